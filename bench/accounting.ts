@@ -1,8 +1,8 @@
 /**
- * How long the books of a million fills take, from the journal to the file for hledger, next to a bare check of the same chain in the same run.
- * Two thirds of the fills buy. Exit code 1 when the target is missed.
+ * Measures how long the books of a million fills take, from the journal to the file for hledger, and in the same run a bare check of the
+ * same chain. Two thirds of the fills are buys. Exit code 1 when the target is missed.
  *
- * With `--closed` the period is closed before, so that its hash is computed anew as well.
+ * With `--closed` the period is closed first, so that the export also recomputes its hash.
  *
  * Run: `node bench/accounting.ts [--closed] [--fills N] [--method fifo|lifo|hifo|average|pool] [--json]`
  */

@@ -1,8 +1,8 @@
 /**
- * How long whole short commands take from start to end, next to an empty Node process in the same run: a backtest over a cached
- * tape that prints its report, a check of the config, and the version. They run as installed: from a package that this bench
- * builds; one backtest also runs from the sources, as in a checkout. "Cold" is a new process: the tape is imported and code is
- * compiled before, in a folder of this bench, as after the first use of a program. With `--check`, exit code 1 when an installed
+ * Measures short commands from start to end, and an empty Node process in the same run: a backtest over a cached tape that prints
+ * its report, a check of the config, and the version. The commands run from an installed package, which this benchmark builds; one
+ * backtest also runs from the sources, as in a checkout. "Cold" means a new process: the tape is already imported and the code is
+ * compiled, in a folder of this benchmark, as after the first use of the program. With `--check`, exit code 1 when an installed
  * backtest takes more than 6 times as long as the empty process.
  *
  * Run: `node bench/backtest-cold.ts [--rounds N] [--check] [--json]`
@@ -65,7 +65,7 @@ function writeBars(name: string, rows: number, barMs: number): void {
   writeFileSync(join(folder, name), `${lines.join('\n')}\n`);
 }
 
-/** The package, where npm would put it. */
+/** Builds the package and installs it where npm would. */
 async function install(): Promise<void> {
   mkdirSync(installed, { recursive: true });
   for (const part of ['package.json', 'bin'])
@@ -78,7 +78,7 @@ async function install(): Promise<void> {
   await bundle(dist);
 }
 
-/** From before the process is made until it has ended and all of its output is read, ms. */
+/** Returns the time from before the process starts until it has ended and its output is read, ms. */
 function elapsed(line: readonly string[]): number {
   const begun = performance.now();
   const { status, stderr } = spawnSync(process.execPath, line, { cwd: folder, env, maxBuffer: 1e8 });
@@ -109,7 +109,7 @@ async function measure(): Promise<void> {
   for (const [name, text] of Object.entries({ 'config.yaml': CONFIG, 'twap.yaml': TWAP, 'dca.yaml': DCA }))
     writeFileSync(join(folder, name), text);
   const times = new Map([...commands.keys()].map((name) => [name, [] as number[]]));
-  // Two rounds that do not count: the first imports the tapes and fills the cache of compiled code.
+  // The first two rounds do not count: the very first imports the tapes and fills the cache of compiled code.
   for (let round = -2; round < ROUNDS; round++) {
     for (const [name, line] of commands) {
       const ms = elapsed(line);

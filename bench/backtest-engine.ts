@@ -1,16 +1,16 @@
 /**
- * The whole engine over five years of minutes of five assets, prices made by a seed: rebalancing to equal weights at 5 % drift and
- * 5 bps, and hourly buys of one asset. Kernels, sizing, controls, quote cycle, exchange, decimals, a journal in memory and all
- * figures of a report are in it, beside a tight loop over typed arrays in the same run, in the two ways of a backtest: jumping
- * from wake to wake, and showing the desk every row (`--every-tick`). The hash chain,
- * which that journal makes for who asks for it, and the text of `report.json` are timed in columns of their own.
+ * Measures the whole engine over five years of minutes of five assets, with seeded prices: rebalancing to equal weights at 5 % drift
+ * and 5 bps, and hourly buys of one asset. A run includes kernels, sizing, controls, quote cycle, exchange, decimals, a journal in
+ * memory and all figures of a report. It is compared with a tight loop over typed arrays in the same process, in both ways of a
+ * backtest: jumping from wake to wake, and showing the desk every row (`--every-tick`). The hash chain, which the journal computes
+ * only on request, and the text of `report.json` have their own columns.
  *
- * All work runs in turn, round after round, what is short several times a round. The very first run has nothing compiled and
- * stands by itself; each work then runs for some seconds before it is measured, and is told by its median. The index of the tapes,
- * which a backtest builds once and keeps beside them, is built outside of what is timed and has a row of its own. Runs that show the
- * desk every row go over fewer minutes, and are compared with a loop over as many.
+ * All works run in turn, in rounds; short ones run several times a round. The very first run, before anything is compiled, has its
+ * own column; each work then warms up for some seconds, and its result is the median. The index of the tapes, which a backtest builds
+ * once and stores beside them, is not part of the timed runs and has its own row. Runs that show the desk every row cover fewer
+ * minutes, and are compared with a loop over the same minutes.
  *
- * Exit code 1 when two runs of the same work, or of the same tapes in another way, wrote different journals; with
+ * Exit code 1 when two runs of the same work, or of the same tapes in the other way, wrote different journals; with
  * `--check` also when a target is missed.
  *
  * Run: `node bench/backtest-engine.ts [--seed S] [--minutes N] [--every-row-minutes N] [--rounds N] [--check] [--json]`
@@ -39,12 +39,12 @@ import { ASSETS, benchTapes, CASH, MINUTES, tightLoop } from './backtest-work.ts
 import { benchPolicy } from './desk.ts';
 import { median, table } from './measure.ts';
 
-/** `ofLoop`: so many times the tight loop of the same run at most. */
+/** `ofLoop`: at most this many times the tight loop of the same run. */
 const TARGETS = { rebalancing: { ofLoop: 2.5 }, buys: { usATrade: 60 } } as const;
 
-/** Each runs so long before it is measured, as a sweep runs it thousands of times. */
+/** Warm-up of each work, because a sweep runs it thousands of times. */
 const WARM_UP_MS = 5_000;
-/** What is shorter runs again within a round. */
+/** A work that is shorter runs again within a round. */
 const SAMPLE_MS = 200;
 
 const { values } = parseArgs({
@@ -60,7 +60,7 @@ const { values } = parseArgs({
 const minutes = Number(values.minutes);
 const everyRowMinutes = Math.min(minutes, Number(values['every-row-minutes']));
 
-/** What the loop assumes: five basis points a trade, and nothing in the way. */
+/** The assumptions of the loop: five basis points per trade, and no restrictions. */
 const model: ExecutionModel = {
   ...presetModel('tight'),
   halfSpreadBps: 5,
@@ -93,7 +93,7 @@ const hourly = (): StrategySource =>
     schedule: { cron: '0 * * * *' },
   });
 
-/** The first minutes of a tape: views, not copies. */
+/** Returns the first minutes of a tape: views, not copies. */
 function begin(tape: Tape, rows: number): Tape {
   if (rows >= tape.rows) return tape;
   const cut = (column: Float64Array): Float64Array => column.subarray(0, rows);
@@ -102,14 +102,14 @@ function begin(tape: Tape, rows: number): Tape {
   return { ...tape, ...columns, volume: cut(volume), rows, hash: `${tape.hash} ${rows}` };
 }
 
-/** One run, in ms. */
+/** Times of one run, ms. */
 interface Run {
   readonly runMs: number;
-  /** To work out all figures of a report of the records in memory, as a terminal shows them. */
+  /** Time to compute all figures of a report from the records in memory, as a terminal shows them. */
   readonly reportMs: number;
-  /** To check, spell and hash the journal: what its head takes, and a file of it. */
+  /** Time to check, serialise and hash the journal, as needed for its head and for a file. */
   readonly chainMs: number;
-  /** To write the figures down as `report.json`, each point and parent of them. */
+  /** Time to write the figures as `report.json`, including each point and parent. */
   readonly jsonMs: number;
   readonly trades: number;
   readonly records: number;
@@ -122,11 +122,11 @@ interface Work {
   readonly group: string;
   readonly tapes: readonly Tape[];
   readonly run: () => Run;
-  /** Left out after the first round: it only has to write the same journal. */
+  /** Whether the work runs in the first round only: it only has to write the same journal. */
   readonly isOnce?: boolean;
 }
 
-/** What a run came to over all rounds. */
+/** Results of a work over all rounds. */
 interface Measured {
   readonly work: Work;
   readonly runs: Run[];
@@ -142,7 +142,7 @@ function indexOf(tape: Tape): PriceIndex {
   return index;
 }
 
-/** How it is found out when something can come true. */
+/** How the backtest finds the next instant at which a wait can come true. */
 type Way = 'jumped' | 'every row';
 const ways: Readonly<Record<Way, (over: readonly Tape[]) => NextPossible | undefined>> = {
   jumped: (over) => solvedOver(over, indexOf),
@@ -185,7 +185,7 @@ function engine(strategy: () => StrategySource, over: readonly Tape[], way: Way)
   };
 }
 
-/** All figures of a report, over the same tapes. */
+/** Computes all figures of a report, over the same tapes. */
 function figuresIn({ desk }: Backtest, journal: Journal, tapes: readonly Tape[]): Figures {
   return figuresOf(journal.read(), {
     version: 'bench',
@@ -240,7 +240,7 @@ const whole = ({ name, strategy, whole: over }: typeof portfolio, way: Way): Wor
   tapes: over,
   run: () => engine(strategy, over, way),
 });
-/** Every row of the beginning; beside it a jumped run of as much, which only has to write the same journal. */
+/** Returns the runs over every row of the beginning, and a jumped run over the same rows, which only has to write the same journal. */
 const everyRow = ({ name, strategy, begin: over }: typeof portfolio): readonly Work[] =>
   (['every row', 'jumped'] as const).map((way) => ({
     what: `${name}, ${way}`,
@@ -257,7 +257,7 @@ const works: readonly Work[] = [
   ...everyRow(portfolio),
   ...everyRow(buys),
 ];
-/** Built before all else: what it leaves would be collected within the runs of others. */
+/** Built first, because its garbage would otherwise be collected during other runs. */
 const index: Measured = {
   work: { what: 'index of the tapes', group: 'index', tapes, run: () => indexing(tapes) },
   runs: [],
@@ -281,7 +281,7 @@ const digits = (value: number, after: number): number => Number(value.toFixed(af
 const warm = (runs: readonly Run[], of: (run: Run) => number): number =>
   median((runs.length > 1 ? runs.slice(1) : runs).map(of));
 const wallOf = ({ runMs, reportMs }: Run): number => runMs + reportMs;
-/** The loop over the same tapes. */
+/** Returns the time of the loop over the same tapes. */
 const loopOf = ({ tapes: over }: Work): number =>
   warm(
     measured.find(({ work }) => work.what.startsWith('tight') && work.tapes[0]?.rows === over[0]?.rows)
@@ -290,7 +290,7 @@ const loopOf = ({ tapes: over }: Work): number =>
   );
 
 const PARTS = ['runMs', 'reportMs', 'chainMs', 'jsonMs'] as const;
-/** Warm, ms. `wallMs` is the sum of run and report; the other two are in neither. */
+/** Returns the warm times of all parts, ms. `wallMs` is the sum of run and report and excludes the other two. */
 const parts = (runs: readonly Run[]): Readonly<Record<string, number>> =>
   Object.fromEntries(PARTS.map((part) => [part, digits(warm(runs, (run) => run[part]), 2)])); // prettier-ignore
 

@@ -1,4 +1,4 @@
-/** What the backtest bench runs on: five years of minutes of five assets, and loops that do nothing but the arithmetic. */
+/** Inputs of the backtest benchmarks: five years of minutes of five assets, and loops that do only the arithmetic. */
 import { createHash } from 'node:crypto';
 import { lastKnownRow } from '../src/research/tape/tape.ts';
 import type { Tape } from '../src/research/tape/tape.ts';
@@ -12,11 +12,11 @@ export const STARTS_AT = Date.UTC(2018, 0, 1);
 export const CASH = 1_000_000;
 export const FEE = 0.0005;
 const PRICES = [13_880.5, 741.25, 229.1, 1.985, 31.4];
-/** Standard deviation of a minute, of what all assets share and of each alone. About 60 % a year in all. */
+/** Standard deviation over a minute, of the part that all assets share and of each asset alone. About 60 % a year in total. */
 const SHARED = 0.000_6;
 const OWN = 0.000_55;
 
-/** Uniform numbers from 0 to 1, the same for the same seed. */
+/** Returns a generator of uniform numbers from 0 to 1, determined by the seed. */
 function uniform(seed: number): () => number {
   let state = seed >>> 0 || 1;
   return () => {
@@ -28,12 +28,12 @@ function uniform(seed: number): () => number {
 }
 
 /**
- * Random walks with steps that look normal, in a market that moves together, rounded to the digits that venues quote. Every
- * price goes slowly back to where it began, so that none becomes nothing.
+ * Generates random walks with nearly normal steps, in a market that moves together, rounded to the digits that venues quote. Every
+ * price slowly reverts to its start, so that none approaches zero.
  */
 export function benchTapes(seed: number, minutes = MINUTES): readonly Tape[] {
   const next = uniform(seed);
-  // Three uniform numbers have nearly the shape of a normal one, and need no logarithm.
+  // The sum of three uniform numbers is nearly normal, and needs no logarithm.
   const normal = (): number => (next() + next() + next() - 1.5) * 2;
   const closes = ASSETS.map(() => new Float64Array(minutes));
   const logs = ASSETS.map(() => 0);
@@ -57,7 +57,7 @@ export function benchTapes(seed: number, minutes = MINUTES): readonly Tape[] {
   });
 }
 
-/** What a run ended with. The same trades give the same numbers, to the last bit. */
+/** The result of a run. The same trades give the same numbers, to the last bit. */
 export interface Outcome {
   readonly rebalancings: number;
   readonly trades: number;
@@ -82,7 +82,7 @@ export class Equal {
     return total;
   }
 
-  /** Trades all assets to equal weights at the prices of a row; the fee is paid out of the portfolio. */
+  /** Trades all assets to equal weights at the prices of a row; the portfolio pays the fee. */
   rebalance(row: number): void {
     const count = this.held.length;
     const total = this.value(row);
@@ -95,7 +95,7 @@ export class Equal {
     this.rebalancings++;
   }
 
-  /** Whether a weight is outside the band at a row: as all loops decide, in doubles. */
+  /** Whether a weight is outside the band at a row, in doubles, as in all loops. */
   isBeyond(row: number, threshold: number): boolean {
     const total = this.value(row);
     const low = (1 / this.held.length - threshold) * total;
@@ -113,7 +113,7 @@ export class Equal {
   }
 }
 
-/** The tight loop: five assets, holdings in constants, left at a breach. */
+/** Runs the tight loop: five assets, holdings in constants, ended at a breach. */
 export function tightLoop(tapes: readonly Tape[], threshold: number): Outcome {
   const portfolio = new Equal(tapes);
   const rows = tapes[0]?.rows ?? 0;
@@ -151,7 +151,7 @@ function nextBreach({ closes, held }: Equal, from: number, threshold: number): n
   return row;
 }
 
-/** The same for any number of assets. */
+/** Does the same for any number of assets. */
 export function genericLoop(tapes: readonly Tape[], threshold: number): Outcome {
   const portfolio = new Equal(tapes);
   const { closes, held } = portfolio;
@@ -181,7 +181,7 @@ export function genericLoop(tapes: readonly Tape[], threshold: number): Outcome 
 export const HOUR_ROWS = 60;
 const EACH = 100;
 
-/** Hourly buys of 100 at the price then known, at slice times only. The quantity bought. */
+/** Buys for 100 each hour at the price known then, visiting only the slice times. The value is the quantity bought. */
 export function dcaSlices({ close, rows }: Tape): Outcome {
   let quantity = 0;
   let trades = 0;
@@ -192,7 +192,7 @@ export function dcaSlices({ close, rows }: Tape): Outcome {
   return { rebalancings: trades, trades, value: quantity };
 }
 
-/** The same, looking at every minute whether an hour is full. */
+/** Does the same, checking at every minute whether an hour is complete. */
 export function dcaEveryBar({ close, times, rows }: Tape): Outcome {
   let quantity = 0;
   let trades = 0;
@@ -206,7 +206,7 @@ export function dcaEveryBar({ close, times, rows }: Tape): Outcome {
   return { rebalancings: trades, trades, value: quantity };
 }
 
-/** The same, each slice asking which price is known at its instant: as a tape answers a desk. */
+/** Does the same, looking up the price that is known at each slice, as a tape does for a desk. */
 export function dcaFound(tape: Tape): Outcome {
   const { close, times, rows } = tape;
   const ends = (times[rows - 1] ?? 0) + MINUTE;

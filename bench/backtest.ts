@@ -1,9 +1,8 @@
 /**
- * Five years of minutes of five assets, prices made by a seed: rebalancing to equal weights at a drift band, and hourly buys
- * of one asset. Beside a tight loop over typed arrays in the same run: the solver, and a loop
- * over any number of assets. All must make the same trades, to the last bit of the final value. Targets are parts of the tight
- * loop. Exit code 1 when trades differ, and with
- * `--check` also when a target is missed.
+ * Measures five years of minutes of five assets, with seeded prices: rebalancing to equal weights at a drift band, and hourly buys
+ * of one asset. Compares a tight loop over typed arrays, the solver, and a loop over any number of assets, in the same run. All
+ * must make the same trades, to the last bit of the final value. Targets are fractions of the tight loop. Exit code 1 when trades
+ * differ, and with `--check` also when a target is missed.
  *
  * Run: `node bench/backtest.ts [--seed S] [--rounds N] [--minutes N] [--check] [--json]`
  */
@@ -32,11 +31,11 @@ import {
 import type { Outcome } from './backtest-work.ts';
 import { median, table } from './measure.ts';
 
-/** What the solver may take at each band, of the tight loop. Narrow bands trade every few minutes. */
+/** Largest time of the solver at each band, relative to the tight loop. Narrow bands trade every few minutes. */
 const TARGETS = { '0.05': 0.1, '0.01': 2, '0.003': 12, '0.001': 30 };
-/** What hourly buys at their own instants may take of a loop over all bars. */
+/** Largest time of hourly buys at their own instants, relative to a loop over all bars. */
 const TARGET_SLICES = 1 / 20;
-/** Each runs so long before it is measured; the very first run stands in a column of its own. */
+/** Warm-up of each contestant; the very first run has its own column. */
 const WARM_UP_MS = 500;
 const SAMPLE_MS = 12;
 const ROUNDS_OF_GENERIC = '0.05';
@@ -86,7 +85,7 @@ const valuations = tapes.map((_, pair) => ({ pair }));
 const bandAt = (threshold: string): Band =>
   bandOf([...tapes.map(() => ratio('0.2')), NOTHING], { driftType: 'absolute', threshold });
 
-/** From one breach to the next, with the arithmetic of the loops where rounding could matter. */
+/** Runs from one breach to the next, with the arithmetic of the loops where rounding could matter. */
 function rebalanced(threshold: string, next: Next): Outcome {
   const portfolio = new Equal(tapes);
   const { held } = portfolio;
@@ -101,15 +100,15 @@ function rebalanced(threshold: string, next: Next): Outcome {
   return portfolio.outcome();
 }
 
-/** The solver alone. */
+/** Runs the solver alone. */
 function solved(threshold: string): Outcome & Looked {
   const search = driftSearch(histories, valuations, bandAt(threshold));
   return { ...rebalanced(threshold, (asked) => search.next(asked)), ...search.looked };
 }
 
 /**
- * Rounds of all contestants alternate, so that a slow minute of the machine slows all of them. A short run is repeated until
- * it has taken as long as a long one: else one switch to another process would count for the short one alone.
+ * Measures all contestants in alternating rounds, so that a slow minute of the machine slows all of them. A short run is repeated
+ * until it takes as long as a long one: otherwise one switch to another process would affect only the short one.
  */
 function race(contestants: Readonly<Record<string, () => Outcome & Partial<Looked>>>) {
   const runs = Object.entries(contestants).map(([name, run]) => {
@@ -121,7 +120,7 @@ function race(contestants: Readonly<Record<string, () => Outcome & Partial<Looke
   });
   for (let round = 0; round < rounds; round++) {
     for (const { run, ms, times } of runs) {
-      run(); // caches hold what a run of this kind leaves, as in a sweep over settings
+      run(); // fills the caches as a run of this kind does, as in a sweep over settings
       const { ms: together } = timed(() => {
         for (let i = 0; i < times; i++) run();
       });
@@ -138,7 +137,7 @@ const rows: Record<string, string | number>[] = [];
 type Raced = ReturnType<typeof race>[number];
 const mid = (one: Raced | undefined): number => median(one?.ms ?? []);
 
-/** Holds a contestant to a target: at most so much of another one. */
+/** Checks a target: a contestant may take at most this fraction of another one. */
 function atMost(part: number, one: Raced | undefined, other: Raced | undefined, what: string): string {
   const took = mid(one) / mid(other);
   if (took > part)

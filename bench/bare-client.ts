@@ -7,7 +7,7 @@ const AGENT = 'host: venue\r\nauthorization: Bearer bench\r\ncontent-type: appli
 const post = (path: string, body: string): string =>
   `POST ${path} HTTP/1.1\r\n${AGENT}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
-/** The whole text of one answer. */
+/** Sends a request and returns the whole text of its answer. */
 async function exchange(socket: Socket, request: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let text = '';
@@ -25,15 +25,15 @@ async function exchange(socket: Socket, request: string): Promise<string> {
 }
 
 export interface BareOptions {
-  /** What must be done between a quote and its order. */
+  /** Called between a quote and its order. */
   readonly beforeOrder?: (cycle: number) => Promise<unknown>;
-  /** Between two cycles, milliseconds: processors that wait longer are slower to begin. */
+  /** Time between two cycles, ms: processors that wait longer start more slowly. */
   readonly intervalMs?: number;
 }
 
 /**
- * The least that any client needs: on the last byte of a quote, the order goes out on a second socket that is open and
- * waits. No check, no record, no limit: this is the floor of the machine and of the venue, not a way to trade.
+ * Runs the minimum that any client needs: on the last byte of a quote, it sends the order on a second socket that is already open.
+ * Without checks, records or limits, it measures the floor of the machine and of the venue; it is not a way to trade.
  */
 export async function bareCycles(
   port: number,

@@ -1,6 +1,6 @@
 /**
- * Requests a second through our client, against a bare undici `Pool` to the same server in the same run. Rounds of all
- * clients alternate, so that a slow minute of the machine slows all of them. Exit code 1 when the target is missed.
+ * Measures requests per second through the product's client and through a bare undici `Pool` to the same server, in the same run.
+ * Rounds of all clients alternate, so that a slow minute of the machine slows all of them. Exit code 1 when the target is missed.
  *
  * Run: `node bench/client.ts [--json]`
  */
@@ -61,7 +61,7 @@ const contestants: Record<Contestant, () => Promise<void>> = {
 };
 const names = Object.keys(contestants) as Contestant[];
 
-/** Requests a second with `concurrency` callers that each wait for their answer. */
+/** Returns requests per second with `concurrency` callers that each wait for their answer. */
 async function round(run: () => Promise<void>, concurrency: number): Promise<number> {
   let left = REQUESTS;
   const begun = performance.now();
@@ -77,7 +77,7 @@ for (const concurrency of [1, 10]) {
   const rates: Record<Contestant, number[]> = { 'bare undici': [], 'http.exchange': [], 'trading.quote': [] };
   for (const name of names) await round(contestants[name], concurrency); // warm-up, not counted
   for (let i = 0; i < ROUNDS; i++) {
-    // The order rotates: nobody always runs after the same neighbour.
+    // The order rotates, so that no client always runs after the same one.
     for (let k = 0; k < names.length; k++) {
       const name = names[(i + k) % names.length] ?? 'bare undici';
       rates[name].push(await round(contestants[name], concurrency));

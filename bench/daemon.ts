@@ -7,21 +7,24 @@ import { createInterface } from 'node:readline';
 
 export const PROGRAM = join(import.meta.dirname, '..', 'bin', 'tranche.js');
 
-/** Nothing of the variables of whoever measures: certificates and options of Node change what is measured, and live mode refuses them. */
+/**
+ * Returns an environment without the variables of the caller: certificates and options of Node would change the result, and live
+ * mode rejects them.
+ */
 export const ownEnvironment = (added: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv => ({
   PATH: process.env['PATH'],
   ...added,
 });
 
-/** A process of Tranche that has said that it is ready. */
+/** A process of Tranche that has reported that it is ready. */
 export interface Running {
   readonly process: ChildProcess;
-  /** Milliseconds from `spawn` to the line. */
+  /** Time from `spawn` to the line, ms. */
   readonly readyMs: number;
   readonly line: Readonly<Record<string, unknown>>;
 }
 
-/** Starts `tranche` and waits for the first line of JSON that `isReady` takes. What it says to people is kept for errors. */
+/** Starts `tranche` and waits for the first line of JSON that `isReady` accepts. Errors contain its stderr. */
 export async function startTranche(
   args: readonly string[],
   isReady: (line: Readonly<Record<string, unknown>>) => boolean,
@@ -30,7 +33,7 @@ export async function startTranche(
 ): Promise<Running> {
   const begun = performance.now();
   const child = spawn(process.execPath, [...flags, PROGRAM, ...args], { env: ownEnvironment(env) });
-  process.on('exit', () => child.kill()); // a bench that fails leaves nothing behind
+  process.on('exit', () => child.kill()); // a failed benchmark leaves no process behind
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
     said += chunk.toString();
@@ -45,7 +48,7 @@ export async function startTranche(
   throw new Error(`tranche ${args.join(' ')} ended before it was ready:\n${said}`);
 }
 
-/** SIGTERM, and the exit code that follows. */
+/** Sends SIGTERM and returns the exit code. */
 export async function stopTranche({ process: child }: Running): Promise<unknown> {
   const exit = once(child, 'exit');
   child.kill('SIGTERM');
@@ -53,7 +56,7 @@ export async function stopTranche({ process: child }: Running): Promise<unknown>
   return code;
 }
 
-/** Resident memory of a process in MB (10^6 bytes), now and at its highest. Linux only: read from `/proc`. */
+/** Returns the resident memory of a process in MB (10^6 bytes), now and at its peak. Linux only: reads `/proc`. */
 export function residentMb(pid: number): { readonly now: number; readonly peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const of = (name: string): number =>
@@ -61,7 +64,7 @@ export function residentMb(pid: number): { readonly now: number; readonly peak: 
   return { now: of('VmRSS'), peak: of('VmHWM') };
 }
 
-/** Options of the simulated venue with so many accounts. Gives the path of the file. */
+/** Writes options of the simulated venue with this many accounts. Returns the path of the file. */
 export function writeVenue(folder: string, accounts: number): string {
   const file = join(folder, 'venue.yaml');
   const lines = Array.from(
@@ -79,7 +82,7 @@ export interface DeskFiles {
   readonly strategies: number;
 }
 
-/** A live config for a venue on this machine, and twaps that begin in a year. Returns the path of the config. */
+/** Writes a live config for a venue on this machine, and twaps that begin in a year. Returns the path of the config. */
 export function writeDesk({ folder, baseUrl, token, strategies }: DeskFiles): string {
   const next = new Date().getUTCFullYear() + 1;
   mkdirSync(join(folder, 'strategies'), { recursive: true });

@@ -1,9 +1,9 @@
 /**
- * The dashboard of a real daemon in Chromium: 1,000 strategies that trade some slices a second together, against a simulated venue
- * in a process of its own. Milliseconds from the time of a record in the journal to the frame that shows it, beside the arrival
- * of the same records at a bare listener of the same desk, and memory of the page, on three screens. Twelve slices a second are what
- * the request budget of a desk allows; for more the budget is raised (`raised-rate.ts`), and the venue enforces none. Exit code 1 when
- * a target is missed.
+ * Measures the dashboard of a real daemon in Chromium: 1,000 strategies together trade some slices per second, against a simulated
+ * venue in its own process. On three screens, it measures the time from a record in the journal to the frame that shows it, ms, the
+ * arrival of the same records at a bare listener of the same desk, and the memory of the page. The request budget of a desk allows
+ * twelve slices per second; for more, `raised-rate.ts` raises the budget, and the venue enforces none. Exit code 1 when a target is
+ * missed.
  *
  * Run: `node bench/dashboard-desk.ts [--rate 12] [--seconds 40] [--strategies 1000]`
  */
@@ -21,13 +21,13 @@ import { wideLimits } from './wide-limits.ts';
 
 const PIXEL_MS = 100;
 const MEMORY_MB = 100;
-/** What a desk may do by its request budget: two requests a slice. */
+/** Slices per second that the request budget of a desk allows: two requests per slice. */
 const RATE_OF_BUDGET = 12;
-/** Neighbours in a list trade at different times. */
+/** Spreads the start times, so that neighbours in a list trade at different times. */
 const SPREAD = 617;
-/** Slices of one strategy; more than any run takes. */
+/** Slices of one strategy: more than any run needs. */
 const SLICES = 360;
-/** The browser has opened the page by then. */
+/** Time for the browser to open the page. */
 const AHEAD_MS = 40_000;
 
 const { values } = parseArgs({
@@ -45,19 +45,19 @@ const everyS = strategies / rate;
 
 interface Seen {
   readonly seq: number;
-  /** When the desk wrote it, and when it came here. */
+  /** When the desk wrote the record, and when it arrived here. */
   readonly at: number;
   readonly arrived: number;
   readonly kind: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What a frame shows, as keys of records; each key is noted when it is first in a frame. */
+/** A screen to watch. Each row has the key of a record; each key is noted when a frame first contains it. */
 interface Watched {
   readonly screen: string;
-  /** Keys of the rows in view, in the page. */
+  /** Expression for the keys of the visible rows, evaluated in the page. */
   readonly keys: string;
-  /** Key of a record that the screen must show; `undefined`: not one of its rows. */
+  /** Returns the key of a record that the screen must show; `undefined` if the screen has no row for it. */
   readonly keyOf: (record: Seen, nth: number) => string | undefined;
 }
 
@@ -80,7 +80,7 @@ const watched: readonly Watched[] = [
   },
 ]; // prettier-ignore
 
-/** Notes in the page when each key was first in a frame: after its rendering, which comes before the next task. */
+/** Script for the page that notes when a frame first contains each key: after its rendering, which precedes the next task. */
 const WATCH = (keys: string): string => `
   globalThis.shown = {};
   const { port1, port2 } = new MessageChannel();
@@ -93,7 +93,7 @@ const WATCH = (keys: string): string => `
   requestAnimationFrame(look);
 `;
 
-/** In memory where there is such a place: a slice commits five times, and 250 commits a second are more than many a disk does. */
+/** In memory if possible: a slice commits five times, and many disks cannot do 250 commits per second. */
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'tranche-bench-dashboard-'));
 const env = { XDG_CACHE_HOME: join(folder, 'cache') };
 
@@ -108,7 +108,7 @@ function writeFiles(baseUrl: string, wsUrl: string, token: string): string {
         kind: 'twap',
         pair: 'btcusd',
         side: 'buy',
-        // Each another size: equal orders at one time would be taken for one order sent twice.
+        // Sizes differ, because the desk takes equal orders at one time for duplicates.
         total_quantity: { amount: (0.36 * (1 + n / 1_000)).toFixed(6), currency: 'btc' },
         start_time: new Date(begin + (((n * SPREAD) % strategies) * 1_000) / rate).toISOString(),
         duration: `PT${Math.round(SLICES * everyS)}S`,
@@ -162,7 +162,7 @@ async function measure(
 ): Promise<void> {
   const context = await browser.newContext({
     viewport: { width: 1440, height: 900 },
-    // The token of this machine, where a person has a session: the way of the data is the same.
+    // The token of this machine, where a person has a session: the path of the data is the same.
     extraHTTPHeaders: { authorization: `Bearer ${control.token}` },
   });
   const page = await context.newPage();
@@ -185,7 +185,7 @@ async function measure(
     if (record.kind === 'slice') nth.set(id, (nth.get(id) ?? 0) + 1);
     const key = of.keyOf(record, nth.get(id) ?? 0);
     if (key === undefined || record.at < from || record.at > until) continue;
-    // Of the list of strategies only those rows exist that are in view.
+    // The list of strategies contains only rows in view.
     if (of.screen === 'now' && !inView.has(id)) continue;
     pixel.push((shown[key] ?? Number.POSITIVE_INFINITY) - record.at);
     listener.push(record.arrived - record.at);
@@ -201,7 +201,7 @@ async function measure(
   await context.close();
 }
 
-/** What scripts hold, garbage included, in megabytes. */
+/** Returns the heap of the page's scripts, including garbage, MB. */
 async function memoryOf(page: Page): Promise<number> {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable');
@@ -231,7 +231,7 @@ try {
   const gone = new AbortController();
   const listening = listen(control, records, gone.signal).catch(() => undefined);
   while (!records.some(({ kind }) => kind === 'fill')) await sleep(200);
-  // What the start left is over.
+  // Waits until work left over from the start is done.
   await sleep(Math.min(everyS, 20) * 1_000);
   for (const each of watched) await measure(browser, control, records, each);
   gone.abort();

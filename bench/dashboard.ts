@@ -1,8 +1,8 @@
 /**
- * The dashboard in Chromium. First with a synthetic desk of 1,000 strategies that records 50 slices a second, six records each:
- * milliseconds from sending a record to the frame that shows it, and memory of the page, on three screens. Then with a real desk
- * that trades as fast as it may: from the click on "Halt now", as the browser stamped it, to the last byte of an order at the
- * venue's socket. Exit code 1 when a target is missed.
+ * Measures the dashboard in Chromium. First with a synthetic desk of 1,000 strategies that records 50 slices per second, six records
+ * each: the time from sending a record to the frame that shows it, ms, and the memory of the page, on three screens. Then with a real
+ * desk that trades as fast as its limits allow: the time from the click on "Halt now", as stamped by the browser, to the last byte of
+ * an order at the venue's socket. Exit code 1 when a target is missed.
  *
  * Run: `node bench/dashboard.ts [--seconds 20] [--halts 20]`
  */
@@ -48,15 +48,15 @@ if (!existsSync(values.chromium)) {
 const rows: Readonly<Record<string, string | number>>[] = [];
 let isMissed = false;
 
-/** A number on the screen that grows with what is sent, and how often a new one is sent. */
+/** A number on the screen that grows with the records sent. */
 interface Watched {
   readonly screen: string;
-  /** Reads it in the page. */
+  /** Expression for the number, evaluated in the page. */
   readonly number: string;
 }
 
 const watched: readonly Watched[] = [
-  // The slices of the first strategy that filled.
+  // Filled slices of the first strategy.
   { screen: 'now', number: `parseInt(document.querySelector('tbody tr td:nth-child(5)')?.textContent ?? '0')` },
   // The newest slice.
   { screen: 'slices', number: `parseInt(document.querySelector('tbody tr:not(.gap) .link .figures')?.textContent.slice(1) ?? '0')` },
@@ -64,7 +64,7 @@ const watched: readonly Watched[] = [
   { screen: 'record', number: `parseInt((document.querySelector('tbody tr td')?.textContent ?? '0').replaceAll(',', ''))` },
 ]; // prettier-ignore
 
-/** Notes when each number was first in a frame: after its rendering, which comes before the next task. */
+/** Script for the page that notes when a frame first contains each number: after its rendering, which precedes the next task. */
 const WATCH = (number: string): string => `
   globalThis.shown = [];
   let last = -1;
@@ -77,7 +77,7 @@ const WATCH = (number: string): string => `
   requestAnimationFrame(look);
 `;
 
-/** Six records of one slice, as an engine writes them. */
+/** Records one slice with six records, as an engine writes them. */
 function slice(desk: SyntheticDesk, number: number): { readonly seq: number } {
   const strategy = `btc-twap-${number % STRATEGIES}`;
   const of = { strategy, parent: `p${number % STRATEGIES}`, slice: number };
@@ -102,13 +102,13 @@ async function load(browser: Browser, folder: string, { screen, number }: Watche
   await sleep(2_000);
   await page.evaluate(WATCH(number));
   const sent = new Map<number, number>();
-  // What stood there before, so that the number of the first strategy is that of its slices sent from here.
+  // The number before the first record: the number of the first strategy counts on from it.
   const before = Number(await page.evaluate(number));
   const begun = performance.now();
   for (let n = 0; n < seconds * SLICES_PER_SECOND; n += 1) {
     const due = begun + (n * 1_000) / SLICES_PER_SECOND;
     if (due > performance.now()) await sleep(due - performance.now());
-    // Every twentieth slice is one of the first strategy, which is in view.
+    // Every twentieth slice belongs to the first strategy, which is in view.
     const of = screen === 'now' && n % 20 === 0 ? n * STRATEGIES : n + 1_000;
     const { seq } = slice(desk, of);
     if (screen === 'record') sent.set(seq, Date.now());
@@ -119,7 +119,7 @@ async function load(browser: Browser, folder: string, { screen, number }: Watche
   const shown = (await page.evaluate('globalThis.shown')) as readonly (readonly [number, number])[];
   const delays: number[] = [];
   for (const [which, at] of sent) {
-    // A frame that shows a later one shows this one too.
+    // A frame that shows a later record shows this one too.
     const seen = shown.find(([newest]) => newest >= which);
     delays.push(seen === undefined ? Number.POSITIVE_INFINITY : seen[1] - at);
   }
@@ -132,7 +132,7 @@ async function load(browser: Browser, folder: string, { screen, number }: Watche
   await desk.close();
 }
 
-/** What scripts hold, garbage included, in megabytes. */
+/** Returns the heap of the page's scripts, including garbage, MB. */
 async function memoryOf(page: Page): Promise<number> {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable');
@@ -163,10 +163,10 @@ async function rearm({ control }: Running): Promise<void> {
   }
 }
 
-/** Notes when the browser had the click, before the page did anything with it. */
+/** Script for the page that notes when the browser received the click, before the page handled it. */
 const CLICKED = `addEventListener('click', (event) => { globalThis.clicked = performance.timeOrigin + event.timeStamp; }, { capture: true, once: true })`;
 
-/** A real desk, halted by clicks and armed again. */
+/** Halts a real desk by clicks, and re-arms it. */
 async function halting(browser: Browser): Promise<void> {
   const seen = new Float64Array(new SharedArrayBuffer(24));
   const thread = (name: string, data: unknown): Worker =>
@@ -183,7 +183,7 @@ async function halting(browser: Browser): Promise<void> {
     const running = await startDesk(folder, { account, venuePort, journalAt: folder, journalSeen: folder, isDeaf: false }); // prettier-ignore
     const context = await browser.newContext({
       viewport: { width: 1440, height: 900 },
-      // The token of this machine, where a person has a session: the way of the request is the same.
+      // The token of this machine, where a person has a session: the path of the request is the same.
       extraHTTPHeaders: { authorization: `Bearer ${running.control.token}` },
     });
     const page = await context.newPage();
@@ -201,7 +201,7 @@ async function halting(browser: Browser): Promise<void> {
       await page.getByRole('button', { name: 'Halted' }).waitFor();
       await sleep(200);
       const clicked = Number(await page.evaluate('globalThis.clicked'));
-      // The relay counts on the monotonic clock, the page by the wall.
+      // The relay uses the monotonic clock, the page the wall clock.
       const offset = Date.now() - Number(process.hrtime.bigint()) / 1e6;
       measured.push(Math.max(0, (seen[1] ?? 0) + offset - clicked));
       await rearm(running);
@@ -227,7 +227,7 @@ const browser = await chromium.launch({
 try {
   for (const each of watched) await load(browser, folder, each);
   if (halts > 0) {
-    // The daemon serves what is built for it.
+    // The daemon serves the dashboard from this folder.
     await buildDashboard(join(import.meta.dirname, '../dist/dashboard'));
     await halting(browser);
   }

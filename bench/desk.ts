@@ -3,7 +3,7 @@ import type { StrategySource } from '../src/engine/desk.ts';
 import type { DeskSettings } from '../src/engine/desk-settings.ts';
 import { strategies } from '../src/strategy/registry.ts';
 
-/** A desk whose limits never stand in the way of a benchmark; everything else is as `tranche run` has it by default. */
+/** Returns the settings of a desk whose limits never restrict a benchmark; all other settings are the defaults of `tranche run`. */
 export const benchPolicy = (over: Partial<DeskSettings> = {}): DeskSettings => ({
   desk: 'bench',
   mode: 'paper',
@@ -70,7 +70,7 @@ export const benchPolicy = (over: Partial<DeskSettings> = {}): DeskSettings => (
   ...over,
 });
 
-/** A twap as its YAML would have it. */
+/** Returns a twap from the fields of its YAML. */
 export function benchTwap(id: string, params: Readonly<Record<string, unknown>>): StrategySource {
   const kind = strategies.get('twap');
   if (kind === undefined) throw new Error('the registry has no twap');

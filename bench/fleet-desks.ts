@@ -1,8 +1,8 @@
 /**
- * Idle desks on one daemon of a fleet: resident memory of the daemon with all its processes, the processor time that they need, and their
- * connections to PostgreSQL. In the same run: a process of Node that does nothing, and a daemon with one desk. All desks are live at simulated
- * venues of up to a hundred accounts each, and share the address. What each further desk adds gives the figures of 200: a machine that has no
- * room for so many can measure them too. With `--hibernate` the daemon ends the processes of desks that wait, so that `--desks 200` fit.
+ * Measures idle desks on one daemon of a fleet: resident memory of the daemon and all its processes, their processor time, and their
+ * connections to PostgreSQL; in the same run also an empty Node process, and a daemon with one desk. All desks are live at simulated venues
+ * of up to a hundred accounts each, and share the address. The increase per desk gives the figures for 200 desks, so that a machine without
+ * the memory for these can also measure them. With `--hibernate` the daemon ends the processes of waiting desks, so that `--desks 200` fit.
  * Exit code 1 when 200 desks miss a target. Linux only.
  *
  * Run: `node bench/fleet-desks.ts [--desks 20] [--idle-s 60] [--hibernate] [--json]`
@@ -35,14 +35,14 @@ const { values } = parseArgs({
 });
 const DESKS = Math.max(2, Number(values.desks));
 const IDLE_MS = Number(values['idle-s']) * 1_000;
-/** After the last desk is ready: what the starts left is collected, and the first reads of the accounts are over. */
+/** Time after the last desk is ready, in which garbage of the starts is collected and the first reads of the accounts finish. */
 const SETTLE_MS = 30_000;
 const START_MS_MAX = 1_200_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
 const env = { XDG_CACHE_HOME: join(folder, 'cache'), HOME: folder };
 
-/** A process and all that it started. */
+/** Returns a process and all its descendants. */
 function familyOf(pid: number): readonly number[] {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
@@ -50,7 +50,7 @@ function familyOf(pid: number): readonly number[] {
   return [pid, ...children.flatMap(familyOf)];
 }
 
-/** Processor time of processes so far, ms: a hundredth of a second at a time. */
+/** Returns the processor time of processes so far, ms, in steps of a hundredth of a second. */
 const processorMs = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
@@ -59,7 +59,7 @@ const processorMs = (pids: readonly number[]): number =>
 
 const memoryOf = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + residentMb(pid).now, 0);
 
-/** What they take from the machine, MB: pages that several processes share count once in all. */
+/** Returns the memory that processes use of the machine, MB: a page that several processes share counts once in total. */
 const ownMemoryOf = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => {
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
@@ -69,10 +69,10 @@ const ownMemoryOf = (pids: readonly number[]): number =>
 const nameOf = (index: number): string => `desk-${index}`;
 const tokenOf = (index: number): string => `bench-fleet-desk-${index}-7f31c9d2`;
 
-/** Most accounts that a simulated venue has. */
+/** Largest number of accounts of a simulated venue. */
 const ACCOUNTS_MAX = 100;
 
-/** A venue with the accounts of the desks from `first` on. */
+/** Writes the options of a venue with the accounts of the desks from `first` on. */
 function writeVenue(first: number): string {
   const file = join(folder, `venue-${first}.yaml`);
   const accounts = Array.from({ length: Math.min(ACCOUNTS_MAX, DESKS - first) }, (_, i) => ({
@@ -84,7 +84,7 @@ function writeVenue(first: number): string {
   return file;
 }
 
-/** The files of a desk that waits: two strategies that begin in a year. */
+/** Writes the files of a desk that waits: two strategies that begin in a year. */
 function writeDesk(index: number, venue: Readonly<Record<string, unknown>>): string {
   const home = join(folder, 'desks', nameOf(index));
   mkdirSync(join(home, 'strategies'), { recursive: true });
@@ -156,13 +156,13 @@ interface Figures {
   readonly processes: number;
   readonly readyMs: number;
   readonly residentMb: number;
-  /** Without counting shared pages more than once. */
+  /** Memory with shared pages counted once. */
   readonly ownMb: number;
   readonly idlePct: number;
   readonly connections: number;
 }
 
-/** Connections of all processes of Tranche to the server. */
+/** Returns the number of connections of all Tranche processes to the server. */
 async function connectionsTo(url: string): Promise<number> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -176,7 +176,7 @@ async function connectionsTo(url: string): Promise<number> {
   }
 }
 
-/** How many desks hibernate. */
+/** Returns the number of desks that hibernate. */
 async function hibernatingIn(url: string): Promise<number> {
   const fleet = new FleetStore(url);
   try {
@@ -186,7 +186,7 @@ async function hibernatingIn(url: string): Promise<number> {
   }
 }
 
-/** A daemon whose desks wait: what it and its processes need. */
+/** Measures a daemon whose desks wait, with all its processes. */
 async function daemon(url: string, name: string, desks: readonly number[]): Promise<Figures> {
   const machine = join(folder, name);
   for (const index of desks) {
@@ -237,7 +237,7 @@ async function daemon(url: string, name: string, desks: readonly number[]): Prom
   return figures;
 }
 
-/** A process of Node with nothing in it, for scale. */
+/** Returns the memory of an empty Node process, for comparison. */
 async function emptyMb(): Promise<number> {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { env: ownEnvironment(env) });
   await sleep(2_000);

@@ -8,7 +8,7 @@ import type { Account } from './halt-venue.ts';
 import { wideLimits } from './wide-limits.ts';
 
 const PROGRAM = join(import.meta.dirname, '..', 'bin', 'tranche.js');
-/** An order every 25 ms, as fast as the desk may. */
+/** Number of parents: together an order every 25 ms, as fast as the limits of the desk allow. */
 const STRATEGIES = 40;
 
 export interface Control {
@@ -18,14 +18,14 @@ export interface Control {
   readonly desk: string;
 }
 
-/** A daemon that runs. */
+/** A running daemon. */
 export interface Running {
   readonly child: ChildProcess;
   readonly control: Control;
-  /** Its journal, as this process sees it. */
+  /** Path of its journal, as this process sees it. */
   readonly journal: string;
   readonly haltFile: string;
-  /** What it said on stderr. */
+  /** Returns its output on stderr. */
   said(): string;
 }
 
@@ -35,22 +35,22 @@ export interface Setup {
   /** Folder of the journal as the daemon sees it, and as this process does. */
   readonly journalAt: string;
   readonly journalSeen: string;
-  /** What to put before the command. */
+  /** Prefix of the command line. */
   readonly before?: readonly string[];
-  /** Nobody reads what it prints. */
+  /** Whether nobody reads its output. */
   readonly isDeaf: boolean;
   readonly reserveMib?: number;
-  /** How many parents trade, a slice a second each. */
+  /** Number of parents that trade one slice per second each. */
   readonly parents?: number;
 }
 
 const children = new Set<ChildProcess>();
-// A bench that fails leaves nothing behind.
+// A failed benchmark leaves no process behind.
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** The configuration, and parents that trade a slice a second each. */
+/** Writes the config, and parents that trade one slice per second each. */
 function writeFiles(
   folder: string,
   { account, venuePort, journalAt, reserveMib, parents = STRATEGIES }: Setup,
@@ -64,7 +64,7 @@ function writeFiles(
         kind: 'twap',
         pair: 'btcusd',
         side: 'buy',
-        // Each another size: equal orders at one time would be taken for one order sent twice.
+        // Sizes differ, because the desk takes equal orders at one time for duplicates.
         total_quantity: { amount: `${7.2 + i / 100}`.slice(0, 6), currency: 'btc' },
         start_time: new Date(Date.now() + 1_000 + (1_000 * i) / parents).toISOString(),
         duration: 'PT2H',
@@ -87,7 +87,7 @@ function writeFiles(
   writeFileSync(join(folder, 'desk.yaml'), JSON.stringify(config));
 }
 
-/** Starts a daemon of its own in `folder`, which is empty. */
+/** Starts a daemon in `folder`, which must be empty. */
 export async function startDesk(folder: string, setup: Setup): Promise<Running> {
   writeFiles(folder, setup);
   const [command, ...args] = [
@@ -101,13 +101,13 @@ export async function startDesk(folder: string, setup: Setup): Promise<Running> 
   ];
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Nothing of the surroundings: live mode refuses some of them.
+    // No other variables, because live mode rejects some of them.
     env: { PATH: process.env['PATH'] ?? '', HOME: folder },
   });
   children.add(child);
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  // A pipe that nobody reads fills up, and stays full.
+  // A pipe without a reader fills up and stays full.
   if (setup.isDeaf) child.stdout.pause();
   else child.stdout.resume();
   const journal = join(setup.journalSeen, 'journal.db');

@@ -1,6 +1,6 @@
 /**
- * Passes bytes between a daemon and the venue, on a thread of its own that has nothing else to do: when it sees bytes of an
- * order is when they came. It counts them in memory that it shares with the measurement.
+ * Relays bytes between a daemon and the venue, on its own thread without other work: the moment at which it sees bytes of an order
+ * is the moment of their arrival. It counts them in memory that it shares with the measurement.
  */
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -9,24 +9,24 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 export interface RelayData {
   readonly port: number;
-  /** Pieces of orders that came; when the last did, milliseconds of `monotonicMs`; how many latencies there are. */
+  /** Number of pieces of orders that arrived; arrival of the last, ms of `monotonicMs`; number of latencies. */
   readonly seen: Float64Array;
-  /** From the last byte of a quote to the first byte of its order, milliseconds. Later ones than fit are not noted. */
+  /** Times from the last byte of a quote to the first byte of its order, ms. Values beyond its length are dropped. */
   readonly latencies: Float64Array;
 }
 
 const { port, seen, latencies } = workerData as RelayData;
 
 try {
-  // Of this thread alone. A browser on the same processor must not make bytes look late.
+  // Priority of this thread only. A browser on the same processor must not delay the time stamps.
   setPriority(0, -15);
 } catch {
-  // Only root may.
+  // Only root may raise it.
 }
 
 const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** When the last byte of each quote was passed on, by the client's id. */
+/** When the relay passed on the last byte of each quote, by the client's id. */
 const quotedAt = new Map<string, number>();
 
 interface Request {
@@ -52,7 +52,7 @@ const server = createServer({ noDelay: true }, (near) => {
   near.on('data', (bytes: Buffer) => {
     const at = nowMs();
     const text = bytes.toString('latin1');
-    // A request may come in pieces: what follows belongs to the one that began.
+    // A request may arrive in pieces: following bytes belong to the request that began.
     if (/^(?:GET|POST) \//u.test(text)) {
       const isOrder = text.startsWith('POST /v1/orders/');
       request = { firstByteAt: at, isOrder, isQuote: text.startsWith('POST /v1/quote'), text: '' };

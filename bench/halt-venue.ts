@@ -1,4 +1,4 @@
-/** The venue of `bench/halt.ts`, on a thread of its own: what it is busy with must not delay the clock of the measurement. */
+/** The venue of `bench/halt.ts`, on its own thread, so that its work does not delay the clock of the measurement. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../src/app/daemon/clock.ts';
 import { startVenue } from '../src/simulator/venue.ts';

@@ -1,11 +1,11 @@
 /**
- * From the trigger of a halt to the last byte of an order on the wire. A real daemon trades as fast as it can with a venue on
- * another thread; a third one between them notes when bytes of an order pass, on the clock by which the trigger is given. A try that no
- * byte follows counts as 0. Exit code 1 when a p99 is above the target, or a halt on a full disk left no file.
+ * Measures the time from the trigger of a halt to the last byte of an order on the wire. A real daemon trades as fast as it can with a
+ * venue on another thread; a third thread between them notes when bytes of an order pass, on the clock that also stamps the trigger. A try
+ * without a byte after the trigger counts as 0. Exit code 1 when a p99 is above the target, or a halt on a full disk left no file.
  *
- * With `--dashboard` one daemon is measured with an open dashboard and without, in alternating rounds, and nothing else: the time until
- * a halt by HTTP is answered as well, because most halts have no order after them, and the time from a quote to its order. `--core N` pins the daemon to one processor; start the
- * benchmark itself on another one, or page and venue take the time of the daemon.
+ * With `--dashboard`, it only measures one daemon with an open dashboard and without, in alternating rounds: also the time until a halt by
+ * HTTP is answered, because no order follows most halts, and the time from a quote to its order. `--core N` pins the daemon to one
+ * processor; start the benchmark itself on another one, so that page and venue do not take the daemon's time.
  *
  * Run: `npm run bench:halt [-- --tries N] [--full N] [--only variant,…] [--dashboard]`
  *      `taskset -c 1 node bench/halt.ts --dashboard --core 0`
@@ -28,9 +28,12 @@ import { quantile, table } from './measure.ts';
 import { smallDisk } from './small-disk.ts';
 
 const TARGET_MS = 50;
-/** The watch goes on until the desk has answered what it was asked after this time: what it was still busy with has left by then. */
+/**
+ * Time after the trigger at which the benchmark sends the desk a request: work that was still in progress has left when the desk
+ * answers.
+ */
 const WATCHED_MS = 100;
-/** No order comes for this long: the daemon does not trade, and a halt of it would prove nothing. */
+/** Longest wait for an order: without one, the daemon does not trade, and a halt would prove nothing. */
 const PATIENCE_MS = 30_000;
 
 const { values } = parseArgs({
@@ -47,14 +50,14 @@ const tries = Number(values.tries);
 const triesFull = Number(values.full ?? values.tries);
 const variants = new Set(values.dashboard ? [] : values.only.split(','));
 
-/** What the simulated venue takes. */
+/** Largest number of accounts of a simulated venue. */
 const ACCOUNTS = 100;
 const accounts: readonly Account[] = Array.from({ length: ACCOUNTS }, (_, i) => ({
   name: `bench-${i}`,
   token: `bench-halt-token-${i}`,
 }));
 let used = 0;
-/** Each daemon has a name of its own: by the same one they would take each other's trades for trades that they forgot. */
+/** Returns an account with a new name: daemons with the same name would take each other's trades for their own lost ones. */
 const nextAccount = (): Account => {
   const { token = '' } = accounts[used % ACCOUNTS] ?? {};
   return { name: `bench-${used++}`, token };
@@ -69,7 +72,7 @@ const threadOf = (name: string, data: unknown): Worker =>
   new Worker(new URL(name, import.meta.url), { workerData: data });
 
 const seen = new Float64Array(new SharedArrayBuffer(24));
-/** Some 40 orders a second come: enough for an hour and a half. */
+/** Some 40 orders arrive per second: enough for an hour and a half. */
 const latencies = new Float64Array(new SharedArrayBuffer(8 * 250_000));
 const realPort = await portOf(threadOf('halt-venue.ts', accounts));
 const venuePort = await portOf(
@@ -102,7 +105,7 @@ const triggers = {
     await Promise.resolve();
     writeFileSync(haltFile, '');
   },
-  // Without the start of its process.
+  // Excludes the start of its process.
   'tranche halt': async ({ journal }) =>
     await halt(
       { config: '', journal },
@@ -111,13 +114,13 @@ const triggers = {
 } as const satisfies Readonly<Record<string, Trigger>>;
 
 interface Halted {
-  /** Milliseconds to the last byte of an order; 0 when none came. */
+  /** Time to the last byte of an order, ms; 0 when none came. */
   readonly lastOrderMs: number;
-  /** Milliseconds until the trigger was answered. */
+  /** Time until the trigger was answered, ms. */
   readonly answeredMs: number;
 }
 
-/** Waits for trade, and triggers at any moment of it. */
+/** Waits until the daemon trades, and triggers a halt at a random moment. */
 async function measure(running: Running, trigger: Trigger, before?: () => void): Promise<Halted> {
   const from = seen[0] ?? 0;
   for (let waited = 0; (seen[0] ?? 0) < from + 2; waited += 2) {
@@ -135,7 +138,7 @@ async function measure(running: Running, trigger: Trigger, before?: () => void):
   await sleep(WATCHED_MS);
   await Promise.race([answered, sleep(5_000)]);
   await statusOf(running).catch(() => undefined);
-  // What it wrote before it answered has passed the relay well before this.
+  // Bytes that the desk wrote before its answer have passed the relay well before this.
   await sleep(5);
   return { lastOrderMs: Math.max(0, (seen[1] ?? 0) - at), answeredMs };
 }
@@ -150,7 +153,7 @@ async function rearm(running: Running): Promise<void> {
   }
 }
 
-/** Listens to the events and never reads one. */
+/** Opens the event stream and never reads from it. */
 function deafListener({ control }: Running): void {
   const { hostname, port, host } = new URL(control.url);
   const socket = connect(Number(port), hostname);
@@ -189,7 +192,7 @@ const setupOf = (folder: string, over: Partial<Setup> = {}): Setup => ({
   ...over,
 });
 
-/** One daemon, halted and armed again and again, by each way in turn. */
+/** Halts and re-arms one daemon repeatedly, by each trigger in turn. */
 async function series(variant: string, isDeaf: boolean): Promise<void> {
   await inFolder(async (folder) => {
     const running = await startDesk(folder, setupOf(folder, { isDeaf }));
@@ -208,15 +211,15 @@ async function series(variant: string, isDeaf: boolean): Promise<void> {
 
 interface Full {
   readonly measured: readonly number[];
-  /** Tries after which the halt file was not there. */
+  /** Number of tries after which the halt file was missing. */
   readonly lost: number;
-  /** Daemons that ended for want of room before the halt reached them: such a try is made again. */
+  /** Number of daemons that ended because the disk was full before the halt reached them: such a try is repeated. */
   readonly ended: number;
 }
 
 /**
- * A disk that is filled to the last block right before the trigger. The daemon stops by itself after that, as it must, so
- * that each try has one of its own.
+ * Measures halts on a disk that is filled to the last block right before the trigger. The daemon then stops by itself, as it must,
+ * so each try needs its own daemon.
  */
 async function full(): Promise<Full> {
   return await inFolder(async (outer) => {
@@ -252,17 +255,17 @@ async function full(): Promise<Full> {
   });
 }
 
-/** Tries between the opening of a dashboard and its end. */
+/** Number of tries while a dashboard is open. */
 const ROUND = 10;
-/** How much a dashboard may slow a halt. */
+/** Largest factor by which a dashboard may slow a halt. */
 const RATIO_MAX = 1.05;
 
-/** Trade of each round for the time from a quote to its order, ms. */
+/** Length of a round that measures the time from a quote to its order, ms. */
 const TRADING_MS = 10_000;
-/** So few that no order waits for a permit or for another. */
+/** Few enough that no order waits for a permit or for another order. */
 const PARENTS_UNHURRIED = 8;
 
-/** Rounds with one daemon of its own, in which a dashboard shows its slices, and in turn none does. */
+/** Runs rounds with one daemon, alternately with a dashboard that shows its slices and without. */
 async function alternating(
   parents: number | undefined,
   rounds: number,
@@ -299,7 +302,7 @@ async function alternating(
   await browser.close();
 }
 
-/** What an open dashboard changes: at halts by HTTP of a busy desk, and at the orders of an unhurried one. */
+/** Measures the effect of an open dashboard on halts by HTTP of a busy desk, and on the orders of a less busy one. */
 async function withDashboard(): Promise<string> {
   const measured = { without: [] as Halted[], open: [] as Halted[] };
   const orders = { without: [] as number[], open: [] as number[] };

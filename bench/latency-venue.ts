@@ -1,7 +1,7 @@
 /**
- * A venue on a raw socket, in a thread of its own: the exchange of the simulator behind just enough HTTP, so that it can
- * note when the last byte of a quote is about to be written and when the first byte of its order came. Nothing of a server's own
- * stands between these two moments and the socket.
+ * A venue on a raw socket, in its own thread: the simulated exchange behind minimal HTTP. It notes when it is about to write the
+ * last byte of a quote and when the first byte of its order arrives. No server code lies between these two moments and the
+ * socket.
  */
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
@@ -14,7 +14,7 @@ import { Written } from '../src/simulator/http/reply.ts';
 
 const { quoteDelayMs } = workerData as { readonly quoteDelayMs: number };
 
-/** When each quote was written, by client id. Milliseconds of `performance.now()`. */
+/** When each quote was written, by client id, ms of `performance.now()`. */
 const written = new Map<string, number>();
 const latencies: number[] = [];
 
@@ -54,7 +54,7 @@ function answer(socket: Socket, request: Request): void {
   );
   const send = (): void => {
     if (socket.destroyed) return;
-    // Noted before the call, not after: over loopback the peer has the bytes before `write` returns.
+    // Noted before the call, because over loopback the peer receives the bytes before `write` returns.
     if (isQuote && clientId !== undefined) written.set(clientId, performance.now());
     socket.write(bytes);
   };
@@ -62,7 +62,10 @@ function answer(socket: Socket, request: Request): void {
   else send();
 }
 
-/** One connection: collects bytes until a request is whole. Clients here never have two under way on one connection. */
+/**
+ * Serves one connection: collects bytes until a request is complete. Clients here never have two requests in flight on one
+ * connection.
+ */
 function serve(socket: Socket): void {
   socket.setNoDelay(true);
   socket.on('error', () => undefined);
@@ -97,7 +100,7 @@ server.listen(0, '127.0.0.1', () => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   if (typeof address === 'object') parentPort?.postMessage(address?.port);
 });
-/** Any message asks for the latencies of all orders, in their order. */
+/** Answers any message with the latencies of all orders, in their order. */
 parentPort?.on('message', () => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   parentPort?.postMessage(latencies);

@@ -1,7 +1,7 @@
 /**
- * What Tranche adds between the last byte of a quote and the first byte of its order: the whole engine, the real client
- * and the durable journal in a file, against a bare client on two open sockets in the same run. Both moments are taken at
- * the venue. Rounds of both alternate. Exit code 1 when no round keeps the target.
+ * Measures the latency that Tranche adds between the last byte of a quote and the first byte of its order: the whole engine, the
+ * real client and the durable journal in a file, against a bare client on two open sockets in the same run. The venue stamps both
+ * moments. Rounds of both alternate. Exit code 1 when no round meets the target.
  *
  * Run: `node bench/latency.ts [--cycles N] [--rounds R] [--json]`
  */
@@ -30,7 +30,7 @@ const rounds = Number(values.rounds);
 
 const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
 
-/** A desk with its journal in a file. Gives the time of each commit, ms. */
+/** Runs a desk with its journal in a file. Returns the time of each commit, ms. */
 async function engineCycles(port: number, name: string): Promise<readonly number[]> {
   const commits: number[] = [];
   const journal = sqliteJournal(join(folder, `${name}.db`), {
@@ -74,7 +74,7 @@ try {
       });
       const at = (q: number): At => {
         const raw = quantile(engine.all, q);
-        // The lowest floor so far: a neighbour who disturbed the bare client must not flatter the engine.
+        // The lowest floor so far: other load on the machine that slows the bare client must not make the engine look better.
         const bare = Math.min(...quietest.map(({ all }) => quantile(all, q)));
         return { raw, floor: bare, added: raw - bare };
       };

@@ -1,7 +1,7 @@
 /**
- * A desk with a thousand strategies: how long `tranche run` takes from its start to `ready` and until every strategy waits,
- * next to the same desk with two strategies in the same run; and what it costs while it waits: processor time over a
- * minute and resident memory. Exit code 1 when a target is missed.
+ * Measures a desk with a thousand strategies: the time of `tranche run` from its start to `ready`, compared with the same desk with
+ * two strategies in the same run; and while it waits, its processor time over a minute and its resident memory. Exit code 1 when a
+ * target is missed.
  *
  * Run: `node bench/many.ts [--json]`
  */
@@ -16,15 +16,15 @@ import { median, table } from './measure.ts';
 const TARGET = { readyMs: 2_000, idlePct: 1, residentMb: 250 };
 const STRATEGIES = 1_000;
 const ROUNDS = 3;
-/** What the start left is collected within half a minute, in one go of some 200 ms. */
+/** Garbage of the start is collected within half a minute, in one pass of some 200 ms. */
 const SETTLE_MS = 30_000;
-/** A whole round of what recurs, such as the read of the account. */
+/** One full period of recurring work, such as the read of the account. */
 const IDLE_MS = 60_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
 const env = { XDG_CACHE_HOME: join(folder, 'cache') };
 
-/** Processor time of a process so far, ms, from `/proc`: a hundredth of a second at a time. Linux only. */
+/** Returns the processor time of a process so far, ms, from `/proc`, in steps of a hundredth of a second. Linux only. */
 function processorMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10;

@@ -5,7 +5,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? at(half) : (at(half - 1) + at(half)) / 2;
 }
 
-/** Rows as columns of text. */
+/** Formats rows as columns of text. */
 export function table(rows: readonly Readonly<Record<string, string | number>>[]): string {
   const names = Object.keys(rows[0] ?? {});
   const lines = [names, ...rows.map((row) => names.map((name) => String(row[name])))];
@@ -13,7 +13,7 @@ export function table(rows: readonly Readonly<Record<string, string | number>>[]
   return lines.map((line) => line.map((cell, i) => cell.padStart(widths[i] ?? 0)).join('  ')).join('\n');
 }
 
-/** The value below which the share `q` of `values` lies: the nearest one that was measured. */
+/** Returns the value below which the share `q` of `values` lies: the nearest measured one. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)] ?? Number.NaN;

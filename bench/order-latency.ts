@@ -11,23 +11,26 @@ import { tradingRoutes } from '../src/venue/routes.ts';
 import { tradingVenue } from '../src/venue/trading.ts';
 import { benchPolicy, benchTwap } from './desk.ts';
 
-/** Between two slices: room for a quote, an order and three commits. */
+/** Time between two slices, ms: enough for a quote, an order and three commits. */
 const INTERVAL_MS = 40;
-/** Not counted: code that has not run yet is slow everywhere. The first cycle of a round is told by itself. */
+/** Cycles that do not count, because code is slow when it first runs. The first cycle of a round is reported separately. */
 export const WARM_UP = 100;
 
 export interface DeskCycles {
   readonly port: number;
   readonly name: string;
   readonly slices: number;
-  /** Between two slices, milliseconds. */
+  /** Time between two slices, ms. */
   readonly intervalMs?: number;
   readonly token?: string;
   /** Called when an order has been answered. */
   readonly onOrder?: () => void;
 }
 
-/** One desk with one twap on `journal`, which is empty, from its first slice to its last; with the real client. Closes the journal. */
+/**
+ * Runs one desk with one twap on `journal`, which is empty, from its first slice to its last, with the real client. Closes the
+ * journal.
+ */
 export async function deskCycles(
   journal: JournalPort & { close(): void },
   { port, name, slices, intervalMs = INTERVAL_MS, token = 'bench', onOrder }: DeskCycles,
@@ -41,7 +44,7 @@ export async function deskCycles(
   });
   const venue = tradingVenue({ http, capabilities: {}, orderTimeoutMs: 8_000, onExtras: () => undefined });
   const policy = benchPolicy({ desk: name });
-  // One slice each 40 ms is more than the venue's limits allow; the windows stay, wide enough to let it pass.
+  // One slice every 40 ms exceeds the limits of the venue; the rate limiter stays, with windows wide enough for it.
   const pace = {
     ...policy.pace,
     windows: { ...policy.pace.windows, quote: { max: 100, perMs: 1_000 }, all: { max: 250, perMs: 1_000 } },
@@ -67,11 +70,11 @@ export async function deskCycles(
 
 export interface Round {
   readonly first: number;
-  /** Last byte of the quote to first byte of the order, at the venue, ms; without the first `WARM_UP`. */
+  /** Times from the last byte of the quote to the first byte of the order, at the venue, ms; without the first `WARM_UP`. */
   readonly all: readonly number[];
 }
 
-/** One client against a venue of its own: an account with a past would be read page by page, ten seconds each. */
+/** Runs one client against its own venue: an account with a history would be read page by page, ten seconds each. */
 export async function measuredAtVenue(
   quoteDelayMs: number,
   run: (port: number) => Promise<unknown>,

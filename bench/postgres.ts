@@ -1,11 +1,11 @@
 /**
- * What a journal in PostgreSQL costs an order. First the time between the last byte of a quote and the first byte of its order, as
- * bench/latency.ts takes it, with the journal in a file and in PostgreSQL in turn, each beside a bare client: PostgreSQL puts one
- * commit into that time, the fenced write that accepts the quote. The bound is the bare client with one such write of one row between
- * quote and order, in plain SQL, at the same rate: no program is faster that checks its right to trade after the quote. The round trip
- * is the bare client that asks the server for a constant there: no program is faster that asks the server anything. Then forty desks
- * with a journal each in one database, fifty slices a second together. The server is a real one on this machine. Exit code 1 when the
- * first misses its target.
+ * Measures the cost of a journal in PostgreSQL for an order. First the time between the last byte of a quote and the first byte of its
+ * order, as in bench/latency.ts, with the journal in a file and in PostgreSQL in turn, each compared with a bare client: PostgreSQL adds
+ * one commit to that time, the fenced write that accepts the quote. The bound is the bare client with one such write of one row between
+ * quote and order, in plain SQL, at the same rate: no program that checks its epoch after the quote can be faster. The round trip is the
+ * bare client with a query for a constant in that place: no program that queries the server can be faster. Then forty desks with a journal
+ * each in one database, together fifty slices per second. The server is a real one on this machine. Exit code 1 when the first
+ * measurement misses its target.
  *
  * Run: `npm run bench:postgres -- [--cycles N] [--rounds R] [--seconds S] [--json]`
  */
@@ -27,13 +27,13 @@ import type { Account } from './halt-venue.ts';
 import { median, quantile, table } from './measure.ts';
 import { WARM_UP, deskCycles, measuredAtVenue } from './order-latency.ts';
 
-/** Of the median in PostgreSQL to that in a file. */
+/** Largest ratio of the latency that PostgreSQL adds to what the file adds, median of the rounds. */
 const RATIO_MAX = 1.3;
 const QUOTE_DELAY_MS = 15;
-/** Between two slices: more than a busy machine needs for one, or slices expire and nothing is measured. */
+/** Time between two slices, ms: more than a busy machine needs for one; otherwise slices expire without a measurement. */
 const INTERVAL_MS = 100;
 const DESKS = 40;
-/** Not counted: forty desks start at once, and read their accounts. */
+/** Time that does not count: forty desks start at once, and read their accounts. */
 const STARTS_MS = 10_000;
 const SLICES_PER_SECOND = 50;
 
@@ -56,15 +56,18 @@ interface Latency {
   readonly roundTrip: number;
   readonly sqlite: number;
   readonly postgres: number;
-  /** What PostgreSQL takes longer than the bare client, to what the file does. */
+  /** Latency that PostgreSQL adds to the bare client, relative to what the file adds. */
   readonly ofAdded: number;
-  /** The same of the whole time from the request of the quote until the order leaves. */
+  /** The ratio of the whole times, from the request of the quote until the order leaves. */
   readonly ofWhole: number;
   readonly commitP50: number;
   readonly commitP99: number;
 }
 
-/** What `run` gives with a fenced write of one row, of the size of a quote, before each order; and with a question that needs no table. */
+/**
+ * Returns the results of `run` with a fenced write of one row, of the size of a quote, before each order, and with a query that
+ * needs no table.
+ */
 async function boundsOf<T>(
   server: PostgresServer,
   run: (beforeOrder: () => Promise<unknown>) => Promise<T>,
@@ -149,7 +152,7 @@ interface Crowd {
   readonly commitP99: number;
 }
 
-/** Forty desks in this process, each with an account, a journal and connections of its own. */
+/** Runs forty desks in this process, each with its own account, journal and connections. */
 async function crowd(server: PostgresServer, seconds: number): Promise<Crowd> {
   const accounts = Array.from({ length: DESKS }, (_, i): Account => ({ name: `desk${i}`, token: `bench-token-${i}` })); // prettier-ignore
   const venue = new Worker(new URL('halt-venue.ts', import.meta.url), { workerData: accounts });

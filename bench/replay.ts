@@ -1,9 +1,9 @@
 /**
- * A journal of a million records, written by the real writer into a temporary folder, and a start on it: opened, its chain
- * proven, folded into a desk and its watchers, until the first record of the new process is durable. Once with the state
- * that a desk leaves which dies just before the next one is due, once without any. Compared with two bounds of the same
- * run: SQLite giving out the same rows, and the same with the hash of every record. Exit code 1 when the target is missed,
- * which the start with the state has to reach.
+ * Measures a start on a journal of a million records, which the real writer has written into a temporary folder: it opens the
+ * journal, verifies its chain, and folds it into a desk and its observers, until the first record of the new process is durable.
+ * One start has the snapshot of a desk that died just before the next snapshot was due, the other has none. Two bounds of the same
+ * run: SQLite returning the same rows, and the same with the hash of every record. Exit code 1 when the start with the snapshot
+ * misses the target.
  *
  * Run: `node bench/replay.ts [--records N] [--json]`
  */
@@ -46,7 +46,7 @@ const { values } = parseArgs({
 });
 const wanted = Number(values.records);
 
-/** Writes the journal, many records a transaction: what a start reads does not depend on how they came. */
+/** Writes the journal, with many records per transaction: a start reads them the same way. */
 async function write(file: string): Promise<number> {
   const journal = sqliteJournal(file);
   let count = 0;
@@ -71,11 +71,11 @@ interface Start {
   readonly fills: number;
 }
 
-/** Rounds are deaths of one desk in a few minutes, which halt it. */
+/** Disabled: every round counts as a crash of the same desk within a few minutes, which would halt it. */
 const crashLoop = { startsMax: Number.POSITIVE_INFINITY, withinMs: 600_000 };
 const STATES = { program: `bench ${STATE_FORMAT}` };
 
-/** What a start does with its journal, with all who watch, until the first record of the new process is durable. */
+/** Starts a desk on a journal, with all observers, until the first record of the new process is durable. */
 async function start(file: string, states: StateOptions | undefined): Promise<Start> {
   const begun = performance.now();
   const journal = sqliteJournal(file, { states });
@@ -112,7 +112,10 @@ function aDesk(journal: Journal): Desk {
   return new Desk(ports, benchPolicy({ crashLoop }), observer, []);
 }
 
-/** Leaves the state that a desk kept which died just before the next one was due. Returns the records behind it, and the milliseconds that it took to pack. */
+/**
+ * Stores the snapshot of a desk that died just before the next one was due. Returns the number of records after it, and the time
+ * that packing took, ms.
+ */
 function keep(file: string): { readonly tail: number; readonly packMs: number; readonly megabytes: number } {
   const journal = sqliteJournal(file, { states: STATES });
   const { states } = journal;
@@ -135,7 +138,7 @@ function keep(file: string): { readonly tail: number; readonly packMs: number; r
   return { tail: head - until, packMs, megabytes: Math.round(statSync(`${file}.state`).size / 1e6) };
 }
 
-/** SQLite giving out the rows, with or without the hash of each. */
+/** Returns how long SQLite takes to return the rows, with or without the hash of each, seconds. */
 function bound(file: string, isHashed: boolean): number {
   const db = new DatabaseSync(file, { readOnly: true });
   const begun = performance.now();

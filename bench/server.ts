@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { parentPort } from 'node:worker_threads';
 
-/** A venue that answers every quote at once with the same bytes: what is measured is the client. */
+/** A venue that immediately answers every quote with the same bytes, so that only the client is measured. */
 const QUOTE = JSON.stringify({
   quote_id: '5d1f0c2a-b7aa-11ee-9c3e-0242ac120002',
   pair: 'btcusd',

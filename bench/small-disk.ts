@@ -3,24 +3,24 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file system in memory that is small, mounted for no process but those that are started on it. */
+/** A small file system in memory, mounted only for processes that are started on it. */
 export interface SmallDisk {
-  /** Where it is for processes that are started through `command`. */
+  /** Its path for processes that are started through `command`. */
   readonly folder: string;
-  /** The same folder as this process sees it. */
+  /** The path of the same folder in this process. */
   readonly seen: string;
-  /** What to put before a command, so that the command finds the disk. */
+  /** Prefix of a command, so that the command finds the disk. */
   readonly command: readonly string[];
-  /** Writes until nothing more fits, or no more than `bytes`. */
+  /** Writes until the disk is full, or at most `bytes`. */
   fill(bytes?: number): void;
-  /** Takes everything away. */
+  /** Removes the filler and the folder of the desk. */
   clear(): void;
   remove(): void;
 }
 
 const PIECES = [65_536, 4_096] as const;
 
-/** Mounts `megabytes` at `folder`, in a name space that needs no privileges. @throws when this machine does not let one. */
+/** Mounts `megabytes` at `folder`, in a namespace that needs no privileges. @throws when this machine does not allow one. */
 export async function smallDisk(folder: string, megabytes: number): Promise<SmallDisk> {
   mkdirSync(folder, { recursive: true });
   const script = 'mount -t tmpfs -o size=$1m tmpfs "$0" && echo mounted && exec sleep 36000';

@@ -1,9 +1,9 @@
 /**
- * A day of virtual time of a busy desk: fifty parents that together use the whole limit of ten quotes a second, through the
- * whole engine against the exchange in process. Looks at memory after a collection of garbage, at open handles and at what
- * the desk keeps, once a virtual hour. From the fourth hour on, when it remembers as many quote ids as it ever will, the heap
- * must not grow. The exchange is in the same process and would keep its ledger for ever: once an hour it is made to forget all but
- * the newest trades. Exit code 1 when the heap is not flat.
+ * Runs a busy desk for a day of virtual time: fifty parents that together use the whole limit of ten quotes per second, through
+ * the whole engine against the exchange in process. Once per virtual hour, it records memory after a garbage collection, open
+ * handles, and the sizes of the desk's collections. From the fourth hour on, when the desk holds its maximum of quote ids, the heap
+ * must not grow. The exchange is in the same process and never shortens its ledger: the benchmark removes all but the newest trades
+ * once per hour. Exit code 1 when the heap is not flat.
  *
  * Run: `npm run bench:soak [-- --hours N] [--json]`
  */
@@ -26,14 +26,14 @@ import { benchPolicy, benchTwap } from './desk.ts';
 import { table } from './measure.ts';
 
 const PARENTS = 50;
-/** Trades that the exchange is left with, three hours and more of them, and the rows that each has in its ledger. */
+/** Trades that remain in the exchange, more than three hours of them, and the ledger rows of each. */
 const KEPT_TRADES = 5_000;
 const ROWS_OF_TRADE = 2;
 const SLOT_SECONDS = 60;
 /** 2026-01-05T00:00:00Z, a Monday. */
 const START = instant(Date.UTC(2026, 0, 5));
 const HOUR_MS = 3_600_000;
-/** What counts as flat, megabytes an hour of 36 000 quotes. Ids of two days, 1 500 an hour, are part of it. */
+/** Largest growth that counts as flat, MB per hour of 36 000 quotes. It includes ids of two days, 1 500 per hour. */
 const FLAT_MB_PER_HOUR = 0.5;
 
 const { values } = parseArgs({
@@ -44,8 +44,8 @@ const { gc } = globalThis;
 if (gc === undefined) throw new Error('run it with --expose-gc');
 
 /**
- * Half of the parents trade each minute. The others have a limit that the market does not reach: they ask again and again, and
- * use up what quotes there are.
+ * Returns fifty twaps. Half of them trade each minute. The others have a limit that the market does not reach: they keep requesting
+ * quotes, and use up the rest of the quote limit.
  */
 function twaps(): readonly StrategySource[] {
   const slices = hours * (HOUR_MS / 1000 / SLOT_SECONDS);
@@ -64,7 +64,7 @@ function twaps(): readonly StrategySource[] {
   });
 }
 
-/** Ties and checks records as every journal does, and keeps none of them: the disk is not what is measured. */
+/** Returns a journal that chains and checks records as every journal does, and stores none: the disk is not measured. */
 function forgetfulJournal(): JournalPort & { count: number } {
   let head = EMPTY_CHAIN;
   return {
@@ -87,7 +87,7 @@ interface Look {
   readonly hour: number;
   readonly heapMb: number;
   readonly handles: number;
-  /** Everything the desk keeps, by name. */
+  /** Sizes of all collections of the desk, by name. */
   readonly kept: Readonly<Record<string, number>>;
   readonly quotes: number;
   readonly fills: number;
@@ -95,7 +95,7 @@ interface Look {
   readonly waiting: number;
 }
 
-/** Sizes of all maps, sets and lists of an object. */
+/** Returns the sizes of all maps, sets and lists of an object. */
 function sizesOf(owner: object, prefix: string): Record<string, number> {
   return Object.fromEntries(
     Object.entries(owner).flatMap(([name, value]: [string, unknown]) => {
@@ -112,7 +112,7 @@ function anExchange(): Exchange {
   return new Exchange({ options, startedAt: START });
 }
 
-/** What an exchange keeps for ever, by account: it has to answer for all of it, and is the judge of every test. */
+/** The data that an exchange keeps forever, by account: every test checks against it. */
 interface Kept {
   readonly ledger: {
     readonly accounts: ReadonlyMap<string, { readonly rows: unknown[] }>;
@@ -126,7 +126,7 @@ interface Kept {
   };
 }
 
-/** Takes away what the exchange remembers of trades, but for the newest: the desk reads back two hours at most here. */
+/** Removes all but the newest trades from the exchange: the desk reads back at most two hours here. */
 function forget(whole: Exchange): void {
   const { ledger, registry } = whole as unknown as Kept; // oxlint-disable-line typescript/no-unsafe-type-assertion -- its private parts, as named above
   for (const { name } of whole.accounts) {
@@ -138,7 +138,7 @@ function forget(whole: Exchange): void {
     kept.places.clear();
     kept.placed = 0;
   }
-  // Their numbers stay, outside of the heap: rows go by their places.
+  // The lists keep their length, because rows refer to positions in them; the numbers of the fills lie outside of the heap.
   const { clientIds, quoteIds } = ledger.fills;
   for (const texts of [clientIds, quoteIds]) texts.fill('', 0, Math.max(0, texts.length - KEPT_TRADES));
 }
@@ -186,7 +186,7 @@ for (let hour = 1; hour <= hours; hour++) {
     console.error(`hour ${hour}: ${look.heapMb.toFixed(1)} MB, ${quotes} quotes, ${journal.count} records`);
 }
 
-/** Megabytes an hour, by least squares, from the fourth hour on. */
+/** Returns the growth of the heap from the fourth hour on, MB per hour, by least squares. */
 function slopeOf(all: readonly Look[]): number {
   const points = all.filter(({ hour }) => hour >= 4);
   const mean = (of: (look: Look) => number): number =>
@@ -199,7 +199,7 @@ function slopeOf(all: readonly Look[]): number {
 const [second, last] = [looks[3], looks.at(-1)];
 const slope = slopeOf(looks);
 const ids = (look: Look | undefined): number => look?.kept['state.filledIds'] ?? 0;
-/** Everything that is kept, except what has a bound of its own: two days of ids, 100 000 quote ids. */
+/** All growing collections, except those with their own bound: ids of two days, 100 000 quote ids. */
 const grown = Object.entries(last?.kept ?? {}).filter(
   ([name, size]) => !/filledIds|quoteIds/u.test(name) && size > 2 * (second?.kept[name] ?? 0) + 10,
 );

@@ -1,7 +1,7 @@
 /**
- * How long `tranche run` takes from its start to `ready`, next to a bare `node -e 0` in the same run, against a venue
- * that already runs in another process; and the resident memory of an idle daemon with 100 strategies. Exit code 1 when
- * a target is missed.
+ * Measures how long `tranche run` takes from its start to `ready`, compared with a bare `node -e 0` in the same run, against a
+ * venue that already runs in another process; and the resident memory of an idle daemon with 100 strategies. Exit code 1 when a
+ * target is missed.
  *
  * Run: `node bench/start.ts [--rounds N] [--json]`
  */
@@ -21,7 +21,7 @@ const STRATEGIES = 100;
 const IDLE_MS = 20_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
-// Its own cache of compiled code: the first start fills it, as the first start after an installation does.
+// Uses its own cache of compiled code, which the first start fills, as the first start after an installation does.
 const env = { XDG_CACHE_HOME: join(folder, 'cache') };
 
 function bareNode(): number {
@@ -40,7 +40,7 @@ async function stop(running: Running): Promise<void> {
 }
 
 async function measure(): Promise<void> {
-  // An account for each start: the venue answers one read of the transactions of an account in ten seconds.
+  // Each start has its own account, because the venue allows one read of the transactions of an account in ten seconds.
   const options = writeVenue(folder, ROUNDS + 2);
   const venue = await startTranche(
     ['venue', '--port', '0', '--config', options],

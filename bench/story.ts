@@ -5,7 +5,7 @@ import { instant } from '../src/core/time.ts';
 import type { Instant } from '../src/core/time.ts';
 
 const PARENTS = 50;
-/** From one slice of a parent to the next. */
+/** Time from one slice of a parent to the next, ms. */
 const SLOT_MS = 60_000;
 /** 2026-01-05T00:00:00Z, a Monday. */
 export const START = instant(Date.UTC(2026, 0, 5));
@@ -18,7 +18,7 @@ export interface Stamped {
 const nameOf = (i: number): string => `twap-${i}`;
 const hashOf = (i: number): string => hash('sha256', nameOf(i));
 
-/** The first records of a desk with fifty parents. */
+/** Returns the first records of a desk with fifty parents. */
 function opening(): Stamped {
   const strategies = Array.from({ length: PARENTS }, (_, i): RecordBody => ({
     kind: 'strategy',
@@ -47,7 +47,7 @@ function opening(): Stamped {
   return { at: START, bodies: [started, ...strategies] };
 }
 
-/** Everything that one slice of one parent leaves in a journal, as the engine writes it, and the balances of each hour. */
+/** Yields all records of one slice of one parent, as the engine writes them, and the balances of each half hour. */
 export function* story(): Generator<Stamped> {
   yield opening();
   for (let slot = 0; ; slot++) {

@@ -1,9 +1,9 @@
 /**
- * What a second worker brings: a sweep of 2,000 settings of a TWAP over a day of minutes, through a real PostgreSQL, with one worker of one
- * thread, then with two, then with two of which one is killed in the middle, then on threads of this process. Each sweep has a seed of its
- * own, so that nothing is known to the store, apart from the last two, whose files must be equal byte for byte. Compared is wall time,
- * and wall time less the time in which the thread of a worker could have run and the system ran something else (Linux): other work on
- * the machine disturbs the first ratio. Exit code 1 when the second ratio is below the target, or the files differ.
+ * Measures the gain from a second worker: a sweep of 2,000 settings of a TWAP over a day of minutes, through a real PostgreSQL, with one
+ * worker of one thread, then with two, then with two of which one is killed in the middle, then on threads of this process. Each sweep has
+ * its own seed, so that the store knows no result, except for the last two, whose files must be equal byte for byte. It compares wall time,
+ * and wall time minus the time in which the thread of a worker could have run but the system ran other work (Linux): other load on the
+ * machine distorts the first ratio. Exit code 1 when the second ratio is below the target, or the files differ.
  *
  * Run: `npm run bench:sweep-workers -- [--settings N] [--slices N] [--target RATIO]`
  */
@@ -40,7 +40,7 @@ duration: PT23H
 slices: ${values.slices}
 `;
 
-/** A day of minutes of a random walk. */
+/** Returns a day of minutes of a random walk, as CSV. */
 function bars(): string {
   const lines = ['timestamp_ms,open,high,low,close,volume'];
   let close = 10_000;
@@ -73,7 +73,10 @@ async function endWorkers(): Promise<void> {
   }
 }
 
-/** The busiest thread of a process: seconds that it ran, and that it could have run while the system ran something else (Linux; else 0). */
+/**
+ * Returns the times of the busiest thread of a process: seconds that it ran, and seconds that it could have run while the system
+ * ran other work (Linux; else 0).
+ */
 function timesOf({ pid }: ChildProcess): { readonly ran: number; readonly waited: number } {
   const folder = `/proc/${pid}/task`;
   if (!existsSync(folder)) return { ran: 0, waited: 0 };
@@ -92,7 +95,7 @@ async function tranche(line: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`tranche ${line.join(' ')} ended with ${String(code)}:\n${said}`);
 }
 
-/** @returns seconds */
+/** Runs a sweep. @returns seconds */
 async function sweep(seed: string, out: string, more: readonly string[]): Promise<number> {
   const amounts = `total_quantity.amount=1..${settings}/1`;
   const began = performance.now();
@@ -102,12 +105,12 @@ async function sweep(seed: string, out: string, more: readonly string[]): Promis
 
 interface Measured {
   readonly wall: number;
-  /** Wall time less what the thread of the worker that waited least waited for a core. */
+  /** Wall time minus the time for which the worker that waited least waited for a core. */
   readonly unhindered: number;
   readonly ran: readonly number[];
 }
 
-/** With workers that stand ready. */
+/** Runs a sweep on workers that are already running. */
 async function shared(seed: string, count: number): Promise<Measured> {
   await Promise.all(Array.from({ length: count }, aWorker));
   const wall = await sweep(seed, `shared-${seed}`, ['--store', url]);

@@ -1,8 +1,9 @@
 /**
- * How busy a sweep keeps the cores: 200 settings of a TWAP over a year of minutes, as `tranche sweep` runs them, from its
- * arguments to its files. Prices: `--data FILE`, else made here. CPU is user and system time of the process over wall time and
- * threads: other work on the machine lowers it. Ready is CPU and the time in which its threads could have run and the system
- * ran something else (Linux): what the sweep would use of a machine of its own. Exit code 1 when that is below the target.
+ * Measures how busy a sweep keeps the cores: 200 settings of a TWAP over a year of minutes, as `tranche sweep` runs them, from its
+ * arguments to its files. Prices come from `--data FILE`, else from a random walk. CPU is user and system time of the process,
+ * relative to wall time and threads: other load on the machine lowers it. Ready is CPU plus the time in which its threads could
+ * have run but the system ran other work (Linux): the part of an idle machine that the sweep would use. Exit code 1 when that is
+ * below the target.
  *
  * Run: `node bench/sweep.ts [--data FILE] [--settings N] [--workers N] [--target PERCENT]`
  */
@@ -38,7 +39,7 @@ duration: P360D
 slices: 300
 `;
 
-/** A year of minutes of a random walk. */
+/** Returns a year of minutes of a random walk, as CSV. */
 function bars(): string {
   const lines = ['timestamp_ms,open,high,low,close,volume'];
   let close = 10_000;
@@ -50,8 +51,8 @@ function bars(): string {
 }
 
 /**
- * Begins to look at all threads of this process; the returned function ends it and gives the seconds that they were on a core or
- * waited for one, never more than `workers` at the same time. 0 where the system does not tell.
+ * Starts sampling all threads of this process. The returned function stops it and returns the seconds for which they ran or waited
+ * for a core, never more than `workers` at the same time. 0 where the system does not provide these times.
  */
 function readyTime(): () => number {
   let [before, at, sum] = [threads(), performance.now(), 0];
@@ -82,7 +83,7 @@ function threads(): ReadonlyMap<string, number> {
           .map(Number);
         return [[thread, ran + waited]];
       } catch {
-        return []; // it has ended
+        return []; // the thread has ended
       }
     }),
   );
@@ -109,7 +110,7 @@ try {
       { config: 'config.yaml', data: [`btcusd=${data}`], model: 'normal', assume: [], seed: '1', vary: [vary], workers, top: 20, out },
       io,
     ); // prettier-ignore
-  // The tape is read once and then lies in the cache, as it does for everybody who runs a second sweep.
+  // The first run reads the tape into the cache, as before every second sweep of a user.
   await run('slices=300');
   const before = process.cpuUsage();
   const began = performance.now();

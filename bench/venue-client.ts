@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
-/** One kept connection that has one request under way at a time. Reads no more of an answer than it must. */
+/** One keep-alive connection with at most one request in flight. It parses no more of an answer than necessary. */
 export class Wire {
   private readonly socket: Socket;
   private readonly head: string;
@@ -25,7 +25,7 @@ export class Wire {
     return new Wire(socket, token);
   }
 
-  /** The body of the answer. */
+  /** Sends a request and returns the body of the answer. */
   async post(path: string, body: string): Promise<string> {
     return await new Promise((resolve) => {
       this.waiting = resolve;
@@ -53,7 +53,7 @@ export class Wire {
 export const quoteRequest = (id: string): string =>
   `{"pair":"btcusd","side":"buy","quantity":0.01,"client_quote_id":"${id}"}`;
 
-/** The order that executes a quote. */
+/** Returns the order that executes a quote. */
 export function orderRequest(quote: string, id: string): string {
   const quoteId = /"quote_id":"(?<id>[^"]+)"/u.exec(quote)?.groups?.['id'] ?? '';
   return `{"currency_pair":"btcusd","quote_id":"${quoteId}","quantity":0.01,"client_order_id":"${id}"}`;

@@ -1,4 +1,4 @@
-/** What `bench/venue.ts` measures, in a process of its own: the simulated venue, or an echo that answers as much. */
+/** The servers of `bench/venue.ts`, each in its own process: the simulated venue, or an echo that answers as many bytes. */
 import { createServer } from 'node:http';
 import process from 'node:process';
 import { systemClock } from '../src/app/daemon/clock.ts';
@@ -9,7 +9,7 @@ export interface Told {
   readonly token: string;
 }
 
-/** The body and its size are the client's; the answer is a text that the client of the echo names by its path. */
+/** Starts the echo: the client supplies the answer for each path, and other requests return their own body. */
 async function echo(answers: Readonly<Record<string, string>>): Promise<Told> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

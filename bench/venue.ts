@@ -1,7 +1,7 @@
 /**
- * The simulated venue under load: requests a second for quotes and for orders against a bare `node:http` echo that takes
- * and answers as many bytes, in the same run and in turns; the latency of quotes at 500 a second; one ticker message
- * to 1,000 subscribers. Exit code 1 when a target is missed or an answer is not what it should be.
+ * Measures the simulated venue under load: quotes and orders per second, compared with a bare `node:http` echo that receives and
+ * sends as many bytes, alternating in the same run; the latency of quotes at 500 per second; ticker messages to 1,000 subscribers.
+ * Exit code 1 when a target is missed or an answer is wrong.
  *
  * Run: `node bench/venue.ts [--json]`
  */
@@ -14,7 +14,7 @@ import { orderRequest, quoteRequest, Wire } from './venue-client.ts';
 import type { Told } from './venue-server.ts';
 
 const CONNECTIONS = 16;
-/** Many short rounds: a neighbour on the machine then spoils a few of them, which the median leaves out. */
+/** Many short rounds: other load on the machine then affects only a few of them, which the median ignores. */
 const ROUNDS = 31;
 const WARM_UP_ROUNDS = 6;
 const REQUESTS = 1_000;
@@ -35,7 +35,7 @@ async function start(answers?: Readonly<Record<string, string>>): Promise<Told &
   return { ...told, child };
 }
 
-/** Requests a second when every connection asks as fast as it is answered. */
+/** Measures requests per second when every connection sends its next request on each answer. */
 async function throughput(
   wires: readonly Wire[],
   path: string,
@@ -60,7 +60,7 @@ async function throughput(
   return { perSecond, answers };
 }
 
-/** Milliseconds from the planned instant of each request to its answer: waiting for a free connection counts. */
+/** Returns the times from the planned instant of each request to its answer, ms, including the wait for a free connection. */
 async function paced(wires: readonly Wire[], name: string): Promise<readonly number[]> {
   const free = [...wires];
   const queue: { readonly at: number; readonly body: string }[] = [];
@@ -99,7 +99,7 @@ async function paced(wires: readonly Wire[], name: string): Promise<readonly num
   return latencies;
 }
 
-/** Everybody listens to one ticker: how many of the messages arrive, and how far apart those of one tick. */
+/** Subscribes all sockets to one ticker. Returns how many of the messages arrive, and the largest spread of one tick. */
 async function crowded({
   port,
   token,
@@ -124,7 +124,7 @@ async function crowded({
     });
     sockets.push(socket);
   }
-  // What each was told at its subscription has arrived; from here on every tick goes to everybody. Begins between two ticks.
+  // The messages from the subscriptions have arrived; from here on every tick goes to all sockets. Starts between two ticks.
   await new Promise((wait) => {
     sockets[0]?.once('message', () => setTimeout(wait, TICK_MS / 2));
   });
@@ -178,7 +178,7 @@ const rowOf = (what: string, ours: readonly number[], bare: readonly number[]) =
   what,
   perSecond: Math.round(median(ours)),
   echoPerSecond: Math.round(median(bare)),
-  // Of each round, since both of a round suffer the same neighbours.
+  // The ratio of each round, because other load on the machine affects both alike.
   ratio: Number(median(ours.map((each, round) => each / (bare[round] ?? Number.NaN))).toFixed(3)),
 });
 const results = [rowOf('quote', quotes, bareQuotes), rowOf('order', orders, bareOrders)];

@@ -1,7 +1,7 @@
 /**
- * 10,000 slices of virtual time through the whole engine: twaps on `VirtualClock`, the exchange in process, the journal
- * in memory. Two runs in this process and one in another must end with the same journal hash. Exit code 1 when they do
- * not, when a slice is missing, or when no run keeps the target.
+ * Runs 10,000 slices in virtual time through the whole engine: twaps on `VirtualClock`, the exchange in process, the journal in
+ * memory. Two runs in this process and one in another must end with the same journal hash. Exit code 1 when they do not, when a
+ * slice is missing, or when no run meets the target.
  *
  * Run: `node bench/virtual.ts [--seed S] [--slices N] [--json]`
  */
@@ -47,7 +47,7 @@ const { values } = parseArgs({
 const each = Math.max(1, Math.round(Number(values.slices) / STRATEGIES));
 const slices = each * STRATEGIES;
 
-/** Twenty strategies, one slice of each a minute, both sides of two pairs, with jitter. */
+/** Returns twenty strategies with one slice per minute each, both sides of two pairs, with jitter. */
 function twaps(): readonly StrategySource[] {
   return Array.from({ length: STRATEGIES }, (_, i) => {
     const base = i % 2 === 0 ? 'btc' : 'eth';
@@ -104,7 +104,7 @@ function run(seed: string): Run {
   return { seconds, hash, records, filled, virtualHours: (clock.wall() - START) / 3_600_000 };
 }
 
-/** The same number of quotes and orders asked of the exchange directly: what the engine adds to. */
+/** Requests the same number of quotes and orders directly from the exchange: the floor to which the engine adds. */
 function floor(seed: string): number {
   const exchange = new Exchange({
     options: venueOptions({

@@ -1,10 +1,10 @@
-/** Limits of a live desk that buys bitcoin as fast as it can: they never stand in the way of a benchmark. Added to the config of the desk. */
+/** Limits of a live desk that buys bitcoin as fast as it can: they never restrict a benchmark. Added to the config of the desk. */
 export const wideLimits = {
   controls: {
     max_order_notional: { amount: '1000000', currency: 'usd' },
     max_day_notional: { amount: '10000000000', currency: 'usd' },
     max_order_quantity: { btcusd: '1000' },
-    // Eight fills a second are more rows than the venue's limit lets anybody read in three minutes.
+    // Eight fills per second are more rows than the venue's limit allows to read in three minutes.
     max_account_age: 'PT30M',
     collar_bps: 1000,
     max_drift_bps: 10000,

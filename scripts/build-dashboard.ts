@@ -12,10 +12,10 @@ import { licences } from './licences.ts';
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
-/** What uPlot offers as members of its function, and the page does not use: a bundler cannot leave it out by itself. */
+/** Unused members of uPlot's function, which a bundler cannot remove by itself. */
 const UNUSED = ['(paths.stepped = stepped);', '(paths.bars    = bars);', '(paths.spline  = monotoneCubic);', 'uPlot.join = join;']; // prettier-ignore
 
-/** The charts of the page are lines: the other shapes stay out of its script. */
+/** Removes the other shapes from the script of the page, whose charts are lines. */
 const linesOnly: Plugin = {
   name: 'lines only',
   transform(code, id) {
@@ -26,15 +26,15 @@ const linesOnly: Plugin = {
   },
 };
 
-/** Builds into that folder; what it held before goes. */
+/** Builds into that folder, and removes its previous content. */
 export async function buildDashboard(folder: string): Promise<void> {
-  // Whatever the program that builds runs in, the page gets the production code of its packages.
+  // The page gets the production code of its packages, whatever mode the building program runs in.
   const before = process.env['NODE_ENV'];
   process.env['NODE_ENV'] = 'production';
   const built = await build({
     configFile: false,
     root: pathOf('../src/operate/dashboard'),
-    // The page is served at `/` and at `/sign-in`: its files have one address.
+    // The daemon serves the page at `/` and at `/sign-in`; its files have one address.
     base: '/',
     logLevel: 'warn',
     publicDir: false,
@@ -44,7 +44,7 @@ export async function buildDashboard(folder: string): Promise<void> {
       outDir: folder,
       emptyOutDir: true,
       target: 'es2023',
-      // Nothing inline: the policy of the page allows files of its own origin alone.
+      // Nothing inline: the policy of the page allows only files of its own origin.
       assetsInlineLimit: 0,
       modulePreload: false,
       reportCompressedSize: false,

@@ -1,5 +1,6 @@
 /**
- * Bundles `tranche backtest` out of what `tsc` compiled: a file for each part that is loaded on its own. An installed package runs them (bin/bundled.js); all other commands, and a checkout, load module by module.
+ * Bundles the compiled code of `tranche backtest`, with a file for each part that loads separately. An installed package runs these files
+ * (bin/bundled.js); all other commands, and a checkout, load module by module.
  *
  * Run: `npm run build`.
  */
@@ -15,7 +16,7 @@ import { isPreset, presetModel, presets } from '../src/research/run/model.ts';
 import { configSchema } from '../src/app/config/config-schema.ts';
 import { venueOptionsSchema } from '../src/simulator/options/options.ts';
 
-/** Bundles what lies in that folder, into `bundle` below it. */
+/** Bundles the compiled files in that folder into `bundle` below it. */
 export async function bundle(compiled: string): Promise<void> {
   const dist = realpathSync(compiled);
   const folder = join(dist, 'bundle');
@@ -50,19 +51,19 @@ export async function bundle(compiled: string): Promise<void> {
   const hash = createHash('sha256');
   mkdirSync(folder, { recursive: true });
   for (const { fileName, code } of chunks) {
-    // A function, as `bin/bundled.js` calls it.
+    // A function, which `bin/bundled.js` calls.
     const text = `(function (exports, require, module, __filename, __dirname) {${plain(direct(plainly(late(code))))}\n})\n`;
     hash.update(fileName).update(text);
     writeFileSync(join(folder, fileName), text);
   }
-  // Compiled code is kept under this name, and fits these files alone.
+  // The cache of compiled code uses this name, which identifies exactly these files.
   writeFileSync(join(folder, 'id'), hash.digest('hex').slice(0, 32));
   const modules = chunks.flatMap((chunk) => Object.keys(chunk.modules));
   const foreign = modules.filter((id) => !id.startsWith(dist) && id !== join(dist, '../package.json'));
   writeFileSync(join(folder, 'LICENSES.txt'), licences(foreign));
 }
 
-/** A module goes on finding what lies beside it, threads before all: they run the compiled modules. */
+/** Keeps the paths of modules relative to their compiled files, above all for threads, which run the compiled modules. */
 const placesOf = (dist: string, folder: string): Plugin => ({
   name: 'places',
   transform(code, id) {
@@ -74,7 +75,7 @@ const placesOf = (dist: string, folder: string): Plugin => ({
   },
 });
 
-/** The line of arguments is read by the one command alone: `groupsFor` asks for no other. */
+/** Excludes the command lines of other commands: `groupsFor` loads only the one of the command that runs. */
 const otherCommands: Plugin = {
   name: 'other commands',
   resolveId(id, importer) {
@@ -83,7 +84,7 @@ const otherCommands: Plugin = {
   },
 };
 
-/** What modules of users import holds all of zod: it is loaded when there is one. */
+/** Keeps the SDK apart: the file that user modules import contains all of zod, and is loaded only when there is such a module. */
 const sdkApart: Plugin = {
   name: 'sdk apart',
   resolveId: (id) => (id === SDK ? { id, external: true } : undefined),
@@ -98,7 +99,10 @@ const sdkApart: Plugin = {
 };
 const SDK = './sdk.cjs';
 
-/** A description takes a whole copy of its shape in zod, for each of 400 settings: one that inherits from the shape says the same. */
+/**
+ * Makes descriptions light: zod copies the whole shape for a description, for each of 400 settings; an object that inherits from
+ * the shape behaves the same.
+ */
 const lightDescriptions: Plugin = {
   name: 'light descriptions',
   transform(code, id) {
@@ -112,7 +116,7 @@ const lightDescriptions: Plugin = {
   },
 };
 
-/** What a kind of shape can be asked for is mostly the same for each kind: zod defined these methods anew on all thirty, which now inherit them. */
+/** Shares the methods of shapes: zod defines mostly the same methods anew on all thirty kinds, which now inherit them. */
 const sharedMembers: Plugin = {
   name: 'shared members',
   transform(code, id) {
@@ -142,7 +146,7 @@ function ownMembers(`,
   },
 };
 
-/** A section that is left out says the same each time: that is worked out here, and its shape is made where the section is given. */
+/** Precomputes the value of omitted sections, which is always the same; the shape is built only where a section is given. */
 const knownSections: Plugin = {
   name: 'known sections',
   transform(code, id) {
@@ -162,7 +166,7 @@ const sections = new Map<string, Readonly<Record<string, unknown>>>([
 ]);
 const SECTION = /^(?<begin>\s+(?<name>\w+): \w+)\s*\.prefault\(\{\}\)/gmu;
 
-/** What a preset of the execution model says, likewise. */
+/** Precomputes the presets of the execution model in the same way. */
 const knownPresets: Plugin = {
   name: 'known presets',
   transform(code, id) {
@@ -180,7 +184,7 @@ const knownPresets: Plugin = {
   },
 };
 
-/** Messages of zod in sixty languages, of which English is used. */
+/** Removes the messages of zod in sixty languages except English. */
 const oneLanguage: Plugin = {
   name: 'one language',
   load: (id) =>
@@ -189,7 +193,7 @@ const oneLanguage: Plugin = {
       : undefined,
 };
 
-/** The build of rxjs with classes: Node is given the one for old engines, which cannot be cut to what is used. */
+/** Uses the build of rxjs with classes: by default, Node gets the one for old engines, from which unused code cannot be removed. */
 const modernStreams: Plugin = {
   name: 'modern streams',
   async resolveId(id, importer) {
@@ -199,8 +203,8 @@ const modernStreams: Plugin = {
 };
 
 /**
- * Modules that Node has not loaded by itself are loaded where something of them is used: a short backtest does without most of them,
- * and child_process and crypto alone take as long as a year of hours.
+ * Loads built-in modules that Node has not loaded by itself on their first use: a short backtest does without most of them, and
+ * child_process and crypto alone take as long as a year of hours.
  */
 const late = (code: string): string =>
   code.replaceAll(BUILTIN, (whole, name: string, id: string) => {
@@ -215,13 +219,13 @@ const late = (code: string): string =>
 const BUILTIN =
   /^let (?<name>\w+) = require\("(?<id>node:(?!(?:events|fs|module|path|process|url)")[\w/]+)"\);\n(?:\k<name> = require_rolldown_runtime\.__toESM\(\k<name>, 1\);\n)?/gmu;
 
-/** Of a module of Node, what is used is looked up in it: a copy of all that it exports was made for each file. */
+/** Accesses the exports of Node modules directly, instead of through a copy of all exports for each file. */
 const plainly = (code: string): string =>
   code.replaceAll(COPIED, (_, name: string) => `${name} = { __proto__: ${name}, default: ${name} };\n`);
 const COPIED =
   /(?<=^let (?<name>\w+) = require\("node:[\w/]+"\);\n)\k<name> = require_rolldown_runtime\.__toESM\(\k<name>, 1\);\n/gmu;
 
-/** What is exported and never set again needs no function that gives it: there were 500. */
+/** Replaces the getters of exports that never change by plain values: there were 500. */
 const direct = (code: string): string =>
   code.replaceAll(EXPORT, (whole, name: string, own: string) => {
     const sets = new RegExp(
@@ -233,7 +237,10 @@ const direct = (code: string): string =>
 const EXPORT =
   /^Object\.defineProperty\(exports, "(?<name>[\w$]+)", \{\n\tenumerable: true,\n\tget: function\(\) \{\n\t\treturn (?<own>[\w$]+);\n\t\}\n\}\);\n?/gmu;
 
-/** ASCII alone: with one other sign V8 would keep the whole text in two bytes for each. They stand in texts and patterns only. */
+/**
+ * Escapes non-ASCII characters: with a single one, V8 would store the whole text in two bytes per character. They occur only in
+ * texts and patterns.
+ */
 const plain = (code: string): string => code.replaceAll(/\P{ASCII}/gu, escaped);
 const escaped = (sign: string): string =>
   Array.from(

@@ -1,5 +1,5 @@
 /**
- * The figures of `test/custody/watch.ts` over a whole run of tests. Exit code 1 when a token showed, or none was looked for.
+ * Sums the figures of `test/custody/watch.ts` over a whole test run. Exit code 1 when a token leaked, or none was searched for.
  *
  * Run: `CANARY_LOG=file npm test; npm run custody -- file`
  */

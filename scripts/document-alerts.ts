@@ -11,7 +11,7 @@ Every alert of Tranche. An alert writes a log line with its id as \`alert\`, and
 information. Generated from \`src/core/alerts.ts\` by \`npm run docs\`.
 `;
 
-/** The whole page. */
+/** Returns the whole page. */
 export function runbook(): string {
   const table: readonly [string, AlertKind][] = Object.entries(alerts);
   const entries = table.map(

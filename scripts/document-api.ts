@@ -31,7 +31,7 @@ const code = (names: readonly string[]): string => names.map((name) => `\`${name
 
 const schemaIn = ({ content = {} }: Content): Shape => Object.values(content)[0]?.schema ?? {};
 
-/** Names of the fields of a body or an answer; of a list, those of its items. */
+/** Returns the names of the fields of a body or an answer; of a list, those of its items. */
 function fieldsOf(content: Content | undefined): string {
   if (content === undefined) return '';
   const { properties = {} } = schemaIn(content);
@@ -41,7 +41,7 @@ function fieldsOf(content: Content | undefined): string {
   return code(names);
 }
 
-/** One row a route. */
+/** Returns the table of routes, one row each. */
 export function routesTable(): string {
   const { paths } = openApi('') as unknown as Document;
   const rows = Object.entries<ApiRoute>({ ...apiRoutes, ...fleetRoutes }).map(
@@ -56,7 +56,7 @@ export function routesTable(): string {
   return ['| route | role | what it does | parameters or body | answer |', '| --- | --- | --- | --- | --- |', ...rows].join('\n'); // prettier-ignore
 }
 
-/** `page` with the table between its marks. */
+/** Returns `page` with the table between its marks. */
 export function withRoutes(page: string): string {
   const marks = /(<!-- routes -->\n)[^]*?(<!-- \/routes -->)/u;
   if (!marks.test(page)) throw new Error('docs/api.md has no place for its table');

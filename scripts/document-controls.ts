@@ -87,11 +87,11 @@ interface Shape {
 
 const shapeOf = (): Shape => z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as Shape;
 
-/** Settings of `controls` in the config schema. */
+/** Returns the settings of `controls` in the config schema. */
 export const settings = (): readonly string[] =>
   Object.keys(shapeOf().properties?.['controls']?.properties ?? {});
 
-/** The description of a setting in the schema. */
+/** Returns the description of a setting in the schema. */
 export function meaning(key: string): string {
   const [part = '', name = ''] = key.includes('.') ? key.split('.') : ['controls', key];
   const shape = shapeOf().properties?.[part];
@@ -120,7 +120,7 @@ The rules in the last columns bind broker-dealers and investment firms; they ser
 
 const code = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(' ');
 
-/** The whole page. */
+/** Returns the whole page. */
 export function page(): string {
   const table = controls.map(
     (one) =>

@@ -24,7 +24,7 @@ const ended = (sentence: string): string => (/[.!?]$/u.test(sentence) ? sentence
 const valuesOf = (field: Shape): string =>
   field.enum === undefined ? '' : `One of ${field.enum.map((value) => `\`${value}\``).join(', ')}.`;
 
-/** The numbers that a field may be, in words; empty where its schema sets no bounds. */
+/** Returns the range of a numeric field as text; empty if its schema sets no bounds. */
 function range({ minimum, exclusiveMinimum, maximum }: Shape): string {
   const from = exclusiveMinimum === undefined ? minimum : exclusiveMinimum;
   const bounds = [
@@ -60,7 +60,7 @@ function rowsOf(kind: string): readonly string[] {
 
 const nameOf = (row: string): string => row.split(' ')[1] ?? '';
 
-/** The table of a kind: its own fields, then by name those that the page of another kind describes in the same words. */
+/** Returns the table of a kind: its own fields, then the names of fields that the page of another kind describes in the same words. */
 export function fieldTable(kind: string): string {
   const bases = SHARED.slice(0, SHARED.findIndex((base) => base === kind) >>> 0);
   let own = rowsOf(kind);
@@ -73,7 +73,7 @@ export function fieldTable(kind: string): string {
   return [['| field | default | meaning |', '| --- | --- | --- |', ...own].join('\n'), ...links].join('\n\n');
 }
 
-/** `page` with the table of `kind` between its marks. The formatter would pad every cell to the widest one. */
+/** Returns `page` with the table of `kind` between its marks. The formatter would pad every cell to the widest one. */
 export function withTable(page: string, kind: string): string {
   const marks = new RegExp(`(<!-- fields: ${kind} -->\n)[^]*?(<!-- /fields -->)`, 'u');
   if (!marks.test(page)) throw new Error(`docs/strategies/${kind}.md has no place for its table`);

@@ -15,7 +15,7 @@ function rowOf({ row, what, tests, alert }: Mode): string {
   return `| ${row} | ${cell(what)} | ${answer} | ${proof} |`;
 } // prettier-ignore
 
-/** All rows, a table for each step. */
+/** Returns all rows, with a table for each step. */
 function modesTable(): string {
   return steps
     .map(([title, from], i) => {
@@ -29,7 +29,7 @@ function modesTable(): string {
 
 const MARKS = /(<!-- modes -->\n)[^]*?(<!-- \/modes -->)/u;
 
-/** `page` with the tables between its marks, formatted like all pages; the formatter would pad every cell of the tables. */
+/** Returns `page` with the tables between its marks, formatted like all pages; the formatter would pad every cell of the tables. */
 export async function withModes(page: string): Promise<string> {
   if (!MARKS.test(page)) throw new Error('docs/reliability.md has no place for its table');
   const whole = page.replace(

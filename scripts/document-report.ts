@@ -15,7 +15,7 @@ interface Shape {
   readonly enum?: readonly string[];
 }
 
-/** What each part describes, in the order of the page. */
+/** Titles of the parts, in the order of the page. */
 const PARTS: Readonly<Record<string, string>> = {
   costs: 'Costs of one parent: `parents[].costs`',
   sums: 'Costs of several parents: the sums of all fields of [costs](#costs), and',
@@ -55,7 +55,7 @@ function typeOf(field: Shape): string {
   return field.type ?? 'any';
 }
 
-/** One row a field, followed by the rows of the fields inside it. */
+/** Returns one row per field, followed by the rows of the fields inside it. */
 function rows(shape: Shape, prefix = ''): readonly string[] {
   const { properties = {}, additionalProperties: other } = shape;
   const named = Object.entries(properties).flatMap(([name, field]) => {
@@ -76,7 +76,7 @@ const rowsInside = (field: Shape, path: string): readonly string[] =>
 const tableOf = (lines: readonly string[]): string =>
   ['| field | type | description |', '| --- | --- | --- |', ...lines].join('\n');
 
-/** The tables of the report and of each of its named parts. */
+/** Returns the tables of the report and of each of its named parts. */
 export function reportTables(): string {
   const schema = jsonSchema('report') as Shape;
   const parts = schema.$defs ?? {};
@@ -93,7 +93,7 @@ export function reportTables(): string {
   ].join('\n\n');
 }
 
-/** `page` with the tables between their marks. The formatter would pad every cell to the widest one. */
+/** Returns `page` with the tables between their marks. The formatter would pad every cell to the widest one. */
 export function withReportTables(page: string): string {
   const marks = /(<!-- fields: report -->\n)[^]*?(<!-- \/fields -->)/u;
   if (!marks.test(page)) throw new Error('docs/report.md has no place for its tables');

@@ -1,10 +1,10 @@
 /**
- * Three machines, their desks, one PostgreSQL with a synchronous standby and one venue, as real processes in real time, in which everything fails:
- * test/system/support/fleet-drill.ts.
+ * Runs the fleet drill: three machines, their desks, one PostgreSQL with a synchronous standby and one venue, as real processes in real
+ * time, in which everything fails: test/system/support/fleet-drill.ts.
  *
  * Run: `npm run drill:fleet -- [--seconds 600] [--desks 12] [--seed 1] [--promote-every 170] [--only 'machine dies'] [--still 1] [--mutant NAME]`
  *
- * `--mutant` breaks a rule of the product by its name in test/simulation/mutants.ts: the run must then show violations.
+ * `--mutant` breaks the rule of the product with that name in test/simulation/mutants.ts: the run must then show violations.
  */
 import { spawnSync } from 'node:child_process';
 import process from 'node:process';
@@ -22,7 +22,7 @@ const { values } = parseArgs({
   },
 });
 
-// Not those of CI, whose rules are broken beside it.
+// Excludes the tests for CI that choose the mutants themselves.
 const test = values.mutant === '' ? 'executes each order once' : 'is seen to break the promise with a mutant';
 const { status } = spawnSync(
   'npx',

@@ -1,5 +1,5 @@
 /**
- * Lives through hard days with real processes, in real time, and holds their median to the goals: test/system/hard-day.slow.test.ts.
+ * Runs the drill of hard days with real processes in real time, and checks their median against the goals: test/system/hard-day.slow.test.ts.
  *
  * Run: `npm run drill:hard-day -- [--seeds 10] [--minutes 10] [--lanes 2] [--first 1] [--out FOLDER]`
  */

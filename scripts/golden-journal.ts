@@ -1,6 +1,6 @@
 /**
- * Makes the journal that later versions must still read: `node scripts/golden-journal.ts`, once for each layout of the file. A
- * desk on virtual time, with fills, cancels, a pause, and a doubt that is open when its process dies.
+ * Writes the journal that later versions must still read: `node scripts/golden-journal.ts`, once for each layout of the file. A desk
+ * in virtual time, with fills, cancels, a pause, and a doubt that is open when its process dies.
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

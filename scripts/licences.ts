@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the packages whose code was bundled ask to be told along with it. `modules`: paths of their files. */
+/** Returns the licence texts of the packages whose code was bundled. `modules`: paths of their files. */
 export function licences(modules: readonly string[]): string {
   const folders = modules.map((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/u.exec(id)?.[0]);
   const packages = [...new Set(folders.filter((folder) => folder !== undefined))].toSorted();

@@ -1,4 +1,4 @@
-// Runs after `npm ci`, in plain JavaScript because the running Node may be old: builds the dashboard with the Node of the project.
+// Builds the dashboard with the Node of the project. Runs after `npm ci`, in plain JavaScript because the running Node may be old.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import process from 'node:process';

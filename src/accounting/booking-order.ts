@@ -6,9 +6,9 @@ import type { AccountRow, AccountingEvent, CorrectionEvent, TradeEvent } from '.
 export interface ClosedPeriod {
   /** The first instant after it. */
   readonly until: Instant;
-  /** Number of the newest record that it was made from. */
+  /** Number of the newest record that the period was computed from. */
   readonly seq: number;
-  /** Transactions booked in it that come only from the history of the account. */
+  /** Transactions booked in the period that come only from the history of the account. */
   readonly transactions: readonly number[];
 }
 
@@ -22,8 +22,8 @@ export interface BookingSources {
 }
 
 /**
- * All events in the order in which they are booked. What became known after its period was closed is dated in the period that was open
- * then: a fill when the journal learnt of it; a row of the history, which does not show when it appeared, at the start of that period.
+ * Returns all events in booking order. An event that became known after its period was closed is dated in the period that was open then:
+ * a fill at the time of its record; a row of the history, which does not show when it appeared, at the start of that period.
  *
  * @throws OperatorError `data` for a row that cannot be booked.
  */
@@ -38,7 +38,7 @@ export function bookingOrder({ own, rows, closed }: BookingSources): AccountingE
   );
   const booked = new Map<string, TradeEvent>();
   if (periodOf.size > 0) {
-    // A closed period has these trades from the history: the journal learnt of them later.
+    // A closed period contains these trades from the history, because the journal recorded them later.
     const clients = new Map(
       rows.filter(({ id }) => periodOf.has(id)).map(({ id, client_order_id: client }) => [id, client]),
     );
@@ -56,7 +56,8 @@ export function bookingOrder({ own, rows, closed }: BookingSources): AccountingE
     if (event.type === 'trade' && corrected.has(event.id)) trades.set(event.id, dateOf(event));
   return (
     dated
-      // A correction comes after its trade, regardless of the clock of the venue: the sort is stable, and the record of a trade is older.
+      // A correction comes after its trade, regardless of the clock of the venue: the sort is stable, and the record of a trade is
+      // older.
       .map((event) =>
         event.type === 'correction'
           ? { ...event, bookedAt: later(dateOf(event), trades.get(event.id) ?? event.at) }
@@ -66,7 +67,7 @@ export function bookingOrder({ own, rows, closed }: BookingSources): AccountingE
   );
 }
 
-/** A fill of the journal that a closed period has from the history: nothing, or its correction. */
+/** Returns the events for a fill of the journal that a closed period contains from the history: none, or its correction. */
 function asBooked(
   event: TradeEvent | CorrectionEvent,
   booked: TradeEvent | undefined,

@@ -6,11 +6,11 @@ import { gainOf } from './subledger.ts';
 import type { Entry } from './subledger.ts';
 
 /**
- * The text of a closed period, whose SHA-256 the journal keeps: lines of JSON, each with a line feed. First the period, then its entries in
- * the order of the books, then the lots that are open at its end. Old records rely on every character of it.
+ * The text of a closed period, whose SHA-256 the journal stores: lines of JSON, each with a line feed. First the period, then its
+ * entries in the order of the books, then the lots that are open at its end. Old records depend on every character of the text.
  */
 export interface PeriodFacts {
-  /** Hash of the period before, so that each hash covers all that is closed. */
+  /** Hash of the previous period, so that each hash covers all closed periods. */
   readonly before: string | undefined;
   readonly from: Instant | undefined;
   readonly until: Instant;

@@ -6,23 +6,23 @@ import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
 
-/** Something that the books contain: a fill, its correction, or a movement of the account. */
+/** An event in the books: a fill, its correction, or a movement of the account. */
 export type AccountingEvent = TradeEvent | CorrectionEvent | MovementEvent;
 
-/** Where an event is written down: a record of the journal, or rows of the account's history. */
+/** Where an event is recorded: a record of the journal, or rows of the account's history. */
 export type Source =
   { readonly seq: number; readonly hash: string } | { readonly transactions: readonly number[] };
 
 interface Booking {
-  /** When the journal learnt of it; absent for rows of the history of the account, which do not record it. */
+  /** Time of the journal record; absent for rows of the account's history, which do not show when they appeared. */
   readonly knownAt?: Instant | undefined;
-  /** The date of its entries where it is not `at`: what became known after its period was closed is booked in a later one. */
+  /** Date of its entries if it differs from `at`: an event that became known after its period was closed is booked in a later one. */
   readonly bookedAt?: Instant | undefined;
 }
 
 export interface TradeEvent extends Booking {
   readonly type: 'trade';
-  /** Client order id; for trades of others `transaction N`. */
+  /** Client order id; `transaction N` for trades that the desk did not make. */
   readonly id: string;
   readonly at: Instant;
   readonly base: string;
@@ -36,7 +36,7 @@ export interface TradeEvent extends Booking {
   readonly source: Source;
 }
 
-/** The account shows other figures of a trade than were booked. It is dated when that became known. */
+/** A correction: the account shows other figures of a trade than the books. Dated when that became known. */
 export interface CorrectionEvent extends Pick<
   TradeEvent,
   'id' | 'at' | 'quantity' | 'amount' | 'fees' | 'source' | 'knownAt' | 'bookedAt'
@@ -51,16 +51,16 @@ export interface MovementEvent extends Booking {
   readonly currency: string;
   /** Above zero, without the fee. */
   readonly quantity: Quantity;
-  /** In the same currency; it leaves the account as well. */
+  /** Fee in the same currency; it also leaves the account. */
   readonly fee: Quantity;
   readonly description: string;
   readonly source: Source;
 }
 
-/** The date of the entries of an event. */
+/** Returns the date of the entries of an event. */
 export const dateOf = ({ at, bookedAt }: Pick<AccountingEvent, 'at' | 'bookedAt'>): Instant => bookedAt ?? at;
 
-/** The fill or correction that a record of the journal holds. */
+/** Returns the fill or correction in a record of the journal; `undefined` for other records. */
 export function journalEvent({
   seq,
   at,
@@ -96,7 +96,7 @@ export function journalEvent({
   return undefined;
 }
 
-/** A row of the account's history. Amounts are text; what the venue leaves out is empty. */
+/** A row of the account's history. Amounts are text; fields that the venue omits are empty. */
 export interface AccountRow {
   readonly id: number;
   /** Unix ms. */
@@ -116,8 +116,8 @@ export interface AccountRow {
 }
 
 /**
- * What the account's history adds to the journal: movements, and trades that are not of the journal, such as those by hand. `isKnown`: the
- * journal has the trade of this row.
+ * Returns the events that the account's history adds to the journal: movements, and trades that the journal does not contain, such as
+ * manual ones. `isKnown` tells whether the journal contains the trade of a row.
  *
  * @throws OperatorError `data` for a row that cannot be booked.
  */
@@ -154,7 +154,8 @@ function movementOf(row: AccountRow, action: string): MovementEvent {
   if (type === undefined)
     throw new OperatorError('data', `transaction ${row.id}: no rule to book the action ${row.action}`);
   return {
-    // The specification has no action for interest of post-trade settlement: it is a charge that says so.
+    // The specification has no action for interest of post-trade settlement: a charge whose description mentions it counts as
+    // interest.
     type: type === 'charge' && /\binterest\b/iu.test(row.description) ? 'interest' : type,
     id: `transaction ${row.id}`,
     at: instant(row.at),

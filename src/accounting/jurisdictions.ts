@@ -1,19 +1,19 @@
 import type { LotMethod } from './lots.ts';
 import { dateText } from './zoned-days.ts';
 
-/** How books find what was disposed of. `pool`: share pooling of the United Kingdom. */
+/** How books identify the units of a disposal. `pool`: share pooling of the United Kingdom. */
 export type BookMethod = LotMethod | 'pool';
 
-/** What the tax law of a country says of identical units, as data: what it allows, and what follows from dates. */
+/** The tax law of a country on identical units, as data: allowed methods, and the rules on dates. */
 export interface Jurisdiction {
   /** Allowed methods; the first is the default. */
   readonly methods: readonly BookMethod[];
-  /** Lots of a disposal may be chosen. */
+  /** Whether the lots of a disposal may be chosen. */
   readonly hasChoice: boolean;
-  /** Time zone of its dates. Omitted: the settings say which. */
+  /** Time zone of its dates. If omitted, the settings define it. */
   readonly timeZone?: string | undefined;
   /**
-   * A disposal is long term when it is on a later date than the date of the acquisition this many years later. Omitted: the law makes no
+   * A disposal is long term if its date is later than the date this many years after the acquisition. If omitted, the law makes no
    * difference.
    */
   readonly longAfterYears?: number | undefined;
@@ -34,7 +34,7 @@ export const jurisdictionCodes = Object.keys(JURISDICTIONS) as JurisdictionCode[
 export const jurisdictionOf = (code: JurisdictionCode | undefined): Jurisdiction | undefined =>
   code === undefined ? undefined : JURISDICTIONS[code];
 
-/** Whether a disposal comes later than `years` after the acquisition, by days: day 0 is 1970-01-01. The anniversary itself is not later. */
+/** Whether a disposal is later than `years` after the acquisition, by days: day 0 is 1970-01-01. The anniversary itself is not later. */
 export function isLongTerm(acquired: number, disposed: number, years: number): boolean {
   const anniversary = Temporal.PlainDate.from(dateText(acquired)).add({ years });
   return Temporal.PlainDate.compare(Temporal.PlainDate.from(dateText(disposed)), anniversary) > 0;

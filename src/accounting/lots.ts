@@ -16,10 +16,10 @@ import {
 import type { Money, Price, Quantity } from '../core/money.ts';
 import type { Instant } from '../core/time.ts';
 
-/** Which lots a disposal takes first. `average`: all units of a currency have the average cost at that moment. */
+/** Order in which a disposal takes lots. `average`: all units of a currency have the average cost at that moment. */
 export type LotMethod = 'fifo' | 'lifo' | 'hifo' | 'average';
 
-/** Units that were acquired together. Quantity and cost are below zero in a short position. */
+/** Units that were acquired together. A short position has a negative quantity and cost. */
 export interface Lot {
   readonly id: string;
   readonly acquiredAt: Instant;
@@ -28,23 +28,23 @@ export interface Lot {
   readonly cost: Money;
 }
 
-/** A part of a lot that was disposed of, with its share of the proceeds. */
+/** A disposed part of a lot, with its share of the proceeds. */
 export interface Disposed extends Lot {
-  /** What came in for it; below zero where a short position was closed. */
+  /** Proceeds; negative when a short position was closed. */
   readonly proceeds: Money;
 }
 
-/** How a holding changed: lots that were disposed of, and the lot that was opened. */
+/** A change of a holding: the disposed lots, and the lot that was opened. */
 export interface LotChange {
   readonly currency: string;
   readonly disposed: readonly Disposed[];
   readonly opened: Lot | undefined;
 }
 
-/** Lots that a disposal must take, before others: part of a lot by its id. */
+/** Lots that a disposal takes before others: a quantity of a lot by its id. */
 export type Choice = readonly { readonly lot: string; readonly quantity: Quantity }[];
 
-/** The cost of a part of a lot is rounded to this many decimals, halves to even; the rest of the lot keeps the rest. */
+/** The cost of a part of a lot is rounded to this many decimals, half to even; the rest of the lot keeps the remainder. */
 export const COST_DECIMALS = 12;
 
 const AVERAGE = 'average';
@@ -52,7 +52,7 @@ const AVERAGE = 'average';
 /** Open lots by currency. */
 export class Lots {
   #method: LotMethod;
-  /** Id of the one lot of a currency by `average`. */
+  /** Id of the only lot of a currency under `average`. */
   readonly #averageId: string;
   readonly #holdings = new Map<string, Holding>();
 
@@ -61,19 +61,19 @@ export class Lots {
     this.#averageId = averageId;
   }
 
-  /** Disposals from here on take lots in another order. Neither method is `average`. */
+  /** Changes the order in which later disposals take lots. Neither method may be `average`. */
   changeMethod(method: LotMethod): void {
     this.#method = method;
     for (const holding of this.#holdings.values()) holding.changeMethod(method);
   }
 
-  /** What all units of a currency cost. */
+  /** Returns the cost of all units of a currency. */
   costOf(currency: string): Money {
     return this.#holdings.get(currency)?.cost ?? NO_MONEY;
   }
 
   /**
-   * Adds to a holding (`quantity` above zero, for `value`) or takes from it (both below zero). What closes a position is disposed of; the
+   * Adds to a holding (positive quantity and cost) or takes from it (both negative). Units that close a position are disposed of; the
    * rest opens a lot.
    */
   change(currency: string, lot: Lot, choice: Choice = []): LotChange {
@@ -96,21 +96,21 @@ export class Lots {
     return { currency, disposed, opened };
   }
 
-  /** Takes up to `units` out of a long position, without a disposal. */
+  /** Takes up to `units` from a long position, without a disposal. */
   take(currency: string, units: Quantity, choice: Choice = []): readonly Lot[] {
     const holding = this.#holdingOf(currency);
     return holding.isShort ? [] : holding.take(units, choice);
   }
 
-  /** Takes what is left of a lot. */
+  /** Takes the remainder of a lot. */
   remove(currency: string, id: string): Lot | undefined {
     return this.#holdingOf(currency).remove(id);
   }
 
   /**
-   * Puts units back, as a lot.
+   * Restores units, as a lot.
    *
-   * @throws OperatorError `data` when the position has turned from long to short since, or the other way.
+   * @throws OperatorError `data` when the position has changed its sign since.
    */
   restore(currency: string, lot: Lot): void {
     const holding = this.#holdingOf(currency);
@@ -122,7 +122,7 @@ export class Lots {
     holding.open(lot);
   }
 
-  /** Open lots of each currency, the next to be disposed of first. */
+  /** Yields the open lots of each currency, in the order of their disposal. */
   *open(): Iterable<readonly [currency: string, lot: Lot]> {
     for (const [currency, holding] of this.#holdings)
       for (const lot of holding.inOrder()) yield [currency, lot];
@@ -138,7 +138,7 @@ export class Lots {
   }
 }
 
-/** Splits the value of a disposal over the parts by quantity; the last part gets what rounding leaves. */
+/** Splits the value of a disposal over the parts by quantity; the last part takes the rounding remainder. */
 function withProceeds(parts: readonly Lot[], lot: Lot, closed: Quantity): readonly Disposed[] {
   const value = negate(lot.cost);
   const isWhole = closed.eq(size(lot.quantity));
@@ -157,13 +157,13 @@ function withProceeds(parts: readonly Lot[], lot: Lot, closed: Quantity): readon
 interface OpenLot {
   readonly id: string;
   readonly acquiredAt: Instant;
-  /** Cost of a unit, which only `hifo` needs: a quotient of 80 digits takes time and room. */
+  /** Cost of a unit. Only `hifo` needs it: a quotient of 80 digits takes time and memory. */
   unit: Price | undefined;
   quantity: Quantity;
   cost: Money;
 }
 
-/** Forgets the taken lots at the head of the array once there are this many, and they are most of it. */
+/** Number of taken lots at the head of the array from which the array is trimmed, once they are most of it. */
 const HEAD_MAX = 1_024;
 
 /** The open lots of one currency, all long or all short. */
@@ -171,7 +171,7 @@ class Holding {
   #method: LotMethod;
   readonly #averageId: string;
   readonly #byId = new Map<string, OpenLot>();
-  /** By acquisition, or by unit cost for `hifo`. Lots that were chosen and are empty stay until they are reached. */
+  /** Sorted by acquisition, or by unit cost for `hifo`. Chosen lots that are empty stay until they are reached. */
   #lots: OpenLot[] = [];
   #head = 0;
   #isShort = false;
@@ -189,7 +189,7 @@ class Holding {
     this.#head = 0;
   }
 
-  /** A correction may turn an average, which is one lot. */
+  /** With averages, the sign is that of the single lot, which a correction may reverse. */
   get isShort(): boolean {
     return this.#method === 'average'
       ? this.#byId.get(this.#averageId)?.quantity.isNegative() === true
@@ -229,7 +229,7 @@ class Holding {
     return lot === undefined ? undefined : this.#part(lot, size(lot.quantity));
   }
 
-  /** Parts of up to `wanted` units, chosen ones first. */
+  /** Takes parts of up to `wanted` units, chosen lots first. */
   take(wanted: Quantity, choice: Choice): readonly Lot[] {
     const parts: Lot[] = [];
     let left = wanted;
@@ -253,7 +253,7 @@ class Holding {
       yield { id, acquiredAt, quantity, cost };
   }
 
-  /** The lot to take from next; drops empty ones. */
+  /** Returns the lot to take from next; drops empty ones. */
   #next(): OpenLot | undefined {
     const isFirst = this.#method === 'fifo';
     for (;;) {
@@ -268,7 +268,7 @@ class Holding {
     }
   }
 
-  /** Takes `units`, not more than the lot has, out of a lot. */
+  /** Takes `units` from a lot, which has at least as many. */
   #part(lot: OpenLot, units: Quantity): Lot {
     const isWhole = units.eq(size(lot.quantity));
     const quantity = lot.quantity.isNegative() ? negate(units) : units;
@@ -281,7 +281,7 @@ class Holding {
     return { id: lot.id, acquiredAt: lot.acquiredAt, quantity, cost };
   }
 
-  /** Where a lot belongs; mostly at the end. */
+  /** Returns the position of a new lot, usually the end. */
   #placeOf(lot: OpenLot): number {
     let [low, high] = [this.#head, this.#lots.length];
     const last = this.#lots.at(-1);
@@ -295,7 +295,10 @@ class Holding {
     return low;
   }
 
-  /** For `hifo` the last lot is the one whose disposal gains least: the dearest, or in a short position the cheapest. */
+  /**
+   * Compares two lots. For `hifo`, the last lot is the one whose disposal gains least: the most expensive, or in a short position
+   * the cheapest.
+   */
   #compare(a: OpenLot, b: OpenLot): number {
     if (this.#method !== 'hifo') return a.acquiredAt - b.acquiredAt;
     if (a.unit === undefined || b.unit === undefined) return 0;

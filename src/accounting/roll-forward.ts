@@ -22,16 +22,16 @@ export interface Valuation {
   readonly source: string;
 }
 
-/** How the fair value of one asset came about in a period: opening + additions − dispositions + gain = closing. */
+/** The change of an asset's fair value in a period: opening + additions − dispositions + gain = closing. */
 export interface AssetRoll {
   readonly currency: string;
   readonly openingUnits: Quantity;
   readonly opening: Money;
-  /** At what was paid, without fees; deposits and credits at their fair value. */
+  /** At cost, without fees; deposits and credits at their fair value. */
   readonly additions: Money;
-  /** At what came in, without fees; withdrawals at their fair value. */
+  /** At the proceeds, without fees; withdrawals at their fair value. */
   readonly dispositions: Money;
-  /** Realised and not; below zero is a loss. */
+  /** Realised and unrealised; negative for a loss. */
   readonly gain: Money;
   readonly closingUnits: Quantity;
   readonly closing: Money;
@@ -47,7 +47,7 @@ export interface AssetRoll {
 export interface RollForwardOptions {
   readonly from: Instant;
   readonly until: Instant;
-  /** Currency of the books, which is no asset here. */
+  /** Currency of the books, which does not count as an asset. */
   readonly currency: string;
   readonly valueAt: (currency: string, at: Instant) => Valuation | undefined;
 }
@@ -63,9 +63,9 @@ interface Flow {
 }
 
 /**
- * The roll-forward of fair values, an asset a row. Source: ASU 2023-08, ASC 350-60-50-3 and 50-4.
+ * Computes the roll-forward of fair values, one row per asset. Source: ASU 2023-08, ASC 350-60-50-3 and 50-4.
  *
- * @throws OperatorError `data` where a price is missing.
+ * @throws OperatorError `data` when a price is missing.
  */
 export function rollForward(entries: Iterable<Entry>, options: RollForwardOptions): readonly AssetRoll[] {
   const flows = new Map<string, Flow>();
@@ -78,7 +78,7 @@ export function rollForward(entries: Iterable<Entry>, options: RollForwardOption
       addTo(flow, change, { isBefore, isReversal: entry.isReversal === true });
       if (isBefore) continue;
       if (entry.what === 'correction' || entry.what === 'identification') {
-        // The entries of a correction change one gain, and so do the rows of an identification.
+        // The entries of a correction together change one gain, and so do the rows of an identification.
         const key = entry.source ?? entry;
         const own = adjusted.get(key) ?? new Map<string, Money>();
         own.set(change.currency, change.gains.reduce(add, own.get(change.currency) ?? NO_MONEY));
@@ -97,12 +97,12 @@ interface Change {
   readonly currency: string;
   readonly units: Quantity;
   readonly cost: Money;
-  /** At fair value when it happened. */
+  /** Fair value at the time of the change. */
   readonly flow: Money;
   readonly gains: readonly Money[];
 }
 
-/** What an entry changed, asset by asset. */
+/** Returns the changes by an entry, one per asset. */
 function changesOf({ at, what, postings, gains }: Entry, options: RollForwardOptions): readonly Change[] {
   const held = Map.groupBy(
     postings.filter(({ account, currency }) => account === 'holdings' && currency !== options.currency),
@@ -144,7 +144,7 @@ function addTo(
   sums.units = add(sums.units, units);
   sums.cost = add(sums.cost, paid);
   if (isBefore) sums.openingUnits = sums.units;
-  // A reversal of an addition is less of it, and no disposition.
+  // The reversal of an addition reduces additions; it is not a disposition.
   else if (isBelowZero(flow) === isReversal) sums.additions = add(sums.additions, flow);
   else sums.dispositions = subtract(sums.dispositions, flow);
 }

@@ -16,12 +16,12 @@ import type { Instant } from '../core/time.ts';
 import { COST_DECIMALS } from './lots.ts';
 import { dateText } from './zoned-days.ts';
 
-/** An acquisition matches disposals of at most this many days before. */
+/** Number of earlier days whose disposals an acquisition can match. */
 export const DAYS_AFTER = 30;
 /** Name of the pool as a lot. */
 export const POOL = 'section 104';
 
-/** A part of the disposals of a day, as it is identified: with what, what that cost, and its share of the proceeds. */
+/** A part of the disposals of a day: the units that it is identified with, their cost, and its share of the proceeds. */
 export interface Identified {
   /** The pool, `same day`, or the later day of the acquisition. */
   readonly lot: string;
@@ -32,16 +32,16 @@ export interface Identified {
   readonly proceeds: Money;
 }
 
-/** What a day changed: parts of disposals that are others than were booked, as differences. */
+/** The changes by a day: differences between parts of disposals and the parts that were booked. */
 export interface Identification {
   readonly currency: string;
   readonly day: number;
   readonly changes: readonly Identified[];
-  /** What the pool costs after the day. */
+  /** Cost of the pool after the day. */
   readonly cost: Money;
 }
 
-/** Units that come or go, and what they are worth. */
+/** Units that enter or leave, and their value. */
 export interface PoolFlow {
   readonly at: Instant;
   readonly day: number;
@@ -59,19 +59,19 @@ const plus = (a: Sum, b: Sum): Sum => ({ units: add(a.units, b.units), value: ad
 
 interface Day {
   readonly day: number;
-  /** All acquisitions of the day are one, and all disposals. */
+  /** All acquisitions of a day count as one, and so do all disposals. */
   acquired: Sum;
   acquiredAt: Instant;
   disposed: Sum;
   disposedAt: Instant;
-  /** Units that are identified with acquisitions. */
+  /** Disposed units that are identified with acquisitions. */
   readonly matched: { lot: string; acquiredAt: Instant; units: Quantity; cost: Money }[];
-  /** What goes into the pool; below zero where transfers leave it. */
+  /** Units that enter the pool; negative if transfers leave it. */
   into: Sum;
-  /** Disposed units that come out of the pool, and their cost. */
+  /** Disposed units from the pool, and their cost. */
   left: Quantity;
   leftCost: Money;
-  /** What was booked so far, by lot. */
+  /** Parts booked so far, by lot. */
   readonly booked: Map<string, Identified>;
 }
 
@@ -79,7 +79,7 @@ interface Day {
  * Share pooling: disposals of a day are identified with acquisitions of the same day, then with those of the next 30 days, the earliest first,
  * then with the pool. Source: Taxation of Chargeable Gains Act 1992, sections 104, 105 and 106A; HMRC Cryptoassets Manual CRYPTO22200 to 22257.
  *
- * Nothing looks ahead: each day that ends says which parts of the disposals of this and the last 30 days are others than were booked.
+ * The fold never looks ahead: at the end of each day it returns how the disposals of that day and the last 30 days differ from the books.
  */
 export class SharePools {
   readonly #pools = new Map<string, SharePool>();
@@ -92,17 +92,17 @@ export class SharePools {
     this.#poolOf(currency).dispose(flow);
   }
 
-  /** Units of the same owner come from elsewhere or, below zero, leave: no acquisition, and no disposal. */
+  /** Moves units of the same owner in from elsewhere or, if negative, out: neither an acquisition nor a disposal. */
   transfer(currency: string, flow: PoolFlow): void {
     this.#poolOf(currency).transfer(flow);
   }
 
-  /** A part of a disposal was booked, as if it came out of the pool. */
+  /** Notes a part of a disposal as booked from the pool. */
   book(currency: string, day: number, part: Omit<Identified, 'lot'>): void {
     this.#poolOf(currency).book(day, { ...part, lot: POOL });
   }
 
-  /** Ends all days before this one. @throws OperatorError `data` where more was disposed of than was held */
+  /** Ends all days before this one. @throws OperatorError `data` when disposals exceed the holding. */
   *endDays(before: number): Generator<Identification> {
     for (const [currency, pool] of this.#pools) {
       const ended = pool.end(before);
@@ -122,7 +122,7 @@ export class SharePools {
 
 class SharePool {
   readonly #currency: string;
-  /** Before the first of `#days`. */
+  /** The pool before the first of `#days`. */
   #start: Sum = NOTHING;
   /** When the oldest units of the pool were acquired. */
   #since: Instant | undefined;
@@ -186,7 +186,7 @@ class SharePool {
     return this.#today;
   }
 
-  /** Disposals of days before this one are final: they become part of the start. */
+  /** Makes the disposals of days before this one final: they become part of the start. */
   #forget(first: number): void {
     for (let [oldest] = this.#days; oldest !== undefined && oldest.day < first; [oldest] = this.#days) {
       this.#start = this.#after(this.#start, oldest);
@@ -207,7 +207,7 @@ class SharePool {
     today.into = plus(today.into, today.acquired);
   }
 
-  /** Identifies disposals of a day with what is left of the acquisitions of `today`. */
+  /** Identifies disposals of a day with the remaining acquisitions of `today`. */
   #match(of: Day, today: Day, lot: string): void {
     const { units, value } = today.acquired;
     const taken = least(of.left, units);
@@ -217,12 +217,12 @@ class SharePool {
     today.acquired = { units: subtract(units, taken), value: subtract(value, cost) };
   }
 
-  /** The pool after the last day. */
+  /** Returns the pool after the last day. */
   #pool(): Sum {
     return this.#days.reduce((sum, day) => this.#after(sum, day), this.#start);
   }
 
-  /** The pool after a day, which gets the cost of what comes out of it. */
+  /** Returns the pool after a day, and sets the cost of the day's disposals from the pool. */
   #after(before: Sum, day: Day): Sum {
     const { units, value } = plus(before, day.into);
     if (day.left.gt(units))
@@ -234,7 +234,7 @@ class SharePool {
     return { units: subtract(units, day.left), value: subtract(value, day.leftCost) };
   }
 
-  /** The parts of a day's disposals, where they differ from what was booked. */
+  /** Returns the differences between the parts of a day's disposals and the booked ones, and updates the latter. */
   #changesOf(day: Day): readonly Identified[] {
     const now = this.#partsOf(day);
     const lots = new Set([...day.booked.keys(), ...now.keys()]);
@@ -255,7 +255,7 @@ class SharePool {
     const { disposed, disposedAt, matched, left, leftCost } = day;
     const acquiredAt = this.#since ?? disposedAt;
     const parts = [...matched];
-    // Also where figures were corrected and no unit is left: the proceeds need a part.
+    // If figures were corrected and no unit is left, the proceeds still need a part.
     if (!left.isZero() || (parts.length === 0 && !disposed.value.isZero()))
       parts.push({ lot: POOL, acquiredAt, units: left, cost: leftCost });
     let proceedsLeft = disposed.value;
@@ -270,7 +270,7 @@ class SharePool {
   }
 }
 
-/** The share of a value that belongs to `part` of `whole`, 12 decimals, halves to even. */
+/** Returns the share of a value that belongs to `part` of `whole`, 12 decimals, half to even. */
 const shareOf = (value: Money, part: Quantity, whole: Quantity): Money =>
   part.eq(whole) ? value : roundEven(scale(value, fraction(part, whole)), COST_DECIMALS);
 

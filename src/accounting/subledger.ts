@@ -24,7 +24,7 @@ import { DAYS_AFTER, POOL, SharePools } from './share-pool.ts';
 import type { Identification } from './share-pool.ts';
 import { ZonedDays, dateText } from './zoned-days.ts';
 
-/** Accounts of the books. Holdings have one for each currency. */
+/** Accounts of the books. Each currency has its own holdings account. */
 export const ACCOUNTS = [
   'holdings',
   'opening balances',
@@ -43,15 +43,15 @@ export type Account = (typeof ACCOUNTS)[number];
 export interface Posting {
   readonly account: Account;
   readonly currency: string;
-  /** In `currency`. Of all accounts but holdings it is the value. */
+  /** In `currency`. For all accounts except holdings, it equals the value. */
   readonly quantity: Quantity;
-  /** In the currency of the books: of a holding, its cost. Income is below zero, as double-entry books have it. */
+  /** In the currency of the books: for a holding, its cost. Income is negative, as usual in double-entry bookkeeping. */
   readonly value: Money;
-  /** The lot that the units come from or, with `isNew`, make; absent for the currency of the books. */
+  /** The lot that the units leave or, with `isNew`, create; absent for the currency of the books. */
   readonly lot?: (Pick<Lot, 'id' | 'acquiredAt'> & { readonly isNew: boolean }) | undefined;
 }
 
-/** A part of a lot that was disposed of. In a correction it adjusts earlier ones. */
+/** A disposed part of a lot. In a correction, it adjusts earlier ones. */
 export interface Gain {
   readonly currency: string;
   readonly lot: string;
@@ -62,27 +62,27 @@ export interface Gain {
   readonly proceeds: Money;
 }
 
-/** What was gained; below zero for a loss. */
+/** Returns the gain; negative for a loss. */
 export const gainOf = ({ proceeds, cost: paid }: Pick<Gain, 'proceeds' | 'cost'>): Money =>
   subtract(proceeds, paid);
 
-/** An entry of the books. Entries never change: a correction is a further entry. */
+/** An entry of the books. Entries never change: a correction adds further entries. */
 export interface Entry {
-  /** Client order id or transaction, as the event has it; unique. */
+  /** Unique; client order id or transaction of the event. */
   readonly id: string;
   readonly at: Instant;
-  /** `identification`: share pooling identifies disposals with other units than were booked. */
+  /** `identification`: share pooling identifies disposals with other units than the booked ones. */
   readonly what: AccountingEvent['type'] | 'opening' | 'identification';
   readonly description: string;
   readonly postings: readonly Posting[];
   readonly gains: readonly Gain[];
-  /** Share pooling may identify its disposals with acquisitions before this time: their gain is provisional. */
+  /** Until this time, acquisitions may change how share pooling identifies its disposals: their gain is provisional. */
   readonly provisionalUntil?: Instant | undefined;
-  /** Number of the record that closed its period; absent while that is open. */
+  /** Number of the record that closed its period; absent while the period is open. */
   readonly closing?: number | undefined;
-  /** Takes an entry back: what came leaves, and what left comes. */
+  /** Whether the entry reverses an earlier one. */
   readonly isReversal?: true | undefined;
-  /** Absent for opening balances, which a person stated. */
+  /** Absent for opening balances, which a person declares. */
   readonly source?: Source | undefined;
 }
 
@@ -94,43 +94,43 @@ export interface BookSettings {
   readonly timeZone?: string | undefined;
   /** Value of one unit in the currency of the books. */
   readonly priceAt: (currency: string, at: Instant) => Price | undefined;
-  /** Lots that the disposal of this id takes before others. */
+  /** Returns the lots that the disposal of this id takes before others. */
   readonly choiceOf: (id: string) => Choice | undefined;
-  /** Cost and date of the units of a deposit, if a person stated them; else they count at their value. */
+  /** Returns cost and date of the units of a deposit, if a person declared them; otherwise they count at their value. */
   readonly costOf: (id: string) => Pick<Lot, 'cost' | 'acquiredAt'> | undefined;
-  /** Trades that have corrections: what they did is remembered until then. */
+  /** Whether a later correction changes this trade: the books then keep its effects. */
   readonly isCorrected: (id: string) => boolean;
   /** Ends of the closed periods, oldest first. Default: none. */
   readonly closedUntil?: readonly Instant[] | undefined;
 }
 
-/** A change of a holding: `cost` is what its units are worth. Both are below zero for units that leave. */
+/** A change of a holding: `cost` is the value of its units. Both are negative for units that leave. */
 interface Move extends Lot {
   readonly currency: string;
-  /** When it happens, for gains; `acquiredAt` unless it corrects something. */
+  /** Time of the change, for gains; `acquiredAt` unless it corrects something. */
   readonly at?: Instant | undefined;
   readonly choice?: Choice | undefined;
-  /** Units of the same owner that come from elsewhere. */
+  /** Whether the units belong to the same owner and come from elsewhere. */
   readonly isTransfer?: boolean | undefined;
 }
 
-/** What a trade did, for its correction. */
+/** The effects of a trade, for its correction. */
 interface Booked {
   readonly trade: TradeEvent;
   readonly changes: readonly LotChange[];
   readonly version: number;
 }
 
-/** What a correction has taken back of one currency. */
+/** The reversal of a trade in one currency. */
 interface Reversed {
   readonly currency: string;
-  /** Parts that had been disposed of: lots of their own now. Quantities are above zero. */
+  /** Previously disposed parts, which are now lots of their own. Quantities are positive. */
   readonly returned: readonly (Pick<Lot, 'quantity'> & { readonly id: string })[];
-  /** Units that have left the lot of the trade since then. */
+  /** Units that have left the lot of the trade since the trade. */
   readonly sold: Quantity;
 }
 
-/** An entry in the making. */
+/** An unfinished entry. */
 class Draft {
   readonly postings: Posting[] = [];
   readonly gains: Gain[] = [];
@@ -142,7 +142,7 @@ export class Subledger {
   readonly #settings: BookSettings;
   readonly #lots: Lots;
   readonly #booked = new Map<string, Booked>();
-  /** Of share pooling, for which the lot of each currency is its pool. */
+  /** Pools of share pooling, under which each currency has one lot: its pool. */
   readonly #pools: SharePools | undefined;
   readonly #days: ZonedDays;
   /** Date of the event that is being booked. */
@@ -156,12 +156,12 @@ export class Subledger {
     this.#days = new ZonedDays(timeZone);
   }
 
-  /** Disposals from here on take lots by another method. Pools and averages stay what they are. */
+  /** Changes the method of later disposals. Pools and averages stay as they are. */
   changeMethod(method: Exclude<LotMethod, 'average'>): void {
     this.#lots.changeMethod(method);
   }
 
-  /** Ends the days before the day of `at`: share pooling identifies their disposals then. @throws OperatorError as `book` */
+  /** Ends the days before the day of `at`: share pooling then identifies their disposals. @throws OperatorError as `book` */
   *endDays(at: Instant): Generator<Entry> {
     if (this.#pools === undefined) return;
     for (const ended of this.#pools.endDays(this.#days.dayOf(at))) {
@@ -170,12 +170,12 @@ export class Subledger {
     }
   }
 
-  /** Open lots, the next to be disposed of first. */
+  /** Returns the open lots, in the order of their disposal. */
   lots(): Iterable<readonly [currency: string, lot: Lot]> {
     return this.#lots.open();
   }
 
-  /** What was held before the first event, at its cost. `bookedAt`: when it was found, after the books had started. */
+  /** Books a holding from before the first event, at its cost. `bookedAt`: when it was found, if the books had already started. */
   openWith(currency: string, lot: Lot, bookedAt?: Instant): Entry {
     const draft = new Draft();
     this.#date = bookedAt ?? lot.acquiredAt;
@@ -192,7 +192,7 @@ export class Subledger {
     };
   }
 
-  /** @throws OperatorError `data` where a price is missing, the books hold too little, or a correction has no trade. */
+  /** Books an event. @throws OperatorError `data` when a price is missing, the books hold too little, or a correction has no trade. */
   book(event: AccountingEvent): readonly Entry[] {
     this.#date = dateOf(event);
     if (event.type === 'trade') return [this.#trade(event)];
@@ -209,7 +209,7 @@ export class Subledger {
     return { id, at: dateOf(trade), what: 'trade', description, ...this.#finished(draft), source };
   }
 
-  /** `reversed`: what a correction has taken back, so that the same lots are taken again. */
+  /** `reversed`: the reversal by a correction, so that the trade takes the same lots again. */
   #bookTrade(
     draft: Draft,
     trade: TradeEvent,
@@ -245,8 +245,8 @@ export class Subledger {
   }
 
   /**
-   * A correction is an entry that reverses the trade and one that books it as the account shows it, dated when that became known. Units of
-   * the lot of the trade that were sold since then are sold again in a third, from the corrected lot: their gain changes with their cost.
+   * Books a correction: one entry reverses the trade, another books it as the account shows it, dated when that became known. A third
+   * entry sells again, from the corrected lot, the units of the trade that were sold since: their gain changes with their cost.
    */
   #correction(event: CorrectionEvent): readonly Entry[] {
     const { id, quantity, amount, fees, source } = event;
@@ -293,13 +293,13 @@ export class Subledger {
     ];
   }
 
-  /** Says that a trade of a closed period is corrected after its closing. */
+  /** Returns words for the correction of a trade after its period was closed; empty otherwise. */
   #adjustmentWords(traded: Instant, at: Instant): string {
     const until = this.#settings.closedUntil?.find((each) => traded < each && each <= at);
     return until === undefined ? '' : `adjustment of the period closed until ${isoOf(until)}: `;
   }
 
-  /** Takes a change of `lot`'s trade back. */
+  /** Reverses a change by the trade of `lot`. */
   #reverse(
     draft: Draft,
     { currency, disposed, opened }: LotChange,
@@ -340,7 +340,7 @@ export class Subledger {
     return { currency, returned, sold };
   }
 
-  /** Takes back what the trade did to the currency of the books, and its fees. */
+  /** Reverses the change of the books' currency by a trade, and its fees. */
   #reverseCash(draft: Draft, { at, quote, side, amount, fees }: TradeEvent): void {
     this.#post(draft, 'trading fees', negate(this.#value(quote, holding(fees), at)));
     if (quote === this.#settings.currency)
@@ -382,7 +382,7 @@ export class Subledger {
     };
   }
 
-  /** Units that leave for an address of the owner take their cost along: nothing is gained. */
+  /** Books units that leave for an address of the owner. They take their cost along, without a gain. */
   #withdraw(draft: Draft, { id, currency, quantity }: MovementEvent): void {
     if (currency === this.#settings.currency) {
       this.#cash(draft, negate(counted(quantity)));
@@ -405,7 +405,7 @@ export class Subledger {
     this.#post(draft, 'withdrawals', paid);
   }
 
-  /** Changes a holding. Its postings add up to the value of the units, gains included. */
+  /** Changes a holding. Its postings add up to the value of the units, including gains. */
   #move(draft: Draft, { currency, at, choice, isTransfer, ...lot }: Move): void {
     if (lot.quantity.isZero()) return;
     if (currency === this.#settings.currency) {
@@ -424,7 +424,7 @@ export class Subledger {
     if (change.opened !== undefined) this.#hold(draft, currency, change.opened, true);
   }
 
-  /** Tells share pooling what comes and goes. What is taken back is less of what it was. */
+  /** Reports units that enter or leave to share pooling. A reversal reduces the original flow. */
   #flow(
     currency: string,
     { quantity, cost: value }: Pick<Lot, 'quantity' | 'cost'>,
@@ -445,7 +445,7 @@ export class Subledger {
       this.#pools.book(gain.currency, this.#days.dayOf(this.#date), gain);
   }
 
-  /** Corrects what was booked of disposals, where they are identified with other units. */
+  /** Corrects booked disposals that are now identified with other units. */
   #identification({ currency, day, changes, cost: pooled }: Identification): Entry | undefined {
     const change = subtract(pooled, this.#lots.costOf(currency));
     if (changes.length === 0 && change.isZero()) return undefined;
@@ -476,7 +476,7 @@ export class Subledger {
     return { postings, gains, provisionalUntil: this.#days.endOf(last + DAYS_AFTER) };
   }
 
-  /** Units of a lot come (`isNew`), or leave. */
+  /** Posts units of a lot that enter (`isNew`) or leave. */
   #hold(draft: Draft, currency: string, lot: Lot, isNew: boolean): void {
     const { id, acquiredAt, quantity, cost: value } = lot;
     draft.postings.push({
@@ -488,7 +488,7 @@ export class Subledger {
     });
   }
 
-  /** The currency of the books comes, or leaves where it is below zero. */
+  /** Posts an amount of the books' currency that enters or, if negative, leaves. */
   #cash(draft: Draft, value: Money): void {
     const { currency } = this.#settings;
     draft.postings.push({ account: 'holdings', currency, quantity: holding(value), value });
@@ -512,7 +512,7 @@ export class Subledger {
   }
 }
 
-/** Says that an event is booked later than it happened. */
+/** Returns words for an event that is booked later than it happened; empty otherwise. */
 const lateWords = ({ at, bookedAt }: TradeEvent | MovementEvent): string =>
   bookedAt === undefined ? '' : `adjustment, of ${isoOf(at)} and recorded after its period was closed: `;
 

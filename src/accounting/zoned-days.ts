@@ -1,7 +1,7 @@
 import { DAY_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 
-/** Offsets of time zones change at most once in this time, and at a multiple of it. */
+/** Time zone offsets change at most once in this time, at a multiple of it. */
 const STEP_MS = 900_000;
 
 /** Days of a time zone, as numbers: day 0 is 1970-01-01. */
@@ -14,7 +14,7 @@ export class ZonedDays {
     this.#zone = zone;
   }
 
-  /** The day of an instant. Events come in order, mostly, so that one offset is remembered. */
+  /** Returns the day of an instant. Caches one offset, because events mostly come in order. */
   dayOf(at: Instant): number {
     const step = Math.floor(at / STEP_MS);
     if (step !== this.#step) {
@@ -25,12 +25,12 @@ export class ZonedDays {
     return Math.floor((at + this.#offsetMs) / DAY_MS);
   }
 
-  /** The first instant after a day. */
+  /** Returns the first instant after a day. */
   endOf(day: number): Instant {
     const next = Temporal.PlainDate.from(dateText(day + 1));
     return instant(next.toZonedDateTime({ timeZone: this.#zone }).epochMilliseconds);
   }
 }
 
-/** As in `2026-01-31`. */
+/** Returns a date such as `2026-01-31`. */
 export const dateText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);

@@ -26,7 +26,7 @@ export class FileRefusal extends Error {
  * Opens a regular file for reading, and returns its descriptor and its attributes. Never blocks: a named pipe, socket, device or
  * folder is refused. The attributes are those of the opened file, even if its name is reused in the meantime.
  *
- * @throws FileRefusal in words; the system's own error where there is no such file, or no right to read it.
+ * @throws FileRefusal with the reason; the system's own error if the file does not exist or cannot be read.
  */
 export function openRegularFile(
   path: string,

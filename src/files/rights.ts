@@ -5,8 +5,8 @@ const GROUP_OR_OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
 /**
- * Why other users of this machine could change the file or folder at `path`; `undefined` if only its owner or root can, if it does
- * not exist, and on Windows, where modes say nothing.
+ * Returns why other users of this machine could change the file or folder at `path`; `undefined` if only its owner or root can, if
+ * it does not exist, and on Windows, where modes mean nothing.
  */
 export function changeableByOthers(path: string): string | undefined {
   const facts = statSync(path, { throwIfNoEntry: false });
@@ -18,7 +18,7 @@ export function changeableByOthers(path: string): string | undefined {
     : `other users can change ${path}: run "chmod go-w ${path}"`;
 }
 
-/** The same for a file including its folder: a user who may change the folder can replace the file. */
+/** Does the same as `changeableByOthers` for a file and its folder: a user who can change the folder can replace the file. */
 export function replaceableByOthers(file: string): string | undefined {
   const folder = dirname(file);
   const facts = statSync(folder, { throwIfNoEntry: false });

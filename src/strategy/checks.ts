@@ -14,7 +14,7 @@ import type { CheckWorld, Problem } from './kernel.ts';
 
 /** Checks across fields that several kinds share. */
 
-/** Exactly one of two fields must be there. */
+/** Requires exactly one of two fields. */
 export function oneOf<Plan extends object>(
   plan: Plan,
   a: keyof Plan & string,
@@ -26,7 +26,7 @@ export function oneOf<Plan extends object>(
     : atMostOneOf(plan, a, b);
 }
 
-/** At most one of two fields may be there. */
+/** Allows at most one of two fields. */
 export function atMostOneOf<Plan extends object>(
   plan: Plan,
   a: keyof Plan & string,
@@ -36,19 +36,19 @@ export function atMostOneOf<Plan extends object>(
   return [{ path: [b], message: `give either ${a} or ${b}, not both: remove one` }];
 }
 
-/** No name may occur twice in a list. */
+/** Rejects names that occur twice in a list. */
 export const atMostOnce = (names: readonly string[], field: string): Problem[] =>
   names.flatMap((name, n) =>
     names.indexOf(name) === n ? [] : [{ path: [field, n], message: `${name} is listed twice: remove one` }],
   );
 
-/** Two fields for one size, the first counted in the base currency of the pair, the second in its quote currency. */
+/** Two fields for one size: the first in the base currency of the pair, the second in its quote currency. */
 export interface SizeFields<Plan> {
   readonly base: keyof Plan & string;
   readonly quote: keyof Plan & string;
 }
 
-/** An amount in the wrong currency of the pair, with the field that would take it. */
+/** Rejects an amount in the wrong currency of the pair, and names the field that takes it. */
 export function checkUnits<Plan extends { readonly pair: string }>(
   plan: Plan,
   { base, quote }: SizeFields<Plan>,
@@ -69,7 +69,7 @@ export function checkUnits<Plan extends { readonly pair: string }>(
   });
 }
 
-/** A size that has more decimals than the pair is sized in, with the nearest ones that would do. */
+/** Rejects a size with more decimals than the pair is sized in, and names the nearest usable sizes. */
 export function checkDecimals<Plan extends { readonly pair: string }>(
   plan: Plan,
   { base, quote }: SizeFields<Plan>,
@@ -96,11 +96,11 @@ export function checkDecimals<Plan extends { readonly pair: string }>(
 
 interface DecimalsRule {
   readonly world: CheckWorld;
-  /** Whether a size of the right decimals could be traded besides. Of two usable ones those between are usable too. */
+  /** Whether a size of the right decimals can be traded. Every size between two usable sizes must be usable. */
   readonly isUsable?: ((size: Quantity | Money) => boolean) | undefined;
 }
 
-/** The largest usable size that is not above `size`, and the smallest that is not below it, if there are any. */
+/** Returns `size` rounded down, if usable, and the smallest usable size that is not below it, if there is one. */
 export function nearestSizes<A extends Quantity | Money>(
   size: A,
   precision: number,
@@ -111,7 +111,7 @@ export function nearestSizes<A extends Quantity | Money>(
   const usable = [below, above].filter((one, i, all) => one.gt(0) && (i === 0 || !one.eq(all[0] ?? one)));
   const found = usable.filter(isUsable);
   if (found.some((one) => one.gte(size))) return found;
-  // Larger steps until one is usable, then back to the first that is.
+  // Doubles the size until it is usable, then bisects to the smallest usable size.
   let low: A = above;
   let high: A = add(above, above);
   for (let tries = 0; !isUsable(high); tries++) {

@@ -51,7 +51,7 @@ export const amountOf = (what: string) =>
     )
     .describe(what);
 
-/** Checks text by reading it: what the reader says is the message. */
+/** Returns a check that reads the text; the error of the reader becomes the message. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- a refinement of zod
 export const reads =
   (read: (text: string) => unknown) => (value: string, context: z.RefinementCtx<string>) => {

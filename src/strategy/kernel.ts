@@ -12,39 +12,40 @@ import type { FundingRate, RiskMode, Side, Size } from '../core/venue.ts';
 import type { Intent, Wait, Wake } from '../core/wake.ts';
 import type { ModuleCode } from './kinds/module/module-call.ts';
 
-/** What a kernel may read, as of `at`; nothing in it changes during a step. */
+/** The data that a kernel may read, as of `at`. It does not change during a step. */
 export interface View {
   readonly at: Instant;
-  /** Instruments by pair: every pair that the strategy names is there. */
+  /** Returns the instrument of a pair that the strategy names. */
   instrument(pair: string): Instrument;
-  /** The newest reference price of a pair, unless there is none or it is stale. */
+  /** Returns the newest reference price of a pair; `undefined` if there is none or it is stale. */
   reference(pair: string): ReferencePrice | undefined;
   /**
-   * What the market has traded of the pair since its day began, base currency, by the newest report; a fall marks a new day.
-   * `undefined` if unknown or too old.
+   * Returns the volume of the pair that the market has traded since its day began, base currency, from the newest report; a lower
+   * figure starts a new day. `undefined` when unknown or too old.
    */
   volume(pair: string): Quantity | undefined;
-  /** Whether the pair was delisted: its last price stays, and nothing of it can be bought. Known only in backtests. */
+  /** Whether the pair is delisted: it keeps its last price and can no longer be bought. Known only in backtests. */
   isDelisted(pair: string): boolean;
-  /** The newest `count` finished bars of a pair, oldest first, among those that the strategy requested. Fewer if fewer exist. */
+  /** Returns the newest `count` finished bars of a pair, oldest first, among those that the strategy requested; fewer if fewer exist. */
   bars(pair: string, intervalMs: number, count: number): readonly Bar[];
   /** Balance of each currency, including own fills; `undefined` while the account is unknown. */
   readonly holdings: ReadonlyMap<string, Quantity> | undefined;
   /** The venue's own newest valuation of the whole account, in USD, if it is recent. */
   readonly valuation: Money | undefined;
-  /** Balances below zero. */
+  /** Balances below zero, by currency. */
   readonly debts: ReadonlyMap<string, Debt>;
-  /** Cost of borrowing a currency, as last reported; `undefined` if the venue reported none. */
+  /** Returns the cost of borrowing a currency, as last reported; `undefined` if the venue reported none. */
   rateOf(currency: string): FundingRate | undefined;
-  /** Risk mode of a pair; `undefined` if unknown or too old. */
+  /** Returns the risk mode of a pair; `undefined` if unknown or too old. */
   modeOf(pair: string): RiskMode | undefined;
   /**
-   * The largest order of a pair, base currency, within the per-order limits at its reference price; `undefined` without a limit or a price.
+   * Returns the largest order of a pair, base currency, within the limits per order at its reference price; `undefined` without a
+   * limit or a price.
    */
   orderMax(pair: string, side: Side): Quantity | undefined;
   /** Values the currencies of `targets` and cash in cash; `undefined` when a price is missing or nothing is held. */
   value(targets: Targets, basis: Basis): Valued | undefined;
-  /** Value in cash of everything in the account, including reserves, and the currencies without a price. */
+  /** Returns the value in cash of everything in the account, including reserves, and the currencies without a price. */
   accountValue(basis: Basis): { readonly value: Money; readonly unpriced: readonly string[] };
 }
 
@@ -55,13 +56,13 @@ export interface Step<State> {
   readonly intents?: readonly Intent[];
   /** Slots that passed without an attempt. */
   readonly missed?: readonly MissedSlice[];
-  /** Why nothing, or less than planned, is traded. */
+  /** Why the step trades nothing, or less than planned. */
   readonly reason?: Reason | undefined;
   /** Figures behind the reason, for people. */
   readonly note?: string | undefined;
-  /** Set when nothing more will be done. */
+  /** Set when the strategy has ended. */
   readonly finished?: Reason | undefined;
-  /** Why the step failed: nothing else of it counts, and the strategy is paused until a person resumes it. */
+  /** Why the step failed: the desk discards the rest of the step and pauses the strategy until a person resumes it. */
   readonly fault?: string | undefined;
 }
 
@@ -104,7 +105,7 @@ export interface Occurrence {
   readonly closed?: string | undefined;
 }
 
-/** What a plan is expected to cost against the price at its start, in basis points of its value. Positive is bad. */
+/** Expected cost of a plan against the price at its start, in basis points of its value. Positive is bad. */
 export interface Estimate {
   readonly costBps: number;
   /** Standard deviation of the cost, from the market alone. */
@@ -121,25 +122,25 @@ export interface LadderWish {
   readonly side: Side;
   /** The largest slice. */
   readonly size: Size;
-  /** How many sizes up to it. */
+  /** Number of sizes up to `size`. */
   readonly probes: 2 | 3;
 }
 
 /** A problem across parameters that are each valid. `path` names the field to change. */
 export interface Problem {
   readonly path: readonly (string | number)[];
-  /** What is wrong and what to write instead. */
+  /** The fault, and what to write instead. */
   readonly message: string;
 }
 
-/** What is known when parameters are checked without a venue. */
+/** Facts for checking parameters without a venue. */
 export interface CheckWorld {
   minimum(pair: string): Minimum;
-  /** Quote currencies and such: base and quote of a pair, when they are known without asking. */
+  /** Returns the base and quote currency of a pair, if known without asking the venue. */
   currencies(pair: string): { readonly base: string; readonly quote: string } | undefined;
-  /** Whether the market reports its volume; `undefined`: unknown. */
+  /** Whether the market reports its volume; `undefined` when unknown. */
   readonly hasVolume?: boolean | undefined;
-  /** Decimals in which the desk will size the pair, if known without a venue. */
+  /** Returns the decimals in which the desk will size the pair, if known without a venue. */
   precisions(pair: string): Precisions;
 }
 
@@ -148,13 +149,13 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   readonly kind: string;
   /** One sentence for `--help` and the schema. */
   readonly summary: string;
-  /** Shape of the YAML document, without `id` and `kind`. Every field says its unit. */
+  /** Shape of the YAML document, without `id` and `kind`. Every field states its unit. */
   readonly params: z.ZodType<Params>;
-  /** Parses a state from the journal. */
+  /** Schema of the state, which parses a state from the journal. */
   readonly state: z.ZodType<State>;
-  /** Pairs whose reference price the strategy needs. `currencies` are those of the account. */
+  /** Returns the pairs whose reference price the strategy needs. */
   pairs(params: Params): readonly string[];
-  /** Bars that its steps use. */
+  /** Returns the bars that its steps use. */
   bars?(params: Params): readonly BarWish[];
   /** Whether steps use the venue's own valuation of the account. */
   needsValuation?(params: Params): boolean;
@@ -163,42 +164,42 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   /** Whether the times and sizes of its slices follow from document, clock and fills alone: no price or volume changes them. */
   readonly isTimed?: boolean | undefined;
   /**
-   * Why a person cannot start an occurrence now; `undefined`: they can, and a step on `run` starts it. Omitted by kinds without
-   * occurrences.
+   * Returns why a person cannot start an occurrence now; `undefined` if they can, and a step on `run` then starts it. Omitted by
+   * kinds without occurrences.
    */
   runFault?(state: State, params: Params, at: Instant): string | undefined;
-  /** Whether another document may replace a running one: nothing decided may be left undone. */
+  /** Whether another document may replace the running one without leaving a decision unfinished. */
   isReplaceable?(state: State): boolean;
   /**
-   * Whether `plan` lets it decide on the current account: for kinds that know no slot in advance and decide a whole round at
+   * Whether `plan` computes a decision on the current account: for kinds that know no slot in advance and decide a whole round at
    * once.
    */
   readonly isEstimated?: boolean | undefined;
   /** Checks across fields. */
   check(params: Params, world: CheckWorld): readonly Problem[];
-  /** First step of a run that starts at `begunAt`. */
+  /** Takes the first step of a run that starts at `begunAt`. */
   start(params: Params, begunAt: Instant, view: View): Step<State>;
   step(state: State, wake: Wake, params: Params, context: Context): Step<State>;
-  /** What has traded of the parent in the state; omitted by kinds without a total, `undefined` between two parents. */
+  /** Returns how much of the parent has traded, from the state; omitted by kinds without a total, `undefined` between two parents. */
   progress?(state: State, params: Params): ParentProgress | undefined;
-  /** The slots ahead, if times and sizes are fixed in advance. The controls hold the run to them. */
+  /** Returns the slots ahead, if times and sizes are fixed in advance. The controls hold the run to them. */
   slots(params: Params, begunAt: Instant, known: Precisions | undefined): readonly Slot[];
-  /** The times of a run at which it decides on sizes that are unknown in advance. */
+  /** Returns the times of a run at which it decides on sizes that are unknown in advance. */
   looks?(params: Params, begunAt: Instant): readonly Instant[];
-  /** The slots of the occurrence that is due at `due`, for a kind whose calendar starts parents of known size. */
+  /** Returns the slots of the occurrence that is due at `due`, for a kind whose calendar starts parents of known size. */
   slotsAt?(params: Params, due: Instant, known: Precisions | undefined): readonly Slot[];
-  /** The most that a run may trade, for a kind that knows its total but not its slots: the controls enforce it. */
+  /** Returns the bounds of a run, for a kind that knows its total but not its slots. The controls enforce them. */
   ceiling?(params: Params, instrument: Instrument): Ceiling;
   /**
-   * The next `count` times after `from` at which its calendar lets it run, or one that says why there is none for a year.
-   * Empty when no time is ahead, `undefined` without a calendar.
+   * Returns the next `count` times after `from` at which the calendar lets the strategy run, or one closed time with its reason if
+   * none is open within a year. Empty when no time is ahead, `undefined` without a calendar.
    */
   occurrences?(params: Params, from: Instant, count: number): readonly Occurrence[] | undefined;
-  /** Notes for people, shown by `plan`, such as what happens when a trade fails. */
+  /** Returns notes for people, shown by `plan`, such as what happens when a trade fails. */
   notes?(params: Params): readonly string[];
-  /** Sizes worth probing for it. */
+  /** Returns the sizes to probe for the strategy. */
   ladder?(params: Params): LadderWish | undefined;
-  /** Expected cost of the slots ahead, if the kind has a cost model. */
+  /** Returns the expected cost of the slots ahead, if the kind has a cost model. */
   forecast?(params: Params, begunAt: Instant, known: Precisions | undefined): Forecast | undefined;
 }
 
@@ -215,7 +216,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
       const params = kind.params.parse(raw);
       // A state from the last step needs no parsing; one from a journal is parsed by its schema.
       let made: Step<State> | undefined;
-      // A module's code may run in another process: it is asked once, on first use.
+      // The code of a module may run in another process: it is called once, on first use.
       let bars: readonly BarWish[] | undefined;
       const read = (state: unknown): State => {
         if (made !== undefined && state === made.state) return made.state;
@@ -257,10 +258,10 @@ export interface BoundStrategy {
   readonly bars: readonly BarWish[];
   readonly needsValuation: boolean;
   readonly needsTerms: boolean;
-  /** Its document does not say that it only buys. */
+  /** True unless the document has `side: buy`. */
   readonly maySell: boolean;
   readonly isEstimated: boolean;
-  /** Why no occurrence of it can begin now; `undefined`: one can. */
+  /** Returns why no occurrence can begin now; `undefined` if one can. */
   runFault(state: unknown, at: Instant): string | undefined;
   isReplaceable(state: unknown): boolean;
   readonly ladder?: LadderWish | undefined;
@@ -268,7 +269,7 @@ export interface BoundStrategy {
   check(world: CheckWorld): readonly Problem[];
   start(begunAt: Instant, view: View): Step<unknown>;
   step(state: unknown, wake: Wake, context: Context): Step<unknown>;
-  /** `state`: as the last step left it. */
+  /** `state` is the state after the last step. */
   progress(state: unknown): ParentProgress | undefined;
   slots(begunAt: Instant, known: Precisions | undefined): readonly Slot[];
   looks(begunAt: Instant): readonly Instant[];
@@ -289,8 +290,8 @@ export interface AnyStrategy {
   readonly summary: string;
   readonly params: z.ZodType;
   readonly isTimed?: boolean | undefined;
-  /** @throws ZodError when `raw` does not fit `params`. */
+  /** Binds the parameters of a document. @throws ZodError when `raw` does not fit `params`. */
   bind(raw: unknown): BoundStrategy;
-  /** The kind with the code of a user's module. Only of kinds whose code is the user's. */
+  /** Returns the kind with the code of a user's module. Only kinds that run user code have it. */
   readonly withCode?: (code: ModuleCode) => AnyStrategy;
 }

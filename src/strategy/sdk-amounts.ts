@@ -2,15 +2,15 @@ import * as shared from '../core/money.ts';
 import type { AnyAmount } from '../core/money.ts';
 
 /**
- * The helpers of `money.ts` as a module gets them. What they give is its own: the program keeps some of its numbers and hands
- * them out again and again, and what a module writes on one must not change what the desk counts with.
+ * The helpers of `money.ts` for modules. They return separate copies: the program shares some of its amounts, and a module that
+ * changes one must not change the amounts of the desk.
  */
 const own =
   <Given extends readonly unknown[], A extends AnyAmount>(make: (...given: Given) => A) =>
   (...given: Given): A =>
     shared.apart(make(...given));
 
-/** These four take text only: a number has already lost digits. */
+/** These four take text only, because a number may already have lost digits. */
 export const price = own(shared.price);
 export const quantity = own(shared.quantity);
 export const money = own(shared.money);
@@ -21,19 +21,19 @@ export const subtract = own(shared.subtract);
 export const scale = own(shared.scale);
 export const least = own(shared.least);
 export const greatest = own(shared.greatest);
-/** `part / whole`, 80 digits, towards zero. `whole` must not be zero. */
+/** Returns `part / whole` with 80 digits, rounded towards zero. `whole` must not be zero. */
 export const fraction = own(shared.fraction);
-/** What `of` units cost at `each`. Exact. */
+/** Returns the exact cost of `of` units at `each`. */
 export const cost = own(shared.cost);
-/** The base quantity that `amount` buys at `each`, cut down to `precision` decimals: never more than was meant. */
+/** Returns the base quantity that `amount` buys at `each`, rounded down to `precision` decimals. */
 export const quantityDown = own(shared.quantityDown);
-/** Towards zero. */
+/** Rounds towards zero. */
 export const roundDown = own(shared.roundDown);
-/** Away from zero. */
+/** Rounds away from zero. */
 export const roundUp = own(shared.roundUp);
-/** One of `parts` equal parts of `total`, cut down to `precision` decimals; the last part takes what is left. */
+/** Returns one of `parts` equal parts of `total`, rounded down to `precision` decimals; the last part takes the remainder. */
 export const share = own(shared.share);
-/** `each`, this many basis points worse for `side`. */
+/** Returns a price that is a number of basis points worse for a side. */
 export const worsen = own(shared.worsen);
-/** The one spelling of an amount: no exponent, no leading plus, no trailing zeros. */
+/** Returns the canonical text of an amount: no exponent, no leading plus, no trailing zeros. */
 export const text = (amount: AnyAmount): string => shared.text(shared.apart(amount));

@@ -1,7 +1,7 @@
 /**
- * `tranche/strategy`: what a module of kind `module` is written with. A kernel is pure: it gets a state, what has happened and
- * what can be seen, and returns the next state, its waits and its intents. All its intents pass through sizing, limits, pacing
- * and the gate like those of any other strategy.
+ * `tranche/strategy`: the interface for modules of kind `module`. A kernel is pure: it takes a state, a wake and a view, and
+ * returns the next state, its waits and its intents. Its intents pass through sizing, limits, pacing and the gate like those of any
+ * other strategy.
  */
 import { barMs, lastEnd } from '../core/bar.ts';
 import type { Bar, BarWish } from '../core/bar.ts';
@@ -38,7 +38,7 @@ export type { Instant } from '../core/time.ts';
 
 export type Side = 'buy' | 'sell';
 
-/** A pair, with what the venue makes of its amounts. */
+/** A pair, with the precision and minimum of its amounts. */
 export interface Pair {
   readonly pair: string;
   readonly base: string;
@@ -46,36 +46,36 @@ export interface Pair {
   /** Decimals of amounts in base and in quote currency. */
   readonly basePrecision: number;
   readonly quotePrecision: number;
-  /** Smallest order, in base or in quote currency, where one is known. */
+  /** Smallest order, in base or in quote currency, if known. */
   readonly minimum: Minimum;
 }
 
-/** What can be seen when a step begins. Nothing in it changes while the step runs. */
+/** What a step can read. Nothing in it changes while the step runs. */
 export interface View {
-  /** Now, Unix ms. */
+  /** Current time, Unix ms. */
   readonly at: Instant;
   /** When this life of the strategy began. */
   readonly begunAt: Instant;
-  /** Declared pairs only. @throws for another. */
+  /** Returns a declared pair. @throws for any other pair. */
   pair(pair: string): Pair;
-  /** The newest reference price of a declared pair, quote per base; `undefined` when none is fresh. */
+  /** Returns the newest reference price of a declared pair, quote per base; `undefined` when none is fresh. */
   price(pair: string): Price | undefined;
   /**
-   * Bars that `bars` of the kernel has declared, oldest first: at most `count` of the newest that have ended, fewer if not that many were
-   * seen yet. An interval without prices has no bar: `from` tells. @throws for others.
+   * Returns bars that `bars` of the kernel declares, oldest first: the newest `count` that have ended, or fewer if fewer exist. An
+   * interval without prices has no bar, so check `from`. @throws for bars that are not declared.
    */
   bars(pair: string, interval: string): readonly Bar[];
-  /** Balance of a currency, own fills included; `undefined` while the account is not known. */
+  /** Returns the balance of a currency, including own fills; `undefined` while the account is unknown. */
   balance(currency: string): Quantity | undefined;
-  /** What of the declared total is neither traded nor asked for, in its currency. */
+  /** Part of the declared total that is neither traded nor in open intents, in its currency. */
   readonly left: Quantity;
-  /** Intents that have not ended. */
+  /** Number of intents that have not ended. */
   readonly open: number;
 }
 
-/** What a kernel waits for. The first that comes true wakes it; ends of its own intents always do. */
+/** A condition that a kernel waits for. The first one that comes true wakes the kernel; the end of one of its intents always does. */
 export type Wait =
-  /** An instant; one that has passed comes a second from now. */
+  /** An instant. A past instant comes true one second from now. */
   | { readonly on: 'at'; readonly at: number }
   /** A reference price at or beyond a level, not before an instant. */
   | {
@@ -86,7 +86,7 @@ export type Wait =
       readonly level: Price | string;
       readonly notBefore?: number | undefined;
     }
-  /** A balance that rises above an amount, not before an instant. */
+  /** A balance above an amount, not before an instant. */
   | {
       readonly on: 'inflow';
       readonly currency: string;
@@ -103,7 +103,7 @@ export type Wait =
       readonly notBefore: number;
     };
 
-/** What has happened. `at` is now. */
+/** The event that woke the kernel. `at` is the current time. */
 export type Wake =
   | { readonly on: 'at'; readonly at: Instant; readonly due: Instant }
   | { readonly on: 'price'; readonly at: Instant; readonly price: Price }
@@ -111,14 +111,14 @@ export type Wake =
   | { readonly on: 'drift'; readonly at: Instant; readonly drift: string }
   | { readonly on: 'outcome'; readonly at: Instant; readonly outcome: Outcome };
 
-/** How an intent ended. A trade that turns up later comes as another outcome of the same `tag`. */
+/** How an intent ended. A trade that becomes known later arrives as another outcome with the same `tag`. */
 export interface Outcome {
-  /** As the intent named it. */
+  /** Tag of the intent. */
   readonly tag: string;
   readonly pair: string;
   readonly side: Side;
   readonly result: 'filled' | 'skipped' | 'expired';
-  /** Why it did not fill, or not whole. */
+  /** Why the intent did not fill completely. */
   readonly reason?: Reason | undefined;
   /** Base currency. */
   readonly filled: Quantity;
@@ -126,7 +126,7 @@ export interface Outcome {
   readonly filledAmount: Money;
 }
 
-/** What a kernel wants to trade now. In the unit of the declared total: `quantity` for `total_quantity`, else `notional`. */
+/** A trade that a kernel wants now, in the unit of the declared total: `quantity` for `total_quantity`, else `notional`. */
 export interface Intent {
   readonly pair: string;
   readonly side: Side;
@@ -136,25 +136,25 @@ export interface Intent {
   readonly notional?: Money | string | undefined;
   /** Worst price, quote per base. */
   readonly limit?: Price | string | undefined;
-  /** How long it is tried, ISO 8601, at most a day; `PT1M` when left out. */
+  /** How long the desk tries to trade the intent, ISO 8601, from a second to a day. Default: `PT1M`. */
   readonly within?: string | undefined;
-  /** Comes back with its outcome: 1 to 40 of a-z, 0-9 and -; its number when left out. */
+  /** Name that the outcome repeats: 1 to 40 of a-z, 0-9 and -. Default: the number of the intent. */
   readonly tag?: string | undefined;
 }
 
-/** What a step leaves behind. */
+/** The result of a step. */
 export interface Step<State> {
-  /** Plain JSON, at most 32 KiB: it is stored in the journal, and restored from it. */
+  /** Plain JSON, at most 32 Ki characters: the journal stores and restores it. */
   readonly state: State;
   readonly waits?: readonly Wait[] | undefined;
   readonly intents?: readonly Intent[] | undefined;
-  /** Why it did what it did, for people: stands in the journal. */
+  /** Explanation for people, stored in the journal. */
   readonly note?: string | undefined;
-  /** No more requests will follow. It ends once its open intents have. */
+  /** The kernel wants nothing more. The strategy ends once its open intents have ended. */
   readonly finished?: boolean | undefined;
 }
 
-/** Reads `params` of the YAML: a schema of zod, or a function that gives them or throws in words. */
+/** Reads `params` of the YAML: a schema of zod, or a function that returns them or throws an error with a message for the operator. */
 export type Reader<Params> =
   { safeParse(raw: unknown): ReaderResult<Params> } | ((raw: Readonly<Record<string, unknown>>) => Params);
 export type ReaderResult<Params> =
@@ -166,28 +166,28 @@ export type ReaderResult<Params> =
       };
     };
 
-/** A strategy of one's own. */
+/** The user's own strategy. */
 export interface Kernel<Params, State> {
   readonly params: Reader<Params>;
-  /** Bars that its steps read, at most 1000 in all. Default: none. */
+  /** Returns the bars that its steps read, at most 1000 in all. Default: none. */
   bars?(params: Params): readonly BarWish[];
-  /** The first step of a life. */
+  /** Takes the first step of a life. */
   start(params: Params, view: View): Step<State>;
-  /** What follows when something it waits for has happened, or an intent has ended. */
+  /** Takes the next step, after a wait came true or an intent ended. */
   step(state: State, wake: Wake, params: Params, view: View): Step<State>;
 }
 
-/** Ties the types of parameters and state together. Export what it gives as `kernel`, or as the default. */
+/** Ties the types of parameters and state together. Export the result as `kernel`, or as the default export. */
 export const defineKernel = <Params, State>(kernel: Kernel<Params, State>): Kernel<Params, State> => kernel;
 
-/** `duration` (ISO 8601, such as `PT10M`) after `at`, Unix ms. @throws RangeError when it is none. */
+/** Returns the instant that is `duration` (ISO 8601, such as `PT10M`) after `at`, Unix ms. @throws RangeError for an invalid duration. */
 export const later = (at: number, duration: string): Instant => after(instant(at), parseDuration(duration));
-/** End of the interval that contains `at`: when its bar has ended, Unix ms. @throws RangeError for an interval that bars cannot have. */
+/** Returns the end of the interval that contains `at`, Unix ms. @throws RangeError for an interval that bars cannot have. */
 export const nextBar = (at: number, interval: string): Instant => {
   const ms = barMs(interval);
   return instant(lastEnd(at, ms) + ms);
 };
-/** A time with its zone, such as `2026-12-01T09:00:00[Europe/London]`. @throws RangeError when it is none. */
+/** Parses a time with its zone, such as `2026-12-01T09:00:00[Europe/London]`. @throws RangeError for an invalid time. */
 export const timeOf = (written: string): Instant => parseTime(written);
-/** Unix ms as ISO 8601 in UTC. */
+/** Formats Unix ms as ISO 8601 in UTC. */
 export const iso = (at: number): string => isoOf(instant(at));

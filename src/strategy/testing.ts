@@ -1,6 +1,6 @@
 /**
- * `tranche/strategy/testing`: runs a kernel by hand, without an engine, a venue or a clock. It checks what the kernel returns by the same rules
- * as the desk, and passes it the same copies: what passes here is what a desk would do with it.
+ * `tranche/strategy/testing`: runs a kernel without an engine, a venue or a clock. It checks each step by the same rules as the
+ * desk and passes the kernel the same copies, so that a kernel behaves here as on a desk.
  */
 import { barMs, lastEnd } from '../core/bar.ts';
 import type { Bar } from '../core/bar.ts';
@@ -30,7 +30,7 @@ import { codeIn } from './kinds/module/module-code.ts';
 import { module } from './kinds/module/module.ts';
 import type { Kernel, Side } from './sdk.ts';
 
-/** The document as its YAML says it, without `id`, `kind` and `module`. */
+/** The YAML document without `id`, `kind` and `module`. */
 export interface TestDocument {
   readonly pairs: readonly string[];
   readonly side?: 'buy' | 'sell' | 'both';
@@ -41,7 +41,7 @@ export interface TestDocument {
 }
 
 export interface TestWorld {
-  /** Now, with its zone. Default: 2026-01-05T00:00:00Z. */
+  /** Current time, with its zone. Default: 2026-01-05T00:00:00Z. */
   readonly at?: string;
   /** By currency. Default: none. */
   readonly balances?: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ export interface TestWorld {
 
 /** An intent as the desk would size it, before its limits. */
 export interface TestIntent {
-  /** How `fill` and `skip` name it. */
+  /** Identifies the intent in `fill` and `skip`. */
   readonly number: number;
   readonly pair: string;
   readonly side: Side;
@@ -64,24 +64,24 @@ export interface TestIntent {
   readonly limit?: string;
   /** Unix ms. */
   readonly until: number;
-  /** Whether it has not ended yet. */
+  /** Whether the intent has not ended. */
   readonly isOpen: boolean;
 }
 
-/** A bar as a test writes it, quote per base. */
+/** A bar, quote per base. */
 export type TestBar = Readonly<Record<'open' | 'high' | 'low' | 'close', string>>;
 
-/** What one step left. */
+/** One step of the kernel. */
 export interface TestStep {
   readonly at: Instant;
   readonly on: Wake['on'];
   readonly note: string | undefined;
 }
 
-/** A kernel under test. Everything that is done to it wakes it if, and only if, it waits for that. */
+/** A kernel under test. An event wakes the kernel if, and only if, the kernel waits for it. */
 export interface KernelTest {
   readonly at: Instant;
-  /** As the kernel left it. */
+  /** State after the last step of the kernel. */
   readonly state: unknown;
   readonly waits: readonly Wait[];
   /** Every intent so far, oldest first. */
@@ -89,23 +89,23 @@ export interface KernelTest {
   /** Every step so far, oldest first. */
   readonly steps: readonly TestStep[];
   readonly isFinished: boolean;
-  /** Why a desk would have paused it: it threw, or broke a rule of its document. No further step is taken then. */
+  /** Why a desk would pause the strategy: the kernel threw, or broke a rule of its document. The kernel then takes no further step. */
   readonly fault: string | undefined;
-  /** Lets time pass by an ISO 8601 duration, through every instant that it waits for. Prices stay. */
+  /** Advances time by an ISO 8601 duration and wakes the kernel whenever a wait comes true on the way. Prices stay. */
   advance(duration: string): void;
-  /** Sets the price of a pair; `undefined`: none is fresh. */
+  /** Sets the price of a pair; `undefined` removes it. */
   price(pair: string, mid: string | undefined): void;
   /** Sets the balance of a currency. */
   balance(currency: string, amount: string): void;
-  /** A bar that ends at the next end of its interval: lets time pass until then. Its close becomes the price. */
+  /** Advances time to the end of the current interval and adds its bar. The close becomes the price. */
   bar(pair: string, interval: string, bar: TestBar): void;
-  /** Fills an open intent, whole or in part, at its price or the one of the market. Moves balances. */
+  /** Fills an open intent, whole or in part, at the given price, else at the market price, else at its limit. Updates the balances. */
   fill(number: number, of?: { readonly price?: string; readonly quantity?: string }): void;
   /** Ends an open intent without a trade. */
   skip(number: number, reason?: Reason): void;
 }
 
-/** @throws Error when the document or its `params` would be refused, in words. */
+/** Starts a kernel with a document. @throws Error with the reason when a desk would reject the document or its `params`. */
 export function testKernel<Params, State>(
   kernel: Kernel<Params, State>,
   document: TestDocument,
@@ -248,7 +248,7 @@ class Bench implements KernelTest {
     this.#wake({ on: 'outcome', at: this.at, outcome: { leg: open.leg, slice: 0, ...outcome } });
   }
 
-  /** Lets time pass, and wakes it at each instant that it waits for on the way. */
+  /** Advances time to `end`: wakes the kernel whenever a wait comes true on the way, and expires intents. */
   #passTo(end: Instant): void {
     for (;;) {
       const due = this.#nextDue();
@@ -280,7 +280,7 @@ class Bench implements KernelTest {
     return [...times, ...conditions, ...ends].toSorted((a, b) => a.at - b.at)[0];
   }
 
-  /** Wakes it by the first condition that holds now; whether one did. */
+  /** Wakes the kernel with the first condition that holds now. Returns whether one held. */
   #look(): boolean {
     if (this.isFinished || this.fault !== undefined) return false;
     for (const wait of this.waits) {

@@ -5,15 +5,15 @@ import type { Balance, Currency, FundingRate, Transaction, ValuationPoint } from
 import type { CurrencyDetail, TransactionDetail } from './account.ts';
 import { numberOf } from './message.ts';
 
-/** Writes the account's messages as the venue does; the schemas in `account.ts` read them. */
+/** Writes the account's messages in the form of the venue; the schemas in `account.ts` read them. */
 
 const capitalised = (word: string): string => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
 const flag = (value: boolean): 0 | 1 => (value ? 1 : 0);
 const numberOr = (id: string | undefined): number | null => (id === undefined ? null : Number(id));
 
 /**
- * Element of `GET /v1/account/transactions`. `net_proceeds` is the amount less the fee, that is, the
- * change of the balance. Optional fields that a transaction does not set are written with the venue's default values.
+ * Returns an element of `GET /v1/account/transactions`. `net_proceeds` is the amount minus the fee, that is, the change of the
+ * balance. Optional fields that a transaction does not set get the venue's default values.
  */
 export function transactionBody(
   row: Transaction & {
@@ -52,7 +52,7 @@ export function transactionBody(
   };
 }
 
-/** Element of `GET /v1/currency`; `id` is its index in the list. */
+/** Returns an element of `GET /v1/currency`; `id` is its index in the list. */
 export function currencyBody(currency: Currency & Partial<CurrencyDetail>, id: number): object {
   return {
     id,

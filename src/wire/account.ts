@@ -83,7 +83,7 @@ const transactionOf = (row: TransactionFields): Transaction => ({
   ...(row.AccountTransferFee?.isZero() === false ? { transferFee: row.AccountTransferFee } : {}),
 });
 
-/** An unknown row must not hide the rest of the account. If it names one of our orders, however, the read fails. */
+/** An unknown row must not hide the rest of the account. However, if it names an order of the desk, the read fails. */
 export const transactionSchema = transactionFields.transform((row, context) => {
   if (row.action === 'other' && parseClientId(row.client_order_id ?? '') !== undefined) {
     context.addIssue({ code: 'custom', message: 'a row with an unknown action names one of our orders' });

@@ -1,6 +1,6 @@
-/** Constants of the interface that are needed without its schemas, which are slow to build. */
+/** Constants of the interface for code that does not load its schemas, which are slow to build. */
 
-/** Algorithms of a limit order. Source: public documentation: 200 `Smart` routes it, 201 `Limit` does not. */
+/** Algorithms of a limit order: the venue routes 200 `Smart`, but not 201 `Limit`. Source: public documentation. */
 export const limitAlgorithms = { 200: 'Smart', 201: 'Limit' } as const;
 
 /** `GET /v1/orders` and `GET /v1/orders/done`: the default and maximum number of rows. */

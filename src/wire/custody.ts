@@ -6,7 +6,10 @@ import { numberOf, wireId, wireIso, wireMoney, wireQuantity } from './message.ts
 
 /** Approval rules, requests for approval and whitelisted addresses. */
 
-/** `WITHDRAW`: money leaves; `ADD_ALTER_COLL`: users; `ALTER_SAFE`: rules. Spec shows the first; others: public documentation. */
+/**
+ * Types of rules. `WITHDRAW`: withdrawals; `ADD_ALTER_COLL`: users; `ALTER_SAFE`: rules. The specification shows the first, the
+ * public documentation the others.
+ */
 export const ruleTypes = ['WITHDRAW', 'ADD_ALTER_COLL', 'ALTER_SAFE'] as const;
 export type RuleType = (typeof ruleTypes)[number];
 

@@ -12,9 +12,9 @@ import {
 } from './message.ts';
 import { CANDLES_MAX } from './constants.ts';
 
-/** Market data over REST, and what trading costs. Source: public documentation, not the specification. */
+/** Market data over REST, and fees. Source: public documentation, not the specification. */
 
-/** Price, volume in base currency, market. */
+/** A level of a book: price, volume in base currency, market. */
 export type BookLevel = readonly [price: Price, volume: Quantity, place: string];
 export interface OrderBook {
   readonly pair: string;
@@ -115,7 +115,7 @@ export const candlesSchema = z
   )
   .max(CANDLES_MAX);
 
-/** `as` chooses how prices are written: sources disagree whether they are strings or numbers. */
+/** Returns a candle. `as` chooses how prices are written, because sources disagree whether they are strings or numbers. */
 export function candleBody(candle: Candle, as: 'text' | 'number'): object {
   const figure = (each: Price | Quantity): object | string =>
     as === 'text' ? each.toFixed() : numberOf(each);

@@ -6,7 +6,7 @@ import type { AnyAmount } from '../core/money.ts';
 import { parseIso } from '../core/time.ts';
 
 /**
- * Names of all fields of the venue's REST interface whose numbers are amounts. Amounts are read from their source text at
+ * Names of all fields of the venue's REST interface whose numbers are amounts. The parser reads amounts from their source text at
  * any depth. Counts, ids, timestamps and flags are safe as ordinary numbers.
  */
 const AMOUNT_FIELDS = [
@@ -18,15 +18,15 @@ const AMOUNT_FIELDS = [
   'trading_wallet', 'collateral_wallet', 'borrow_wallet', 'lending_wallet', 'subtotal', 'total',
 ] as const; // prettier-ignore
 
-/** Parses a body from the venue. Throws `SyntaxError` when it is not JSON. */
+/** Parses a body from the venue. @throws SyntaxError when it is not JSON. */
 export const readBody: JsonReader = jsonReader(AMOUNT_FIELDS);
 
 const UNLISTED =
   'read as a number, which loses digits: name this field in AMOUNT_FIELDS of src/wire/message.ts';
 
 /**
- * An amount on the wire: a JSON number, read from its source text, or a string. `wire` states for generated documents
- * which of the two the venue writes: a number for most amounts, a string for a few, `either` where sources disagree.
+ * Returns the schema of an amount on the wire: a JSON number, read from its source text, or a string. `wire` states for generated
+ * documents which of the two the venue writes: a number for most amounts, a string for a few, `either` where sources disagree.
  */
 const amount = <A>(read: (written: string) => A, wire: 'number' | 'text' | 'either' = 'number') =>
   z
@@ -54,7 +54,8 @@ export const numberOf = (each: AnyAmount): object => exact(text(each));
 
 /**
  * Parses a body and keeps every number as text: for lists of numbers without field names, such as an order book.
- * Throws `SyntaxError` when it is not JSON.
+ *
+ * @throws SyntaxError when the body is not JSON.
  */
 export function readNumbersAsText(source: string): unknown {
   // In valid JSON every string is terminated. On other input the pattern below would take quadratic time.
@@ -80,7 +81,7 @@ export type Read<T> =
   | { readonly ok: true; readonly value: T; readonly extras: readonly string[] }
   | { readonly ok: false; readonly why: string };
 
-/** Checks a parsed body against `schema`. Fields the schema does not know are tolerated and named in `extras`. */
+/** Checks a parsed body against `schema`. Unknown fields are allowed, and named in `extras`. */
 export function readMessage<T>(schema: z.ZodType<T>, body: unknown): Read<T> {
   const result = schema.safeParse(body);
   if (!result.success) {
@@ -102,7 +103,10 @@ type Walk = (body: unknown, into: Set<string>) => void;
 
 const walks = new WeakMap<z.ZodType, Walk | undefined>();
 
-/** The function that finds extra fields in bodies of `schema`. It is built once: inspecting a zod schema takes longer than reading a quote. */
+/**
+ * Returns the function that finds extra fields in bodies of `schema`. It is built once, because inspecting a zod schema takes
+ * longer than reading a quote.
+ */
 function walkOf(schema: z.ZodType): Walk | undefined {
   if (walks.has(schema)) return walks.get(schema);
   const walk = makeWalk(schema);
@@ -110,7 +114,7 @@ function walkOf(schema: z.ZodType): Walk | undefined {
   return walk;
 }
 
-/** Only the first row of a list is inspected, because the venue does not mix shapes within one answer. */
+/** Builds that function. It inspects only the first row of a list, because the venue does not mix shapes within one answer. */
 function makeWalk(schema: unknown): Walk | undefined {
   if (schema instanceof z.ZodPipe) return makeWalk(schema.in);
   // The first branch is the expected row; the others represent rows that cannot be read.

@@ -33,7 +33,7 @@ export const statusCodes: Readonly<Record<string, number>> = {
   done: 300,
 };
 
-/** Signed change of the account: a buy pays the filled amount plus fees, a sell receives the filled amount less fees. */
+/** Returns the signed change of the account: a buy pays the filled amount plus fees, a sell receives the filled amount minus fees. */
 export const netProceeds = ({
   side,
   filledAmount,
@@ -41,7 +41,7 @@ export const netProceeds = ({
 }: Pick<Order, 'side' | 'filledAmount' | 'fees'>): Money =>
   side === 'buy' ? subtract(NO_MONEY, add(filledAmount, fees)) : subtract(filledAmount, fees);
 
-/** The order as the venue writes it. Values that the specification does not show come from a public sample. */
+/** Returns an order in the form of the venue. Values that the specification does not show come from a public sample. */
 export function orderBody(order: OrderDetail): object {
   const { working } = order;
   const action = actionOf(order);
@@ -82,7 +82,7 @@ export function orderBody(order: OrderDetail): object {
   };
 }
 
-/** The JSON text of `orderBody`, built by hand for the order of a quote because it is the most frequent answer. */
+/** Returns the JSON text of `orderBody`. It is built by hand for the order of a quote, the most frequent answer. */
 export function orderText(order: OrderDetail): string {
   if (order.working !== undefined) return JSON.stringify(orderBody(order));
   const isBuy = order.side === 'buy';

@@ -23,7 +23,7 @@ export const orderRequestSchema = z
     error: 'exactly one of quantity or amount',
   });
 
-/** Fast path of `orderRequestSchema` for the usual request; all others use the schema. A property test checks that both agree. */
+/** Reads the usual request faster than `orderRequestSchema`, which reads all others. A property test checks that both agree. */
 export function plainOrderRequest(
   body: PlainBody,
 ): (Pick<OrderRequest, 'pair' | 'quoteId' | 'size'> & { readonly clientId: string | undefined }) | undefined {
@@ -72,7 +72,7 @@ const orderFields = z.object({
   quote_id: z.string().nullish(),
 });
 
-/** Builds an order from its wire fields, plus the extra fields that `more` adds. */
+/** Returns the schema of an order, with extra fields from `more`. */
 export const orderSchemaWith = <More extends object>(
   more: (body: z.output<typeof orderFields>) => More,
 ): z.ZodType<Order & More> =>

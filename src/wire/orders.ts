@@ -54,9 +54,9 @@ export interface LimitOrder {
   readonly destination?: string | undefined;
 }
 
-/** An order for display: like the result of `orderSchema`, with the venue's own wording kept. */
+/** An order for display: the result of `orderSchema` and further fields in the venue's wording. */
 export interface OrderView extends Order {
-  /** Ordered base quantity; `undefined` when the venue does not say. */
+  /** Ordered base quantity; `undefined` if the venue omits it. */
   readonly quantity: Quantity | undefined;
   /** Limit, or price of the quote. */
   readonly price: Price | undefined;
@@ -120,7 +120,7 @@ export interface OwnTrade {
   readonly price: Price;
   /** Quote currency. */
   readonly fees: Money;
-  /** Quote currency: the amount plus the fee for a buy, less the fee for a sell. */
+  /** Quote currency: the amount plus the fee for a buy, minus the fee for a sell. */
   readonly netAmount: Money;
 }
 
@@ -162,7 +162,7 @@ export const ownTradesSchema = z.object({
   ),
 });
 
-/** Element of `GET /v1/account/trades` without its cursor, which the feed `private.user.trades` leaves out. */
+/** Returns an element of `GET /v1/account/trades` without its cursor, which the feed `private.user.trades` omits. */
 export const ownTradeBody = (trade: OwnTrade): object => ({
   trade_id: Number(trade.tradeId),
   order_id: Number(trade.orderId),
@@ -176,7 +176,7 @@ export const ownTradeBody = (trade: OwnTrade): object => ({
   net_amount: trade.netAmount.toFixed(8),
 });
 
-/** The cursor of a trade, opaque to clients. A sample shows base64 text. */
+/** Returns the cursor of a trade, opaque to clients. A sample shows base64 text. */
 export const tradeCursor = (tradeId: string): string => btoa(`trade:${tradeId}`);
 export function readTradeCursor(cursor: string): string | undefined {
   try {

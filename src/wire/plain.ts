@@ -10,7 +10,7 @@ export type PlainBody = ReadonlyMap<string, PlainField>;
 
 /**
  * Reads a plain body in one pass: a flat JSON object whose values are strings without escapes or ordinary decimal
- * numbers, and whose names are unique. Nearly every request is one. Returns `undefined` for anything else, valid or not;
+ * numbers, and whose names are unique. Nearly every request is plain. Returns `undefined` for anything else, valid or not;
  * the caller then uses the full reader. A property test checks that both readers agree.
  */
 export function readPlain(body: string): PlainBody | undefined {
@@ -39,12 +39,12 @@ export function readPlain(body: string): PlainBody | undefined {
   }
 }
 
-/** The text of a field, if it has at most `most` characters. */
+/** Returns the text of a field if it has at most `most` characters. */
 export function plainText(field: PlainField | undefined, most: number): string | undefined {
   return field?.type === 'string' && field.text.length <= most ? field.text : undefined;
 }
 
-/** The text of an amount, sent as a number or as text. */
+/** Returns the text of an amount that was sent as a number or as text. */
 export function plainAmount(field: PlainField | undefined): string | undefined {
   return field !== undefined && isAmountText(field.text) ? field.text : undefined;
 }
@@ -62,7 +62,7 @@ const BACKSLASH = 92;
 const OPEN = 123;
 const CLOSE = 125;
 
-/** Index of the closing quotation mark of the string that opens at `from`; -1 when the string is not plain. */
+/** Returns the index of the closing quotation mark of the string that opens at `from`; -1 when the string is not plain. */
 function textEnd(body: string, from: number): number {
   if (body.charCodeAt(from) !== QUOTE) return -1;
   for (let at = from + 1; at < body.length; at++) {
@@ -73,7 +73,7 @@ function textEnd(body: string, from: number): number {
   return -1;
 }
 
-/** Index after the decimal number that starts at `from`; -1 when there is no number there. */
+/** Returns the index after the decimal number that starts at `from`; -1 when there is no number. */
 function numberEnd(body: string, from: number): number {
   const whole = body.charCodeAt(from) === MINUS ? from + 1 : from;
   const point = skipDigits(body, whole);

@@ -4,7 +4,7 @@ import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
 import type { Instant } from '../core/time.ts';
 import { numberOf, wireId, wireIso, wireMoney, wirePrice, wireQuantity, wireRatio } from './message.ts';
 
-/** Post-trade settlement beyond rates and modes: risk metrics, positions, interest. Source: public documentation. */
+/** Post-trade settlement, apart from rates and modes: risk metrics, positions, interest. Source: public documentation. */
 
 /** All amounts are in USD. */
 export interface PtsMetrics {
@@ -12,7 +12,7 @@ export interface PtsMetrics {
   readonly exposure: Money;
   readonly availableExposure: Money;
   readonly exposureLimit: Money;
-  /** Holdings less debts. */
+  /** Holdings minus debts. */
   readonly equity: Money;
   readonly equityForWithdrawals: Money;
 }

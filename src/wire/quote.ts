@@ -19,7 +19,7 @@ const exactlyOne = { error: 'exactly one of quantity or amount' };
 const oneSize = (body: { quantity?: unknown; amount?: unknown }): boolean =>
   (body.quantity === undefined) !== (body.amount === undefined);
 
-/** Size of a request, from its `quantity` or `amount`. */
+/** Returns the size of a request, from its `quantity` or `amount`. */
 export function wireSize(body: {
   readonly quantity?: z.output<typeof wireQuantity> | undefined;
   readonly amount?: z.output<typeof wireMoney> | undefined;
@@ -45,8 +45,8 @@ export const quoteRequestSchema = z
   .refine(oneSize, exactlyOne);
 
 /**
- * The size of a plain request, as the schemas read it. Returns `undefined` when the request has no size, two sizes or an
- * invalid one; the schema then reports the error.
+ * Returns the size of a plain request, as the schemas read it; `undefined` when the request has no size, two sizes or an
+ * invalid one, which the schema then reports.
  */
 export function plainSize(body: PlainBody): Size | undefined {
   const [base, paid] = [body.get('quantity'), body.get('amount')];
@@ -58,7 +58,7 @@ export function plainSize(body: PlainBody): Size | undefined {
     : { by: 'quantity', quantity: quantity(written) };
 }
 
-/** Fast path of `quoteRequestSchema` for the usual request; all others use the schema. A property test checks that both agree. */
+/** Reads the usual request faster than `quoteRequestSchema`, which reads all others. A property test checks that both agree. */
 export function plainQuoteRequest(body: PlainBody): QuoteRequest | undefined {
   const pair = plainText(body.get('pair'), 32);
   const side = plainText(body.get('side'), 4);
@@ -104,9 +104,9 @@ export const quoteSchema = z
   });
 
 /**
- * Reads the answer of `POST /v1/quote`, with a fast path for the usual answer: one that has exactly the fields of the
- * specification, all valid. Every other answer goes to `quoteSchema`, which reports errors and names extra fields. A
- * property test checks that both paths give the same quote.
+ * Reads the answer of `POST /v1/quote`, with a fast path for the usual answer, which has exactly the fields of the
+ * specification, all valid. `quoteSchema` reads every other answer, reports errors and names extra fields. A property
+ * test checks that both paths give the same quote.
  */
 export function readQuote(body: unknown): Read<Quote> {
   const quote = usualQuote(body);
@@ -149,7 +149,7 @@ function usualQuote(body: unknown): Quote | undefined {
   };
 }
 
-/** The size as a member of a JSON object. The text of an amount is already a valid JSON number. */
+/** Returns the size as a member of a JSON object. The text of an amount is already a valid JSON number. */
 export const sizeText = (size: Size): string =>
   size.by === 'quantity' ? `"quantity":${text(size.quantity)}` : `"amount":${text(size.amount)}`;
 
@@ -158,7 +158,7 @@ export function quoteRequestBody({ pair, side, size, clientId }: QuoteRequest): 
   return `{"pair":${JSON.stringify(pair)},"side":"${side}",${sizeText(size)}${id}}`;
 }
 
-/** The answer of the quote route as the venue writes it. */
+/** Returns the answer of the quote route in the form of the venue. */
 export const quoteBody = (quote: Quote): object => ({
   quote_id: quote.quoteId,
   quantity: exact(text(quote.quantity)),
@@ -170,7 +170,7 @@ export const quoteBody = (quote: Quote): object => ({
   [quote.side === 'buy' ? 'buy_price' : 'sell_price']: exact(text(quote.price)),
 });
 
-/** The JSON text of `quoteBody`, built by hand because it is the most frequent answer. */
+/** Returns the JSON text of `quoteBody`, built by hand because it is the most frequent answer. */
 export function quoteText(quote: Quote): string {
   const [side, priceName] = quote.side === 'buy' ? ['BUY', 'buy_price'] : ['SELL', 'sell_price'];
   return (

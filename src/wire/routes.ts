@@ -70,7 +70,7 @@ export interface VenueRoute {
   readonly kind: 'spec' | 'extra';
   /** Whether a request needs a token. */
   readonly access: 'token' | 'open';
-  /** The rate limit that a request counts against. */
+  /** The rate limit that applies to a request. */
   readonly limit?: LimitedRoute | undefined;
   /** Query parameters of the route. */
   readonly query?: z.ZodType | undefined;
@@ -511,7 +511,7 @@ export type RouteName = keyof typeof venueRoutes;
 const isRouteName = (name: string): name is RouteName => Object.hasOwn(venueRoutes, name);
 export const routeNames: readonly RouteName[] = Object.keys(venueRoutes).filter(isRouteName);
 
-/** The path of a route, with its parameters replaced by `values` in order. */
+/** Returns the path of a route, with `parameters` in the place of its named parameters, in order. */
 export function pathOf({ path }: VenueRoute, ...parameters: readonly string[]): string {
   const left = [...parameters];
   return path.replaceAll(/:\w+/gu, () => encodeURIComponent(left.shift() ?? ''));

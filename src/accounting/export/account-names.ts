@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<Account, string>> = {
   charges: 'Expenses:Charges',
 };
 
-/** A currency as a commodity: upper case, begins with a letter. */
+/** Returns a currency as a commodity: upper case, beginning with a letter. */
 export function commodity(currency: string): string {
   const known = commodities.get(currency);
   if (known !== undefined) return known;
@@ -24,10 +24,13 @@ export function commodity(currency: string): string {
   return made;
 }
 
-/** Each currency occurs in every other line. */
+/** Cached, because each currency occurs in many lines. */
 const commodities = new Map<string, string>();
 
-/** Such as `Assets:Venue:BTC`. A cost without units, which share pooling corrects, has a sub-account: programs give units only a price. */
+/**
+ * Returns a name such as `Assets:Venue:BTC`. A cost without units, from a correction by share pooling, has a sub-account, because
+ * the programs only attach a price to units.
+ */
 export const accountName = ({
   account,
   currency,
@@ -39,7 +42,7 @@ export const accountName = ({
   return lot !== undefined && quantity.isZero() ? `${name}:Cost` : name;
 };
 
-/** A text for one line between quotes. */
+/** Returns a text in quotes, on one line. */
 export const quoted = (text: string): string =>
   `"${text
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')

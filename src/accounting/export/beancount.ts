@@ -13,14 +13,14 @@ export interface PlainTextOptions {
 }
 
 /**
- * Beancount allows a difference of one unit of the last decimal that is written. It keeps the cost of a lot for each unit, to 28 digits, where
- * ours is the cost of the whole, so that its sums differ from ours by less than this.
+ * Decimals of amounts. Beancount tolerates a difference of one unit of the last decimal. It stores the cost of a lot per unit, to
+ * 28 digits, and these books the cost of the whole lot; the sums differ by less than the tolerance.
  */
 const DECIMALS = 8;
 
 /**
- * The books for beancount 2 and later. Each lot is named by its label, and a disposal names the lots that it takes, so that beancount can
- * track them. With averages and pools there are no lots: postings state what they cost in all.
+ * Yields the books for beancount 2 and later. Each lot is named by its label, and a disposal names the lots that it takes, so that
+ * beancount can track them. Averages and pools have no lots: their postings state the total cost.
  */
 export function* beancount(entries: Iterable<Entry>, options: PlainTextOptions): Generator<string> {
   const { currency, about } = options;
@@ -56,7 +56,7 @@ function amountOf(posting: Posting, { currency, method }: PlainTextOptions): str
     : `${units} {${label}}`;
 }
 
-/** Where the entry is written down, and how final it is. */
+/** Returns the source of an entry, and whether it is final. */
 export function sourceOf({
   source,
   closing,

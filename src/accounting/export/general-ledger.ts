@@ -12,30 +12,30 @@ import type { Money } from '../../core/money.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Account, Entry } from '../subledger.ts';
 
-/** A journal of a general ledger: what one day or month changed in each account, in whole cents. */
+/** A journal of a general ledger: the change of each account in one day or month, in whole cents. */
 export interface LedgerJournal {
   /** The last day of the period, `2026-01-31`. */
   readonly date: string;
   /** `2026-01` or `2026-01-31`. */
   readonly period: string;
   readonly lines: readonly LedgerLine[];
-  /** Number of the record that closed it; absent while an entry of it is open. */
+  /** Number of the record that closed it; absent while any of its entries is open. */
   readonly closing?: number | undefined;
 }
 
 export interface LedgerLine {
   readonly account: Account | 'rounding';
-  /** Of holdings. */
+  /** Currency of a holding. */
   readonly currency?: string | undefined;
-  /** Two decimals; above zero is a debit. */
+  /** Two decimals; positive for a debit. */
   readonly value: Money;
 }
 
 export type LedgerPeriod = 'day' | 'month';
 
 /**
- * Sums entries for a general ledger, which keeps cents. What rounding leaves of a journal is a line of its own, so that each balances.
- * Entries come oldest first.
+ * Sums entries for a general ledger, which uses cents. The rounding remainder of a journal is a line of its own, so that each
+ * journal balances. Entries come oldest first.
  */
 export function* summarise(entries: Iterable<Entry>, per: LedgerPeriod): Generator<LedgerJournal> {
   let period: string | undefined;
@@ -48,7 +48,7 @@ export function* summarise(entries: Iterable<Entry>, per: LedgerPeriod): Generat
       sums = new Map();
     }
     period = own;
-    closing = closed; // of the last entry: those before it are closed by it, or earlier
+    closing = closed; // from the last entry: the same record or an earlier one closed the entries before it
     for (const { account, currency, value } of postings) {
       const key = account === 'holdings' ? `${account} ${currency}` : account;
       const sum = sums.get(key);
@@ -83,7 +83,7 @@ function lastDayOf(period: string): string {
 
 export type CodeOf = (line: LedgerLine) => string;
 
-/** Rows for the import of journal entries into NetSuite: a header and cells. Oracle: "Journal Entry Line-Level Fields". */
+/** Yields rows for the import of journal entries into NetSuite: a header and cells. Oracle: "Journal Entry Line-Level Fields". */
 export function* netsuite(
   journals: Iterable<LedgerJournal>,
   { currency, codeOf }: { currency: string; codeOf: CodeOf },
@@ -103,7 +103,7 @@ export function* netsuite(
       ];
 }
 
-/** Rows of Xero's template of manual journals. Xero: "Add multiple draft manual journals at once", 300 lines a file. */
+/** Yields rows of Xero's template of manual journals. Xero: "Add multiple draft manual journals at once", 300 lines a file. */
 export function* xero(
   journals: Iterable<LedgerJournal>,
   { codeOf, taxRate }: { readonly codeOf: CodeOf; readonly taxRate: string },

@@ -5,7 +5,7 @@ import { sourceOf } from './beancount.ts';
 import type { PlainTextOptions } from './beancount.ts';
 import { accountName, commodity } from './account-names.ts';
 
-/** The books for hledger: postings of holdings state what they cost in all, and name their lot in a tag. */
+/** Yields the books for hledger: postings of holdings state the total cost, and name their lot in a tag. */
 export function* hledger(entries: Iterable<Entry>, { currency, about }: PlainTextOptions): Generator<string> {
   for (const line of about) yield `; ${line}\n`;
   for (const entry of entries) {
@@ -27,7 +27,7 @@ export function* hledger(entries: Iterable<Entry>, { currency, about }: PlainTex
   }
 }
 
-/** hledger takes names with digits between quotes. */
+/** Returns the commodity, in quotes if it contains digits, as hledger requires. */
 const quotedCommodity = (currency: string): string => {
   const name = commodity(currency);
   return /\d/u.test(name) ? `"${name}"` : name;

@@ -14,11 +14,11 @@ import type { Instant } from '../../core/time.ts';
 export interface Ask {
   readonly intent: IntentRecord;
   readonly at: Instant;
-  /** The first request of its slice: its time was planned, and so independent of the venue's state. */
+  /** Whether it is the first request of its slice: its time was planned, and so is independent of the venue's state. */
   readonly isFirst: boolean;
-  /** In a dry run, the desk itself answers orders. */
+  /** Whether the mode is `dry_run`, in which the desk itself answers orders. */
   readonly isDry: boolean;
-  /** Written when its order left. */
+  /** The record of the quote, written when its order left. */
   quote?: { readonly at: Instant; readonly body: QuoteRecord };
   /** The first information about its outcome, and when; a doubt does not show the duration of an order. */
   end?: { readonly at: Instant; readonly result: AskResult; readonly reason: Reason | undefined };
@@ -35,7 +35,7 @@ export interface Asked {
   readonly asks: readonly Ask[];
   /** Maximums that the venue stated. */
   readonly maxima: readonly { readonly at: Instant; readonly body: MaximumRecord }[];
-  /** USD for one of a quote currency, as of its last fill: quotes that were not filled are valued by it. */
+  /** USD per unit of a quote currency, as of its last fill: it values quotes that were not filled. */
   readonly rates: ReadonlyMap<string, Ratio>;
   readonly modes: readonly string[];
   readonly records: number;
@@ -49,7 +49,7 @@ export interface AskedWindow {
   readonly until?: Instant | undefined;
 }
 
-/** Reads the records once, oldest first. Only asks of the window are kept. */
+/** Reads the records once, oldest first. Keeps only the asks of the window. */
 export function askedOf(records: Iterable<StoredRecord>, { since, until }: AskedWindow = {}): Asked {
   const asks = new Map<string, Ask>();
   const maxima: { readonly at: Instant; readonly body: MaximumRecord }[] = [];
@@ -86,7 +86,7 @@ function note(ask: Ask | undefined, at: Instant, body: StoredRecord['body']): vo
   if (ask === undefined) return;
   if (body.kind === 'quote') ask.quote = { at, body };
   if (body.kind === 'fill') ask.fill = body;
-  // The account's figures count, above all for fees.
+  // The figures of the account replace those of the answer, above all for fees.
   if (body.kind === 'correction' && ask.fill !== undefined) {
     const { quantity, price, amount, fees } = body;
     ask.fill = { ...ask.fill, quantity, price, amount, fees };
@@ -97,7 +97,7 @@ function note(ask: Ask | undefined, at: Instant, body: StoredRecord['body']): vo
   ask.reason = body.reason;
 }
 
-/** Value of an amount of a quote currency in USD; `undefined` if no fill determines a rate. */
+/** Returns the value of an amount of a quote currency in USD; `undefined` if no fill determines a rate. */
 export function usdOf({ rates }: Asked, quote: string, amount: string): number | undefined {
   if (quote === 'usd') return approximate(money(amount));
   const rate = rates.get(quote);

@@ -8,7 +8,7 @@ export interface FittedSetting extends Estimate {
   readonly pair?: string | undefined;
   /** Number of observations behind it. */
   readonly count: number;
-  /** The kind of observation, in a few words: `quotes`, `orders`. */
+  /** The kind of observation, as text: `quotes`, `orders`. */
   readonly of: string;
   /** Spread of the observations: middle half and 95th percentile. */
   readonly spread?: { readonly p25: number; readonly p75: number; readonly p95: number } | undefined;

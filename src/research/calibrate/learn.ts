@@ -17,7 +17,7 @@ export interface Learning {
   readonly tapes?: readonly Tape[] | undefined;
 }
 
-/** Every setting of the execution model that a journal provides. */
+/** Estimates every setting of the execution model that a journal provides. */
 export function learn(asked: Asked, { base, tapes = [] }: Learning): readonly Learnt[] {
   return [
     ...fitSpread(asked, base),
@@ -30,7 +30,7 @@ export function learn(asked: Asked, { base, tapes = [] }: Learning): readonly Le
   ];
 }
 
-/** Caveats for using the result. */
+/** Returns caveats for using the result. */
 export function caveatsOf(asked: Asked, learnt: readonly Learnt[]): readonly string[] {
   const { asks, modes } = asked;
   const unseen = asks.filter(({ end, quote }) => quote === undefined && end?.reason !== undefined && WANTED.has(end.reason)).length; // prettier-ignore
@@ -68,8 +68,9 @@ const fitLife = ({ asks }: Asked): readonly Learnt[] => [
 ]; // prettier-ignore
 
 /**
- * A quote arrived `age_ms` before its order left, which is when its record was created; it was requested when the
- * intent was written. An order lasted from then to the first record of its outcome, unless that was a doubt.
+ * Estimates latencies. A quote was requested when the intent was written, and arrived `age_ms` before its order left,
+ * which is when its record was created. An order lasted from then to the first record of its outcome, unless that was a
+ * doubt.
  */
 function fitLatency({ asks }: Asked): readonly Learnt[] {
   const quotes = asks.flatMap(({ at, quote }) =>
@@ -96,9 +97,9 @@ function fitLatency({ asks }: Asked): readonly Learnt[] {
 const DRY = 'in a dry run the desk answers its orders itself';
 
 /**
- * A fee that is rounded up bounds the rate: at most the paid rate, and more than the paid rate minus one unit of its
- * last decimal. A rate that all fills allow is within all bounds. If there is none (tiers, or a rate that changed), the
- * result is the weighted median by traded money.
+ * Estimates the fee rate. A fee that is rounded up bounds the rate: at most the paid rate, and more than the paid rate
+ * minus one unit of its last decimal. A rate that all fills allow is within all bounds. If there is none (tiers, or a
+ * rate that changed), the result is the median, weighted by traded amount.
  */
 function fitFee({ asks }: Asked): Learnt {
   const real = asks.flatMap(({ fill, isDry }) => (fill === undefined || isDry ? [] : [fill]));
@@ -125,7 +126,10 @@ function fitFee({ asks }: Asked): Learnt {
   return roundedFit({ ...fitted, value: weightedMedian(rows), low: quantile(values, 0.025), high: quantile(values, 0.975), note }, 4); // prettier-ignore
 }
 
-/** A stated maximum is exact. Without one, a quote larger than the base model allows shows that the base is wrong. */
+/**
+ * Estimates the largest quote of each pair. A stated maximum is exact. Without one, a quote larger than the base model allows shows
+ * that the base is wrong.
+ */
 function fitMaximum(asked: Asked, base: ExecutionModel): readonly Learnt[] {
   const stated = Map.groupBy(asked.maxima, ({ body }) => body.pair);
   const pairs = new Set([...stated.keys(), ...asked.asks.map(({ intent }) => intent.pair)]);

@@ -6,9 +6,9 @@ import type { Learnt } from './fitted-setting.ts';
 import { median, shareOf } from './robust.ts';
 import type { Estimate } from './robust.ts';
 
-/** The venue gave no quotes. */
+/** Reasons that show that the venue gave no quotes. */
 const OUT: ReadonlySet<Reason> = new Set<Reason>(['quotes_unavailable', 'venue_failed']);
-/** The answer does not show whether the venue gives quotes. */
+/** Reasons that do not show whether the venue gives quotes. */
 const NEITHER: ReadonlySet<Reason> = new Set<Reason>([
   'rate_limited', 'venue_refused', 'unauthorised', 'unsupported_pair', 'selling_off', 'quote_invalid', 'quote_mismatch',
 ]); // prettier-ignore
@@ -17,10 +17,10 @@ const NEITHER: ReadonlySet<Reason> = new Set<Reason>([
 const MS_MAX = 3_600_000;
 
 /**
- * Share of the time without quotes: the share of first requests of a slice that found none. Later requests are ignored,
- * because a slice repeats its request during an outage. Length: an outage observed at a random instant lasts for half
- * its length more in the median, so `length = 2·(1 − share)·median`; the factor removes outages that follow one another
- * by chance.
+ * Estimates outages. Share of the time without quotes: the share of first requests of a slice that got none. Later
+ * requests are ignored, because a slice repeats its request during an outage. Length: an outage that is observed at a
+ * random instant lasts for another half of its length in the median, so `length = 2·(1 − share)·median`; the factor
+ * removes outages that follow one another by chance.
  */
 export function fitOutages(asked: Asked, base: ExecutionModel): readonly Learnt[] {
   const firsts = asked.asks.flatMap((ask) => {
@@ -37,7 +37,7 @@ export function fitOutages(asked: Asked, base: ExecutionModel): readonly Learnt[
   ];
 }
 
-/** Requests during one outage are one observation: the interval counts the observed periods of time. */
+/** Estimates the share. Requests during one outage are one observation: the interval counts the observed periods of time. */
 function fitShare(
   firsts: readonly { readonly at: number }[],
   { out, pieceMs }: { readonly out: number; readonly pieceMs: number },
@@ -78,7 +78,7 @@ interface Rest {
   readonly most: number;
 }
 
-/** Each ended outage as its slices met it. Only first requests count, because their times were planned. */
+/** Returns each ended outage as its slices met it. Only first requests count, because their times were planned. */
 function outagesOf(asks: readonly Ask[]): readonly (readonly Rest[])[] {
   const outages: Rest[][] = [];
   let [met, last]: [number[], number] = [[], 0];

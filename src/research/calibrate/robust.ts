@@ -15,7 +15,7 @@ const Z = 1.959_963_984_540_054;
 
 const ascending = (values: Iterable<number>): Float64Array => Float64Array.from(values).toSorted();
 
-/** The `p`-quantile, with linear interpolation (Hyndman and Fan's type 7). @param sorted not empty. */
+/** Returns the `p`-quantile, with linear interpolation (Hyndman and Fan's type 7). @param sorted not empty. */
 export function quantileOf(sorted: ArrayLike<number>, p: number): number {
   const place = p * (sorted.length - 1);
   const below = Math.floor(place);
@@ -26,8 +26,8 @@ export function quantileOf(sorted: ArrayLike<number>, p: number): number {
 export const quantile = (values: Iterable<number>, p: number): number => quantileOf(ascending(values), p);
 
 /**
- * The median, with the order statistics of the sign test as interval: those at `1/2 ∓ z/(2·√n)` of the values. `n` may
- * be smaller than the count if values depend on one another. @param values not empty.
+ * Returns the median, with the order statistics of the sign test as interval: those at `1/2 ∓ z/(2·√n)` of the values.
+ * `n` may be smaller than the count if values depend on one another. @param values not empty.
  */
 export function median(values: Iterable<number>, independent?: number): Estimate {
   const sorted = ascending(values);
@@ -41,7 +41,7 @@ export function median(values: Iterable<number>, independent?: number): Estimate
   };
 }
 
-/** The weighted median. @param rows not empty, weights above zero. */
+/** Returns the weighted median. @param rows not empty, weights above zero. */
 export function weightedMedian(rows: readonly { readonly value: number; readonly weight: number }[]): number {
   const sorted = rows.toSorted((a, b) => a.value - b.value);
   const half = sorted.reduce((sum, { weight }) => sum + weight, 0) / 2;
@@ -53,7 +53,7 @@ export function weightedMedian(rows: readonly { readonly value: number; readonly
   return sorted.at(-1)?.value ?? Number.NaN;
 }
 
-/** A proportion among `n` answers, with Wilson's score interval. `n` may be smaller than the count if answers are dependent. */
+/** Returns a proportion with Wilson's score interval. `n` may be smaller than the count `of` if answers are dependent. */
 export function shareOf(yes: number, of: number, n = of): Estimate {
   const p = yes / of;
   const middle = (p + (Z * Z) / (2 * n)) / (1 + (Z * Z) / n);
@@ -70,7 +70,7 @@ export interface Line {
 const POINTS_MAX = 1_500;
 
 /**
- * A line by Theil and Sen: the median of the slopes of all pairs of points, and the median of the residuals. The
+ * Fits a line by Theil and Sen: the median of the slopes of all pairs of points, and the median of the residuals. The
  * interval of the slope is Sen's, from the variance of Kendall's S with ties; that of the level uses the worse of both
  * ends of the slope. `undefined` when all points have the same x.
  */

@@ -10,7 +10,7 @@ import type { Estimate } from './robust.ts';
 /** A quote: the square root of its size, and its distance from the mid price. */
 interface Point {
   readonly pair: string;
-  /** `√(USD / 1 million)`: the impact of the model is reached at 1. */
+  /** `√(USD / 1 million)`: at 1, the cost of size equals the impact of the model. */
   readonly root: number;
   readonly bps: number;
 }
@@ -20,9 +20,9 @@ const SIZES_APART = 4;
 const MILLION = 1_000_000;
 
 /**
- * Half spread and impact: `bps = half_spread + impact · √(USD / 1 million)`, a line through the quotes by Theil and
- * Sen. Fitted for all pairs together, and for each pair with enough quotes. If sizes are too similar, the impact stays
- * that of the wider group or of the base.
+ * Estimates half spread and impact: `bps = half_spread + impact · √(USD / 1 million)`, a line through the quotes by
+ * Theil and Sen. Fitted for all pairs together, and for each pair with enough quotes. If sizes are too similar, the
+ * impact of the wider group or of the base remains.
  */
 export function fitSpread(asked: Asked, base: ExecutionModel): readonly Learnt[] {
   const points = pointsOf(asked);
@@ -73,7 +73,7 @@ function fitGroup(
   return { fittedSettings: [roundedFit(half, 4), impact], impact: impact.value };
 }
 
-/** A dealer never pays for a trade, so a negative value is noise. */
+/** Raises negative values to zero: a dealer never pays for a trade, so a negative value is noise. */
 const atLeastZero = ({ value, low, high }: Estimate): Estimate => ({
   value: Math.max(0, value),
   low: Math.max(0, low),
@@ -86,9 +86,9 @@ const sizesApart = (points: readonly Point[]): number => {
 };
 
 /**
- * The quotes of orders that left, against the reference price of the desk at their request. The price is exact. Half a
- * unit of its last decimal is subtracted: a venue that rounds against its client adds that much on average, and it is
- * not spread.
+ * Returns the quotes of orders that left, against the reference price of the desk at their request. The price is exact.
+ * Half a unit of its last decimal is subtracted, because a venue that rounds against its client adds that much on
+ * average; that part is not spread.
  */
 function pointsOf(asked: Asked): readonly Point[] {
   const quoted = asked.asks.filter(({ quote }) => quote !== undefined);

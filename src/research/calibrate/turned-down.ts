@@ -24,7 +24,7 @@ const NEVER_BPS = 10_000;
 const NEEDS_PRICES = 'needs prices between quote and order: add --data PAIR=FILE';
 
 /**
- * Orders that the venue rejected. With prices, refusals after a move against the dealer are distinguished from those
+ * Estimates rejections of orders. With prices, refusals after a move against the dealer are distinguished from those
  * without a reason: the threshold is the one that misclassifies the fewest orders. Without prices, all refusals count
  * as without a reason.
  */
@@ -69,7 +69,7 @@ interface Threshold {
   readonly above: number;
 }
 
-/** The threshold with the fewest fills above it and refusals below it, halfway between its two neighbours. */
+/** Returns the threshold with the fewest fills above it and refusals below it, halfway between its two neighbours. */
 function thresholdOf(orders: readonly Answered[]): Threshold | undefined {
   const moved = orders
     .flatMap(({ isFilled, move }) => (move !== undefined && move > 0 ? [{ isFilled, move }] : []))
@@ -90,7 +90,7 @@ function thresholdOf(orders: readonly Answered[]): Threshold | undefined {
 
 type PriceAt = (at: Instant) => Price | undefined;
 
-/** It has no price before a tape, after it or in a long gap. */
+/** Returns a lookup of prices. It has no price before a tape, after it, or in a long gap. */
 function priceIn(tape: Tape, gapMaxMs: number): PriceAt {
   const reader = new TapeReader(tape, gapMaxMs);
   const last = knownAt(tape, tape.rows - 1) + tape.barMs;

@@ -4,7 +4,7 @@ import { columnNames, faultIn } from '../tape/tape.ts';
 import type { Columns } from '../tape/tape.ts';
 import type { Rows } from './rows.ts';
 
-/** Combines the rows of one or more files into columns in order of time, without duplicates. */
+/** The rows of one or more files, combined into columns in order of time, without duplicates. */
 export interface Assembled {
   readonly columns: Columns;
   readonly barMs: number;
@@ -26,7 +26,7 @@ export type Keep = 'first' | 'last';
 
 export interface AssembleOptions {
   readonly of: 'bars' | 'trades';
-  /** Length of a bar where it is known, ms. */
+  /** Length of a bar, ms, if known. */
   readonly barMs: number | undefined;
   /** Which of two bars with the same time to keep. Default: conflicting bars are refused. */
   readonly keep: Keep | undefined;
@@ -34,7 +34,7 @@ export interface AssembleOptions {
   readonly sort: boolean;
 }
 
-/** @throws OperatorError (`data`) with file and line of a row that a tape cannot contain. */
+/** Combines the rows of files. @throws OperatorError (`data`) with file and line of a row that a tape cannot contain. */
 export function assemble(parts: readonly Rows[], options: AssembleOptions): Assembled {
   const turnedRound: string[] = [];
   const sorted: { readonly name: string; readonly rows: number }[] = [];
@@ -65,7 +65,7 @@ export function assemble(parts: readonly Rows[], options: AssembleOptions): Asse
   return { columns: rows.columns, barMs, turnedRound, sorted, duplicates };
 }
 
-/** A trade in two files would count twice; it cannot be distinguished from two equal trades. */
+/** Rejects overlapping files: a trade in two files would count twice, and cannot be distinguished from two equal trades. */
 function refuseOverlaps(parts: readonly Rows[]): void {
   const spans = parts
     .filter(({ lines }) => lines.length > 0)
@@ -96,7 +96,7 @@ interface RowOrder {
   readonly strays: number;
 }
 
-/** Whether times descend, and the first row that contradicts the order of the rest. */
+/** Returns whether times descend, and the first row that contradicts the order of the rest. */
 function orderOf({ name, columns: { times }, lines }: Rows): RowOrder {
   let [rises, falls, risesAt, fallsAt] = [0, 0, 0, 0];
   for (let row = 1; row < times.length; row++) {
@@ -134,7 +134,7 @@ interface Joined {
   readonly columns: Columns;
   readonly placeOf: (row: number) => string;
   readonly lines: Uint32Array;
-  /** File of each row; `undefined` when there is one. */
+  /** Index of the file of each row; `undefined` when there is only one file. */
   readonly files: Uint16Array | undefined;
   readonly names: readonly string[];
 }
@@ -189,7 +189,7 @@ function join(parts: readonly Rows[]): Joined {
   return { columns, lines, files, names, placeOf: placing(names, lines, files) };
 }
 
-/** Files may overlap (a month and the day after it): their bars are merged. */
+/** Sorts rows by time: files may overlap (a month and the day after it), and their bars are merged. */
 function inTimeOrder(joined: Joined): Joined {
   const { times } = joined.columns;
   let isSorted = true;
@@ -257,8 +257,8 @@ const COMMON = 0.05;
 const COMMON_MIN = 3;
 
 /**
- * The length of a bar by the distances between rows: the usual distance, or a shorter one that is common. A tape then
- * refuses rows that are closer.
+ * Returns the length of a bar by the distances between rows: the usual distance, or a shorter one that is common. A tape
+ * then rejects rows that are closer.
  */
 function usualGap(joined: Joined): number {
   const { times } = joined.columns;

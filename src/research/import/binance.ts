@@ -7,7 +7,7 @@ const WIDTH = 12;
 const MONEY = ['quotevolume', 'quoteassetvolume', 'quoteav', 'quotevol'];
 
 /**
- * Klines of Binance: of its API (arrays) and of Data Vision (CSV, with a header since 2023 and in microseconds since
+ * Detects klines of Binance: of its API (arrays) and of Data Vision (CSV, with a header since 2023 and in microseconds since
  * 2025 for spot), and common derivatives with the open time as text. Source: Binance public data, README of
  * binance-public-data, read 2026-11-22.
  */
@@ -38,7 +38,7 @@ export const detectBinance: Detect = (sample, { unit, format }) => {
     ...(hasHeader ? symbolIn(header) : {}),
   };
   const volume = place('volume', 5);
-  // If the header does not name it, that column contains something else.
+  // Without this name in the header, column 7 contains something else.
   const money = hasHeader ? MONEY.map((name) => header.get(name)).find((at) => at !== undefined) : 7;
   const hasVolume = !hasHeader || header.has('volume');
   const isContracts = hasVolume && money !== undefined && countsContracts(sample.rows.slice(skip), { low: prices.low, high: prices.high, volume, money }); // prettier-ignore
@@ -56,7 +56,7 @@ export const detectBinance: Detect = (sample, { unit, format }) => {
   });
 };
 
-/** Whether the paid amounts differ from the price of the volume, because futures margined in coins count contracts. */
+/** Whether the volume counts contracts, as for futures margined in coins: the paid amounts then differ from price times volume. */
 function countsContracts(
   rows: Sample['rows'],
   at: Readonly<Record<'low' | 'high' | 'volume' | 'money', number>>,
@@ -78,13 +78,13 @@ function isHeaderless({ rows }: Sample, wasSaid: boolean): boolean {
   return wasSaid || (open === close && open !== 's' && Number(first[6]) > Number(first[0]));
 }
 
-/** Data Vision names its files `BTCUSDT-1m-2025-11.csv`. */
+/** Returns the pair in a file name of Data Vision, such as `BTCUSDT-1m-2025-11.csv`. */
 const pairInName = (name: string): string | undefined =>
   /(?:^|_)([A-Z0-9]{5,20})-\d{1,2}(?:s|m|h|d|w|mo)-\d{4}/u.exec(name)?.[1]?.toLowerCase();
 
 /**
- * Trades and aggregate trades of Data Vision: id, price, quantity, then the money (or the first and last id), the time, and whether the
- * buyer was the maker; with and without a header.
+ * Detects trades and aggregate trades of Data Vision: id, price, quantity, then the amount (or the first and last id), the time, and
+ * whether the buyer was the maker; with and without a header.
  */
 export const detectBinanceTrades: Detect = (sample, { unit }) => {
   const hasHeader = /^(?:agg_?trade_?)?id$/iu.test(sample.rows[0]?.[0] ?? '');

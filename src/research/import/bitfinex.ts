@@ -2,7 +2,7 @@ import { orderOf, placesOf, planOf, unitOf } from './plan.ts';
 import type { Detect, Sample } from './plan.ts';
 
 /**
- * Candles of Bitfinex, as arrays of its API or as CSV without a header: time, open, CLOSE, HIGH, LOW, volume. Files of
+ * Detects candles of Bitfinex, as arrays of its API or as CSV without a header: time, open, CLOSE, HIGH, LOW, volume. Files of
  * the same shape with high and low before close (freqtrade, ccxt) are distinguished by their prices: in the wrong order
  * some high is below a close.
  */
@@ -26,7 +26,7 @@ export const detectBitfinex: Detect = (sample, { unit, format }) => {
   });
 };
 
-/** Candles of freqtrade and ccxt: arrays, or CSV without a header, of time, open, high, low, close, volume. */
+/** Detects candles of freqtrade and ccxt: arrays, or CSV without a header, of time, open, high, low, close, volume. */
 export const detectFreqtrade: Detect = (sample, { unit, format }) => {
   const found = headerless(sample);
   if (found === undefined || (format === undefined && orderOf(sample.rows, 1) !== 'ohlc')) return undefined;

@@ -3,7 +3,7 @@ import type { Detect, Hints, ReadPlan, Sample } from './plan.ts';
 import { namesZone, shortTime, textTime } from './times.ts';
 
 /**
- * Files of CryptoDataDownload: a line about the publisher, a header, newest first; volumes of base and quote in either
+ * Detects files of CryptoDataDownload: a line about the publisher, a header, newest first; volumes of base and quote in either
  * order. If a spreadsheet damaged the unix column (`1.63875E+12`), times come from date and time instead, and are
  * compared with its remaining digits.
  */

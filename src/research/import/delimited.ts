@@ -14,7 +14,7 @@ const BINARY_BYTES = 1_024;
 const SAMPLE_ROWS = 1_000;
 const BYTES_JSON_MAX = 2 ** 29;
 
-/** Text as delimited rows. Rows keep their line; each JSON element becomes a line. */
+/** Returns a text as delimited rows. Rows keep their line; each JSON element becomes a line. */
 export function plainRows(
   name: string,
   bytes: Uint8Array,
@@ -52,7 +52,7 @@ export const endsItsLastLine = (bytes: Uint8Array): boolean => {
   return last === NEWLINE || last === RETURN;
 };
 
-/** Elements of `[[…], …]`, numbers or quoted numbers, as lines. Their digits are unchanged. */
+/** Returns the elements of `[[…], …]`, numbers or quoted numbers, as lines. Their digits are unchanged. */
 function jsonRows(name: string, bytes: Uint8Array): Uint8Array {
   const fail = (why: string, cause?: unknown): never => {
     throw new OperatorError('data', `${name}: ${why}`, cause);
@@ -91,7 +91,7 @@ interface Lines {
   readonly count: number;
 }
 
-/** The lines of a file a megabyte at a time, without the empty ones at its end. */
+/** Yields the lines of a file, a megabyte at a time, without the empty ones at its end. */
 function* linesIn(name: string, bytes: Uint8Array): Generator<Lines> {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   let end = source.length;
@@ -118,7 +118,7 @@ function* linesIn(name: string, bytes: Uint8Array): Generator<Lines> {
 
 const isLineEnd = (byte: number | undefined): boolean => byte === NEWLINE || byte === RETURN;
 
-/** Where the line after the last one that ends before `to` begins. */
+/** Returns where the line begins that follows the last one to end before `to`. */
 function lineEndBefore(bytes: Buffer, from: number, to: number): number | undefined {
   const newline = bytes.lastIndexOf(NEWLINE, to - 1);
   if (newline >= from) return newline + 1;
@@ -135,7 +135,7 @@ function countLines(text: string, end: number): number {
 /**
  * Reads delimited text by its plan.
  *
- * @throws OperatorError (`data`) that names the file and the line that is wrong.
+ * @throws OperatorError (`data`) that names the file and the invalid line.
  */
 export function readRows(name: string, bytes: Uint8Array, plan: ReadPlan): Rows {
   const { delimiter, width, skip } = plan;
@@ -173,14 +173,14 @@ function afterLines(text: string, count: number): string {
   return text.slice(at);
 }
 
-/** Schema for rows of plain cells, whose quotes have been removed. */
+/** Returns the schema for rows of plain cells, whose quotes have been removed. */
 function schemaOf({ delimiter, width }: ReadPlan): Parameters<typeof initParser>[0] {
   const cols = Array.from({ length: width }, (_, n) => ({ name: String(n), type: 's' as const, repl: { empty: undefined, null: undefined, NaN: undefined } })); // prettier-ignore
   const schema = { skip: 0, col: delimiter, row: '\n', encl: '', esc: '', trim: false, cols };
   return schema;
 }
 
-/** Removes the quotes of cells. A cell that needs its quotes is no number, date or name. */
+/** Removes the quotes of cells. A cell that needs its quotes is not a number, date or name. */
 function unquoted(name: string, { text, first }: Lines, delimiter: string): string {
   if (!text.includes('"')) return text;
   const fail = (at: number, why: string): never => {
@@ -205,7 +205,7 @@ function unquoted(name: string, { text, first }: Lines, delimiter: string): stri
   throw new OperatorError('data', `${name}:${first + line}: a quote that does not enclose a whole cell`);
 }
 
-/** The first rows, without a last line that the sample truncates. */
+/** Returns the first rows, without a last line that the sample truncates. */
 export function sampleOf(name: string, bytes: Uint8Array, isJson: boolean): Sample {
   const lines = linesOf(bytes);
   const delimiter = delimiterOf(lines);
@@ -224,7 +224,7 @@ function linesOf(bytes: Uint8Array): readonly string[] {
   return lines.slice(0, isWhole ? SAMPLE_ROWS : Math.max(1, Math.min(lines.length - 1, SAMPLE_ROWS)));
 }
 
-/** The most frequent value in the first rows. */
+/** Returns the most frequent delimiter in the first rows. */
 function delimiterOf(lines: readonly string[]): ReadPlan['delimiter'] {
   const head = lines.slice(0, 3).join('\n');
   const count = (mark: string): number => head.split(mark).length;

@@ -28,9 +28,9 @@ const layouts: readonly (readonly [Format, Detect])[] = [
 ];
 
 /**
- * How to read the rows of a file.
+ * Returns how to read the rows of a file.
  *
- * @throws OperatorError (`data`) when no layout recognizes it, or when the one that does refuses it.
+ * @throws OperatorError (`data`) when no layout recognizes the file, or when the layout that does rejects it.
  */
 export function planFor(sample: Sample, hints: Hints, name: string): ReadPlan {
   for (const [format, detect] of layouts) {
@@ -56,7 +56,7 @@ export function planFor(sample: Sample, hints: Hints, name: string): ReadPlan {
 const isToldByDigits = ({ time, roles, skip }: ReadPlan, { rows }: Sample, { unit }: Hints): boolean =>
   time.as === 'unix' && unit === undefined && unitOf(rows[skip]?.[roles.time ?? 0] ?? '') !== undefined;
 
-/** The missing columns of a header that names most columns of a bar. */
+/** Returns the missing columns of a header that names most columns of a bar, as text for a message. */
 function lackOf({ rows }: Sample): string {
   for (const [line, row] of rows.slice(0, 3).entries()) {
     const header = placesOf(row);

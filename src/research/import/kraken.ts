@@ -3,7 +3,7 @@ import { numberOf, planOf, unitOf } from './plan.ts';
 import type { Detect, ReadPlan, Sample } from './plan.ts';
 
 /**
- * Kraken's OHLCVT files: seconds, open, high, low, close, volume, number of trades; no header; minutes without a trade
+ * Detects Kraken's OHLCVT files: seconds, open, high, low, close, volume, number of trades; no header; minutes without a trade
  * are omitted. With eight cells (its API) the volume-weighted price precedes the volume. Source: Kraken support,
  * "Downloadable historical OHLCVT data", read 2026-11-22.
  */
@@ -34,14 +34,17 @@ function hasMean(rows: Sample['rows']): boolean {
   return misfits.length * 2 < rows.length;
 }
 
-/** `XBTUSD_1.csv`: the file name has the pair and the minutes of a bar. Kraken writes XBT for BTC. */
+/** Reads the pair and the minutes of a bar from a file name such as `XBTUSD_1.csv`. Kraken writes XBT for BTC. */
 function namedBy(name: string): Pick<ReadPlan, 'pair' | 'barMs'> {
   const [, symbol, minutes] = /^([A-Z0-9]{5,12})_(1|5|15|30|60|240|720|1440)\.csv$/u.exec(name) ?? [];
   if (symbol === undefined) return {};
   return { pair: symbol.replace('XBT', 'BTC').toLowerCase(), barMs: Number(minutes) * MINUTE_MS };
 }
 
-/** Trades of bitcoincharts and of Kraken's trade files: seconds, price, amount; no header, no side. Several trades share a second. */
+/**
+ * Detects trades of bitcoincharts and of Kraken's trade files: seconds, price, amount; no header, no side. Several trades share a
+ * second.
+ */
 export const detectBitcoincharts: Detect = (sample, { unit, format }) => {
   const [first = []] = sample.rows;
   const found = unitOf(first[0] ?? '');

@@ -5,10 +5,10 @@ import { textTime } from './times.ts';
 const DAY = /(?:^|_)(\d{8})_(?:([a-z0-9]+)_)?(?:minute|second|tick)?_?(trade|quote)/u;
 
 /**
- * Files of LEAN, out of its zips: no header; trade bars are time, open, high, low, close, volume; quote bars are time, open, high,
- * low, close and size of the bid, then of the ask; ticks are time, price, quantity. Minutes and seconds count milliseconds since midnight UTC of the date in the
- * name; hours and days have their time as text. Prices of crypto are plain; of equities, ten-thousandths (`--price-scale 10000`).
- * Source: LEAN, Data/crypto/readme.md and Data/equity/readme.md, read 2026-11-22.
+ * Detects files of LEAN, from its zips: no header; trade bars are time, open, high, low, close, volume; quote bars are time, open,
+ * high, low, close and size of the bid, then of the ask; ticks are time, price, quantity. Minutes and seconds count milliseconds
+ * since midnight UTC of the date in the name; hours and days have their time as text. Prices of crypto are plain; of equities,
+ * ten-thousandths (`--price-scale 10000`). Source: LEAN, Data/crypto/readme.md and Data/equity/readme.md, read 2026-11-22.
  */
 export const detectLean: Detect = (sample) => {
   const [first = []] = sample.rows;
@@ -49,6 +49,6 @@ function timeOf({ rows, name }: Sample): ReturnType<typeof planOf>['time'] | und
   return { as: 'ofDay', dayMs: day };
 }
 
-/** `20180404_btcusd_minute_trade.csv` or `btcusd.csv`. */
+/** Returns the pair in a file name such as `20180404_btcusd_minute_trade.csv` or `btcusd.csv`. */
 const pairInName = (name: string): string | undefined =>
   DAY.exec(name)?.[2] ?? /^([a-z0-9]{5,12})(?:_trade|_quote)?\.csv$/u.exec(name)?.[1];

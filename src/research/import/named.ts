@@ -10,7 +10,7 @@ const VOLUMES = ['vol', 'basevolume', 'amount', 'quantity', 'size', 'qty'];
 /** Columns that identify an order book, quotes or funding: their prices are not trades. */
 const BOOKS = ['bidprice', 'askprice', 'bid', 'asks0price', 'bids0price', 'bid1price', 'updatetype', 'fundingrate', 'fundingmean']; // prettier-ignore
 
-/** Format of the times of a column, according to its first cell. */
+/** Returns the format of the times of a column, according to its first cell. */
 function timeCellOf(
   cell: string,
   unit: Hints['unit'],
@@ -24,7 +24,7 @@ function timeCellOf(
   };
 }
 
-/** Any table with a header that names a time, open, high, low and close, or a time and a price. */
+/** Detects any table with a header that names a time, open, high, low and close, or a time and a price. */
 export const detectNamed: Detect = (sample, hints) => {
   const header = placesOf(sample.rows[0] ?? []);
   const cell = (name: string): number | undefined => header.get(name) ?? header.get(`price${name}`);
@@ -49,7 +49,7 @@ export const detectNamed: Detect = (sample, hints) => {
 };
 
 /**
- * Minute files of Bitstamp as published on Kaggle: seconds; minutes without a trade have NaN for prices, or repeat the
+ * Detects minute files of Bitstamp as published on Kaggle: seconds; minutes without a trade have NaN for prices, or repeat the
  * last price with volume 0.
  */
 export const detectBitstamp: Detect = (sample, hints) => {
@@ -66,7 +66,7 @@ export const detectBitstamp: Detect = (sample, hints) => {
   return 'refused' in plan ? plan : { ...plan, mayBeEmpty: true };
 };
 
-/** Bars of CoinAPI: period start and end as text, the columns in any order, `;` or `,` between them. */
+/** Detects bars of CoinAPI: period start and end as text, the columns in any order, `;` or `,` between them. */
 export const detectCoinapi: Detect = (sample, hints) => {
   const header = placesOf(sample.rows[0] ?? []);
   const start = ['periodstart', 'timeperiodstart'].find((name) => header.has(name));
@@ -81,7 +81,7 @@ export const detectCoinapi: Detect = (sample, hints) => {
   return { ...plan, ...(from === undefined || until === undefined ? {} : { barMs: until - from }) };
 };
 
-/** Trades in the layout of Tardis: microseconds, a symbol, an amount. */
+/** Detects trades in the layout of Tardis: microseconds, a symbol, an amount. */
 export const detectTardis: Detect = (sample, hints) => {
   const header = placesOf(sample.rows[0] ?? []);
   const isTardis = ['exchange', 'symbol', 'timestamp', 'localtimestamp', 'side', 'price', 'amount'].every(
@@ -116,7 +116,7 @@ const CONTRACTS: Readonly<Record<string, string>> = {
   cryptofacilities: 'Kraken Futures',
 };
 
-/** Trade dumps of BitMEX: `2020-03-01D00:00:03.145000000`; the volume is `homeNotional`, in the base currency. */
+/** Detects trade dumps of BitMEX: `2020-03-01D00:00:03.145000000`; the volume is `homeNotional`, in the base currency. */
 export const detectBitmex: Detect = (sample, hints) => {
   const header = placesOf(sample.rows[0] ?? []);
   if (!header.has('trdmatchid') || !header.has('homenotional')) return undefined;
@@ -139,7 +139,7 @@ function namedPlan(
   }: {
     readonly format: ReadPlan['format'];
     readonly hints: Hints;
-    /** Plain name of the column of the times. */
+    /** Plain name of the column with the times. */
     readonly time: string;
     readonly roles: Readonly<Record<string, number | undefined>>;
   },

@@ -17,7 +17,7 @@ const DIGITS_MAX = 15;
 /** Whether `Number` reads the text without loss, as for most cells. */
 export const isExact = (text: string): boolean => text.length <= DIGITS_MAX && PLAIN.test(text);
 
-/** A number at or above zero; `undefined` if the text is not one. */
+/** Parses a number at or above zero; `undefined` if the text is not one. */
 export function parseNumber(text: string): ParsedNumber | undefined {
   if (!NUMBER.test(text)) return undefined;
   const value = Number(text);
@@ -38,7 +38,7 @@ function isCutShort(text: string): boolean {
 /** Whether the shortest text of a double equals the text from which it was read. */
 const survives = (text: string, value: number): boolean => canonical(text) === canonical(decimalText(value));
 
-/** Digits without surrounding zeros, and the power of ten of the last: equal for all texts of one decimal. */
+/** Returns the digits without surrounding zeros, and the power of ten of the last: equal for all texts of one decimal. */
 function canonical(text: string): string {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
   const [whole = '', part = ''] = mantissa.split('.');
@@ -59,7 +59,7 @@ const UNIX = /^ *(\d{1,19})(?:\.(\d*))? *$/u;
 /** Position of the milliseconds, counted from the decimal point. */
 const PLACES = { s: 3, ms: 0, us: -3, ns: -6 } as const;
 
-/** A Unix time; `undefined` if the text is not one. `mixed`: its unit follows from its number of digits. */
+/** Parses a Unix time; `undefined` if the text is not one. `mixed`: the number of digits determines the unit. */
 export function parseUnixTime(text: string, unit: TimeUnit | 'mixed'): ParsedTime | undefined {
   if (unit === 'ms' && WHOLE.test(text)) return { ms: Number(text), wasCut: false };
   const [, whole, fraction = ''] = UNIX.exec(text) ?? [];
@@ -79,7 +79,7 @@ export function decimalOf(units: bigint, scale: number): string {
   return `${units < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-/** An integer in two's complement, its largest byte first, as Parquet keeps long decimals. */
+/** Reads an integer in two's complement, its largest byte first, as Parquet stores long decimals. */
 export function integerOf(bytes: Uint8Array): bigint {
   let value = 0n;
   for (const byte of bytes) value = (value << 8n) | BigInt(byte);
@@ -88,7 +88,7 @@ export function integerOf(bytes: Uint8Array): bigint {
 
 const DIGITS_32 = 9;
 
-/** The shortest decimal of a 32-bit float: 60012.35, although its double is 60012.3515625. */
+/** Returns the shortest decimal of a 32-bit float: 60012.35, although its double is 60012.3515625. */
 export function shortest32(value: number): number {
   for (let digits = 6; digits <= DIGITS_32; digits++) {
     const decimal = Number(value.toPrecision(digits));

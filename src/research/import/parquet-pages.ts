@@ -31,7 +31,7 @@ export function refuseFalsePages(
     }
 }
 
-/** Number of values of the pages up to `end`; each page is at most as large as its column. */
+/** Returns the number of values of the pages up to `end`; each page is at most as large as its column. */
 function valuesIn(headers: Headers, end: number, size: number): number {
   let values = 0;
   while (headers.at < end) {
@@ -49,7 +49,10 @@ function valuesIn(headers: Headers, end: number, size: number): number {
   return values;
 }
 
-/** A run of equal values takes a few bytes, however long it is. Maximum length: the usual size of a row group. */
+/**
+ * Largest number of values beyond those that take space: a run of equal values takes a few bytes, however long it is. The usual
+ * size of a row group.
+ */
 const MOST_OF_RUNS = 2 ** 24;
 
 type Field = number | Struct | undefined;

@@ -1,4 +1,4 @@
-/** What an importer knows about a file before it reads the rows. */
+/** Facts about a file that an importer knows before it reads the rows. */
 
 export const formats = [
   'tranche',
@@ -28,7 +28,7 @@ export type Role = 'time' | 'moreTime' | 'open' | 'high' | 'low' | 'close' | 'vo
 export type TimeCell =
   | { readonly as: 'unix'; readonly unit: TimeUnit | 'mixed' }
   /**
-   * Parses Unix ms from the text of the cell, and of the `moreTime` cell if there is one; `undefined` if it is no time.
+   * Parses Unix ms from the text of the cell, and of the `moreTime` cell if there is one; `undefined` if it is not a time.
    */
   | { readonly as: 'text'; readonly read: (cell: string, more: string) => number | undefined }
   /** Milliseconds since midnight UTC of a day. */
@@ -80,14 +80,14 @@ export interface Hints {
   /** Length of a bar, ms. */
   readonly barMs?: number | undefined;
   readonly pair?: string | undefined;
-  /** See `Plan.priceScale`. */
+  /** See `ReadPlan.priceScale`. */
   readonly priceScale?: number | undefined;
 }
 
-/** The plan for a file; `undefined` if it has another layout; or why the file is refused. */
+/** Returns the plan for a file; `undefined` if it has another layout; or why the file is rejected. */
 export type Detect = (sample: Sample, hints: Hints) => ReadPlan | { readonly refused: string } | undefined;
 
-/** A plan with the usual values. */
+/** Returns a plan with the usual values. */
 export function planOf(
   sample: Sample,
   plan: Pick<ReadPlan, 'format' | 'of' | 'skip' | 'roles' | 'time'> & Partial<ReadPlan>,
@@ -107,7 +107,7 @@ const DIGITS: Readonly<Record<number, TimeUnit>> = { 9: 's', 10: 's', 12: 'ms', 
 /** `2021010100` and `202101010000`: an hour and a minute of a calendar. As Unix times they would be in 2034 and 1976. */
 const CALENDAR = /^20\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])(?:[0-5]\d)?$/u;
 
-/** The unit of a Unix time of the years 1973 to 2286 by its digits. `undefined`: not a Unix time. */
+/** Returns the unit of a Unix time of the years 1973 to 2286 by its digits. `undefined`: not a Unix time. */
 export function unitOf(cell: string): TimeUnit | undefined {
   const whole = /^(\d{9,19})(?:\.\d+)?$/u.exec(cell)?.[1];
   return whole === undefined || whole.startsWith('0') || CALENDAR.test(whole)
@@ -118,25 +118,25 @@ export function unitOf(cell: string): TimeUnit | undefined {
 /** A Unix time whose digits show its unit is never below this, ms. */
 export const TOLD_MIN = 1e11;
 
-/** `BTC/USD`, `BTC-USD`, `BTC_USD`, `BTCUSD` as `btcusd`; `undefined` if the text is not a pair. */
+/** Returns `BTC/USD`, `BTC-USD`, `BTC_USD` or `BTCUSD` as `btcusd`; `undefined` if the text is not a pair. */
 export function pairOf(symbol: string | undefined): string | undefined {
   const plain = symbol?.replaceAll(/[/_-]/gu, '').toLowerCase();
   return plain !== undefined && /^[a-z0-9]{5,24}$/u.test(plain) ? plain : undefined;
 }
 
-/** Lower case, without the characters in which spellings differ: `Volume_(BTC)` becomes `volumebtc`. */
+/** Returns a name in lower case, without the characters in which spellings differ: `Volume_(BTC)` becomes `volumebtc`. */
 export const plainName = (cell: string): string => cell.toLowerCase().replaceAll(/[^a-z0-9]/gu, '');
 
 /** Names of columns that identify the market of a row. */
 const SYMBOLS = ['symbol', 'pair', 'ticker', 'market', 'instrument', 'instrumentname', 'productid', 'currencypair', 'coin']; // prettier-ignore
 
-/** The role of the column that identifies the market: all rows of a tape have the same one. */
+/** Returns the role of the column that identifies the market, which is the same in all rows of a tape. */
 export function symbolIn(header: ReadonlyMap<string, number>): Pick<ReadPlan['roles'], 'symbol'> {
   const symbol = SYMBOLS.map((name) => header.get(name)).find((place) => place !== undefined);
   return symbol === undefined ? {} : { symbol };
 }
 
-/** A symbol without the characters in which its spellings differ: `BTC/USD` becomes `btcusd`. */
+/** Returns a symbol without the characters in which its spellings differ: `BTC/USD` becomes `btcusd`. */
 export const plainSymbol = (cell: string): string => cell.replaceAll(/[/_\-\s]/gu, '').toLowerCase();
 
 /** Names of quote currencies in which volumes may also be given. */
@@ -145,8 +145,8 @@ const QUOTES = new Set(['usd', 'usdt', 'usdc', 'busd', 'fdusd', 'eur', 'gbp', 'j
 export const QUOTED = 'no volume: the file has only quote volume';
 
 /**
- * The volume in the base currency among columns such as `Volume BTC` and `Volume USD`, in either order. `isQuoted`:
- * there is only one for the quote currency.
+ * Finds the volume in the base currency among columns such as `Volume BTC` and `Volume USD`, in either order.
+ * `isQuoted`: there is only a volume in the quote currency.
  */
 export function baseVolume(
   header: ReadonlyMap<string, number>,
@@ -164,7 +164,7 @@ export function baseVolume(
   return { isQuoted: volumes.length > 0 };
 }
 
-/** Positions of cells by their plain names; the first, if a name occurs twice. */
+/** Returns the positions of cells by their plain names; the first, if a name occurs twice. */
 export function placesOf(header: readonly string[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   for (const [place, cell] of header.entries()) {
@@ -176,13 +176,13 @@ export function placesOf(header: readonly string[]): ReadonlyMap<string, number>
 
 const PER_MS: Readonly<Record<TimeUnit, number>> = { s: 0.001, ms: 1, us: 1_000, ns: 1_000_000 };
 
-/** A cell of a sample as Unix ms, with the precision of a double: for detection, not for columns. */
+/** Returns a cell of a sample as Unix ms, with the precision of a double: for detection, not for columns. */
 export const unixOf = (cell: string, unit: TimeUnit): number => Number(cell) / PER_MS[unit];
 
-/** A cell, shortened for a message. */
+/** Returns a cell, shortened for a message. */
 export const shown = (cell: string): string => cell.slice(0, 60);
 
-/** A cell of a sample as a number; NaN if it is not one. */
+/** Returns a cell of a sample as a number; NaN if it is not one. */
 export const numberOf = (cell: string | undefined): number =>
   cell !== undefined && /^\d+(?:\.\d*)?(?:[eE][+-]?\d+)?$/u.test(cell) ? Number(cell) : Number.NaN;
 
@@ -190,8 +190,8 @@ export const numberOf = (cell: string | undefined): number =>
 export type PriceOrder = 'ohlc' | 'ochl';
 
 /**
- * The order of the four prices in these rows, from cell `from` on: the one in which fewer highs are below an open or a
- * close. `undefined` if both are equal. Rows without four numbers do not count.
+ * Returns the order of the four prices in these rows, from cell `from` on: the one with fewer contradictions, such as a
+ * high below an open or a close. `undefined` if both are equal. Rows without four numbers do not count.
  */
 export function orderOf(rows: readonly (readonly string[])[], from: number): PriceOrder | undefined {
   let [ohlc, ochl] = [0, 0];

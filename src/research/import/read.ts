@@ -46,7 +46,7 @@ export interface SourceReport {
   readonly rows: number;
 }
 
-/** What an import found, dropped and changed. Times are Unix ms. */
+/** The findings and changes of an import. Times are Unix ms. */
 export interface ImportReport extends Survey {
   readonly of: 'bars' | 'trades';
   readonly pair: string;
@@ -137,7 +137,7 @@ async function partOf(
   return { plan: { ...plan, notes: [...plan.notes, note] }, rows };
 }
 
-/** A tape that was imported before. */
+/** Returns the rows of a tape that was imported before. */
 function ownPart(name: string, { pair, barMs, rows, times, open, high, low, close, volume }: Tape): Part {
   const lines = Uint32Array.from({ length: rows }, (_, row) => row + 1);
   const columns = { times, open, high, low, close, volume };
@@ -159,7 +159,7 @@ function pairFor(parts: readonly Part[], { pair: said, anyPair }: ImportOptions)
   throw new OperatorError('usage', 'the files do not name their pair: add --pair, such as --pair btcusd');
 }
 
-/** A figure of one pair under the name of another is either intended, such as USDT for USD, or a mistake. */
+/** Returns a note if the file names another pair than the given one, which is either intended, such as USDT for USD, or a mistake. */
 const otherPair = (found: string | undefined, said: string): readonly string[] =>
   found === undefined || found === said ? [] : [`it names ${found}: read as ${said}, as given`];
 
@@ -201,7 +201,7 @@ function reportOf(
   };
 }
 
-/** A report about a tape that was not read from a file. */
+/** Returns a report about a tape that was not read from a file. */
 export function reportOfTape(tape: Tape, notes: readonly string[]): ImportReport {
   return {
     of: tape.barMs === 0 ? 'trades' : 'bars',

@@ -45,8 +45,8 @@ interface Bar {
 const EMPTY = /^(?:nan|null|none|)$/iu;
 
 /**
- * Reads rows of cells by a plan, one after another. Every failure is an OperatorError (`data`) that names the file and
- * the line.
+ * Reads rows of cells by a plan, one after another. Every error is an OperatorError (`data`) that names the file and the
+ * line.
  *
  * `isTable`: the rows come from a table with typed columns, in which an unknown volume or symbol is empty.
  */
@@ -75,7 +75,7 @@ export class RowReader {
     this.#hasBars = plan.roles.open !== undefined;
   }
 
-  /** The number of `cells` must be the width of the plan. */
+  /** Reads one row, whose number of `cells` must be the width of the plan. */
   read(cells: readonly string[], line: number): void {
     this.#line = line;
     const { roles, ask: askPlaces, priceScale } = this.#plan;
@@ -139,7 +139,7 @@ export class RowReader {
     return time.dayMs + ms;
   }
 
-  /** `undefined` if none of its prices is present: a single missing price is damage. */
+  /** Returns the prices of a row; `undefined` if none is present. A single missing price is damage. */
   #bar(cells: readonly string[], places: ReadPlan['roles']): Bar | undefined {
     const close = this.#price(cells[places.close ?? -1] ?? '');
     if (!this.#hasBars)
@@ -152,7 +152,7 @@ export class RowReader {
     return empty === 4 ? undefined : this.#fail(`${empty} of its four prices are empty`);
   }
 
-  /** NaN when the cell is empty and may be empty. */
+  /** Returns a price; NaN when the cell is empty and may be empty. */
   #price(cell: string): number {
     if (isExact(cell)) return Number(cell);
     const text = cell.trim();
@@ -180,7 +180,7 @@ export class RowReader {
     return this.#fail(`expected a ${what}, got "${shown(cell)}"${hint}`);
   }
 
-  /** Rows of several markets would make one tape with mixed prices. */
+  /** Rejects a row of another market, because a tape must not mix prices. */
   #refuseOtherSymbol(cell: string): void {
     if (cell === this.#symbolCell) return;
     const symbol = plainSymbol(cell);

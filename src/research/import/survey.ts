@@ -3,18 +3,18 @@ import type { Columns } from '../tape/tape.ts';
 /** Survey of the columns: gaps, bars without volume, large moves. */
 export interface Survey {
   readonly gaps: {
-    /** Bars that are missing between the first and the last. */
+    /** Number of bars that are missing between the first and the last. */
     readonly missing: number;
-    /** Places where one or more are missing. */
+    /** Number of places where one or more bars are missing. */
     readonly holes: number;
-    /** The longest of them. `after`: start of the last bar before it, Unix ms. */
+    /** The longest such place. `after`: start of the last bar before it, Unix ms. */
     readonly longest: { readonly bars: number; readonly after: number } | undefined;
   };
-  /** Bars that do not begin a whole number of bars after the previous one. */
+  /** Number of bars that do not begin a whole number of bars after the previous one. */
   readonly offGrid: number;
   /**
-   * Trades with the time, price and volume of the previous one. They are kept, because two trades may be equal. Always
-   * 0 for bars.
+   * Number of trades with the time, price and volume of the previous one. They are kept, because two trades may be equal.
+   * Always 0 for bars.
    */
   readonly repeatedTrades: number;
   readonly zeroVolume: number;

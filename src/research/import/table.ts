@@ -24,7 +24,7 @@ export interface Table {
 
 const SAMPLE_ROWS = 200;
 
-/** @throws OperatorError (`data`) that names the file, and the invalid row (counted from 1). */
+/** Reads a table. @throws OperatorError (`data`) that names the file, and the invalid row (counted from 1). */
 export async function readTable(
   { name, place, bytes }: { readonly name: string; readonly place: string; readonly bytes: Uint8Array },
   kind: TableKind,
@@ -78,7 +78,7 @@ async function fromParquet(bytes: Uint8Array, maxBytes: number): Promise<Table> 
     const { name, scale = 0 } = element;
     if (element.type === 'FLOAT') reads.set(name, shortest);
     if (element.converted_type !== 'DECIMAL' && element.logical_type?.type !== 'DECIMAL') continue;
-    // Read as the stored integer, because the library multiplies with a double, which loses digits.
+    // Decimals are read as stored integers, because the library multiplies with a double, which loses digits.
     reads.set(name, (cell) => decimalCell(cell, scale));
     delete element.converted_type;
     delete element.logical_type;
@@ -88,7 +88,7 @@ async function fromParquet(bytes: Uint8Array, maxBytes: number): Promise<Table> 
     .filter(({ num_children: children }) => children === undefined)
     .map(({ name }) => name);
   const rows = Number(metadata.num_rows);
-  // Otherwise rows of its parts beyond the stated count would be silently dropped.
+  // Without this check, rows beyond the stated count would be silently dropped.
   if (metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0) !== rows)
     throw new Error(`its parts do not contain the ${rows} rows that it states`);
   refuseFalsePages(bytes, metadata, maxBytes);
@@ -109,7 +109,7 @@ async function fromParquet(bytes: Uint8Array, maxBytes: number): Promise<Table> 
       for (let n = 0; n < columnData.length; n++) column[rowStart + n] = columnData[n];
     },
   });
-  // Not during decoding, where an unreadable cell would go unnoticed.
+  // Conversions run after decoding, during which an unreadable cell would go unnoticed.
   return {
     names,
     rows,
@@ -132,7 +132,7 @@ function fromArrow(bytes: Uint8Array, maxBytes: number): Table {
 
 const shortest = (cell: unknown): unknown => (typeof cell === 'number' ? shortest32(cell) : cell);
 
-/** A decimal is an integer of its smallest unit; wide ones are bytes. */
+/** Converts a decimal, which is stored as an integer of its smallest unit, or as bytes if it is wide. */
 function decimalCell(cell: unknown, scale: number): unknown {
   if (cell instanceof Uint8Array) return decimalOf(integerOf(cell), scale);
   if (typeof cell === 'number' && !Number.isInteger(cell))
@@ -140,7 +140,7 @@ function decimalCell(cell: unknown, scale: number): unknown {
   return typeof cell === 'bigint' || typeof cell === 'number' ? decimalOf(BigInt(cell), scale) : cell;
 }
 
-/** Cells of a column: a typed array without gaps, otherwise an array. */
+/** Returns the cells of a column: a typed array without gaps, otherwise an array. */
 function cellsOf(column: { toArray(): unknown }): ArrayLike<unknown> {
   const cells = column.toArray();
   const isCells = (value: unknown): value is ArrayLike<unknown> =>

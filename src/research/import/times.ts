@@ -5,8 +5,8 @@ const ISO =
 const TWELVE = /^(\d{4})-(\d{2})-(\d{2}) (\d{2})-([AP])M$/u;
 
 /**
- * Unix ms of `2018-12-31`, `20180501 00:00`, `2018-12-31 23:00:00`, `2017-08-20T22:00:00.0000000Z`, `2019-03-21
- * 00:00:00+00:00` and `2018-12-31 11-PM`; `undefined` if it is no time, or finer than ms.
+ * Returns the Unix ms of `2018-12-31`, `20180501 00:00`, `2018-12-31 23:00:00`, `2017-08-20T22:00:00.0000000Z`,
+ * `2019-03-21 00:00:00+00:00` and `2018-12-31 11-PM`; `undefined` if the text is not a time, or finer than ms.
  */
 export function textTime(cell: string): number | undefined {
   const twelve = TWELVE.exec(cell);
@@ -19,7 +19,7 @@ export function textTime(cell: string): number | undefined {
   const iso = ISO.exec(cell);
   if (iso === null) return undefined;
   const [, year, month, day, hour = '0', minute = '0', second = '0', part = '', zone = 'Z'] = iso;
-  // An hour of 24 or more would be another day, which `utc` refuses.
+  // `utc` rejects an hour of 24 or more, which would be another day.
   if (Number(minute) > 59 || Number(second) > 59) return undefined;
   const midnight = utc(year, month, day, Number(hour));
   if (midnight === undefined || /[1-9]/u.test(part.slice(3))) return undefined;
@@ -51,7 +51,7 @@ export const namesZone = (cell: string): boolean =>
 
 const SHORT = /^(\d{1,2})[-/.](\d{1,2})[-/.](\d{2}|\d{4})$/u;
 
-/** Unix ms of a date as spreadsheets write it, `06-12-21`, and a time of day, `23:00:00`. */
+/** Returns the Unix ms of a date as spreadsheets write it, `06-12-21`, and a time of day, `23:00:00`. */
 export function shortTime(date: string, time: string, day: 'first' | 'second'): number | undefined {
   const [, a, b, year = ''] = SHORT.exec(date) ?? [];
   const [, hour, minute, second = '0'] = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/u.exec(time) ?? [];

@@ -7,7 +7,7 @@ export type Container = 'plain' | 'gzip' | 'zip';
 
 /** One file extracted from a container. */
 export interface Packed {
-  /** Without folders and `.gz`. */
+  /** Name without folders and `.gz`. */
   readonly name: string;
   readonly bytes: Uint8Array;
 }
@@ -22,7 +22,7 @@ const DEFLATE_MOST = 1_032;
 const baseOf = (path: string): string => path.split(/[/\\]/u).at(-1) ?? path;
 
 /**
- * The files in `bytes`: one, except for a zip with several. Checksums are verified.
+ * Returns the files in `bytes`: one, except for a zip with several. Checksums are verified.
  *
  * @throws OperatorError (`data`) that names the file when it is truncated or damaged.
  */
@@ -46,7 +46,7 @@ export function unpack(
   return { container: 'plain', files: [{ name: baseOf(name), bytes }] };
 }
 
-/** `size`: bytes, if the container states it. */
+/** Returns the error for a file that is too large. `size`: bytes, if the container states it. */
 const tooLarge = (name: string, size: number | undefined, maxBytes: number): OperatorError =>
   new OperatorError(
     'data',
@@ -88,7 +88,7 @@ interface Entry {
   readonly next: number;
 }
 
-/** Files of a zip by the directory at its end; folders and hidden files are skipped. */
+/** Returns the files of a zip by the directory at its end; folders and hidden files are skipped. */
 function unzip(name: string, bytes: Uint8Array, maxBytes: number): readonly Packed[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const files: Packed[] = [];
@@ -121,7 +121,7 @@ function directoryOf(view: DataView): readonly Entry[] {
     entries.push(entry);
     at = entry.next;
   }
-  // Otherwise an entry beyond the stated count would be silently dropped.
+  // Without this check, an entry beyond the stated count would be silently dropped.
   if (entryAt(view, at) !== undefined)
     throw new Error('its directory has more files than its end record states');
   return entries;
@@ -146,7 +146,7 @@ function entryAt(view: DataView, at: number): Entry | undefined {
 const textAt = ({ buffer, byteOffset }: DataView, at: number, bytes: number): string =>
   Buffer.from(buffer, byteOffset + at, bytes).toString('utf8');
 
-/** The numbers of the ZIP64 extra field in order: size, packed size and position, as far as each is needed. */
+/** Returns the numbers of the ZIP64 extra field in order: size, packed size and position, as far as each is needed. */
 function zip64Of(view: DataView, begin: number, bytes: number): number[] {
   for (let at = begin; at + 4 <= begin + bytes; at += 4 + view.getUint16(at + 2, true)) {
     if (view.getUint16(at, true) !== ZIP64) continue;

@@ -18,7 +18,9 @@ export interface Summary {
 }
 
 /**
- * @param values one per resample that has the figure. @param level share of values within the interval. `undefined` for fewer than two.
+ * Summarises a figure; `undefined` for fewer than two values.
+ *
+ * @param values one per resample that has the figure. @param level share of values within the interval.
  */
 export function summaryOf(values: readonly number[], level: number): Summary | undefined {
   const count = values.length;
@@ -34,24 +36,24 @@ export function summaryOf(values: readonly number[], level: number): Summary | u
   return { count, mean, median, standardError: Math.sqrt(squares / (count - 1)), p5, p25, p75, p95, low, high };
 } // prettier-ignore
 
-/** The `⌈p·n⌉`-th smallest and largest: equal numbers of resamples are outside on each side. */
+/** Returns the `⌈p·n⌉`-th smallest and largest: equal numbers of resamples are outside on each side. */
 function bounds(sorted: readonly number[], p: number): readonly [low: number, high: number] {
   // A product such as 0.05 · 200 may be slightly above its exact whole number.
   const rank = Math.min(Math.ceil(sorted.length / 2), Math.max(1, Math.ceil(p * sorted.length - 1e-9)));
   return [sorted[rank - 1] ?? Number.NaN, sorted[sorted.length - rank] ?? Number.NaN];
 }
 
-/** Share of values below `value`; an equal one counts half. */
+/** Returns the share of values below `value`; an equal one counts half. */
 export const rankOf = (values: readonly number[], value: number): number =>
   values.reduce((sum, one) => sum + (one < value ? 1 : one === value ? 0.5 : 0), 0) / values.length;
 
 export const RESAMPLES = { least: 20, usual: 200, most: 10_000 } as const;
 
-/** Minimum number of resamples for an interval of this level, and for that of 5 % to 95 %. */
+/** Returns the minimum number of resamples for an interval of this level, and for that of 5 % to 95 %. */
 export const leastFor = (level: number): number =>
   Math.max(RESAMPLES.least, Math.ceil(2 / (1 - level) - 1e-9));
 
-/** @throws OperatorError `usage`. */
+/** Checks that there are enough resamples for an interval. @throws OperatorError `usage`. */
 export function checkLevel(level: number, resamples: number): void {
   const needed = leastFor(level);
   if (resamples < needed)

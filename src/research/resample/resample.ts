@@ -12,7 +12,7 @@ export interface Resampling {
   readonly blockMs: number;
   /** `removed`: the mean return of the window is removed from every pair. */
   readonly trend: 'kept' | 'removed';
-  /** Blocks of whole days start at any time of day, not only at their original one. */
+  /** Whether blocks of whole days start at any time of day, not only at their original one. */
   readonly isUnanchored?: boolean | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface Piece {
   readonly lengthMs: number;
 }
 
-/** Step at which blocks start and end: all bars of all tapes end at its multiples. */
+/** Returns the step at which blocks start and end: all bars of all tapes end at its multiples. */
 export function gridOf(tapes: readonly Tape[]): number {
   const bars = tapes.map(({ barMs }) => barMs).filter((ms) => ms > 0);
   return bars.length === 0 ? SECOND_MS : bars.reduce((a, b) => (a / divisor(a, b)) * b);
@@ -39,7 +39,7 @@ export function gridOf(tapes: readonly Tape[]): number {
 
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
 
-/** A day, or ten bars for long bars; a quarter of a window that is shorter than four of these. */
+/** Returns the default length of a block: a day, or ten bars for long bars; at most a quarter of the window. */
 export function blockFor(tapes: readonly Tape[], { from, until }: Span): number {
   const grid = gridOf(tapes);
   const usual = grid * Math.max(10, Math.round(DAY_MS / grid));
@@ -47,7 +47,10 @@ export function blockFor(tapes: readonly Tape[], { from, until }: Span): number 
   return Math.min(usual, most);
 }
 
-/** @throws OperatorError `usage` for a block that is not a whole number of bars, or longer than the window. */
+/**
+ * Checks the length of a block. @throws OperatorError `usage` for a block that is not a whole number of bars, or longer than the
+ * window.
+ */
 export function checkBlock(blockMs: number, tapes: readonly Tape[], { from, until }: Span): void {
   const grid = gridOf(tapes);
   if (blockMs % grid !== 0 || blockMs <= 0)
@@ -76,8 +79,8 @@ interface Ring {
 }
 
 /**
- * Blocks of whole days need a ring of whole days. If the window has additional hours, resamples omit the first and the
- * last of them in turn, so that all hours are used.
+ * Returns the ring. Blocks of whole days need a ring of whole days. If the window has additional hours, resamples omit
+ * them at its start and at its end in turn, so that all hours are used.
  */
 function ringOf(index: number, { lengthMs, knownMs = lengthMs, grid, resampling }: Drawing): Ring {
   const byDay = isByDay(lengthMs, grid, resampling);
@@ -87,9 +90,9 @@ function ringOf(index: number, { lengthMs, knownMs = lengthMs, grid, resampling 
 } // prettier-ignore
 
 /**
- * The pieces of one resample, in order. Circular blocks of one length: history is a ring, so that every instant is
+ * Returns the pieces of one resample, in order. Circular blocks of one length: history is a ring, so that every instant is
  * equally likely. The first block is cut at random, so that blocks can meet anywhere. Blocks of whole days keep their
- * time of day. The same for all pairs.
+ * time of day. All pairs use the same pieces.
  */
 export function piecesOf(index: number, drawing: Drawing): readonly Piece[] {
   const { lengthMs, grid, resampling } = drawing;
@@ -119,7 +122,10 @@ function isByDay(lengthMs: number, grid: number, { blockMs, isUnanchored = false
   return !isUnanchored && isOfDays && lengthMs >= 2 * DAY_MS;
 }
 
-/** Instants at which a block may start: one per day if blocks keep their time of day, otherwise each step of the grid. */
+/**
+ * Returns the number of instants at which a block may start: one per day if blocks keep their time of day, otherwise each step of
+ * the grid.
+ */
 export function startsOf(
   tapes: readonly Tape[],
   { from, until }: Span,
@@ -151,7 +157,7 @@ export class Resampler {
     this.#sources = tapes.map((tape) => sourceOf(tape, span));
   }
 
-  /** Tapes of the window, with times and returns reordered. @param index from 1. */
+  /** Returns tapes of the window, with times and returns reordered. @param index from 1. */
   tapes(index: number): readonly Tape[] {
     const { from, until } = this.#span;
     const lengthMs = until - from;
@@ -179,7 +185,7 @@ function sourceOf(tape: Tape, { from, until }: Span): Source {
   return { tape, first, last, scale: 10 ** decimals };
 }
 
-/** Change of the logarithm of the price over the ring, per ms. */
+/** Returns the change of the logarithm of the price over the ring, per ms. */
 function trendOf({ tape, first }: Source, from: Instant, { begin, lengthMs }: Ring): number {
   const closeAt = (ms: number): number =>
     tape.close[Math.max(first, lastKnownRow(tape, instant(from + ms)))] ?? Number.NaN;

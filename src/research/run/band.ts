@@ -4,18 +4,18 @@ import type { DriftType } from '../../core/wake.ts';
 
 /**
  * A drift band in doubles: the weight of each asset, and of cash, between two bounds. It judges prices and ranges of prices and is never
- * wrong: where rounding could matter it says so, and the decimals decide.
+ * wrong: where rounding could matter, it leaves the decision to the decimals.
  *
- * Why. A weight leaves its band upwards when `w = v / S > u`, where `v` is the value of the asset, `S` that of the portfolio and `u =
+ * Proof. A weight leaves its band upwards when `w = v / S > u`, where `v` is the value of the asset, `S` that of the portfolio and `u =
  * target + width`. With `S > 0` that is `v − u·S > 0`: linear in every value, so over a box of prices its extremes are at corners, for any
- * signs of holdings. The same holds downwards with `l = target − width`. A portfolio that is worth nothing has no weights and never drifts,
- * so a box without such an excess is without a drift whatever `S` is.
+ * signs of holdings. The same holds downwards with `l = target − width`. A portfolio without value has no weights and never drifts, so a
+ * box without such an excess contains no drift, whatever `S` is.
  *
- * Rounding. Let `ε = 2⁻⁵³`, `n` the number of assets and `G` the sum of all values without their signs. The double of a price is within `ε`
- * of its decimal, so is that of an amount; a product adds one `ε`, with a second price three in all: each value is within `6ε` of itself.
- * Adding up `n + 1` of them errs by at most `(n + 7)·ε·G`, and taking one out again by `2ε·G`. The bound is rounded once, `1 − u` again,
- * and there are two products and a difference: all in all at most `(n + 20)·ε·G·(1 + |u|)`, which is below `2⁻⁴⁴·G·(1 + |u|)` for 256
- * assets. `SLACK` is sixteen times that. The decimals themselves round at 80 digits, which is nothing beside it.
+ * Rounding. Let `ε = 2⁻⁵³`, `n` the number of assets and `G` the sum of the absolute values. The double of a price is within `ε` of its
+ * decimal, and so is that of an amount; a product adds one `ε`, with a second price three in all: each value is within `6ε` of the exact
+ * one. The sum of `n + 1` values errs by at most `(n + 7)·ε·G`, and subtracting one again by `2ε·G`. The bound is rounded once, `1 − u`
+ * again, and there are two products and a difference: in total at most `(n + 20)·ε·G·(1 + |u|)`, which is below `2⁻⁴⁴·G·(1 + |u|)` for 256
+ * assets. `SLACK` is sixteen times that. The rounding of the decimals at 80 digits is negligible.
  */
 export interface Band {
   /** Upper and lower bound of each weight: assets in order, then cash. */
@@ -28,7 +28,7 @@ export interface Band {
 const SLACK = 2 ** -40;
 export const ASSETS_MAX = 256;
 
-/** Bounds of the weights with these targets; a relative threshold does not apply to a target of 0. */
+/** Returns the bounds of the weights with these targets; a relative threshold does not apply to a target of 0. */
 export function bandOf(
   targets: readonly Ratio[],
   { driftType, threshold }: { readonly driftType: DriftType; readonly threshold: string },
@@ -42,7 +42,7 @@ export function bandOf(
   const upper = bounds(add);
   const lower = bounds(subtract);
   const largest = Math.max(...upper, ...lower.map(Math.abs));
-  // Corners are chosen for weights from 0 to 1. For others the decimals decide, because nothing is certain then.
+  // The choice of corners assumes weights from 0 to 1. For others, the decimals decide every case.
   const isUsual = targets.every((target) => target.gte(0) && target.lte(1)) && limit.gte(0);
   return { upper, lower, slack: isUsual ? SLACK * (1 + largest) : Infinity };
 }
@@ -81,7 +81,7 @@ export function mayLeave({ upper, lower, slack }: Band, { low, high, cash }: Val
   return !(cash - u * least < -error && cash - l * (l >= 0 ? most : least) > error);
 }
 
-/** Like `mayLeave`, for known values. `false` is certain. */
+/** Whether a weight may have left its band at known values. `false` is certain. */
 export function mayLeaveAt({ upper, lower, slack }: Band, values: Float64Array, cash: number): boolean {
   const assets = values.length;
   let total = cash;

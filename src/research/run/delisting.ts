@@ -5,13 +5,13 @@ import type { Clock, VenuePort } from '../../engine/ports.ts';
 import { knownAt } from '../tape/tape.ts';
 import type { Tape } from '../tape/tape.ts';
 
-/** How to treat an asset whose prices end before the window: sold at its last price, or kept at it. */
+/** Treatment of an asset whose prices end before the window: sold at its last price, or kept at that price. */
 export type Delisting = 'liquidate' | 'freeze';
 
-/** When the last price of a tape is known. */
+/** Returns when the last price of a tape is known. */
 export const lastKnownAt = (tape: Tape): Instant => knownAt(tape, tape.rows - 1);
 
-/** The tape of a pair that is delisted at its end. Reads columns only when they are used. */
+/** Returns the tape of a pair that is delisted at its end. Reads columns only when they are used. */
 export const delistedTape = (tape: Tape): Tape =>
   Object.create(tape, { isDelisted: { value: true, enumerable: true } }) as Tape; // oxlint-disable-line typescript/no-unsafe-type-assertion -- a tape with one more field
 
@@ -22,7 +22,7 @@ export interface Closing {
   readonly sellsForMs: (tape: Tape) => number;
 }
 
-/** A venue that quotes no delisted pair: no buy from its last price on, and no sell after the time to sell. */
+/** Returns a venue that quotes no delisted pair: no buy from its last price on, and no sell after the time to sell. */
 export function closingVenue(venue: VenuePort, { clock, tapes, sellsForMs }: Closing): VenuePort {
   const delisted = new Map(tapes.filter((tape) => tape.isDelisted === true).map((tape) => [tape.pair, tape]));
   if (delisted.size === 0) return venue;
@@ -54,7 +54,7 @@ export interface Liquidation {
   readonly orderMax: string | undefined;
 }
 
-/** The strategy that sells all of a delisted asset, as a document: at the last price, through the same pipeline. */
+/** Returns the document of a strategy that sells all of a delisted asset: at the last price, through the same pipeline. */
 export function liquidationOf({
   pair,
   base,

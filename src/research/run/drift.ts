@@ -20,7 +20,7 @@ export interface DriftQuestion {
   readonly cash: number;
   /** The portfolio is unknown while a price is older than this. */
   readonly ageMaxMs?: number | undefined;
-  /** Called if rounding could matter: whether there is a breach at these rows, one of each history. */
+  /** Decides whether there is a breach at these rows, one of each history. Called if rounding could matter. */
   isBreach(rows: Int32Array): boolean;
 }
 
@@ -34,13 +34,13 @@ export interface Looked {
 
 export interface DriftSearch {
   readonly looked: Looked;
-  /** The first instant at which a weight is outside its band; `undefined` if none is. */
+  /** Returns the first instant at which a weight is outside its band; `undefined` if none is. */
   next(question: DriftQuestion): Instant | undefined;
 }
 
 /**
- * A search for breaches of a band. Assets follow the order of the bounds; the preparation serves any number of
- * questions. Skips blocks of time that certainly contain no breach, and checks the rows of the others one by one.
+ * Prepares a search for breaches of a band, which then answers any number of questions. Assets follow the order of the
+ * bounds. The search skips blocks of time that certainly contain no breach, and checks the rows of the others one by one.
  */
 export function driftSearch(
   histories: readonly History[],

@@ -7,7 +7,7 @@ import type { ColumnName, Tape } from '../tape/tape.ts';
 const BARS_MIN = 20;
 
 /**
- * Cost of one million of quote currency by the square-root law with the market's own figures, basis points: coefficient
+ * Returns the cost of one million of quote currency by the square-root law with the market's own figures, basis points: coefficient
  * · σ · √(10^6 / V). σ: standard deviation of a day's returns; V: traded in a day, quote currency. Both cover the day
  * (at least twenty bars) that ended with the last full hour. `undefined` if that has fewer bars or no volume.
  */

@@ -156,13 +156,13 @@ export const isPreset = (name: string): name is PresetName => Object.hasOwn(pres
 
 export const presetModel = (name: PresetName): ExecutionModel => modelSchema.parse(presets[name]);
 
-/** How long the last price of a tape remains valid beyond its bar, ms. */
+/** Returns how long the last price of a tape remains valid beyond its bar, ms. */
 export const gapMaxOf = (
   { gapMax }: Pick<ExecutionModel, 'gapMax'>,
   { barMs }: Pick<Tape, 'barMs'>,
 ): number => gapMax ?? Math.max(HOUR_MS, barMs);
 
-/** A currency of the backtest that is not built in. */
+/** Facts of a backtest that the settings of the venue depend on. */
 export interface VenueFacts {
   readonly seed: string;
   readonly from: Instant;
@@ -171,7 +171,7 @@ export interface VenueFacts {
   readonly currencies?: Readonly<Record<string, CurrencyOptions>> | undefined;
 }
 
-/** Settings of the simulated venue that implement the model. */
+/** Returns the settings of the simulated venue that implement the model. */
 export function venueOf(model: ExecutionModel, facts: VenueFacts): VenueOptions {
   const { halfSpreadBps, impactBps, maxUsd, pricePrecision } = model;
   const pairs = facts.pairs.map((pair) => {
@@ -200,7 +200,7 @@ export function venueOf(model: ExecutionModel, facts: VenueFacts): VenueOptions 
   });
 }
 
-/** Cached: the runs of a sweep use the same settings, which are immutable. */
+/** Returns checked settings, cached: the runs of a sweep use the same settings, which are immutable. */
 function checked(input: VenueInput): VenueOptions {
   const asked = JSON.stringify(input);
   if (lastVenue?.asked !== asked) lastVenue = { asked, options: venueOptions(input) };
@@ -214,7 +214,7 @@ const textOf = (held: ReadonlyMap<string, Quantity>): Record<string, string> =>
 /** Settings that are durations in the file. */
 const DURATIONS: ReadonlySet<string> = new Set(['gap_max', 'impact_memory']);
 
-/** Settings by their names in the file. Durations as ISO 8601; omitted settings are absent. */
+/** Returns settings by their names in the file. Durations as ISO 8601; omitted settings are absent. */
 export function settingsOf(settings: object): Readonly<Record<string, unknown>> {
   const entries = Object.entries(settings).flatMap(([name, value]: [string, unknown]) => {
     if (value === undefined) return [];

@@ -37,7 +37,7 @@ export interface BacktestSetup {
   /** The desk drains at this instant, and makes no decisions at it. */
   readonly until: Instant;
   readonly strategies: readonly StrategySource[];
-  /** As the config defines it for paper mode. */
+  /** Settings of the desk, as the config defines them for paper mode. */
   readonly policy: DeskSettings;
   readonly model: ExecutionModel;
   /** Opening balances, by currency. */
@@ -68,7 +68,7 @@ export interface LiveFacts {
   readonly commands?: readonly { readonly at: Instant; readonly command: Command }[] | undefined;
   /** Documents that changed while it ran. */
   readonly strategies?: ((clock: VirtualClock) => StrategiesPort) | undefined;
-  /** Deposits; withdrawals are below zero. */
+  /** Deposits, and withdrawals as negative amounts. */
   readonly flows?:
     readonly { readonly at: Instant; readonly currency: string; readonly amount: Quantity }[] | undefined;
   /** Interval between reads of the account, ms. Default: a backtest reads it only for interest. */
@@ -81,19 +81,19 @@ export interface Backtest {
   readonly clock: VirtualClock;
   readonly exchange: Exchange;
   /**
-   * The account in USD, at the prices of an instant. A desk that has finished early keeps its holdings: backtests and
-   * sweeps value them at the end of the window.
+   * Returns the value of the account in USD, at the prices of an instant. A desk that has finished early keeps its
+   * holdings: backtests and sweeps value them at the end of the window.
    */
   valueAt(moment: Instant): Money;
   /**
-   * Continues to `until`, or to the end. Synchronous: nothing else runs in the meantime. Returns whether it has ended.
+   * Continues to `until`, or to the end. Synchronous: nothing else runs in the meantime. Returns whether the desk has ended.
    *
    * @throws the error that ended the desk: `OperatorError` for a strategy that cannot run, otherwise a bug.
    */
   run(until?: Instant): boolean;
 }
 
-/** @throws OperatorError (`config`) when a currency has no value in USD or the name of a pair cannot be split. */
+/** Prepares a backtest. @throws OperatorError (`config`) when a currency has no value in USD or the name of a pair cannot be split. */
 export function backtest(setup: BacktestSetup): Backtest {
   const { tapes, from, until, model, seed, holdings, live = {} } = setup;
   const clock = new VirtualClock(from, { pieceMs: Number.POSITIVE_INFINITY });
@@ -156,7 +156,8 @@ export function backtest(setup: BacktestSetup): Backtest {
 }
 
 /**
- * `undefined`: the settings of the pairs apply. @throws OperatorError (`config`) when a tape lacks the required volume.
+ * Returns the impact of trades; `undefined` if the settings of the pairs apply. @throws OperatorError (`config`) when a tape lacks
+ * the required volume.
  */
 function impactOf(
   { impactMemory, impactParticipation: coefficient }: ExecutionModel,
@@ -176,7 +177,7 @@ function impactOf(
   });
 }
 
-/** To the nearest cent; the venue itself truncates the value against which it lends. */
+/** Returns the value of the account, to the nearest cent; the venue itself truncates the value against which it lends. */
 function valueAt({ accounts, ledger, market }: Exchange, moment: Instant): Money {
   let value = NO_MONEY;
   for (const [currency, held] of ledger.balances(accounts[0]?.name ?? ''))
@@ -213,8 +214,8 @@ function runner(
 }
 
 /**
- * Disables what only a live desk needs: nobody sets this clock, the venue's terms are constant, and nobody else trades on the
- * account. Only interest moves a balance without a trade, so an account with credit is read every hour.
+ * Disables features that only a live desk needs: nobody adjusts this clock, the venue's terms are constant, and nobody else trades
+ * on the account. Only interest changes a balance without a trade, so an account with credit is read every hour.
  */
 export const backtestPolicy = (policy: DeskSettings): DeskSettings => ({
   ...policy,
@@ -226,7 +227,7 @@ export const backtestPolicy = (policy: DeskSettings): DeskSettings => ({
   pts: { ...policy.pts, pollMs: Number.POSITIVE_INFINITY, maxAgeMs: Number.POSITIVE_INFINITY },
 });
 
-/** The end of the tape is handled as a command, after the commands of people. */
+/** Emits the commands of people, then a drain at the end of the tape. */
 const commandsOf = (
   clock: VirtualClock,
   until: Instant,
@@ -245,7 +246,8 @@ const commandsOf = (
   }).pipe(share());
 
 /**
- * Whether no quotes are given at a time: for whole spans, so that refusals come in clusters. Depends only on the seed.
+ * Returns whether the venue gives no quotes at a time. Outages last for whole periods, so that refusals come in clusters, and
+ * depend only on the seed.
  */
 export function outages(
   { unavailableShare, unavailableMs }: ExecutionModel,
@@ -260,7 +262,7 @@ export function outages(
   };
 }
 
-/** The window covered by all tapes: from the first instant at which each has a price to the end of the shortest. */
+/** Returns the window covered by all tapes: from the first instant at which each has a price to the end of the shortest. */
 export function coverOf(tapes: readonly Tape[]): { readonly from: Instant; readonly until: Instant } {
   const firsts = tapes.map((tape) => knownAt(tape, 0));
   const lasts = tapes.map((tape) => knownAt(tape, tape.rows - 1) + Math.max(tape.barMs, 1));

@@ -23,10 +23,10 @@ export interface Span {
   readonly ageMaxMs?: number | undefined;
 }
 
-/** Market histories by pair. Several prices of one instant are one: the last. */
+/** Market histories by pair. Of several prices at one instant, the last counts. */
 export type Market = ReadonlyMap<string, History>;
 
-/** The next instant after `at` at which a price becomes known; `undefined` if there is none. */
+/** Returns the next instant after `at` at which a price becomes known; `undefined` if there is none. */
 export function nextPriceAt(tapes: Iterable<History['tape']>, at: Instant): Instant | undefined {
   let first = Infinity;
   for (const tape of tapes) {
@@ -36,7 +36,7 @@ export function nextPriceAt(tapes: Iterable<History['tape']>, at: Instant): Inst
   return first === Infinity ? undefined : instant(first);
 }
 
-/** The first instant at which the price is on the wanted side of the level; `undefined` if there is none. */
+/** Returns the first instant at which the price is on the wanted side of the level; `undefined` if there is none. */
 export function nextCrossing(
   { tape, index }: History,
   { is, level }: Pick<Wait & { on: 'price' }, 'is' | 'level'>,
@@ -79,9 +79,9 @@ export function nextCrossing(
 }
 
 /**
- * Whether the decimal of a double is on this side of a level, decided mostly by the double. Conversion to the nearest
- * double keeps the order: a double below the level's double is below the level, and one above is above. Only for the
- * level's double itself, the decimals are compared, once.
+ * Returns a check of whether the decimal of a double is on this side of a level. Conversion to the nearest double keeps
+ * the order: a double below the level's double is below the level, and one above is above. The decimals are compared
+ * once, for the level's double itself.
  */
 function beyond(is: Beyond, text: string): (value: number) => boolean {
   const level = price(text);
@@ -95,8 +95,8 @@ function beyond(is: Beyond, text: string): (value: number) => boolean {
 export type Holdings = ReadonlyMap<string, Quantity>;
 
 /**
- * The first instant at which the portfolio has drifted beyond the threshold with constant holdings: exactly when a desk
- * that evaluates every price would wake. `undefined` if there is none, or a price is permanently missing.
+ * Returns the first instant at which the portfolio has drifted beyond the threshold with constant holdings: exactly when
+ * a desk that evaluates every price would wake. `undefined` if there is none, or a price is permanently missing.
  */
 export const nextDrift = (
   market: Market,
@@ -110,10 +110,10 @@ type DriftWait = Wait & { on: 'drift' };
 interface DriftProblem {
   /** Pairs whose prices are needed. */
   readonly pairs: readonly string[];
-  /** How each asset is valued: by which of these pairs. */
+  /** Valuation of each asset, by these pairs. */
   readonly valuations: readonly Valuation[];
   readonly band: Band;
-  /** Units of each asset, and of cash. The list is reused. */
+  /** Returns the units of each asset, and of cash. The array is reused. */
   readonly heldIn: (holdings: Holdings) => { readonly held: Float64Array; readonly cash: number };
 }
 
@@ -142,8 +142,8 @@ function driftProblem(wait: DriftWait): DriftProblem {
 }
 
 /**
- * Like `nextDrift`, with everything prepared that does not depend on the holdings, for a wait that is evaluated
- * repeatedly.
+ * Prepares `nextDrift` for a wait that is evaluated repeatedly: everything that does not depend on the holdings is
+ * computed once.
  */
 export function driftSolver(
   market: Market,
@@ -167,16 +167,17 @@ export function driftSolver(
   };
 }
 
-/** The pair that prices a currency, followed by the pair against cash if the first is not. */
+/** Returns the pair that prices a currency, followed by the pair against cash if the first is not. */
 function pairsOf(currency: string, wait: DriftWait): readonly string[] {
   const bridge = wait.via?.[currency];
   return [tradedPair(currency, wait), ...(bridge === undefined ? [] : [bridge + wait.cash])];
 }
 
 /**
- * The first instant at which a price makes a wait come true. Two kinds of wait depend on prices: `price` on that of its
- * pair, `drift` on those of its portfolio and on the holdings. `undefined` for the others: `at` is an instant itself,
- * `inflow` and `lifted` depend on the balance, `debt` on balances and the venue's terms, `outcome` on the own slices.
+ * Returns the first instant at which a price makes a wait come true. Two kinds of wait depend on prices: `price` on that
+ * of its pair, `drift` on those of its portfolio and on the holdings. `undefined` for the others: `at` is an instant
+ * itself, `inflow` and `lifted` depend on the balance, `debt` on balances and the venue's terms, `outcome` on the
+ * strategy's own slices.
  */
 export function nextByPrice(
   market: Market,

@@ -13,8 +13,8 @@ import { TapeBars } from '../tape/tape-bars.ts';
 import type { Tape } from '../tape/tape.ts';
 
 /**
- * The first instant after `from` at which the wait may come true. A result that is too early is only slow; one that is
- * too late is wrong. `undefined`: not before the tapes end.
+ * Returns the first instant after `from` at which the wait may come true. A result that is too early only costs time;
+ * one that is too late is wrong. `undefined`: not before the tapes end.
  */
 export type NextPossible = (lookout: Lookout, from: Instant) => Instant | undefined;
 
@@ -23,15 +23,15 @@ export interface TapeMarketOptions {
   readonly tapes: readonly Tape[];
   /** Readers of the tapes by pair. */
   readonly readers: ReadonlyMap<string, TapeReader>;
-  /** No rows are emitted from then on. */
+  /** Time from which no rows are emitted. */
   readonly until: Instant;
   /** Default: every row of every tape is emitted. */
   readonly nextPossible?: NextPossible | undefined;
 }
 
 /**
- * Market history as the market of a desk. Returns the last known close at any time. Emits each of its rows when it
- * becomes known or, if `nextPossible` is given, only rows with which a wait may come true.
+ * Returns market history as the market of a desk. The market provides the last known close at any time. It emits each
+ * row when it becomes known or, if `nextPossible` is given, only rows with which a wait may come true.
  */
 export function tapeMarket(options: TapeMarketOptions): MarketPort {
   const { clock, readers } = options;
@@ -78,7 +78,10 @@ function everyRow({ clock, tapes, until }: TapeMarketOptions, tell: Tell): Obser
   });
 }
 
-/** When the next row of any tape becomes known, after `from`. Fastest for increasing times. */
+/**
+ * Returns a function that gives the instant, after `from`, at which the next row of any tape becomes known. Fastest for increasing
+ * times.
+ */
 export function nextRow(tapes: readonly Tape[]): (from: Instant) => Instant | undefined {
   const rows = tapes.map(() => 0);
   return (from) => {
@@ -129,7 +132,7 @@ function onDemand(
       tell(at, (told) => {
         for (const listen of listeners) listen(told);
       });
-    // The woken wait has ended, and new ones check for themselves; the others keep waiting.
+    // The wait that came true has ended, and new waits check for themselves; the others keep waiting.
     for (const one of expected) if (one.next <= at) lookOn(one, at);
     scheduledAt = Number.NaN;
     schedule();
@@ -161,7 +164,7 @@ function onDemand(
 }
 
 const NONE_TRADED = quantity('0');
-/** Volumes of a tape are doubles. */
+/** Decimals of a volume, which a tape stores as a double. */
 const VOLUME_DECIMALS = 8;
 
 /**
@@ -176,7 +179,7 @@ export class TapeReader {
   #row = -1;
   #from = Infinity;
   #until = -Infinity;
-  /** Its close, once requested. */
+  /** Close of that row, once requested. */
   #price: Price | undefined;
   #told: ReferencePrice | undefined;
   /** Sum of the volumes of the UTC day of `row`, up to that row. */
@@ -189,7 +192,7 @@ export class TapeReader {
     this.#gapMaxMs = gapMaxMs;
   }
 
-  /** The last close known at `at`; `undefined` before the first, or if it is too old. */
+  /** Returns the last close known at `at`; `undefined` before the first, or if it is too old. */
   fresh(at: Instant): ReferencePrice | undefined {
     // Cached, because one instant is queried many times.
     if (this.#told?.at === at) return this.#told;
@@ -200,13 +203,13 @@ export class TapeReader {
     return this.#told;
   }
 
-  /** The last close known at `at`, of any age; before the first, the first. */
+  /** Returns the last close known at `at`, of any age; before the first, the first. */
   last(at: Instant): Price {
     this.#seek(at);
     return this.#close();
   }
 
-  /** Volume of the UTC day of the last row known at `at`, up to that row; `undefined` if the tape has none. */
+  /** Returns the volume of the UTC day of the last row known at `at`, up to that row; `undefined` if the tape has none. */
   volume(at: Instant): Quantity | undefined {
     this.#seek(at);
     const { times, volume } = this.#tape;
@@ -238,7 +241,7 @@ export class TapeReader {
 
   #seek(at: Instant): void {
     if (at >= this.#from && at < this.#until) return;
-    // It mostly advances by one row, or by many.
+    // Time mostly advances by one row, or by many.
     if (at - this.#until <= this.#tape.barMs) this.#stand(this.#row + 1);
     if (!(at >= this.#from && at < this.#until)) this.#stand(lastKnownRow(this.#tape, at));
   }
@@ -256,7 +259,7 @@ export class TapeReader {
   }
 }
 
-/** A tape as price source of the simulated exchange. Never queried for a time before its first close is known. */
+/** Returns a tape as price source of the simulated exchange. The exchange never requests a time before the first close is known. */
 export function venueTape(tape: Tape, reader = new TapeReader(tape)): PriceTape {
   return {
     startsAt: knownAt(tape, 0),

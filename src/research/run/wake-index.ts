@@ -10,8 +10,9 @@ import type { Tape } from '../tape/tape.ts';
 type DriftWait = Extract<Lookout['wait'], { readonly on: 'drift' }>;
 
 /**
- * When a wait can come true over these tapes: the next crossing of a level, the next drift out of a band, or the next
- * price at all. Indexes a tape when a strategy first waits for its prices; `indexOf` may return an existing index.
+ * Returns a function that computes when a wait can come true over these tapes: the next crossing of a level, the next
+ * drift out of a band, or the next price at all. Indexes a tape when a strategy first waits for its prices; `indexOf` may
+ * return an existing index.
  */
 export function solvedOver(
   tapes: readonly Tape[],

@@ -13,9 +13,9 @@ export interface Search {
    * costs time.
    */
   mayHold(level: number, block: number): boolean;
-  /** The first result in these blocks of the narrowest level, Unix ms; `undefined` if there is none. */
+  /** Returns the first result in these blocks of the narrowest level, Unix ms; `undefined` if there is none. */
   open(first: number, last: number): number | undefined;
-  /** When the next price arrives after the blocks opened last, Unix ms: nothing changes before. */
+  /** Returns when the next price arrives after the blocks opened last, Unix ms: nothing changes before. */
   resumesAt(): number;
 }
 
@@ -24,12 +24,12 @@ const FAN_OUT = 4;
 const UNASKED_MAX = 5;
 
 /**
- * The first instant that a search finds. After a block without a result it checks the next, four at once wherever four
- * begin, and opens a block that may contain a result.
+ * Returns the first instant that a search finds. After a block without a result it checks the next, four at once wherever
+ * four begin, and opens a block that may contain a result.
  *
- * If checks exclude nothing, they cost more than they save: after each vain check of a narrowest block, twice as many
+ * Checks that exclude nothing cost more than they save: after each useless check of a narrowest block, twice as many
  * blocks are opened without a check, until a check excludes one. Checks therefore cost at most a small part of opening,
- * and no more blocks are opened in vain than had to be opened before.
+ * and no more blocks are opened unnecessarily than had to be opened before.
  */
 export function walk(search: Search): number | undefined {
   const { levels, from, until } = search;

@@ -21,7 +21,7 @@ export interface Axis {
 /** Maximum number of values per axis, so that the map stays legible. */
 const AXIS_MAX = 40;
 
-/** The map of the first two fields with at least two values; `undefined` when there are none, or they have too many. */
+/** Returns the map of the first two fields with at least two values; `undefined` when there are none, or they have too many. */
 export function heatMapOf(
   fields: readonly string[],
   settings: readonly Setting[],
@@ -58,7 +58,7 @@ export function heatMapOf(
   };
 }
 
-/** Distinct values: numbers by size, others in order of appearance. */
+/** Returns the distinct values: numbers by size, others in order of appearance. */
 function valuesOf(all: readonly string[]): readonly string[] {
   const values = [...new Set(all)];
   return values.every((value) => Number.isFinite(Number(value)))
@@ -66,7 +66,7 @@ function valuesOf(all: readonly string[]): readonly string[] {
     : values;
 }
 
-/** Shade of each cell, from 0 for the best to 1 for the worst of the map; `undefined` for empty ones. */
+/** Returns the shade of each cell, from 0 for the best to 1 for the worst of the map; `undefined` for empty ones. */
 export function shades({ cells, figure }: HeatMap): readonly (readonly (number | undefined)[])[] {
   const sign = sweepFigures[figure].better === 'less' ? 1 : -1;
   const known = cells.flat().flatMap((cell) => (cell === undefined ? [] : [sign * cell]));

@@ -38,23 +38,23 @@ export type SweepFigures = Readonly<Partial<Record<FigureName, string>>>;
 export const figureNames = Object.keys(sweepFigures) as readonly FigureName[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- keys of a constant
 export const isFigure = (name: string): name is FigureName => Object.hasOwn(sweepFigures, name);
 
-/** @throws OperatorError `usage` that lists the names. */
+/** Reads the name of a figure. @throws OperatorError `usage` that lists the names. */
 export function readFigure(name: string, option: string): FigureName {
   if (isFigure(name)) return name;
   throw new OperatorError('usage', `${option}: expected one of ${figureNames.join(', ')}, got "${name}"`);
 }
 
-/** Whether a setting traded nothing. It is not compared, because zero cost is not a better execution then. */
+/** Whether a setting traded nothing. Such a setting is not compared, because its zero cost is not a better execution. */
 export const isIdle = (figures: SweepFigures | undefined): boolean => figures?.fills === '0';
 
-/** A number for which less is better; `undefined` if the setting lacks the figure, or traded nothing. */
+/** Returns a number for which less is better; `undefined` if the setting lacks the figure, or traded nothing. */
 export function badness(figures: SweepFigures | undefined, name: FigureName): number | undefined {
   const said = figures?.[name];
   if (said === undefined || isIdle(figures)) return undefined;
   return sweepFigures[name].better === 'less' ? Number(said) : -Number(said);
 }
 
-/** Indices of settings, best first, without those that lack the figure or traded nothing; equal ones keep their order. */
+/** Returns the indices of settings, best first, without those that lack the figure or traded nothing; equal ones keep their order. */
 export function ranked(all: readonly (SweepFigures | undefined)[], name: FigureName): readonly number[] {
   return all
     .flatMap((figures, index) => {
@@ -66,8 +66,8 @@ export function ranked(all: readonly (SweepFigures | undefined)[], name: FigureN
 }
 
 /**
- * Indices of the settings that no other one beats in both figures, sorted by the first: a better value of one figure
- * always means a worse value of the other. Settings that are equal in both are listed together, in their order.
+ * Returns the indices of the settings that no other one beats in both figures, sorted by the first: a better value of one
+ * figure always means a worse value of the other. Settings that are equal in both are listed together, in their order.
  */
 export function paretoFront(
   all: readonly (SweepFigures | undefined)[],
@@ -94,7 +94,7 @@ export interface Edge {
   readonly end: 'lowest' | 'highest';
 }
 
-/** Only for numbers with at least three values: of two, each is at an edge. */
+/** Returns the fields whose best value is at an edge. Only for numbers with at least three values: of two, each is at an edge. */
 export function edgesOf(
   fields: readonly string[],
   settings: readonly (readonly string[])[],
@@ -109,11 +109,11 @@ export function edgesOf(
   });
 }
 
-/** What pure chance would produce in a sweep. */
+/** The result of a sweep that pure chance would produce. */
 export interface Luck {
   readonly trials: number;
   readonly median: number;
-  /** Only from the better half of the settings. */
+  /** Standard deviation, from the better half of the settings only. */
   readonly deviation: number;
   /** Expected best figure of this many settings if they differ only by chance. */
   readonly expectedBest: number;
@@ -121,7 +121,7 @@ export interface Luck {
 }
 
 /**
- * The best of many attempts is partly luck. If all settings were equal and their figures normally distributed, the best
+ * Estimates how much of the best figure is luck. If all settings were equal and their figures normally distributed, the best
  * of `n` would be `(1−γ)·Φ⁻¹(1−1/n) + γ·Φ⁻¹(1−1/(n·e))` standard deviations from their mean (γ: Euler's constant). The
  * median replaces the mean, and the deviation comes from the quartile on the better side, so that a few extreme
  * settings have no effect. `undefined` for fewer than three settings, or when too many are equal.
@@ -142,7 +142,7 @@ export function luckOf(all: readonly (SweepFigures | undefined)[], name: FigureN
   };
 }
 
-/** Quantile of ascending values, with linear interpolation. */
+/** Returns a quantile of ascending values, with linear interpolation. */
 function quantile(values: readonly number[], p: number): number {
   const place = p * (values.length - 1);
   const [low, high] = [values[Math.floor(place)] ?? Number.NaN, values[Math.ceil(place)] ?? Number.NaN];
@@ -151,11 +151,11 @@ function quantile(values: readonly number[], p: number): number {
 
 const EULER = 0.577_215_664_901_532_9;
 
-/** Expected maximum of `n` standard normal numbers, approximately. */
+/** Returns the expected maximum of `n` standard normal numbers, approximately. */
 export const expectedMaximum = (n: number): number =>
   (1 - EULER) * normalQuantile(1 - 1 / n) + EULER * normalQuantile(1 - 1 / (n * Math.E));
 
-/** The quantile of the standard normal distribution for `p`. Uses bisection to 1e-12, because it is rarely called. */
+/** Returns the quantile of the standard normal distribution for `p`. Uses bisection to 1e-12, because it is rarely called. */
 export function normalQuantile(p: number): number {
   let [low, high] = [-10, 10];
   for (let i = 0; i < 80; i++) {
@@ -166,7 +166,7 @@ export function normalQuantile(p: number): number {
   return (low + high) / 2;
 }
 
-/** Probability that a standard normal number is below `x`, by the series of the density around 0; beyond 7 it is 0 or 1. */
+/** Returns the probability that a standard normal number is below `x`, by the series of the density around 0; beyond 7 it is 0 or 1. */
 function normalBelow(x: number): number {
   if (Math.abs(x) > 7) return x < 0 ? 0 : 1;
   let [term, sum] = [x, x];

@@ -18,13 +18,13 @@ import { hash32 } from '../../simulator/market/random.ts';
 /** Values as written in YAML, in order. Ranges are not expanded, because they may be long. */
 export interface Values {
   readonly count: number;
-  /** `index` from 0, below `count`. */
+  /** Returns the value at `index`, from 0, below `count`. */
   at(index: number): string;
 }
 
 /** One field that a sweep varies, or several that change together. */
 export interface Vary {
-  /** As on the left of the equals sign: `slices`, `target_weights.btc`, `hour.slices`, `target_weights.btc+target_weights.usd`. */
+  /** The left side of the equals sign: `slices`, `target_weights.btc`, `hour.slices`, `target_weights.btc+target_weights.usd`. */
   readonly field: string;
   /** `each`: every value in turn. `random`: the requested number of draws. */
   readonly how: 'each' | 'random';
@@ -36,7 +36,7 @@ export type Setting = readonly string[];
 
 export interface Settings {
   readonly settings: readonly Setting[];
-  /** Draws that repeated an earlier one, and are not run again. */
+  /** Number of draws that repeated an earlier one, and are not run again. */
   readonly repeated: number;
 }
 
@@ -50,7 +50,7 @@ export interface Sampling {
 export const SETTINGS_MAX = 10_000;
 const FIELDS_MAX = 16;
 const LIST_MAX = 1_000;
-/** Values of a range that random draws can still distinguish. */
+/** Largest number of values of a range, which random draws can still distinguish. */
 const RANGE_MAX = 1_000_000_000;
 const FIELD = /^[a-z0-9_-]{1,64}(?:\.[A-Za-z0-9_-]{1,64}){0,15}$/u;
 /** Separator of fields that change together, and of their values. */
@@ -73,10 +73,10 @@ export function readVaries(texts: readonly string[]): readonly Vary[] {
   return varies;
 }
 
-/** Fields that change together; usually one. */
+/** Returns the fields that change together; usually one. */
 export const fieldsOf = ({ field }: Pick<Vary, 'field'>): readonly string[] => field.split(TOGETHER);
 
-/** One value for each of the fields that change together. */
+/** Returns one value for each of the fields that change together. */
 export const valuesOf = (vary: Pick<Vary, 'field'>, value: string): readonly string[] =>
   fieldsOf(vary).length === 1 ? [value] : value.split(TOGETHER).map((one) => one.trim());
 
@@ -118,7 +118,7 @@ function readValues(field: string, written: string, how: Vary['how']): Values {
 
 type Refuse = (why: string) => never;
 
-/** Exact: the third value of 0.01..0.10/0.01 is 0.03, and there are ten. */
+/** Reads a range. Values are exact: the third value of 0.01..0.10/0.01 is 0.03, and there are ten. */
 function readRange(written: string, how: Vary['how'], refuse: Refuse): Values {
   const groups = /^(?<from>[^./]*(?:\.[^./]+)?)\.\.(?<to>[^/]*)(?:\/(?<step>.*))?$/su.exec(written)?.groups;
   const [from, to, step] = ['from', 'to', 'step'].map((name) => groups?.[name]?.trim());
@@ -136,15 +136,15 @@ function readRange(written: string, how: Vary['how'], refuse: Refuse): Values {
   return { count, at: (index) => text(add(low, scale(by, ratioOf(index)))) };
 }
 
-/** Draws have as many decimals as the bounds. */
+/** Returns the step of random draws, which have as many decimals as the bounds. */
 function lastDigit(...written: readonly string[]): Ratio {
   const decimals = written.map((value) => /\.(?<digits>\d+)/u.exec(value)?.groups?.['digits']?.length ?? 0);
   return ratio(`1e-${Math.max(...decimals)}`);
 }
 
 /**
- * Every setting of a sweep, in a fixed order: the product of the listed values, the last field fastest; each of them
- * with as many draws as requested if a field is random. Without a random field, `samples` draws that many distinct
+ * Returns every setting of a sweep, in a fixed order: the product of the listed values, the last field fastest; each of
+ * them with as many draws as requested if a field is random. Without a random field, `samples` draws that many distinct
  * settings of the product.
  *
  * @throws OperatorError `usage` when there are too many, or the number of draws is missing or too large.
@@ -173,7 +173,7 @@ function productOf(varies: readonly Vary[]): readonly Setting[] {
   return settings;
 }
 
-/** The value of a draw: a function of the field, the seed and the number only. */
+/** Returns the value of a draw: a function of the field, the seed and the number only. */
 const draw = ({ field, values }: Vary, seed: string, sample: number): string =>
   values.at(Math.floor(uniform(hash32(`sweep ${seed} ${field}`), sample) * values.count));
 
@@ -207,7 +207,7 @@ function chosen(
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * A copy of a document with one value set; parts off the path are shared. Missing groups are created.
+ * Returns a copy of a document with one value set; parts off the path are shared. Missing groups are created.
  *
  * @throws OperatorError `usage` when the path leads through a plain value or beyond a list.
  */
@@ -231,7 +231,7 @@ export function withValue(document: unknown, path: readonly string[], value: unk
   return { ...group, [name]: withValue(inside, rest, value) };
 }
 
-/** The value at `path`; `undefined` if there is none. */
+/** Returns the value at `path`; `undefined` if there is none. */
 export function valueAt(document: unknown, path: readonly string[]): unknown {
   let value = document;
   for (const name of path) {

@@ -29,7 +29,7 @@ export interface Fold {
   readonly best: number | undefined;
 }
 
-/** `folds + 1` consecutive windows of equal length: each but the last trains, each but the first tests. Cut at whole minutes. */
+/** Returns `folds + 1` consecutive windows of equal length: each but the last trains, each but the first tests. Cut at whole minutes. */
 export function windowsOf({ from, until }: Window, folds: number): readonly Window[] {
   const length = (until - from) / (folds + 1);
   if (length < MINUTE_MS)
@@ -39,7 +39,7 @@ export function windowsOf({ from, until }: Window, folds: number): readonly Wind
   return Array.from({ length: folds + 1 }, (_, k) => ({ from: cut(k), until: cut(k + 1) }));
 }
 
-/** @param figuresIn for each window, the figures of all settings. */
+/** Evaluates a walk-forward test. @param figuresIn for each window, the figures of all settings. */
 export function walkForward(
   windows: readonly Window[],
   figuresIn: readonly (readonly (SweepFigures | undefined)[])[],
@@ -84,6 +84,6 @@ export function walkForward(
   });
 }
 
-/** For an even number of settings, the mean of the two in the middle. */
+/** Returns the mean of the two in the middle, for an even number of settings. */
 const middle = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? undefined : (a + b) / 2;

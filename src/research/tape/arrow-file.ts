@@ -16,9 +16,9 @@ import { inTime } from './in-time.ts';
 import { columnNames } from './tape.ts';
 import type { ColumnName, Tape } from './tape.ts';
 
-/** A tape as an Arrow file, which pandas opens as it is. Loading reads the columns in place: nothing is parsed. */
+/** A tape as an Arrow file, which pandas can open. Loading reads the columns in place, without parsing. */
 
-/** Names of the columns in the file: `timestamp_ms` is Unix ms as a double, like all. */
+/** Names of the columns in the file. All are doubles; `timestamp_ms` is Unix ms. */
 const IN_FILE: Readonly<Record<ColumnName, string>> = {
   times: 'timestamp_ms',
   open: 'open',
@@ -30,7 +30,7 @@ const IN_FILE: Readonly<Record<ColumnName, string>> = {
 const MARK = 'tranche.tape';
 const VERSION = '1';
 
-/** The bytes of an Arrow file (Feather version 2, not compressed). `notes` are kept with it, as text. */
+/** Returns the bytes of an Arrow file (Feather version 2, not compressed). The file stores `notes` as text. */
 export function tapeToArrow(tape: Tape, notes: Readonly<Record<string, string>> = {}): Uint8Array {
   const columns = columnNames.map((name) => [IN_FILE[name], columnFromArray(tape[name], float64())] as const);
   const table = tableFromColumns(columns.map(([name, column]) => [name, column]));
@@ -48,10 +48,10 @@ export function tapeToArrow(tape: Tape, notes: Readonly<Record<string, string>> 
 }
 
 /**
- * The tape in an Arrow file that `tapeToArrow` made. Its columns are views of `bytes`: these must not change. `undefined` when another
- * program wrote the Arrow file.
+ * Reads the tape in an Arrow file from `tapeToArrow`. The columns are views of `bytes`, which must not change. `undefined` when another
+ * program wrote the file.
  *
- * @throws OperatorError (`data`) when the file is damaged: cut off, or its columns do not match their checksums.
+ * @throws OperatorError (`data`) when the file is damaged: truncated, or its columns do not match their checksums.
  */
 export function tapeFromArrow(
   bytes: Uint8Array,
@@ -64,7 +64,7 @@ export function tapeFromArrow(
   try {
     table = inTime(bytes.length, () => arrowTable(bytes));
   } catch (cause) {
-    // What the library stumbles over says nothing to an operator.
+    // The error of the library means nothing to an operator.
     return damaged('it is truncated, or not an Arrow file', cause);
   }
   const notes = table.schema.metadata ?? new Map<string, string>();
@@ -94,11 +94,9 @@ export function tapeFromArrow(
   return { tape, notes };
 }
 
-/**
- * What a tape notes about itself, out of the schema that its file begins with; `undefined` when it is no tape of this version.
- */
+/** Reads the notes of a tape from the schema at the start of its file; `undefined` when the file is not a tape of this version. */
 export function notesIn(schema: Uint8Array): ReadonlyMap<string, string> | undefined {
-  // As a stream that ends there.
+  // The schema as a stream that ends after it.
   const stream = new Uint8Array(schema.length + 8);
   stream.set(schema);
   stream.fill(0xff, schema.length, schema.length + 4);
@@ -110,7 +108,10 @@ export function notesIn(schema: Uint8Array): ReadonlyMap<string, string> | undef
   }
 }
 
-/** An Arrow file or stream of anybody, also where its buffers are compressed. Times come as ms, integers as what fits them. */
+/**
+ * Reads an Arrow file or stream from any program, including compressed buffers. Times come as ms, integers as numbers or bigints,
+ * by their width.
+ */
 export function arrowTable(bytes: Uint8Array, maxBytes = DATA_BYTES_MAX): Table {
   setCompressionCodec(CompressionType.LZ4_FRAME, { decode: lz4Frame, encode: never });
   setCompressionCodec(CompressionType.ZSTD, {
@@ -126,12 +127,15 @@ export function arrowTable(bytes: Uint8Array, maxBytes = DATA_BYTES_MAX): Table 
   return table;
 }
 
-/** A batch says how many rows it has, and a flipped bit says millions: room for them is made only where their values are there. */
+/**
+ * Rejects columns with fewer values than rows: in a damaged file, a batch may claim millions of rows, and memory is allocated for
+ * them only if their values exist.
+ */
 function refuseFalseRows(table: Table): void {
   for (let n = 0; n < table.numCols; n++)
     for (const { length, values, offsets } of table.getChildAt(n).data) {
       const cells = Math.max(lengthOf(values), lengthOf(offsets) - 1);
-      // Truth values are bits.
+      // Booleans take one bit each.
       if (!(length >= 0 && length <= 8 * cells)) throw new Error('a column has fewer values than rows');
     }
 }
@@ -142,7 +146,7 @@ function never(): never {
   throw new Error('tapes are never compressed');
 }
 
-/** CRC-32 of each column: a third of the time of the hash, and it is for damage, not for malice. */
+/** Returns the CRC-32 of each column. It takes a third of the time of the hash, and protects against damage, not against malice. */
 const checksumsOf = (tape: Tape): string =>
   columnNames
     .map((name) => {

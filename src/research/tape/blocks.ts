@@ -4,13 +4,13 @@ import { boundsAt, LEVELS } from './index.ts';
 import type { PriceIndex } from './index.ts';
 
 export interface BlockValues {
-  /** How many levels of blocks there are. */
+  /** Number of levels of blocks. */
   readonly levels: number;
-  /** Fills in between which values each asset was during a block. */
+  /** Writes the bounds of each asset's value during a block. */
   read(level: number, block: number, held: Float64Array): void;
 }
 
-/** Bounds of the values of assets over blocks of time; the narrowest blocks are `2 ** exponent` ms wide. */
+/** Computes bounds of the values of assets over blocks of time; the narrowest blocks are `2 ** exponent` ms wide. */
 export function blockValues(
   histories: readonly History[],
   valuations: readonly Valuation[],
@@ -50,10 +50,10 @@ export function blockValues(
   return { levels, read };
 }
 
-/** So many blocks on the highest level of a search make another one above it worth its while. */
+/** Number of blocks on the highest level above which a search needs a further level. */
 const BLOCKS_MAX = 512;
 
-/** As many levels as the index of one tape has, and more where wide tapes are searched beside fine ones. */
+/** Returns as many levels as the index of a tape has, or more if long tapes are searched together with fine ones. */
 function levelsFor(histories: readonly History[], exponent: number): number {
   const known = histories.map(({ tape: { times, rows } }) => [times[0] ?? 0, times[rows - 1] ?? 0] as const);
   const spanMs = Math.max(0, ...known.map(([, last]) => last)) - Math.min(...known.map(([first]) => first));
@@ -62,10 +62,10 @@ function levelsFor(histories: readonly History[], exponent: number): number {
   return levels;
 }
 
-/** Bounds of the prices of several assets over blocks of time, block by block, the lower and the upper in turn. */
+/** Bounds of the prices of several assets over blocks of time, lower and upper in turn. */
 interface Places {
   readonly bounds: readonly Float32Array[];
-  /** Number of the first block of each. */
+  /** Number of the first block of each asset. */
   readonly first: readonly number[];
 }
 
@@ -74,7 +74,7 @@ interface Stand {
   readonly bounds: Float32Array;
   /** Number of the first block. */
   readonly first: number;
-  /** How many blocks of the search make one block here. */
+  /** Number of blocks of the search in one block of this level. */
   readonly width: number;
 }
 
@@ -87,7 +87,10 @@ const placesOf = (stands: readonly Stand[]): Places => ({
 });
 const NO_PLACES = placesOf([]);
 
-/** Below its own levels a history has its narrowest blocks, above them the bounds of everything. */
+/**
+ * Returns the bounds of a history on a level of the search. Below its own levels, these are its narrowest blocks; above them, the
+ * bounds of its whole span.
+ */
 function standOf({ first, bounds }: PriceIndex, level: number): Stand {
   const own = Math.min(Math.max(level, 0), LEVELS - 1);
   const [begin = 0, here = NO_BOUNDS] = [first[own], bounds[own]];

@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and those above it that are missing, one after the other: The recursive mkdir of Node retries forever on a
- * file system in which nothing can be created, such as /proc.
+ * Creates a folder and its missing parents, one after the other. The recursive mkdir of Node retries forever on a file system in
+ * which nothing can be created, such as /proc.
  */
 export function makeFolder(path: string): void {
   if (isFolder(path)) return;
@@ -11,7 +11,7 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path);
   } catch (error) {
-    if (!isFolder(path)) throw error; // somebody else was quicker
+    if (!isFolder(path)) throw error; // another process created it
   }
 }
 

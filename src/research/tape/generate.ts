@@ -4,7 +4,7 @@ import type { Instant } from '../../core/time.ts';
 import { tapeOf } from './tape.ts';
 import type { Tape } from './tape.ts';
 
-/** Invented market history, for demonstrations and measurements: the same options give the same tape on every machine. */
+/** Options of an invented market history, for demonstrations and measurements: the same options give the same tape on every machine. */
 export interface GenerateOptions {
   readonly pair: string;
   readonly rows: number;
@@ -21,7 +21,7 @@ export interface GenerateOptions {
   readonly correlation: number;
 }
 
-/** Prices have this many digits at the start, so that each is the decimal that its double stands for. */
+/** Digits of the first price: so few that each double stands for exactly one decimal. */
 const DIGITS = 7;
 
 const COMMON = 0;
@@ -30,7 +30,7 @@ const UP = 2;
 const DOWN = 3;
 const VOLUME = 4;
 
-/** A geometric random walk without drift of its price, in bars. Each opens at the close before it; there are no holes. */
+/** Generates bars of a geometric random walk whose price has no drift. Each bar opens at the previous close; there are no gaps. */
 export function generateTape(options: GenerateOptions): Tape {
   const { pair, rows, barMs, startsAt, seed, startPrice, volatility, correlation } = options;
   const together = hash32(`tape\n${seed}`);

@@ -1,14 +1,14 @@
 import { runInNewContext } from 'node:vm';
 
-/** A second a hundred MiB is slow; a few seconds more pass on a busy machine. */
+/** The limit assumes a slow 100 MB a second, and adds a few seconds for a busy machine. */
 const LEAST_MS = 3_000;
 const BYTES_A_MS = 100_000;
 
 /**
- * Runs `work` over this many bytes, and ends it if it takes far longer than reading them: a library for a file format may count up
- * to the number in a damaged file, and fill memory in the meantime. Nothing but a clock of the engine itself can end such a loop.
+ * Runs `work` over this many bytes, and ends it if it takes far longer than reading them: a library for a file format may loop up to
+ * a number in a damaged file, and fill memory in the meantime. Only a timer of the JavaScript engine can end such a loop.
  *
- * @throws Error when the time is over, and what `work` throws.
+ * @throws Error when the time is over, and any error of `work`.
  */
 export const inTime = <T>(bytes: number, work: () => T): T =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the context only calls the function

@@ -3,8 +3,8 @@ import { LEVELS } from './index.ts';
 import type { Closes, PriceIndex } from './index.ts';
 
 /**
- * Bytes of an index, to be kept beside its tape: a header of eight doubles and the hash of the tape, then the rows at which
- * blocks start (32-bit integers), then the bounds of all levels (32-bit floats). All little-endian.
+ * Returns the bytes of an index, for a file beside its tape: a header of eight doubles and the hash of the tape, then the rows at
+ * which blocks start (32-bit integers), then the bounds of all levels (32-bit floats). All little-endian.
  */
 export function indexBytes(index: PriceIndex): Uint8Array {
   const { tape, rows, barMs, exponent, first, bounds, starts } = index;
@@ -24,8 +24,8 @@ export function indexBytes(index: PriceIndex): Uint8Array {
 }
 
 /**
- * The index that `indexBytes` wrote for this very tape; `undefined` when the bytes are damaged, of another tape or of another
- * version of this program. Rebuild it then. The bytes are taken, not copied, where they are aligned.
+ * Reads the index that `indexBytes` wrote for this tape; `undefined` when the bytes are damaged, or belong to another tape or
+ * another version of this program: the caller then rebuilds the index. Aligned bytes are used in place, not copied.
  */
 export function readIndex(bytes: Uint8Array, tape: Closes): PriceIndex | undefined {
   if (bytes.byteLength < HEAD_BYTES) return undefined;
@@ -52,13 +52,13 @@ export function readIndex(bytes: Uint8Array, tape: Closes): PriceIndex | undefin
   return { tape: tape.hash, rows: tape.rows, barMs: tape.barMs, exponent, first, bounds, starts };
 }
 
-/** Of all bytes but its own. */
+/** Returns the checksum of all bytes except its own. */
 const sumOf = (bytes: Uint8Array): number =>
   crc32(bytes.subarray(NUMBERS_BYTES), crc32(bytes.subarray(0, NUMBERS_BYTES - 8)));
 
-/** Read as a double: bytes of another order, or of something else, are not taken for an index. */
+/** A double: bytes in another order, or of another file, do not read as this number. */
 const MAGIC = 0x7072_6963_6573;
-/** Another number whenever an index of the same tape would be another one. */
+/** Version of the format: changes whenever an index of the same tape would differ. */
 const FORMAT = 1;
 const NUMBERS_BYTES = 64;
 const HASH_BYTES = 64;

@@ -7,12 +7,12 @@ import type { Closes, PriceIndex } from './index.ts';
 import { DATA_BYTES_MAX, readRegularFile } from '../../files/regular-file.ts';
 import { changeableByOthers } from '../../files/rights.ts';
 
-/** An index of fewer rows is built faster than a file is looked for and checked. */
+/** Smallest number of rows for which the index is stored: building a smaller index is faster than finding and checking a file. */
 export const KEPT_ROWS_MIN = 100_000;
 
 /**
- * The index of a tape, out of the folder of tapes where it was kept there before; else it is built, and kept. A file that is
- * damaged is replaced, and a folder that cannot be written to costs the time to build it again: the answer is the same.
+ * Returns the index of a tape, from the folder of tapes if it is stored there; else builds and stores it. A damaged file is
+ * replaced. If the folder is not writable, the index is built again each time, with the same result.
  */
 export function indexThrough(folder: string, tape: Closes, rowsMin = KEPT_ROWS_MIN): PriceIndex {
   if (tape.rows < rowsMin || changeableByOthers(folder) !== undefined) return indexPrices(tape);
@@ -28,11 +28,11 @@ function readKept(file: string, tape: Closes): PriceIndex | undefined {
   try {
     return readIndex(readRegularFile(file, { maxBytes: DATA_BYTES_MAX }), tape);
   } catch {
-    return undefined; // no file is the usual case
+    return undefined; // usually, there is no file
   }
 }
 
-/** Whole or not at all: another process may read it in the meantime. */
+/** Writes the file completely or not at all, because another process may read it in the meantime. */
 function keep(file: string, folder: string, bytes: Uint8Array): void {
   try {
     makeFolder(folder);
@@ -44,6 +44,6 @@ function keep(file: string, folder: string, bytes: Uint8Array): void {
       rmSync(aside, { recursive: true, force: true });
     }
   } catch {
-    // What cannot be kept is built again the next time.
+    // Without the file, the next call builds the index again.
   }
 }

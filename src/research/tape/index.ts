@@ -1,14 +1,14 @@
 import type { Tape } from './tape.ts';
 
 /**
- * The lowest and the highest price that was known during each block of time, in a hierarchy: a question about prices is
- * answered for a whole block at once, and only blocks that may matter are opened.
+ * The lowest and the highest price that was known during each block of time, in a hierarchy: a search checks a whole block at
+ * once, and opens only blocks that may matter.
  *
  * Blocks are counted from 1970 and are 2^k ms wide, so blocks of different tapes nest, regardless of their bars and gaps.
- * What was known when a block began counts in it as well: without a new price, the last one holds.
+ * The price that was known when a block began counts in it as well: without a new price, the last one holds.
  */
 export interface PriceIndex {
-  /** Hash of the tape that it belongs to. */
+  /** Hash of its tape. */
   readonly tape: string;
   readonly rows: number;
   readonly barMs: number;
@@ -17,21 +17,21 @@ export interface PriceIndex {
   /** For each level, narrowest first, the number of its first block since 1970. */
   readonly first: readonly number[];
   /**
-   * For each level the bounds of its blocks, the lower and the upper in turn: floats, rounded outwards. After the last block
-   * follow those of all later time, in which the last price holds.
+   * For each level, the bounds of its blocks, lower and upper in turn: floats, rounded outwards. The last pair bounds all later
+   * time, in which the last price holds.
    */
   readonly bounds: readonly Float32Array[];
-  /** For each of the narrowest blocks the first row that is known at its beginning or later, and at the end the number of rows. */
+  /** For each of the narrowest blocks, the first row that is known at its beginning or later; at the end, the number of rows. */
   readonly starts: Int32Array;
 }
 
-/** Input of an index: closes, because decisions see only them. */
+/** Input of an index: closes, because decisions use only these. */
 export type Closes = Pick<Tape, 'times' | 'close' | 'barMs' | 'rows' | 'hash'>;
 
-/** Of minutes the narrowest block is 8.7 minutes wide, the widest 25 days. */
+/** For bars of a minute, the narrowest block is 8.7 minutes wide, the widest 25 days. */
 export const LEVELS = 7;
 const FAN_OUT = 4;
-/** Rows in one of the narrowest blocks, at least and on average. At most it is four times that. */
+/** Smallest average number of rows in one of the narrowest blocks; the average is at most four times as large. */
 const ROWS_MIN = 4;
 
 /** Builds the index of a tape: some 20 ms for a million rows. */
@@ -51,11 +51,11 @@ export function indexPrices(tape: Closes): PriceIndex {
   return { tape: hash, rows, barMs, exponent, first, bounds, starts: base.starts };
 }
 
-/** Position of the bounds of a block. `block` counts from 1970, and is not before the first one. */
+/** Returns the position of the bounds of a block. `block` counts from 1970, and is not before the first one. */
 export const boundsAt = (bounds: Float32Array, first: number, block: number): number =>
   Math.min(2 * (block - first), bounds.length - 2);
 
-/** Only odd exponents, so that levels that differ by a factor of four are the same ones on all tapes. */
+/** Returns an odd exponent, so that levels, which differ by a factor of four, match on all tapes. */
 function exponentFor(spanMs: number, rows: number): number {
   let exponent = 1;
   while (2 ** exponent * rows < ROWS_MIN * spanMs) exponent += 2;
@@ -97,7 +97,7 @@ function baseLevel({ times, close, barMs, rows }: Closes, exponent: number): Bas
   return { first, bounds, starts };
 }
 
-/** `first` is the number of the first block below. */
+/** Builds the next level. `first` is the number of the first block of the level below. */
 function levelAbove(below: Float32Array, first: number): Float32Array {
   const blocks = Math.max(0, below.length / 2 - 1);
   const offset = first % FAN_OUT;
@@ -118,20 +118,20 @@ function levelAbove(below: Float32Array, first: number): Float32Array {
 const float = new Float32Array(1);
 const bits = new Int32Array(float.buffer);
 
-/** The next float of 32 bits in this direction. For floats above zero, whose bits count upwards. */
+/** Returns the next 32-bit float in a direction. Only for floats above zero, whose bits ascend with their value. */
 function neighbour(value: number, step: 1 | -1): number {
   float[0] = value;
   bits[0] = (bits[0] ?? 0) + step;
   return float[0];
 }
 
-/** The largest float of 32 bits that is not above `value`, which is zero or more. */
+/** Returns the largest 32-bit float that is not above `value`, which is zero or more. */
 export function floatBelow(value: number): number {
   const near = Math.fround(value);
   return near > value ? neighbour(near, -1) : near;
 }
 
-/** The smallest float of 32 bits that is not below `value`, which is zero or more; infinite when there is none. */
+/** Returns the smallest 32-bit float that is not below `value`, which is zero or more; infinity when there is none. */
 export function floatAbove(value: number): number {
   const near = Math.fround(value);
   return near < value ? neighbour(near, 1) : near;

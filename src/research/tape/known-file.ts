@@ -4,20 +4,20 @@ import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import { readRegularFile } from '../../files/regular-file.ts';
 
-/** Hashing a smaller one takes less than looking its hash up. */
+/** Smallest file whose hash is stored: hashing a smaller one is faster than finding its hash. */
 export const KNOWN_BYTES_MIN = 2 ** 21;
 
-/** A file as it was before it was read. */
+/** Identity of a file before it is read. */
 export interface Sighting {
   /** Absolute. */
   readonly path: string;
   /** Changes whenever the file is written, replaced or renamed over. */
   readonly stamp: string;
-  /** When it was seen, by the file system that keeps the hash, Unix ms; `undefined` when nobody asked. */
+  /** Time of the sighting on the clock of the file system that stores the hash, Unix ms; `undefined` if not requested. */
   readonly seenMs?: number | undefined;
 }
 
-/** What is there to be read; `undefined` for what is no large file. With a folder it can be kept there what was read. */
+/** Returns the current identity of a large file; `undefined` for any other. `folder`: where the hash of the file will be stored. */
 export function sight(path: string, folder?: string): Sighting | undefined {
   const found = statOf(path);
   if (found?.isFile() !== true || found.size < KNOWN_BYTES_MIN) return undefined;
@@ -25,7 +25,7 @@ export function sight(path: string, folder?: string): Sighting | undefined {
   return folder === undefined ? { path, stamp } : { path, stamp, seenMs: timeIn(folder) };
 }
 
-/** The time that the file system of this folder would stamp now. */
+/** Returns the current time of the file system that holds the folder. */
 function timeIn(folder: string): number | undefined {
   try {
     const made = mkdtempSync(join(folder, 'seen.new-'));
@@ -35,13 +35,13 @@ function timeIn(folder: string): number | undefined {
       rmSync(made, { recursive: true });
     }
   } catch {
-    return undefined; // what cannot be kept is hashed again the next time
+    return undefined; // without it, the file is hashed again the next time
   }
 }
 
 /**
- * The SHA-256 that was kept for this file, when it has not changed since. Times of files are coarse: a file that was written within
- * two seconds of being seen could have been written again at the same time, so that its hash is not believed.
+ * Returns the stored SHA-256 of a file that has not changed since. File times are coarse: a file that was written within two
+ * seconds before its sighting may have been written again at the same time, so its hash is not trusted.
  */
 export function knownHash(folder: string, { path, stamp }: Sighting): string | undefined {
   try {
@@ -54,11 +54,11 @@ export function knownHash(folder: string, { path, stamp }: Sighting): string | u
     if (statSync(file, { bigint: true }).mtimeNs - changedNs < COARSE_NS) return undefined;
     return found;
   } catch {
-    return undefined; // not kept is the usual case
+    return undefined; // usually, no hash is stored
   }
 }
 
-/** Keeps the hash of what was read after the sighting, unless the file has changed in the meantime. */
+/** Stores the hash of the bytes that were read after the sighting, unless the file has changed in the meantime. */
 export function keepHash(folder: string, { path, stamp, seenMs }: Sighting, sha256: string): void {
   if (seenMs === undefined) return;
   try {
@@ -69,19 +69,19 @@ export function keepHash(folder: string, { path, stamp, seenMs }: Sighting, sha2
     try {
       const note = join(aside, 'source');
       writeFileSync(note, `${stamp}\n${sha256}\n`);
-      // Data written to the file during the import was not hashed.
+      // The note gets the time of the sighting, because data written to the file after that was not hashed.
       utimesSync(note, seenMs / 1000, seenMs / 1000);
       renameSync(note, file);
     } finally {
       rmSync(aside, { recursive: true, force: true });
     }
   } catch {
-    // What cannot be kept is hashed again the next time.
+    // Without the note, the file is hashed again the next time.
   }
 }
 
 const COARSE_NS = 2_000_000_000n;
-/** Of a note with one hash. */
+/** Largest size of a note with one hash. */
 const NOTE_BYTES_MAX = 4_096;
 
 /** `undefined` for a file that does not exist or cannot be checked: the code that reads it reports why. */

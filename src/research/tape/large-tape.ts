@@ -7,21 +7,21 @@ import type { ColumnName, Tape } from './tape.ts';
 import { openRegularFile } from '../../files/regular-file.ts';
 
 /**
- * Large tapes that were kept: times and closes are read at once, other columns when they are used, whole or in blocks. A few orders
- * over a year of minutes need a third of the file. What is read is checked, and nothing else.
+ * Large stored tapes: times and closes are read at once, other columns when they are used, whole or in blocks. A few orders over a
+ * year of minutes need a third of the file. Only the parts that are read are checked.
  */
 
 /** Below this size, reading a whole tape is faster than reading parts. */
 const LARGE_ROWS_MIN = 100_000;
 /** Rows that share a checksum. */
 const BLOCK_ROWS = 2_048;
-/** A reader of this many blocks of a column will read more: the whole of it takes as long. */
+/** A caller that has read this many blocks of a column will read more: reading the rest takes as long. */
 const BLOCKS_MAX = 64;
 const NOTE = 'crc32_blocks';
 const SUM_DIGITS = 8;
 const DOUBLE_BYTES = 8;
 
-/** What a large tape notes besides: its rows, and for each column the checksums of its blocks. */
+/** Returns the extra notes of a large tape: its number of rows, and for each column the checksums of its blocks. */
 export function blockNotes(tape: Tape): Readonly<Record<string, string>> {
   if (tape.rows < LARGE_ROWS_MIN) return {};
   const sums = columnNames.map((name) =>
@@ -38,9 +38,10 @@ interface Found {
 }
 
 /**
- * The large tape in a file; `undefined` for any other file, which is then read whole. The file stays open until all columns are read.
+ * Opens the large tape in a file; `undefined` for any other file, which the caller reads whole. The file stays open until all columns
+ * are read.
  *
- * @throws OperatorError (`data`) when what is read does not fit its checksums: here, and wherever a column is used.
+ * @throws OperatorError (`data`) when data does not match its checksums: here, and wherever a column is used.
  */
 export function openLarge(path: string): Found | undefined {
   const opened = ahead.get(path) ?? open(path);
@@ -56,8 +57,8 @@ export function openLarge(path: string): Found | undefined {
 }
 
 /**
- * Begins with what `openLarge` reads at once, in another thread. Ends when that is read, and well in any case: what is wrong
- * with the file `openLarge` says.
+ * Reads the columns that `openLarge` needs at once, in another thread. Resolves in any case: `openLarge` reports what is wrong with
+ * the file.
  */
 export async function readAhead(path: string): Promise<void> {
   let opened: Opened | undefined;
@@ -82,7 +83,7 @@ const AT_ONCE: readonly ColumnName[] = ['times', 'close'];
 interface Opened {
   readonly place: Place;
   readonly notes: ReadonlyMap<string, string>;
-  /** Columns that were read before, at least in part. */
+  /** Columns that were read ahead, at least in part. */
   readonly begun: Map<ColumnName, Begun>;
 }
 
@@ -94,7 +95,7 @@ interface Begun {
 
 const ahead = new Map<string, Opened>();
 
-/** How many bytes came: none where it failed. */
+/** Returns the number of bytes read; zero on failure. */
 const bytesRead = async (file: number, into: Float64Array, position: number): Promise<number> =>
   await new Promise((resolve) => {
     read(file, into, 0, into.byteLength, position, (error, done) => {
@@ -150,7 +151,10 @@ function tapeIn(opened: Opened): Found {
   return { tape, notes };
 }
 
-/** An Arrow file begins with eight bytes, the schema and what precedes the columns; these lie one after another (`tapeToArrow`). */
+/**
+ * Reads the head of an Arrow file: eight bytes, the schema, and the head of the batch, which the columns follow one after another
+ * (`tapeToArrow`).
+ */
 function headOf(
   file: number,
 ): { readonly notes: ReadonlyMap<string, string>; readonly bodyAt: number } | undefined {
@@ -164,7 +168,7 @@ function headOf(
   return notes && { notes, bodyAt };
 }
 
-/** Where the head of a message ends: it begins with a mark and its length. */
+/** Returns where the head of a message ends: it begins with a mark and its length. */
 function messageEnd(file: number, at: number): number | undefined {
   const begin = Buffer.alloc(8);
   readSync(file, begin, 0, begin.length, at);
@@ -178,9 +182,9 @@ interface Place {
   readonly file: number;
   readonly path: string;
   readonly rows: number;
-  /** Of the first column. */
+  /** Position of the first column, bytes. */
   readonly bodyAt: number;
-  /** Of each column, those of its blocks one after another. */
+  /** Checksums of each column: those of its blocks one after another. */
   readonly sums: readonly string[];
 }
 
@@ -216,9 +220,7 @@ class LargeColumns {
     return rows.subarray(from - begin, until - begin);
   }
 
-  /**
-   * Rows from the beginning of a block to the end of one: all that was begun with, or in room of their own.
-   */
+  /** Reads rows from the beginning of a block to the end of one: into the buffer of a column that was read ahead, or into a new one. */
   #read(name: ColumnName, from: number, until: number): Float64Array {
     const { file, path, sums } = this.#place;
     const begun = until - from === this.#place.rows ? this.#begun.get(name) : undefined;
@@ -250,20 +252,17 @@ class LargeColumns {
   }
 }
 
-/** Where a row of a column is in the file. */
+/** Returns the position of a row of a column in the file. */
 const placeOf = ({ bodyAt, rows }: Place, name: ColumnName, row: number): number =>
   bodyAt + (columnNames.indexOf(name) * rows + row) * DOUBLE_BYTES;
 
-/**
- * Memory of the kind that workers share: V8 counts no such memory towards the garbage that it collects, and a short command ends
- * before it has to collect any.
- */
+/** Allocates shared memory: V8 does not count it towards garbage collection, and a short command ends before it needs any collection. */
 const roomFor = (rows: number): Float64Array => new Float64Array(new SharedArrayBuffer(rows * DOUBLE_BYTES));
 
-/** CRC-32, eight digits. */
+/** Returns a CRC-32 as eight digits. */
 const sumOf = (values: Float64Array): string => crc32(values).toString(16).padStart(SUM_DIGITS, '0');
 
-/** Only tapes of the cache are read in parts: what is deleted there is rebuilt. */
+/** Removes a damaged file. Only tapes of the cache are read in parts, and the cache rebuilds a removed tape. */
 function isRemoved(path: string): boolean {
   try {
     rmSync(path, { force: true });

@@ -1,4 +1,4 @@
-/** LZ4: blocks as Parquet has them, frames as Arrow has them. Source: LZ4 block and frame format descriptions, read 2026-11-22. */
+/** LZ4: blocks as in Parquet, frames as in Arrow. Source: LZ4 block and frame format descriptions, read 2026-11-22. */
 
 const FRAME = 0x184d2204;
 const BYTES_MAX = 2 ** 31 - 1;
@@ -29,7 +29,7 @@ class Output {
     this.length += from.length;
   }
 
-  /** Repeats what was written `distance` bytes ago; it may overlap what is being written. */
+  /** Repeats the output from `distance` bytes ago; the source may overlap the destination. */
   repeat(distance: number, length: number): void {
     if (distance === 0 || distance > this.length)
       throw new Error('LZ4: a match refers to data before the start');
@@ -46,7 +46,7 @@ class Output {
   }
 }
 
-/** One block of `size` bytes when unpacked. */
+/** Decodes one block, which has `size` bytes when unpacked. */
 export function lz4Block(packed: Uint8Array, size: number): Uint8Array {
   const output = new Output(size);
   decodeBlock(packed, output);
@@ -54,7 +54,7 @@ export function lz4Block(packed: Uint8Array, size: number): Uint8Array {
   return output.done();
 }
 
-/** A frame: its blocks one after another. */
+/** Decodes a frame: its blocks one after another. */
 export function lz4Frame(packed: Uint8Array): Uint8Array {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
   if (view.getUint32(0, true) !== FRAME) throw new Error('LZ4: not a frame');

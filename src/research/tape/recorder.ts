@@ -14,15 +14,15 @@ export interface SeenBar {
 }
 
 /**
- * Builds bars from arriving prices. A bar counts if the recorder saw its start and the next bar has started: the first and the last
- * partial bar are never returned, and an interval without prices has no bar.
+ * Builds bars from arriving prices. A bar is complete if the recorder saw its start and the next bar has started: the partial first
+ * and last bars are never returned, and an interval without prices has no bar.
  */
 export class BarRecorder {
   readonly #barMs: number;
   readonly #from: number;
   #bar: SeenBar | undefined;
 
-  /** Bars before `begunAt` are incomplete. `after`: the start of the last recorded bar. */
+  /** Bars that began before `begunAt` are incomplete. `after` is the start of the last recorded bar. */
   constructor(barMs: number, begunAt: Instant, after?: Instant) {
     this.#barMs = barMs;
     this.#from = Math.max(Math.ceil(begunAt / barMs) * barMs, (after ?? -barMs) + barMs);
@@ -45,6 +45,6 @@ export class BarRecorder {
 /** Header of a recorded file: `data import` reads it. There is no volume: reference prices are not trades. */
 export const SEEN_HEADER = 'timestamp_ms,open,high,low,close';
 
-/** A bar as a line of a recorded file, with all digits. */
+/** Returns a bar as a line of a recorded file, with all digits. */
 export const seenLine = ({ at, open, high, low, close }: SeenBar): string =>
   [String(at), ...[open, high, low, close].map((each) => text(each))].join(',');

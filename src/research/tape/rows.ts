@@ -3,28 +3,28 @@ import type { History } from '../run/history.ts';
 import type { PriceIndex } from './index.ts';
 import { lastKnownRow } from './tape.ts';
 
-/** Goes through the prices of several tapes in the order in which they become known, an instant at a time. */
+/** A cursor over the prices of several tapes in the order in which they become known, one instant at a time. */
 export interface RowCursor {
   /** The last row of each tape that is known at `at`. */
   readonly rows: Int32Array;
   readonly at: number;
-  /** When the oldest of these prices became known. */
+  /** Returns when the oldest of these prices became known. */
   oldest(): number;
-  /** When the next price arrives; infinite when none does. */
+  /** Returns when the next price arrives; infinity when none does. */
   nextAt(): number;
-  /** Goes to what is known at an instant. */
+  /** Moves to the prices known at an instant. */
   seek(at: number): void;
-  /** Goes to what is known just before a block of the search begins. */
+  /** Moves to the prices known just before a block of the search begins. */
   enter(block: number): void;
   /** Moves to the next instant before `end` at which a price arrives; `false` if there is none. */
   advance(end: number): boolean;
 }
 
-/** The blocks of the search are `2 ** exponent` ms wide; an index with that exponent says where they begin. */
+/** Returns a cursor. The blocks of the search are `2 ** exponent` ms wide; an index with that exponent knows where they begin. */
 export function rowCursor(histories: readonly History[], exponent: number): RowCursor {
   const count = histories.length;
   const rows = new Int32Array(count);
-  /** When the next row of each is known. */
+  /** When the next row of each tape is known. */
   const nextAt = new Float64Array(count);
   const width = 2 ** exponent;
   const tapes = histories.map(({ tape }) => tape);
@@ -73,6 +73,6 @@ export function rowCursor(histories: readonly History[], exponent: number): RowC
   };
 }
 
-/** The first row that is known in one of the narrowest blocks of an index or later. */
+/** Returns the first row that is known in one of the narrowest blocks of an index or later. */
 const startOf = ({ first, starts }: PriceIndex, block: number): number =>
   starts[Math.min(block - (first[0] ?? 0), starts.length - 1)] ?? 0;

@@ -12,18 +12,18 @@ import type { Tape } from './tape.ts';
 import { DATA_BYTES_MAX, readRegularFile } from '../../files/regular-file.ts';
 import { changeableByOthers } from '../../files/rights.ts';
 
-/** Tapes on disk: files of market history are imported once, and then loaded from the folder of tapes. */
+/** Tapes on disk: files of market history are imported once, then loaded from the folder of tapes. */
 
 export interface OpenTape extends ImportOptions {
-  /** Where paths that are not absolute begin. */
+  /** Folder that relative paths start from. */
   readonly cwd: string;
-  /** Folder of cached tapes; without it nothing is cached. */
+  /** Folder of cached tapes; if omitted, nothing is cached. */
   readonly cacheFolder?: string | undefined;
-  /** Omitted: a signal that ends the process also ends the writing of a file. */
+  /** Protects the writing of a file from signals. If omitted, a signal that ends the process also interrupts the writing. */
   readonly undisturbed?: Undisturbed | undefined;
 }
 
-/** Does what writes a file, and keeps away what would end the process in the middle of it. */
+/** Runs a function that writes a file, and defers signals that would end the process during it. */
 export type Undisturbed = (write: () => void) => void;
 
 /** Origin of a tape: a tape file, the cache, newly cached, or only in memory. */
@@ -33,23 +33,23 @@ export interface OpenedTape {
   readonly tape: Tape;
   readonly report: ImportReport;
   readonly origin: TapeOrigin;
-  /** The tape as a file, absolute; `undefined` when it is in memory only. */
+  /** Absolute path of the tape's file; `undefined` when the tape is in memory only. */
   readonly file: string | undefined;
-  /** Why it was imported again, or could not be cached. */
+  /** Why the tape was imported again, or could not be cached. */
   readonly said: string | undefined;
 }
 
 const REPORT = 'import_report';
 
 /**
- * The tape of files of one pair: tapes (`.arrow`) are loaded as they are, others are imported, or taken from the cache when
- * the same bytes were imported before with the same options by the same reader.
+ * Opens the tape of files of one pair: tapes (`.arrow`) are loaded directly, other files are imported, or taken from the cache
+ * when the same reader has imported the same bytes with the same options before.
  *
- * @throws OperatorError (`data`, `usage`) that names the file, and the row that is wrong.
+ * @throws OperatorError (`data`, `usage`) that names the file and the invalid row.
  */
 export async function openTape(files: readonly string[], options: OpenTape): Promise<OpenedTape> {
   const named = options.cacheFolder === undefined ? undefined : resolve(options.cwd, options.cacheFolder);
-  // What others could have put there is neither read nor kept.
+  // A cache that other users can change is neither read nor written.
   const foreign = named === undefined ? undefined : changeableByOthers(named);
   const cacheFolder = foreign === undefined ? named : undefined;
   const unread = cacheFolder === undefined ? undefined : knownTape(files, options, cacheFolder);
@@ -76,25 +76,25 @@ export async function openTape(files: readonly string[], options: OpenTape): Pro
     options,
     join(cacheFolder, `${cacheKey(hashed, options)}.arrow`),
   );
-  // Of the tape that is there by now: what was not kept would only be looked for.
+  // Only for a tape that is stored: the hash serves to find its file.
   for (const [n, sighting] of seen.entries())
     if (sighting !== undefined && opened.file !== undefined)
       keepHash(cacheFolder, sighting, hashed[n]?.sha256 ?? '');
   return opened;
 }
 
-/** The folder of tapes, created if possible. */
+/** Returns the folder of tapes, and creates it if possible. */
 function madeFolder(folder: string | undefined): string | undefined {
   if (folder === undefined) return undefined;
   try {
     makeFolder(folder);
     return folder;
   } catch {
-    return undefined; // said where the tape cannot be kept
+    return undefined; // reported where the tape cannot be stored
   }
 }
 
-/** Begins to read a large tape of the cache while the caller does something else: `openTape` continues with it. */
+/** Starts reading a large tape of the cache while the caller does other work: `openTape` continues with it. */
 export async function beginTape(files: readonly string[], options: OpenTape): Promise<void> {
   const { cwd, cacheFolder } = options;
   if (cacheFolder === undefined || changeableByOthers(resolve(cwd, cacheFolder)) !== undefined) return;
@@ -102,11 +102,11 @@ export async function beginTape(files: readonly string[], options: OpenTape): Pr
     const file = knownFile(files, options, resolve(cwd, cacheFolder));
     if (file !== undefined) await readAhead(file);
   } catch {
-    // Said where it is opened.
+    // Reported where the tape is opened.
   }
 }
 
-/** The tape of files that have not changed since they were hashed: they are not read again. */
+/** Returns the cached tape of files that have not changed since they were hashed, without reading them. */
 function knownTape(files: readonly string[], options: OpenTape, folder: string): OpenedTape | undefined {
   const file = knownFile(files, options, folder);
   if (file === undefined) return undefined;
@@ -118,7 +118,7 @@ function knownTape(files: readonly string[], options: OpenTape, folder: string):
   }
 }
 
-/** Where the tape of such files is kept, if it is. */
+/** Returns the path of the cached tape of files whose hashes are stored; `undefined` for any other files. */
 function knownFile(files: readonly string[], options: OpenTape, folder: string): string | undefined {
   const hashed: HashedFile[] = [];
   for (const name of files) {
@@ -142,7 +142,7 @@ async function throughCache(
     if (found !== undefined) return { ...found, origin: 'cached', file, said };
     said = `${file} is not a tape: rebuilding it`;
   } catch (cause) {
-    // No file is the usual case. A damaged one is rebuilt, which costs a second and no result.
+    // Usually, there is no file. A damaged one is rebuilt, which costs a second and changes no result.
     if (cause instanceof OperatorError) said = `${cause.message}: made anew`;
   }
   const { tape, report } = await imported(sources, options);
@@ -160,7 +160,7 @@ async function throughCache(
   return { tape, report, origin: 'imported', file, said };
 }
 
-/** Readers are loaded when there is something to read. */
+/** Imports files. The code that reads them is loaded on first use. */
 async function imported(
   sources: readonly SourceFile[],
   options: ImportOptions,
@@ -169,7 +169,10 @@ async function imported(
   return await importTape(sources, options);
 }
 
-/** What decides about a tape: the bytes, their names (some carry the pair or the day), the options and the reader. */
+/**
+ * Returns the cache key of a tape: the bytes, their names (some contain the pair or the day), the options and the version of the
+ * reader.
+ */
 function cacheKey(sources: readonly HashedFile[], options: ImportOptions): string {
   const { format, unit, barMs, priceScale, pair, anyPair, keep, sort } = options;
   const files = sources.map(({ name, sha256 }) => [basename(name), sha256]);
@@ -192,7 +195,7 @@ const plainly: Undisturbed = (write) => {
   write();
 };
 
-/** What was being written when a process or a machine died: nobody writes for that long. */
+/** Age at which an unfinished file counts as left over from a crash: no write takes that long. */
 const LEFT_OVER_MS = 600_000;
 const ASIDE = /\.new-[A-Za-z0-9]{6}$/u;
 
@@ -218,7 +221,7 @@ export function writeTape(file: string, tape: Tape, report: ImportReport): void 
   }
 }
 
-/** The tape in a file of the cache: a large one in parts. */
+/** Reads the tape in a file of the cache; a large one in parts. */
 function keptTape(file: string): ReadTape | undefined {
   const large = openLarge(file);
   if (large !== undefined) return withReport(large, file);
@@ -230,7 +233,7 @@ interface ReadTape {
   readonly report: ImportReport;
 }
 
-/** The tape in these bytes and what its import found; `undefined` when another program wrote the Arrow file. */
+/** Reads a tape and the report of its import; `undefined` when another program wrote the Arrow file. */
 function tapeIn({ name, bytes }: SourceFile): ReadTape | undefined {
   const found = tapeFromArrow(bytes, name);
   return found && withReport(found, name);
@@ -254,7 +257,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Only this program writes the report: that it belongs to the tape is enough. */
+/** Whether the report belongs to the tape. That check suffices, because only this program writes the report. */
 const isReportOf = ({ hash, rows, pair, barMs }: Tape, value: unknown): value is ImportReport =>
   typeof value === 'object' &&
   value !== null &&
@@ -264,7 +267,7 @@ const isReportOf = ({ hash, rows, pair, barMs }: Tape, value: unknown): value is
   'barMs' in value &&
   value.hash === hash &&
   value.rows === rows &&
-  // No checksum holds these two, and the report has them too.
+  // No checksum covers these two, but the report contains them too.
   value.pair === pair &&
   value.barMs === barMs;
 

@@ -5,18 +5,19 @@ import type { Instant } from '../../core/time.ts';
 import { knownAt, lastKnownRow, priceAt } from './tape.ts';
 import type { Tape } from './tape.ts';
 
-/** Bars of one length that were made last, oldest first. */
+/** The latest bars of one length, oldest first. */
 interface Made {
-  /** They are all there are up to here. */
+  /** The bars are complete up to this instant. */
   readonly end: Instant;
-  /** How many were asked for. */
+  /** Requested number of bars. */
   readonly count: number;
   readonly bars: readonly Bar[];
 }
 
 /**
- * Bars of any length out of the rows of a tape. A row counts to the interval in which its close becomes known, so that a bar is made of
- * what was known when it ended and of nothing else. An interval without rows has no bar, and so has the one in which the tape begins.
+ * Builds bars of any length from the rows of a tape. A row counts in the interval in which its close becomes known, so that a bar
+ * contains only data that was known when it ended. An interval without rows has no bar, nor has the interval in which the tape
+ * begins.
  */
 export class TapeBars {
   readonly #tape: Tape;
@@ -26,7 +27,10 @@ export class TapeBars {
     this.#tape = tape;
   }
 
-  /** The newest `count` bars that have ended by `at`, oldest first; fewer where the tape has no more. @throws RangeError when its rows are longer. */
+  /**
+   * Returns the newest `count` bars that have ended by `at`, oldest first; fewer if the tape has no more. @throws RangeError when
+   * its rows are longer.
+   */
   newest(at: Instant, intervalMs: number, count: number): readonly Bar[] {
     if (this.#tape.barMs > intervalMs)
       throw new RangeError(
@@ -35,7 +39,7 @@ export class TapeBars {
     const end = lastEnd(at, intervalMs);
     const made = this.#made.get(intervalMs);
     if (made?.end === end && made.count === count) return made.bars;
-    // Time mostly advances: known values are not computed again.
+    // Time mostly advances: earlier bars are reused.
     const isOnward = made !== undefined && made.count === count && made.end < end;
     const known = isOnward ? made : { end: instant(0), bars: [] };
     const bars = [...known.bars, ...this.#between(known.end, end, { intervalMs, count })].slice(-count);
@@ -43,7 +47,7 @@ export class TapeBars {
     return bars;
   }
 
-  /** The newest `count` bars after `from` and up to `end`, oldest first. */
+  /** Returns the newest `count` bars after `from` and up to `end`, oldest first. */
   #between(
     from: Instant,
     end: Instant,
@@ -54,7 +58,7 @@ export class TapeBars {
     const bars: Bar[] = [];
     let last = lastKnownRow(tape, end);
     while (last >= 0 && bars.length < count) {
-      // A row that becomes known at the very end of an interval is its last.
+      // A row that becomes known exactly at the end of an interval is its last.
       const start = (Math.ceil(knownAt(tape, last) / intervalMs) - 1) * intervalMs;
       if (start < from || start < begins) break;
       let first = last;

@@ -12,20 +12,20 @@ export interface Tape {
   /** Length of a bar, ms; 0 for trades. */
   readonly barMs: number;
   readonly rows: number;
-  /** Start of each bar, Unix ms, strictly ascending. Trades: when, ascending. */
+  /** Start of each bar, Unix ms, strictly ascending. For trades, their times, ascending. */
   readonly times: Float64Array;
   /** Quote per base, as are the next three. The decimal of a price is the shortest text of its double: `priceAt`. */
   readonly open: Float64Array;
   readonly high: Float64Array;
   readonly low: Float64Array;
   readonly close: Float64Array;
-  /** Base currency; NaN where the source has none. */
+  /** Base currency; NaN if the source has none. */
   readonly volume: Float64Array;
   /** SHA-256 of the columns, hex. */
   readonly hash: string;
-  /** Rows from the first to before the second of a column, where these can be had without all of it. */
+  /** Returns the rows of a column from `from` to before `until`, for tapes that can read part of a column. */
   readonly part?: ((column: ColumnName, from: number, until: number) => Float64Array) | undefined;
-  /** The pair was delisted when its last bar ended: that price stays, and it cannot be bought. */
+  /** Whether the pair was delisted when its last bar ended: it keeps that price and can no longer be bought. */
   readonly isDelisted?: boolean | undefined;
 }
 
@@ -33,20 +33,20 @@ export const columnNames = ['times', 'open', 'high', 'low', 'close', 'volume'] a
 export type ColumnName = (typeof columnNames)[number];
 export type Columns = Pick<Tape, ColumnName>;
 
-/** What is wrong with a row. Rows count from 0. */
+/** A fault in a row. Rows count from 0. */
 export interface RowFault {
   readonly row: number;
   readonly why: string;
 }
 
-/** Unix ms of the year 10000: a later time is in a finer unit, and no time text can hold it. */
+/** Unix ms of the year 10000: a later time must be in a finer unit, and no ISO text can represent it. */
 const TIME_MAX = 253_402_300_800_000;
 const PAIR = /^[a-z0-9]{2,24}$/u;
 
 /**
- * A tape of columns that belong together. The columns are taken, not copied.
+ * Builds a tape from columns, which are used in place, not copied.
  *
- * @throws OperatorError (`data`) that says what is wrong, and in which row (counted from 1).
+ * @throws OperatorError (`data`) with the fault and its row (counted from 1).
  */
 export function tapeOf({
   pair,
@@ -67,7 +67,7 @@ export function tapeOf({
   return { pair, barMs, rows: times.length, times, open, high, low, close, volume, hash };
 }
 
-/** The first invalid row; `undefined` if all are valid. */
+/** Returns the first invalid row; `undefined` if all are valid. */
 export function faultIn(columns: Columns, barMs: number): RowFault | undefined {
   const rows = columns.times.length;
   if (!Number.isSafeInteger(barMs) || barMs < 0)
@@ -94,7 +94,7 @@ function timeFault(at: number, before: number, barMs: number): string | undefine
   return at < before + barMs ? `starts before the previous bar, of ${barMs} ms, has ended` : undefined;
 }
 
-/** Why the prices or the volume of a row are impossible; `undefined` if they are possible. */
+/** Returns why the prices or the volume of a row are impossible; `undefined` if they are possible. */
 export function priceFault(columns: Omit<Columns, 'times'>, row: number): string | undefined {
   const open = columns.open[row] ?? Number.NaN;
   const high = columns.high[row] ?? Number.NaN;
@@ -114,7 +114,7 @@ export function priceFault(columns: Omit<Columns, 'times'>, row: number): string
 const volumeFault = (volume: number): string | undefined =>
   Number.isNaN(volume) ? undefined : `its volume ${volume} is below zero`;
 
-/** SHA-256 of the columns one after another, each as little-endian doubles, hex. */
+/** Returns the SHA-256 of the columns one after another, each as little-endian doubles, hex. */
 export function hashOf(columns: Columns): string {
   const hash = createHash('sha256');
   for (const name of columnNames) {
@@ -124,18 +124,18 @@ export function hashOf(columns: Columns): string {
   return hash.digest('hex');
 }
 
-/** When the close of a row is known: a row must not be used before that. */
+/** Returns when the close of a row is known: a row must not be used before that. */
 export const knownAt = (tape: Pick<Tape, 'times' | 'barMs'>, row: number): Instant =>
   after(instant(tape.times[row] ?? Number.NaN), tape.barMs);
 
-/** The last row whose close is known at `at`; -1 if there is none. */
+/** Returns the last row whose close is known at `at`; -1 if there is none. */
 export function lastKnownRow({ times, barMs }: Pick<Tape, 'times' | 'barMs'>, at: Instant): number {
   const begins = times[0] ?? Infinity;
   const last = times.length - 1;
   let low = -1;
   let high = last;
   if (barMs > 0) {
-    // Bars do not overlap: none stands further on than it would without a gap, and mostly there is none.
+    // Bars do not overlap: no row comes later than it would without gaps, and usually there is no gap.
     const most = Math.max(-1, Math.min(last, Math.floor((at - begins) / barMs) - 1));
     if ((times[last] ?? 0) - begins === last * barMs) return most;
     if (most >= 0 && (times[most] ?? Infinity) + barMs <= at) return most;
@@ -149,7 +149,7 @@ export function lastKnownRow({ times, barMs }: Pick<Tape, 'times' | 'barMs'>, at
   return low;
 }
 
-/** The exact decimal of a double out of a tape: the shortest text that reads back as it, without an exponent. */
+/** Returns the decimal of a double in a tape: the shortest text that reads back as the same double, without an exponent. */
 export function decimalText(value: number): string {
   const shortest = String(value);
   if (!shortest.includes('e')) return shortest;
@@ -164,7 +164,7 @@ export function decimalText(value: number): string {
     : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** A price of a tape as money: the only place where its double becomes a decimal. */
+/** Returns a price of a tape as money: the only place where its double becomes a decimal. */
 export function priceAt(column: Float64Array, row: number): Price {
   const last = lastPrices.get(column);
   if (last?.row === row) return last.price;

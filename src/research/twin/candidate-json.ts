@@ -8,7 +8,7 @@ import { CAUSES, shownBps } from './twin-json.ts';
 import type { CauseShare, ComparisonHead } from './twin-json.ts';
 import type { Unasked } from './live-answers.ts';
 
-/** `candidate.json`. Amounts are text. Differences are the candidate less live, in USD; above zero, the candidate would have done better. */
+/** `candidate.json`. Amounts are text. Differences are the candidate minus live, in USD; a positive one favours the candidate. */
 export interface CandidateReport extends ComparisonHead {
   readonly strategy: string;
   /** Hash of the text of the candidate, as the journal would record it at its start. */
@@ -16,11 +16,11 @@ export interface CandidateReport extends ComparisonHead {
   readonly live: StrategySumText;
   readonly candidate: StrategySumText;
   readonly difference_usd: string;
-  /** Of what live traded; absent where it traded nothing. */
+  /** Of the volume that live traded; absent if it traded nothing. */
   readonly difference_bps: string | undefined;
   /** Sum exactly to the difference. */
   readonly causes: readonly CauseShare[];
-  /** Slices of the candidate that the model quoted, because live has no answer for them. */
+  /** Number of slices of the candidate that the model quoted, because live has no answer for them. */
   readonly modelled: number;
   readonly warnings: readonly string[];
   readonly notes: readonly string[];

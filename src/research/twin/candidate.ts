@@ -12,7 +12,7 @@ import type { TwinRun } from './play.ts';
 import { causes } from './twin-setup.ts';
 import type { Cause, TwinSetup } from './twin-setup.ts';
 
-/** Another text of a strategy beside live: what it would have cost. Amounts in USD; above zero, the candidate would have done better. */
+/** A candidate text of a strategy compared with live. Amounts in USD; a positive one favours the candidate. */
 export interface CandidateComparison {
   readonly from: Instant;
   readonly until: Instant;
@@ -21,11 +21,14 @@ export interface CandidateComparison {
   readonly live: StrategySum;
   readonly candidate: StrategySum;
   readonly total: Money;
-  /** `text`: effect of the text on the model alone. Each cause: how much more it changes the candidate than the text of live. Sums exactly. */
+  /**
+   * `text`: effect of the text on the model alone. Each other cause: how much more it changes the candidate than the text of live.
+   * Sums exactly to `total`.
+   */
   readonly shares: Readonly<Record<Cause | 'rest', Money>>;
-  /** Slices of the candidate that the model quoted. */
+  /** Number of slices of the candidate that the model quoted. */
   readonly modelled: number;
-  /** Requests of the candidate without an answer of live, by reason. */
+  /** Number of requests of the candidate without an answer of live, by reason. */
   readonly unasked: Readonly<Record<Unasked, number>>;
 }
 
@@ -35,7 +38,7 @@ export interface StrategySum {
   readonly filled: number;
   /** USD. */
   readonly traded: Money;
-  /** Mean over its slices, against the reference of each, basis points; `undefined` where nothing traded. */
+  /** Mean cost of its slices against their references, basis points; `undefined` if nothing traded. */
   readonly meanBps: number | undefined;
 }
 

@@ -22,7 +22,7 @@ import type { TwinRun } from './play.ts';
 import { causes } from './twin-setup.ts';
 import type { Cause, TwinMarket, TwinSetup } from './twin-setup.ts';
 
-/** Live against its twin: every difference with its causes. Amounts in USD; above zero, live did better. */
+/** Live compared with its twin: every difference with its causes. Amounts in USD; a positive one favours live. */
 export interface Comparison {
   readonly from: Instant;
   readonly until: Instant;
@@ -34,38 +34,41 @@ export interface Comparison {
   readonly total: Money;
   /** Sums exactly to `total`. */
   readonly shares: Readonly<Record<Cause | 'rest', Money>>;
-  /** Decisions of live by those of the twin: `filled`, or the reason why not. */
+  /** Counts of slices by the decision of live and of the twin: `filled`, or the reason why not. */
   readonly decisions: readonly { readonly live: string; readonly twin: string; readonly slices: number }[];
-  /** Cost of live less that of the twin, basis points of one slice that both traded; with the interval that covers 95 % of resamples. */
+  /**
+   * Mean cost of live minus that of the twin, basis points, over slices that both traded, with the interval that covers 95 % of
+   * resamples.
+   */
   readonly cost:
     | { readonly mean: number; readonly low: number; readonly high: number; readonly slices: number }
     | undefined;
-  /** Slices for which the model gave a quote, because live has none. */
+  /** Number of slices that the model quoted, because live has no quote. */
   readonly modelled: number;
 }
 
 export interface Row {
   readonly key: string;
   readonly live: SliceOutcome | undefined;
-  /** On the model alone. */
+  /** Outcome on the model alone. */
   readonly twin: SliceOutcome | undefined;
   readonly total: Money;
   readonly shares: Readonly<Record<Cause | 'rest', Money>>;
-  /** Cost against the reference of live, or of the twin where live has none; basis points. */
+  /** Cost against the reference of live, or of the twin if live has none; basis points. */
   readonly liveBps: Ratio | undefined;
   readonly twinBps: Ratio | undefined;
   readonly isModelled: boolean;
 }
 
 export interface CompareSetup extends TwinSetup {
-  /** Only slices decided from here on, and before `until`. Default: all. */
+  /** Includes only slices decided from here on, and before `until`. Default: all. */
   readonly since?: Instant | undefined;
 }
 
 /** Decimals of the worth of a slice: sums and differences of such amounts are exact. */
 const WORTH_DECIMALS = 12;
 
-/** Runs the twin once on the model alone, and once more for each cause. @throws OperatorError */
+/** Runs the twin on the model alone, then once more for each cause. @throws OperatorError */
 export function compare(setup: CompareSetup): Comparison {
   const { recorded, since = recorded.from } = setup;
   const until = setup.until ?? recorded.until;
@@ -118,13 +121,16 @@ export const sharesOf = (of: (cause: Cause | 'rest') => Money): Row['shares'] =>
 interface Compared {
   readonly live: SliceOutcome | undefined;
   readonly plain: TwinRun;
-  /** One for each cause, on top of those before it. */
+  /** One run for each cause, on top of the causes before it. */
   readonly runs: readonly TwinRun[];
   readonly last: TwinRun;
   readonly worth: Worth;
 }
 
-/** The worth of a slice changes from run to run, from the model alone to live: each change belongs to what the run took over. */
+/**
+ * Attributes each difference: the worth of a slice changes from run to run, from the model alone to live, and each change belongs
+ * to the cause that the run adds.
+ */
 function rowOf(key: string, { live, plain, runs, last, worth }: Compared): Row {
   const twin = plain.slices.get(key);
   const worths = [plain, ...runs].map(({ slices }) => worth.of(slices.get(key)));
@@ -145,7 +151,7 @@ function rowOf(key: string, { live, plain, runs, last, worth }: Compared): Row {
   };
 }
 
-/** What was paid beyond the reference, fees included. */
+/** Returns the cost against the reference, including fees. */
 function bpsOf(slice: SliceOutcome | undefined, reference: Price | undefined): Ratio | undefined {
   if (slice === undefined || reference === undefined || slice.quantity.isZero()) return undefined;
   const { side, amount, fees, quantity } = slice;
@@ -153,9 +159,9 @@ function bpsOf(slice: SliceOutcome | undefined, reference: Price | undefined): R
   return slippageBps(side, priceOf(paid, quantity), reference);
 }
 
-/** What slices are worth at the end, in USD. */
+/** The worth of slices at the end, in USD. */
 export interface Worth {
-  /** Bought at the prices of the end, less what was paid; sold the other way round. Nothing was traded: zero. */
+  /** For a buy, its value at the prices of the end minus the payment; for a sell, the reverse. Zero if nothing traded. */
   of(slice: SliceOutcome | undefined): Money;
   traded(slice: SliceOutcome): Money;
 }
@@ -182,7 +188,7 @@ export function worthAt({ recorded }: TwinSetup, market: TwinMarket, until: Inst
   };
 }
 
-/** Mean cost of slices against their own references, basis points; `undefined` where none traded. */
+/** Returns the mean cost of slices against their own references, basis points; `undefined` if none traded. */
 export function meanCostOf(slices: readonly SliceOutcome[]): number | undefined {
   const each = slices.flatMap((slice) => bpsOf(slice, slice.reference) ?? []).map(approximate);
   return each.length === 0 ? undefined : meanOf(each);
@@ -190,7 +196,7 @@ export function meanCostOf(slices: readonly SliceOutcome[]): number | undefined 
 
 const meanOf = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
 
-/** How a slice ended, in one word. */
+/** Returns how a slice ended, in one word. */
 export const decisionOf = (slice: SliceOutcome | undefined): string => {
   if (slice === undefined) return 'not_decided';
   return slice.result === 'filled' ? 'filled' : (slice.reason ?? slice.result);
@@ -209,7 +215,7 @@ function decisionsOf(rows: readonly Row[]): Comparison['decisions'] {
 
 const RESAMPLES = 2_000;
 
-/** The mean of resamples of the slices, drawn with replacement (percentile bootstrap). */
+/** Returns the mean cost with its interval, from resamples of the slices, drawn with replacement (percentile bootstrap). */
 function costOf(rows: readonly Row[]): Comparison['cost'] {
   const each = rows.flatMap(({ liveBps, twinBps }) =>
     liveBps === undefined || twinBps === undefined ? [] : [approximate(subtract(liveBps, twinBps))],
@@ -223,6 +229,6 @@ function costOf(rows: readonly Row[]): Comparison['cost'] {
   return { mean: meanOf(each), low: at(0.025), high: at(0.975), slices: each.length };
 }
 
-/** Basis points of what live traded; `undefined` where it traded nothing. */
+/** Returns an amount in basis points of the volume that live traded; `undefined` if it traded nothing. */
 export const inBps = (amount: Money, traded: Money): Ratio | undefined =>
   traded.isZero() ? undefined : scale(fraction(amount, traded), ratio('10000'));

@@ -22,20 +22,20 @@ import type { Recorded } from './recorded.ts';
 /** Why live has no answer to a quote request of a candidate. */
 export type Unasked = 'pair_and_side' | 'time' | 'size';
 
-/** A candidate takes what live was quoted for the same pair and side at most so long before or after. */
+/** Longest time between a candidate's request and a quote to live of the same pair and side that it may use. */
 const NEAR_MS = 5 * MINUTE_MS;
-/** And for a size that was at least the candidate's, but for this. */
+/** Tolerance of sizes: the size that live requested, times this, must reach the candidate's. */
 const SIZE_TOLERANCE = ratio('1.1');
 
-/** Reasons for which live got no quote. */
+/** Reasons why live got no quote. */
 const NOT_QUOTED: ReadonlySet<string> = new Set(['quotes_unavailable', 'venue_failed', 'retry_budget']);
 
-/** What the venue of live answered to the attempts of a twin: to the same attempt, or for a candidate to the nearest. */
+/** The answers of the venue to live, for the attempts of a twin: of the same attempt or, for a candidate, of the nearest. */
 export class LiveAnswers {
   readonly #recorded: Recorded;
-  /** By pair and side, oldest first; empty where only the same attempt counts. */
+  /** By pair and side, oldest first; empty if only the same attempt counts. */
   readonly #near: ReadonlyMap<string, readonly Ask[]>;
-  /** The nearest, by client id of the candidate. */
+  /** The nearest answer, by client id of the candidate. */
   readonly #found = new Map<string, Ask>();
   /** Requests without an answer of live, by client id. */
   readonly unasked = new Map<string, Unasked>();
@@ -47,13 +47,13 @@ export class LiveAnswers {
       : new Map();
   }
 
-  /** The answer to an attempt, once it has asked for its quote. */
+  /** Returns the answer to an attempt that has requested its quote. */
   of(clientId: string | undefined): Ask | undefined {
     if (clientId === undefined) return undefined;
     return this.#recorded.asks.get(clientId) ?? this.#found.get(clientId);
   }
 
-  /** Called before a quote is asked for: looks for the nearest answer where live did not make this attempt. */
+  /** Finds the nearest answer for an attempt that live did not make. Call it before requesting the quote. */
   ask({ clientId, pair, side, size }: QuoteRequest, mid: Price | undefined, now: Instant): void {
     if (clientId === undefined || this.#near.size === 0 || this.of(clientId) !== undefined) return;
     const same = this.#near.get(`${pair} ${side}`) ?? [];
@@ -68,7 +68,7 @@ export class LiveAnswers {
     else this.#found.set(clientId, nearest);
   }
 
-  /** Its own quote, or for the nearest the same distance from the price of now. */
+  /** Returns the price of the attempt's own quote, or the price of the nearest quote at the same distance from the current price. */
   price(clientId: string, mid: Price): Price | undefined {
     const own = this.#recorded.asks.get(clientId)?.quote?.body.price;
     if (own !== undefined) return price(own);
@@ -80,7 +80,7 @@ export class LiveAnswers {
     return roundEven(worsen(intent.side, mid, bps), decimalsOf(quoted));
   }
 
-  /** Live got no quote for this attempt; or none for its slice any more, which it then gave up. */
+  /** Whether live got no quote for this attempt, or gave up its slice for lack of quotes. */
   isUnquoted(clientId: string): boolean {
     const ask = this.of(clientId);
     if (ask !== undefined)
@@ -93,7 +93,7 @@ export class LiveAnswers {
   }
 }
 
-/** What live asked for, in quote currency. */
+/** Returns the size that live requested, in quote currency. */
 const largestOf = ({ intent, quote }: Ask): Money =>
   quote === undefined
     ? intent.by === 'amount'

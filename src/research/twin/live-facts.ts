@@ -13,7 +13,7 @@ import type { LiveAnswers } from './live-answers.ts';
 import { sourcesOf, textsOf } from './texts.ts';
 import type { Cause, TwinMarket, TwinSetup } from './twin-setup.ts';
 
-/** What the twin takes over from live. */
+/** Returns the facts that the twin takes over from live. */
 export function liveFacts(
   setup: TwinSetup,
   { tapes }: TwinMarket,
@@ -48,7 +48,7 @@ export function liveFacts(
   };
 }
 
-/** The documents in force by the clock. */
+/** Returns a port that reads the documents in force at the current time. */
 function textsPort(setup: TwinSetup, tapes: TwinMarket['tapes'], clock: VirtualClock): StrategiesPort {
   return {
     read: () => {
@@ -67,20 +67,24 @@ function textsPort(setup: TwinSetup, tapes: TwinMarket['tapes'], clock: VirtualC
 }
 
 /**
- * A quote was asked for when the intent was written. It arrived `age_ms` before its order left, or when the desk discarded it.
+ * Returns the latency of a quote: from the intent record to the arrival of the quote, which is `age_ms` before its order, or to the
+ * record that discarded the attempt.
  */
 function quoteLatency(ask: Ask | undefined): number | undefined {
   if (ask?.quote !== undefined) return Math.max(0, ask.quote.at - ask.quote.body.age_ms - ask.at);
   return ask?.end?.result === 'discarded' ? Math.max(0, ask.end.at - ask.at) : undefined;
 }
 
-/** Until the first record of the outcome; a doubt says nothing about the duration of an order. */
+/** Returns the latency of an order, until the first record of its outcome; a doubt does not show how long an order took. */
 const orderLatency = (ask: Ask | undefined): number | undefined =>
   ask?.quote === undefined || ask.end === undefined || isDoubted(ask)
     ? undefined
     : Math.max(0, ask.end.at - ask.quote.at);
 
-/** The outcome was unknown at first; an order that the venue said to have canceled is a refusal, although the account must agree. */
+/**
+ * Whether the outcome was unknown at first. An order that the venue reported as canceled counts as refused, although the account
+ * must confirm it.
+ */
 const isDoubted = ({ end }: Ask): boolean => end?.result === 'doubt' && end.reason !== 'order_canceled';
 
 const wasTurnedDown = (ask: Ask | undefined): boolean | undefined => {
@@ -96,7 +100,7 @@ interface RecordedVenue {
   readonly model: ExecutionModel;
 }
 
-/** The venue of the twin where live got no answer: no quote, or none to its order. */
+/** Returns the venue of the twin, which also repeats missing answers of live: no quote, or no answer to an order. */
 function recordedVenue(inner: VenuePort, { clock, answers, midOf, taken, model }: RecordedVenue): VenuePort {
   return {
     ...inner,
@@ -114,7 +118,7 @@ function recordedVenue(inner: VenuePort, { clock, answers, midOf, taken, model }
     order: (request) => {
       const ask = answers.of(request.clientId);
       if (!taken.has('doubt') || ask === undefined || !isDoubted(ask)) return inner.order(request);
-      // Whether it traded is what the account of live showed in the end.
+      // Whether the order traded is known from the account of live.
       if (ask.result === 'filled') {
         const answer = inner.order(request);
         if ('subscribe' in answer) answer.subscribe();

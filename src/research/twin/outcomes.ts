@@ -16,21 +16,21 @@ export interface SliceOutcome {
   readonly side: Side;
   /** When its strategy decided it. */
   readonly decidedAt: Instant;
-  /** Of the decision, or else of the first attempt. */
+  /** Reference price of the decision, or else of the first attempt. */
   readonly reference: Price | undefined;
-  /** `open`: the journal ends before it does. */
+  /** `open`: the journal ends before the slice. */
   readonly result: 'filled' | 'skipped' | 'expired' | 'open';
-  /** Why less than planned was traded. */
+  /** Why the slice traded less than planned. */
   readonly reason: Reason | undefined;
   readonly attempts: number;
-  /** Attempts whose order the venue turned down. */
+  /** Number of attempts whose order the venue turned down. */
   readonly refusals: number;
   readonly doubts: number;
-  /** Of all its fills: base currency, and quote currency. */
+  /** Sum of its fills: base currency, and quote currency. */
   readonly quantity: Quantity;
   readonly amount: Money;
   readonly fees: Money;
-  /** When its first fill was executed. */
+  /** Time of its first fill. */
   readonly executedAt: Instant | undefined;
   /** Numbers of its records, ascending. */
   readonly records: readonly number[];
@@ -43,7 +43,7 @@ export const sliceKey = ({ parent, slice }: Pick<SliceOutcome, 'parent' | 'slice
 
 /** Follows every slice from its decision to its end. */
 export class Outcomes {
-  /** By client id; the account's figures count. */
+  /** Fills by client id, with the corrections of the account. */
   readonly fills = new Map<string, FillRecord>();
   readonly #slices = new Map<string, Draft>();
   /** The slice of each client id. */

@@ -15,13 +15,13 @@ import { referenceTape } from './references.ts';
 import { sourcesOf, textsOf } from './texts.ts';
 import type { Cause, TwinMarket, TwinSetup } from './twin-setup.ts';
 
-/** A twin that has run. */
+/** The result of a twin. */
 export interface TwinRun {
   /** By `sliceKey`. */
   readonly slices: ReadonlyMap<string, SliceOutcome>;
-  /** Slices, as `sliceKey`, with a quote that live never got: the model answered. */
+  /** Slices, as `sliceKey`, that the model quoted because live got no quote. */
   readonly modelled: ReadonlySet<string>;
-  /** Of a candidate: why live has no answer, for each request without one. */
+  /** For a candidate: why live has no answer, for each request without one. */
   readonly unasked: readonly Unasked[];
 }
 
@@ -31,8 +31,9 @@ export function marketOf(setup: Pick<TwinSetup, 'recorded' | 'tapes'>): TwinMark
 }
 
 /**
- * Runs the strategies on virtual time over what live recorded. Anything that is not among `taken` comes from the model. @throws
- * OperatorError
+ * Runs the strategies in virtual time over the records of live. Everything that is not among `taken` comes from the model.
+ *
+ * @throws OperatorError
  */
 export function play(
   setup: TwinSetup,
@@ -49,11 +50,11 @@ export function play(
     tapes,
     nextPossible,
     from: recorded.from,
-    // A slice that was decided in time may end: live is not cut off there either.
+    // A slice that was decided before `until` may end later, in the twin as in live.
     until: after(until, MINUTE_MS),
     strategies,
     policy: policyOf(setup),
-    // References of a journal may be far apart; each holds until the next.
+    // References in a journal may be far apart; each holds until the next.
     model: (setup.tapes ?? []).length === 0 ? { ...model, gapMax: Number.MAX_SAFE_INTEGER } : model,
     holdings: holdingsOf(setup, tapes),
     seed: 'twin',
@@ -76,7 +77,7 @@ export function play(
   return { slices, modelled, unasked: [...answers.unasked.values()] };
 }
 
-/** Limits as they were at first. Whom a twin would ask for an approval has answered in live: it asks nobody. */
+/** Returns the settings of the twin, with the first limits of live. It requests no approvals: people gave them in live. */
 function policyOf({ policy, recorded: { desk, limits } }: TwinSetup): DeskSettings {
   const [first] = limits;
   return {
@@ -88,7 +89,10 @@ function policyOf({ policy, recorded: { desk, limits } }: TwinSetup): DeskSettin
   };
 }
 
-/** What the twin holds at first: currencies without a price are not traded, and the simulated venue could not value them. */
+/**
+ * Returns the opening holdings of the twin, without currencies that have no price: they are not traded, and the simulated venue
+ * could not value them.
+ */
 function holdingsOf(
   { recorded, currencies = {} }: TwinSetup,
   tapes: readonly Tape[],
@@ -100,13 +104,13 @@ function holdingsOf(
   return new Map([...recorded.opening].filter(([currency]) => isPriced(currency)));
 }
 
-/** The tapes that are given, and for pairs without one the references of the journal. */
+/** Returns the given tapes and, for pairs without one, tapes of the references in the journal. */
 function tapesOf({ recorded, tapes = [] }: Pick<TwinSetup, 'recorded' | 'tapes'>): readonly Tape[] {
   const given = new Set(tapes.map(({ pair }) => pair));
   const own = [...recorded.references].flatMap(([pair, references]) => {
     const [first] = references;
     if (given.has(pair) || first === undefined) return [];
-    // Known from the start on, because a tape begins with a price.
+    // The first reference holds from the start, because a tape begins with a price.
     return [referenceTape(pair, [{ ...first, at: recorded.from }, ...references])];
   });
   return [...tapes, ...own];

@@ -21,14 +21,14 @@ export interface Texts {
   readonly documents: readonly BegunDocument[];
 }
 
-/** A deposit; a withdrawal is below zero. */
+/** A deposit, or a withdrawal as a negative amount. */
 export interface Flow {
   readonly at: Instant;
   readonly currency: string;
   readonly amount: Quantity;
 }
 
-/** What the journal of a desk knows of its execution: the input of a twin. */
+/** The execution of a desk as its journal records it: the input of a twin. */
 export interface Recorded {
   /** Name of the desk: ids of parents and orders depend on it. */
   readonly desk: string;
@@ -41,24 +41,24 @@ export interface Recorded {
   readonly modes: readonly string[];
   /** Balances when the first strategies began. */
   readonly opening: ReadonlyMap<string, Quantity>;
-  /** The first has what ran at `from`; oldest first. */
+  /** Oldest first; the first contains the documents in force at `from`. */
   readonly texts: readonly Texts[];
   readonly flows: readonly Flow[];
-  /** Orders of people: halts, pauses, runs. Oldest first. */
+  /** Commands of people: halts, pauses, runs. Oldest first. */
   readonly commands: readonly { readonly at: Instant; readonly command: Command }[];
   /** Quotes and orders, by client id. */
   readonly asks: ReadonlyMap<string, Ask>;
   /** By pair, oldest first. */
   readonly references: ReadonlyMap<string, readonly Reference[]>;
-  /** By `sliceKey`, in the order in which they were decided. */
+  /** By `sliceKey`, in the order of their decisions. */
   readonly slices: ReadonlyMap<string, SliceOutcome>;
-  /** USD for one of a quote currency, as of its last fill. */
+  /** USD per unit of a quote currency, as of its last fill. */
   readonly rates: ReadonlyMap<string, Ratio>;
-  /** Those of the first start, and each change; oldest first. Empty: not recorded. */
+  /** Limits of the first start, and every change; oldest first. Empty if not recorded. */
   readonly limits: readonly { readonly at: Instant; readonly limits: LimitTexts }[];
 }
 
-/** Reads the records once, oldest first. @throws OperatorError `data` when nothing has begun, or no balances are known. */
+/** Reads the records once, oldest first. @throws OperatorError `data` when no strategy has started, or no balances are known. */
 export function recordedOf(records: Iterable<StoredRecord>): Recorded {
   const kept = [...records];
   const asked = askedOf(kept);
@@ -112,13 +112,14 @@ export function recordedOf(records: Iterable<StoredRecord>): Recorded {
 const heldIn = ({ balances }: BalancesRecord): ReadonlyMap<string, Quantity> =>
   new Map(Object.entries(balances).map(([currency, held]) => [currency, quantity(held)]));
 
-/** The last balances that were read before the strategies began, or else the first. */
+/** Returns the last balances that were read before the strategies began, or else the first. */
 const openingOf = (balances: readonly BalancesRecord[], from: Instant): BalancesRecord | undefined =>
   balances.findLast(({ read_at }) => read_at <= from) ?? balances[0];
 
 /**
- * What moved balances besides fills: a read differs from the opening balances and all fills until then, and the next read, if there is
- * one, differs by as much. A difference in only one read is a fill that was not booked yet, or not known yet.
+ * Returns the changes of balances other than fills: a read differs from the opening balances plus all fills until then, and the
+ * next read, if there is one, differs by the same amount. A difference in only one read is a fill that was not booked yet, or not
+ * known yet.
  */
 function flowsOf(
   opening: BalancesRecord,
@@ -164,7 +165,7 @@ function flowsOf(
   );
 }
 
-/** What a fill moves, by currency. */
+/** Returns the changes of balances by a fill, by currency. */
 function changesOf({
   base,
   quote,
@@ -185,7 +186,10 @@ function changesOf({
       ];
 }
 
-/** The documents in force, as starts and reloads changed them. What a person stopped stays in the text: the stop is a command. */
+/**
+ * Collects the documents in force, as starts and reloads change them. A strategy that a person stopped stays in the text: the stop
+ * is a command.
+ */
 class TextChanges {
   readonly #running = new Map<string, BegunDocument>();
   readonly #stopped = new Map<string, BegunDocument>();

@@ -6,19 +6,19 @@ import type { Instant } from '../../core/time.ts';
 import { tapeOf } from '../tape/tape.ts';
 import type { Tape } from '../tape/tape.ts';
 
-/** A reference price that a desk saw, quote per base. */
+/** A reference price of a desk, quote per base. */
 export interface Reference {
   readonly at: Instant;
   readonly price: Price;
 }
 
-/** The reference prices of decisions and attempts. */
+/** Collects the reference prices of decisions and attempts. */
 export class References {
   readonly #byPair = new Map<string, Reference[]>();
 
   add({ at, body }: StoredRecord): void {
     if (body.kind === 'wake') {
-      // A desk wakes some milliseconds late, or waits for a price: a twin decides when it is due.
+      // A desk wakes some milliseconds late, or waits for a price; a twin decides at the due time.
       const { due } = body.detail;
       const decidedAt = typeof due === 'number' && due < at ? instant(due) : at;
       for (const { pair, decision_price: seen } of body.intents) this.#note(pair, decidedAt, seen);
@@ -39,10 +39,10 @@ export class References {
   }
 }
 
-/** Reference prices as a tape: between two of them the earlier holds. */
+/** Returns reference prices as a tape: each holds until the next. */
 export function referenceTape(pair: string, references: readonly Reference[]): Tape {
   const times = Float64Array.from(references, ({ at }) => at);
-  // The shortest text of a double is the decimal again, up to 15 digits.
+  // The shortest text of a double equals the original decimal, up to 15 digits.
   const prices = Float64Array.from(references, (each) => approximate(price(text(each.price))));
   const columns = {
     times,

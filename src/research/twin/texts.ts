@@ -4,7 +4,7 @@ import type { Texts } from './recorded.ts';
 import type { Tape } from '../tape/tape.ts';
 import type { TwinSetup } from './twin-setup.ts';
 
-/** The texts of live; with a candidate, that in place of the strategy with its id, or besides all others, from the start on. */
+/** Returns the texts of live. A candidate replaces the strategy with its id, or is added to the others, from the start on. */
 export function textsOf({ recorded, candidate }: TwinSetup): readonly Texts[] {
   if (candidate === undefined) return recorded.texts;
   const { id: strategy, hash, kind: type, document } = candidate;
@@ -17,7 +17,10 @@ export function textsOf({ recorded, candidate }: TwinSetup): readonly Texts[] {
   }));
 }
 
-/** Those that can trade, from their texts. @throws OperatorError `data` for a text that this version cannot read, `usage` for a candidate without prices. */
+/**
+ * Returns the strategies that can trade. @throws OperatorError `data` for a text that this version cannot read, `usage` for a
+ * candidate without prices.
+ */
 export function sourcesOf(
   setup: TwinSetup,
   texts: Texts | undefined,
@@ -36,6 +39,6 @@ export function sourcesOf(
       );
     return source;
   });
-  // Live had no price either of a pair without a reference.
+  // Live had no price of a pair without a reference either.
   return sources.filter(({ bound }) => bound.pairs.every((pair) => known.has(pair)));
 }

@@ -7,7 +7,7 @@ import type { SliceOutcome } from './outcomes.ts';
 import { causes } from './twin-setup.ts';
 import type { Cause } from './twin-setup.ts';
 
-/** What a comparison was made from. */
+/** The input of a comparison. */
 export interface ComparisonHead {
   readonly version: 1;
   readonly journal: string;
@@ -19,17 +19,17 @@ export interface ComparisonHead {
   readonly model: string;
 }
 
-/** `twin.json`. Amounts are text. Differences are live less its twin, in USD; above zero, live did better. */
+/** `twin.json`. Amounts are text. Differences are live minus its twin, in USD; a positive one favours live. */
 export interface TwinReport extends ComparisonHead {
-  /** `beyond`: the difference, its sign aside, is larger than the bound. `empty`: live traded nothing. */
+  /** `beyond`: the absolute difference is larger than the bound. `empty`: live traded nothing. */
   readonly verdict: 'within' | 'beyond' | 'empty';
   readonly bound_bps: string;
   readonly traded_usd: string;
   readonly difference_usd: string;
   readonly difference_bps: string | undefined;
-  /** In the order in which the twin took them over from live. They sum exactly to the difference. */
+  /** In the order in which the twin took them over from live. The causes sum exactly to the difference. */
   readonly causes: readonly CauseShare[];
-  /** Mean cost of live less that of the twin for slices that both traded, and the interval that holds 95 % of its resamples. */
+  /** Mean cost of live minus that of the twin for slices that both traded, and the interval that contains 95 % of its resamples. */
   readonly cost_bps:
     | { readonly mean: string; readonly low: string; readonly high: string; readonly slices: number }
     | undefined;
@@ -37,7 +37,7 @@ export interface TwinReport extends ComparisonHead {
   readonly twin: SideSum;
   /** How slices ended, in live and in the twin. */
   readonly decisions: Comparison['decisions'];
-  /** Slices with quotes from the model, because live requested none for them. */
+  /** Number of slices that the model quoted, because live requested no quote for them. */
   readonly modelled: number;
   readonly notes: readonly string[];
   readonly slices: readonly SliceRow[];
@@ -48,10 +48,10 @@ export interface SideSum {
   readonly filled: number;
   readonly expired: number;
   readonly attempts: number;
-  /** Orders that the venue turned down. */
+  /** Number of orders that the venue turned down. */
   readonly refusals: number;
   readonly doubts: number;
-  /** From the decision of a slice to its first fill, milliseconds; absent where nothing was filled. */
+  /** From the decision of a slice to its first fill, milliseconds; absent if nothing was filled. */
   readonly median_delay_ms: number | undefined;
 }
 
@@ -72,10 +72,10 @@ export interface SliceRow {
   readonly live: Side;
   readonly twin: Side;
   readonly difference_usd: string;
-  /** Those that are not zero. */
+  /** Causes with a difference other than zero. */
   readonly causes: Readonly<Partial<Record<Cause | 'rest', string>>>;
   readonly modelled: boolean;
-  /** Records of live. */
+  /** Numbers of the records of live. */
   readonly records: readonly number[];
 }
 
@@ -94,7 +94,7 @@ interface Side {
   readonly delay_ms: number | undefined;
 }
 
-/** What each cause is, in words. */
+/** Descriptions of the causes, for people. */
 export const CAUSES: Readonly<Record<Cause | 'rest', string>> = {
   text: 'strategies were started, edited or removed, or limits changed, while the desk ran',
   people: 'halts, pauses, stops and runs that people commanded',
@@ -106,7 +106,7 @@ export const CAUSES: Readonly<Record<Cause | 'rest', string>> = {
   rest: 'differences that none of the causes above explains',
 };
 
-/** Causes for which another model may be the remedy. */
+/** Causes that another model may remedy. */
 const OF_THE_MODEL: ReadonlySet<string> = new Set(['latency', 'quote', 'last_look']);
 
 export interface ReportFacts {
@@ -214,7 +214,7 @@ function sumOf(sides: readonly (SliceOutcome | undefined)[]): SideSum {
   };
 }
 
-/** The cause with the largest share, its sign aside; `undefined` where nothing differs. */
+/** Returns the cause with the largest absolute share; `undefined` if nothing differs. */
 export function largestCause({ causes: shares }: TwinReport): CauseShare | undefined {
   const sizeOf = ({ usd }: CauseShare): Ratio => size(ratio(usd));
   const largest = shares.reduce<CauseShare | undefined>(

@@ -10,28 +10,31 @@ import type { Tape } from '../tape/tape.ts';
 import type { Recorded } from './recorded.ts';
 
 /**
- * What may make a live desk differ from its model, in the order in which a twin takes it over from live. Each is measured on top of
- * those before it: latency before the quote, because a quote that comes later has another price.
+ * The causes of a difference between a live desk and its model, in the order in which a twin takes them over from live. Each is
+ * measured on top of those before it: latency before the quote, because a later quote has another price.
  */
 export const causes = ['text', 'people', 'sizing', 'latency', 'quote', 'last_look', 'doubt'] as const;
 export type Cause = (typeof causes)[number];
 
 export interface TwinSetup {
   readonly recorded: Recorded;
-  /** Of the desk, as its config makes it. */
+  /** Settings of the desk, from its config. */
   readonly policy: DeskSettings;
-  /** For all that live has no answer to. */
+  /** Model for requests that live has no answer to. */
   readonly model: ExecutionModel;
-  /** Prices by pair. Pairs without: between the reference prices that live recorded, the earlier holds. */
+  /** Prices by pair. For other pairs, the recorded reference prices of live apply, each until the next. */
   readonly tapes?: readonly Tape[] | undefined;
-  /** The end; default: that of the journal. */
+  /** The end. Default: the end of the journal. */
   readonly until?: Instant | undefined;
   readonly currencies?: Readonly<Record<string, CurrencyOptions>> | undefined;
-  /** Another text of a strategy, in place of that of live: the nearest answers of live replace those that it never requested. */
+  /**
+   * A candidate text of a strategy, which replaces that of live. For requests that live never made, the nearest answers of live
+   * apply.
+   */
   readonly candidate?: StrategySource | undefined;
-  /** A strategy from its text; `undefined` when this version cannot read it. */
+  /** Returns a strategy from its text; `undefined` when this version cannot read it. */
   revive(begun: BegunDocument): StrategySource | undefined;
-  /** An empty journal in memory. */
+  /** Returns an empty journal in memory. */
   journal(): JournalPort & { read(): Iterable<StoredRecord> };
 }
 

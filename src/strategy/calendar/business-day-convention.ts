@@ -4,20 +4,20 @@ import { closedDayAt, NEVER } from './calendar.ts';
 import type { Hours } from './calendar.ts';
 import { instantsOf, plainWallTimeOf, zoned } from './zoned-time.ts';
 
-/** Where a time goes that falls on a day without trading. */
+/** Where to move a time that falls on a day without trading. */
 export type Roll = 'none' | 'next' | 'previous' | 'next_in_month';
 
-/** Days among which a business day is looked for: no run of holidays is longer. */
+/** Longest search for a business day, in days: no run of holidays is longer. */
 const DAYS_MAX = 31;
 
 interface Rolling extends Hours {
   readonly roll: Exclude<Roll, 'none'>;
 }
 
-/** Where the time `due` of a schedule goes: to the same time of another day; stays where no business day is near. */
+/** Returns `due`, moved to the same time of a business day if its own day is closed; unchanged if no business day is near. */
 export function rolled(schedule: Rolling, due: Instant): Instant {
   const closed = closedDayAt(schedule, due);
-  // What no list knows is no holiday: from there nothing goes anywhere.
+  // Beyond the end of a holiday list, days are unknown: the time stays.
   if (closed === undefined || closed.until === NEVER) return due;
   const { roll } = schedule;
   const next = roll === 'previous' ? undefined : businessDay(schedule, due, 1);
@@ -38,8 +38,8 @@ function businessDay(schedule: Rolling, due: Instant, step: 1 | -1): Instant | u
 }
 
 /**
- * The first time strictly after `at`, once each has gone where it rolls to; several that meet are one. `next` gives the
- * times before they roll. Only times of nearby days are checked: nothing rolls further than `DAYS_MAX` days.
+ * Returns the first rolled time strictly after `at`; times that roll to the same instant count once. `next` returns the times
+ * before they roll. Only times of nearby days are checked: no time rolls further than `DAYS_MAX` days.
  */
 export function nextRolled(
   schedule: Rolling,
@@ -59,16 +59,19 @@ export function nextRolled(
 const YEARS_MS = 8 * 366 * DAY_MS;
 const FAR_MS = (DAYS_MAX + 2) * DAY_MS;
 
-/** Times keep their order when they roll, as long as a day is closed or open as a whole: then the first found is the first. */
+/**
+ * Whether times keep their order when they roll, because a day is closed or open as a whole: the first one found is then the
+ * earliest.
+ */
 const inOrder = ({ calendar, time_zone: zone }: Hours): boolean =>
   (calendar?.holidays ?? []).every(
     (list) => typeof list === 'string' || list.time_zone === undefined || list.time_zone === zone,
   );
 
-/** How much earlier than it was due a time may come, beyond those that were found before it. */
+/** How far a time may roll ahead of those found before it, ms. */
 const lookAhead = (schedule: Rolling): number => (inOrder(schedule) ? 0 : FAR_MS);
 
-/** A time before this one does not roll beyond `at`: all days between are closed, or are too many. */
+/** Returns where the search starts. No earlier time rolls beyond `at`: an open day or too many closed days lie between. */
 function lookFrom(schedule: Rolling, at: Instant): Instant {
   if (schedule.roll === 'previous' && inOrder(schedule)) return at;
   if (!inOrder(schedule)) return after(at, -FAR_MS);

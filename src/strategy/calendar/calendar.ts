@@ -4,7 +4,7 @@ import type { Instant } from '../../core/time.ts';
 import { timeText } from '../fields.ts';
 import { changesOf, instantsOf, wallTimeOf, plainWallTimeOf, zoned } from './zoned-time.ts';
 
-/** When nothing may be traded: weekends, holidays of several centres, blackouts, quiet hours, and a cut-off each day. */
+/** Closed times of a schedule: weekends, holidays of several centres, blackouts, quiet hours, and a daily cut-off. */
 
 const reads =
   (what: string, read: (text: string) => unknown) => (value: string, context: z.RefinementCtx) => {
@@ -51,7 +51,7 @@ const zoneText = z.lazy(() =>
 
 const WEEK = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
-/** A list of holidays: what a calendar file holds. */
+/** A list of holidays: the content of a calendar file. */
 export const holidayList = z.lazy(() =>
   z.strictObject({
     centre: z.string().min(1).max(80).describe('Name of the centre with these holidays, as shown in reasons'),
@@ -73,7 +73,7 @@ export const holidayList = z.lazy(() =>
 );
 export type HolidayList = z.output<typeof holidayList>;
 
-/** The fields of a schedule that say when it is closed. */
+/** The fields of a schedule that define when it is closed. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const hours = () => ({
   time_zone: z
@@ -121,7 +121,7 @@ export const hours = () => ({
 });
 export type Hours = z.output<z.ZodObject<ReturnType<typeof hours>>>;
 
-/** Spans and hours that would never stop anything, or always. */
+/** Rejects blackouts and quiet hours that are empty. */
 export function checkHours(
   schedule: Hours,
   refuse: (path: readonly (string | number)[], message: string) => void,
@@ -136,7 +136,7 @@ export function checkHours(
   }
 }
 
-/** Times that cannot be read are reported at their location. */
+/** Accepts unreadable times: another check reports them at their location. */
 function isAfter(later: string, earlier: string): boolean {
   try {
     return parseTime(later) > parseTime(earlier);
@@ -145,13 +145,13 @@ function isAfter(later: string, earlier: string): boolean {
   }
 }
 
-/** Why nothing trades, and until when at least. */
+/** Why nothing trades, and until when at the earliest. */
 export interface Closure {
   readonly why: string;
   readonly until: Instant;
 }
 
-/** The closure that holds at `at`; `undefined` while it is open. */
+/** Returns the closure that holds at `at`; `undefined` while the schedule is open. */
 export function closureAt(schedule: Hours, at: Instant): Closure | undefined {
   for (const { from, to } of schedule.blackouts) {
     const until = parseTime(to);
@@ -171,7 +171,7 @@ export function closureAt(schedule: Hours, at: Instant): Closure | undefined {
   return until === undefined ? undefined : { why: `after the cut-off at ${cutOff}`, until };
 }
 
-/** Why nothing begins at `at`, in words; `undefined`: the calendar is open and the start has passed. */
+/** Returns why nothing can begin at `at`; `undefined` if the start has passed and the calendar is open. */
 export function notOpenWords(
   {
     schedule,
@@ -184,7 +184,7 @@ export function notOpenWords(
   return closure === undefined ? undefined : `its calendar is closed: ${closure.why}`;
 }
 
-/** End of the quiet hours at the local time `local`; `undefined` outside quiet hours. */
+/** Returns the end of the quiet hours that contain `local`; `undefined` outside quiet hours. */
 function quietEnd(
   local: Temporal.ZonedDateTime,
   from: string,
@@ -198,9 +198,9 @@ function quietEnd(
 }
 
 /**
- * The first moment after `at` at which a rule about the clock of `zone` holds no more; `undefined` when it does not hold
- * at `at`. `endOf` gives the local time at which the rule ends, within a day. When the clock is set before that time,
- * the rule is asked again: a skipped hour may pass over the end, and a repeated one may show it twice.
+ * Returns the first instant after `at` at which a rule about the local time of `zone` no longer holds; `undefined` when it does not
+ * hold at `at`. `endOf` returns the local time at which the rule ends, within a day. If the clock changes before that time, the
+ * rule is evaluated again at the change: the end may fall into a skipped hour, or occur twice in a repeated one.
  */
 function closedUntil(
   at: Instant,
@@ -219,11 +219,11 @@ function closedUntil(
   }
 }
 
-/** Why the whole day of `at` is closed, if it is: a weekend or a holiday. */
+/** Returns why the whole day of `at` is closed, by a weekend or a holiday; `undefined` if it is not. */
 export const closedDayAt = ({ calendar, time_zone: zone }: Hours, at: Instant): Closure | undefined =>
   calendar === undefined ? undefined : closedDay(calendar, at, zoned(at, zone));
 
-/** The first moment after `at` and before `until` at which the schedule closes; `until` when it stays open. */
+/** Returns the first instant after `at` and before `until` at which the schedule closes; `until` if it stays open. */
 export function openUntil(schedule: Hours, at: Instant, until: Instant): Instant {
   const { calendar, blackouts, quiet_hours: quiet, cut_off: cutOff, time_zone: zone } = schedule;
   if (calendar === undefined && blackouts.length + quiet.length === 0 && cutOff === undefined) return until;
@@ -234,7 +234,7 @@ export function openUntil(schedule: Hours, at: Instant, until: Instant): Instant
   }
   const found: number[] = blackouts.map(({ from }) => parseTime(from));
   for (const timeZone of zones) {
-    // A clock that is set may show another day, or a time that is closed.
+    // A clock change may lead to another day, or to a closed time.
     found.push(...changesOf(timeZone, at, until));
     const last = zoned(until, timeZone).toPlainDate();
     let day = zoned(at, timeZone).toPlainDate();
@@ -250,7 +250,7 @@ export function openUntil(schedule: Hours, at: Instant, until: Instant): Instant
   return closes === undefined ? until : instant(closes);
 }
 
-/** A holiday list ends somewhere. What it does not know may be a holiday: nothing trades then. */
+/** End of a closure because a holiday list ends or was not read: any later day may be a holiday, so nothing trades. */
 export const NEVER = instant(Date.UTC(9999, 0));
 
 function closedDay(
@@ -275,7 +275,7 @@ function closedDay(
   return undefined;
 }
 
-/** Last day that a list speaks of; `undefined` when it holds for ever. */
+/** Returns the last day that a list covers; `undefined` when it has no end. */
 const knownUntil = ({ days, until }: HolidayList): string | undefined => {
   if (until !== undefined || days.length === 0) return until;
   const last = days.reduce((a, b) => (a > b ? a : b));
@@ -286,7 +286,7 @@ const clockOf = (local: Temporal.ZonedDateTime): string =>
   `${String(local.hour).padStart(2, '0')}:${String(local.minute).padStart(2, '0')}`;
 const midnightAfter = (local: Temporal.ZonedDateTime): Temporal.PlainDateTime =>
   local.toPlainDate().add({ days: 1 }).toPlainDateTime();
-/** The first moment after `at` at which the clock shows another day than it does at `at`, which is `local`. */
+/** Returns the first instant after `at` with another local day. `local` is the local time of `at`. */
 function dayEnd(at: Instant, local: Temporal.ZonedDateTime): Instant {
   const day = local.toPlainDate();
   const end = closedUntil(at, local.timeZoneId, (now) =>

@@ -2,9 +2,9 @@ import { instant, MINUTE_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { instantsOf, plainWallTimeOf, zoned } from './zoned-time.ts';
 
-/** Times at a fixed interval from a first one on: `P2W`, `P1M`, `PT36H`. */
+/** Times at a fixed interval, starting with a first one: `P2W`, `P1M`, `PT36H`. */
 export interface Periodic {
-  /** ISO 8601 duration: days, weeks, months and years go by the calendar, hours and less by elapsed time. */
+  /** ISO 8601 duration: days, weeks, months and years follow the calendar, hours and shorter units elapsed time. */
   readonly every: string;
   /** The first time. */
   readonly from: Instant;
@@ -15,7 +15,7 @@ export interface Periodic {
 const DAYS_A_MONTH = 30.436_875;
 const DAYS_MS = 86_400_000;
 
-/** @throws RangeError in words for the operator. */
+/** Parses a period. @throws RangeError with a message for the operator. */
 export function parsePeriod(text: string): Temporal.Duration {
   const period = read(text);
   const isCalendar = calendarDays(period) > 0;
@@ -45,8 +45,8 @@ const clockMs = ({ hours, minutes, seconds, milliseconds }: Temporal.Duration): 
   ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
 
 /**
- * The first time strictly after `at`. The `k`-th is counted from the first one, not from the previous one, so that the
- * 31st of a month stays it: February has its last day, and March the 31st again.
+ * Returns the first time strictly after `at`. The `k`-th time is counted from the first one, not from the previous one, so that
+ * monthly times on the 31st fall on the last day of February and on the 31st of March again.
  */
 export function nextPeriod(periodic: Periodic, at: Instant): Instant {
   const { from, every } = periodic;
@@ -60,7 +60,10 @@ export function nextPeriod(periodic: Periodic, at: Instant): Instant {
   return timeOf(periodic, period, k);
 }
 
-/** The `k`-th time, on the clock of the zone. One that a clock change skips is at the end of the gap, a repeated one the first. */
+/**
+ * Returns the `k`-th time, in the zone. A local time that a clock change skips becomes the end of the gap; of a repeated one, the
+ * first counts.
+ */
 function timeOf(
   { from, zone }: Periodic,
   { years, months, weeks, days }: Temporal.Duration,

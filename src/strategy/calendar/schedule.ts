@@ -10,7 +10,7 @@ import { nextPeriod, parsePeriod } from './period.ts';
 import { nextRolled } from './business-day-convention.ts';
 import { instantsOf, wallTimeOf, zoned } from './zoned-time.ts';
 
-/** When a strategy is due on a calendar. croner only reads the expression, on a clock without zones: Temporal does the rest. */
+/** The fields of a schedule. croner only evaluates the expression, on a clock without zones; Temporal handles the zones. */
 const shape = () => ({
   cron: z
     .string()
@@ -66,7 +66,7 @@ function checkSchedule(schedule: Omit<Raw, 'misfire'>, context: z.RefinementCtx)
     refuse(['roll'], 'roll is for schedules that run at most once a day');
 }
 
-/** A day of 23 hours is a day. */
+/** Smallest gap between times that roll: a day, which may have 23 hours. */
 const ROLL_GAP_MS = 20 * HOUR_MS;
 
 type Refuse = (path: readonly (string | number)[], message: string) => void;
@@ -88,7 +88,7 @@ function checkDue({ cron, every, first }: Omit<Raw, 'misfire'>, refuse: Refuse):
   }
 }
 
-/** When nothing is decided, for what has no times of its own. */
+/** Closed times, for strategies without a schedule. */
 export const hoursFields = z.lazy(() =>
   z.strictObject(hours()).superRefine((given, context) => {
     const refuse: Refuse = (path, message) => {
@@ -103,7 +103,7 @@ export const hoursFields = z.lazy(() =>
   }),
 );
 export const scheduleFields = z.lazy(() => z.strictObject(shape()).superRefine(checkSchedule));
-/** A schedule in which each time counts separately, so that missed times can be made up one by one. */
+/** A schedule whose times count separately, so that a strategy can make up missed times one by one. */
 export const countedScheduleFields = z.lazy(() =>
   z
     .strictObject({
@@ -119,13 +119,13 @@ export const countedScheduleFields = z.lazy(() =>
 );
 export type Schedule = z.output<typeof scheduleFields>;
 export type CountedSchedule = z.output<typeof countedScheduleFields>;
-/** What says when a schedule is due. */
+/** The fields that determine when a schedule is due. */
 type Due = Pick<Schedule, 'time_zone'> &
   Partial<Pick<Schedule, 'cron' | 'every' | 'first' | 'roll'>> &
   Partial<Hours>;
 type CronDue = { readonly cron: string; readonly time_zone: string };
 
-/** First time of the schedule strictly after `at`, where `roll` puts it; `undefined` when there is none. */
+/** Returns the first time of the schedule strictly after `at`, moved as `roll` says; `undefined` when there is none. */
 export function nextTime(schedule: Due, at: Instant): Instant | undefined {
   const { roll = 'none', calendar } = schedule;
   if (roll === 'none' || calendar === undefined) return nextUnrolled(schedule, at);
@@ -144,12 +144,12 @@ interface Found {
   readonly at: Instant;
   readonly next: Instant | undefined;
 }
-/** What was found last of a schedule; a new one takes the place of the oldest. */
+/** The latest results for a schedule; a new one replaces the oldest. */
 interface LookedUp {
   readonly found: Found[];
   newest: number;
 }
-/** By schedule: one step of a strategy asks for the same times more than once. */
+/** Results by schedule: one step of a strategy needs the same times more than once. */
 const lookedUp = new WeakMap<Due, LookedUp>();
 const LOOKED_UP_MAX = 16;
 
@@ -159,7 +159,7 @@ function knownCron(schedule: Due, cron: string, at: Instant): Instant | undefine
     known = { found: [], newest: -1 };
     lookedUp.set(schedule, known);
   }
-  // What was asked last is mostly asked again.
+  // Most calls repeat the latest one.
   const newest = known.found[known.newest];
   if (newest?.at === at) return newest.next;
   for (const one of known.found) if (one.at === at) return one.next;
@@ -170,17 +170,16 @@ function knownCron(schedule: Due, cron: string, at: Instant): Instant | undefine
 }
 
 /**
- * First time of the expression strictly after `at`; `undefined` when there is none. Each local time runs once: one that a
- * clock change skips runs at the first moment after it, together with the others that it skips, and one that it repeats
- * runs the first time. With `*` as its hour a schedule goes by elapsed time: it runs in both passes of a repeated hour, and
- * not at all in a skipped one.
+ * Returns the first time of the expression strictly after `at`; `undefined` when there is none. Each local time runs once: local
+ * times that a clock change skips run together at the end of the gap, and a repeated one runs the first time. With `*` as its hour,
+ * a schedule follows elapsed time: it runs in both passes of a repeated hour, and not at all in a skipped one.
  */
 function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
   const zone = schedule.time_zone;
   if (zone === 'UTC') return nextOfUtc(schedule.cron, at);
   const { isElapsed } = patternOf(schedule.cron);
   let wall = wallTimeOf(at, zone);
-  // In the second pass of a repeated hour the times of the first lie behind: they are passed over.
+  // In the second pass of a repeated hour, the times of the first pass have passed: the loop skips them.
   for (let n = 0; n < REPEATED_MAX; n++) {
     const next = nextWall(schedule.cron, wall);
     if (next === undefined) return undefined;
@@ -194,23 +193,26 @@ function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
   return undefined;
 }
 
-/** A clock that nobody sets shows each time once. */
+/** Returns the next time in UTC, which has no clock changes. */
 function nextOfUtc(cron: string, at: Instant): Instant | undefined {
   const next = nextWall(cron, wallTimeOf(at, 'UTC'));
   return next === undefined ? undefined : instant(next);
 }
 
-/** More times than are ever repeated or skipped, were there one every second: an island once left out a whole day. */
+/** More times than a clock change repeats or skips, even with one every second: an island once skipped a whole day. */
 const REPEATED_MAX = 100_000;
 
-/** By elapsed time, a time of the second pass may come before the next one of the clock: looked for from where it begins. */
+/**
+ * Returns the first time of a repeated hour's second pass if it comes before `due`, else `due`; for schedules that follow elapsed
+ * time.
+ */
 function earlierPass(
   schedule: CronDue,
   { at, due }: { readonly at: Instant; readonly due: Instant },
 ): Instant {
   const zone = schedule.time_zone;
   const local = zoned(at, zone);
-  // Asking for the next change is slow, and mostly there is none so soon.
+  // Finding the next clock change is slow, and usually none is that near.
   if (local.offsetNanoseconds === zoned(due, zone).offsetNanoseconds) return due;
   const change = local.getTimeZoneTransition('next')?.epochMilliseconds;
   if (change === undefined || change > due) return due;
@@ -220,7 +222,7 @@ function earlierPass(
   return passes.find((one) => one >= began && one > at && one < due) ?? due;
 }
 
-/** Whether the hour is a wildcard: such a schedule means "every so often", not "at this time of the day". */
+/** Whether the hour is a wildcard: such a schedule means "at this interval", not "at this time of the day". */
 const goesByElapsedTime = (cron: string): boolean => {
   const fields = cron.trim().split(/\s+/u);
   return fields.length === 1 ? fields[0] === '@hourly' : fields[fields.length === 5 ? 1 : 2] === '*';
@@ -228,16 +230,16 @@ const goesByElapsedTime = (cron: string): boolean => {
 
 interface Pattern {
   readonly cron: Cron;
-  /** The times of a day, ms after midnight, of a pattern that has the same ones every day. */
+  /** The times of a day, ms after midnight, if every day has the same ones. */
   readonly daily: readonly number[] | undefined;
   readonly isElapsed: boolean;
 }
 const patterns = new Map<string, Pattern>();
 const PATTERNS_MAX = 2_000;
-/** Times of a day that are remembered: each minute. */
+/** Largest number of cached times of a day: one per minute. */
 const DAILY_MAX = 1_440;
 
-/** @throws what croner says of `cron`. */
+/** Returns a compiled expression, cached. @throws the error of croner. */
 function patternOf(text: string): Pattern {
   const known = patterns.get(text);
   if (known !== undefined) return known;
@@ -248,7 +250,7 @@ function patternOf(text: string): Pattern {
   return pattern;
 }
 
-/** A pattern that names neither day nor month has the same times every day. */
+/** Returns the times of a day for an expression that restricts neither day nor month; `undefined` for any other. */
 function dailyOf(text: string, cron: Cron): readonly number[] | undefined {
   const fields = text.trim().split(/\s+/u);
   if (fields.length < 5 || fields.length > 6 || fields.slice(-3).some((field) => field !== '*'))
@@ -261,7 +263,7 @@ function dailyOf(text: string, cron: Cron): readonly number[] | undefined {
   return times.length === 0 ? undefined : times;
 }
 
-/** Next match strictly after `wall`. Both are readings of a clock, written as if they were UTC, ms. @throws what croner says of `cron`. */
+/** Returns the next match strictly after `wall`. Both are local times written as UTC, ms. @throws the error of croner. */
 function nextWall(text: string, wall: number): number | undefined {
   const { cron, daily } = patternOf(text);
   if (daily === undefined) return cron.nextRun(new Date(wall))?.getTime();
@@ -275,10 +277,10 @@ function nextWall(text: string, wall: number): number | undefined {
   return low < daily.length ? midnight + (daily[low] ?? 0) : midnight + DAY_MS + (daily[0] ?? 0);
 }
 
-/** Gaps that are measured: a pattern shows itself soon. */
+/** Number of gaps to measure: expressions repeat soon. */
 const GAPS = 12;
 
-/** The smallest of the next gaps between two times on a clock that nobody sets, ms; `undefined` when there is none. Not rolled. */
+/** Returns the smallest of the next gaps between two times in UTC, before they roll, ms; `undefined` when there is none. */
 export function smallestGapMs(
   { cron, every, first }: Partial<Pick<Schedule, 'cron' | 'every' | 'first'>>,
   from: Instant,
@@ -295,13 +297,13 @@ export function smallestGapMs(
   return smallest;
 }
 
-/** A time of a schedule, and why nothing runs then; `closed` is undefined when it runs. */
+/** A time of a schedule, and why nothing runs then; `closed` is undefined if it runs. */
 export interface Time {
   readonly at: Instant;
   readonly closed?: string | undefined;
 }
 
-/** Checks each time of `schedule` after `from`, and skips the times that a closure covers in one step. */
+/** Yields the times of `schedule` after `from`, and only the first of the times that one closure covers. */
 export function* timesAfter(schedule: Omit<Schedule, 'misfire'>, from: Instant): Generator<Time> {
   let at: Instant | undefined = from;
   for (;;) {
@@ -313,7 +315,7 @@ export function* timesAfter(schedule: Omit<Schedule, 'misfire'>, from: Instant):
   }
 }
 
-/** Every time of `schedule` after `from` and before `until`, closed ones too; at most `most` of them. */
+/** Returns the times of `schedule` after `from` and before `until`, including closed ones, at most `most`. */
 export function timesBetween(
   schedule: Omit<Schedule, 'misfire'>,
   { from, until, most }: { readonly from: Instant; readonly until: Instant; readonly most: number },
@@ -327,10 +329,10 @@ export function timesBetween(
   return found;
 }
 
-/** Closures that are looked behind for an open time: more means that there is none. */
+/** Largest number of times to check for an open one: beyond it, there is none. */
 const LOOKS_MAX = 3_000;
 
-/** The first open time after `from` and before `until`; otherwise why the first time is closed, if there is one. */
+/** Returns the first open time after `from` and before `until`; if there is none, the first closed time and its reason. */
 export function firstOpen(
   schedule: Omit<Schedule, 'misfire'>,
   { from, until }: { readonly from: Instant; readonly until: Instant },
@@ -347,7 +349,10 @@ export function firstOpen(
 
 const YEAR_MS = 366 * DAY_MS;
 
-/** The next `count` open times after `from` and before `until`; when none comes within a year, the first one and why it is closed. */
+/**
+ * Returns the next `count` open times after `from` and before `until` (default: a year after `from`); if there is none, the first
+ * closed time and its reason.
+ */
 export function occurrencesOf(
   schedule: Omit<Schedule, 'misfire'>,
   {

@@ -1,23 +1,26 @@
 import { DAY_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** What clocks on a wall show, and when. A reading is written as if it were UTC, ms. */
+/** Local times of zones. A local time is a number of ms, written as if it were UTC. */
 
 export const zoned = (at: Instant, zone: string): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone);
 
-/** What the clock of `zone` shows. */
+/** Returns the local time of `zone`. */
 export function wallTimeOf(at: Instant, zone: string): number {
   if (zone === 'UTC') return Math.floor(at);
   const local = zoned(at, zone);
   return local.epochMilliseconds + Math.round(local.offsetNanoseconds / 1e6);
 }
 
-/** The reading that a plain date and time is. */
+/** Converts a plain date and time to a local time. */
 export const plainWallTimeOf = (plain: Temporal.PlainDateTime): number =>
   plain.toZonedDateTime('UTC').epochMilliseconds;
 
-/** The moments at which the clock of `zone` shows `wall`: one, or two in a repeated hour. A skipped time has the end of its gap. */
+/**
+ * Returns the instants at which the local time of `zone` is `wall`: one, or two in a repeated hour. For a skipped time, returns the
+ * end of the gap.
+ */
 export function instantsOf(
   wall: number,
   zone: string,
@@ -32,11 +35,11 @@ export function instantsOf(
   return { passes: isSkipped || from === to ? [from] : [from, to], isSkipped };
 }
 
-/** The moments after `from` and before `to` at which the clock of `zone` is set. */
+/** Returns the instants after `from` and before `to` at which the clock of `zone` changes. */
 export function changesOf(zone: string, from: Instant, to: Instant): readonly Instant[] {
   if (zone === 'UTC') return [];
   const local = zoned(from, zone);
-  // Asking for a change is slow. No zone sets its clock twice within some days, and back to what it was.
+  // Finding a clock change is slow. No zone changes its clock and reverts the change within a few days.
   if (to - from < DAYS_MS && local.offsetNanoseconds === zoned(to, zone).offsetNanoseconds) return [];
   const changes: Instant[] = [];
   for (let next = local.getTimeZoneTransition('next'); next !== null && next.epochMilliseconds < to;) {

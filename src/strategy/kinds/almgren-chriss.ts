@@ -1,15 +1,15 @@
 import type { Estimate } from '../kernel.ts';
 
 /**
- * The schedule of Almgren and Chriss ("Optimal execution of portfolio transactions", 2000) for a linear temporary impact
- * and no permanent one, in parts of a parent that is 1. Figures that plan and never become money: plain numbers.
+ * The schedule of Almgren and Chriss ("Optimal execution of portfolio transactions", 2000) for a linear temporary impact and no
+ * permanent one. The size of the parent is 1. The figures only plan and never become money, so they are plain numbers.
  */
 export interface ImpactModel {
-  /** Basis points of cost worth paying to take away a variance of 1 %². */
+  /** Basis points of cost accepted to remove a variance of 1 %². */
   readonly riskAversion: number;
   /** Standard deviation of the price over an hour, as a fraction of it. */
   readonly hourlyVolatility: number;
-  /** What it costs to trade the whole parent at a steady pace within one hour, basis points. */
+  /** Cost of trading the whole parent at a steady pace within one hour, basis points. */
   readonly impactBps: number;
   /** Fixed cost of every trade, independent of its size, basis points. */
   readonly halfSpreadBps: number;
@@ -23,20 +23,17 @@ export interface Steps {
 
 const BPS = 10_000;
 
-/**
- * How much faster than even the parent is worked off, per step: κτ, where cosh κτ = 1 + λσ²τ²/2η. Nothing when risk costs
- * nothing.
- */
+/** Returns the urgency per step: κτ, where cosh κτ = 1 + λσ²τ²/2η. Zero, for equal slices, when risk costs nothing. */
 export function urgency(
   { riskAversion, hourlyVolatility, impactBps }: ImpactModel,
   { stepHours }: Steps,
 ): number {
   const half = (riskAversion * (hourlyVolatility * stepHours) ** 2 * BPS) / (2 * impactBps);
-  // The inverse of cosh, kept exact where the urgency is small.
+  // The inverse of cosh, accurate for small urgencies.
   return Math.log1p(half + Math.sqrt(half * (half + 2)));
 }
 
-/** Part of the parent that is still to do after `k` of `slices` trades: sinh((n − k)κτ) / sinh(nκτ), free of overflow. */
+/** Returns the part of the parent that is left after `k` of `slices` trades: sinh((n − k)κτ) / sinh(nκτ), without overflow. */
 export function leftAfter(k: number, slices: number, urgencyPerStep: number): number {
   if (k <= 0) return 1;
   if (k >= slices) return 0;
@@ -45,7 +42,7 @@ export function leftAfter(k: number, slices: number, urgencyPerStep: number): nu
   return Math.exp(-k * urgencyPerStep) * shrunk;
 }
 
-/** What any schedule costs under the model: `parts` of the parent, one a step, of which the sum is 1. */
+/** Estimates the cost of any schedule under the model: `parts` of the parent, one per step, that sum to 1. */
 export function estimate(model: ImpactModel, { stepHours }: Steps, parts: readonly number[]): Estimate {
   let left = 1;
   let squares = 0;
@@ -53,7 +50,7 @@ export function estimate(model: ImpactModel, { stepHours }: Steps, parts: readon
   for (const part of parts) {
     left -= part;
     squares += part ** 2;
-    // What is still to do bears the market until the next slot.
+    // The remainder is exposed to the market until the next slot.
     held += left ** 2;
   }
   return {

@@ -65,7 +65,6 @@ const state = z.lazy(() =>
 type State = z.output<typeof state>;
 
 const LEG = 'all';
-/** A longer schedule would be impractical. */
 const INTERVALS_MAX = 100_000;
 /** Decimals of a carry: its share of a volume may have more than the currency. */
 const CARRY_DECIMALS = 18;
@@ -77,7 +76,7 @@ const endOf = (plan: Params, begunAt: Instant): Instant =>
     ? after(startOf(plan, begunAt), parseDuration(plan.duration ?? 'PT0S'))
     : parseTime(plan.end_time);
 
-/** The first check after `at`; the end of the window is the last. */
+/** Returns the first check after `at`; the end of the window is the last. */
 function lookAfter(plan: Params, begunAt: Instant, at: Instant): Instant {
   const start = startOf(plan, begunAt);
   if (at < start) return start;
@@ -87,8 +86,8 @@ function lookAfter(plan: Params, begunAt: Instant, at: Instant): Instant {
 }
 
 /**
- * Trades a fixed share of the market's volume: at the end of each interval, that share of what the market traded in it. It never
- * catches up on missed volume, but carries amounts below the venue's minimum.
+ * Trades a fixed share of the market's volume: at the end of each interval, that share of the volume that the market traded in it.
+ * It never catches up on missed volume, but carries over amounts below the venue's minimum.
  */
 export const pov = defineStrategy<Params, State>({
   kind: 'pov',
@@ -133,7 +132,7 @@ export const pov = defineStrategy<Params, State>({
   ],
 });
 
-/** The check after the one that started the slice: it may have passed in the meantime, and is then taken at once. */
+/** Returns the check after the one that started the slice. It may have passed already, and then runs at once. */
 const dueAfter = ({ seen: last }: State, plan: Params, begunAt: Instant): Instant =>
   lookAfter(plan, begunAt, instant(last?.at ?? begunAt));
 
@@ -155,7 +154,7 @@ const over = (now: State, finished: Reason, note?: string): Step<State> => ({
 const undone = ({ left }: State, plan: Params): string =>
   `${left} of ${plan.total_quantity.amount} ${plan.total_quantity.currency} not traded`;
 
-/** The volume of the market since the last check. A smaller volume than before belongs to a new day. */
+/** Returns the volume of the market since the last check. A smaller volume than before belongs to a new day. */
 const tradedSince = (volume: Quantity, before: Quantity): Quantity =>
   volume.lt(before) ? volume : subtract(volume, before);
 
@@ -169,7 +168,7 @@ function look(was: State, at: Instant, plan: Params, { begunAt, view }: Context)
   const now: State = { ...was, seen: { volume: text(volume), at } };
   if (was.seen === undefined) return onward(now, 'waiting', 'volume counts from now on');
   const sinceMs = at - was.seen.at;
-  // Volume that traded while nothing looked is not caught up.
+  // Volume from a time without checks is not caught up.
   if (sinceMs > 2 * parseDuration(plan.interval))
     return onward(now, 'missed_slot', `no look since ${isoOf(instant(was.seen.at))}`);
   const traded = tradedSince(volume, quantity(was.seen.volume));
@@ -202,7 +201,7 @@ function look(was: State, at: Instant, plan: Params, { begunAt, view }: Context)
   };
 }
 
-/** The smallest order of the venue and of the document, base currency. */
+/** Returns the smallest order of the venue and of the document, base currency. */
 function smallestOf(
   { min_trade_notional: own }: Params,
   { minimum, basePrecision }: Instrument,
@@ -222,7 +221,7 @@ const intervalsOf = (plan: Params): number =>
     ? INTERVALS_MAX
     : Math.ceil(lengthMsOf(plan) / parseDuration(plan.interval));
 
-/** What is wrong across the fields of a pov document. */
+/** Checks across the fields of a pov document. */
 function check(plan: Params, world: CheckWorld): readonly Problem[] {
   const problems: Problem[] = [...oneOf(plan, 'duration', 'end_time')];
   if (world.hasVolume === false)

@@ -12,7 +12,7 @@ import { plannedSize } from '../sliced/slicing.ts';
 import type { Curve, SlicePlan } from '../sliced/slicing.ts';
 
 const YEAR_HOURS = 365 * 24;
-/** Finer than any share that matters, coarser than where two builds of a mathematical library may differ. */
+/** Decimals of a share: finer than any relevant share, and coarser than the differences between builds of a mathematical library. */
 const SHARE_DECIMALS = 14;
 const VOLATILITY_MAX = 10;
 
@@ -54,7 +54,7 @@ const params = z.lazy(() =>
 );
 type Params = z.output<typeof params>;
 
-/** Works a total off in slices that start large: what they cost more in impact they save in risk. */
+/** Trades a total in slices that start large: these cost more in impact but reduce risk. */
 export const shortfall = slicedStrategy({
   kind: 'shortfall',
   summary: 'larger slices first, weighing risk against impact (Almgren-Chriss), buy or sell',
@@ -65,7 +65,7 @@ export const shortfall = slicedStrategy({
   forecast,
 });
 
-/** `per_hour` is held against the total: both are counted in the same currency. */
+/** Checks that `per_hour` and the total are in the same currency. */
 function checkPace({ impact, ...plan }: Params): readonly Problem[] {
   const expected = (plan.total_quantity ?? plan.total_notional)?.currency;
   const given = impact.per_hour.currency;
@@ -99,7 +99,7 @@ function curve(plan: Params, window: Window): Curve | undefined {
   return (k) => roundEven(ratioOf(1 - leftAfter(k, window.slices, perStep)), SHARE_DECIMALS);
 }
 
-/** Cost and risk of the slices as they are planned, rounding and jitter of sizes included. */
+/** Returns cost and risk of the planned slices, including rounding and jitter of sizes. */
 function forecast(plan: Params, slices: SlicePlan<Quantity | Money>): Forecast {
   const [model, steps] = [modelOf(plan), stepsOf(slices)];
   const parts = Array.from({ length: slices.slices }, (_, k) =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { slicedFields, slicedStrategy } from '../sliced/sliced.ts';
 
-/** Works a total off in equal parts. */
+/** Trades a total in equal slices. */
 export const twap = slicedStrategy({
   kind: 'twap',
   summary: 'equal slices over a window, buy or sell',

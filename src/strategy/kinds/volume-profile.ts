@@ -2,11 +2,11 @@ import { MINUTE_MS } from '../../core/time.ts';
 import { minutesOf, partsOf } from '../sliced/day-parts.ts';
 import type { Division, Parts } from '../sliced/day-parts.ts';
 
-/** Volume that was traded evenly from one instant to another, Unix ms; both are the same for a single trade. */
+/** Volume that traded evenly from one instant to another, Unix ms; both are the same for a single trade. */
 export interface Volume {
   readonly fromMs: number;
   readonly untilMs: number;
-  /** In whatever unit, the same throughout. */
+  /** In any unit, the same throughout. */
   readonly volume: number;
 }
 
@@ -16,18 +16,17 @@ export interface VolumeShares {
   readonly millionths: readonly number[];
 }
 
-/** What the volumes do not show. */
+/** Why the volumes do not suffice for a profile. */
 export interface Unknown {
-  /** The first part about which nothing is known, and why, for people. */
+  /** The first part without data, and why, for people. */
   readonly why: string;
 }
 
 const WHOLE = 1_000_000;
 
 /**
- * Learns how volume spreads over a day or a week: the mean of each part over the days on which it was seen, so that days
- * which are only partly there count for what they show. `volumes` come in the order of time; the balance that was checked
- * is `seen`.
+ * Learns how volume spreads over a day or a week: the mean of each part over the time for which it was observed, so that partly
+ * observed days count for what they show. `volumes` come in the order of time; `seen` lists the observed spans.
  */
 export function learnShares(
   volumes: Iterable<Volume>,
@@ -54,7 +53,7 @@ export function learnShares(
   return { millionths: rounded([...traded].map((volume, part) => volume / (lookedMs[part] ?? 1))) };
 }
 
-/** The parts that contain a span. A single instant lies in one. */
+/** Yields the parts that a span covers, and for how long. A single instant lies in one part. */
 function* cut(
   { fromMs, untilMs }: Pick<Volume, 'fromMs' | 'untilMs'>,
   parts: Parts,
@@ -68,11 +67,14 @@ function* cut(
   } while (at < untilMs);
 }
 
-/** Shares in whole millionths that sum to a million: what rounding leaves goes to those that lost most by it. */
+/**
+ * Converts rates to shares in whole millionths that sum to a million: the rounding remainder goes to the shares that lost most by
+ * rounding.
+ */
 function rounded(rates: readonly number[]): readonly number[] {
   const total = rates.reduce((sum, rate) => sum + rate, 0);
   const exact = rates.map((rate) => (rate / total) * (WHOLE - rates.length));
-  // Each has one millionth at least.
+  // Each part has at least one millionth.
   const millionths = exact.map((share) => 1 + Math.floor(share));
   const rest = WHOLE - millionths.reduce((sum, one) => sum + one, 0);
   const losers = exact
@@ -85,7 +87,7 @@ function rounded(rates: readonly number[]): readonly number[] {
 
 const WEEK = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;
 
-/** A part in words: "on Monday between 03:00 and 04:00". */
+/** Returns the name of a part: "on Monday between 03:00 and 04:00". */
 function nameOf(part: number, { period, parts, zone }: Division): string {
   const minutes = minutesOf(period) / parts;
   const clock = (minute: number): string =>
@@ -95,5 +97,5 @@ function nameOf(part: number, { period, parts, zone }: Division): string {
   return `${day}between ${clock(from)} and ${clock(from + minutes)} (${zone})`;
 }
 
-/** Length of a part, ms. */
+/** Returns the length of a part, ms. */
 export const partMsOf = ({ period, parts }: Division): number => (minutesOf(period) * MINUTE_MS) / parts;

@@ -8,7 +8,7 @@ import { durationMsOf, slicedFields, slicedStrategy } from '../sliced/sliced.ts'
 import type { Window } from '../sliced/sliced.ts';
 import type { Curve } from '../sliced/slicing.ts';
 
-/** A longer window would be summed up part by part for too long. */
+/** Longer windows would take too long to add up part by part. */
 const WINDOW_DAYS_MAX = 366;
 
 const profile = z
@@ -49,7 +49,7 @@ export type Profile = z.output<typeof profile>;
 const params = z.lazy(() => z.strictObject({ ...slicedFields(), profile }));
 type Params = z.output<typeof params>;
 
-/** Works a total off in slices that are as large as the volume that the profile expects until the next slot. */
+/** Trades a total in slices in proportion to the volume that the profile expects until the next slot. */
 export const vwap = slicedStrategy({
   kind: 'vwap',
   summary: 'slices by a volume curve over a window, buy or sell',
@@ -61,14 +61,14 @@ export const vwap = slicedStrategy({
 
 function checkLength(plan: Params): readonly Problem[] {
   const startMs = plan.start_time === undefined ? undefined : parseTime(plan.start_time);
-  // An end without a start has its own problem.
+  // Another check reports an end without a start.
   if (plan.duration === undefined && startMs === undefined) return [];
   if (durationMsOf(plan, startMs ?? 0) <= WINDOW_DAYS_MAX * DAY_MS) return [];
   const message = `a window of more than ${WINDOW_DAYS_MAX} days: split it into several strategies`;
   return [{ path: [plan.duration === undefined ? 'end_time' : 'duration'], message }];
 }
 
-/** Share of the volume of the window that comes before each slot. */
+/** Returns the share of the window's volume that comes before each slot. */
 export function volumeCurve(
   { time_zone: zone, period, weights }: Profile,
   { startMs, durationMs, slices }: Window,

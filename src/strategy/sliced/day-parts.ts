@@ -21,9 +21,8 @@ export const minutesOf = (period: Period): number => (period === 'day' ? DAY_MIN
 const MONDAY_MS = 3 * DAY_MS;
 
 /**
- * The part of the local period that contains an instant, and its end. Between two changes of its clocks a zone is a fixed
- * distance from UTC: an hour that is skipped is in no part, one that is repeated is in its part twice. Fast when it is asked
- * for instants in order.
+ * Returns a lookup of the part that contains an instant, and of its end. Between two clock changes, a zone has a fixed offset from
+ * UTC: a skipped hour is in no part, and a repeated one is in its part twice. Lookups in ascending order are fast.
  */
 export function partsOf({ zone, period, parts }: Division, startMs: number): Parts {
   const periodMs = minutesOf(period) * MINUTE_MS;
@@ -47,7 +46,7 @@ interface Span {
   readonly offsetMs: number;
 }
 
-/** How far a zone is from UTC at an instant, and when that changes next, Unix ms. */
+/** Returns the UTC offset of a zone at an instant, and when it changes next, Unix ms. */
 function spanFrom(zone: string, ms: number): Span {
   const at = Temporal.Instant.fromEpochMilliseconds(instant(ms)).toZonedDateTimeISO(zone);
   const next = at.getTimeZoneTransition('next');

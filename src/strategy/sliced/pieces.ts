@@ -13,26 +13,26 @@ import type { Money, Quantity } from '../../core/money.ts';
 import type { Reason } from '../../core/reasons.ts';
 import { uniform } from '../../core/uniform.ts';
 
-/** What a strategy trades piece by piece when it does not know beforehand how many there will be. */
+/** Pieces, for strategies that do not know the number of pieces in advance. */
 
-/** A piece that did not trade doubles the time to the next, up to this many intervals: quotes that are not taken cost goodwill. */
+/** Every piece that does not trade doubles the pause, up to this many intervals: unused quotes cost goodwill. */
 const PAUSE_MAX = 16;
 
-/** How many intervals to pause after that many consecutive pieces without a trade. */
+/** Returns how many intervals to pause after that many consecutive pieces without a trade. */
 export const pausesAfter = (misses: number): number =>
   misses === 0 ? 0 : Math.min(2 ** (misses - 1), PAUSE_MAX);
 
-/** Why a strategy pauses, for people. */
+/** Returns why a strategy pauses, for people. */
 export const missesNote = (misses: number, { reason }: { readonly reason?: Reason | undefined }): string =>
   `${misses === 1 ? '1 piece' : `${misses} pieces in a row`} did not trade: ${reason ?? 'no price'}`;
 
-/** Into how many pieces `size` goes when none is larger than `largest`. */
+/** Returns the number of pieces of `size` if none is larger than `largest`. */
 export const piecesOf = <A extends Quantity | Money>(size: A, largest: A): number =>
   approximate(roundUp(fraction(size, largest), 0));
 
 /**
- * Piece number `slice` of what is left: as many equal pieces as `largest` makes necessary, so that the last is no crumb;
- * jitter makes one smaller, never larger. What fits in one piece goes in one, whole: Σ pieces = total exactly.
+ * Returns piece number `slice` of the remainder `left`: an equal part of as few pieces as `largest` allows, so that the last one is
+ * not tiny; jitter only makes a piece smaller. A remainder that fits in one piece stays whole: Σ pieces = total exactly.
  */
 export function pieceOf<A extends Quantity | Money>(
   left: A,

@@ -31,9 +31,8 @@ import { dueSize, plannedSize, slotMs, slotsPassed, unfitPlan } from './slicing.
 import type { Curve, SizeRule, SlicePlan } from './slicing.ts';
 import { checkTactics, jitterField, ladderFields, tacticFields, tacticsOf } from './tactic-fields.ts';
 
-/** More would be a list, not a schedule. */
 const SLICES_MAX = 100_000;
-/** The fields that all kinds share which work a total off in slices over a window. */
+/** The fields of all kinds that trade a total in slices over a window. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const slicedFields = () => ({
   pair: pairSymbol.describe('Pair to trade, such as btcusd'),
@@ -69,7 +68,7 @@ export const slicedFields = () => ({
 });
 type Sliced = z.output<z.ZodObject<ReturnType<typeof slicedFields>>>;
 
-/** Length of the window that starts at `startMs`, ms; not above zero when `end_time` is too early. */
+/** Returns the length of the window that starts at `startMs`, ms; not above zero when `end_time` is too early. */
 export function durationMsOf(plan: Sliced, startMs: number): number {
   if (plan.duration !== undefined) return parseDuration(plan.duration);
   return plan.end_time === undefined ? 0 : parseTime(plan.end_time) - startMs;
@@ -82,7 +81,7 @@ const slicesOf = (plan: Sliced, durationMs: number): number =>
   plan.slices ??
   (plan.interval === undefined ? 1 : Math.max(1, Math.round(durationMs / parseDuration(plan.interval))));
 
-/** `extend` moves the end by at most this part of the window. */
+/** `extend` moves the end by at most this fraction of the window. */
 const EXTENSION_MAX = 0.25;
 
 const state = z.lazy(() =>
@@ -101,7 +100,7 @@ const LEG = 'all';
 
 type Slices = SlicePlan<Quantity | Money>;
 
-/** The window of a parent and into how many slices it is cut. */
+/** The window of a parent, and the number of its slices. */
 export interface Window {
   /** Unix ms. */
   readonly startMs: number;
@@ -109,27 +108,27 @@ export interface Window {
   readonly slices: number;
 }
 
-/** What distinguishes one kind of sliced parent from another. */
+/** The parts that differ between kinds of sliced parents. */
 interface SlicedKind<Params extends Sliced> {
   readonly kind: string;
   /** One sentence for `--help` and the schema. */
   readonly summary: string;
-  /** `slicedFields` and what the kind has besides. */
+  /** `slicedFields` and the fields of the kind. */
   readonly params: z.ZodType<Params>;
-  /** How the total is spread over the slices; equally when left out, or when it gives nothing. */
+  /** Returns how the total is spread over the slices; equally if omitted or if it returns `undefined`. */
   curve?(plan: Params, window: Window): Curve | undefined;
-  /** Whether the curve is known only when the start is. */
+  /** Whether the curve depends on the start. */
   readonly curveNeedsStart?: boolean | undefined;
-  /** What else than fewer slices makes the smallest slice larger, for people. */
+  /** What makes the smallest slice larger, besides fewer slices, for people. */
   readonly smallestHint?: string | undefined;
-  /** Checks across the kind's own fields, made when those of all sliced kinds are in order. */
+  /** Checks across the kind's own fields; called once the shared fields for size and window are complete. */
   check?(plan: Params, world: CheckWorld): readonly Problem[];
   forecast?(plan: Params, slices: Slices): Forecast | undefined;
 }
 
 /**
- * Works a total off in slices over a window. Slot rule: `n` slices at `start + k·(duration/n)`, `k = 0…n−1`; the last takes
- * the remainder, so that Σ slices = total exactly. A slice lives until the next slot. The next one never starts before the
+ * Returns a kind that trades a total in slices over a window. Slot rule: `n` slices at `start + k·(duration/n)`, `k = 0…n−1`; the
+ * last takes the remainder, so that Σ slices = total exactly. A slice lasts until the next slot. A slice never starts before the
  * previous one has ended: an unknown outcome pauses the parent.
  */
 export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>): AnyStrategy {
@@ -180,7 +179,7 @@ export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>):
   });
 }
 
-/** The sizes up to an even slice. Where the start is not known yet the window may be shorter, and the slices are the same. */
+/** Returns the sizes up to an equal slice. While the start is unknown, the window may be shorter, with the same slices. */
 function ladderOf(plan: Sliced): LadderWish | undefined {
   if (plan.size_ladder === undefined) return undefined;
   const durationMs = durationMsOf(plan, plan.start_time === undefined ? 0 : parseTime(plan.start_time));
@@ -192,12 +191,12 @@ function ladderOf(plan: Sliced): LadderWish | undefined {
       : { by: 'quantity', quantity: share(quantity(base.amount), slices, LADDER_DECIMALS) };
   return { pair, side, size, probes: plan.size_ladder.probes };
 }
-/** Cut to those of the currency when a size is probed. */
+/** The probe rounds a size down to the decimals of its currency. */
 const LADDER_DECIMALS = 18;
 
-/** Returns the slice plan in base quantities or in quote amounts, in the unit of the total. */
+/** Returns a function that plans slices in base quantities or in quote amounts, in the unit of the total. */
 function slicePlanner<Params extends Sliced>(kind: SlicedKind<Params>) {
-  // A curve may be long, and every step needs it: the one of a life is created once.
+  // A curve may be long, and every step needs it: it is computed once per life.
   const made = new WeakMap<Params, { readonly startMs: number; readonly curve: Curve | undefined }>();
   const curveOf = (plan: Params, window: Window): Curve | undefined => {
     const known = made.get(plan);
@@ -252,7 +251,7 @@ const waitForSlot = (was: State, slices: Slices): Step<State> => ({
 const undone = ({ left }: State, plan: Sliced, { total }: Slices): string =>
   `${left} of ${text(total)} ${(plan.total_quantity ?? plan.total_notional)?.currency ?? ''} not traded`;
 
-/** An outcome: takes off what was filled and waits for the next slot. */
+/** Subtracts the fill of a slice and waits for the next slot. */
 function takeOutcome(was: State, wake: Wake & { on: 'outcome' }, plan: Sliced, slices: Slices): Step<State> {
   const { filled, filledAmount } = wake.outcome;
   const done = plan.total_quantity === undefined ? filledAmount : filled;
@@ -262,7 +261,7 @@ function takeOutcome(was: State, wake: Wake & { on: 'outcome' }, plan: Sliced, s
   return waitForSlot(now, slices);
 }
 
-/** A slot has come: starts the slice whose turn it is, after `catch_up` has dealt with those that passed. */
+/** Starts the slice that is due, after `catch_up` has dealt with the slots that passed. */
 function startSlice(was: State, at: Instant, plan: Sliced, slices: Slices): Step<State> {
   const lateMs = at - slotOf(slices, was, was.next);
   const isGap = at >= slotOf(slices, was, was.next + 1);
@@ -321,7 +320,7 @@ function startSlice(was: State, at: Instant, plan: Sliced, slices: Slices): Step
 const extension = (was: State, lateMs: number, slices: Slices): number =>
   Math.min(was.shiftMs + Math.max(0, Math.floor(lateMs)), Math.floor(slices.durationMs * EXTENSION_MAX));
 
-/** How the total of a document is held against decimals and minimum: the same for the desk and for `validate`. */
+/** Returns the unit and the minimum that apply to the total. The desk and `validate` use the same rule. */
 const sizeRuleOf = (
   plan: Sliced,
   minimum: Minimum,
@@ -331,7 +330,7 @@ const sizeRuleOf = (
     ? { unit: quote, minimum: minimum.notional }
     : { unit: base, minimum: minimum.quantity };
 
-/** A kind, and how the desk plans its slices. */
+/** A kind, and the function with which the desk plans its slices. */
 interface PlannedKind<Params extends Sliced> extends SlicedKind<Params> {
   planOf(plan: Params, begunAt: Instant, known: Precisions): SlicePlan<Quantity | Money>;
 }
@@ -360,7 +359,7 @@ function check<Params extends Sliced>(
   return [...wrong, ...(wrong.length + small.length > 0 ? small : checkSizes(kind, plan, world))];
 }
 
-/** What the desk would refuse when the parent begins, as far as its decimals are known, with totals that would do. */
+/** Reports what the desk would reject when the parent begins, as far as its decimals are known, and suggests usable totals. */
 function checkSizes<Params extends Sliced>(
   kind: PlannedKind<Params>,
   plan: Params,
@@ -372,7 +371,7 @@ function checkSizes<Params extends Sliced>(
   const precision = isBase ? known.basePrecision : known.quotePrecision;
   const fields = { base: 'total_quantity', quote: 'total_notional' } as const;
   if (names === undefined || precision === undefined) return [];
-  // A curve that needs its start is held against the minimum when the parent begins.
+  // A curve that depends on its start is checked against the minimum when the parent begins.
   if (plan.start_time === undefined && kind.curveNeedsStart === true)
     return checkDecimals<Sliced>(plan, fields, { world });
   const slices = kind.planOf(
@@ -381,7 +380,7 @@ function checkSizes<Params extends Sliced>(
     known,
   );
   const rule = sizeRuleOf(plan, world.minimum(plan.pair), names);
-  // Each attempt evaluates every slice of a curve.
+  // Each total that the search tries evaluates every slice of a curve.
   const isSearched = slices.curve === undefined || slices.slices <= SEARCHED_MAX;
   const isUsable = (total: Quantity | Money): boolean => unfitPlan({ ...slices, total }, rule) === undefined;
   const decimals = checkDecimals<Sliced>(plan, fields, {
@@ -400,10 +399,10 @@ function checkSizes<Params extends Sliced>(
   ];
 }
 
-/** Slices of a curve up to which totals that would do are looked for. */
+/** Largest number of slices of a curve for which usable totals are searched. */
 const SEARCHED_MAX = 2_000;
 
-/** How long a slice may be tried, ms; 0 while the window makes no sense. */
+/** Returns how long a slice may be tried, ms; infinity while the window is not valid. */
 function sliceMsOf(plan: Sliced): number {
   const durationMs = durationMsOf(plan, plan.start_time === undefined ? 0 : parseTime(plan.start_time));
   return durationMs > 0 ? durationMs / slicesOf(plan, durationMs) : Number.POSITIVE_INFINITY;
@@ -433,12 +432,12 @@ function checkWindow(plan: Sliced): readonly Problem[] {
   return problems;
 }
 
-/** The curve over this many slices; `undefined` where all are equal. */
+/** Returns the curve over this many slices; `undefined` if all are equal. */
 type CurveMaker = (slices: number) => Curve | undefined;
 
 /**
- * How the total would be spread. While the start is not known, a curve that needs it is assumed to be even: the smallest
- * slice is never larger than that, and the parent checks it again when it begins.
+ * Returns how the total is spread. While the start is unknown, a curve that depends on it is taken as equal slices: its smallest
+ * slice is never larger than these, and the parent checks it again when it begins.
  */
 function curveMaker<Params extends Sliced>(kind: SlicedKind<Params>, plan: Params): CurveMaker {
   if (plan.start_time === undefined && kind.curveNeedsStart === true) return () => undefined;
@@ -446,7 +445,7 @@ function curveMaker<Params extends Sliced>(kind: SlicedKind<Params>, plan: Param
   return (slices) => kind.curve?.(plan, { startMs, durationMs: durationMsOf(plan, startMs), slices });
 }
 
-/** A slice below the venue's minimum is refused here, with the largest number of slices that would do. */
+/** Rejects a slice below the venue's minimum, and names the largest possible number of slices. */
 function checkMinimum(
   plan: Sliced,
   world: CheckWorld,
@@ -481,7 +480,10 @@ function smallestShare(curve: Curve, slices: number): Ratio {
   return shares.reduce((a, b) => least(a, b), ONE);
 }
 
-/** Most slices, below those asked for, of which a curve makes none too small. More slices make the smallest smaller. */
+/**
+ * Returns the largest number of slices below the requested one for which no slice of the curve is too small. More slices make the
+ * smallest one smaller.
+ */
 function feasibleAlong(curveOf: CurveMaker, slices: number, { shareMin, feasible }: Bound): number {
   const isFeasible = (count: number): boolean => {
     const curve = curveOf(count);
@@ -496,20 +498,20 @@ function feasibleAlong(curveOf: CurveMaker, slices: number, { shareMin, feasible
   return yes;
 }
 
-/** The total against one minimum of the venue, both in `unit`. */
+/** A total and one minimum of the venue, both in `unit`. */
 interface Bound {
   readonly minimum: Quantity | Money;
   readonly total: Quantity | Money;
-  /** The total when jitter makes every slice as small as it may. */
+  /** The total, reduced by the largest jitter of sizes. */
   readonly reduced: Quantity | Money;
   readonly unit: string;
-  /** Most equal slices that it allows. */
+  /** Largest number of equal slices that the minimum allows. */
   readonly feasible: number;
-  /** Smallest share of the total that a slice may be planned with. */
+  /** Smallest planned share of the total that the minimum allows for a slice. */
   readonly shareMin: Ratio;
 }
 
-/** What a minimum allows when jitter makes a slice as small as it may. */
+/** Returns what a minimum allows, with the largest jitter of sizes. */
 function boundOf(plan: Sliced, { minimum, total, unit }: Pick<Bound, 'minimum' | 'total' | 'unit'>): Bound {
   const needed = scale(minimum, ratioOf(100));
   const smallest = scale(total, ratioOf(100 - (plan.jitter?.size_pct ?? 0)));
@@ -518,7 +520,7 @@ function boundOf(plan: Sliced, { minimum, total, unit }: Pick<Bound, 'minimum' |
   return { minimum, total, reduced, unit, feasible, shareMin: fraction(needed, smallest) };
 }
 
-/** The minimums that can be compared: in the unit of the total, and through limit_price in the other one. */
+/** Returns the minimums that can be compared: the one in the unit of the total, and through limit_price the other. */
 function minimumsOf(plan: Sliced, world: CheckWorld): readonly Bound[] {
   const { quantity: fewest, notional } = world.minimum(plan.pair);
   if (plan.total_notional !== undefined) {

@@ -18,17 +18,17 @@ import { uniform } from '../../core/uniform.ts';
 type Sliceable = Quantity | Money;
 
 export interface Jitter {
-  /** Largest move of a slot into its own interval, percent of the interval. */
+  /** Largest shift of a slot within its own interval, percent of the interval. */
   readonly timePct: number;
   /** Largest change of a size, percent. */
   readonly sizePct: number;
   readonly seed: number;
 }
 
-/** Share of the total that is planned before slice `k`: 0 before the first, 1 after the last, and never falling. */
+/** Share of the total that is planned before slice `k`: 0 before the first, 1 after the last, never decreasing. */
 export type Curve = (k: number) => Ratio;
 
-/** How a total is cut: `n` slices at `start + k·(duration/n)`. Everything follows from these numbers. */
+/** How a total is split: `n` slices at `start + k·(duration/n)`. These numbers determine every slice. */
 export interface SlicePlan<A extends Sliceable> {
   readonly total: A;
   /** Number of slices. */
@@ -38,12 +38,12 @@ export interface SlicePlan<A extends Sliceable> {
   readonly durationMs: number;
   /** Decimals of a slice. */
   readonly precision: number;
-  /** How the total is spread over the slices; equally when left out. */
+  /** How the total is spread over the slices; equally if omitted. */
   readonly curve?: Curve | undefined;
   readonly jitter?: Jitter | undefined;
 }
 
-/** Planned instant of slice `k`, Unix ms. Jitter moves it later within its own interval, so order and window hold. */
+/** Returns the planned instant of slice `k`, Unix ms. Jitter moves it later within its own interval, so order and window hold. */
 export function slotMs(plan: SlicePlan<Sliceable>, k: number): number {
   const gap = plan.durationMs / plan.slices;
   const jitter =
@@ -51,7 +51,7 @@ export function slotMs(plan: SlicePlan<Sliceable>, k: number): number {
   return Math.floor(plan.startMs + k * gap + jitter);
 }
 
-/** Planned size of slice `k`. The last takes what rounding left; jitter moves size between neighbours, so Σ holds. */
+/** Returns the planned size of slice `k`. The last takes the rounding remainder; jitter moves size between neighbours, so Σ holds. */
 export function plannedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
   const base = steadySize(plan, k);
   const partner = k % 2 === 0 ? k + 1 : k - 1;
@@ -60,9 +60,9 @@ export function plannedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number):
   return k % 2 === 0 ? add(base, moved) : subtract(base, moved);
 }
 
-/** The smallest size that any slice of the plan may have, for any jitter. */
+/** Returns the smallest size that any slice of the plan may have, for any jitter. */
 export function smallestSize<A extends Sliceable>(plan: SlicePlan<A>): A {
-  // Where all are equal the first is as small as any.
+  // Without a curve, no slice is smaller than the first.
   const counted = plan.curve === undefined ? 1 : plan.slices;
   const each = Array.from({ length: counted }, (_, k) => steadySize(plan, k)).reduce((a, b) => least(a, b));
   if (plan.jitter === undefined) return each;
@@ -70,8 +70,8 @@ export function smallestSize<A extends Sliceable>(plan: SlicePlan<A>): A {
 }
 
 /**
- * Why a plan cannot be traded with the decimals and the minimum of its currency, in words; `undefined` when it can. The desk
- * asks when a parent begins, and `validate` before. A plan of slices that round to nothing would leave its whole total to the last.
+ * Returns why a plan cannot be traded with the decimals and the minimum of its currency; `undefined` when it can. The desk checks
+ * this when a parent begins, and `validate` before that. If slices round to zero, the last one would take the whole total.
  */
 export function unfitPlan(
   plan: SlicePlan<Sliceable>,
@@ -88,20 +88,20 @@ export function unfitPlan(
 export interface SizeRule {
   /** Currency of the sizes. */
   readonly unit: string;
-  /** Smallest order of the venue in it. */
+  /** Smallest order of the venue, in `unit`. */
   readonly minimum?: Sliceable | undefined;
-  /** What is cut into slices, for people. */
+  /** Name of the total, for people. */
   readonly what?: string | undefined;
 }
 
-/** Σ of the planned sizes of the slices before `k`. */
+/** Returns Σ of the planned sizes of the slices before `k`. */
 export function plannedBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
   const steady = steadyBefore(plan, k);
   if (k >= plan.slices || k % 2 === 0 || plan.jitter === undefined) return steady;
   return add(steady, movedSize(plan, k - 1));
 }
 
-/** Size of slice `k` without jitter. */
+/** Returns the size of slice `k` without jitter. */
 function steadySize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
   if (k === 0 && plan.slices === 1) return plan.total;
   if (plan.curve === undefined && k < plan.slices - 1) return share(plan.total, plan.slices, plan.precision);
@@ -109,8 +109,8 @@ function steadySize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
 }
 
 /**
- * Σ of the sizes before slice `k`, without jitter. Of a curve this sum is rounded and not the single slice, so that none is
- * further than one unit from its share and no remainder heaps up in the last.
+ * Returns Σ of the sizes before slice `k`, without jitter. Along a curve, this sum is rounded instead of the single slices, so that
+ * no slice is further than one unit from its share and no remainder accumulates in the last.
  */
 function steadyBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
   const { total, slices, precision, curve } = plan;
@@ -119,7 +119,7 @@ function steadyBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
   return roundEven(scale(total, curve(k)), precision);
 }
 
-/** What the even slice `k` takes from the odd one after it. Cut towards zero, so that both stay inside the bound. */
+/** Returns what the even slice `k` takes from the odd one after it, rounded towards zero, so that both stay within the jitter. */
 function movedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
   const { sizePct, seed } = plan.jitter ?? { sizePct: 0, seed: 0 };
   const smaller = least(steadySize(plan, k), steadySize(plan, k + 1));
@@ -130,21 +130,21 @@ function movedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
 }
 
 /**
- * What slice `k` should take when `left` is still to do: its plan, and its part of what earlier slices missed when
- * `spread` is on, at most half again as much as planned.
+ * Returns the size of slice `k` when `left` is not yet traded: its plan, plus its part of the missed size if `spread` is set, at
+ * most 1.5 times its plan.
  */
 export function dueSize<A extends Sliceable>(plan: SlicePlan<A>, k: number, left: A, spread: boolean): A {
   const planned = plannedSize(plan, k);
   if (!spread) return least(planned, left);
   const missed = subtract(left, k === 0 ? plan.total : subtract(plan.total, plannedBefore(plan, k)));
-  // Ahead of the plan, because the venue filled more than was asked for: the parent just ends the sooner.
+  // Ahead of the plan, because the venue filled more than was requested: the parent ends earlier.
   if (!isAboveZero(missed)) return least(planned, left);
   const isLast = k === plan.slices - 1;
   const wanted = isLast ? left : add(planned, partOfMissed(plan, k, missed));
   return least(wanted, roundDown(scale(planned, ratioOf(1.5)), plan.precision), left);
 }
 
-/** What slice `k` takes of what was missed: as much as any later one, or along a curve in proportion to its size. */
+/** Returns the part of the missed size that slice `k` takes: an equal part, or along a curve a part in proportion to its size. */
 function partOfMissed<A extends Sliceable>(plan: SlicePlan<A>, k: number, missed: A): A {
   if (plan.curve === undefined) return share(missed, plan.slices - k, plan.precision);
   const ahead = subtract(plan.total, steadyBefore(plan, k));
@@ -152,5 +152,4 @@ function partOfMissed<A extends Sliceable>(plan: SlicePlan<A>, k: number, missed
   return roundDown(scale(missed, fraction(steadySize(plan, k), ahead)), plan.precision);
 }
 
-/** What a gap cost, in words. */
 export const slotsPassed = (count: number): string => `${count} ${count === 1 ? 'slot' : 'slots'} passed`;

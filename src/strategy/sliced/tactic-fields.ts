@@ -5,7 +5,7 @@ import { parseDuration } from '../../core/time.ts';
 import { amountOf, durationText, plainNumber, positiveText, whole } from '../fields.ts';
 import type { CheckWorld, Problem } from '../kernel.ts';
 
-/** How the slices of a strategy are quoted: the fields that kinds share. */
+/** Fields that control how the slices of a strategy are quoted, shared by several kinds. */
 
 const bps = plainNumber.min(0).max(10_000);
 
@@ -54,7 +54,7 @@ export const tacticFields = () => ({
 });
 export type Tactical = z.output<z.ZodObject<ReturnType<typeof tacticFields>>>;
 
-/** For kinds whose slices are known beforehand. */
+/** For kinds that know their slices in advance. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const ladderFields = () => ({
   size_ladder: z
@@ -83,7 +83,7 @@ interface JitterWords {
   readonly all: string;
 }
 
-/** The jitter of a schedule. What its fields move is said by the kind. */
+/** Returns the jitter field of a schedule. The kind describes what each of its fields changes. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const jitterField = ({ time, size, seed, all }: JitterWords) =>
   z
@@ -103,7 +103,7 @@ type Jittered = Tactical &
     readonly jitter?: { readonly time_pct: number; readonly seed: number } | undefined;
   };
 
-/** The tactics of a document, as its intents carry them; `undefined` when it has none. */
+/** Returns the tactics that the intents of a document carry; `undefined` when it has none. */
 export function tacticsOf(plan: Jittered): Tactics | undefined {
   let known = read.get(plan);
   if (known === undefined) {
@@ -113,7 +113,7 @@ export function tacticsOf(plan: Jittered): Tactics | undefined {
   return known.tactics;
 }
 
-/** Those of a document stay the same, and each of its slices carries them. */
+/** Tactics by document: they do not change, and each slice carries them. */
 const read = new WeakMap<Jittered, { readonly tactics: Tactics | undefined }>();
 
 function readTactics(plan: Jittered): Tactics | undefined {
@@ -136,10 +136,10 @@ function readTactics(plan: Jittered): Tactics | undefined {
   return Object.keys(tactics).length === 0 ? undefined : tactics;
 }
 
-/** A setting as text, never with an exponent. */
+/** Formats a setting as text without an exponent. */
 const plain = (count: number): string => count.toFixed(8).replace(/\.?0+$/u, '');
 
-/** What is wrong across the tactical fields. `sliceMs` is how long a slice may be tried. */
+/** Checks across the tactical fields. `sliceMs` is how long a slice may be tried. */
 export function checkTactics(
   plan: Tactical & { readonly pair: string; readonly side: 'buy' | 'sell' },
   world: CheckWorld,

@@ -24,7 +24,7 @@ export const feedPayloads: Readonly<Record<string, { readonly summary: string; r
   'private.user.post-trade-settlement': { summary: 'Credit and exposure', schema: settlementSchema },
 }; // prettier-ignore
 
-/** The WebSocket interface as an AsyncAPI 3 document, generated from the schemas that parse and validate its messages. */
+/** Returns the WebSocket interface as an AsyncAPI 3 document, generated from the schemas that parse and validate its messages. */
 export function asyncApi(version: string): JsonSchema {
   const feeds = Object.entries(feedPayloads).map(
     ([name, { summary, schema }]) => [idOf(name), message(summary, dataSchema(schema), name)] as const,

@@ -6,9 +6,9 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 const AMOUNT_TEXT = '^-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?$';
 
 /**
- * The input of a wire schema as JSON Schema: the form on the wire, not the parsed value. Our parser reads amounts as text
- * to keep every digit; their `wire` mark says whether the venue writes a JSON number. `either` allows both, because the
- * feeds write as strings what REST writes as numbers.
+ * Returns the input of a wire schema as JSON Schema: the form on the wire, not the parsed value. The parser reads amounts as
+ * text to keep every digit; their `wire` mark says whether the venue writes a JSON number. `either` allows both, because the
+ * feeds write amounts as strings that REST writes as numbers.
  */
 export function wireJsonSchema(schema: z.ZodType, amounts: 'marked' | 'either' = 'marked'): JsonSchema {
   const made = z.toJSONSchema(schema, {
@@ -37,7 +37,7 @@ export interface WireField {
 
 const known = new WeakMap<z.ZodType, ReadonlyMap<string, WireField>>();
 
-/** The fields of an object, or of all branches of a union. Computed once for each schema. */
+/** Returns the fields of an object, or of all branches of a union. Computed once for each schema. */
 export function wireFields(schema: z.ZodType): ReadonlyMap<string, WireField> {
   const found = known.get(schema);
   if (found !== undefined) return found;
@@ -65,21 +65,21 @@ function addTypes(schema: JsonSchema, into: Set<string>): void {
   else if (Array.isArray(values)) values.forEach((each) => into.add(each === null ? 'null' : typeof each));
 }
 
-/** The branches of a union schema. */
+/** Returns the branches of a union schema. */
 export const branchesOf = ({ anyOf, oneOf, allOf }: JsonSchema): readonly JsonSchema[] =>
   [anyOf, oneOf, allOf].flatMap(listOf);
 
-/** The properties of an object, by name. */
+/** Returns the properties of an object, by name. */
 export const propertiesOf = ({ properties }: JsonSchema): readonly (readonly [string, JsonSchema])[] =>
   isSchema(properties)
     ? Object.entries(properties).flatMap(([name, each]) => (isSchema(each) ? [[name, each] as const] : []))
     : [];
 
-/** Names of the required properties. */
+/** Returns the names of the required properties. */
 export const requiredOf = ({ required }: JsonSchema): readonly string[] =>
   Array.isArray(required) ? required.filter((each) => typeof each === 'string') : [];
 
-/** The object at this path of a document; empty if there is none. */
+/** Returns the object at this path of a document; an empty one if there is none. */
 export function partOf(document: JsonSchema, ...steps: readonly string[]): JsonSchema {
   let part: JsonSchema = document;
   for (const step of steps) {
@@ -90,7 +90,7 @@ export function partOf(document: JsonSchema, ...steps: readonly string[]): JsonS
   return part;
 }
 
-/** The schemas of a list. */
+/** Returns the schemas in a list. */
 export const listOf = (value: unknown): readonly JsonSchema[] =>
   Array.isArray(value) ? value.filter(isSchema) : [];
 

@@ -18,7 +18,7 @@ export interface Operation {
 
 const TAGS = { spec: 'interface specification', extra: 'beyond the specification' } as const;
 
-/** The REST interface as an OpenAPI 3.1 document, generated from the schemas that parse and validate its messages. */
+/** Returns the REST interface as an OpenAPI 3.1 document, generated from the schemas that parse and validate its messages. */
 export function openApi(operations: readonly Operation[], version: string): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const operation of operations) {
@@ -100,13 +100,13 @@ function queryParameters(query: z.ZodType | undefined): readonly JsonSchema[] {
   });
 }
 
-/** Integers in a query are strings of digits. */
+/** Returns the type of a query parameter: integers in a query are strings of digits. */
 const queryType = (type: JsonSchema): JsonSchema =>
   typeof type['pattern'] === 'string' && type['pattern'].startsWith('^\\d')
     ? { type: 'integer', minimum: 0 }
     : type;
 
-/** The schema of a strict venue: no additional fields, and exactly one of the two sizes. */
+/** Returns the schema of a strict venue: no additional fields, and exactly one of the two sizes. */
 function requestSchema(body: z.ZodType): JsonSchema {
   return closed(wireJsonSchema(body));
 }

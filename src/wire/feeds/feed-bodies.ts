@@ -7,7 +7,7 @@ import type { Balance, Side } from '../../core/venue.ts';
 import type { OrderDetail } from '../order-body.ts';
 import type { PtsMetrics } from '../pts.ts';
 
-/** Writes the payloads of the feeds as the venue does; `feed-payloads.ts` reads them. */
+/** Writes the payloads of the feeds in the form of the venue; `feed-payloads.ts` reads them. */
 
 export interface TickerFigures {
   readonly pair: string;
@@ -20,7 +20,7 @@ export interface TickerFigures {
   readonly vwap: Price;
 }
 
-/** Amounts are JSON numbers. */
+/** Returns the payload of a ticker. Amounts are JSON numbers. */
 export const tickerBody = (ticker: TickerFigures, now: Instant): object => ({
   amount: exact(text(ticker.amount)),
   exchange: 'simulated',
@@ -47,7 +47,10 @@ export interface PublicTrade {
   readonly at: Instant;
 }
 
-/** Amounts are strings. There are two timestamps, whose names differ in case: one in nanoseconds, one without a zone. */
+/**
+ * Returns the payload of a market trade. Amounts are strings. There are two timestamps, whose names differ in case: one in
+ * nanoseconds, one without a zone.
+ */
 export const marketTradeBody = (trade: PublicTrade): object => ({
   id: trade.id,
   quantity: text(trade.quantity),
@@ -64,7 +67,7 @@ export const marketTradeBody = (trade: PublicTrade): object => ({
   is_decimal: true,
 });
 
-/** Amounts are strings. All holdings are in the trading wallet; the other wallets are empty. */
+/** Returns the payload of balances. Amounts are strings. All holdings are in the trading wallet; the other wallets are empty. */
 export const feedBalancesBody = (balances: readonly Balance[]): readonly object[] =>
   balances.map(({ currency, balance, available }) => ({
     currency,
@@ -77,7 +80,7 @@ export const feedBalancesBody = (balances: readonly Balance[]): readonly object[
     lending_wallet: '0',
   }));
 
-/** All fields except the ids are strings. */
+/** Returns the payload of an order. All fields except the ids are strings. */
 export const feedOrderBody = (order: OrderDetail): object => {
   const type = order.working === undefined ? 'Instant' : order.working.algorithm === 200 ? 'Smart' : 'Limit';
   return {
@@ -98,7 +101,10 @@ export const feedOrderBody = (order: OrderDetail): object => {
   };
 };
 
-/** Amounts are strings. Liquidation is not simulated; its level is that of an account without positions. */
+/**
+ * Returns the payload of the settlement feed. Amounts are strings. Liquidation is not simulated; its level is that of an account
+ * without positions.
+ */
 export const settlementBody = (isEnabled: boolean, metrics: PtsMetrics): object => ({
   enabled: isEnabled,
   equity: text(metrics.equity),

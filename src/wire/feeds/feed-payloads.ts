@@ -10,11 +10,14 @@ import { wireId, wireIso, wireMoney, wirePrice, wireQuantity } from '../message.
  * and its samples. Every amount may be a number or a string.
  */
 
-/** Numbers in lists have no field name, so they are parsed as floats. Their shortest text is exact up to 15 digits. */
+/**
+ * Accepts numbers in lists, which have no field name and are therefore parsed as floats. Their shortest text is exact up to 15
+ * digits.
+ */
 const bare = <Out>(schema: z.ZodType<Out, string>) =>
   z.union([z.string(), z.number().transform(String)]).pipe(schema);
 
-/** Some payloads appear both as a list and as a single element. */
+/** Accepts a list or a single element: some payloads appear as both. */
 const listOf = <Row extends z.ZodType>(row: Row) =>
   z.union([z.array(row).max(5_000), row.transform((one) => [one])]);
 
@@ -66,7 +69,7 @@ export interface BookLevel {
   readonly price: Price;
   /** Base currency. */
   readonly quantity: Quantity;
-  /** The venue's name for the market that offers it. */
+  /** The venue's name of the market with this level. */
   readonly at: string;
 }
 const levels = z.array(levelSchema).max(5_000);

@@ -21,7 +21,7 @@ export const feedRequestSchema = z.discriminatedUnion('type', [
 ]); // prettier-ignore
 export type FeedRequest = z.output<typeof feedRequestSchema>;
 
-/** A request, or the action that the error message names: the action of the request if it can be read. */
+/** Reads a request. For an invalid one, returns the action for the error message: the action of the request if it is readable. */
 export function readFeedRequest(source: string): FeedRequest | { readonly type: 'unreadable'; readonly action: string } {
   let message: unknown;
   try {
@@ -37,7 +37,7 @@ export function readFeedRequest(source: string): FeedRequest | { readonly type: 
 const actionSchema = z.object({ type: z.enum(['authenticate', 'subscribe', 'unsubscribe']) });
 
 const sequence = z.int().positive().describe('counts the messages of one connection from 1');
-/** A whole number of 19 digits, beyond what `z.int` takes. */
+/** A whole number of 19 digits, more than `z.int` accepts. */
 const timestamp = z.number().positive().multipleOf(1).describe('nanoseconds since 1970 by default');
 
 /** Answer to a request. Source: specification, "WebSocket"; `feeds` and the error: public documentation. */
@@ -55,7 +55,7 @@ export const feedAnswerSchema = z.object({
 
 /**
  * Envelope of a data message. The specification gives every message `type` and `action`; the public documentation gives
- * data messages `recipient` instead. The setting `feeds.message_shape` chooses which of them the simulated venue writes
+ * data messages `recipient` instead. The setting `feeds.message_shape` chooses which of these the simulated venue writes
  * (default: both).
  */
 export const feedDataSchema = z.object({
@@ -76,7 +76,7 @@ export interface MessageStyle {
   readonly unit: TimestampUnit;
 }
 
-/** Nanoseconds since 1970 have 19 digits, more than a float holds, so the timestamp is written as text. */
+/** Returns a timestamp as text, because nanoseconds since 1970 have 19 digits, more than a float holds. */
 const stamp = (now: Instant, unit: TimestampUnit): string => `${Math.floor(now)}${ZEROS[unit]}`;
 
 export interface Answer {
@@ -99,7 +99,7 @@ export const answerText = (
     action,
   });
 
-/** `payload` is already JSON, so that all connections share one text. */
+/** Returns a data message. `payload` is already JSON, so that all connections share one text. */
 export function dataText(
   { feed, payload }: { readonly feed: string; readonly payload: string },
   number: number,

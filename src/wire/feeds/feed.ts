@@ -14,14 +14,14 @@ import {
 import type { Book, FeedFill, FeedOrder, FeedTicker, MarketTrade } from './feed-payloads.ts';
 import { isObject, readBody, readMessage } from '../message.ts';
 
-/** A WebSocket message, translated to the terms of this program. */
+/** A WebSocket message in the terms of this program. */
 export type FeedMessage =
   | ({ readonly kind: 'success' | 'error'; readonly action: string; readonly why: string } & FeedStamp)
   | ({ readonly kind: 'data'; readonly feed: string; readonly data: FeedData } & FeedStamp)
   | ({ readonly kind: 'unreadable'; readonly why: string } & FeedStamp);
 
 export interface FeedStamp {
-  /** Numbers all messages of one connection (answers and data) from 1; `undefined` when the message has no number. */
+  /** Number of the message among all messages of one connection (answers and data), from 1; `undefined` when it has none. */
   readonly sequence: number | undefined;
   /** When the venue claims to have sent the message. Not to be used for decisions. */
   readonly sentAt: Instant | undefined;
@@ -39,7 +39,7 @@ export type FeedData =
   /** A feed that this program has no reader for. */
   | { readonly of: 'unknown' };
 
-/** A schema and the kind that its values are given. */
+/** Combines a schema with the kind that its values get. */
 const known = <T>(schema: z.ZodType<T>, name: (value: T) => FeedData) => ({
   schema,
   read(payload: unknown): FeedData | { readonly of: 'unreadable'; readonly why: string } {
@@ -69,7 +69,7 @@ const DEPTH_MAX = 32;
 /**
  * Reads one message. A message is data if it has a `recipient` or, failing that, an `action` (or `payload.feed`) that names
  * a feed: the specification gives every message a `type` and an `action`, whereas the public documentation gives data
- * only a `recipient`. The pair is taken from the name of the feed, because `payload.pair` can differ from it.
+ * only a `recipient`. The pair comes from the name of the feed, because `payload.pair` can differ from it.
  */
 export function readFeed(source: string): FeedMessage {
   const none = { sequence: undefined, sentAt: undefined };
@@ -124,7 +124,7 @@ function stampOf({ sequence, timestamp }: Readonly<Record<string, unknown>>): Fe
   };
 }
 
-/** Sources disagree about the unit. The magnitude decides: nano-, micro-, milliseconds or seconds since 1970. */
+/** Reads a timestamp. Sources disagree about the unit, so the magnitude decides: nano-, micro-, milliseconds or seconds since 1970. */
 export function stampTime(timestamp: unknown): Instant | undefined {
   if (typeof timestamp !== 'number' || !(timestamp > 0) || !Number.isFinite(timestamp)) return undefined;
   if (timestamp >= 1e17) return instant(Math.floor(timestamp / 1e6));
@@ -132,7 +132,7 @@ export function stampTime(timestamp: unknown): Instant | undefined {
   return instant(Math.floor(timestamp >= 1e11 ? timestamp : timestamp * 1e3));
 }
 
-/** The action is in the envelope, in the payload, or in both. */
+/** Returns the action, which is in the envelope, in the payload, or in both. */
 function actionOf({ action, payload }: Readonly<Record<string, unknown>>): string {
   const inner = isObject(payload) ? payload['action'] : undefined;
   if (typeof action === 'string') return action;
@@ -142,7 +142,7 @@ function actionOf({ action, payload }: Readonly<Record<string, unknown>>): strin
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** Whether brackets outside strings nest too deep. A single pass without recursion, so that no input can overflow the stack. */
+/** Whether brackets outside strings are nested too deep. A single pass without recursion, so that no input can overflow the stack. */
 function isTooDeep(source: string): boolean {
   let depth = 0;
   for (let at = 0; at < source.length; at++) {

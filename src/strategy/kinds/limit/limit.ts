@@ -87,12 +87,12 @@ const startOf = (plan: Params, begunAt: Instant): Instant =>
 const endOf = (plan: Params): Instant | undefined =>
   plan.good_til === undefined ? undefined : parseTime(plan.good_til);
 
-/** Decimals of the total's currency; without an instrument, those that the total needs. */
+/** Returns the decimals of the total's currency; without an instrument, as many as the total needs. */
 const precisionOf = (plan: Params, known: Precisions | undefined): number =>
   (plan.total_quantity === undefined ? known?.quotePrecision : known?.basePrecision) ??
   Math.max(8, decimalsOf(totalOf(plan)));
 
-/** The reference price at which quotes are asked for. Twelve decimals, rounded away from the market. */
+/** Returns the reference price at which the strategy requests quotes. Twelve decimals, rounded away from the market. */
 function levelOf(plan: Params): Price {
   const limit = price(plan.limit_price);
   const level = worsen(opposite(plan.side), limit, ratioOf(plan.margin_bps));
@@ -100,8 +100,8 @@ function levelOf(plan: Params): Price {
 }
 
 /**
- * The largest piece, in the unit of the total; `undefined` when the total goes in one. An amount becomes a quantity at the
- * limit price, or for a sell at the market when that is higher: so that no piece is worth more.
+ * Returns the largest piece, in the unit of the total; `undefined` when the total is one piece. An amount becomes a quantity at the
+ * limit price, or for a sell at the market price if that is higher, so that no piece is worth more.
  */
 function largestPiece(
   plan: Params,
@@ -131,7 +131,7 @@ const state = z.lazy(() =>
 type State = z.output<typeof state>;
 
 const LEG = 'all';
-/** Besides one order a piece: orders that the venue did not fill, pieces that were cut to funds. */
+/** Orders beyond one per piece: orders that the venue did not fill, pieces that were cut to funds. */
 const SPARE_SLICES = 10;
 
 /**
@@ -196,10 +196,7 @@ function watch(was: State, plan: Params, report: Pick<Step<State>, 'reason' | 'n
   return { state: was, waits, ...report };
 }
 
-/**
- * The price is good: starts one piece, to trade within an interval. The next piece comes after it at the
- * earliest.
- */
+/** Starts one piece, to be traded within an interval. The next piece starts no earlier than the end of the interval. */
 function startPiece(
   was: State,
   { at, price: mid }: { readonly at: Instant; readonly price: Price },
@@ -236,7 +233,7 @@ function startPiece(
   };
 }
 
-/** From piece number `slice` to the next at the earliest, whole ms. */
+/** Returns the shortest time from piece number `slice` to the next, whole ms. */
 function intervalMs(plan: Params, slice: number): number {
   const ms = parseDuration(plan.interval);
   const longer =
@@ -244,7 +241,7 @@ function intervalMs(plan: Params, slice: number): number {
   return Math.floor(ms * (1 + longer));
 }
 
-/** A piece has ended: takes off what was traded, and waits for the price again. */
+/** Subtracts the fill of a piece, and waits for the price again. */
 function settle(
   was: State,
   { at, outcome }: Wake & { readonly on: 'outcome' },
@@ -271,10 +268,9 @@ function settle(
   });
 }
 
-/** More would be a stream, not an instruction. */
 const PIECES_MAX = 10_000;
 
-/** What is wrong across the fields of a limit document. */
+/** Checks across the fields of a limit document. */
 function check(plan: Params, world: CheckWorld): readonly Problem[] {
   const problems = [
     ...oneOf(plan, 'total_quantity', 'total_notional'),
@@ -307,7 +303,7 @@ function checkTimes(plan: Params): Problem[] {
 const fieldOf = (plan: Params): 'max_slice_quantity' | 'max_slice_notional' =>
   plan.max_slice_quantity === undefined ? 'max_slice_notional' : 'max_slice_quantity';
 
-/** What the desk would refuse when the strategy begins, as far as its decimals are known, with totals that would do. */
+/** Reports what the desk would reject when the strategy begins, as far as its decimals are known, and suggests usable totals. */
 function checkSizes(plan: Params, world: CheckWorld): readonly Problem[] {
   const known = world.precisions(plan.pair);
   const names = world.currencies(plan.pair);
@@ -340,7 +336,7 @@ function checkPieces(plan: Params, known: Precisions): readonly Problem[] {
   ];
 }
 
-/** A piece below the venue's minimum is refused here, with the smallest largest piece that would do. */
+/** Rejects a piece below the venue's minimum, and names the smallest usable largest piece. */
 function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
   const bound = tightest(plan, world.minimum(plan.pair));
   if (bound === undefined) return [];
@@ -358,7 +354,7 @@ function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
   return [{ path: [fieldOf(plan), 'amount'], message }];
 }
 
-/** A size of a piece in the unit of the field that bounds it, rounded up. */
+/** Converts the size of a piece to the unit of the field that bounds it, rounded up. */
 function inField(plan: Params, size: string): string {
   const { max_slice_quantity: ofBase, max_slice_notional: ofQuote } = plan;
   const isConverted = ofBase === undefined && plan.total_quantity !== undefined;
@@ -369,7 +365,7 @@ function inField(plan: Params, size: string): string {
 }
 
 /**
- * The smallest size that jitter may leave of the largest piece: a smaller piece may require another one, and each of
+ * Returns the smallest share of the largest piece that jitter may leave: a smaller piece may require one more piece, and each of
  * two equal pieces is more than half of the largest.
  */
 const jitterShare = (plan: Params): Ratio | undefined => {
@@ -377,10 +373,7 @@ const jitterShare = (plan: Params): Ratio | undefined => {
   return percent === 0 ? undefined : ratioOf((100 - percent) / 200);
 };
 
-/**
- * The smallest value for the largest piece at which no piece is below `bound`, eight decimals. Never more
- * than the total.
- */
+/** Returns the smallest value for the largest piece at which no piece is below `bound`, eight decimals. Never more than the total. */
 function enough<A extends Quantity | Money>(plan: Params, total: A, bound: A): A {
   const left = jitterShare(plan);
   const needed =
@@ -390,7 +383,7 @@ function enough<A extends Quantity | Money>(plan: Params, total: A, bound: A): A
   return least(roundUp(needed, 8), total);
 }
 
-/** The smallest size with which a piece may be planned, in the unit of the total. */
+/** Returns the smallest size that a piece may be planned with, in the unit of the total. */
 function smallestPiece(plan: Params, precision: number): Quantity | Money {
   const total = totalOf(plan);
   const largest = largestPiece(plan, { precision });
@@ -404,7 +397,7 @@ function smallestPiece(plan: Params, precision: number): Quantity | Money {
   return roundDown(each, precision);
 }
 
-/** The larger of the venue's minimums, in the unit of the total: an amount becomes a quantity at the limit price. */
+/** Returns the larger of the venue's minimums, in the unit of the total: an amount becomes a quantity at the limit price. */
 function tightest(plan: Params, minimum: Minimum): Quantity | Money | undefined {
   if (plan.total_quantity === undefined) return minimum.notional;
   const ofNotional =
@@ -413,7 +406,7 @@ function tightest(plan: Params, minimum: Minimum): Quantity | Money | undefined 
   return bounds.toSorted((a, b) => b.comparedTo(a))[0];
 }
 
-/** Why the total cannot be traded, now that precision and minimum are known; `undefined` if it can. */
+/** Returns why the total cannot be traded with the known precision and minimum; `undefined` if it can. */
 function unfit(plan: Params, instrument: Precisions & Pick<Instrument, 'minimum'>): string | undefined {
   const total = totalOf(plan);
   const precision = precisionOf(plan, instrument);
@@ -427,7 +420,7 @@ function unfit(plan: Params, instrument: Precisions & Pick<Instrument, 'minimum'
   return `the smallest piece would be ${text(smallest)} ${unit}${most}`;
 }
 
-/** Whether `left` can never be traded: even at the limit price it is below the venue's minimum. */
+/** Whether `left` can never trade: even at the limit price it is below the venue's minimum. */
 function isCrumb(plan: Params, left: Quantity | Money, { minimum }: Instrument): boolean {
   if (plan.total_quantity === undefined) return minimum.notional !== undefined && left.lt(minimum.notional);
   if (minimum.quantity !== undefined && left.lt(minimum.quantity)) return true;

@@ -16,7 +16,7 @@ const wishes = z.lazy(() =>
     .max(20),
 );
 
-/** The bars that a kernel has declared. @throws BrokenRule in words for its author. */
+/** Reads the bars that a kernel declares. @throws BrokenRule with a message for its author. */
 export function readBarWishes({ pairs }: ModulePlan, returned: unknown): readonly BarWish[] {
   const parsed = wishes.safeParse(returned);
   if (!parsed.success) {

@@ -3,15 +3,15 @@ import type { Instant } from '../../../core/time.ts';
 import type { Outcome } from '../../sdk.ts';
 
 /**
- * What passes between the desk and the code of a module: plain JSON in both directions, amounts as text, so that the code may run in
- * a process of its own.
+ * The calls from the desk to the code of a module: plain JSON in both directions, amounts as text, so that the code may run in a
+ * process of its own.
  */
 export type ModuleCall =
-  /** Answered by the problems of `params`, as `Problem[]`. */
+  /** Returns the problems of `params`, as `Problem[]`. */
   | { readonly do: 'check'; readonly params: unknown }
-  /** Answered by the bars that it reads, as `BarWish[]`. */
+  /** Returns the bars that the kernel reads, as `BarWish[]`. */
   | { readonly do: 'bars'; readonly params: unknown }
-  /** These two are answered by a step, as the module returned it. */
+  /** These two return a step, as the module returned it. */
   | { readonly do: 'start'; readonly params: unknown; readonly view: ViewData }
   | {
       readonly do: 'step';
@@ -21,7 +21,7 @@ export type ModuleCall =
       readonly wake: WakeData;
     };
 
-/** Runs the code of a module, wherever that is. @throws Error in words for its author; nothing of the call counts then. */
+/** Runs the code of a module, in any process. @throws Error with a message for its author; no result of the call then counts. */
 export type ModuleCode = (call: ModuleCall) => unknown;
 
 export interface ViewData {
@@ -29,13 +29,13 @@ export interface ViewData {
   readonly begunAt: Instant;
   /** The declared pairs. */
   readonly pairs: Readonly<Record<string, PairData>>;
-  /** Bars that it has wished for, oldest first, by `PAIR INTERVAL`. */
+  /** Bars that the kernel declared, oldest first, by `PAIR INTERVAL`. */
   readonly bars: Readonly<Record<string, readonly BarData[]>>;
-  /** By currency; a currency that is not there has none. Left out while the account is not known. */
+  /** Balances by currency; a missing currency has a balance of zero. Omitted while the account is unknown. */
   readonly balances?: Readonly<Record<string, string>> | undefined;
-  /** Rest of the declared total, in its currency. */
+  /** Remainder of the declared total, in its currency. */
   readonly left: string;
-  /** Intents that have not ended. */
+  /** Number of intents that have not ended. */
   readonly open: number;
 }
 
@@ -45,7 +45,7 @@ export interface PairData {
   readonly basePrecision: number;
   readonly quotePrecision: number;
   readonly minimum: Readonly<Partial<Record<'quantity' | 'notional' | 'lot', string>>>;
-  /** Newest reference price, quote per base; left out when none is fresh. */
+  /** Newest reference price, quote per base; omitted when none is fresh. */
   readonly price?: string | undefined;
 }
 

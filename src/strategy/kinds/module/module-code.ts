@@ -4,11 +4,11 @@ import type { Bar, Kernel, Pair, Reader, View, Wake } from '../../sdk.ts';
 import type { BarData, ModuleCode, PairData, ViewData, WakeData } from './module-call.ts';
 import { BrokenRule } from './module-plan.ts';
 
-/** Runs a module's code in this process: its author's view is built from the plain data of a call. */
+/** Runs the code of a module in this process, with a view built from the plain data of a call. */
 
 type AnyKernel = Kernel<unknown, unknown>;
 
-/** The code that a module exports, or what is wrong with its exports. */
+/** Returns the code that a module exports, or what is wrong with its exports. */
 export function codeIn(exported: unknown): ModuleCode | { readonly problem: string } {
   const kernel = kernelIn(exported);
   if (typeof kernel === 'string') return { problem: kernel };
@@ -18,7 +18,7 @@ export function codeIn(exported: unknown): ModuleCode | { readonly problem: stri
     if (call.do === 'bars') return kernel.bars?.(params) ?? [];
     const view = viewOf(call.view);
     if (call.do === 'start') return kernel.start(params, view);
-    // A copy, as all that it sees: the state itself is part of a record.
+    // The module gets a copy, because the state itself is part of a record.
     return kernel.step(structuredClone(call.state), wakeOf(call.wake), params, view);
   };
 }
@@ -63,13 +63,13 @@ function readParams(
   };
 }
 
-/** The module's own messages about its `params`. */
+/** Returns the module's own messages about its `params`. */
 function checkParams(reader: Reader<unknown>, given: unknown): readonly Problem[] {
   const read = readParams(reader, given);
   return 'problems' in read ? read.problems : [];
 }
 
-/** Parsed again for each step: changes that a step makes to them are lost. */
+/** Parses the params for each step, so that changes that a step makes to them are lost. */
 function paramsOf(kernel: AnyKernel, given: unknown): unknown {
   const read = readParams(kernel.params, given);
   if ('params' in read) return read.params;

@@ -3,9 +3,9 @@ import { add, greatest, NO_QUANTITY, quantity, subtract } from '../../../core/mo
 import type { Quantity } from '../../../core/money.ts';
 import { amountOf, pairSymbol, whole } from '../../fields.ts';
 
-/** What a document of kind `module` declares, and what its life keeps. */
+/** The fields of a document of kind `module`, and the state of its life. */
 
-/** The module broke a rule of its contract: the message is for the author of the document. */
+/** Error for a module that broke a rule of its contract. The message is for the author of the document. */
 export class BrokenRule extends Error {
   override readonly name = 'BrokenRule';
 }
@@ -58,9 +58,9 @@ const asking = z.lazy(() =>
 );
 export const state = z.lazy(() =>
   z.strictObject({
-    /** What the kernel keeps: nobody else reads it. */
+    /** The kernel's own state: no other code reads it. */
     own: z.unknown(),
-    /** Number of the next intent: names its parent. */
+    /** Number of the next intent; it names the parent. */
     next: z.int().min(0),
     /** In the unit of the total. */
     traded: z.string(),
@@ -69,7 +69,7 @@ export const state = z.lazy(() =>
     ended: z.record(z.string(), asking),
     /** When the intents of the last minute were decided, Unix ms. */
     recent: z.array(z.number()),
-    /** It wants nothing more, and ends with its last open intent. */
+    /** The kernel wants nothing more; the strategy ends with its last open intent. */
     isEnding: z.boolean(),
   }),
 );
@@ -84,7 +84,7 @@ export const FIRST: ModuleState = {
   isEnding: false,
 };
 
-/** The one total that a plan declares, and the unit of its intents. */
+/** Returns the total that a plan declares, and the unit of its intents. */
 export const totalOf = (
   plan: ModulePlan,
 ): { readonly by: 'quantity' | 'amount'; readonly total: Quantity } =>
@@ -92,7 +92,7 @@ export const totalOf = (
     ? { by: 'amount', total: quantity(plan.total_notional?.amount ?? '0') }
     : { by: 'quantity', total: quantity(plan.total_quantity.amount) };
 
-/** What of the total is neither traded nor asked for. */
+/** Returns the part of the total that is neither traded nor in open intents. */
 export function leftOf(plan: ModulePlan, { traded, open }: ModuleState): Quantity {
   const used = Object.values(open).reduce((sum, { size }) => add(sum, quantity(size)), quantity(traded));
   return greatest(subtract(totalOf(plan).total, used), NO_QUANTITY);

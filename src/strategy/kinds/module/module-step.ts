@@ -19,14 +19,14 @@ import type { View } from '../../kernel.ts';
 import { BrokenRule, totalOf } from './module-plan.ts';
 import type { ModulePlan, ModuleState } from './module-plan.ts';
 
-/** Longest text of the state of a kernel as JSON, characters. */
+/** Largest state of a kernel as JSON, characters. */
 const STATE_MAX = 32 * 1024;
 const DEPTH_MAX = 32;
 const WITHIN_MAX_MS = DAY_MS;
-/** What has passed, or comes sooner than this, comes then: no step follows itself within a tick. */
+/** Shortest wait: earlier instants are moved to it, so that no step follows another within a tick. */
 const SOONEST_MS = SECOND_MS;
 
-/** An amount as a kernel gives it: as text, or as one of the helpers made it. A number has lost digits already. */
+/** An amount from a kernel: text, or a result of the amount helpers. A number may already have lost digits. */
 const amount = z
   .custom<unknown>(
     (value) => {
@@ -41,7 +41,7 @@ const amount = z
 
 function amountText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  // What was spelled last is kept: not what the module holds on to.
+  // A copy, because `text` caches the object that it gets, which must not be the module's own.
   return isAmount(value) ? text(apart(value)) : undefined;
 }
 
@@ -101,7 +101,7 @@ const step = z.lazy(() =>
 type OwnStep = z.output<typeof step>;
 type OwnIntent = z.output<typeof intent>;
 
-/** What a kernel returned, as plain data of our own, amounts as text. @throws BrokenRule in words for its author. */
+/** Reads the result of a kernel as plain data, amounts as text. @throws BrokenRule with a message for its author. */
 export function readStep(returned: unknown): OwnStep {
   if (typeof returned === 'object' && returned !== null && 'then' in returned)
     throw new BrokenRule(
@@ -116,7 +116,7 @@ export function readStep(returned: unknown): OwnStep {
   return { ...parsed.data, state: plainCopy(parsed.data.state) };
 }
 
-/** A copy that came through JSON unchanged: what the journal gives back is what the kernel left. */
+/** Returns a copy through JSON, and rejects values that JSON changes: the journal then restores exactly the state of the kernel. */
 function plainCopy(own: unknown): unknown {
   const odd = oddIn(own, 'state', 0);
   if (odd !== undefined) throw new BrokenRule(odd);
@@ -127,7 +127,7 @@ function plainCopy(own: unknown): unknown {
   return copy;
 }
 
-/** What in a state JSON would not give back, in words; `undefined` when there is nothing. */
+/** Returns the first part of a state that JSON would not restore, as text; `undefined` when there is none. */
 function oddIn(value: unknown, path: string, depth: number): string | undefined {
   if (depth > DEPTH_MAX) return `${path} lies deeper than ${DEPTH_MAX}`;
   if (typeof value === 'string' || typeof value === 'boolean') return undefined;
@@ -152,7 +152,7 @@ function first<T>(list: readonly T[], of: (one: T, i: number) => string | undefi
   return undefined;
 }
 
-/** Its own waits. */
+/** Returns the waits that the kernel declared. */
 export function waitsOf(plan: ModulePlan, { waits = [] }: OwnStep, at: Instant): readonly Wait[] {
   const soonest = after(at, SOONEST_MS);
   const notBefore = (ms: number): Instant => instant(Math.max(ms, soonest));
@@ -182,13 +182,13 @@ interface Asking {
   readonly now: ModuleState;
   readonly view: View;
   readonly step: OwnStep;
-  /** What of the total is free. */
+  /** Part of the total that is neither traded nor in open intents. */
   readonly left: Quantity;
 }
 
 type Asked = Pick<ModuleState, 'open' | 'next' | 'recent'> & { readonly intents: readonly Intent[] };
 
-/** The intents of a step, each a parent of its own. @throws BrokenRule when one is not within what the document declares. */
+/** Returns the intents of a step, each a parent of its own. @throws BrokenRule for an intent beyond what the document declares. */
 export function asked({ plan, now, view, step: { intents = [] }, left }: Asking): Asked {
   const recent = now.recent.filter((ms) => ms > view.at - MINUTE_MS);
   const most = plan.max_intents_per_minute;
@@ -217,7 +217,7 @@ export function asked({ plan, now, view, step: { intents = [] }, left }: Asking)
   };
 }
 
-/** Size of an intent in the unit of the total, cut to the precision of its currency. */
+/** Returns the size of an intent in the unit of the total, rounded down to the precision of its currency. */
 function sizeOf(plan: ModulePlan, view: View, { pair, side, ...own }: OwnIntent): Quantity {
   if (!plan.pairs.includes(pair))
     throw new BrokenRule(`it wants to trade ${pair}, and its pairs are ${plan.pairs.join(', ')}`);

@@ -12,12 +12,12 @@ import type { ModulePlan, ModuleState as State } from './module-plan.ts';
 import { readBarWishes } from './module-bars.ts';
 import { asked, readStep, waitsOf } from './module-step.ts';
 
-/** Number of remembered ended intents, so that a late trade can be reported with its name. */
+/** Number of ended intents to keep, so that a late trade can be reported with its tag. */
 const ENDED_KEPT = 20;
 
 /**
- * The user's own kernel. Its steps receive and return data, and each result is checked against the document before any of
- * it counts. A step that throws, returns invalid data or breaks a rule changes nothing, and pauses its strategy.
+ * The user's own kernel. Its steps receive and return data, and each result is checked against the document before it takes effect.
+ * A step that throws, returns invalid data or breaks a rule changes nothing, and pauses its strategy.
  */
 const moduleOf = (code: ModuleCode): AnyStrategy => ({
   ...defineStrategy<ModulePlan, State>({
@@ -50,7 +50,7 @@ const moduleOf = (code: ModuleCode): AnyStrategy => ({
   withCode: moduleOf,
 });
 
-/** The kind in the registry: without code it can be described, but not run. */
+/** The kind in the registry: without code, it can be described but not run. */
 export const module = moduleOf(() => {
   throw new BrokenRule('the code of the module was not loaded');
 });
@@ -80,12 +80,12 @@ function checkPlan(plan: ModulePlan, world: CheckWorld): readonly Problem[] {
   });
 }
 
-/** The module's own messages about its `params`. */
+/** Returns the module's own messages about its `params`. */
 function checkOwn(code: ModuleCode, plan: ModulePlan): readonly Problem[] {
   const { params: given } = plan;
   try {
     const found = problems.parse(code({ do: 'check', params: given }));
-    // Its bars are asked for with the settings: only with those that it takes.
+    // Only valid params can be used to request its bars.
     if (found.length === 0) wishesOf(code, plan);
     return found.map(({ path, message }) => ({ path: ['params', ...path], message }));
   } catch (error) {
@@ -95,7 +95,7 @@ function checkOwn(code: ModuleCode, plan: ModulePlan): readonly Problem[] {
 
 const problems = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }));
 
-/** Nothing that the kernel does can end more than its own strategy. */
+/** Turns an error of the kernel into a fault of its own strategy. */
 function guarded(was: State, run: () => Step<State>): Step<State> {
   try {
     return run();
@@ -106,20 +106,20 @@ function guarded(was: State, run: () => Step<State>): Step<State> {
 
 const WORDS_MAX = 300;
 
-/** Message of an error, with file and line of the module. */
+/** Returns the message of an error, with file and line of the module. */
 export function wordsOf(error: unknown): string {
   const said = error instanceof Error ? `${error.name}: ${error.message}` : `it threw ${typeof error}`;
   const words = (error instanceof BrokenRule ? error.message : said).split('\n')[0] ?? '';
   return `${words.slice(0, WORDS_MAX)}${error instanceof Error ? placeIn(error) : ''}`;
 }
 
-/** ` (FILE:LINE)`, where the stack leads into a module. */
+/** Returns ` (FILE:LINE)` if the stack contains a module, else an empty text. */
 export function placeIn({ stack = '' }: Error): string {
   const place = /tranche-module\/[0-9a-f]+\/(?<at>[^:\s]+:\d+)/u.exec(stack)?.groups?.['at'];
   return place === undefined ? '' : ` (${place})`;
 }
 
-/** An intent ended: its trade counts, and its remainder is free again. */
+/** Books the outcome of an intent: its trade counts, and its remainder is free again. */
 function settled(was: State, { outcome }: Wake & { on: 'outcome' }, plan: ModulePlan): State {
   const { [outcome.leg]: ended, ...open } = was.open;
   const filled = totalOf(plan).by === 'quantity' ? outcome.filled : holding(outcome.filledAmount);
@@ -158,7 +158,7 @@ function wakeData(was: State, wake: Wake): WakeData {
   }
 }
 
-/** That of a document stays the same. */
+/** Declared bars by document: they do not change. */
 const wishes = new WeakMap<ModulePlan, readonly BarWish[]>();
 
 function wishesOf(code: ModuleCode, plan: ModulePlan): readonly BarWish[] {
@@ -169,7 +169,7 @@ function wishesOf(code: ModuleCode, plan: ModulePlan): readonly BarWish[] {
   return read;
 }
 
-/** None where the kernel cannot say: `check` has refused such a document, and its steps fail in words. */
+/** Returns no bars if the kernel fails: `check` rejects such a document, and its steps fail with a message. */
 function barsWished(code: ModuleCode, plan: ModulePlan): readonly BarWish[] {
   try {
     return wishesOf(code, plan);
@@ -226,7 +226,7 @@ function pairData(view: View, pair: string): PairData {
   };
 }
 
-/** Checks the result of a step, and derives what follows from it. */
+/** Checks the result of a step, and derives the next state and waits. */
 function lived(plan: ModulePlan, now: State, view: View, returned: unknown): Step<State> {
   const step = readStep(returned);
   const { intents, open, next, recent } = asked({ plan, now, view, step, left: leftOf(plan, now) });
@@ -258,7 +258,7 @@ function lived(plan: ModulePlan, now: State, view: View, returned: unknown): Ste
 const outcomesOf = ({ open }: State): Step<State>['waits'] =>
   Object.keys(open).map((leg) => ({ on: 'outcome', leg, slice: 0 }));
 
-/** It wants nothing more: it ends with the last of its open intents. */
+/** Ends with the last open intent: the kernel wants nothing more. */
 const ending = (now: State): Step<State> =>
   Object.keys(now.open).length === 0
     ? { state: now, waits: [], finished: 'finished' }

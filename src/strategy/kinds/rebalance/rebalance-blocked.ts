@@ -9,7 +9,7 @@ import type { Wait } from '../../../core/wake.ts';
 import type { Step, View } from '../../kernel.ts';
 import type { Leg } from './rebalance-legs.ts';
 
-/** How far weights may drift, and how often the drift is checked. */
+/** The allowed drift of weights, and the interval between checks. */
 interface Band {
   readonly drift_type: 'absolute' | 'relative';
   /** Fraction, as text. */
@@ -18,20 +18,20 @@ interface Band {
   readonly min_interval: string;
 }
 
-/** What blocked the last rebalancings, none of which traded anything. Kept in the state. */
+/** The reasons that blocked the latest rebalancings, none of which traded anything. Part of the state. */
 export const blockedShape = z.lazy(() =>
   z.strictObject({
-    /** `pair side reason` of each trade of the last one. */
+    /** `pair side reason` of each trade of the latest one. */
     by: z.array(z.string()).readonly(),
-    /** How many in a row, up to `TIMES_MAX`. */
+    /** Number of consecutive blocked rebalancings, up to `TIMES_MAX`. */
     times: z.int().min(1),
   }),
 );
 export type Blocked = z.output<typeof blockedShape>;
 
 /**
- * Limits that stay as they are until a day, a person, a trade or another price changes what they are held against. Terms of the venue,
- * such as its risk mode, are not among them: nobody is notified when they come back.
+ * Reasons that persist until a new day, a person, a trade or another price changes the situation. Terms of the venue, such as its
+ * risk mode, are not included: the desk gets no notification when they return.
  */
 const STANDING: ReadonlySet<string> = new Set<Reason>([
   'no_funds',
@@ -55,34 +55,37 @@ const STANDING: ReadonlySet<string> = new Set<Reason>([
   'position_ceiling',
   'unsupported_pair',
 ]);
-/** Those that end with the day of the limits, which begins at midnight UTC. */
+/** Reasons that end with the day of the limits, which begins at midnight UTC. */
 const OF_THE_DAY: ReadonlySet<string> = new Set<Reason>(['day_notional', 'pair_day_notional']);
 
-/** After this many consecutive failures of the same kind it waits for a change, and the operator is notified. */
+/** After this many consecutive failures for the same reason, the strategy waits for a change and notifies the operator. */
 export const SAME_MAX = 10;
-/** Longest wait before that, unless `min_interval` is longer. */
+/** Longest wait before `SAME_MAX` is reached, unless `min_interval` is longer. */
 const REST_MAX_MS = HOUR_MS;
-/** Longest wait for a change: something that nobody saw may have changed as well. */
+/** Longest wait for a change: an unobserved change may also lift the block. */
 const CHANGE_MAX_MS = DAY_MS;
-/** A change wakes what waits for one no more than ten times in an hour. */
+/** Shortest time between two wakes by a change: at most ten in an hour. */
 const CHANGE_APART_MS = HOUR_MS / SAME_MAX;
 /**
- * A block that the venue may lift is retried this many times after `min_interval`; then every ten minutes: at most ten times in an
- * hour.
+ * A block that the venue may lift is retried this many times after `min_interval`, then every ten minutes, which is at most ten
+ * times in an hour.
  */
 const TRANSIENT_MAX = 4;
 const TRANSIENT_REST_MS = 10 * MINUTE_MS;
-/** Longest wait for hours that open at a time which only the config knows. */
+/** Longest wait for opening hours that only the config knows. */
 const HOURS_MAX_MS = 15 * MINUTE_MS;
-/** Long before that every wait is the longest. */
+/** The waits reach their maximum long before this count. */
 const TIMES_MAX = 32;
-/** The smallest move of a weight that counts as another situation. */
+/** Smallest change of a weight that counts as a new situation. */
 const MOVE_MIN = '0.01';
 
-/** What blocked a rebalancing that is over: `undefined` when it traded. One more in a row where one of the same trades met the same as before. */
+/**
+ * Returns what blocked a rebalancing that has ended; `undefined` if it traded. The count grows if at least one trade met the same
+ * reason as before.
+ */
 export function blockedBy(legs: readonly Leg[], before: Blocked | undefined): Blocked | undefined {
   if (legs.some(({ filled = '0' }) => quantity(filled).gt(0))) return undefined;
-  // A trade of which nothing was left, because of those before it, has no reason of its own.
+  // A trade that earlier trades reduced to nothing has no reason of its own.
   const tried = legs.flatMap(({ pair, side, reason }) =>
     reason === undefined ? [] : [{ pair, side, reason }],
   );
@@ -90,7 +93,7 @@ export function blockedBy(legs: readonly Leg[], before: Blocked | undefined): Bl
   return again(tried.map(({ pair, side, reason }) => `${pair} ${side} ${reason}`).toSorted(), before);
 }
 
-/** Like `blockedBy`, for a decision that could not be made; it also keeps the earlier reasons that blocked trades. */
+/** Does the same as `blockedBy` for a decision that could not be made, and keeps earlier reasons that blocked trades. */
 export function undecided(reason: Reason, before: Blocked | undefined): Blocked {
   const isOther = before !== undefined && !before.by.includes(reason);
   return isOther ? before : again([reason], before);
@@ -103,19 +106,19 @@ function again(by: readonly string[], before: Blocked | undefined): Blocked {
 
 const reasonsOf = ({ by }: Blocked): readonly string[] => by.map((one) => one.split(' ').at(-1) ?? '');
 
-/** Whether only limits blocked it. */
+/** Whether only persistent reasons blocked it. */
 export const isStanding = (blocked: Blocked): boolean =>
   reasonsOf(blocked).every((reason) => STANDING.has(reason));
 
-/** Reported once: when the same reason has blocked it that many times. */
+/** Returns the report for the moment at which the same reason has blocked `SAME_MAX` rebalancings in a row; empty otherwise. */
 export const saidOf = (blocked: Blocked | undefined): Pick<Step<unknown>, 'reason' | 'note'> =>
   blocked?.times === SAME_MAX
     ? { reason: 'same_failure', note: `${SAME_MAX} times in a row: ${blocked.by.join(', ')}` }
     : {};
 
 /**
- * When a blocked rebalancing is tried again at the latest. A limit: after twice as long each time, but no later than it may end by
- * itself. What the venue may end: as always at first.
+ * Returns when a blocked rebalancing is retried at the latest. For persistent reasons, the wait doubles each time, but ends when
+ * the reason may end by itself. Blocks that the venue may lift are first retried after `min_interval`.
  */
 export function restUntil(plan: Pick<Band, 'min_interval'>, blocked: Blocked, at: Instant): Instant {
   const { times } = blocked;
@@ -142,8 +145,8 @@ interface Portfolio {
 }
 
 /**
- * What may lift the limit before: a balance that is another, a word of the operator, a new process; or weights that have moved so far
- * that other trades may be due.
+ * Returns waits for what may lift the limit earlier: another balance, an operator's command, a new process; or weights that have
+ * moved so far that other trades may be due.
  */
 export function sooner(
   plan: Band,
@@ -170,7 +173,7 @@ export function sooner(
   return [lifted, moved];
 }
 
-/** How far a weight may be from its target, the narrowest band of all. */
+/** Returns the width of the narrowest band around a target weight. */
 function bandWidth({ drift_type: type, drift_threshold: threshold }: Band, targets: readonly Ratio[]): Ratio {
   const wanted = targets.filter((target) => target.gt(0));
   const scaled = type === 'absolute' ? [] : wanted.map((target) => scale(target, ratio(threshold)));

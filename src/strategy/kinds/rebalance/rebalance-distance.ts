@@ -16,7 +16,7 @@ import type { Due } from './rebalance-legs.ts';
 import { quantityWorth } from './rebalance-trades.ts';
 import type { AssetMarket } from './rebalance-trades.ts';
 
-/** A portfolio at the prices of a moment. */
+/** A portfolio at the prices of one instant. */
 export interface Markets {
   readonly basis: Basis;
   readonly targets: Targets;
@@ -27,8 +27,8 @@ export interface Markets {
 }
 
 /**
- * How far a portfolio is from its targets: twice the value that would have to change hands, in cash. Without costs, no trade that moves a
- * currency towards its target and not past it makes this larger.
+ * Returns the distance of a portfolio from its targets: twice the value that would have to change hands, in cash. Without costs, a
+ * trade that moves a currency towards its target, and not past it, never increases this distance.
  */
 export function distanceOf(worths: ReadonlyMap<string, Money>, value: Money, targets: Targets): Money {
   let sum = NO_MONEY;
@@ -40,8 +40,9 @@ export function distanceOf(worths: ReadonlyMap<string, Money>, value: Money, tar
 }
 
 /**
- * Trades that were decided at the prices of an earlier moment, cut by those of now: where one would take the portfolio further from
- * its targets, it goes no further than the target of its currency. What a later trade pays with may be fetched.
+ * Cuts trades that were decided at earlier prices by the current ones: a trade that would take the portfolio further from its
+ * targets goes no further than the target of its currency. Trades in a bridging currency are not cut, because a later trade may pay
+ * with it.
  */
 export function towardsTargets(turn: readonly Due[], markets: Markets): readonly Due[] {
   const { valued, targets, basis } = markets;
@@ -58,7 +59,7 @@ export function towardsTargets(turn: readonly Due[], markets: Markets): readonly
     const gapOf = (currency: string): Money =>
       subtract(scale(value, targets.get(currency) ?? NOTHING), worthOf(currency));
     const [gap, paidGap] = [gapOf(asset), gapOf(paid)];
-    // What moves from one currency into the other changes no other distance.
+    // A move between two currencies changes no other distance.
     const whole = signed(cost(market.each, one.due));
     const before = add(size(gap), size(paidGap));
     const isFurther = add(size(subtract(gap, whole)), size(add(paidGap, whole))).gt(before);

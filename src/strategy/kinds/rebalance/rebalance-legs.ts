@@ -24,50 +24,50 @@ import type { Trade } from './rebalance-trades.ts';
 /** A trade in progress, in slices over time. Amounts in base currency, as text. */
 const spreadShape = z.lazy(() =>
   z.strictObject({
-    /** What it comes to, all slices together. */
+    /** Total of all slices. */
     due: z.string(),
     /** Unix ms. */
     from: z.number().transform(instant),
     slices: z.int().min(1),
     /** Next slice to start. */
     next: z.int().min(0),
-    /** The slice before that has not ended. */
+    /** Whether the slice before `next` has not ended. */
     isOpen: z.boolean(),
     filled: z.string(),
   }),
 );
 export type Spread = z.output<typeof spreadShape>;
 
-/** A trade of a rebalancing, as decided, and its outcome. Kept in the state, amounts as text. */
+/** A trade of a rebalancing, as decided, and its outcome. Part of the state; amounts as text. */
 export const legShape = z.lazy(() =>
   z.strictObject({
     leg: z.string(),
-    /** Base currency of the pair; left out by versions that knew no cross pairs. */
+    /** Base currency of the pair; omitted by versions without cross pairs. */
     asset: z.string().optional(),
     pair: z.string(),
     side: z.enum(['buy', 'sell']),
     /** As decided, base currency. */
     quantity: z.string(),
     ended: z.boolean(),
-    /** Left out: 1 for a sell, 2 for a buy. See `turns`. */
+    /** If omitted: 1 for a sell, 2 for a buy. See `turns`. */
     turn: z.int().min(0).max(3).optional(),
-    /** The currency other than cash that it is paid in, and how much of it, for a cross pair. */
+    /** For a cross pair: the quote currency, which is not cash, and the amount of it. */
     bridge: z.strictObject({ currency: z.string(), amount: z.string() }).optional(),
-    /** What it brings or takes as decided, at the prices of the decision, quote currency; left out by earlier versions. */
+    /** Proceeds or cost at the prices of the decision, quote currency; omitted by earlier versions. */
     amount: z.string().optional(),
-    /** Once it has ended, base currency; left out: all of it. */
+    /** Traded quantity once the trade has ended, base currency; if omitted, all of it. */
     filled: z.string().optional(),
-    /** Why it traded nothing at all. */
+    /** Why it traded nothing. */
     reason: z.string().optional(),
-    /** It was above a limit of one order when it was decided: it goes out in pieces within it. */
+    /** The decided size exceeds a limit per order: the trade is split into orders within it. */
     split: z.literal(true).optional(),
-    /** Left out: it is one slice. */
+    /** If omitted, the trade is one slice. */
     spread: spreadShape.optional(),
   }),
 );
 export type Leg = z.output<typeof legShape>;
 
-/** `orderMax`: the largest order that keeps the limits of one order. */
+/** Returns the leg of a trade. `orderMax` is the largest order within the limits per order. */
 export const legOf = (trade: Trade, decision: number, orderMax: Quantity | undefined): Leg => ({
   leg: `${decision}.${trade.pair}.${trade.side}`,
   asset: trade.asset,
@@ -92,7 +92,7 @@ export const ended = (leg: Leg, filled: Quantity, reason?: Reason): Leg => ({
   ...(reason === undefined || filled.gt(0) ? {} : { reason }),
 });
 
-/** The turn whose trades are being made: the first that has not ended. */
+/** Returns the turn in progress: the first with a trade that has not ended. */
 export function turnUnderWay(legs: readonly Leg[]): number | undefined {
   let first: number | undefined;
   for (const one of legs)
@@ -107,11 +107,11 @@ export type Due = Leg & { readonly due: Quantity };
 export interface TurnSizing {
   /** Decimals of a quantity of the pair. */
   readonly precisionOf: (pair: string) => number;
-  /** Cuts the trades of a turn further; a trade without a remainder is not made. */
+  /** Cuts the trades of a turn further; a trade that is cut to nothing ends. */
   readonly restrict: (turn: readonly Due[]) => readonly Due[];
 }
 
-/** The trades of the next turn, cut to what the turns before them brought; those of which nothing is left have ended. */
+/** Returns the trades of the next turn, cut to the proceeds of the earlier turns. Trades that are cut to nothing end. */
 export function nextTurn(
   all: readonly Leg[],
   { precisionOf, restrict }: TurnSizing,
@@ -131,9 +131,9 @@ export function nextTurn(
 }
 
 /**
- * What a trade may still come to. A sale against another currency that brought less leaves less of that currency to
- * sell; what could not be fetched of it cannot be spent; what the sells for cash lacked is not bought. Nothing is ever made
- * larger than it was decided.
+ * Returns the quantity that a trade may still reach. If a sale against another currency brought less, less of that currency is
+ * sold; if less of a currency was bought, less of it is spent; cash that sells did not bring is not spent. No trade becomes larger
+ * than decided.
  */
 function dueOf(leg: Leg, legs: readonly Leg[]): Quantity {
   const decided = quantity(leg.quantity);
@@ -154,8 +154,8 @@ function dueOf(leg: Leg, legs: readonly Leg[]): Quantity {
 }
 
 /**
- * Share of the buys with cash that is left when all of them together are cut by the cash that the sells lacked. What a sale
- * at a worse price cost is not lacking: cash pays what trades cost.
+ * Returns the share of the buys with cash that remains after cutting all of them by the cash that sells did not bring. A worse
+ * price of a sale does not count: cash pays the cost of trades.
  */
 function affordable(legs: readonly Leg[]): Ratio {
   const total = (turn: number, amountOf: (leg: Leg) => Money): Money =>
@@ -168,13 +168,13 @@ function affordable(legs: readonly Leg[]): Ratio {
 
 const amountOf = ({ amount = '0' }: Leg): Money => money(amount);
 
-/** The amount of a bridging currency that sales against it should have brought and did not. */
+/** Returns the amount of a bridging currency that sales against it should have brought and did not. */
 const undelivered = (currency: string, legs: readonly Leg[]): Quantity =>
   legs
     .filter((one) => turnOf(one) === turns.crossSell && one.bridge?.currency === currency)
     .reduce((sum, one) => add(sum, scale(quantity(one.bridge?.amount ?? '0'), undone(one))), NO_QUANTITY);
 
-/** Of a bridging currency: what is missing for what should be bought with it. */
+/** Returns how much of a bridging currency is missing for the purchases with it. */
 function missingFor(currency: string, legs: readonly Leg[]): Quantity {
   const own = legs.filter((one) => one.bridge === undefined && one.asset === currency);
   const sale = own.find((one) => turnOf(one) === turns.sell);
@@ -186,7 +186,7 @@ function missingFor(currency: string, legs: readonly Leg[]): Quantity {
   return add(subtract(late, spared), unfetched);
 }
 
-/** Share of a trade that has ended and was not made. */
+/** Returns the untraded share of an ended trade; zero before it ends. */
 function undone({ quantity: decided, ended: isOver, filled = decided }: Leg): Ratio {
   if (!isOver) return NOTHING;
   const left = subtract(quantity(decided), quantity(filled));

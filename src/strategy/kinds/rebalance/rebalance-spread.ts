@@ -22,7 +22,7 @@ import { jitterField } from '../../sliced/tactic-fields.ts';
 import { ended, turnOf, turnUnderWay } from './rebalance-legs.ts';
 import type { Due, Leg, Spread, TurnSizing } from './rebalance-legs.ts';
 
-/** Number of orders that the controls allow a parent without a plan of its own. */
+/** The most orders that the controls allow a parent without a plan of its own. */
 const SLICES_MAX = 50;
 
 /** How the trades of a rebalancing are spread over time. */
@@ -67,7 +67,7 @@ const planOf = (
     : { jitter: { timePct: legs.jitter.time_pct, sizePct: legs.jitter.size_pct, seed: legs.jitter.seed } }),
 });
 
-/** The trade, to be made in slices from `from` on: as many as the document says, or fewer where one would be below the minimum. */
+/** Returns the trade split into slices from `from` on: as many as the document says, or fewer if a slice would be below the minimum. */
 export function spreadLeg(
   { due, ...leg }: Due,
   from: Instant,
@@ -100,16 +100,16 @@ export type SliceDue = Due & { readonly slice: number; readonly deadline: Instan
 export const isSpreading = (leg: Leg): leg is Leg & { spread: Spread } =>
   leg.spread !== undefined && !leg.ended;
 
-/** What the spread trades of a turn do at a moment. */
+/** The actions of the spread trades of a turn at one instant. */
 interface Work {
   readonly legs: readonly Leg[];
   readonly starting: readonly SliceDue[];
-  /** The end of the slice, for trades with a slice in progress; of the others, their next slot. Empty: all have ended. */
+  /** For each trade, the end of its current slice, or else its next slot. Empty when all have ended. */
   readonly waits: readonly Wait[];
   readonly missed: readonly MissedSlice[];
 }
 
-/** Starts the slices of the current turn whose slots have come; a trade of which `restrict` leaves nothing has ended. */
+/** Starts the slices of the current turn whose slots have come; a trade that `restrict` cuts to nothing ends. */
 export function workLegs(
   all: readonly Leg[],
   at: Instant,
@@ -130,7 +130,7 @@ export function workLegs(
     const due = dues.get(one.leg);
     return due?.gt(0) === true ? [{ ...one, due }] : [];
   });
-  // Its currency has come to its target: nothing of it is left to trade.
+  // The currency has reached its target: nothing is left to trade.
   const none = new Set(wanted.map((one) => one.leg)).difference(new Set(starting.map((one) => one.leg)));
   const now = advanced.map((leg) =>
     none.has(leg.leg) ? ended(leg, quantity(leg.spread?.filled ?? '0')) : leg,
@@ -145,7 +145,7 @@ export function workLegs(
   return { legs: now, starting, waits, missed };
 }
 
-/** When slice `k` begins; that after the last, when the time is over. */
+/** Returns when slice `k` begins; for the one after the last, when the duration ends. */
 function slotOf(spread: Spread, rule: Rule, k: number): Instant {
   const plan = planOf(spread, rule);
   return instant(k >= spread.slices ? plan.startMs + plan.durationMs : slotMs(plan, k));
@@ -181,7 +181,7 @@ function advance(
   };
 }
 
-/** A slice of the trade has ended, or a trade of an earlier one became known late. */
+/** Books the outcome of a slice, which may be a late trade of an earlier one. */
 export function settleSlice(leg: Leg, spread: Spread, { slice, filled, reason }: SliceOutcome): Leg {
   const isOpen = spread.isOpen && slice !== spread.next - 1;
   const all = add(quantity(spread.filled), filled);

@@ -21,8 +21,8 @@ import type { Side } from '../../../core/venue.ts';
 import type { DriftType } from '../../../core/wake.ts';
 
 /**
- * When a trade may begin: once all of the turn before it have ended, because it is paid with what they brought. First
- * sells against other currencies than cash, then sells for cash, then buys with cash, then buys with other currencies.
+ * The order of trades: a trade begins once all trades of the turn before it have ended, because their proceeds pay for it. First
+ * sells against currencies other than cash, then sells for cash, then buys with cash, then buys with other currencies.
  */
 export const turns = { crossSell: 0, sell: 1, buy: 2, crossBuy: 3 } as const;
 export type Turn = (typeof turns)[keyof typeof turns];
@@ -32,29 +32,29 @@ export interface Trade {
   readonly asset: string;
   readonly pair: string;
   readonly side: Side;
-  /** Base currency, cut down to its precision. */
+  /** Base currency, rounded down to its precision. */
   readonly quantity: Quantity;
   /** In cash, at the reference price. */
   readonly notional: Money;
-  /** What it brings or takes, in the quote currency of the pair, at the reference price. */
+  /** Proceeds or cost in the quote currency of the pair, at the reference price. */
   readonly amount: Money;
   readonly turn: Turn;
-  /** For a trade against another currency than cash: which. */
+  /** The quote currency, if it is not cash. */
   readonly bridge?: { readonly currency: string };
 }
 
-/** Where a currency is traded, and at what price. */
+/** The pair in which a currency trades, and its price. */
 export interface AssetMarket {
   readonly pair: string;
   /** Quote per base of `pair`. */
   readonly mid: Price;
-  /** Cash for one. The same as `mid` where the pair is against cash. */
+  /** Price of one unit in cash. The same as `mid` if the pair is against cash. */
   readonly each: Price;
   /** Decimals of a quantity. */
   readonly precision: number;
 }
 
-/** Far finer than any unit, far coarser than the precision of a fraction. */
+/** Much finer than any unit, and much coarser than the precision of a fraction. */
 const DECIMALS = 40;
 
 interface Question {
@@ -68,12 +68,15 @@ interface Question {
   readonly onlyDrifted: boolean;
   /** In cash. */
   readonly tradeMin: Money;
-  /** Largest traded share of the value, one-way: of all that is bought and all that is sold, the larger. */
+  /** Largest traded share of the value, one-way: the larger of all buys and all sells. */
   readonly turnoverMax: Ratio | undefined;
   market(asset: string): AssetMarket | undefined;
 }
 
-/** The trades that bring a portfolio back, in the order of their turns, largest first. `capped` says that `turnoverMax` cut them. */
+/**
+ * Returns the trades that rebalance a portfolio, in the order of their turns, largest first. `capped` is true if `turnoverMax` cut
+ * them.
+ */
 export function tradesFor(question: Question): {
   readonly trades: readonly Trade[];
   readonly capped: boolean;
@@ -93,7 +96,7 @@ export function tradesFor(question: Question): {
   return { trades: trades.toSorted(order), capped: moves !== wanted };
 }
 
-/** The trades against other currencies than cash, and how much of each of the others is bought and sold for cash. */
+/** Returns the trades against currencies other than cash, and how much of each other currency to buy or sell for cash. */
 function crossTrades(
   question: Question,
   moves: ReadonlyMap<string, Money>,
@@ -110,7 +113,8 @@ function crossTrades(
     if (trade === undefined) continue;
     const turn = trade.side === 'sell' ? turns.crossSell : turns.crossBuy;
     trades.push({ ...trade, asset, turn, bridge: { currency } });
-    // What a sale brings is passed on, what a purchase takes is fetched: to the unit, so that no more is sold than is there.
+    // The proceeds of a sale are sold on, and the cost of a purchase is bought, to the exact unit, so that no more is sold than is
+    // there.
     const worth = cost(market.each, trade.quantity);
     flows.set(currency, add(flows.get(currency) ?? NO_MONEY, trade.side === 'sell' ? negate(worth) : worth));
   }
@@ -118,15 +122,15 @@ function crossTrades(
 }
 
 /**
- * The quantity that is worth this much cash, cut to its precision. Weights are cut at 80 digits: without rounding a hair
- * less, to sell all of an asset would leave one unit of it.
+ * Returns the quantity with this value in cash, cut to its precision. Weights have 80 digits and are truncated: without the
+ * rounding first, a sale of a whole asset would leave one unit of it.
  */
 export const quantityWorth = (
   notional: Money,
   { each, precision }: Pick<AssetMarket, 'each' | 'precision'>,
 ): Quantity => quantityDown(roundEven(notional, DECIMALS), each, precision);
 
-/** The trade that moves this much cash value into an asset, or out of it; `undefined` when it is too small. */
+/** Returns the trade that moves this value, in cash, into an asset or out of it; `undefined` when it is too small. */
 function tradeOf(move: Money, { pair, mid, each, precision }: AssetMarket, tradeMin: Money) {
   const notional = size(move);
   const quantity = quantityWorth(notional, { each, precision });
@@ -140,7 +144,7 @@ function tradeOf(move: Money, { pair, mid, each, precision }: AssetMarket, trade
   } as const;
 }
 
-/** All moves in proportion, so that no more than `largest` is turned over; the same ones where they turn over no more. */
+/** Scales all moves down so that the turnover does not exceed `largest`; returns the same map if it does not. */
 function cut(moves: ReadonlyMap<string, Money>, largest: Money): ReadonlyMap<string, Money> {
   const total = turnoverOf([...moves.values()]);
   return total.gt(largest)
@@ -148,14 +152,14 @@ function cut(moves: ReadonlyMap<string, Money>, largest: Money): ReadonlyMap<str
     : moves;
 }
 
-/** One-way turnover, in cash: what leaves an asset for another counts once. */
+/** Returns the one-way turnover, in cash: value that moves from one asset to another counts once. */
 function turnoverOf(moves: readonly Money[]): Money {
   const bought = moves.reduce((sum, move) => (move.gt(0) ? add(sum, move) : sum), NO_MONEY);
   const sold = moves.reduce((sum, move) => (move.lt(0) ? subtract(sum, move) : sum), NO_MONEY);
   return greatest(bought, sold);
 }
 
-/** By how much cash value each asset should grow (or shrink, when negative). */
+/** Returns by how much each asset should grow, in cash (negative: shrink). */
 function wantedMoves(question: Question): ReadonlyMap<string, Money> {
   const { valued, targets, basis } = question;
   const some = question.onlyDrifted || question.rebalanceTo === 'band_edge';
@@ -179,9 +183,9 @@ function wantedMoves(question: Question): ReadonlyMap<string, Money> {
 }
 
 /**
- * The moves of all assets to their targets, where nothing has to be divided: to the decimals that count they are those of the
- * weights, which are cut at 80 digits. `undefined` where they may not be, or where a digit behind those decimals decides:
- * whether a trade is as large as the least one, and which of two of a size comes first.
+ * Returns the moves of all assets to their targets without a division. To the relevant decimals they equal the moves from the
+ * weights, which are truncated at 80 digits. `undefined` where they may differ, or where a digit beyond those decimals decides
+ * whether a trade reaches the minimum, or which of two equal trades comes first.
  */
 function plainMoves(question: Question): ReadonlyMap<string, Money> | undefined {
   const { valued, targets, basis, tradeMin, turnoverMax } = question;
@@ -204,9 +208,9 @@ function plainMoves(question: Question): ReadonlyMap<string, Money> | undefined 
 const PLAIN_MAX = money('1000000000000000000000000');
 
 /**
- * Cash takes what the assets leave. Where that is outside its own band, it gets the rest from the assets that are above
- * their targets, or gives it to those below, in proportion to how far away each is: none passes its target by it, so
- * that none leaves its band, and nothing is sold that is not there.
+ * Cash takes what the assets leave. If that is outside the band of cash, cash takes the difference from the assets above their
+ * targets, or gives it to those below, in proportion to their distances: no asset passes its target, so none leaves its band, and
+ * no sale exceeds the holding.
  */
 function withCash(question: Question, goals: ReadonlyMap<string, Ratio>): ReadonlyMap<string, Ratio> {
   const { targets, basis } = question;
@@ -234,7 +238,7 @@ const bandOf = ({ targets, threshold, driftType }: Question, currency: string): 
 const isDrifted = (question: Question, currency: string, weight: Ratio): boolean =>
   size(subtract(weight, question.targets.get(currency) ?? NOTHING)).gt(bandOf(question, currency));
 
-/** Where a currency should go: to its target, or to the nearer edge of its band. */
+/** Returns the weight that a currency should reach: its target, or the nearer edge of its band. */
 function goalOf(question: Question, currency: string, weight: Ratio): Ratio {
   const target = question.targets.get(currency) ?? NOTHING;
   if (question.rebalanceTo === 'target') return target;

@@ -114,7 +114,7 @@ interface Portfolio {
   readonly basis: Basis;
 }
 
-/** The one of a document stays the same, and every wake reads it. */
+/** Portfolios by document: they do not change, and every wake reads them. */
 const portfolios = new WeakMap<Params, Portfolio>();
 
 function portfolioOf(plan: Params): Portfolio {
@@ -133,7 +133,7 @@ function portfolioOf(plan: Params): Portfolio {
   return known;
 }
 
-/** The document with the weights that it can still reach. */
+/** Returns the document with the weights that it can still reach. */
 function reachable(plan: Params, view: View): Params {
   const weights = reachableWeights(plan.target_weights, basisOf(plan), view);
   return weights === plan.target_weights ? plan : { ...plan, target_weights: weights };
@@ -152,8 +152,8 @@ const state = z.lazy(() =>
 type State = z.output<typeof state>;
 
 /**
- * Keeps target weights of portfolio value `V = Σ balance_i · mid_i` (cash at 1). Sells precede buys. Each leg is
- * its own parent; decisions are in the state, so that a restart completes them instead of deciding again.
+ * Keeps target weights of portfolio value `V = Σ balance_i · mid_i` (cash at 1). Sells precede buys. Each leg is its own parent;
+ * the state holds the decisions, so that a restart completes them instead of deciding again.
  */
 export const rebalance = defineStrategy<Params, State>({
   kind: 'rebalance',
@@ -243,11 +243,11 @@ function endOf(plan: Params, begunAt: Instant): Instant | undefined {
   );
 }
 
-/** A schedule sets its own pace; continuous watching pauses between decisions. */
+/** Returns when the next decision may come: a schedule sets its own pace; a continuous strategy pauses between decisions. */
 const pauseUntil = (plan: Params, at: Instant): Instant =>
   plan.schedule === undefined ? after(at, parseDuration(plan.min_interval)) : at;
 
-/** What an idle strategy waits for: the next time of its schedule, or the portfolio leaving its band; and its end. */
+/** Returns the waits of an idle strategy: the next time of its schedule, or the portfolio leaving its band; and its end. */
 function idle(plan: Params, begunAt: Instant, from: Instant): readonly Wait[] {
   const over = endOf(plan, begunAt);
   const waits: Wait[] = over === undefined ? [] : [{ on: 'at', at: over }];
@@ -271,7 +271,7 @@ type Decision =
   | { readonly legs: readonly Trade[]; readonly capped: boolean }
   | { readonly reason: Reason; readonly note?: string };
 
-/** Values the portfolio, checks the value against the venue's own, and computes the trades. */
+/** Values the portfolio, checks the value against the valuation of the venue, and computes the trades. */
 function decide(plan: Params, view: View): Decision {
   if (view.holdings === undefined) return { reason: 'no_balances' };
   const basis = basisOf(plan);
@@ -303,7 +303,7 @@ function decide(plan: Params, view: View): Decision {
   return { legs: result.trades, capped: result.capped };
 }
 
-/** Why a portfolio has no value. */
+/** Returns why a portfolio has no value. */
 function unvalued(plan: Params, view: View): Decision {
   const basis = basisOf(plan);
   const missing = assetsOf(plan)
@@ -325,14 +325,14 @@ function marketOf(asset: string, basis: Basis, view: View): AssetMarket | undefi
 
 const percent = (drift: Ratio): string => `${drift.times(100).toFixed(3)} %`;
 
-/** Compares `V` of everything in the account with the venue's own figure. Fails closed. */
+/** Compares `V` of everything in the account with the valuation of the venue. Fails closed. */
 function checkValuation(plan: Params, view: View): Decision | undefined {
   if (plan.cash !== 'usd') return undefined; // the venue values in USD only
   if (view.valuation === undefined) return { reason: 'valuation_unavailable' };
   const ours = view.accountValue(basisOf(plan));
   const tolerance = ratio(plan.valuation_tolerance);
   const away = size(subtract(ours.value, view.valuation));
-  // Multiplied out first: what is a hair beyond, or is held against nothing, is divided.
+  // A multiplication comes first, because it is faster; the division decides borderline cases and a valuation of zero.
   if (view.valuation.gt(0) && away.lte(scale(view.valuation, tolerance))) return undefined;
   if (
     fraction(away, view.valuation.isZero() ? money('1') : view.valuation)
@@ -347,7 +347,7 @@ function checkValuation(plan: Params, view: View): Decision | undefined {
   };
 }
 
-/** What stays the same from step to step. */
+/** Values that stay the same within a step. */
 interface Setting {
   readonly plan: Params;
   readonly begunAt: Instant;
@@ -360,11 +360,11 @@ interface Beginning {
   readonly isDecidedNow?: boolean;
 }
 
-/** What a trade must leave of the currency that it pays with: the cash buffer; for other currencies, no debt. */
+/** Returns what a trade must leave of the currency that it pays with: the cash buffer; for other currencies, no debt. */
 const keepOf = (plan: Params, { side, bridge }: Pick<Leg, 'side' | 'bridge'>): string =>
   side === 'buy' && bridge === undefined ? (plan.cash_buffer?.amount ?? '0') : '0';
 
-/** What the trades of a later turn are held against. */
+/** Returns the current portfolio, to cut the trades of a later turn. */
 function marketsOf(plan: Params, view: View): Markets {
   const basis = basisOf(plan);
   const targets = targetsOf(plan);
@@ -406,7 +406,7 @@ function begin(
   };
 }
 
-/** What is above a limit of one order goes out in pieces within it. */
+/** Returns the intent of a trade. A trade above a limit per order is split into orders within it. */
 function intentOf({ leg, slice, pair, side, due, deadline, bridge, split }: SliceDue, plan: Params): Intent {
   const tactics = { keep: keepOf(plan, { side, bridge }), ...(split === undefined ? {} : { split }) };
   return { leg, slice, pair, side, size: { by: 'quantity', quantity: due }, tactics, deadline };
@@ -423,7 +423,7 @@ const spreadIn = (
     mid: view.reference(one.pair)?.mid,
   });
 
-/** Trades that are spread over time: starts the slices whose slots have come. */
+/** Starts the slices of spread trades whose slots have come. */
 function work(
   was: State,
   setting: Setting,
@@ -449,11 +449,14 @@ function work(
   };
 }
 
-/** After the last trade: the usual time, or longer each time while limits block all trades. A schedule is not affected. */
+/**
+ * Becomes idle after the last trade: for the usual time, or longer each time while limits block all trades. A schedule is not
+ * affected.
+ */
 function rest(was: State, { plan, begunAt, view }: Setting, at: Instant): Step<State> {
   const over: State = { ...unblocked(was), legs: [] };
   const end = endOf(plan, begunAt);
-  // Slices over time may last past the end, which is not waited for again then.
+  // Slices may last beyond the end, and the strategy then does not wait for it again.
   if (plan.legs !== undefined && end !== undefined && at >= end)
     return { state: over, waits: [], finished: 'window_over' };
   const blocked = plan.schedule === undefined ? blockedBy(was.legs, was.blocked) : undefined;
@@ -472,7 +475,7 @@ function rest(was: State, { plan, begunAt, view }: Setting, at: Instant): Step<S
 
 const unblocked = ({ decisions, legs }: State): State => ({ decisions, legs });
 
-/** One leg has ended: waits for the others of its turn, then starts the next turn. */
+/** Handles the end of a leg: waits for the other legs of its turn, then starts the next turn. */
 function settle(was: State, { at, outcome }: Wake & { on: 'outcome' }, setting: Setting): Step<State> {
   const told = was.legs.find((one) => one.leg === outcome.leg);
   const isNews = told !== undefined && !told.ended;
@@ -487,7 +490,7 @@ function settle(was: State, { at, outcome }: Wake & { on: 'outcome' }, setting: 
     one === told && isNews ? ended(one, outcome.filled, outcome.reason) : one,
   );
   const companions = legs.filter((one) => !one.ended && turnOf(one) === underWay);
-  // An outcome that is already known, or of another leg, starts nothing.
+  // An outcome that is already booked, or that belongs to another leg, starts nothing.
   if (companions.length === 0 && (isNews || legs.every((one) => one.ended))) {
     return begin({ ...was, legs }, setting, { at });
   }
@@ -498,7 +501,7 @@ function settle(was: State, { at, outcome }: Wake & { on: 'outcome' }, setting: 
   };
 }
 
-/** What is wrong across the fields of a rebalance document. */
+/** Checks across the fields of a rebalance document. */
 function check(plan: Params, world: CheckWorld): readonly Problem[] {
   const problems: Problem[] = [];
   const sum = Object.values(plan.target_weights).reduce(
@@ -556,7 +559,7 @@ function checkPairs(plan: Params, world: CheckWorld): readonly Problem[] {
   });
 }
 
-/** A bridge is crossed once: from the currency to one that has a pair against cash. */
+/** Checks the bridging currencies: each must itself have a pair against cash. */
 function checkVia(plan: Params): readonly Problem[] {
   const assets = assetsOf(plan);
   return Object.entries(plan.via).flatMap(([asset, bridge]) => {

@@ -3,25 +3,25 @@ import type { Instant } from '../../../core/time.ts';
 import { nextTime, timesAfter } from '../../calendar/schedule.ts';
 import type { CountedSchedule } from '../../calendar/schedule.ts';
 
-/** Times of a recurring document that passed while nothing ran, and what becomes of them. */
+/** Times of a recurring document that passed while nothing ran, and how they are handled. */
 
-/** Times that a longer downtime leaves to make up for: the newest. */
+/** Number of missed times, the newest ones, that can be made up after a longer downtime. */
 const PASSED_MAX = 31;
 
-/** When a document's occurrences are due. */
+/** The fields of a document that determine when its occurrences are due. */
 interface Timetable {
   readonly schedule: CountedSchedule;
   readonly end_time?: string | undefined;
 }
 
-/** No occurrence is due from here on; `undefined` when they never end. */
+/** Returns the end of the occurrences; `undefined` when they never end. */
 export const endOf = ({ end_time: end }: Timetable): Instant | undefined =>
   end === undefined ? undefined : parseTime(end);
 
-/** Names the parent of the occurrence that is due at `due`, Unix ms. */
+/** Returns the name of the parent of the occurrence that is due at `due`, Unix ms. */
 export const legOf = (due: number): string => isoOf(instant(due));
 
-/** The first time after `at` that the plan has. */
+/** Returns the first time of the plan after `at`. */
 export function nextDue(plan: Timetable, at: Instant): Instant | undefined {
   const next = nextTime(plan.schedule, at);
   const end = endOf(plan);
@@ -35,11 +35,11 @@ export interface Passed {
   readonly isAll: boolean;
 }
 
-/** The newest times after `from` and up to `at` at which the calendar was open, however many closed ones lie between. */
+/** Returns the newest open times after `from` and up to `at`, regardless of how many closed ones lie between. */
 export function passedTimes(plan: Timetable, from: Instant, at: Instant): Passed {
   const times = openTimes(plan, { from, upTo: at, most: PASSED_MAX + 1 });
   if (times.length <= PASSED_MAX) return { times, isAll: true };
-  // Many: the newest are looked for from the end, over longer and longer spans.
+  // If there are many, searches for the newest from the end, over increasing spans.
   for (let spanMs = MINUTE_MS; ; spanMs *= 2) {
     const since = instant(Math.max(from, at - spanMs));
     const newest = openTimes(plan, { from: since, upTo: at, most: Number.POSITIVE_INFINITY });
@@ -53,7 +53,7 @@ interface Span {
   readonly most: number;
 }
 
-/** The first `most` times of a span at which the calendar is open. The times that a closure covers take one step. */
+/** Returns the first `most` open times of a span. All times that one closure covers take one step. */
 function openTimes(plan: Timetable, { from, upTo, most }: Span): readonly Instant[] {
   const end = endOf(plan) ?? Number.POSITIVE_INFINITY;
   const times: Instant[] = [];
@@ -64,7 +64,7 @@ function openTimes(plan: Timetable, { from, upTo, most }: Span): readonly Instan
   return times;
 }
 
-/** The newest time after `from` and up to `at`, open or closed. There is one. */
+/** Returns the newest time after `from` and up to `at`, open or closed. There must be one. */
 export function newestTime(plan: Timetable, from: Instant, at: Instant): Instant {
   let newest: Instant | undefined;
   for (let spanMs = MINUTE_MS; newest === undefined; spanMs *= 2) {
@@ -74,7 +74,7 @@ export function newestTime(plan: Timetable, from: Instant, at: Instant): Instant
   return newest;
 }
 
-/** Those of `times` that get no trade, or none any more. */
+/** Returns the times that get no trade. */
 export const lostOf = (
   times: readonly Instant[],
   { misfire }: CountedSchedule,
@@ -87,7 +87,7 @@ interface Misfire {
   readonly isSkipped: boolean;
   readonly lateMs: number;
   readonly lost: number;
-  /** Whether nothing older passed as well. */
+  /** Whether no older time passed as well. */
   readonly isAll: boolean;
 }
 

@@ -10,14 +10,14 @@ interface Timed {
   readonly end_time?: string | undefined;
 }
 
-/** How far a recurring strategy is. */
+/** The progress of a recurring strategy. */
 interface Progress {
-  /** Times of the schedule up to here are dealt with, Unix ms. */
+  /** Times of the schedule up to this one are handled, Unix ms. */
   readonly after: number;
   readonly now?: { readonly due: number } | undefined;
 }
 
-/** Why no occurrence can begin at `at` besides those of the schedule, in words; `undefined`: one can. */
+/** Returns why no extra occurrence can begin at `at`; `undefined` if one can. */
 export function runFault({ now, after: dealtWith }: Progress, plan: Timed, at: Instant): string | undefined {
   if (now !== undefined) return `its occurrence of ${legOf(now.due)} is in progress`;
   const due = nextDue(plan, instant(dealtWith));

@@ -39,7 +39,10 @@ import {
   tacticsOf,
 } from '../../sliced/tactic-fields.ts';
 
-/** One more order of a parent whose slices are not planned for the whole of its life halts the desk: see `controls`. */
+/**
+ * Largest number of slices. The controls halt the desk at one more order of a parent that is not planned for its whole life: see
+ * `controls`.
+ */
 const SLICES_MAX = 50;
 
 /** The fields of a recurring document. */
@@ -90,7 +93,7 @@ const eachOf = (plan: Params): Quantity | Money =>
     : quantity(plan.each_quantity.amount);
 const currencyOf = (plan: Params): string => (plan.each_quantity ?? plan.each_notional)?.currency ?? '';
 
-/** All times of a life are after it: its beginning, or the moment before `start_time`. */
+/** Returns the instant before all times of a life: its beginning, or the moment before `start_time`. */
 function originOf(plan: Params, begunAt: Instant): Instant {
   const from = plan.start_time === undefined ? begunAt : after(parseTime(plan.start_time), -1);
   return from > begunAt ? from : begunAt;
@@ -98,7 +101,7 @@ function originOf(plan: Params, begunAt: Instant): Instant {
 
 type Slices = SlicePlan<Quantity | Money>;
 
-/** How the occurrence that is due at `due` is cut: `durationMs` from `startMs` on, the whole window when left out. */
+/** Returns the slices of the occurrence that is due at `due`, over `durationMs` from `startMs` on; by default the whole window. */
 function slicesOf(
   plan: Params,
   {
@@ -130,27 +133,27 @@ function slicesOf(
   };
 }
 
-/** The plan of no occurrence in particular: sizes and precision. */
+/** Returns the slices of any occurrence: only sizes and precision are meaningful. */
 const anySlices = (plan: Params, known: Precisions | undefined): Slices =>
   slicesOf(plan, { due: instant(0), startMs: 0 }, known);
 
-/** Between two occurrences that are made up for: well below what the controls let a desk execute in a minute. */
+/** Time between two missed occurrences that run late: well below the rate at which the controls halt a desk. */
 const MADE_UP_APART_MS = 30_000;
 
 const state = z.lazy(() =>
   z.strictObject({
-    /** Times of the schedule up to here are dealt with, Unix ms. */
+    /** Times of the schedule up to this one are handled, Unix ms. */
     after: z.number(),
-    /** Occurrences begun. */
+    /** Number of occurrences begun. */
     begun: z.int().min(0),
     /** The current one. */
     now: z
       .strictObject({
-        /** When the schedule said; names the parent. Unix ms. */
+        /** Time of the schedule, Unix ms; names the parent. */
         due: z.number(),
-        /** Beginning of its window, Unix ms: `due`, or when it was made up for. */
+        /** Start of its window, Unix ms: `due`, or the time at which a missed occurrence runs. */
         start: z.number(),
-        /** Length of its window, ms: shorter than planned when the next time comes sooner, as on a day of 23 hours. */
+        /** Length of its window, ms: shorter than planned if the next time comes earlier, as on a day of 23 hours. */
         length: z.number().min(0),
         /** Next slice to start. */
         slice: z.int().min(0),
@@ -163,13 +166,13 @@ const state = z.lazy(() =>
 type State = z.output<typeof state>;
 type Under = State & { readonly now: NonNullable<State['now']> };
 
-/** What stays the same from step to step. */
+/** Values that stay the same from step to step. */
 interface Setting {
   readonly plan: Params;
   readonly instrument: Instrument;
   readonly each: Quantity | Money;
   readonly windowMs: number;
-  /** Later than this, a time has passed. */
+  /** Delay after which a time counts as missed, ms. */
   readonly toleranceMs: number;
 }
 
@@ -179,7 +182,7 @@ function settingOf(plan: Params, instrument: Instrument): Setting {
   const known = settings.get(plan);
   if (known?.instrument === instrument) return known;
   const windowMs = parseDuration(plan.window);
-  // Once its window has ended, a time has passed regardless of the tolerance.
+  // A time counts as missed once its window has ended, regardless of the tolerance.
   const toleranceMs = Math.min(parseDuration(plan.schedule.misfire_after), windowMs - 1);
   const setting = { plan, instrument, each: eachOf(plan), windowMs, toleranceMs };
   settings.set(plan, setting);
@@ -199,9 +202,9 @@ const withReport = (step: Step<State>, report: StepReport): Step<State> =>
   report === SILENT ? step : { ...step, ...report };
 
 /**
- * The same buy or sell at every time of a calendar. Each occurrence is a parent of its own, named by the time at which it
- * was due, and is cut like a twap: `n` slices over its window, the last takes the remainder, Σ slices = its size exactly.
- * One occurrence ends before the next begins. Nothing starts while the calendar is closed, and nothing runs on into it.
+ * Places the same buy or sell at every time of a calendar. Each occurrence is a parent of its own, named by the time at which it
+ * was due, and is split like a twap: `n` slices over its window, the last takes the remainder, Σ slices = its size exactly. One
+ * occurrence ends before the next begins. Nothing starts while the calendar is closed, and nothing continues into a closed time.
  */
 export const recurring = defineStrategy<Params, State>({
   kind: 'recurring',
@@ -271,7 +274,7 @@ const slicesOfNow = ({ now }: Under, { plan, instrument, each }: Setting): Slice
 const slotOf = (slices: Slices, k: number): Instant =>
   instant(k >= slices.slices ? slices.startMs + slices.durationMs : slotMs(slices, k));
 
-/** Between two occurrences: waits for the next time of the schedule. */
+/** Waits for the next time of the schedule, between two occurrences. */
 function idle(was: State, plan: Params, report: StepReport = SILENT): Step<State> {
   const next = nextDue(plan, instant(was.after));
   if (next !== undefined) return withReport({ state: was, waits: [{ on: 'at', at: next }] }, report);
@@ -282,16 +285,16 @@ function idle(was: State, plan: Params, report: StepReport = SILENT): Step<State
 const noted = (first: string | undefined, more: string): string =>
   first === undefined ? more : `${first}; ${more}`;
 
-/** A time of the schedule has come, or several have passed: begins one of them, as the misfire rule says. */
+/** Begins an occurrence when a time of the schedule has come; if several have passed, the misfire rule chooses one. */
 function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
   const { plan, toleranceMs } = setting;
   const { schedule } = plan;
   const due = nextDue(plan, instant(was.after));
-  // The clock rules of the zone were changed after this wake was planned.
+  // The rules of the time zone changed after this wake was planned.
   if (due === undefined || due > at) return idle(was, plan);
   const next = nextDue(plan, due);
   const isAlone = next === undefined || next > at;
-  // Nearly always.
+  // The usual case.
   if (isAlone && at - due <= toleranceMs && closureAt(schedule, due) === undefined)
     return begin(was, { due, start: due, at, report: SILENT }, setting);
   const { times, isAll } = passedTimes(plan, instant(was.after), at);
@@ -323,15 +326,15 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
 
 interface Beginning {
   readonly due: Instant;
-  /** When its window starts. */
+  /** Start of its window. */
   readonly start: Instant;
   readonly at: Instant;
   readonly report: StepReport;
-  /** Not of the schedule, all of whose times are still to come. */
+  /** Started by a person: all times of the schedule are still ahead. */
   readonly isExtra?: boolean;
 }
 
-/** Begins the occurrence that is due at `due`, unless the calendar is closed by now. */
+/** Begins the occurrence that is due at `due`, unless the calendar is closed. */
 function begin(
   was: State,
   { due, start, at, report, isExtra = false }: Beginning,
@@ -353,7 +356,7 @@ function begin(
   return startSlice(under, { at, report, slices }, setting);
 }
 
-/** A slot of the current occurrence has come. Slots that passed, and one that the calendar closes, are not tried. */
+/** Starts the slice whose slot has come. Slots that passed, and a slot in a closed time, are not tried. */
 function startSlice(
   was: Under,
   { at, report, slices }: { readonly at: Instant; readonly report: StepReport; readonly slices: Slices },
@@ -396,7 +399,7 @@ const onSlice = (
 
 type Missed = NonNullable<StepReport['missed']>;
 
-/** The slots from `first` up to `end`, all without an attempt. */
+/** Returns the slots from `first` up to `end` as missed. */
 const passedSlots = (
   slices: Slices,
   { leg, first, end }: { readonly leg: string; readonly first: number; readonly end: number },
@@ -406,7 +409,7 @@ const passedSlots = (
     return { leg, slice, due: slotOf(slices, slice), size: text(plannedSize(slices, slice)) };
   });
 
-/** The entries of a turn, followed by the outcomes of its slots: they passed, or what closed one of them. */
+/** Adds missed slots to a report, and the closure that caused them, if any. */
 const together = (report: StepReport, closedBy: string | undefined, missed: Missed): StepReport => ({
   reason: report.reason ?? (closedBy === undefined ? 'missed_slot' : 'blackout'),
   note: noted(report.note, closedBy ?? slotsPassed(missed.length)),
@@ -440,11 +443,11 @@ const intentOf = (
   tactics: tacticsOf(plan),
 });
 
-/** A slice has ended: takes off what was filled and waits for the next slot, or for the next occurrence. */
+/** Subtracts the fill of a slice and waits for the next slot, or for the next occurrence. */
 function settle(was: State, wake: Wake & { on: 'outcome' }, setting: Setting): Step<State> {
   const { plan } = setting;
   const { leg, filled, filledAmount } = wake.outcome;
-  // A late trade of an ended occurrence changes nothing ahead.
+  // A late trade of an ended occurrence does not affect later slices.
   const note = `${leg} is over`;
   if (!isUnderWay(was)) return idle(was, plan, { reason: 'waiting', note });
   if (leg !== legOf(was.now.due))
@@ -462,7 +465,7 @@ const slotWait = (was: Under, setting: Setting): Wait => ({
   at: slotOf(slicesOfNow(was, setting), was.now.slice),
 });
 
-/** The window of the occurrence is over, or nothing of it is left. */
+/** Ends the occurrence: its window is over, or it is fully traded. */
 function endOccurrence(
   { after: dealtWith, begun, now }: Under,
   { at, report }: { readonly at: Instant; readonly report: StepReport },
@@ -476,14 +479,14 @@ function endOccurrence(
         note: noted(report.note, `${now.left} of ${text(eachOf(plan))} ${currencyOf(plan)} not traded`),
       })
     : idle(over, plan, report);
-  // Missed ones that are made up for in a row must not look like a strategy that has gone wild: those are halted.
+  // Missed occurrences that run in a row must not look like a runaway strategy, which the controls halt.
   if (plan.schedule.misfire !== 'all') return next;
   const soonest = after(at, MADE_UP_APART_MS);
   const wait = next.waits.map((one) => (one.on === 'at' && one.at < at ? { ...one, at: soonest } : one));
   return { ...next, waits: wait };
 }
 
-/** What is wrong across the fields of a recurring document. */
+/** Checks across the fields of a recurring document. */
 function check(plan: Params, world: CheckWorld): readonly Problem[] {
   const problems = [
     ...oneOf(plan, 'each_quantity', 'each_notional'),
@@ -506,11 +509,11 @@ function checkWindow(plan: Params): readonly Problem[] {
 }
 const WINDOW_MAX_MS = 7 * DAY_MS;
 
-/** The instant at which a schedule without start and end is checked: the answer must not depend on the day on which it is asked. */
+/** The instant at which a schedule without start and end is checked: the result must not depend on the current date. */
 const SOME_DAY = instant(Date.UTC(2026, 0, 1) - 1);
 const LOOKED_MS = 4 * 366 * DAY_MS;
 
-/** A schedule of which nothing is left, and a window that runs into the next occurrence. */
+/** Rejects a schedule without an open time, and a window that overlaps the next occurrence. */
 function checkTimes(plan: Params): readonly Problem[] {
   const { start_time: start } = plan;
   const end = endOf(plan);
@@ -542,7 +545,7 @@ function checkTimes(plan: Params): readonly Problem[] {
   ];
 }
 
-/** A slice below the venue's minimum is refused here, with the largest number of slices that would do. */
+/** Rejects a slice below the venue's minimum, and names the largest possible number of slices. */
 function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
   const { quantity: least, notional } = world.minimum(plan.pair);
   const minimum = plan.each_quantity === undefined ? notional : least;
@@ -563,7 +566,7 @@ function feasibleSlices(plan: Params, minimum: Quantity | Money): number {
   return approximate(roundDown(fraction(smallest, scale(minimum, ratioOf(100))), 0));
 }
 
-/** Why no occurrence can trade, now that precision and minimum are known; `undefined` when they can. */
+/** Returns why no occurrence can trade with the known precision and minimum; `undefined` if it can. */
 function unfit(plan: Params, instrument: Instrument): string | undefined {
   return unfitPlan(anySlices(plan, instrument), sizeRuleOf(plan, instrument.minimum, instrument));
 }
@@ -579,7 +582,7 @@ const sizeRuleOf = (
   what: 'each occurrence',
 });
 
-/** What the desk would refuse when the strategy begins, as far as its decimals are known, with sizes that would do. */
+/** Reports what the desk would reject when the strategy begins, as far as its decimals are known, and suggests usable sizes. */
 function checkSizes(plan: Params, world: CheckWorld): readonly Problem[] {
   const known = world.precisions(plan.pair);
   const names = world.currencies(plan.pair);

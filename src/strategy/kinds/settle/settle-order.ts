@@ -24,11 +24,11 @@ import type { Side, Size } from '../../../core/venue.ts';
 import type { Step, View } from '../../kernel.ts';
 import { pieceOf } from '../../sliced/pieces.ts';
 
-/** What the operator wrote about closing. */
+/** The settings for closing a debt. */
 interface ClosingPlan {
-  /** Pairs that may close a debt, the first that can first. */
+  /** Pairs that may close a debt; the first one that can is used. */
   readonly pairs: readonly string[];
-  /** How much more than the debt is traded, basis points. */
+  /** Amount traded beyond the debt, basis points. */
   readonly buffer_bps: number;
   /** Largest piece, in quote currency. */
   readonly max_slice_notional?: { readonly amount: string } | undefined;
@@ -42,12 +42,12 @@ export interface ClosingOrder {
 }
 type Why = Required<Pick<Step<unknown>, 'reason' | 'note'>>;
 
-/** The price of a quote may be this much worse than the reference price. */
+/** Allowance for a quote that is worse than the reference price. */
 const SPREAD = ratio('1.01');
 
 /**
- * The next piece that closes a debt, by the first pair that can: from what the account itself holds, so that one debt is
- * never paid with another. Otherwise why there is none.
+ * Returns the next piece that closes a debt, in the first pair that can, paid from the account's own holdings, so that one debt is
+ * never paid with another; or why there is none.
  */
 export function orderFor(
   plan: ClosingPlan,
@@ -83,9 +83,9 @@ interface Question {
   readonly plan: ClosingPlan;
   readonly instrument: Instrument;
   readonly mid: Price;
-  /** Buffer included, in the currency of the debt. */
+  /** Debt including the buffer, in its own currency. */
   readonly owed: Quantity;
-  /** Of the currency that the order pays with. */
+  /** Holding of the currency that the order pays with. */
   readonly held: Quantity;
 }
 
@@ -95,7 +95,7 @@ const withBuffer = ({ buffer_bps: bps }: ClosingPlan, owed: Quantity): Quantity 
 const largestOf = (plan: ClosingPlan): Money | undefined =>
   plan.max_slice_notional === undefined ? undefined : money(plan.max_slice_notional.amount);
 
-/** Sells for what is owed, at least what the venue trades; all that is held where that is not enough. */
+/** Sells for the amount owed, at least the venue's minimum; sells the whole holding if that does not suffice. */
 function saleFor({ plan, instrument, mid, owed, held }: Question): Size | undefined {
   const { minimum, basePrecision, quotePrecision } = instrument;
   const largest = largestOf(plan);
@@ -115,7 +115,7 @@ function saleFor({ plan, instrument, mid, owed, held }: Question): Size | undefi
   return size.gt(0) ? { by: 'quantity', quantity: size } : undefined;
 }
 
-/** Buys what is owed, at least what the venue trades; as much as can be paid where that is less. */
+/** Buys the amount owed, at least the venue's minimum; buys what the holding can pay for if that is less. */
 function purchaseFor({ plan, instrument, mid, owed, held }: Question): Size | undefined {
   const { minimum, basePrecision } = instrument;
   const largest = largestOf(plan);

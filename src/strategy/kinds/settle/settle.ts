@@ -78,7 +78,7 @@ const ruleOf = (plan: Params): SettleRule => ({
       }),
 });
 
-/** The wait for the first position that is to be closed, from `notBefore` on. */
+/** Returns the wait for the first position that is due to be closed, from `notBefore` on. */
 function debtWait(plan: Params, notBefore: Extract<Wait, { on: 'debt' }>['notBefore']): Wait {
   const { beforeGraceMs, carryBpsMax, leadMs, modes, pieces } = ruleOf(plan);
   return {
@@ -95,7 +95,7 @@ function debtWait(plan: Params, notBefore: Extract<Wait, { on: 'debt' }>['notBef
   };
 }
 
-/** What is wrong across the fields of a settle document. */
+/** Checks across the fields of a settle document. */
 function check(plan: Params, world: CheckWorld): readonly Problem[] {
   const problems: Problem[] = [...atMostOnce(plan.pairs, 'pairs')];
   const { before_grace_ends: grace, max_carry_bps: carry, close_in_modes: modes } = plan;
@@ -126,18 +126,18 @@ function checkPieces({ pairs, max_slice_notional: largest }: Params, world: Chec
 
 const state = z.lazy(() =>
   z.strictObject({
-    /** Closings begun: the newest is part of the name of the parent. */
+    /** Number of closings begun; the newest is part of the name of the parent. */
     closings: z.int().min(0),
-    /** The time before which nothing is checked, Unix ms. */
+    /** Time before which nothing is checked, Unix ms. */
     rest: z.number(),
-    /** Since when a funding rate that matters is not known, Unix ms. */
+    /** Since when a required funding rate is unknown, Unix ms. */
     unknownSince: z.number().optional(),
     /** The closing in progress. */
     now: z
       .strictObject({
         /** Number of the next piece. */
         slice: z.int().min(0),
-        /** Pieces in a row that did not trade. */
+        /** Consecutive pieces that did not trade. */
         misses: z.int().min(0),
       })
       .optional(),
@@ -145,17 +145,17 @@ const state = z.lazy(() =>
 );
 type State = z.output<typeof state>;
 
-/** A parent has no more pieces than the controls allow one without a plan; what is left then is another closing. */
+/** The most pieces that the controls allow a parent without a plan; the remainder becomes another closing. */
 const PIECES_MAX = 40;
-/** A funding rate that is not known is asked for again after this long. */
+/** Time after which an unknown funding rate is checked again. */
 const ASK_AGAIN_MS = MINUTE_MS;
 
 type StepReport = Pick<Step<State>, 'reason' | 'note'>;
 
 /**
- * Closes positions on credit before the grace period ends, or before the interest on them passes a bound. It waits for the
- * instant that follows from when the debt came up and from the venue's terms. Each piece is sized by what the account owes
- * when it begins, and one is over before the next: so nothing is closed twice.
+ * Closes positions on credit before the grace period ends, or before their interest passes a bound. It waits for the instant that
+ * results from the start of the debt and the venue's terms. Each piece is sized by what the account owes when it begins, and ends
+ * before the next begins, so nothing is closed twice.
  */
 export const settle = defineStrategy<Params, State>({
   kind: 'settle',
@@ -187,20 +187,20 @@ export const settle = defineStrategy<Params, State>({
   slots: () => [],
 });
 
-/** All funding rates that matter are known. */
+/** Clears the time of the unknown rate: all required funding rates are known. */
 const forgetUnknown = ({ closings, rest, now }: State): State => ({
   closings,
   rest,
   ...(now === undefined ? {} : { now }),
 });
 
-/** Waits for the next position that is to be closed. */
+/** Waits for the next position that is due to be closed. */
 function idle({ closings, rest, unknownSince }: State, plan: Params, report: StepReport = {}): Step<State> {
   const now: State = { closings, rest, ...(unknownSince === undefined ? {} : { unknownSince }) };
   return { state: now, waits: [debtWait(plan, instant(rest))], ...report };
 }
 
-/** A debt whose time has come. */
+/** A debt that is due to be closed. */
 interface DueDebt extends Debt {
   readonly currency: string;
 }
@@ -211,7 +211,7 @@ type Seen =
   | { readonly is: 'nothing'; readonly areKnown: boolean }
   | { readonly is: 'due'; readonly due: readonly DueDebt[]; readonly areKnown: boolean };
 
-/** Which debts are to be closed now, the longest due first. */
+/** Returns the debts that are due now, the longest due first. */
 function look(was: State, plan: Params, view: View): Seen {
   const { at, debts } = view;
   if (view.holdings === undefined) return { is: 'blind', reason: 'no_balances' };
@@ -244,7 +244,7 @@ function look(was: State, plan: Params, view: View): Seen {
   return unknown.length > 0 ? { is: 'unknown', currencies: unknown } : { is: 'nothing', areKnown };
 }
 
-/** Starts a piece for the first debt that something can close. */
+/** Starts a piece for the first debt that an order can close. */
 function close(
   was: State,
   due: readonly DueDebt[],
@@ -286,7 +286,7 @@ const intervalOf = (plan: Params): number => Math.floor(parseDuration(plan.inter
 
 const KEPT = 'sizing.keep leaves no more of the currency it pays with';
 
-/** A piece has ended. The debt is checked again when its time is over, or later when nothing was traded. */
+/** Handles the end of a piece. The debt is checked again when the interval of the piece is over, or later if nothing traded. */
 function settlePiece(
   was: State,
   { at, outcome }: Wake & { readonly on: 'outcome' },
@@ -304,7 +304,7 @@ function settlePiece(
   return { state: now, waits: [{ on: 'at', at: instant(was.rest) }], ...report };
 }
 
-/** Checks again after a time that doubles with each attempt that traded nothing. */
+/** Pauses before the next check; the pause doubles with each piece that traded nothing. */
 function pause(was: State, plan: Params, at: Instant, report: StepReport): Step<State> {
   const misses = (was.now?.misses ?? 0) + 1;
   const rest = Math.max(was.rest, at) + pausesAfter(misses) * intervalOf(plan);

@@ -91,7 +91,7 @@ const params = z.lazy(() =>
 );
 type Params = z.output<typeof params>;
 
-/** What is money is counted in, the strongest first: of two, it is the quote currency of their pair. */
+/** Quote currencies, in order of precedence: of two currencies, the earlier one quotes their pair. */
 const QUOTES = ['usd', 'usdt', 'usdc', 'jpy', 'chf', 'cad', 'aud', 'gbp', 'eur', 'btc', 'eth'];
 
 function pairOf({ pair, from, to }: Params): string {
@@ -100,7 +100,7 @@ function pairOf({ pair, from, to }: Params): string {
   return quote === from ? to + from : from + to;
 }
 
-/** Whether it sells `from`, rather than buying `to` with it. */
+/** Whether the strategy sells `from`, rather than buying `to` with it. */
 const isSale = (plan: Params): boolean => pairOf(plan) === plan.from + plan.to;
 
 const keepOf = (plan: Params): Quantity =>
@@ -111,17 +111,20 @@ const endOf = (plan: Params): Instant | undefined =>
   plan.end_time === undefined ? undefined : parseTime(plan.end_time);
 const intervalOf = (plan: Params): number => Math.floor(parseDuration(plan.interval));
 
-/** What a purchase of one costs, its fee on top. */
+/** Returns the cost of a purchase of one unit, including the fee on top. */
 const withFee = (plan: Params): Ratio => add(ONE, fraction(ratioOf(plan.fee_bps), ratioOf(10_000)));
 
-/** What is above keep, in `from`, cut to its decimals and to what a fee on top leaves. Below zero when less is held. */
+/**
+ * Returns the balance above keep, in `from`, rounded down to its decimals and reduced by a fee on top. Negative when less than keep
+ * is held.
+ */
 function excessOf(plan: Params, held: Quantity, instrument: Instrument): Quantity {
   const above = subtract(held, keepOf(plan));
   if (isSale(plan)) return roundDown(above, instrument.basePrecision);
   return roundDown(quantity(above.div(withFee(plan)).toFixed(18)), instrument.quotePrecision);
 }
 
-/** The largest piece in `from`; `undefined` when a sweep goes in one. `mid` is needed only for a sale. */
+/** Returns the largest piece in `from`; `undefined` when a sweep is one piece. Only a sale needs `mid`. */
 function largestPiece(plan: Params, instrument: Instrument, mid: Price | undefined): Quantity | undefined {
   if (plan.max_slice_notional === undefined) return undefined;
   const most = money(plan.max_slice_notional.amount);
@@ -129,14 +132,14 @@ function largestPiece(plan: Params, instrument: Instrument, mid: Price | undefin
   return mid === undefined ? undefined : quantityDown(most, mid, instrument.basePrecision);
 }
 
-/** The least notional that a sweep is worth: its own minimum, or the venue's when that is more. */
+/** Returns the smallest notional of a sweep: its own minimum, or the venue's if that is larger. */
 const leastNotional = (plan: Params, { minimum }: Instrument): Money =>
   greatest(
     plan.min_trade_notional === undefined ? NO_MONEY : money(plan.min_trade_notional.amount),
     minimum.notional ?? NO_MONEY,
   );
 
-/** Whether this amount of `from` is worth a trade. A sale needs the price for it. */
+/** Whether this amount of `from` is worth a trade. A sale needs the price to tell. */
 function isWorthwhile(
   plan: Params,
   excess: Quantity,
@@ -149,8 +152,8 @@ function isWorthwhile(
 }
 
 /**
- * The balance of `from` above which a check is worthwhile. What a sale is worth depends on the price: without one,
- * any amount above keep is checked.
+ * Returns the balance of `from` above which a check is worthwhile. The value of a sale depends on the price: without a price, any
+ * amount above keep is checked.
  */
 function thresholdOf(plan: Params, instrument: Instrument, mid: Price | undefined): Quantity {
   const keep = keepOf(plan);
@@ -163,26 +166,26 @@ function thresholdOf(plan: Params, instrument: Instrument, mid: Price | undefine
         mid === undefined ? NO_QUANTITY : (instrument.minimum.quantity ?? NO_QUANTITY),
       )
     : roundUp(holding(scale(leastValue, withFee(plan))), precision);
-  // The wait is for more than the threshold, and the least amount itself is enough.
+  // The wait requires more than the threshold, and the smallest amount itself suffices.
   return add(keep, subtract(needed, least(unit, needed)));
 }
 
 const state = z.lazy(() =>
   z.strictObject({
-    /** Sweeps begun: the newest names the parent. */
+    /** Number of sweeps begun; it names the newest parent. */
     sweeps: z.int().min(0),
-    /** No sweep begins before, Unix ms. */
+    /** Time before which no sweep begins, Unix ms. */
     rest: z.number(),
     /** The sweep in progress. */
     now: z
       .strictObject({
-        /** Not yet traded of what was decided, in `from`. */
+        /** Untraded part of the decided amount, in `from`. */
         left: z.string(),
         /** Number of the next piece. */
         slice: z.int().min(0),
-        /** No piece begins before, Unix ms. */
+        /** Time before which no piece begins, Unix ms. */
         until: z.number(),
-        /** Pieces in a row that did not trade. */
+        /** Consecutive pieces that did not trade. */
         misses: z.int().min(0),
       })
       .optional(),
@@ -191,15 +194,15 @@ const state = z.lazy(() =>
 type State = z.output<typeof state>;
 type Under = State & { readonly now: NonNullable<State['now']> };
 
-/** A parent has no more pieces than the controls allow one without a plan; what is left then is another sweep. */
+/** The most pieces that the controls allow a parent without a plan; the remainder becomes another sweep. */
 const PIECES_MAX = 40;
 
-/** What a step reports besides its actions. */
+/** The report of a step, besides its actions. */
 type StepReport = Pick<Step<State>, 'reason' | 'note'>;
 
 /**
- * Converts what is above a floor: payments received into cash, or cash into an asset. It waits for the balance to rise and
- * checks the actual balance of the account; nothing is counted twice, because a piece is over before the next is sized.
+ * Converts the balance above a floor: payments received into cash, or cash into an asset. It waits for the balance to rise and
+ * checks the actual balance of the account; nothing is counted twice, because each piece ends before the next is sized.
  */
 export const sweep = defineStrategy<Params, State>({
   kind: 'sweep',
@@ -254,7 +257,7 @@ const ends = (plan: Params): readonly Wait[] => {
   return end === undefined ? [] : [{ on: 'at', at: end }];
 };
 
-/** Why the calendar lets nothing begin; a time that passed while nothing ran is left out or made up for. */
+/** Returns why nothing can begin now: the calendar is closed, or a scheduled time has passed and `misfire` skips it. */
 function closedNow({ schedule }: Params, wake: Wake): StepReport | undefined {
   if (schedule === undefined) return undefined;
   const lateMs = wake.on === 'at' ? wake.at - wake.due : 0;
@@ -264,7 +267,7 @@ function closedNow({ schedule }: Params, wake: Wake): StepReport | undefined {
   return closure === undefined ? undefined : { reason: 'blackout', note: closure.why };
 }
 
-/** Between two sweeps: waits for the next time of the schedule, or for the balance. */
+/** Waits for the next time of the schedule, or for the balance, between two sweeps. */
 function idle(was: State, plan: Params, view: View, report: StepReport = {}): Step<State> {
   const end = endOf(plan);
   const idleState: State = { sweeps: was.sweeps, rest: was.rest };
@@ -277,7 +280,10 @@ function idle(was: State, plan: Params, view: View, report: StepReport = {}): St
   return { state: idleState, waits, ...report };
 }
 
-/** For more money, or, where what is there is worth too little, for the price at which it is worth enough. */
+/**
+ * Returns the wait for a larger balance and, if the current one is worth too little to sell, for the price at which it is worth
+ * enough.
+ */
 function moneyWaits(was: State, plan: Params, view: View): readonly Wait[] {
   const pair = pairOf(plan);
   const instrument = view.instrument(pair);
@@ -285,13 +291,13 @@ function moneyWaits(was: State, plan: Params, view: View): readonly Wait[] {
   const held = view.holdings?.get(plan.from) ?? NO_QUANTITY;
   const excess = excessOf(plan, held, instrument);
   const notBefore = instant(was.rest);
-  // What a sale is worth is not known without a price.
+  // Without a price, the value of a sale is unknown.
   const isJudged = !isSale(plan) || mid !== undefined;
   const isTooSmall = excess.gt(0) && isJudged && !isWorthwhile(plan, excess, { instrument, mid });
   const inflow = (threshold: Quantity): Wait => ({
     on: 'inflow',
     currency: plan.from,
-    // An amount that is too small now is not checked again before it grows.
+    // An amount that is too small now is not checked again until it grows.
     above: text(isTooSmall ? greatest(threshold, held) : threshold),
     notBefore,
   });
@@ -310,7 +316,7 @@ interface Look {
   readonly excess: Quantity;
 }
 
-/** The amount to sweep now, or why it is unknown. */
+/** Returns the amount to sweep now, or why it is unknown. */
 function look(plan: Params, view: View): Look | { readonly reason: Reason; readonly note?: string } {
   const pair = pairOf(plan);
   const instrument = view.instrument(pair);
@@ -321,11 +327,11 @@ function look(plan: Params, view: View): Look | { readonly reason: Reason; reado
   return { instrument, mid, excess: excessOf(plan, held, instrument) };
 }
 
-/** Decides a sweep of all that is above keep, if that is worth a trade. */
+/** Decides a sweep of the whole balance above keep, if that is worth a trade. */
 function begin(was: State, plan: Params, view: View): Step<State> {
   const seen = look(plan, view);
   const { schedule } = plan;
-  // A schedule paces itself.
+  // A schedule sets its own pace.
   const restMs = schedule === undefined ? Math.floor(parseDuration(plan.min_interval)) : 0;
   const later: State = { ...was, rest: after(view.at, restMs) };
   if ('reason' in seen) return idle(later, plan, view, seen);
@@ -338,7 +344,7 @@ function begin(was: State, plan: Params, view: View): Step<State> {
   return startPiece({ ...later, sweeps: was.sweeps + 1, now }, plan, { view, seen });
 }
 
-/** Continues with the decided amount, limited to what is still there above keep. */
+/** Continues with the decided amount, limited to the current balance above keep. */
 function nextPiece(was: Under, plan: Params, view: View): Step<State> {
   const seen = look(plan, view);
   if ('reason' in seen) {
@@ -357,7 +363,7 @@ function nextPiece(was: Under, plan: Params, view: View): Step<State> {
   return startPiece({ ...was, sweeps: was.sweeps + (isFull ? 1 : 0), now }, plan, { view, seen });
 }
 
-/** One piece, to be traded within an interval. */
+/** Starts one piece, to be traded within an interval. */
 function startPiece(
   was: Under,
   plan: Params,
@@ -387,7 +393,7 @@ function startPiece(
   };
 }
 
-/** A piece has ended: takes off what was traded, and waits for the next, or for more money. */
+/** Subtracts the fill of a piece, and waits for the next piece, or for a larger balance. */
 function settle(
   was: State,
   { at, outcome }: Wake & { readonly on: 'outcome' },
@@ -417,11 +423,11 @@ function settle(
   return { state: under, waits: [{ on: 'at', at: instant(under.now.until) }, ...ends(plan)], ...report };
 }
 
-/** Nothing is left of the sweep, or nothing that is worth a trade. The next begins after the time of its last piece. */
+/** Ends the sweep: nothing is left, or nothing that is worth a trade. The next sweep begins after the interval of the last piece. */
 const endSweep = (was: Under, plan: Params, view: View): Step<State> =>
   idle({ ...was, rest: Math.max(was.rest, was.now.until) }, plan, view);
 
-/** What is wrong across the fields of a sweep document. */
+/** Checks across the fields of a sweep document. */
 function check(plan: Params, world: CheckWorld): readonly Problem[] {
   const { from, to } = plan;
   if (from === to) return [{ path: ['to'], message: `from and to are both ${from}: name two currencies` }];
@@ -464,7 +470,7 @@ function checkTimes(plan: Params): readonly Problem[] {
   return problems;
 }
 
-/** Two equal pieces are more than half of the largest each: that must be enough for the venue. */
+/** Checks the largest piece: each of two equal pieces is more than half of it, which must reach the venue's minimum. */
 function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
   const { notional } = world.minimum(pairOf(plan));
   if (plan.max_slice_notional === undefined || notional === undefined) return [];
