@@ -13,6 +13,7 @@ import { monotonic } from '../core/time.ts';
 import { OperatorError } from '../core/errors.ts';
 import { beyondLoopback, isLoopbackName, parseListen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
+import { noCompilers } from './no-compilers.ts';
 import { shareOfEachAddress } from './connection-share.ts';
 import { addPages, isPagePath, securityHeaders, strictTransport } from './pages.ts';
 import { openPaths } from './sign-in/routes.ts';
@@ -73,6 +74,7 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
     throw new OperatorError('config', beyondLoopback(options.listen));
   const server = Fastify({
     logger: false,
+    schemaController: noCompilers,
     bodyLimit: 16 * 1024,
     exposeHeadRoutes: false,
     forceCloseConnections: true,

@@ -1,6 +1,7 @@
 import Fastify from 'fastify';
 import type { Caller } from '../access.ts';
 import { mayAct } from '../access.ts';
+import { noCompilers } from '../no-compilers.ts';
 import { acceptJson } from './api.ts';
 import { GUARD_HEADER } from './caller.ts';
 import { addCommands } from './commands.ts';
@@ -37,7 +38,7 @@ export async function commandGate({
   bearers,
   isPerson,
 }: Omit<CommandOptions, 'admit'>): Promise<CommandGate> {
-  const server = Fastify({ logger: false, bodyLimit: 16 * 1024 });
+  const server = Fastify({ logger: false, bodyLimit: 16 * 1024, schemaController: noCompilers });
   const callers = new Map<string, Caller>();
   let count = 0;
   acceptJson(server);

@@ -135,6 +135,8 @@ export function aDesk({ venue, strategies, config = {}, imports = [], before = [
     desk: 'main',
     mode: 'live',
     journal: `sqlite:${join(folder, 'journal.db')}`,
+    // Each desk would fill 64 MiB of disk, for the day when the disk is full.
+    journal_reserve: 1,
     operate: { listen: '127.0.0.1:0' },
     // Modules run in some of these desks.
     strategies: { files: 'strategies', allow_modules: true },
