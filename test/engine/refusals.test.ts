@@ -84,6 +84,21 @@ describe('a venue that has no quotes', () => {
     expect(Math.max(...spent)).toBeLessThan(11 * MINUTE_MS);
   });
 
+  it('leaves a slice that had traded in part filled, with what it traded, once the budget is spent', () => {
+    const total_quantity = { amount: '10', currency: 'btc' };
+    const bench = asking(
+      (nth) => (nth > 3 ? error(503, 'quotes temporarily unavailable. please try again later.') : undefined),
+      {
+        strategies: [patient({ total_quantity })],
+      },
+    );
+    bench.clock.run(instant(START + 2 * HOUR_MS));
+    const [end] = sliceEnds(bench);
+    expect(end).toMatchObject({ result: 'filled', reason: 'retry_budget' });
+    expect(text(executedTotal(bench.exchange))).not.toBe('0');
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
   it('is not given up for failures that lie far apart', () => {
     const bench = asking(
       (nth) =>

@@ -253,13 +253,12 @@ function retryOrEnd(
       after: () => retryAt(desk, slice, desk.policy.retry.capMs),
     };
   }
-  if (next.do === 'stop') {
-    const result = slice.filled.gt(0) ? 'filled' : 'skipped';
+  const result = slice.filled.gt(0) ? 'filled' : 'skipped';
+  if (next.do === 'stop')
     return { bodies: [...braked, sliceRecord(slice, result, causeOf(desk, slice, { reason, detail }))] };
-  }
   const waitMs = waitFor(desk, slice, reason, next.do === 'smaller' ? undefined : next.waitMs);
   if (waitMs === undefined)
-    return { bodies: [...braked, sliceRecord(slice, 'skipped', { reason: 'retry_budget', detail })] };
+    return { bodies: [...braked, sliceRecord(slice, result, { reason: 'retry_budget', detail })] };
   if (desk.ports.clock.wall() + waitMs >= slice.intent.deadline) {
     // Nothing more can be tried; the slice ends at its deadline, so that the strategy keeps its schedule.
     return { bodies: braked, after: () => expireLater(desk, slice, { reason, detail }) };
