@@ -1,7 +1,7 @@
 import { createServer } from 'node:https';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyServerFactory } from 'fastify';
-import { acceptJson, addApi } from './api/api.ts';
+import { acceptJson, addApi, noCompilers } from './api/api.ts';
 import type { ApiOptions } from './api/api.ts';
 import { addFleetApi, fleetMethods } from './fleet/fleet-api.ts';
 import type { FleetApiOptions } from './fleet/fleet-api.ts';
@@ -13,7 +13,6 @@ import { monotonic } from '../core/time.ts';
 import { OperatorError } from '../core/errors.ts';
 import { beyondLoopback, isLoopbackName, parseListen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
-import { noCompilers } from './no-compilers.ts';
 import { shareOfEachAddress } from './connection-share.ts';
 import { addPages, isPagePath, securityHeaders, strictTransport } from './pages.ts';
 import { openPaths } from './sign-in/routes.ts';

@@ -1,8 +1,7 @@
 import Fastify from 'fastify';
 import type { Caller } from '../access.ts';
 import { mayAct } from '../access.ts';
-import { noCompilers } from '../no-compilers.ts';
-import { acceptJson } from './api.ts';
+import { acceptJson, noCompilers } from './api.ts';
 import { GUARD_HEADER } from './caller.ts';
 import { addCommands } from './commands.ts';
 import type { CommandOptions } from './commands.ts';

@@ -39,10 +39,7 @@ import {
   tacticsOf,
 } from '../../sliced/tactic-fields.ts';
 
-/**
- * Largest number of slices. The controls halt the desk at one more order of a parent that is not planned for its whole life: see
- * `controls`.
- */
+/** Largest number of slices: the controls halt the desk at one more order of a parent that is not planned for its whole life. */
 const SLICES_MAX = 50;
 
 /** The fields of a recurring document. */
