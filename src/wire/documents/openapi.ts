@@ -100,11 +100,12 @@ function queryParameters(query: z.ZodType | undefined): readonly JsonSchema[] {
   });
 }
 
-/** Returns the type of a query parameter: integers in a query are strings of digits. */
+/** Returns the type of a query parameter: integers in a query are strings of digits alone. */
 const queryType = (type: JsonSchema): JsonSchema =>
-  typeof type['pattern'] === 'string' && type['pattern'].startsWith('^\\d')
+  typeof type['pattern'] === 'string' && DIGITS_ALONE.test(type['pattern'])
     ? { type: 'integer', minimum: 0 }
     : type;
+const DIGITS_ALONE = /^\^\\d(?:\{[\d,]+\}|\+)\$$/u;
 
 /** Returns the schema of a strict venue: no additional fields, and exactly one of the two sizes. */
 function requestSchema(body: z.ZodType): JsonSchema {

@@ -57,6 +57,7 @@ export async function run(
 export const steady = (text: string): string =>
   text
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/gu, 'YYYY-MM-DDTHH:MM:SS.mmmZ')
+    .replaceAll(/\b\d{4}-\d\d-\d\d\b/gu, 'YYYY-MM-DD')
     .replaceAll(/\b1\d{12}\b/gu, '#############')
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gu, 'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx')
     .replaceAll(/op-[0-9a-z]{8}-[0-9a-z]{6}/gu, 'op-########-######')
