@@ -6,9 +6,9 @@ import type { AlertKind } from '../src/core/alerts.ts';
 
 const INTRODUCTION = `# Runbook
 
-Every alert of Tranche. An alert writes a log line with its id as \`alert\`, and increments
-\`tranche_alerts_total{alert, severity}\`. \`critical\` pages someone, \`warning\` needs a look the same day, \`info\` is for
-information. Generated from \`src/core/alerts.ts\` by \`npm run docs\`.
+This page lists every alert that Tranche raises. Each alert writes a log line with its id in the field \`alert\`, and
+increments \`tranche_alerts_total{alert, severity}\`. Page someone for \`critical\` alerts, look at \`warning\` alerts the same
+day, and treat \`info\` alerts as information. \`npm run docs\` generates this page from \`src/core/alerts.ts\`.
 `;
 
 /** Returns the whole page. */
