@@ -44,7 +44,8 @@ export function openApi(version: string): Json {
           type: 'apiKey',
           in: 'cookie',
           name: '__Host-tranche',
-          description: 'A person who signed in; over plain HTTP on loopback its name is `tranche-PORT`',
+          description:
+            'A person who signed in; with a port in the URL `__Host-tranche-PORT`, over plain HTTP on loopback `tranche-PORT`',
         },
       },
       schemas: {

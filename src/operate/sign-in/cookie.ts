@@ -18,7 +18,7 @@ export function cookiesIn(
     .flatMap((each) => {
       const [, name = '', secret] =
         /^\s*(?<name>(?:__Host-)?tranche(?:-\d{1,5})?)=(?<secret>[\w-]{43})\s*$/u.exec(each) ?? [];
-      return isSecretLike(secret) ? [{ secret, isSecure: name === '__Host-tranche' }] : [];
+      return isSecretLike(secret) ? [{ secret, isSecure: name.startsWith('__Host-') }] : [];
     })
     .slice(0, LOOKED_MAX);
 }
@@ -31,7 +31,7 @@ export interface CookiePlace {
 }
 
 const nameOf = ({ isSecure, port }: CookiePlace): string =>
-  isSecure ? '__Host-tranche' : `tranche${port === '' ? '' : `-${port}`}`;
+  `${isSecure ? '__Host-' : ''}tranche${port === '' ? '' : `-${port}`}`;
 
 const attributes = ({ isSecure }: CookiePlace): string =>
   `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;

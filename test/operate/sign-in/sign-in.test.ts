@@ -57,6 +57,16 @@ describe('a link of the machine', () => {
     expect(await served.browser().get(ME, { cookie })).toMatchObject({ status: 401 });
   });
 
+  it('gives desks under one host name cookies of different names over TLS too', async () => {
+    const served = await servedSignIn({ operate: { hosts: ['desk.example:8443'] } });
+    const browser = served.browser('https://desk.example:8443');
+    const entered = await browser.post(LINK, { link: served.link() });
+    expect(entered.headers['set-cookie']?.[0]).toMatch(
+      /^__Host-tranche-8443=[\w-]{43}; Path=\/; .*; Secure;/u,
+    );
+    expect(await browser.get(ME)).toMatchObject({ status: 200 });
+  });
+
   it('signs nobody in over an unencrypted network', async () => {
     const served = await servedSignIn({ operate: { hosts: ['desk.example:8321'] } });
     const entered = await served.browser('http://desk.example:8321').post(LINK, { link: served.link() });
