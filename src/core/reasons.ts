@@ -59,7 +59,7 @@ export const reasons = {
   position_ceiling: 'the balance would rise above controls.max_position',
   parent_cap: 'the parent would trade more than its total',
   slice_cap: 'the slice exceeds 1.5 times its plan, or the order exceeds its slice',
-  slice_gap: 'an earlier slice of the parent already sent an order in the same interval',
+  slice_gap: 'an earlier slice of the parent sent an order, and its deadline has not passed',
   repeated_execution: 'executions exceed controls.max_executions_per_minute or the plan of the parent',
   duplicate_order: 'another parent just sent an identical order',
   reused_key: 'the client order id of the attempt was used before',

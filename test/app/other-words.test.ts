@@ -45,6 +45,10 @@ describe('words of other tools', () => {
     );
   });
 
+  it.each([...strategies.keys()])('the name of kind %s is no word for another kind', (kind) => {
+    expect(kindMeant(kind)).toBeUndefined();
+  });
+
   it('names no setting that is not known where it stands', () => {
     expect(settingMeant('targets', ['pair', 'side'])).toBeUndefined();
     expect(settingMeant('constructor', ['pair'])).toBeUndefined();
