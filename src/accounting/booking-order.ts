@@ -2,18 +2,18 @@ import type { Instant } from '../core/time.ts';
 import { dateOf, historyEvents } from './events.ts';
 import type { AccountRow, AccountingEvent, CorrectionEvent, TradeEvent } from './events.ts';
 
-/** The source of a closed period. */
+/** The records and rows that a closed period was computed from. */
 export interface ClosedPeriod {
-  /** The first instant after it. */
+  /** The first instant after the period. */
   readonly until: Instant;
-  /** Number of the newest record that the period was computed from. */
+  /** Number of the newest such record. */
   readonly seq: number;
-  /** Transactions booked in the period that come only from the history of the account. */
+  /** Transactions in the period that only the account's history contains. */
   readonly transactions: readonly number[];
 }
 
 export interface BookingSources {
-  /** Fills and corrections of the journal, oldest record first. */
+  /** The journal's fills and corrections, oldest record first. */
   readonly own: readonly (TradeEvent | CorrectionEvent)[];
   /** The account's history. */
   readonly rows: readonly AccountRow[];
@@ -22,8 +22,9 @@ export interface BookingSources {
 }
 
 /**
- * Returns all events in booking order. An event that became known after its period was closed is dated in the period that was open then:
- * a fill at the time of its record; a row of the history, which does not show when it appeared, at the start of that period.
+ * Returns all events in booking order. An event that became known after its period was closed is dated in the period
+ * that was open at that time. A fill is dated at the time of its record. A row of the history does not show when it
+ * appeared, so it is dated at the start of that period.
  *
  * @throws OperatorError `data` for a row that cannot be booked.
  */
@@ -38,7 +39,7 @@ export function bookingOrder({ own, rows, closed }: BookingSources): AccountingE
   );
   const booked = new Map<string, TradeEvent>();
   if (periodOf.size > 0) {
-    // A closed period contains these trades from the history, because the journal recorded them later.
+    // A closed period took these trades from the history, because the journal recorded them only later.
     const clients = new Map(
       rows.filter(({ id }) => periodOf.has(id)).map(({ id, client_order_id: client }) => [id, client]),
     );
@@ -56,8 +57,8 @@ export function bookingOrder({ own, rows, closed }: BookingSources): AccountingE
     if (event.type === 'trade' && corrected.has(event.id)) trades.set(event.id, dateOf(event));
   return (
     dated
-      // A correction comes after its trade, regardless of the clock of the venue: the sort is stable, and the record of a trade is
-      // older.
+      // A correction comes after its trade, regardless of the venue's clock, because the sort is stable and the trade's
+      // record is older.
       .map((event) =>
         event.type === 'correction'
           ? { ...event, bookedAt: later(dateOf(event), trades.get(event.id) ?? event.at) }
@@ -67,7 +68,7 @@ export function bookingOrder({ own, rows, closed }: BookingSources): AccountingE
   );
 }
 
-/** Returns the events for a fill of the journal that a closed period contains from the history: none, or its correction. */
+/** Returns the events for a fill that a closed period already took from the history: none, or a correction. */
 function asBooked(
   event: TradeEvent | CorrectionEvent,
   booked: TradeEvent | undefined,

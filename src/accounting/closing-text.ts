@@ -6,8 +6,9 @@ import { gainOf } from './subledger.ts';
 import type { Entry } from './subledger.ts';
 
 /**
- * The text of a closed period, whose SHA-256 the journal stores: lines of JSON, each with a line feed. First the period, then its
- * entries in the order of the books, then the lots that are open at its end. Old records depend on every character of the text.
+ * The text of a closed period, whose SHA-256 the journal stores: lines of JSON, each ending with a line feed. The
+ * period comes first, then its entries in the order of the books, then the lots that are open at its end. Old records
+ * depend on every character of the text.
  */
 export interface PeriodFacts {
   /** Hash of the previous period, so that each hash covers all closed periods. */

@@ -9,14 +9,17 @@ import type { Side } from '../core/venue.ts';
 /** An event in the books: a fill, its correction, or a movement of the account. */
 export type AccountingEvent = TradeEvent | CorrectionEvent | MovementEvent;
 
-/** Where an event is recorded: a record of the journal, or rows of the account's history. */
+/** Where an event is recorded: a journal record, or rows of the account's history. */
 export type Source =
   { readonly seq: number; readonly hash: string } | { readonly transactions: readonly number[] };
 
 interface Booking {
   /** Time of the journal record; absent for rows of the account's history, which do not show when they appeared. */
   readonly knownAt?: Instant | undefined;
-  /** Date of its entries if it differs from `at`: an event that became known after its period was closed is booked in a later one. */
+  /**
+   * Date of its entries if it differs from `at`, because an event that became known after its period was closed is
+   * booked in a later period.
+   */
   readonly bookedAt?: Instant | undefined;
 }
 
@@ -36,7 +39,7 @@ export interface TradeEvent extends Booking {
   readonly source: Source;
 }
 
-/** A correction: the account shows other figures of a trade than the books. Dated when that became known. */
+/** A correction: the account shows other figures for a trade than the books. It is dated when the difference became known. */
 export interface CorrectionEvent extends Pick<
   TradeEvent,
   'id' | 'at' | 'quantity' | 'amount' | 'fees' | 'source' | 'knownAt' | 'bookedAt'
@@ -60,7 +63,7 @@ export interface MovementEvent extends Booking {
 /** Returns the date of the entries of an event. */
 export const dateOf = ({ at, bookedAt }: Pick<AccountingEvent, 'at' | 'bookedAt'>): Instant => bookedAt ?? at;
 
-/** Returns the fill or correction in a record of the journal; `undefined` for other records. */
+/** Returns the fill or correction in a journal record; `undefined` for other records. */
 export function journalEvent({
   seq,
   at,

@@ -1,10 +1,10 @@
 import type { LotMethod } from './lots.ts';
 import { dateText } from './zoned-days.ts';
 
-/** How books identify the units of a disposal. `pool`: share pooling of the United Kingdom. */
+/** How books identify the units of a disposal. `pool`: share pooling in the United Kingdom. */
 export type BookMethod = LotMethod | 'pool';
 
-/** The tax law of a country on identical units, as data: allowed methods, and the rules on dates. */
+/** A country's tax law on identical units, as data: the allowed methods and the rules on dates. */
 export interface Jurisdiction {
   /** Allowed methods; the first is the default. */
   readonly methods: readonly BookMethod[];
@@ -13,8 +13,8 @@ export interface Jurisdiction {
   /** Time zone of its dates. If omitted, the settings define it. */
   readonly timeZone?: string | undefined;
   /**
-   * A disposal is long term if its date is later than the date this many years after the acquisition. If omitted, the law makes no
-   * difference.
+   * A disposal is long term if its date is later than the date this many years after the acquisition. If omitted, the
+   * law does not distinguish long term from short term.
    */
   readonly longAfterYears?: number | undefined;
 }

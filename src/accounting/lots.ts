@@ -41,10 +41,10 @@ export interface LotChange {
   readonly opened: Lot | undefined;
 }
 
-/** Lots that a disposal takes before others: a quantity of a lot by its id. */
+/** Lots that a disposal takes before others: quantity by lot id. */
 export type Choice = readonly { readonly lot: string; readonly quantity: Quantity }[];
 
-/** The cost of a part of a lot is rounded to this many decimals, half to even; the rest of the lot keeps the remainder. */
+/** The cost of part of a lot is rounded to this many decimals, half to even; the rest of the lot keeps the remainder. */
 export const COST_DECIMALS = 12;
 
 const AVERAGE = 'average';

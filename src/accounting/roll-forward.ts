@@ -78,7 +78,7 @@ export function rollForward(entries: Iterable<Entry>, options: RollForwardOption
       addTo(flow, change, { isBefore, isReversal: entry.isReversal === true });
       if (isBefore) continue;
       if (entry.what === 'correction' || entry.what === 'identification') {
-        // The entries of a correction together change one gain, and so do the rows of an identification.
+        // All entries of a correction together change one gain, as do all rows of an identification.
         const key = entry.source ?? entry;
         const own = adjusted.get(key) ?? new Map<string, Money>();
         own.set(change.currency, change.gains.reduce(add, own.get(change.currency) ?? NO_MONEY));
@@ -102,7 +102,7 @@ interface Change {
   readonly gains: readonly Money[];
 }
 
-/** Returns the changes by an entry, one per asset. */
+/** Returns the changes that an entry makes, one per asset. */
 function changesOf({ at, what, postings, gains }: Entry, options: RollForwardOptions): readonly Change[] {
   const held = Map.groupBy(
     postings.filter(({ account, currency }) => account === 'holdings' && currency !== options.currency),

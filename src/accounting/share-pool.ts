@@ -32,7 +32,7 @@ export interface Identified {
   readonly proceeds: Money;
 }
 
-/** The changes by a day: differences between parts of disposals and the parts that were booked. */
+/** The changes that a day makes: the differences between the parts of its disposals and the parts that were booked. */
 export interface Identification {
   readonly currency: string;
   readonly day: number;
@@ -92,12 +92,12 @@ export class SharePools {
     this.#poolOf(currency).dispose(flow);
   }
 
-  /** Moves units of the same owner in from elsewhere or, if negative, out: neither an acquisition nor a disposal. */
+  /** Moves the owner's units in from elsewhere or, if negative, out. This is neither an acquisition nor a disposal. */
   transfer(currency: string, flow: PoolFlow): void {
     this.#poolOf(currency).transfer(flow);
   }
 
-  /** Notes a part of a disposal as booked from the pool. */
+  /** Records that part of a disposal was booked from the pool. */
   book(currency: string, day: number, part: Omit<Identified, 'lot'>): void {
     this.#poolOf(currency).book(day, { ...part, lot: POOL });
   }
@@ -186,7 +186,7 @@ class SharePool {
     return this.#today;
   }
 
-  /** Makes the disposals of days before this one final: they become part of the start. */
+  /** Makes the disposals of earlier days final, so that they become part of the starting pool. */
   #forget(first: number): void {
     for (let [oldest] = this.#days; oldest !== undefined && oldest.day < first; [oldest] = this.#days) {
       this.#start = this.#after(this.#start, oldest);
@@ -234,7 +234,7 @@ class SharePool {
     return { units: subtract(units, day.left), value: subtract(value, day.leftCost) };
   }
 
-  /** Returns the differences between the parts of a day's disposals and the booked ones, and updates the latter. */
+  /** Returns the differences between the parts of a day's disposals and the booked parts, and updates the booked parts. */
   #changesOf(day: Day): readonly Identified[] {
     const now = this.#partsOf(day);
     const lots = new Set([...day.booked.keys(), ...now.keys()]);
@@ -255,7 +255,7 @@ class SharePool {
     const { disposed, disposedAt, matched, left, leftCost } = day;
     const acquiredAt = this.#since ?? disposedAt;
     const parts = [...matched];
-    // If figures were corrected and no unit is left, the proceeds still need a part.
+    // If figures were corrected and no units are left, the proceeds still need a part.
     if (!left.isZero() || (parts.length === 0 && !disposed.value.isZero()))
       parts.push({ lot: POOL, acquiredAt, units: left, cost: leftCost });
     let proceedsLeft = disposed.value;

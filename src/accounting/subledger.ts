@@ -71,12 +71,12 @@ export interface Entry {
   /** Unique; client order id or transaction of the event. */
   readonly id: string;
   readonly at: Instant;
-  /** `identification`: share pooling identifies disposals with other units than the booked ones. */
+  /** `identification`: share pooling identifies disposals with units other than the booked ones. */
   readonly what: AccountingEvent['type'] | 'opening' | 'identification';
   readonly description: string;
   readonly postings: readonly Posting[];
   readonly gains: readonly Gain[];
-  /** Until this time, acquisitions may change how share pooling identifies its disposals: their gain is provisional. */
+  /** Until this time, acquisitions may change how share pooling identifies its disposals, so their gain is provisional. */
   readonly provisionalUntil?: Instant | undefined;
   /** Number of the record that closed its period; absent while the period is open. */
   readonly closing?: number | undefined;
@@ -126,7 +126,7 @@ interface Reversed {
   readonly currency: string;
   /** Previously disposed parts, which are now lots of their own. Quantities are positive. */
   readonly returned: readonly (Pick<Lot, 'quantity'> & { readonly id: string })[];
-  /** Units that have left the lot of the trade since the trade. */
+  /** Units that have left the trade's lot since. */
   readonly sold: Quantity;
 }
 
@@ -137,7 +137,7 @@ class Draft {
   readonly changes: LotChange[] = [];
 }
 
-/** Double-entry books of one account with tax lots: a fold of its events, oldest first. */
+/** One account's double-entry books with tax lots: a fold of its events, oldest first. */
 export class Subledger {
   readonly #settings: BookSettings;
   readonly #lots: Lots;
@@ -161,7 +161,7 @@ export class Subledger {
     this.#lots.changeMethod(method);
   }
 
-  /** Ends the days before the day of `at`: share pooling then identifies their disposals. @throws OperatorError as `book` */
+  /** Ends the days before the day of `at`, so that share pooling identifies their disposals. @throws OperatorError as `book` */
   *endDays(at: Instant): Generator<Entry> {
     if (this.#pools === undefined) return;
     for (const ended of this.#pools.endDays(this.#days.dayOf(at))) {
@@ -245,8 +245,9 @@ export class Subledger {
   }
 
   /**
-   * Books a correction: one entry reverses the trade, another books it as the account shows it, dated when that became known. A third
-   * entry sells again, from the corrected lot, the units of the trade that were sold since: their gain changes with their cost.
+   * Books a correction: one entry reverses the trade, another books it as the account shows it, dated when the
+   * difference became known. If units of the trade have been sold since, a third entry sells them again from the
+   * corrected lot, because their gain changes with their cost.
    */
   #correction(event: CorrectionEvent): readonly Entry[] {
     const { id, quantity, amount, fees, source } = event;
@@ -293,13 +294,13 @@ export class Subledger {
     ];
   }
 
-  /** Returns words for the correction of a trade after its period was closed; empty otherwise. */
+  /** Returns a note for the correction of a trade whose period was already closed; otherwise an empty string. */
   #adjustmentWords(traded: Instant, at: Instant): string {
     const until = this.#settings.closedUntil?.find((each) => traded < each && each <= at);
     return until === undefined ? '' : `adjustment of the period closed until ${isoOf(until)}: `;
   }
 
-  /** Reverses a change by the trade of `lot`. */
+  /** Reverses a change that the trade of `lot` made. */
   #reverse(
     draft: Draft,
     { currency, disposed, opened }: LotChange,
@@ -340,7 +341,7 @@ export class Subledger {
     return { currency, returned, sold };
   }
 
-  /** Reverses the change of the books' currency by a trade, and its fees. */
+  /** Reverses a trade's change of the books' currency, and its fees. */
   #reverseCash(draft: Draft, { at, quote, side, amount, fees }: TradeEvent): void {
     this.#post(draft, 'trading fees', negate(this.#value(quote, holding(fees), at)));
     if (quote === this.#settings.currency)
@@ -382,7 +383,7 @@ export class Subledger {
     };
   }
 
-  /** Books units that leave for an address of the owner. They take their cost along, without a gain. */
+  /** Books units that leave for an address that the owner controls. They take their cost along, without a gain. */
   #withdraw(draft: Draft, { id, currency, quantity }: MovementEvent): void {
     if (currency === this.#settings.currency) {
       this.#cash(draft, negate(counted(quantity)));
@@ -512,7 +513,7 @@ export class Subledger {
   }
 }
 
-/** Returns words for an event that is booked later than it happened; empty otherwise. */
+/** Returns a note for an event that is booked later than it happened; otherwise an empty string. */
 const lateWords = ({ at, bookedAt }: TradeEvent | MovementEvent): string =>
   bookedAt === undefined ? '' : `adjustment, of ${isoOf(at)} and recorded after its period was closed: `;
 

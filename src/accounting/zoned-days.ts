@@ -1,10 +1,10 @@
 import { DAY_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 
-/** Time zone offsets change at most once in this time, at a multiple of it. */
+/** Length of the intervals in which a time zone's offset changes at most once, at their boundary. */
 const STEP_MS = 900_000;
 
-/** Days of a time zone, as numbers: day 0 is 1970-01-01. */
+/** The days of a time zone as numbers; day 0 is 1970-01-01. */
 export class ZonedDays {
   readonly #zone: string;
   #step = Number.NaN;

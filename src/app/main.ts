@@ -69,8 +69,8 @@ function report(error: unknown, io: RunIo): number {
 const inLines = (text: string): string => text.split('\n').map(forTerminal).join('\n');
 
 /**
- * Returns whether an error comes from the system (a port in use, a folder not writable). It is not a bug of this program: its message names
- * the cause and the place.
+ * Returns whether an error comes from the system (a port in use, a folder not writable). Such an error is not a bug in
+ * this program; its message names the cause and the place.
  */
 const isSystemError = (error: unknown): error is Error & { readonly code: string } =>
   error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
@@ -174,7 +174,8 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
         // A file stream treats a partial write as complete, for example on a nearly full disk.
         isRegular ??= isFile(name);
         const isPast = isRegular || (isShort && stream === undefined && !isDevice(name));
-        // A stream takes milliseconds to open, so it gets only what is left, for example because a pipe is full or closed.
+        // A stream takes milliseconds to open, so it writes only what is left, for example because a pipe is full or
+        // closed.
         const rest = isPast ? writeWhole(FD[name], Buffer.from(cleaned)).left : cleaned;
         return rest.length === 0 || open().write(rest);
       },
@@ -200,7 +201,7 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
   return {
     stdout: guarded('stdout'),
     stderr,
-    // A copy, which keeps variables that `forget` later removes from the process.
+    // A copy, so that it keeps variables that `forget` later removes from the process.
     env: { ...process.env },
     cwd: process.cwd(),
     now: instant(Date.now()),

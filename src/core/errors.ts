@@ -24,14 +24,14 @@ export interface VenueErrorDetail {
   readonly sent?: boolean | undefined;
   /** HTTP status when there was one. */
   readonly status?: number | undefined;
-  /** Text of the venue, truncated and with control characters replaced. */
+  /** The venue's text, truncated and with control characters replaced. */
   readonly said?: string | undefined;
   /** From `retry-after`, if plausible. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** An error of a call to the venue. The engine branches on `code` and `applied`; the message is for people. */
+/** An error in a call to the venue. The engine branches on `code` and `applied`; the message is for people. */
 export class VenueError extends Error {
   override readonly name = 'VenueError';
   readonly code: VenueErrorCode;
@@ -78,7 +78,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** Another owner has taken the desk over: this process writes and sends nothing more. */
+/** Another owner has taken over the desk, so this process writes and sends nothing more. */
 export class FencedOut extends OperatorError {
   constructor(desk: string) {
     super('again', `another owner has taken over desk ${desk}: this process has stopped`);
@@ -86,7 +86,7 @@ export class FencedOut extends OperatorError {
 }
 
 /**
- * A bug, not a business answer: an assumption of the code is false. Ends the process. Pass the message as a function
+ * A bug, not a business outcome: an assumption of the code is false. Ends the process. Pass the message as a function
  * if the check runs often and building the text would cost more than the check.
  */
 export function invariant(holds: boolean, message: string | (() => string)): asserts holds {

@@ -15,7 +15,7 @@ export interface ClosedHours {
   readonly days: ReadonlySet<Weekday>;
 }
 
-/** Whether `at` is in the span. Local time decides, so an hour that a clock change repeats is closed twice. */
+/** Whether `at` is in the span. Local time decides, so a closed hour that a clock change repeats is closed twice. */
 export function isClosedAt({ from, to, timeZone, days }: ClosedHours, at: Instant): boolean {
   const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
   const time = local.toPlainTime();

@@ -1,7 +1,8 @@
 import { hash as hashOf } from 'node:crypto';
 
 /**
- * Ids are pure functions of what they identify: recomputable after a crash, recognizable at the venue, never random.
+ * Ids are pure functions of what they identify. They are never random, can be recomputed after a crash, and can be
+ * recognised at the venue.
  *
  * A client id is `tr-<desk>-<parent>-<slice>-<attempt>-<check>`: at most 36 characters of `[a-z0-9-]`. It is sent as
  * `client_quote_id` and again as `client_order_id`.
@@ -26,7 +27,7 @@ export interface ClientId {
   readonly attempt: number;
 }
 
-/** Number of attempts that a slice can have: ids have no room for more. */
+/** Number of attempts that a slice can have, because ids have no room for more. */
 export const ATTEMPTS_MAX = 36 ** 3;
 
 const BASE32 = 'abcdefghijkmnpqrstuvwxyz23456789';
@@ -38,7 +39,7 @@ export const sha256 = (text: string): string => hashOf('sha256', text, 'hex');
 
 /** A hash of `text` in `length` characters of 5 bits each. */
 export function digest(text: string, length: number): string {
-  // One character per byte: a buffer would cost more than the hash.
+  // One character per byte, because a buffer would cost more than the hash.
   const bytes = hashOf('sha256', text, 'latin1');
   let out = '';
   for (let i = 0; i < length; i++) out += BASE32[bytes.charCodeAt(i) & 31] ?? '';
@@ -80,7 +81,7 @@ export function parentId(desk: string, strategy: string, hash: string, run: stri
   return digest(lastRun.begin + leg, 8);
 }
 
-/** Cached prefix: consecutive ids mostly name legs of the same run. */
+/** Cached prefix, because consecutive ids mostly name legs of the same run. */
 let lastRun = { desk: '', strategy: '', hash: '', run: '', begin: 'parent\n\n\n\n\n' };
 
 export function clientId({ desk, parent, slice, attempt }: AttemptName): string {

@@ -13,7 +13,7 @@ export interface Instrument {
   readonly minimum: Minimum;
 }
 
-/** The smallest order of a pair: both bounds apply if both are given. */
+/** The smallest order of a pair. If both bounds are given, both apply. */
 export interface Minimum {
   readonly quantity?: Quantity | undefined;
   readonly notional?: Money | undefined;

@@ -1,7 +1,7 @@
 /**
- * Removes the oldest entries of a map beyond `max`, except those that must not be removed yet; returns how many were
- * removed. Removal happens in batches, once the map has a quarter more entries: each iteration from the start of a `Map`
- * passes over the slots of previously deleted entries.
+ * Removes the oldest entries of a map beyond `max`, except those that must not be removed yet. Returns how many were
+ * removed. Removes in batches, once the map has a quarter more entries, because each iteration from the start of a
+ * `Map` passes over the slots of previously deleted entries.
  */
 export function keepNewest<V>(
   map: Map<unknown, V>,

@@ -3,8 +3,9 @@ import { Decimal as DecimalJs } from 'decimal.js';
 /**
  * Amounts with units that the compiler knows. Only this file imports `decimal.js`.
  *
- * An amount read from text has 40 digits at most, and a result keeps 80: a sum or a product of two such amounts is exact.
- * Quotients are cut to 80 digits, towards zero. All other rounding happens in the functions whose names say which way.
+ * An amount read from text has at most 40 digits, and a result keeps 80, so a sum or a product of two such amounts is
+ * exact. Quotients are cut to 80 digits, towards zero. All other rounding happens in functions whose names state the
+ * direction.
  */
 const Decimal = DecimalJs.clone({
   precision: 80,
@@ -31,10 +32,7 @@ export type AnyAmount = Price | Quantity | Money | Ratio;
 
 const EXPONENT = /[eE]/u;
 const PLAIN = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/u;
-/**
- * Maximum number of digits of an amount, in total and after the point: the journal and the wire preserve that
- * many.
- */
+/** Maximum number of digits of an amount, in total and after the point. The journal and the wire preserve that many. */
 export const DIGITS_MAX = 40;
 
 /**
@@ -72,7 +70,7 @@ function read(what: string, text: string): DecimalJs {
   return amount;
 }
 
-/** Takes text only: a JSON number has already lost digits. */
+/** Accepts only text, because a JSON number has already lost digits. */
 export const price = (text: string): Price => read('price', text) as Price;
 export const quantity = (text: string): Quantity => read('quantity', text) as Quantity;
 export const money = (text: string): Money => read('money', text) as Money;
@@ -98,7 +96,7 @@ function written(amount: AnyAmount): string {
 /** What `of` units cost at `each`. Exact. */
 export const cost = (each: Price, of: Quantity): Money => each.times(of) as Money;
 
-/** An amount of the quote currency of a pair as a holding of that currency: where the pair no longer matters. */
+/** Converts an amount of a pair's quote currency to a holding of that currency, for uses where the pair no longer matters. */
 export const holding = (amount: Money): Quantity => amount as DecimalJs as Quantity;
 
 /** A holding as money, if its currency is the unit of account. */
@@ -121,7 +119,7 @@ export function add<A extends AnyAmount>(a: A, b: A): A {
 }
 
 export const subtract = <A extends AnyAmount>(a: A, b: A): A => (b.isZero() ? a : (a.minus(b) as A));
-/** Whether it is above zero, by its sign: a comparison with 0 would first create an amount from it. */
+/** Whether it is above zero, by its sign, because a comparison with 0 would first create an amount. */
 export const isAboveZero = (amount: AnyAmount): boolean => amount.isPositive() && !amount.isZero();
 /** Whether it is below zero. */
 export const isBelowZero = (amount: AnyAmount): boolean => amount.isNegative() && !amount.isZero();
@@ -148,8 +146,8 @@ export const fraction = <A extends AnyAmount>(part: A, whole: A): Ratio => {
 };
 
 /**
- * The base quantity that `amount` buys at `each`, truncated to `precision` decimals: never more than intended. Computed in
- * whole units of the last decimal, because a quotient of 80 digits is much slower.
+ * The base quantity that `amount` buys at `each`, truncated to `precision` decimals, so that it is never more than
+ * intended. Computed in whole units of the last decimal, because a quotient of 80 digits is much slower.
  */
 export const quantityDown = (amount: Money, each: Price, precision: number): Quantity =>
   amount
@@ -164,7 +162,7 @@ export const quantityUp = (amount: Money, each: Price, precision: number): Quant
 /** The price that makes `of` cost `amount`. 80 digits. */
 export const priceOf = (amount: Money, of: Quantity): Price => amount.div(of) as Price;
 
-/** The same, rounded to `precision` decimals, halves to even. */
+/** The same price, rounded to `precision` decimals, halves to even. */
 export const priceEven = (amount: Money, of: Quantity, precision: number): Price =>
   roundEven(priceOf(amount, of), precision);
 
@@ -174,23 +172,23 @@ export const through = (first: Price, onward: Price): Price => first.times(onwar
 /** The middle of two prices. Exact. */
 export const middle = (a: Price, b: Price): Price => a.plus(b).times(HALF) as Price;
 
-/** Towards zero: for a size to send, or a balance to rely on. */
+/** Rounds towards zero, for a size to send or a balance to rely on. */
 export const roundDown = <A extends AnyAmount>(amount: A, precision: number): A =>
   amount.toDecimalPlaces(precision, DecimalJs.ROUND_DOWN) as A;
 
-/** Away from zero: for a cost that must be affordable. */
+/** Rounds away from zero, for a cost that must be affordable. */
 export const roundUp = <A extends AnyAmount>(amount: A, precision: number): A =>
   amount.toDecimalPlaces(precision, DecimalJs.ROUND_UP) as A;
 
-/** To the nearest, halves to even: for figures, and for money that a venue books. */
+/** Rounds to the nearest, halves to even, for figures and for money that a venue books. */
 export const roundEven = <A extends AnyAmount>(amount: A, precision: number): A =>
   amount.toDecimalPlaces(precision, DecimalJs.ROUND_HALF_EVEN) as A;
 
-/** To the nearest, halves to even, with all decimals written. */
+/** Rounds to the nearest, halves to even, and writes all decimals. */
 export const fixedEven = (amount: AnyAmount, decimals: number): string =>
   amount.toFixed(decimals, DecimalJs.ROUND_HALF_EVEN);
 
-/** Towards zero, to this number of significant digits. */
+/** Rounds towards zero, to this number of significant digits. */
 export const significant = <A extends AnyAmount>(amount: A, digits: number): A =>
   amount.toSignificantDigits(digits) as A;
 
@@ -201,7 +199,7 @@ export const share = <A extends AnyAmount>(total: A, parts: number, precision: n
 /** Number of decimals that `amount` uses. */
 export const decimalsOf = (amount: AnyAmount): number => amount.decimalPlaces();
 
-/** How much worse than `reference` a price is for us, in basis points: positive is bad on either side. */
+/** How much worse for us a price is than `reference`, in basis points. Positive is bad on either side. */
 export function slippageBps(side: 'buy' | 'sell', paid: Price, reference: Price): Ratio {
   const away = paid.minus(reference).div(reference).times(POINTS);
   return (side === 'buy' ? away : away.negated()) as Ratio;
@@ -229,7 +227,7 @@ export function worse(side: 'buy' | 'sell', bps: Ratio): Ratio {
 /** Cached, because the collar is the same for every order. */
 const lastWorse = { buy: { bps: NOTHING, factor: ONE }, sell: { bps: NOTHING, factor: ONE } };
 
-/** For figures that never become money again: metrics, charts, progress. */
+/** For figures that are never converted back to money: metrics, charts, progress. */
 export const approximate = (amount: AnyAmount): number => amount.toNumber();
 
 /** A ratio from a count or from a setting that is not money (a percentage, a number of steps). */

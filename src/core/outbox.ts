@@ -3,7 +3,7 @@ import type { Instant } from './time.ts';
 
 /** A notice queued for one channel. */
 export interface OutboxRow {
-  /** Rises with every row of this outbox; never given twice. */
+  /** Rises with every row of this outbox; never assigned twice. */
   readonly id: number;
   readonly channel: string;
   readonly at: Instant;
@@ -29,8 +29,8 @@ export interface OutboxPort {
   /** In the order of their ids. */
   load(): { readonly rows: readonly OutboxRow[]; readonly notes: ReadonlyMap<string, string> };
   /**
-   * Durable, all or nothing. `false`: the disk is full, or only its reserve is left, and nothing changed. Throws if
-   * the disk failed: then the journal beside it accepts nothing any more either.
+   * Durable, all or nothing. `false`: the disk is full, or only its reserve is left, and nothing changed. Throws if the
+   * disk failed; the journal beside it then also accepts nothing more.
    */
   save(change: OutboxChange): boolean;
 }

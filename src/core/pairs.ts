@@ -14,8 +14,8 @@ export interface PairProblem {
 }
 
 /**
- * Splits `pair` into two known currencies. `usdcusdt` becomes `usdc` + `usdt` only if both are known and no other
- * split gives two known currencies: it never guesses.
+ * Splits `pair` into two known currencies. `usdcusdt` becomes `usdc` + `usdt` only if both are known and no other split
+ * gives two known currencies. It never guesses.
  */
 export function splitPair(pair: string, currencies: Iterable<string>): Pair | PairProblem {
   const known = new Set(currencies);
@@ -48,8 +48,9 @@ export function splitPair(pair: string, currencies: Iterable<string>): Pair | Pa
 const QUOTES = ['usdt', 'usdc', 'usd', 'eur', 'gbp', 'chf', 'jpy', 'btc', 'eth'];
 
 /**
- * The two currencies of a tape. A backtest trades every pair that it has prices for: an unknown currency is the part before
- * the quote currency. `undefined` if the name does not show it; the venue then refuses the pair.
+ * The two currencies of a tape. A backtest trades every pair that it has prices for, so the part before the quote
+ * currency may be an unknown currency. `undefined` if the name does not show the quote currency; the venue then refuses
+ * the pair.
  */
 export function sidesOf(
   pair: string,

@@ -41,18 +41,18 @@ const RATE_DIGITS = 18;
 const USD = 'usd';
 
 /**
- * The value of one `from` in `into`: the price of their pair in either direction; otherwise a stated rate; otherwise
- * through one other currency.
+ * The value of one `from` in `into`: the price of their pair in either direction; otherwise a stated rate; otherwise a
+ * rate through one other currency.
  */
 export function rateOf(from: string, into: string, source: RateSource): Rate | undefined {
   if (from === into) return { each: UNIT, by: 'the same currency' };
   return pairRate(from, into, source) ?? statedRate(from, into, source) ?? pathRate(from, into, source);
 }
 
-/** Converts `amount` at a rate. Exact if the pair itself is traded. */
+/** Converts `amount` at a rate. The result is exact if the pair itself is traded. */
 export const converted = ({ each }: Rate, amount: Quantity): Money => cost(each, amount);
 
-/** The price of the pair of two currencies, either way round. */
+/** The price of the pair of two currencies, in either direction. */
 function pairRate(from: string, into: string, { midOf }: RateSource): Rate | undefined {
   const direct = midOf(from + into);
   if (direct !== undefined) return { each: direct, by: from + into };
@@ -115,7 +115,7 @@ const inverse = (each: Price): Price =>
 export interface Listing {
   /** Whether this pair exists. */
   readonly has: (pair: string) => boolean;
-  /** Whether all pairs are known; otherwise any two currencies may form one. */
+  /** Whether all pairs are known; otherwise any two currencies may form a pair. */
   readonly isComplete: boolean;
 }
 
@@ -131,7 +131,7 @@ export function pairsOfRate(
 ): readonly string[] | undefined {
   if (from === into) return [];
   const pairOf = (one: string, other: string): string | undefined => {
-    // If no list of pairs exists, the usual order is assumed: usd is the quote currency.
+    // If no list of pairs exists, the usual order is assumed, in which usd is the quote currency.
     const names = isComplete || one !== USD ? [one + other, other + one] : [other + one];
     return names.find(has);
   };

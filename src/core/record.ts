@@ -42,7 +42,7 @@ export type RecordBody =
 export interface MissedSlice {
   readonly leg: string;
   readonly slice: number;
-  /** Scheduled time and planned size, in the unit of the parent. Omitted if unknown. */
+  /** Scheduled time and planned size, in the parent's unit. Omitted if unknown. */
   readonly due?: Instant | undefined;
   readonly size?: string | undefined;
 }
@@ -56,24 +56,27 @@ export interface StartedRecord {
   readonly config_hash: string;
   /** Hash of origin and token: a journal belongs to one account. */
   readonly account: string;
-  /** The limits of the desk, by the names of the config. Omitted: not recorded. */
+  /** The limits of the desk, by the config's names. Omitted: not recorded. */
   readonly limits?: LimitTexts | undefined;
-  /** Lifting a halt and raising a limit take two people. */
+  /** Lifting a halt and raising a limit require two people. */
   readonly four_eyes?: boolean | undefined;
   /** Who must approve what, as in `operate.policy`. Omitted: the config has none. */
   readonly policy?: ApprovalPolicy | undefined;
   /** Who started the process, such as `cli:ann`. Omitted by older versions. */
   readonly by?: string | undefined;
-  /** Hash of all settings in force: that of the newest `settings` record, which follows if they changed. Omitted: not recorded. */
+  /**
+   * Hash of all settings in force, which is also in the newest `settings` record. If the settings changed, that record
+   * follows this one. Omitted: not recorded.
+   */
   readonly settings?: string | undefined;
 }
 
-/** A process released the journal in good order. */
+/** A process released the journal cleanly. */
 export interface StoppedRecord {
   readonly kind: 'stopped';
   readonly why: string;
   readonly open_doubts: number;
-  /** A whole read of the account started after the last fills must have been booked. Omitted: not requested. */
+  /** A whole read of the account started after the time by which the last fills must have been booked. Omitted: not requested. */
   readonly closing_read?: boolean | undefined;
 }
 
@@ -98,11 +101,11 @@ export interface StrategyRecord {
   readonly type: string;
   /** The default of `start_time`. */
   readonly begun_at: Instant;
-  /** The document as written: a running parent keeps it. */
+  /** The document as written, because a running parent keeps it. */
   readonly document: unknown;
 }
 
-/** One wake and its result: exactly one record per wake ("why no trade"). */
+/** One wake and its result. Each wake has exactly one record, which explains why there was no trade. */
 export interface WakeRecord {
   readonly kind: 'wake';
   readonly strategy: string;
@@ -144,7 +147,7 @@ export interface IntentText {
   readonly decision_price?: string | undefined;
 }
 
-/** Durable before the order leaves: from here on the attempt may have traded, until proven otherwise. */
+/** Durable before the order leaves. From this record on, the attempt may have traded until proven otherwise. */
 export interface IntentRecord {
   readonly kind: 'intent';
   readonly client_order_id: string;
@@ -161,7 +164,7 @@ export interface IntentRecord {
   /** Worst price at which the order may be sent, quote per base. */
   readonly worst_price: string;
   readonly reference_price: string;
-  /** Worst case of the order in the currency of the limits, for limits while the outcome is unknown. */
+  /** Worst case of the order in the currency of the limits. It counts in the limits while the outcome is unknown. */
   readonly notional_usd: string;
   /** Why the size is smaller than wanted. */
   readonly cuts: readonly Reason[];
@@ -169,7 +172,7 @@ export interface IntentRecord {
   readonly cut_notes?: readonly string[] | undefined;
   /** The override that this attempt uses. */
   readonly override?: string | undefined;
-  /** Boot clock at or after the quote request, if the machine has one. */
+  /** Time on the boot clock at or after the quote request, if the machine has a boot clock. */
   readonly boot?: BootTime | undefined;
 }
 
@@ -185,7 +188,7 @@ export interface QuoteRecord {
   readonly price: string;
   readonly amount: string;
   readonly life_ms: number;
-  /** The venue's own timestamp of the quote: rows of its account use the same clock. */
+  /** The venue's own timestamp of the quote. Its account rows use the same clock. */
   readonly quoted_at?: Instant | undefined;
   /** From the quote's arrival to the order's first byte, or to the write before it; milliseconds. */
   readonly age_ms: number;
@@ -211,14 +214,14 @@ export interface AttemptRecord {
   readonly proof?: ProofRecord | undefined;
 }
 
-/** Progress of the proof of a doubt: the next process continues from here. */
+/** Progress of the proof of a doubt. The next process continues from here. */
 export interface ProofRecord {
   /** Clean reads of the account that are still needed. */
   readonly reads_left: number;
   /** Shortest time from this record to the start of the next read that counts, milliseconds. */
   readonly wait_ms: number;
   readonly proves: 'rejected' | 'absent' | 'nothing';
-  /** Time of this record on the boot clock, if the machine has one. */
+  /** Time of this record on the boot clock, if the machine has a boot clock. */
   readonly boot?: BootTime | undefined;
 }
 
@@ -248,7 +251,7 @@ export interface FillRecord {
   readonly decision_price: string;
   /** Where the proof came from. */
   readonly source: 'order' | 'transactions' | 'lookup' | 'dry_run' | 'operator';
-  /** The account rows behind these figures. Omitted: the figures come from an answer or a person. */
+  /** The account rows behind these figures. Omitted: the figures come from a response or a person. */
   readonly rows?: readonly number[] | undefined;
   readonly missing?: Missing | undefined;
   /** The journal did not know its order when the account showed it, so the ordered size is unknown. */
@@ -256,8 +259,8 @@ export interface FillRecord {
 }
 
 /**
- * The part of a traded order that the account does not show. It counts as filled, at its worst, until rows show it or a person
- * resolves it: the strategy does not trade it again.
+ * The part of a traded order that the account does not show. It counts as filled, at its worst price, until rows show
+ * it or a person resolves it, so the strategy does not trade it again.
  */
 export interface Missing {
   readonly quantity: string;
@@ -279,7 +282,7 @@ export interface SliceRecord {
   readonly detail?: string | undefined;
   readonly filled: string;
   readonly filled_amount: string;
-  /** The missing part of its fills: the strategy counts it as filled. */
+  /** The missing part of its fills, which the strategy counts as filled. */
   readonly missing?: string | undefined;
   readonly missing_amount?: string | undefined;
 }
@@ -293,12 +296,12 @@ export interface BalancesRecord {
   readonly read_at: Instant;
 }
 
-/** The largest size that the venue quotes in one piece: as it stated, or as its fills suggest. */
+/** The largest size that the venue quotes in one piece, as the venue stated it or as its fills suggest. */
 export interface MaximumRecord {
   readonly kind: 'maximum';
   readonly pair: string;
   readonly usd: string;
-  /** USD per unit of the quote currency, by the venue's figures; omitted if the quote currency is USD. */
+  /** USD per unit of the quote currency, according to the venue's figures; omitted if the quote currency is USD. */
   readonly quote_usd?: string | undefined;
   /** Omitted: the venue stated it. */
   readonly why?: 'raised' | undefined;
@@ -320,7 +323,7 @@ export interface ResolvedRecord {
   readonly token?: UsedToken | undefined;
 }
 
-/** The account shows other figures of a fill than were booked. The fill record stays; these figures count. */
+/** The account shows figures for a fill that differ from the booked ones. The fill record stays, but these figures count. */
 export interface CorrectionRecord {
   readonly kind: 'correction';
   readonly client_order_id: string;
@@ -338,22 +341,25 @@ export interface CorrectionRecord {
   readonly missing?: Missing | undefined;
 }
 
-/** The account shows fills exactly as booked: their rows, by client id. Any other row with such an id is a further trade. */
+/**
+ * The account shows fills exactly as booked; contains their rows, by client id. Any other row with such an id is an
+ * additional trade.
+ */
 export interface ShownRecord {
   readonly kind: 'shown';
   readonly fills: Readonly<Record<string, readonly number[]>>;
 }
 
 /**
- * A request for approval was proposed, approved by one person, or ended. The kind is named after its first use, overrides of a limit
- * for one order.
+ * A request for approval was proposed, approved by one person, or ended. This kind is named after its first use, which
+ * was overriding a limit for one order.
  */
 export interface OverrideRecord {
   readonly kind: 'override';
   readonly override: string;
   /** `agreed`: one of several needed approvals. `approved`: the last of them. `expired`: nobody decided in time. */
   readonly step: 'proposed' | 'agreed' | 'approved' | 'withdrawn' | 'rejected' | 'expired';
-  /** A setting of `controls`; for everything else the kind of request, `halt` for a rearm. */
+  /** A setting of `controls`; for everything else, the kind of request (`halt` for a rearm). */
   readonly limit: string;
   /** Kind of request; omitted by older versions. */
   readonly request?: RequestKind | undefined;
@@ -361,16 +367,16 @@ export interface OverrideRecord {
   readonly asks?: string | undefined;
   /** What would change, one line each. */
   readonly difference?: readonly string[] | undefined;
-  /** Hash of the subject of the approval; it changes when the desk changes. */
+  /** Hash of the approval's subject; it changes when the desk changes. */
   readonly subject?: string | undefined;
   /** Who must approve under the policy in force, and whether with a passkey. */
   readonly needs?: readonly Need[] | undefined;
   readonly passkey?: 'required' | undefined;
-  /** Hash of the canonical request: what a passkey signs. In older journals, of the subject. */
+  /** Hash of the canonical request, which a passkey signs. In older journals, the hash of the subject. */
   readonly hash?: string | undefined;
-  /** Of an approval by a passkey. */
+  /** For an approval by a passkey. */
   readonly assertion?: PasskeyAssertion | undefined;
-  /** Of a strategy or a parent. */
+  /** For a strategy or a parent. */
   readonly strategy?: string | undefined;
   /** The highest value of a parent, in the currency of the limits. Older versions omit it. */
   readonly amount?: string | undefined;
@@ -439,7 +445,7 @@ export interface SettingsRecord {
   readonly approvals?: readonly string[] | undefined;
 }
 
-/** The state of the desk changed, or of one parent, pair or strategy. */
+/** The state of the desk or of one parent, pair or strategy changed. */
 export interface ControlRecord {
   readonly kind: 'control';
   /** Parents, pairs and strategies are `active` or `paused`. */
@@ -459,7 +465,7 @@ export interface ControlRecord {
   readonly ends?: 'prices_agree' | undefined;
   /** For a halt that is a kill: no order can leave until another process is armed. */
   readonly transport?: 'closed' | undefined;
-  /** Orders with unknown outcome when a person re-armed the desk. */
+  /** Orders whose outcome was unknown when a person re-armed the desk. */
   readonly doubts?: readonly string[] | undefined;
 }
 
@@ -477,8 +483,8 @@ export interface PersonRecord {
         /** Number of uses as the authenticator reports it; 0 if it does not count. */
         readonly counter: number;
         /**
-         * Page of the desk on which the passkey was used, and the host that it belongs to: only approvals from such
-         * pages count. Older versions omit them.
+         * Page of the desk on which the passkey was used, and the host that the passkey belongs to. Only approvals from
+         * such pages count. Older versions omit them.
          */
         readonly origin?: string | undefined;
         readonly rp_id?: string | undefined;
@@ -489,10 +495,7 @@ export interface PersonRecord {
   readonly token?: UsedToken | undefined;
 }
 
-/**
- * A period of the books was closed: its entries never change again. docs/accounting.md defines the text that `hash`
- * covers.
- */
+/** A period of the books was closed. Its entries never change again. docs/accounting.md defines the text that `hash` covers. */
 export interface ClosingRecord {
   readonly kind: 'closing';
   /** End of the previously closed period. Omitted: the first period, which begins with the opening balances. */
@@ -510,8 +513,8 @@ export interface ClosingRecord {
   /** The newest record that the books include. */
   readonly head: { readonly seq: number; readonly hash: string };
   /**
-   * Ids of the transactions from which the entries of the period were booked, if no record of the journal has them:
-   * the smallest id, then the difference of each from the previous one.
+   * Ids of transactions from which entries of the period were booked and which no journal record contains: the smallest
+   * id, then each id's difference from the previous one.
    */
   readonly transactions: readonly number[];
   /** SHA-256 of the settings file, hex. */
@@ -527,7 +530,7 @@ export interface ClosingRecord {
   readonly token?: UsedToken | undefined;
 }
 
-/** An alert was raised. It has no effect on the state: it records what a daemon reported. */
+/** An alert was raised. It has no effect on the state; it only records what a daemon reported. */
 export interface AlertRecord {
   readonly kind: 'alert';
   /** An id of `alerts`; ids of earlier versions stay readable. */
@@ -535,10 +538,7 @@ export interface AlertRecord {
   readonly severity: Severity;
   /** Facts of the alert: plain, bounded and without secrets. */
   readonly facts: Readonly<Record<string, unknown>>;
-  /**
-   * Number of alerts of the same id since the previous record that have no record of their own, because there were
-   * too many.
-   */
+  /** Number of alerts with the same id since the previous record for which no record was written, because there were too many. */
   readonly others?: number | undefined;
 }
 

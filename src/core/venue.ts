@@ -136,7 +136,7 @@ export interface ValuationPoint {
   readonly usd: Money;
 }
 
-/** The venue's answer to a quote request. */
+/** The venue's response to a quote request. */
 export type QuoteAnswer =
   | { readonly kind: 'quote'; readonly quote: Quote }
   | {
@@ -148,7 +148,7 @@ export type QuoteAnswer =
   | { readonly kind: 'garbled'; readonly status: number; readonly why: string }
   | { readonly kind: 'lost'; readonly sent: boolean; readonly why: string };
 
-/** The venue's answer to an order. `sent: false`: certainly no byte left on a fresh connection. */
+/** The venue's response to an order. `sent: false`: certainly no byte left on a fresh connection. */
 export type OrderAnswer =
   | { readonly kind: 'order'; readonly status: number; readonly order: Order }
   | {

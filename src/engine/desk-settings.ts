@@ -31,7 +31,7 @@ export interface ContinuityOptions {
 
 /**
  * The settings that the engine runs with: the checked config as amounts and milliseconds. An interval of Infinity
- * disables a periodic task, and only works on a virtual clock: Node would fire such a timer at once.
+ * disables a periodic task, and only works on a virtual clock: Node would fire such a timer immediately.
  */
 export interface DeskSettings {
   /** Name of the desk: part of every client id. */
@@ -105,7 +105,7 @@ export interface DeskSettings {
     /** `same_quote`: the desk may resend an unanswered order, byte for byte, during the life of its quote. */
     readonly resend: 'same_quote' | 'never';
   };
-  /** Longest wait for the answer to an order. */
+  /** Longest wait for the response to an order. */
   readonly orderTimeoutMs: number;
   /** Life that a quote must have left when its order leaves. */
   readonly orderMarginMs: number;

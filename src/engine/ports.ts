@@ -72,15 +72,15 @@ export interface Random {
  */
 export interface VenuePort {
   /**
-   * Requests an executable price. Moves no money. Never errors: failures are answers. A venue without a network answers at once.
-   * `POST /v1/quote`.
+   * Requests an executable price. Moves no money. Never errors: failures are emitted as responses. A venue without a
+   * network responds immediately. `POST /v1/quote`.
    */
   quote(request: QuoteRequest): MaybeAsync<QuoteAnswer>;
 
   /**
-   * Executes a quote. Moves money. The first byte leaves in the tick of `subscribe`. Never errors: failures are answers,
-   * and after anything except a well-formed answer the order may have traded. A venue without a network answers at once.
-   * `POST /v1/orders/buy`, or the configured sell path.
+   * Executes a quote. Moves money. The first byte leaves in the tick of `subscribe`. Never errors: failures are emitted
+   * as responses, and after anything except a well-formed response the order may have traded. A venue without a network
+   * responds immediately. `POST /v1/orders/buy`, or the configured sell path.
    */
   order(request: OrderRequest): MaybeAsync<OrderAnswer>;
 
@@ -103,8 +103,8 @@ export interface VenuePort {
   valuation(from: Instant): Observable<readonly ValuationPoint[]>;
 
   /**
-   * Lower bound of how far the venue's clock is ahead of our wall clock, milliseconds, from its last answer with a `date`
-   * header; negative: behind. `undefined` before the first answer. Only for people and for start-up.
+   * Lower bound of how far the venue's clock is ahead of our wall clock, milliseconds, from its last response with a
+   * `date` header; negative: behind. `undefined` before the first response. Only for people and for start-up.
    */
   readonly skewMs?: (() => number | undefined) | undefined;
 
@@ -368,7 +368,7 @@ export interface StatePort {
   read(): KeptState | { readonly unfit: string } | undefined;
   /** Stores a state later, replacing the previous one. Never throws: on failure the state is dropped. */
   keep(state: KeptState): void;
-  /** Stores a state at once, at the end of a process. */
+  /** Stores a state immediately, at the end of a process. */
   keepNow(state: KeptState): void;
 }
 

@@ -47,11 +47,11 @@ export interface RunOptions extends TakeOverOptions {
 }
 
 /**
- * Runs a desk: recovers, then trades until `drain$` fires. Emits `ready` when it may trade, and `closing` when it
- * waits for its closing read. Completes once all orders in flight are answered and recorded and the journal has a
- * `stopped` record.
- * - Errors: `FencedOut` once another owner has taken over and the answers to orders in flight have arrived or are
- *   lost.
+ * Runs a desk: recovers, then trades until `drain$` fires. Emits `ready` when it may trade, and `closing` when it waits
+ * for its closing read. Completes once all orders in flight are answered and recorded and the journal has a `stopped`
+ * record.
+ * - Errors: `FencedOut` once another owner has taken over and the responses to orders in flight have arrived or are
+ * lost.
  */
 export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready' | 'closing'> {
   const { isUntilDone = false, hasClosingRead = false } = options;
@@ -123,9 +123,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
   );
 }
 
-/**
- * Errors once another owner has taken over and late answers have been stored. From the takeover on, no order leaves.
- */
+/** Errors once another owner has taken over and late responses have been stored. From the takeover on, no order leaves. */
 const fencedOut = (desk: Desk, { lost$ = NEVER }: RunOptions): Observable<never> =>
   merge(
     desk.journal.fencedOut$,
@@ -204,7 +202,7 @@ function noteFailure(desk: Desk, error: unknown): Observable<never> {
 const FAILURE_LENGTH_MAX = 200;
 const FAILURE_WAIT_MS = 1_000;
 
-/** A desk that stopped for lack of disk space has not stopped in good order. */
+/** A desk that stopped for lack of disk space has not stopped cleanly. */
 const endOfDisk = ({ ports }: Desk): Observable<never> =>
   defer(() =>
     ports.journal.isSpent === true

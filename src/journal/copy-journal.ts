@@ -19,10 +19,7 @@ export interface Copied {
   readonly filesToMove: readonly string[];
 }
 
-/**
- * Suffixes of files with the identity of the desk. The desk creates all others again: the journal records a halt as
- * well.
- */
+/** Suffixes of files with the desk's identity. The desk creates all others again: the journal records a halt as well. */
 const MOVED = ['.key'];
 
 /**

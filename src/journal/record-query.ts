@@ -31,7 +31,7 @@ export function* selected(records: Iterable<StoredRecord>, query: RecordQuery): 
 
 /** How a database writes a parameter and selects a part of the body. */
 export interface SqlDialect {
-  /** The parameter for value number `index`, from 0, after the parameters of the caller. */
+  /** The parameter for value number `index`, from 0, after the caller's parameters. */
   readonly parameter: (index: number) => string;
   readonly contains: (parameter: string) => string;
 }

@@ -29,7 +29,7 @@ export interface EventOptions {
   readonly status?: (() => object) | undefined;
   /** Calls repeatedly; returns the function that stops it. Omitted: no heartbeat and no status. */
   readonly every?: ((ms: number, call: () => void) => () => void) | undefined;
-  /** Runs a function later, so that sending delays neither an order nor an answer. Omitted: at once. */
+  /** Runs a function later, so that sending delays neither an order nor a response. Omitted: immediately. */
   readonly later?: ((call: () => void) => void) | undefined;
 }
 
@@ -92,7 +92,7 @@ export class EventStream {
     return this.#listeners.size;
   }
 
-  /** Why `name` may not listen now, with the status of the answer. */
+  /** Why `name` may not listen now, with the status of the response. */
   refusal(name: string): { readonly status: number; readonly why: string } | undefined {
     if (this.#listeners.size >= CLIENTS_MAX) return { status: 503, why: 'too many listeners' };
     const own = [...this.#listeners].filter((listener) => listener.name === name).length;

@@ -50,7 +50,7 @@ export interface Metrics extends Omit<Observer, 'warn' | 'alert' | 'kept'> {
   approvals(open: ReadonlyMap<string, number>): void;
   /** Removes the drifts; after this call, all current ones are reported again. */
   forgetDrifts(): void;
-  /** An answer of the venue had `count` fields that we do not know. */
+  /** A response of the venue had `count` fields that we do not know. */
   extraFields(resource: string, count: number): void;
   /** State of the notification channels. */
   channels(figures: readonly ChannelFigures[]): void;

@@ -2,7 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** Headers of every answer: only scripts and styles of this page, no frames, no caching. */
+/** Headers of every response: only scripts and styles of this page, no frames, no caching. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",

@@ -6,7 +6,7 @@ import { estimatedOf, openSlices, worthOf } from './plan.ts';
 import type { Check, PlanFacts, PlannedStrategy } from './plan.ts';
 
 export interface ApprovalFacts {
-  /** The policy of the config; `undefined`: it has no rules, and no parent waits. */
+  /** The config's policy; `undefined`: it has no rules, and no parent waits. */
   readonly policy: ApprovalPolicy | undefined;
   /** Whether the journal shows that exactly this text has begun. */
   readonly isBegun: (strategy: string) => boolean;

@@ -15,7 +15,7 @@ export interface PortOptions {
   /** Name of the account; default: the first of the exchange. */
   readonly account?: string | undefined;
   readonly clock: Clock;
-  /** From the request to the answer, half of it in each direction; 0: in the same tick. */
+  /** From the request to the response, half of it in each direction; 0: in the same tick. */
   readonly quoteLatencyMs?: Latency | undefined;
   readonly orderLatencyMs?: Latency | undefined;
   /** Whether the routes beyond the specification are available: balances, pairs, order lookup. */
@@ -78,7 +78,7 @@ export function inProcessVenue(exchange: Exchange, options: PortOptions): VenueP
   };
 }
 
-/** Mid prices of the exchange, at once and then every `everyMs`. */
+/** Mid prices of the exchange, immediately and then every `everyMs`. */
 export function inProcessMarket(
   exchange: Exchange,
   {

@@ -35,10 +35,10 @@ export interface StateSetup {
 }
 
 /**
- * The file that lets a venue survive its process: every action on the exchange, in order, written before its answer
+ * The file that lets a venue survive its process: every action on the exchange, in order, written before its response
  * leaves. A restart replays them all and arrives at the same accounts, orders, quotes and ids.
  *
- * A killed process loses nothing that a client received an answer to. A machine that loses power may lose the last
+ * A killed process loses nothing that a client received a response to. A machine that loses power may lose the last
  * actions.
  */
 export class StateFile {

@@ -2,8 +2,8 @@ import * as shared from '../core/money.ts';
 import type { AnyAmount } from '../core/money.ts';
 
 /**
- * The helpers of `money.ts` for modules. They return separate copies: the program shares some of its amounts, and a module that
- * changes one must not change the amounts of the desk.
+ * The helpers of `money.ts` for modules. They return separate copies: the program shares some of its amounts, and a
+ * module that changes one must not change the desk's amounts.
  */
 const own =
   <Given extends readonly unknown[], A extends AnyAmount>(make: (...given: Given) => A) =>

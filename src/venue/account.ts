@@ -23,7 +23,7 @@ import { reachableRoutes } from './routes.ts';
  */
 export interface AccountVenueOptions {
   readonly http: VenueHttp;
-  /** Called with fields of an answer that its schema does not know. */
+  /** Called with fields of a response that its schema does not know. */
   readonly onExtras: (resource: string, names: readonly string[]) => void;
   /** For a whole exchange. */
   readonly timeoutMs?: number | undefined;
@@ -79,7 +79,7 @@ type Result<Name extends RouteName> = Observable<z.output<(typeof venueRoutes)[N
 
 /**
  * The account over HTTP. All calls are cold and sent once. Errors: `VenueError`, with `applied: 'unknown'` if a call
- * that changes something has no clear answer.
+ * that changes something has no clear response.
  */
 export interface AccountVenue {
   balances(): Result<'balances'>;

@@ -13,7 +13,7 @@ import type { VenueHttp } from './http.ts';
 
 export interface ReaderOptions {
   readonly http: VenueHttp;
-  /** Called with fields of an answer that its schema does not know. */
+  /** Called with fields of a response that its schema does not know. */
   readonly onExtras: (resource: string, names: readonly string[]) => void;
 }
 
@@ -69,7 +69,7 @@ export function readerOf({ http, onExtras }: ReaderOptions): Reader {
     },
     lookup(reply) {
       const answer = parse('order', reply, readOrder);
-      // Beyond the spec, 7.1: it does not document the answer for an unknown order. These three statuses with an
+      // Beyond the spec, 7.1: it does not document the response for an unknown order. These three statuses with an
       // {error} count as one.
       const isUnknown =
         !answer.ok && answer.answer.kind === 'error' && [400, 404, 422].includes(reply.status);
@@ -103,7 +103,7 @@ function errorOf(attempt: string, { status, retryAfterMs }: Reply, failure: Fail
 
 const readOrder = (body: unknown): Read<Order> => readMessage(orderSchema, body);
 
-/** Turns a call into its answer: the reply as parsed by `read`, or the outcome of a call without a complete reply. */
+/** Turns a call into its response: the reply as parsed by `read`, or the outcome of a call without a complete reply. */
 export const answered =
   <T>(read: (reply: Reply) => T): OperatorFunction<Reply, T | Failure> =>
   (reply$) =>
@@ -120,7 +120,7 @@ export const answered =
       }),
     );
 
-/** With a status there was at least the head of an answer. */
+/** With a status there was at least the head of a response. */
 function lostOf(error: VenueError): Failure {
   const why = error.cause instanceof Error ? `${error.code}: ${error.cause.message}` : error.code;
   if (error.status !== undefined) return { kind: 'garbled', status: error.status, why };

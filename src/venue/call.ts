@@ -9,7 +9,7 @@ import type { Route } from './routes.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A complete answer. Every status except 3xx is an answer; the caller interprets it. */
+/** A complete response. Every status except 3xx is a response; the caller interprets it. */
 export interface Reply {
   readonly status: number;
   readonly body: string;
@@ -19,7 +19,7 @@ export interface Reply {
   readonly retryAfterMs: number | undefined;
   /** When the first byte of the request left. */
   readonly sentAt: Monotonic;
-  /** When the last byte of the answer arrived. */
+  /** When the last byte of the response arrived. */
   readonly lastByteAt: Monotonic;
 }
 
@@ -40,7 +40,7 @@ export interface CallOptions {
 }
 
 /**
- * One exchange, as undici reports it. Settles once: with a complete answer, or with an error that states whether
+ * One exchange, as undici reports it. Settles once: with a complete response, or with an error that states whether
  * money may have moved. undici calls `onRequestStart` right before it writes, so a call that never started sent
  * nothing.
  */
@@ -156,7 +156,7 @@ export class Call implements Dispatcher.DispatchHandler {
     this.#phase = 'settled';
     const { route, attempt, clean, failed } = this.#options;
     const hasAnswer = this.#status !== 0;
-    // undici's own error is dropped: it may contain bytes of the answer or of the socket.
+    // undici's own error is dropped: it may contain bytes of the response or of the socket.
     const cause = new Error(clean(why));
     const error = new VenueError({
       code,

@@ -19,8 +19,8 @@ const faults: Readonly<Record<string, string>> = {
 const FAULT = /^(?:CERT_|UNABLE_TO_|INVALID_(?:CA|PURPOSE)|PATH_LENGTH|ERROR_IN_CERT|EE_KEY|CA_KEY|CA_MD)/u;
 
 /**
- * The server answered, but did not prove that it is the venue; nothing was sent. The message describes the
- * certificate and the problem.
+ * The server responded, but did not prove that it is the venue; nothing was sent. The message describes the certificate
+ * and the problem.
  */
 export class CertificateRefused extends Error {
   override readonly name = 'CertificateRefused';

@@ -26,7 +26,7 @@ export interface Exchange {
   readonly body?: string | undefined;
   /** For the whole exchange, connecting included. */
   readonly timeoutMs: number;
-  /** Maximum number of bytes of the answer, if fewer than the route allows. */
+  /** Maximum number of bytes of the response, if fewer than the route allows. */
   readonly capBytes?: number | undefined;
   /**
    * `at_once`: uses a ready connection that has carried no request, if there is one, and writes in the tick of
@@ -37,15 +37,14 @@ export interface Exchange {
 
 export interface VenueHttp {
   /**
-   * Sends one request and returns the answer. Cold; unsubscribing aborts it. Never repeats a request or follows a
+   * Sends one request and returns the response. Cold; unsubscribing aborts it. Never repeats a request or follows a
    * redirect.
    *
-   * - Errors: `VenueError` and nothing else. `sent: false` means that certainly no byte left. `applied` is `unknown`
-   *   as
-   *   soon as a byte of a route that moves money may have left.
+   * - Errors: `VenueError` and nothing else. `sent: false` means that certainly no byte left. `applied` is `unknown` as
+   * soon as a byte of a route that moves money may have left.
    */
   exchange(request: Exchange): Observable<Reply>;
-  /** How far the venue's clock is certainly ahead of ours, ms, by its last answer with a date; negative: behind. */
+  /** How far the venue's clock is certainly ahead of ours, ms, by its last response with a date; negative: behind. */
   skewMs(): number | undefined;
   /** Opens connections ahead of `at_once` exchanges, so that `wanted` are ready. */
   warm(wanted: number): void;
@@ -69,7 +68,7 @@ export interface HttpOptions {
   readonly clock: Clock;
   /** Version of Tranche, for `user-agent`. */
   readonly version: string;
-  /** Time limit for a connection, for the first byte of an answer, and between two pieces of it. */
+  /** Time limit for a connection, for the first byte of a response, and between two pieces of it. */
   readonly connectTimeoutMs?: number | undefined;
   readonly headersTimeoutMs?: number | undefined;
   readonly bodyTimeoutMs?: number | undefined;
@@ -143,7 +142,7 @@ export function venueHttp(options: HttpOptions): VenueHttp {
         ...outgoing,
         path: prefix + outgoing.path,
         body: outgoing.body ?? null,
-        // A spare carries one request only: undici would not write the second one at once.
+        // A spare carries one request only: undici would not write the second one immediately.
         reset: spare !== undefined,
       },
       call,
@@ -221,8 +220,8 @@ export function exchanges(
           failed: (error) => subscriber.error(error),
         });
         subscriber.add(() => call.abandon());
-        // undici's own timeouts have a resolution of about a second, and none limits the whole exchange, so a very
-        // slow answer would not trigger them.
+        // undici's own timeouts have a resolution of about a second, and none limits the whole exchange, so a very slow
+        // response would not trigger them.
         subscriber.add(clock.scheduler.schedule(() => call.expire(), request.timeoutMs));
         const headers = [
           'authorization', `Bearer ${token.reveal()}`,

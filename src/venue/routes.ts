@@ -7,7 +7,7 @@ export interface Route {
   readonly method: Method;
   /** `/v1/orders/:id`: `:id` is one segment of at most 64 letters, digits, `-` and `_`. */
   readonly path: string;
-  /** Maximum number of bytes of an answer. */
+  /** Maximum number of bytes of a response. */
   readonly capBytes: number;
   /** Whether a request that fails after its first byte may have moved money: such errors carry `applied: 'unknown'`. */
   readonly movesMoney?: boolean | undefined;

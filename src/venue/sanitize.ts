@@ -41,7 +41,7 @@ export function sanitize(text: string, secrets: readonly string[], max = SAID_MA
 }
 
 /**
- * The body of an answer without the token, in case the venue echoes it in a field, which could carry it into the
+ * The body of a response without the token, in case the venue echoes it in a field, which could carry it into the
  * journal. `undefined` if the token appears in an encoded form that cannot be removed.
  */
 export function withoutToken(body: string, secrets: readonly string[]): string | undefined {

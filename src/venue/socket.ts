@@ -48,7 +48,7 @@ export type FeedSignal =
 export type SocketEvent =
   | { readonly event: 'open' }
   | { readonly event: 'closed'; readonly why: string; readonly retryMs: number }
-  /** The server answered, but did not prove that it is the venue. */
+  /** The server responded, but did not prove that it is the venue. */
   | { readonly event: 'certificate_refused'; readonly why: string; readonly retryMs: number }
   /** `head`: its first 4 KiB, sanitized, for diagnosis. */
   | { readonly event: 'unreadable'; readonly why: string; readonly head: string }
@@ -57,7 +57,7 @@ export type SocketEvent =
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 const QUARANTINE_MAX = 4_096;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** From the handshake to the answer to the subscription. */
+/** From the handshake to the response to the subscription. */
 const ANSWER_TIMEOUT_MS = 10_000;
 /** After this time without a byte the client sends a ping; after twice that it closes the connection. */
 const SILENCE_MS = 15_000;
@@ -284,7 +284,7 @@ class Talk {
   }
 }
 
-/** Ends a connection that does not answer, or on which nothing, or no data, arrives for too long. */
+/** Ends a connection that does not respond, or on which nothing, or no data, arrives for too long. */
 class Watch {
   private readonly clock: Clock;
   private readonly quietMs: number | undefined;

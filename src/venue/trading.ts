@@ -28,17 +28,14 @@ export interface TradingOptions {
   readonly orderTimeoutMs: number;
   /** For quotes and reads. */
   readonly readTimeoutMs?: number | undefined;
-  /** Called with the fields of an answer that its schema does not know. */
+  /** Called with the fields of a response that its schema does not know. */
   readonly onExtras: (resource: string, names: readonly string[]) => void;
   /** Called with the rows of a list that could not be read and are dropped. */
   readonly onUnreadable?: ((list: string, rows: readonly string[]) => void) | undefined;
 }
 
 const READ_TIMEOUT_MS = 15_000;
-/**
- * The venue over HTTP, as the engine uses it. Sends each call once, and translates every answer into the types of
- * `core`.
- */
+/** The venue over HTTP, as the engine uses it. Sends each call once, and translates every response into the types of `core`. */
 export function tradingVenue(options: TradingOptions): VenuePort {
   const { http, capabilities, sellPath, orderTimeoutMs } = options;
   const timeoutMs = options.readTimeoutMs ?? READ_TIMEOUT_MS;

@@ -2,9 +2,9 @@
 export type Turns = (run: () => void) => void;
 
 /**
- * Runs each function in its own turn of the event loop, after all input that had arrived by then. A commit and an
- * order follow the answer to a quote: if many answers of one moment were processed in a row, a signal or a command
- * that arrived with them would wait until after their last order.
+ * Runs each function in its own turn of the event loop, after all input that had arrived by then. A commit and an order
+ * follow the response to a quote: if many responses of one moment were processed in a row, a signal or a command that
+ * arrived with them would wait until after their last order.
  */
 export function turnByTurn(): Turns {
   const waiting: (() => void)[] = [];
@@ -20,7 +20,7 @@ export function turnByTurn(): Turns {
   };
 }
 
-/** Runs at once, for virtual time, in which no other input can arrive. */
+/** Runs immediately, for virtual time, in which no other input can arrive. */
 export const atOnce: Turns = (run) => {
   run();
 };

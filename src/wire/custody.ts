@@ -189,7 +189,7 @@ export const approvalRequestBody = (request: ApprovalRequest): object => ({
 
 /** Body of `POST /v1/approvals/:request_id`. Source: public documentation. */
 export const approvalAnswerSchema = z.object({ approve: z.boolean() });
-/** The venue does not document the answer; the simulated venue returns an empty object. */
+/** The venue does not document the response; the simulated venue returns an empty object. */
 export const emptySchema = z.object({});
 
 export interface WhitelistedAddress {
@@ -203,7 +203,7 @@ export interface WhitelistedAddress {
   readonly status: string;
 }
 
-/** Element of the whitelist, and the answer to adding one. Source: public documentation. */
+/** Element of the whitelist, and the response to adding one. Source: public documentation. */
 export const whitelistedAddressSchema = z
   .object({
     id: wireId.optional().describe('an integer in the specification, a UUID in a public sample'),

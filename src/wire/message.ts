@@ -114,7 +114,7 @@ function walkOf(schema: z.ZodType): Walk | undefined {
   return walk;
 }
 
-/** Builds that function. It inspects only the first row of a list, because the venue does not mix shapes within one answer. */
+/** Builds that function. It inspects only the first row of a list, because the venue does not mix shapes within one response. */
 function makeWalk(schema: unknown): Walk | undefined {
   if (schema instanceof z.ZodPipe) return makeWalk(schema.in);
   // The first branch is the expected row; the others represent rows that cannot be read.

@@ -41,7 +41,7 @@ export const netProceeds = ({
 }: Pick<Order, 'side' | 'filledAmount' | 'fees'>): Money =>
   side === 'buy' ? subtract(NO_MONEY, add(filledAmount, fees)) : subtract(filledAmount, fees);
 
-/** Returns an order in the form of the venue. Values that the specification does not show come from a public sample. */
+/** Returns an order in the venue's form. Values that the specification does not show come from a public sample. */
 export function orderBody(order: OrderDetail): object {
   const { working } = order;
   const action = actionOf(order);
@@ -82,7 +82,7 @@ export function orderBody(order: OrderDetail): object {
   };
 }
 
-/** Returns the JSON text of `orderBody`. It is built by hand for the order of a quote, the most frequent answer. */
+/** Returns the JSON text of `orderBody`. It is built by hand for the order of a quote, the most frequent response. */
 export function orderText(order: OrderDetail): string {
   if (order.working !== undefined) return JSON.stringify(orderBody(order));
   const isBuy = order.side === 'buy';

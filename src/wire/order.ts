@@ -97,7 +97,7 @@ export const orderSchemaWith = <More extends object>(
     };
   });
 
-/** Answer to order placement, and element of the order routes. */
+/** Response to order placement, and element of the order routes. */
 export const orderSchema = orderSchemaWith(() => ({}));
 
 export const orderRequestBody = ({ pair, quoteId, size, clientId }: OrderRequest): string =>

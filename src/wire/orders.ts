@@ -80,14 +80,14 @@ export const orderViewSchema = orderSchemaWith((body): Omit<OrderView, keyof Ord
 /** `GET /v1/orders` and `GET /v1/orders/done`: newest first. Source: public documentation. */
 export const ordersSchema = z.array(orderViewSchema).max(500);
 
-/** Answer of `DELETE /v1/orders/:order_id`, status 200. The status is in lower case. Spec: "Cancel one order". */
+/** Response of `DELETE /v1/orders/:order_id`, status 200. The status is in lower case. Spec: "Cancel one order". */
 export const cancelOneStatuses = ['canceled', 'cancel pending', 'order already finished'] as const;
 export type CancelOneStatus = (typeof cancelOneStatuses)[number];
 export const cancelOneSchema = z.object({
   status: z.string().describe(`one of: ${cancelOneStatuses.join(', ')}`),
 });
 
-/** Answer of `DELETE /v1/orders?ids=` and of `DELETE /v1/orders/open`. The status is capitalised. Spec: "Cancel several orders". */
+/** Response of `DELETE /v1/orders?ids=` and of `DELETE /v1/orders/open`. The status is capitalised. Spec: "Cancel several orders". */
 export const cancelManyStatuses = ['Cancel pending', 'Canceled'] as const;
 export type CancelManyStatus = (typeof cancelManyStatuses)[number];
 export const cancelManySchema = z.object({

@@ -70,7 +70,7 @@ export function plainQuoteRequest(body: PlainBody): QuoteRequest | undefined {
   return id !== undefined && clientId === undefined ? undefined : { pair, side, size, clientId };
 }
 
-/** Answer of `POST /v1/quote`, status 201. Spec: "Quote (response)". */
+/** Response of `POST /v1/quote`, status 201. Spec: "Quote (response)". */
 export const quoteSchema = z
   .object({
     quote_id: z.string().min(1).max(128).describe('UUID-shaped'),
@@ -104,8 +104,8 @@ export const quoteSchema = z
   });
 
 /**
- * Reads the answer of `POST /v1/quote`, with a fast path for the usual answer, which has exactly the fields of the
- * specification, all valid. `quoteSchema` reads every other answer, reports errors and names extra fields. A property
+ * Reads the response of `POST /v1/quote`, with a fast path for the usual response, which has exactly the fields of the
+ * specification, all valid. `quoteSchema` reads every other response, reports errors and names extra fields. A property
  * test checks that both paths give the same quote.
  */
 export function readQuote(body: unknown): Read<Quote> {
@@ -158,7 +158,7 @@ export function quoteRequestBody({ pair, side, size, clientId }: QuoteRequest): 
   return `{"pair":${JSON.stringify(pair)},"side":"${side}",${sizeText(size)}${id}}`;
 }
 
-/** Returns the answer of the quote route in the form of the venue. */
+/** Returns the response of the quote route in the venue's form. */
 export const quoteBody = (quote: Quote): object => ({
   quote_id: quote.quoteId,
   quantity: exact(text(quote.quantity)),
@@ -170,7 +170,7 @@ export const quoteBody = (quote: Quote): object => ({
   [quote.side === 'buy' ? 'buy_price' : 'sell_price']: exact(text(quote.price)),
 });
 
-/** Returns the JSON text of `quoteBody`, built by hand because it is the most frequent answer. */
+/** Returns the JSON text of `quoteBody`, built by hand because it is the most frequent response. */
 export function quoteText(quote: Quote): string {
   const [side, priceName] = quote.side === 'buy' ? ['BUY', 'buy_price'] : ['SELL', 'sell_price'];
   return (

@@ -76,7 +76,7 @@ export interface VenueRoute {
   readonly query?: z.ZodType | undefined;
   /** Body of the request; `undefined` when the route takes none. */
   readonly body?: z.ZodType | undefined;
-  /** Status and schema of the successful answer. */
+  /** Status and schema of the successful response. */
   readonly reply: { readonly status: 200 | 201; readonly schema: z.ZodType };
   /** When the engine may call the route: always, or if the venue has this capability. Default: never. */
   readonly desk?: 'always' | keyof Capabilities | undefined;

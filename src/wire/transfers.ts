@@ -22,7 +22,7 @@ export const depositAddressesSchema = z.union([
       Object.entries(all).map(([currency, address]) => ({ address, currency })),
     ),
 ]);
-/** Answer of `POST /v1/user/deposit/address/:currency`. */
+/** Response of `POST /v1/user/deposit/address/:currency`. */
 export const newDepositAddressSchema = depositAddressSchema;
 
 /** Body and answer of `POST /v1/user/bank/deposit`: usd, by ACH. */
@@ -54,7 +54,7 @@ export const walletTransferSchema = z
     to: body.to_wallet,
   }));
 
-/** Answer of `POST /v1/account/transfer`. */
+/** Response of `POST /v1/account/transfer`. */
 export const walletTransferResultSchema = z.object({
   from_transaction_id: wireId,
   to_transaction_id: wireId,
@@ -87,7 +87,7 @@ export interface UserToken {
 const userTokenSchema = z
   .object({ token: z.string().min(1), partner_user_id: z.string(), expires: wireIso })
   .transform((row): UserToken => ({ token: row.token, userId: row.partner_user_id, expiresAt: row.expires }));
-/** Answer of `POST /v1/enterprise/user-tokens/:user_id`, status 201. */
+/** Response of `POST /v1/enterprise/user-tokens/:user_id`, status 201. */
 export const newUserTokenSchema = z.object({ data: userTokenSchema });
 /** Body and answer of `POST /v1/enterprise/user-tokens`, status 201. */
 export const userTokensRequestSchema = z.object({

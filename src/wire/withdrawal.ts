@@ -63,7 +63,7 @@ export interface WithdrawalResult {
   readonly address: string;
 }
 
-/** Answer of `POST /v1/user/withdraw`, status 200. Spec: "Withdrawal result". */
+/** Response of `POST /v1/user/withdraw`, status 200. Spec: "Withdrawal result". */
 export const withdrawalResultSchema = z
   .object({
     success: z.boolean(),
@@ -94,7 +94,7 @@ export const withdrawalResultBody = (result: WithdrawalResult): object => ({
   address: result.address,
 });
 
-/** Answer of `GET /v1/withdraw-fee/:currency`. Spec: the fee is in units of the currency. */
+/** Response of `GET /v1/withdraw-fee/:currency`. Spec: the fee is in units of the currency. */
 export const withdrawFeeSchema = z.object({ fee: wireQuantity.describe('in the currency') });
 export const withdrawFeeBody = (fee: Quantity): object => ({ fee: numberOf(fee) });
 

@@ -1,6 +1,6 @@
 import type { Account, Posting } from '../subledger.ts';
 
-/** Names of the accounts in plain-text accounting, whose five types are a convention of beancount and hledger. */
+/** Account names for plain-text accounting. Their five types are a convention of beancount and hledger. */
 const NAMES: Readonly<Record<Account, string>> = {
   holdings: 'Assets:Venue',
   'opening balances': 'Equity:Opening-Balances',
@@ -28,8 +28,8 @@ export function commodity(currency: string): string {
 const commodities = new Map<string, string>();
 
 /**
- * Returns a name such as `Assets:Venue:BTC`. A cost without units, from a correction by share pooling, has a sub-account, because
- * the programs only attach a price to units.
+ * Returns a name such as `Assets:Venue:BTC`. A cost without units, which a correction by share pooling creates, has a
+ * sub-account, because beancount and hledger attach prices only to units.
  */
 export const accountName = ({
   account,

@@ -19,8 +19,8 @@ export interface PlainTextOptions {
 const DECIMALS = 8;
 
 /**
- * Yields the books for beancount 2 and later. Each lot is named by its label, and a disposal names the lots that it takes, so that
- * beancount can track them. Averages and pools have no lots: their postings state the total cost.
+ * Yields the books for beancount 2 and later. Each lot has a label, and a disposal names the lots that it takes, so
+ * that beancount can track them. Averages and pools have no lots: their postings state the total cost.
  */
 export function* beancount(entries: Iterable<Entry>, options: PlainTextOptions): Generator<string> {
   const { currency, about } = options;

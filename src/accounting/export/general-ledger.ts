@@ -12,7 +12,7 @@ import type { Money } from '../../core/money.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Account, Entry } from '../subledger.ts';
 
-/** A journal of a general ledger: the change of each account in one day or month, in whole cents. */
+/** A general-ledger journal: the change of each account in one day or month, in whole cents. */
 export interface LedgerJournal {
   /** The last day of the period, `2026-01-31`. */
   readonly date: string;
@@ -83,7 +83,7 @@ function lastDayOf(period: string): string {
 
 export type CodeOf = (line: LedgerLine) => string;
 
-/** Yields rows for the import of journal entries into NetSuite: a header and cells. Oracle: "Journal Entry Line-Level Fields". */
+/** Yields a header and rows for importing journal entries into NetSuite. Oracle: "Journal Entry Line-Level Fields". */
 export function* netsuite(
   journals: Iterable<LedgerJournal>,
   { currency, codeOf }: { currency: string; codeOf: CodeOf },
@@ -103,7 +103,10 @@ export function* netsuite(
       ];
 }
 
-/** Yields rows of Xero's template of manual journals. Xero: "Add multiple draft manual journals at once", 300 lines a file. */
+/**
+ * Yields rows of Xero's template of manual journals. Xero: "Add multiple draft manual journals at once", at most 300
+ * lines per file.
+ */
 export function* xero(
   journals: Iterable<LedgerJournal>,
   { codeOf, taxRate }: { readonly codeOf: CodeOf; readonly taxRate: string },

@@ -20,7 +20,8 @@ const columns = POSTING_COLUMNS.map((name) => ({
 }));
 
 /**
- * Writes postings as one Parquet file: times as TIMESTAMP in ms of UTC, amounts as decimals, `record` and `closing` as INT64, all else as STRING.
+ * Writes postings as one Parquet file: times as TIMESTAMP (UTC, milliseconds), amounts as decimals, `record` and
+ * `closing` as INT64, everything else as STRING.
  *
  * @throws OperatorError `storage` when the file cannot be written.
  */

@@ -60,9 +60,9 @@ export interface AccountingSettings {
   readonly currency: string;
   readonly jurisdiction: JurisdictionCode | undefined;
   readonly method: BookMethod;
-  /** Methods before `method`, oldest first. */
+  /** Methods that applied before `method`, oldest first. */
   readonly earlierMethods: readonly { readonly until: Instant; readonly method: LotMethod }[];
-  /** Time zone of the dates that the law counts. */
+  /** Time zone of the dates that count for tax law. */
   readonly timeZone: string;
   /** Absolute paths. */
   readonly history: string | undefined;
@@ -71,7 +71,7 @@ export interface AccountingSettings {
   readonly specific: ReadonlyMap<string, Choice>;
   /** Cost and acquisition time of deposits, by id. */
   readonly deposits: ReadonlyMap<string, Pick<OpeningLot, 'cost' | 'acquiredAt'>>;
-  /** Codes of a general ledger by account; `holdings btc` for a holding. */
+  /** General-ledger codes by account; a holding's account is `holdings btc`. */
   readonly codes: ReadonlyMap<string, string>;
   readonly taxRate: string;
   /** SHA-256 of the file, hex. */
@@ -162,7 +162,10 @@ function checkOpening(value: z.output<typeof settingsSchema>, context: z.Refinem
   }
 }
 
-/** Refuses a method that the jurisdiction does not allow, or that cannot follow another: nobody could use such books. */
+/**
+ * Refuses a method that the jurisdiction does not allow or that cannot follow the previous one, because nobody could
+ * use such books.
+ */
 function checkMethod(value: z.output<typeof settingsSchema>, context: z.RefinementCtx): void {
   const { jurisdiction: code, method, earlier_methods: earlier, specific, time_zone: zone } = value;
   const fail = (path: (string | number)[], message: string): void => {
@@ -219,7 +222,7 @@ function checkCodes({ codes }: z.output<typeof settingsSchema>, context: z.Refin
       });
 }
 
-/** Returns the method of the books at a time. */
+/** Returns the method that applies at a time. */
 export const methodAt = (
   { method, earlierMethods }: Pick<AccountingSettings, 'method' | 'earlierMethods'>,
   at: Instant,

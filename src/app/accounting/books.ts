@@ -30,9 +30,9 @@ export interface Books {
   readonly prices: PriceList | undefined;
   /** Modes of the runs in the journal: only the books of `live` belong to a real account. */
   readonly modes: readonly string[];
-  /** Head of the chain that is the source of the books. */
+  /** Head of the chain that the books were computed from. */
   readonly head: Head;
-  /** Closed periods, oldest first, and the results of the books for them, which are complete once the entries have been read. */
+  /** Closed periods, oldest first, with the books' results for them. The results are complete once the entries have been read. */
   readonly closings: readonly Closing[];
   readonly periods: ClosedPeriods;
   /** The newest balance that the account's history shows, by currency. */
@@ -42,11 +42,11 @@ export interface Books {
 }
 
 export interface BooksOptions {
-  /** Time at which the books are made: days that are over by then are complete. */
+  /** Time at which the books are made. Days that have ended by then are complete. */
   readonly now: Instant;
-  /** End of a period to hash like a closed one. */
+  /** End of a period to hash as if it were closed. */
   readonly until?: Instant | undefined;
-  /** Whether the caller compares the closed periods; otherwise a difference is an error. */
+  /** Whether the caller handles differences in closed periods; otherwise a difference is an error. */
   readonly isLenient?: boolean | undefined;
   readonly onLine?: ((line: string, until: Instant) => void) | undefined;
 }
@@ -65,8 +65,8 @@ export function makeBooks(
   const prices = settings.prices === undefined ? undefined : PriceList.read(settings.prices);
   const own: (TradeEvent | CorrectionEvent)[] = [];
   const modes = new Set<string>();
-  // Reads the journal once, because a desk may write in the meantime: the head is then that of the records in the books.
-  // Reading checks the chain.
+  // Reads the journal only once, because a desk may write to it meanwhile; the head thus matches the records in the
+  // books. Reading checks the chain.
   let head: Head = EMPTY;
   for (const record of journal.read()) {
     head = record;
@@ -114,7 +114,7 @@ export function makeBooks(
   };
 }
 
-/** Yields one entry at a time, so that a million entries need not be in memory. Removes the events from their list. */
+/** Yields one entry at a time and removes events from their list, so that a million entries need not be in memory. */
 function* book(
   { subledger, periods, settings }: Pick<Books, 'subledger' | 'periods' | 'settings'>,
   events: AccountingEvent[],
@@ -162,7 +162,7 @@ function* book(
   periods.reach();
 }
 
-/** Yields the items in their order and keeps none, so that a million events need only the memory of lots and output. */
+/** Yields the items in order and keeps none, so that memory holds only the lots and the output, even with a million events. */
 function* drained<T>(items: T[]): Generator<T> {
   items.reverse();
   for (let item = items.pop(); item !== undefined; item = items.pop()) yield item;

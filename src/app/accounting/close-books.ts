@@ -32,11 +32,11 @@ export interface CloseOptions extends AccountingOptions {
 }
 
 /**
- * Closes the period after the last closed one: writes its hash into the journal, through the daemon if the desk runs, else directly.
- * Exit codes: 0, 75 when the desk refuses.
+ * Closes the period after the last closed one: writes its hash to the journal, through the daemon if the desk is
+ * running, otherwise directly. Exit codes: 0, 75 when the desk refuses.
  *
- * @throws OperatorError `usage` for a period that cannot be closed, `data` for books that differ from the account or from a closed
- * period, `again` while another process writes the journal.
+ * @throws OperatorError `usage` for a period that cannot be closed, `data` for books that differ from the account or
+ * from a closed period, `again` while another process writes the journal.
  */
 export async function closeBooks(options: CloseOptions, io: CommandIo): Promise<number> {
   const settings = loadAccounting(options.books, { env: io.env, cwd: io.cwd });
@@ -90,10 +90,10 @@ export async function closeBooks(options: CloseOptions, io: CommandIo): Promise<
 }
 
 const REFUSED = 75;
-/** Largest body that the API reads, characters. */
+/** Largest request body that the API reads, in characters. */
 const BODY_MAX = 16_000;
 
-/** Returns the journal of the options: by its name, or of a desk of a fleet. */
+/** Returns the journal that the options select, by its name or by the name of a fleet's desk. */
 function journalOf({ file, store, desk }: CloseOptions): string | undefined {
   if (store === undefined && desk === undefined) return file;
   if (store === undefined || desk === undefined || file !== undefined)
@@ -139,7 +139,7 @@ function closingOf(books: Books, options: CloseOptions, io: CommandIo): ClosingR
   };
 }
 
-/** Largest number of transactions of a period, so that a reader can load its record at once. */
+/** Largest number of transactions of a period, so that a reader can load its record immediately. */
 const TRANSACTIONS_MAX = 50_000;
 
 /** Explains why the settings do not allow this period; `undefined` when they do. */

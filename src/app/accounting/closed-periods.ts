@@ -12,7 +12,7 @@ export interface Closing extends ClosingRecord {
   readonly seq: number;
 }
 
-/** The current result of the books for a period. */
+/** A period's result as computed from the books now. */
 export interface PeriodResult {
   readonly from: Instant | undefined;
   readonly until: Instant;
@@ -26,9 +26,9 @@ export interface PeriodResult {
 
 export interface PeriodOptions {
   readonly closings: readonly Closing[];
-  /** End of a further period. */
+  /** End of an additional period. */
   readonly until?: Instant | undefined;
-  /** Settings of the books, for a further period. */
+  /** Settings of the books, for an additional period. */
   readonly currency: string;
   readonly method: string;
   readonly jurisdiction?: string | undefined;

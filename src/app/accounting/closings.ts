@@ -64,7 +64,7 @@ function checkSettings(
     );
 }
 
-/** Returns ascending numbers as the record stores them: the first number, then differences, which are short. */
+/** Returns ascending numbers as a record stores them: the first number, then the differences, which take fewer digits. */
 export const differencesOf = (numbers: readonly number[]): readonly number[] =>
   numbers.map((number, n) => number - (n === 0 ? 0 : (numbers[n - 1] ?? 0)));
 

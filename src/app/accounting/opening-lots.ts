@@ -29,7 +29,7 @@ const lotSchema = z.strictObject({
 });
 
 /**
- * Reads lots of other books from a file: one JSON object per line, as `tranche accounting lots --json` prints them.
+ * Reads the lots of other books from a file: one JSON object per line, as `tranche accounting lots --json` prints them.
  *
  * @throws OperatorError `storage`, or `data` with the line at fault.
  */

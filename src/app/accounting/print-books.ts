@@ -19,7 +19,7 @@ import type { AccountingOptions } from './with-books.ts';
 import { csvLines, jsonLines, writeLines } from './write-lines.ts';
 
 export interface GainOptions extends AccountingOptions {
-  /** What the period selects: the entries, or the disposals, which a later entry may change. */
+  /** What the period selects: entries, or disposals, whose gain a later entry may change. */
   readonly by: 'booked' | 'disposed';
 }
 

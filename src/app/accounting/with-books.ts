@@ -16,7 +16,7 @@ export interface AccountingOptions {
   readonly json?: boolean | undefined;
 }
 
-/** Makes the books that the options name, and warns if their fills are not those of a real account. @throws OperatorError */
+/** Makes the books that the options name. Warns if their fills do not belong to a real account. @throws OperatorError */
 export function withBooks<T>(
   options: AccountingOptions,
   io: CommandIo,
@@ -34,7 +34,7 @@ export function withBooks<T>(
   }
 }
 
-/** Warns if the fills of the books are not those of a real account. */
+/** Warns if the books' fills do not belong to a real account. */
 export function sayMode({ modes }: Pick<Books, 'modes'>, io: CommandIo): void {
   const others = modes.filter((mode) => mode !== 'live');
   if (others.length > 0)

@@ -15,7 +15,10 @@ export function* jsonLines(values: Iterable<unknown>): Generator<string> {
   for (const value of values) yield `${escapeMarks(JSON.stringify(value))}\n`;
 }
 
-/** Writes to stdout, or to a file that only its owner can read and that appears once it is complete. @throws OperatorError `storage` */
+/**
+ * Writes to stdout, or to a file that only its owner can read and that appears only once it is complete. @throws
+ * OperatorError `storage`
+ */
 export function writeLines(lines: Iterable<string>, file: string | undefined, io: CommandIo): void {
   if (file === undefined) {
     for (const chunk of chunksOf(lines)) io.stdout.write(chunk);

@@ -32,7 +32,7 @@ async function requests(options: DaemonOptions, io: CommandIo, query: string): P
   return (body as { readonly items?: readonly Shown[] }).items ?? [];
 }
 
-/** Lists requests that wait for approval, or with `all` every request. Exit codes: 0, 69. */
+/** Lists the requests that await approval or, with `all`, every request. Exit codes: 0, 69. */
 export async function approvals(options: ApprovalsOptions, io: CommandIo): Promise<number> {
   const items = await requests(options, io, options.all === true ? '' : '&state=open');
   const lines = items.flatMap(linesOf);

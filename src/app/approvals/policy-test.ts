@@ -33,7 +33,7 @@ export interface PolicyTestOptions {
 
 interface Tested extends Requirement {
   readonly asks: string;
-  /** Whether the request needs one more person than the rule says, because the requester is not known. */
+  /** Whether the request needs one more person than the rule states, because the requester is unknown. */
   readonly isOneMore: boolean;
 }
 

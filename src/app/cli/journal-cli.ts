@@ -141,10 +141,7 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     });
 }
 
-/**
- * Returns the streams themselves, so that exports wait while the reader is slow. A reader that closes the pipe is
- * not an error.
- */
+/** Returns the streams themselves, so that exports wait for a slow reader. If the reader closes the pipe, that is not an error. */
 function streams(): { readonly stdout: Writable; readonly stderr: Writable } {
   const stderr = ofScreen(STDERR, process.stderr);
   const stdout = fstatSync(STDOUT).isFile() ? toFile(STDOUT) : ofScreen(STDOUT, process.stdout);
@@ -166,7 +163,7 @@ const ofScreen = (file: number, stream: Writable): Writable =>
       })
     : stream;
 
-/** Writes to a file. Node's own stream treats a partial write as complete, for example when the disk is nearly full. */
+/** Writes to a file. Node's own stream treats a partial write as complete, which can happen when the disk is nearly full. */
 const toFile = (file: number): Writable =>
   new Writable({
     write(chunk: Uint8Array, _encoding, done) {

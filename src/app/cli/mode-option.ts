@@ -9,6 +9,6 @@ type ModeOption = Option<
   'paper' | 'dry_run' | 'live'
 >;
 
-/** Returns the option `--mode`; the description says whose mode it is. */
+/** Returns the option `--mode`; the description states whose mode it is. */
 export const modeOption = (description = 'mode, instead of the one in the config'): ModeOption =>
   new Option('--mode <mode>', description).choices(['paper', 'dry_run', 'live']);

@@ -7,7 +7,7 @@ import { grouped, priced } from '../../report/html/markup.ts';
 import { sliceKey } from '../../engine/state/strategy-run.ts';
 import { averageOf } from '../../report/json/json-parts.ts';
 
-/** Totals of one strategy, pair and side, against the price when each order was decided. */
+/** Totals of one strategy, pair and side, compared with the price when each order was decided. */
 export interface Traded {
   readonly strategy: string;
   readonly pair: string;
@@ -21,20 +21,17 @@ export interface Traded {
   readonly average: string;
   /** Reference price when the first parent of these fills was decided; `undefined` when none was known. */
   readonly arrival: Price | undefined;
-  /** Average price against arrival, each fill against the arrival of its parent. Positive is bad. Basis points. */
+  /** Average price compared with the arrival price, each fill with that of its parent, in basis points. Positive is bad. */
   readonly costBps: string | undefined;
-  /** Execution, part of `costBps`: each slice against the price at its own decision, which is spread and impact. */
+  /** Execution part of `costBps`: each slice compared with the price at its own decision. It consists of spread and impact. */
   readonly executionBps: string | undefined;
-  /**
-   * Timing, the rest of `costBps`: how the market moved from the arrival of the parent to the decision of
-   * each slice.
-   */
+  /** Timing, the rest of `costBps`: how far the market moved between the parent's arrival and each slice's decision. */
   readonly timingBps: string | undefined;
 }
 
 /**
- * Sums of one row. `benchmark`: the cost of the same quantities at arrival; `decided`: at the decision of each slice. Both become
- * unknown once one price is unknown.
+ * Sums of one row. `benchmark`: the cost of the same quantities at arrival; `decided`: at the decision of each slice.
+ * Both become unknown as soon as one price is unknown.
  */
 interface Sums {
   readonly first: FillRecord;

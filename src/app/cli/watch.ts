@@ -101,7 +101,7 @@ export const eventOf = ({ seq, at, body }: StoredRecord): object => ({
   ...body,
 });
 
-/** Updates the polled gauges. Their floating-point figures never become money again. */
+/** Updates the polled gauges. Their floating-point figures are never converted back to money. */
 export function showDesk(
   desk: Desk,
   metrics: Pick<Metrics, 'approvals' | 'budget' | 'portfolioValue' | 'portfolioDrift' | 'forgetDrifts'>,
@@ -121,7 +121,8 @@ export function showDesk(
   metrics.portfolioValue(total === undefined ? undefined : approximate(total));
   for (const { strategy, waits } of desk.state.lives.values()) {
     if (!desk.strategies.sources.has(strategy)) continue;
-    // The first band is the strategy's own: a strategy that limits block also waits for its weights to move.
+    // The first band is the strategy's own. A strategy that limits block has a second one, because it also waits for
+    // its weights to move.
     for (const wait of waits.filter((one) => one.on === 'drift').slice(0, 1)) {
       const targets = new Map(
         Object.entries(wait.targets).map(([currency, weight]) => [currency, ratio(weight)]),
@@ -144,7 +145,7 @@ export function showDesk(
 export const slotCounts = (desk: Desk): ReadonlyMap<string, number> =>
   new Map([...desk.strategies.sources.values()].map((source) => [source.id, slotCount(desk, source)]));
 
-/** Slot counts of lives that have started, because computing the slots of every strategy at each poll would delay orders. */
+/** Cached slot counts of lives that have started. Computing the slots of every strategy at each poll would delay orders. */
 const counted = new WeakMap<StrategySource, { readonly begunAt: Instant; readonly count: number }>();
 
 function slotCount(desk: Desk, source: StrategySource): number {

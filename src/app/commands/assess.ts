@@ -40,8 +40,8 @@ interface Written {
 }
 
 /**
- * Writes the yearly self-assessment: limits, breaches, halts, doubts, overrides, simulation seeds; as Markdown, or as data with
- * `json`. Exit code 0; 65 when the chain of the journal does not hold.
+ * Writes the yearly self-assessment (limits, breaches, halts, doubts, overrides, simulation seeds) as Markdown or, with
+ * `json`, as data. Exit codes: 0; 65 if the journal's chain is broken.
  *
  * @throws OperatorError for files that cannot be used.
  */
@@ -281,7 +281,7 @@ const stateOf = ({ state, transport }: ControlRecord): string => (transport === 
 
 const listed = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n');
 
-/** Escapes text of people or the venue, which must not end a table cell or move the cursor. */
+/** Escapes text from people or the venue, which must neither end a table cell nor move the cursor. */
 const cell = (value: string): string => forTerminal(value).replaceAll('|', '\\|');
 
 const rows = (head: readonly string[], body: readonly (readonly string[])[]): string =>

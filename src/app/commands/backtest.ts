@@ -78,7 +78,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   const tally = new TradeTally(liquidations.map(({ id }) => id));
   const journal = backtestJournal();
   const running = prepared({ options, input, named, liquidations, journal, alerts, tally });
-  // Only for people: this clock makes Node load ten modules.
+  // Created only for people, because this clock makes Node load ten modules.
   const began = options.json === true ? undefined : performance.now();
   await go(running, input, io.stderr);
   const seconds = began === undefined ? undefined : (performance.now() - began) / 1000;
@@ -117,8 +117,8 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
 }
 
 /**
- * Describes how to repeat an interrupted run, with the options that it then needs: files that the first run wrote block the same
- * command.
+ * Describes how to repeat an interrupted run. The files that the run wrote block the same command unless it has the
+ * returned options.
  */
 function anewWith({
   folder,

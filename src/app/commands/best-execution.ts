@@ -118,7 +118,10 @@ function readWindow(
   return window;
 }
 
-/** Returns the window; the records are its bounds where the options name none. @throws OperatorError for an empty journal or window. */
+/**
+ * Returns the window; where the options name no bound, the first or last record is the bound. @throws OperatorError for
+ * an empty journal or window.
+ */
 function windowOf(
   journal: Journal,
   { from, until }: Window,
@@ -141,7 +144,7 @@ function windowOf(
   return window;
 }
 
-/** Ten years of months, so that the command reports a typing error in a year. */
+/** Ten years, in months, so that the command detects a mistyped year. */
 const PERIODS_MAX = 120;
 
 function periodsOf(

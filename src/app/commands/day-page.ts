@@ -21,7 +21,7 @@ export interface DayPageOptions extends DayOptions {
   readonly overwrite?: boolean | undefined;
 }
 
-/** Writes a day as a printable page. Separate from `day`, so that reading a day needs no right to write files. @throws OperatorError */
+/** Writes a day as a printable page. Separate from `day`, so that `day` needs no right to write files. @throws OperatorError */
 export async function dayPage(options: DayPageOptions, io: CommandIo): Promise<void> {
   const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);
   const span = spanOf(options.day, { zone, now: io.now });

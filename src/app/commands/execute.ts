@@ -29,9 +29,10 @@ export interface ExecuteOptions extends SteerOptions {
 }
 
 /**
- * Places one order of a person: writes a strategy for it into the folder of the desk, and reloads the desk. The order passes the limits,
- * the gate and the journal like every other order. Exit codes: 0, 64 for invalid arguments or without `--yes`, 69 when no daemon runs,
- * 75 when the desk refuses, 78 when the order is not possible with this config.
+ * Places one order for a person: writes a strategy for it into the desk's folder, and reloads the desk. The order is
+ * subject to the limits, the gate and the journal like every other order. Exit codes: 0, 64 for invalid arguments or
+ * without `--yes`, 69 when no daemon runs, 75 when the desk refuses, 78 when the order is not possible with this
+ * config.
  */
 export async function execute(options: ExecuteOptions, io: CommandIo): Promise<number> {
   const { config, folder } = deskOf(options, io);
@@ -113,7 +114,7 @@ function deskOf(
   return { config: read.loaded.config, folder };
 }
 
-/** Refuses when other strategy files have changed: a reload starts all changes, and an order must not start any of them. */
+/** Refuses if other strategy files have changed, because a reload starts all changes, and an order must not start any of them. */
 async function refuseOtherChanges(options: ExecuteOptions, io: CommandIo): Promise<void> {
   const { status, body } = await ask(options, io, {
     path: '/api/v1/reload',

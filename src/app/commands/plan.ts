@@ -49,8 +49,9 @@ const DAYS = 7;
 const DAYS_MAX = 400;
 
 /**
- * Lists every coming slot with its size, and whether the desk can execute it; trades nothing. Exit codes: 0 feasible, 78 when a file is
- * not usable or the plan is not feasible, 64 for invalid arguments, 74 when the calendar cannot be written.
+ * Lists every upcoming slot with its size, and whether the desk can execute it; trades nothing. Exit codes: 0 feasible,
+ * 78 when a file is not usable or the plan is not feasible, 64 for invalid arguments, 74 when the calendar cannot be
+ * written.
  */
 export async function plan(options: PlanOptions, io: PlanIo): Promise<number> {
   const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);

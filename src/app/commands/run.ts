@@ -49,13 +49,13 @@ export interface RunIo extends CommandIo, ProcessFacts {
   readonly self: string;
   /** Removes a secret from the variables of this process, so that no report and no child process shows it. */
   forget(secret: Secret | undefined): void;
-  /** Ends the process at once. */
+  /** Ends the process immediately. */
   exitNow(code: number): void;
 }
 
 /**
- * Longest drain without the wait for the account. With the usual 10 s of `in_doubt.booking_margin`, the whole drain stays below the
- * 30 s that supervisors usually allow.
+ * Longest drain, excluding the wait for the account. With the usual 10 s of `in_doubt.booking_margin`, the whole drain
+ * stays below the 30 s that supervisors usually allow.
  */
 const DRAIN_MS = 15_000;
 
@@ -185,7 +185,8 @@ function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
       daemon.command(halt);
       return;
     }
-    // A closed terminal sends SIGHUP and must not stop the desk: it reloads the files, which contain what the desk runs or is about to run.
+    // A closed terminal sends SIGHUP, which must not stop the desk. It reloads the files, which contain what the desk
+    // runs or is about to run.
     if (signal === 'SIGHUP') {
       void rereadToken();
       daemon.command({
@@ -245,7 +246,7 @@ function greet({ mode, desk, strategyFiles: files }: Config, progress: Progress)
   );
 }
 
-/** Prints the addresses of the desk. Without a person at the terminal (`isSeen`), the lines may be stored, so it prints no sign-in link. */
+/** Prints the desk's URLs. If nobody is at the terminal (`isSeen`), the lines may be stored, so it prints no sign-in link. */
 function introduce(
   { where, journal, operateUrl, newLink }: ReadyFacts,
   progress: Progress,
@@ -295,7 +296,7 @@ function conclude({ daemon, config, metricsUrl, self }: Ending, progress: Progre
 const levelOf = ({ log }: Config): 'debug' | 'info' | 'warn' | 'error' =>
   log.level === 'trace' ? 'debug' : log.level;
 
-/** Returns the path of the log: beside the journal by default; `undefined`, also for `-`, is standard error. */
+/** Returns the path of the log, by default beside the journal; `undefined`, also for `-`, means standard error. */
 function logFile({ log, journal }: Config): string | undefined {
   if (log.file !== undefined) return log.file === '-' ? undefined : log.file;
   if (isPostgres(journal)) return `${readPostgresUrl(journal).files}.log`;

@@ -119,7 +119,7 @@ export async function runSweep(options: SweepOptions, io: SweepIo): Promise<numb
   }
 } // prettier-ignore
 
-/** Returns the inputs of the results: a change of any of them changes the figures, even if everything else is equal. */
+/** Returns the inputs of the results. A change of any input changes the figures, even if everything else is equal. */
 function inputsOf(input: BacktestInput, named: NamedModel, { seed }: SweepOptions): SweepInputs {
   const holdings = [...input.holdings].map(([currency, held]) => [currency, text(held)]);
   return {
@@ -130,7 +130,7 @@ function inputsOf(input: BacktestInput, named: NamedModel, { seed }: SweepOption
     holdings: contentHash(Object.fromEntries(holdings)),
     from: isoOf(input.from),
     until: isoOf(input.until),
-    // The hash covers only the columns, and the same columns in longer bars are known later.
+    // The hash covers only the columns, but the same columns in longer bars become known later.
     ...Object.fromEntries(input.tapes.map(({ tape }) => [`tape ${tape.pair}`, `${tape.hash} ${tape.barMs}`])),
     ...Object.fromEntries(input.strategies.map(({ id, hash }) => [`strategy ${id}`, hash])),
   };
@@ -187,7 +187,7 @@ interface Run {
   readonly job: SweepJob;
 }
 
-/** Runs the settings whose outcomes the store does not have yet. A signal stops the sweep in good order. */
+/** Runs the settings whose outcomes the store does not have yet. A signal stops the sweep cleanly. */
 async function runAll(plan: SweepPlan): Promise<{
   readonly outcomes: readonly (readonly (SweepOutcome | undefined)[])[];
   readonly isStopped: boolean;
@@ -279,7 +279,7 @@ const runsOf = ({ windows, variants }: SweepPlan): readonly Run[] =>
     variants.map(({ strategies }, index) => ({
       window: at,
       index,
-      // All other inputs are the same for the whole folder.
+      // All other inputs are the same for the entire folder.
       key: contentHash({
         ...window,
         strategies: strategies.map(({ strategy, hash }) => ({ strategy, hash })),

@@ -121,7 +121,7 @@ interface Occurrence {
   readonly at: string;
   /** IANA time zone of the calendar. */
   readonly zone: string;
-  /** Why nothing runs for a year; omitted if it runs. */
+  /** Why the strategy does not run within a year; omitted if it does. */
   readonly closed?: string | undefined;
 }
 

@@ -14,9 +14,12 @@ import type { JournalOptions } from './journal/journal-read.ts';
 export interface WhyCommandOptions extends JournalOptions {
   /** Start of the period: a time, a day, or a duration before now. */
   readonly since?: string | undefined;
-  /** Shows only this strategy and the events of the desk, which may be the reason. */
+  /** Shows only this strategy and the desk's events, which may be the reason. */
   readonly strategy?: string | undefined;
-  /** Zone of all times. Default: for people that of the named strategy, else of this machine; for JSON that of each entry's strategy. */
+  /**
+   * Zone of all times. Default for people: the zone of the named strategy, otherwise of this machine. Default for JSON:
+   * the zone of each entry's strategy.
+   */
   readonly zone?: string | undefined;
 }
 

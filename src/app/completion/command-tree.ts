@@ -7,7 +7,7 @@ export interface CommandNode {
   readonly summary: string;
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
   readonly options: readonly CompletedOption[];
-  /** Accepted values of those arguments that accept only a list of values. */
+  /** Accepted values, for arguments that accept only listed values. */
   readonly choices: readonly string[];
   /** Whether an argument is the id of a strategy. */
   readonly takesStrategy: boolean;

@@ -4,7 +4,10 @@ import type { CommandNode } from './command-tree.ts';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** Returns the script that a shell sources. It contains every command and option, and starts the program only for ids of strategies. */
+/**
+ * Returns the script that a shell sources. The script contains every command and option, and starts the program only
+ * for strategy ids.
+ */
 export const completionScript = (shell: Shell, nodes: readonly CommandNode[]): string =>
   ({ bash, zsh, fish })[shell](nodes);
 

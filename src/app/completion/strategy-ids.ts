@@ -14,14 +14,14 @@ export function strategyIds(config: string, { cwd, env }: Pick<CommandIo, 'cwd' 
   return [...new Set(ids)].toSorted((a, b) => (a < b ? -1 : 1));
 }
 
-/** Gives every variable a value: ids do not depend on variables, and the token of a desk is not available during completion. */
+/** Gives every variable a value, because ids do not depend on variables and a desk's token is not available during completion. */
 const withAny = (env: Environment): Environment =>
   new Proxy(env, {
     get: (own, name) => (typeof name === 'string' ? (own[name] ?? 'any') : undefined),
     getOwnPropertyDescriptor: (_, name) => ({ value: env[String(name)] ?? 'any', configurable: true }),
   });
 
-/** Returns the id if it matches the schema of strategies: anything else must not reach a shell. */
+/** Returns the id if it matches the strategy schema. Anything else must not reach a shell. */
 const idOf = (value: unknown): readonly string[] => {
   const id: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'id') : undefined;
   return typeof id === 'string' && /^[a-z0-9-]{1,40}$/u.test(id) ? [id] : [];

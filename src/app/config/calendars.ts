@@ -13,8 +13,8 @@ interface ReadList {
 }
 
 /**
- * Reads the calendar files that strategies name, each file once, and replaces each name with the list of the file. The list
- * is then part of the strategy's document, of its hash and of the journal.
+ * Reads the calendar files that strategies name, each file once, and replaces each name with the file's list. The list
+ * is then part of the strategy's document, its hash and the journal.
  */
 export class Calendars {
   readonly #options: ReadOptions;

@@ -21,7 +21,7 @@ export interface ConfigOptions extends ReadOptions {
   readonly now: Instant;
   /** Overrides the `mode` in the file. */
   readonly mode?: Mode | undefined;
-  /** The text of the config, when it does not come from a file. */
+  /** The config's text, when it does not come from a file. */
   readonly text?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ const facts = z.object({
 });
 type Facts = z.output<typeof facts>;
 
-/** Returns the mode that the file selects; `undefined` when it is not a known mode. */
+/** Returns the mode that the file selects; `undefined` if it is not a known mode. */
 export function modeOf(document: YamlDocument): Mode | undefined {
   const asked = z
     .object({
@@ -185,7 +185,7 @@ function checkLive({ controls, venue, journal }: Facts, document: YamlDocument):
   return problems;
 }
 
-/** Checks that live mode has a largest order for every pair, and a floor for every currency that may be sold. */
+/** Checks that live mode has a maximum order for every pair, and a floor for every currency that may be sold. */
 function checkEachPair(controls: Facts['controls'], document: YamlDocument): FileProblem[] {
   const { pairs, sides } = controls;
   const [quantities, floors] = [namesIn(controls['max_order_quantity']), namesIn(controls['min_position'])];

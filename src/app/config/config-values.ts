@@ -82,7 +82,7 @@ export interface Config {
   readonly costModel: {
     readonly halfSpreadBps: number;
     readonly impactBps: number;
-    /** Overrides for single pairs; omitted fields have the values for all pairs. */
+    /** Overrides for single pairs; an omitted field has its value for all pairs. */
     readonly pairs: ReadonlyMap<
       string,
       { readonly halfSpreadBps: number | undefined; readonly impactBps: number | undefined }
@@ -101,10 +101,11 @@ export interface Config {
   /** URL as in `sqlite:./var/journal.db`, relative to the working directory, with `{started_at}` and `{mode}` replaced. */
   readonly journal: string;
   /**
-   * Name of the network address that other desks of the database of the journal share; `undefined`: the desk does not share its address.
+   * Name of the network address that this desk shares with other desks whose journals are in the same database;
+   * `undefined`: the address is not shared.
    */
   readonly address: string | undefined;
-  /** Protection of the journal. It is off by default in paper mode, where the embedded venue does not outlive the process. */
+  /** Protection of the journal; off by default in paper mode, where the embedded venue does not outlive the process. */
   readonly journalGuard: {
     /** File of the journal anchor; `undefined`: none. */
     readonly anchor: string | undefined;
@@ -133,7 +134,7 @@ export interface Config {
 export interface TlsFiles {
   readonly key: string;
   readonly certificate: string;
-  /** Certificates of the authorities of clients; `undefined`: clients need no certificate. */
+  /** Certificates of the authorities that sign client certificates; `undefined`: clients need no certificate. */
   readonly clientCa: string | undefined;
 }
 
@@ -208,11 +209,11 @@ export interface VenueConfig {
   readonly orderTimeoutMs: number;
   readonly historyMs: number;
   readonly minimums: {
-    /** Applies to pairs that are quoted in its currency and not listed in `pairs`. */
+    /** Applies to pairs that are quoted in the currency of this amount and not listed in `pairs`. */
     readonly default: MoneyOf;
     readonly pairs: ReadonlyMap<string, Minimum>;
   };
-  /** Options of the embedded venue, paper mode only. Paths of price files are absolute. */
+  /** Options of the embedded venue; only in paper mode. Paths of price files are absolute. */
   readonly simulated: VenueOptions | undefined;
   /** Set by a backtest: the venue trades the pairs that have tapes. */
   readonly isTaped?: boolean | undefined;

@@ -134,7 +134,7 @@ function limitsPlace(document: YamlDocument): string {
   return `${file}:${line}`;
 }
 
-/** Adds a hint to the problem of a missing config, or of a command in another folder. */
+/** Adds a hint if the config is missing, perhaps because the command runs in another folder. */
 const withWayOut = (problem: FileProblem): FileProblem => ({
   ...problem,
   message: problem.message.replace(/^the file cannot be read: there is no such file$/u, NO_CONFIG),

@@ -23,9 +23,9 @@ type Read = { readonly text: string } | { readonly problem: string };
 /** Name of the token in the credentials folder of systemd, `$CREDENTIALS_DIRECTORY`. */
 const CREDENTIAL = 'tranche_token';
 const TOKEN_BYTES_MAX = 64 * 1024;
-/** Permissions that a token file must not have: group and others may neither read nor write it. */
+/** Permissions that a token file must not have: neither its group nor others may read or write it. */
 const OTHERS = 0o066;
-/** The access list of the systemd folder, which admits only the service, appears as group permissions. */
+/** The access list of systemd's folder, which admits only the service, appears as group permissions. */
 const OF_SYSTEMD = 0o007;
 
 /** Returns the trimmed content of a file that only its owner can read, or the problem. The owner must be the current user or root. */

@@ -14,7 +14,7 @@ const REFERENCE_WAIT_MS = 5_000;
 /** Clock differences that raise an alert and that prevent the start. Only live mode refuses to start. */
 const SKEW_WARN_MS = 2_000;
 const SKEW_REFUSE_MS = 30_000;
-/** A jump this large means that the clock was set, the machine slept, or the process was suspended. */
+/** A jump of this size means that the clock was set, the machine slept, or the process was suspended. */
 const CONTINUITY = { everyMs: 1_000, divergenceMs: 2_000, lateMs: 4_000 };
 /** Number of consecutive crashes that counts as a crash loop. */
 const CRASH_LOOP = { startsMax: 5, withinMs: 10 * 60_000 };
@@ -33,7 +33,7 @@ export function deskSettingsOf(
 ): DeskSettings {
   const { controls, pts, reference, retry, inDoubt, pacing, venue } = config;
   const share = (max: number): number => Math.max(1, Math.floor(max * pacing.quoteShare));
-  // The desks of an address share its requests as they need them, not in fixed parts.
+  // Desks that share an address use its requests as they need them, not in fixed parts.
   const ofAddress = config.address === undefined ? share(REQUESTS_PER_TEN_SECONDS) : REQUESTS_PER_TEN_SECONDS;
   return {
     desk: config.desk,

@@ -28,13 +28,13 @@ export function explain(
   });
 }
 
-/** Hides the value of an unknown key: it may be a misspelt `token`, which nothing recognises as a secret. */
+/** Hides the value of an unknown key, because the key may be a misspelt `token`, which nothing recognises as a secret. */
 function hideValue(problem: FileProblem, key: string): FileProblem {
   const end = problem.excerpt.indexOf(key) + key.length;
   return { ...problem, excerpt: `${problem.excerpt.slice(0, end)}: …` };
 }
 
-/** Of several allowed shapes, picks the one that the document matches best: the first one that fails below its top level. */
+/** Picks, of several allowed shapes, the shape that the document matches best: the first that fails only below its top level. */
 function innermost(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const closest = issue.errors.find((errors) => errors.some(({ path }) => path.length > 0));
@@ -66,7 +66,7 @@ function messageOf(issue: z.core.$ZodIssue, schemas: readonly z.ZodType[], docum
   }
   if (issue.path.at(-1) === 'schedule' && typeof value === 'string')
     return `expected a group of settings: did you mean schedule: ${scheduleMeant(value)}?`;
-  // Replaces only the default messages of zod, not those of our own schemas.
+  // Replaces only zod's default messages, not those of our own schemas.
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
     return `expected ${kindName(issue.expected)}, got ${shownValue(value)}`;
   }

@@ -54,8 +54,9 @@ function pricedInUsd(
 }
 
 /**
- * Explains that no rate converts a quote currency into the currency of the limits, and how to add one; `undefined` if one
- * does. Only the pairs of the simulated venue are known at this point; the desk reads those of a real venue when it starts.
+ * Explains that no rate converts a quote currency into the currency of the limits, and how to add a rate; `undefined`
+ * if a rate exists. Only the pairs of the simulated venue are known at this point; the desk reads those of a real venue
+ * when it starts.
  */
 export function rateProblem(config: Config, pair: string): string | undefined {
   const { simulated } = config.venue;

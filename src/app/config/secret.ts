@@ -15,7 +15,7 @@ export class Secret {
     return this.#texts[0];
   }
 
-  /** Returns all values that the secret has ever had, newest first: previous values must stay secret too. */
+  /** Returns all values that the secret has ever had, newest first, because previous values must stay secret too. */
   revealAll(): readonly string[] {
     return this.#texts;
   }

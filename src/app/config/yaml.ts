@@ -256,7 +256,10 @@ function syntaxProblems(errors: readonly YAMLError[], places: Places): readonly 
   return shown.map((error) => places.problem(error.pos[0], [], explain(error)));
 }
 
-/** Returns the offset of a setting that is indented deeper than the preceding value: YAML reads the setting as part of that value. */
+/**
+ * Returns the offset of a setting that is indented more deeply than the preceding value, because YAML reads such a
+ * setting as part of that value.
+ */
 function deeperLine([first, ...others]: readonly YAMLError[], places: Places): number | undefined {
   if (first?.code !== 'BLOCK_AS_IMPLICIT_KEY') return undefined;
   const [from] = first.pos;

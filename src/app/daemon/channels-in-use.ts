@@ -12,7 +12,7 @@ import { notReady } from './readiness.ts';
 
 /** The channels in use, which a reload replaces. */
 export interface ChannelsInUse {
-  /** Takes a record that has become durable. */
+  /** Receives a record that has become durable. */
   take(stored: StoredRecord): void;
   figures(): readonly ChannelFigures[];
   /** Replaces the channels. The outbox keeps the notices that the former channels have not sent, and the new channels send them. */
@@ -20,7 +20,7 @@ export interface ChannelsInUse {
   close(): Promise<void>;
 }
 
-/** Opens the channels of the config. Loads their code only if there are any, so that other starts take less time. */
+/** Opens the config's channels. Loads their code only if there are channels, so that other starts take less time. */
 export async function channelsInUse(
   { config, env }: { readonly config: Config; readonly env: Environment },
   parts: Pick<NotificationsParts, 'journal' | 'alert' | 'warn' | 'waiting' | 'twinLines' | 'isBusy'>,

@@ -18,8 +18,9 @@ export const systemClock: Clock = {
 export const systemRandom: Random = { next: () => Math.random() };
 
 /**
- * Reads the boot clock of Linux, which continues while the machine sleeps. Returns `undefined` on other systems: they derive the time since
- * their boot from the wall clock, which people can set. Source: proc(5), /proc/uptime and /proc/sys/kernel/random/boot_id.
+ * Reads the boot clock of Linux, which continues while the machine sleeps. Returns `undefined` on other systems,
+ * because these derive the time since boot from the wall clock, which people can set. Source: proc(5), /proc/uptime and
+ * /proc/sys/kernel/random/boot_id.
  */
 function bootTime(): BootTime | undefined {
   bootId ??= readBootId();
@@ -50,19 +51,22 @@ function readBootId(): string {
 const TIME_NAMESPACE = '/proc/self/ns/time';
 /** The time namespace that Linux boots with: PROC_TIME_INIT_INO in include/linux/proc_ns.h. */
 const FIRST_TIME_NAMESPACE = 'time:[4026531834]';
-/** Tolerance for rounding: the kernel reports process starts and the uptime in hundredths of a second, and each may lag by one. */
+/**
+ * Tolerance for rounding: the kernel reports process starts and the uptime in hundredths of a second, and each may lag
+ * by one hundredth.
+ */
 const ROUNDING_MS = 30;
 
 /**
- * Returns whether the uptime counts from the boot of the machine. Containers share the boot id of the machine, and some see an uptime of
- * their own: from lxcfs, which does not adjust the start time of this process, or from a time namespace. The difference between the uptimes
- * of two such containers would show time that never passed.
+ * Returns whether the uptime counts from the machine's boot. Containers share the machine's boot id, but some see an
+ * uptime of their own: from lxcfs, which does not adjust this process's start time, or from a time namespace. The
+ * difference between the uptimes of two such containers would show time that never passed.
  */
 export function isMachineUptime(seen: {
   /** Content of `/proc/self/stat`. */
   readonly stat: string;
   readonly timeNamespace: string;
-  /** Age of this process, read before the uptime. */
+  /** Age of this process; read before the uptime. */
   readonly ageMs: number;
   readonly uptimeMs: number;
 }): boolean {

@@ -17,9 +17,12 @@ import { isPostgres } from '../../journal/postgres/postgres-url.ts';
 import { isFree } from '../../journal/sqlite/lock.ts';
 import { isAlive } from './processes.ts';
 
-/** Content of the file beside a journal by which commands on this machine find its daemon. Only the owner of the file can read it. */
+/**
+ * Content of the file beside a journal through which commands on this machine find the journal's daemon. Only the owner
+ * of the file can read it.
+ */
 export interface ControlFile {
-  /** Address of the API; absent if `operate` is off. */
+  /** URL of the API; absent if `operate` is off. */
   readonly url?: string | undefined;
   /** Token that permits everything for as long as this process lives. */
   readonly token: string;
@@ -61,9 +64,10 @@ export interface FoundDaemon {
 }
 
 /**
- * Finds the daemon that runs on a journal. A name with `{started_at}` matches many journals: the result is the newest one with a running
- * daemon. If no daemon runs, `control` is `undefined`, and the journal is the newest. A killed daemon leaves its file behind, and another
- * process may have its pid by now, so the journal must also be locked.
+ * Finds the daemon that runs on a journal. A name with `{started_at}` matches many journals; the result is the newest
+ * journal with a running daemon. If no daemon runs, `control` is `undefined`, and the journal is the newest. A killed
+ * daemon leaves its file behind, and another process may have its pid by now. The journal must therefore also be
+ * locked.
  */
 export function findDaemon(pattern: string): FoundDaemon {
   const isOneOfMany = pattern.includes('{started_at}');
@@ -76,7 +80,7 @@ export function findDaemon(pattern: string): FoundDaemon {
   }
   const journal = journals[0] ?? pattern;
   const path = placeOfJournal(journal) ?? '';
-  // A folder is not a journal: the name is mistyped, or the journal is in the folder.
+  // A folder is not a journal. Either the name is mistyped, or the journal is in the folder.
   const isThere =
     isPostgres(journal) || (existsSync(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true);
   return { journal, control: undefined, isThere, isOneOfMany };

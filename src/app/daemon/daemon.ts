@@ -93,12 +93,12 @@ export interface ReadyFacts {
 
 /** One running daemon. */
 export interface Daemon {
-  /** Resolves when the desk has stopped in good order. Rejects if it could not continue. */
+  /** Resolves when the desk has stopped cleanly. Rejects if it could not continue. */
   readonly finished: Promise<void>;
   readonly summary: Summary;
   /** Returns the number of open doubts. */
   openDoubts(): number;
-  /** Returns why the account has not confirmed the last fills, or `undefined` if it has or was not read. */
+  /** Returns why the account has not confirmed the last fills, or `undefined` if it has confirmed them or was not read. */
   unconfirmed(): string | undefined;
   isHalted(): boolean;
   /** Executes a command, such as pause, resume, halt or drain. */
@@ -167,7 +167,7 @@ async function assemble(
     metrics.alerted(id);
     alertRecords.raise(id, facts);
     log[LOG_LEVEL[severity]](says, { alert: id, ...facts });
-    // A doubt is shown although its severity is `info`: people at the desk wait for its end.
+    // A doubt is shown although its severity is `info`, because people at the desk wait for its end.
     if (severity !== 'info' || id === 'doubt_open')
       progress.say(`${severity}: ${says}${facts === undefined ? '' : ` ${JSON.stringify(facts)}`}`);
   };

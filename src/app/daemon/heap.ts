@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Time between two checks for an idle desk. At the first, the objects of the first wakes are garbage. */
+/** Time between two checks for an idle desk. By the first check, the objects of the first wakes are garbage. */
 const SETTLE_MS = 2_000;
 
 /**

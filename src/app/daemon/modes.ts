@@ -25,7 +25,7 @@ export interface ModeWorld {
   /** Location of the venue, for people. */
   readonly where: string;
   readonly secrets: readonly Secret[];
-  /** Requests the currencies of the venue with another token, as a trial of the token. */
+  /** Requests the venue's currencies with another token, to test that token. */
   tryToken(this: void, token: Secret): Promise<TokenTrial>;
   close(): Promise<void>;
 }
@@ -40,8 +40,8 @@ export interface ModeSetup {
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
   /**
-   * Returns the fills of the journal one at a time: all of its records together may be gigabytes. Absent for a command that never trades:
-   * it has no journal and keeps no simulated account.
+   * Returns the journal's fills one at a time, because all records together may take gigabytes. Absent for a command
+   * that never trades, which has no journal and keeps no simulated account.
    */
   pastFills?(): Iterable<FillRecord>;
   /** Absent if no other process connects from this network address. */
@@ -60,7 +60,10 @@ export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorl
     };
   },
 
-  /** The simulated venue starts with the desk on loopback; the desk reaches it over HTTP. Its account lives as long as the journal. */
+  /**
+   * The simulated venue starts with the desk on loopback; the desk reaches it over HTTP. Its account exists as long as
+   * the journal.
+   */
   async paper(setup) {
     const { startVenue } = await import('../../simulator/venue.ts');
     const { simulated } = setup.config.venue;

@@ -1,4 +1,7 @@
-/** SHA-256 sums of Node. scripts/refresh-node-sums.ts writes them and explains what each `checked` proves and what it does not. */
+/**
+ * SHA-256 sums of Node. scripts/refresh-node-sums.ts writes them, and explains what each value of `checked` proves and
+ * does not prove.
+ */
 export const nodeSums = {
   version: '26.10.0',
   binaries: {

@@ -30,7 +30,10 @@ export class AlertHistory {
     this.#raised = saved;
   }
 
-  /** Returns the alerts whose condition still holds, the most severe first; of alerts of one kind and subject, only the newest. */
+  /**
+   * Returns the alerts whose condition still holds, the most severe first. Of several alerts of one kind and subject,
+   * returns only the newest.
+   */
   open(desk: Desk): readonly object[] {
     const newest = new Map(this.#raised.map((one) => [`${one.body.alert} ${subjectOf(one.body)}`, one]));
     return [...newest.values()]
@@ -57,7 +60,7 @@ export class AlertHistory {
     );
   }
 
-  /** Returns the number of alerts of the last day by severity, at most `KEPT` in total. */
+  /** Returns the number of alerts in the last day by severity, at most `KEPT` in total. */
   ofLastDay(now: Instant): Readonly<Record<Severity, number>> {
     const recent = this.#raised.filter(({ at }) => at > now - DAY_MS);
     const count = (severity: Severity): number =>
@@ -94,8 +97,8 @@ const isUnreachable: Holds = ({ venueHealth }) => venueHealth.unreachable !== un
 const isUnquoted: Holds = ({ venueHealth }, { pair }) => venueHealth.faultOf(String(pair)) !== undefined;
 
 /**
- * Tests of whether the condition of an alert still holds. An alert without an entry reports an event: it is never open, and
- * `tranche alerts` lists it.
+ * Tests whether the condition of an alert still holds. An alert without an entry reports an event; it is never open,
+ * but `tranche alerts` lists it.
  */
 const holds: Partial<Readonly<Record<Alert, Holds>>> = {
   doubt_open: isInDoubt,

@@ -11,7 +11,8 @@ const ANSWER_MS = 20_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
 /**
- * Posts once, without following redirects. Returns the answer: at most 64 KiB, within 20 seconds. Requires HTTPS except for this machine.
+ * Posts once, without following redirects. Returns the response, at most 64 KiB, if it arrives within 20 seconds.
+ * Requires HTTPS except for this machine.
  *
  * @throws OperatorError `config` for an unusable address, `again` for an error or a status other than 2xx.
  */
@@ -32,7 +33,7 @@ export interface Request {
   readonly method: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
-  /** Longest wait for the whole answer, ms; default: 20 seconds. */
+  /** Longest wait for the whole response, ms; default: 20 seconds. */
   readonly timeoutMs?: number;
   /** Default: 64 KiB. */
   readonly bytesMax?: number;
@@ -44,7 +45,7 @@ export interface Reply {
   readonly body: Buffer;
 }
 
-/** Sends one request to a server other than the venue, without following redirects. Rejects if the answer is incomplete. */
+/** Sends one request to a server other than the venue, without following redirects. Rejects if the response is incomplete. */
 export async function exchange(
   address: string,
   { method, headers = {}, body, timeoutMs = ANSWER_MS, bytesMax = ANSWER_BYTES_MAX }: Request,
@@ -67,7 +68,7 @@ export async function exchange(
   return { status: reply.status, headers: reply.headers, body: Buffer.concat(pieces) };
 }
 
-/** Returns why there was no answer, without any part of the address: the address of a webhook is a secret. */
+/** Returns why there was no response, without any part of the URL, because a webhook's URL is a secret. */
 export function whyUnanswered(cause: unknown): string {
   if (!(cause instanceof Error)) return 'no answer';
   if (cause.name === 'TimeoutError') return 'no answer in time';

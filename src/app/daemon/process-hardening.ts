@@ -1,10 +1,10 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { Environment } from '../config/yaml.ts';
 
-/** Settings of the process that could expose the token or load foreign code. */
+/** Process settings that could expose the token or load foreign code. */
 export interface ProcessFacts {
   readonly env: Environment;
-  /** Options of Node, as in `process.execArgv`. */
+  /** Node options, as in `process.execArgv`. */
   readonly nodeOptions: readonly string[];
   /** Address of an open debugger, if any. */
   readonly debuggerUrl: string | undefined;
@@ -17,8 +17,9 @@ interface Danger {
 }
 
 /**
- * Families of variables that configure Node, OpenSSL, the dynamic loader or system libraries. The desk refuses every name of a family that
- * is not in `harmlessVariables`, and so also a name that a later Node adds. Case does not matter: programs read some in lower case.
+ * Families of variables that configure Node, OpenSSL, the dynamic loader or system libraries. The desk refuses every
+ * name in these families that is not in `harmlessVariables`, including names that a later Node adds. Case does not
+ * matter, because programs read some of these variables in lower case.
  */
 const steering: readonly (readonly [family: RegExp, why: string])[] = [
   [
@@ -64,7 +65,7 @@ const harmlessVariables: Readonly<Record<string, RegExp>> = {
 };
 
 const SIZE = /^--(?:max-old-space-size|max-semi-space-size|max-heap-size|stack-trace-limit)=\d+$/u;
-/** Options of Node with which live mode starts. It refuses every other option, regardless of its effect. */
+/** Node options that live mode permits. Live mode refuses every other option, regardless of its effect. */
 const harmlessOptions: readonly RegExp[] = [
   SIZE,
   /^--disable-sigusr1$/u,

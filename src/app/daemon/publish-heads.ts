@@ -18,8 +18,9 @@ export interface HeadsParts {
 }
 
 /**
- * Publishes the newest signed head of the journal to a place that the writers of the journal cannot change: every `everyMs`, to a webhook
- * or the end of a file. A failure raises an alert, and the next head follows on schedule; trading never waits. Never emits.
+ * Publishes the journal's newest signed head every `everyMs` to a place that those who write the journal cannot change:
+ * a webhook, or the end of a file. A failure raises an alert, and the next head follows on schedule; trading never
+ * waits. Never emits.
  */
 export function publishHeads(
   heads: HeadsConfig,

@@ -5,7 +5,10 @@ import { blindness } from '../../engine/market/risk-context.ts';
 
 /** Number of consecutive failures of a pair at which the desk is no longer ready. */
 const FAILURES_MAX = 3;
-/** Shortest time for which a failure counts: after a rate-limit refusal the desk waits up to a minute, however short its retry waits. */
+/**
+ * Shortest time for which a failure counts. After a rate-limit refusal, the desk waits up to a minute, however short
+ * its retry waits are.
+ */
 const ASKED_WITHIN_MS = 2 * MINUTE_MS;
 
 /** Returns why the desk cannot trade now, in words; empty if it can. */
@@ -14,8 +17,8 @@ export function notReady(desk: Desk): readonly string[] {
   if (desk.control === 'halted' || desk.control === 'paused') return [`${desk.control}: ${desk.controlWhy}`];
   const stale = blindness(desk);
   const now = desk.ports.clock.monotonic();
-  // A slice that still wants to trade the pair has retried by then. Without a retry, for example because the strategy has finished, the
-  // state of the pair is unknown.
+  // A slice that still wants to trade the pair has retried by then. Without a retry, for example because the strategy
+  // has finished, the pair's state is unknown.
   const isRecent = (last: Monotonic): boolean =>
     now - last <= Math.max(4 * desk.policy.retry.capMs, ASKED_WITHIN_MS);
   const failing = new Map<string, number>();

@@ -35,13 +35,13 @@ export function sumOf(path: string, folder: string | undefined = privateFolder()
   }
 }
 
-/** Returns the folder of the compile cache, unless other users can change it: a variable may name any folder. */
+/** Returns the folder of the compile cache unless other users can change it, because a variable may name any folder. */
 function privateFolder(): string | undefined {
   const folder = getCompileCacheDir();
   return folder === undefined || changeableByOthers(folder) !== undefined ? undefined : folder;
 }
 
-/** Returns a text that differs after each change of the file: no program can set `ctime`. */
+/** Returns a text that differs after each change of the file. It contains `ctime`, which no program can set. */
 const identityOf = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string =>
   [dev, ino, size, mtimeMs, ctimeMs].join(' ');
 
@@ -67,7 +67,7 @@ export const runningBinary = (): string =>
   process.platform === 'linux' ? '/proc/self/exe' : process.execPath;
 
 /**
- * Compares the binary of Node with the list of this version.
+ * Compares the Node binary with this version's list.
  *
  * @throws OperatorError `config` if it is not in the list.
  */

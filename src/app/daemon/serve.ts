@@ -43,9 +43,9 @@ export interface ServedAt {
   readonly newLink: () => string | undefined;
 }
 
-/** Serves metrics, health, the API and the dashboard unless disabled, and publishes the address to the commands of this machine. */
+/** Serves metrics, health, the API and the dashboard unless disabled, and publishes the URL to commands on this machine. */
 export async function serve(config: Config, served: Served): Promise<ServedAt | undefined> {
-  // This token is valid only for this process and never displayed; it is in a file that only its owner can read.
+  // This token is valid only for this process and is never displayed. It is in a file that only its owner can read.
   const local = new Secret(randomBytes(32).toString('base64url'));
   const { operate } = config;
   const bearers: readonly Bearer[] = [
@@ -67,7 +67,7 @@ export async function serve(config: Config, served: Served): Promise<ServedAt | 
   return { url, newLink: () => newLink(signIn) };
 }
 
-/** Creates the sign-in that all addresses of this process share: a sign-in on one is valid on the others. */
+/** Creates the sign-in that all URLs of this process share, so that a sign-in at one is valid at the others. */
 async function signInFor({ desk, command }: Served): Promise<SignIn> {
   const { signInOf } = await import('../../operate/sign-in/sign-in.ts');
   const { clock } = desk.ports;
@@ -150,13 +150,14 @@ async function listen(
 /** Name of the token that is stored beside the journal. */
 export const MACHINE = 'local';
 
-/** Shortest token, characters: shorter tokens could be guessed. */
+/** Shortest token, in characters: shorter tokens could be guessed. */
 const TOKEN_MIN = 16;
 
 /**
  * Reads the tokens of the API.
  *
- * @throws OperatorError `config` if a token cannot be read or is that of the venue, or if two entries share a name or a token
+ * @throws OperatorError `config` if a token cannot be read or is the venue's token, or if two entries share a name or a
+ * token
  */
 export function bearersOf(tokens: OperateConfig['tokens'], venueToken?: Secret): readonly Bearer[] {
   const bearers = tokens.map(bearerOf);

@@ -13,9 +13,10 @@ import type { NotifyConfig } from '../notify/notify-config.ts';
 type Value = string | undefined;
 
 /**
- * Returns the settings of a config that decide what trades, where, and who may act, as the journal records them: by their names in the file,
- * with defaults and variables applied. The engine records limits, rules of approval and people. The list names every setting, so that no
- * secret enters unnoticed: only the source of the venue's token, the names, roles and kinds of other tokens, and no address of a channel.
+ * Returns the settings of a config that determine what trades, where it trades, and who may act. The journal records
+ * them under their names in the file, with defaults and variables applied. The engine records limits, rules of approval
+ * and people. The list names every setting, so that no secret enters unnoticed. It includes only the source of the
+ * venue's token, only the names, roles and kinds of other tokens, and no address of a channel.
  */
 export function settingsInForce(config: Config, account: string): SettingTexts {
   const { pts, reference, footprint, pacing, retry, inDoubt, controls } = config;
@@ -128,7 +129,7 @@ export function channelSettings(notify: NotifyConfig | undefined): ReloadedSetti
   return { prefixes: [CHANNELS], texts: Object.fromEntries(channels) as SettingTexts }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- pairs of text
 }
 
-/** Returns the scheme, host and port of a URL: other parts may contain more than an address, even secrets. */
+/** Returns the scheme, host and port of a URL. The other parts may contain secrets. */
 const originOf = (url: string | undefined): Value => {
   if (url === undefined) return undefined;
   const { protocol, host } = new URL(url);

@@ -12,12 +12,12 @@ import type { Config } from '../config/config.ts';
 import { REQUESTS_PER_TEN_SECONDS } from '../config/desk-settings.ts';
 import { systemClock } from './clock.ts';
 
-/** Requests per ten seconds that only orders and doubts may use: a read of one desk must not delay an order of another. */
+/** Requests per ten seconds that only orders and doubts may use, because a read by one desk must not delay an order of another. */
 const RESERVED = 5;
 /** Limits of the feeds. Source: the public documentation of the venue, "WebSocket rate limits". */
 const MESSAGES_PER_MINUTE = 40;
 const CONNECTIONS = 10;
-/** Longest wait for the store; after that, a request waits for the next attempt. */
+/** Longest wait for the store. After it, a request waits for the next attempt. */
 const TIMEOUT_MS = 5 * SECOND_MS;
 
 /** The limits that the desks behind one network address share. */
@@ -28,7 +28,10 @@ export interface SharedAddress {
   close(): Promise<void>;
 }
 
-/** Returns `undefined` if this desk shares its address with no other, as always in paper mode: each desk has its own embedded venue. */
+/**
+ * Returns `undefined` if this desk shares its address with no other desk. This is always so in paper mode, where each
+ * desk has its own embedded venue.
+ */
 export function sharedAddressOf(
   { address, journal, mode, desk, pacing }: Config,
   warn: Observer['warn'],

@@ -9,7 +9,10 @@ import { readRegularFile } from '../../files/regular-file.ts';
 const schema = z.object({ version: z.int(), author: z.string(), person: z.string().optional() });
 export type StoredVersion = z.output<typeof schema>;
 
-/** Returns the path of the file, beside the config: in the config, names of people could be read as settings or have variables replaced. */
+/**
+ * Returns the path of the file, which is beside the config. In the config itself, names of people could be read as
+ * settings or have variables replaced.
+ */
 const fileBeside = (config: string): string => join(dirname(config), 'fleet-version.json');
 const BYTES_MAX = 65_536;
 

@@ -6,7 +6,7 @@ import { readTokenFor } from '../config/credential.ts';
 import type { Secret } from '../config/secret.ts';
 
 export interface TokenRotation {
-  /** Reads the store and the file now. Returns the result, or `undefined` if the token is unchanged or comes from neither. */
+  /** Reads the store and the file now. Returns the result, or `undefined` if the token is unchanged or comes from neither of them. */
   readonly reread: () => Promise<string | undefined>;
   readonly close: () => void;
 }
@@ -15,10 +15,10 @@ export interface RotationWorld {
   readonly clock: Clock;
   /** Tries another token with a harmless request. */
   readonly tryToken: (token: Secret) => Promise<TokenTrial>;
-  /** Called when the token has its new text, before any request carries it. */
+  /** Called when the token has its new text, before any request uses it. */
   readonly onReplaced: (token: Secret) => void;
   readonly onRefused: (why: string) => void;
-  /** Keeps the token beyond this process; absent if only its file does. */
+  /** Keeps the token beyond this process; absent if only the token's file does. */
   readonly keeper?: TokenKeeper | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface RotationWorld {
 export interface TokenKeeper {
   /** Returns why a token from a file must not be tried, or `undefined` if it may be. */
   refusalOf(token: Secret): string | undefined;
-  /** Makes a token durable. Rejects if that is not certain: the token must not be used yet. */
+  /** Makes a token durable. Rejects if durability is not certain; the token must then not be used yet. */
   keep(token: Secret): Promise<void>;
   /** Returns the token that another process has stored since the last call, if any. */
   newer(): Promise<Secret | undefined>;
@@ -41,14 +41,16 @@ const LOOK_MS = 2_000;
 const LOOKS_PER_READ = 15;
 
 /**
- * Replaces the text of the venue's token when its file contains another one, under the rules of a start. A request reads the token when it
- * is created, so a request in progress ends with the token that it started with. An unusable file, or one whose token the venue refuses,
- * changes nothing: the desk would halt on a refused token.
+ * Replaces the text of the venue's token when its file contains another one, under the rules of a start. A request
+ * reads the token when it is created, so a request in progress completes with the token that it started with. An
+ * unusable file, or a file whose token the venue refuses, changes nothing, because the desk would halt on a refused
+ * token.
  *
- * The rotation checks the file every two seconds, because a file watch misses a rename over the file, and reads it once two checks in a row
- * show the same state, so that it never reads half a token.
+ * The rotation checks the file every two seconds, because a file watch misses a rename over the file, and reads it once
+ * two checks in a row show the same state, so that it never reads half a token.
  *
- * With a keeper, the token is durable there before a request carries it, and the rotation also takes a token that a person puts there.
+ * With a keeper, the token is durable there before a request carries it, and the rotation also uses a token that a
+ * person puts there.
  */
 export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRotation {
   const { token, tokenFile: file } = venue;
@@ -57,14 +59,14 @@ export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRot
     return { reread: async () => await Promise.resolve(undefined), close: () => undefined };
 
   let isUntried = false;
-  /** Token from the keeper, until the venue has answered. */
+  /** Token from the keeper, until the venue has responded. */
   let given: Secret | undefined;
   let lastTrouble: string | undefined;
   const refuse = (why: string): string => {
     world.onRefused(why);
     return `the desk keeps its token: ${why}`;
   };
-  /** Reports an error of the store once: the rotation tries again every two seconds. */
+  /** Reports an error of the store only once, because the rotation tries again every two seconds. */
   const trouble = (error: unknown): string => {
     const why = `the store of its tokens: ${error instanceof Error ? error.message : String(error)}`;
     if (why !== lastTrouble) world.onRefused(why);
@@ -125,7 +127,7 @@ export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRot
     }
     return use(next);
   };
-  /** The last read. Reads run one after the other: a signal may arrive during a check. */
+  /** The last read. Reads run one after the other, because a signal may arrive during a check. */
   let last: Promise<unknown> = Promise.resolve();
   const reread = async (): Promise<string | undefined> => {
     const next = last.then(readAndTry);

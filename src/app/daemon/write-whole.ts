@@ -4,7 +4,7 @@ import { writeSync } from 'node:fs';
 export interface Written {
   /** Bytes that the system did not write. */
   readonly left: Uint8Array;
-  /** Why it wrote no more; `undefined` if it wrote all bytes. */
+  /** Why the system wrote no more; `undefined` if it wrote all bytes. */
   readonly why: Error | undefined;
 }
 

@@ -16,7 +16,7 @@ import type { ApprovalItem } from '../../operate/api/operated-desk.ts';
 
 export type ApprovalState = 'open' | 'approved' | 'rejected' | 'expired' | 'used' | 'withdrawn';
 
-/** Returns the requests of the desk, newest first, as one caller sees them. */
+/** Returns the desk's requests, newest first, as one caller sees them. */
 export const approvalsOf = (desk: Desk, viewer: Caller): readonly ApprovalItem[] =>
   [...desk.state.overrides.all()].map(([id, known]) => approvalOf(desk, viewer, id, known)).toReversed();
 
@@ -49,7 +49,7 @@ function approvalOf(desk: Desk, viewer: Caller, id: string, known: Override): Ap
   const { needs = [], passkey, difference, strategy, parent, expires_at: expiresAt } = proposal;
   return {
     id,
-    // Requests of older journals have no recorded hash; they are over.
+    // Requests in older journals have no recorded hash; they have ended.
     hash: proposal.hash ?? requestHash(proposal, originOf(desk)),
     kind: kindOf(proposal),
     state: stateOf(desk, id, known),
@@ -94,7 +94,7 @@ function stateOf(
   return isOver(desk, id) ? 'expired' : 'open';
 }
 
-/** Returns what the server would answer to each decision of this caller, before the caller sends it. */
+/** Returns how the server would respond to each decision of this caller, before the caller sends it. */
 function whatMayI(
   desk: Desk,
   caller: Caller,

@@ -50,8 +50,8 @@ export const deskApi = (
 });
 
 /**
- * Shortest time between alerts about refused callers, so that a flood of refusals does not become a flood of alerts. Each
- * alert has the number of refusals without an alert before it.
+ * Shortest time between alerts about refused callers, so that a flood of refusals does not become a flood of alerts.
+ * Each alert states how many refusals before it raised no alert.
  */
 const REFUSED_EVERY_MS = 10_000;
 
@@ -250,7 +250,7 @@ function doubtOf(desk: Desk, open: Open): object {
   };
 }
 
-/** Returns what may still happen, regardless of further commands. */
+/** Returns the trades that may still happen, regardless of further commands. */
 function openOf(desk: Desk): object {
   const { attempts, slices, doubts } = desk.state;
   const under = [...attempts.values()].filter(({ doubt }) => doubt === undefined);
@@ -283,8 +283,8 @@ function openOf(desk: Desk): object {
 }
 
 /**
- * Starts an occurrence of a strategy. Waits for the answer a little longer than the desk waits for a fresh price: without an
- * answer by then, the desk does not accept commands.
+ * Starts an occurrence of a strategy. Waits for the response a little longer than the desk waits for a fresh price: if
+ * there is no response by then, the desk does not accept commands.
  */
 async function runNow(
   desk: Desk,
@@ -348,8 +348,8 @@ type MaybeLater = CommandAnswer | Promise<CommandAnswer>;
 const DURABLE_MS = 4_000;
 
 /**
- * Sends a command and returns its answer. The engine answers in this tick, unless it does not accept commands; with a journal that
- * several owners reach, it answers once the server of the journal has the records.
+ * Sends a command and returns its response. The engine responds in this tick if it accepts commands; with a journal
+ * that several owners reach, it responds once the journal's server has the records.
  */
 export function answered(
   { ports }: Pick<Desk, 'ports'>,
@@ -365,7 +365,7 @@ export function answered(
   return firstValueFrom(race(answer$, timer(DURABLE_MS, ports.clock.scheduler).pipe(map(() => NOT_YET))));
 }
 
-/** An order with an unparsed body. */
+/** An order whose body is not parsed. */
 type BodyOrder = Extract<Order, { readonly body: unknown }>;
 
 function propose(desk: Desk, { by, token, body }: BodyOrder, send: (command: Command) => void): MaybeLater {

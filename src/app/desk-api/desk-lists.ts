@@ -44,7 +44,7 @@ export function strategyRows(desk: Desk): readonly StrategyRow[] {
   });
 }
 
-/** Returns the parents of the desk: those of strategies that know their total, and those with an open slice. */
+/** Returns the desk's parents: those of strategies that know their total, and those with an open slice. */
 export function parentRows(desk: Desk, strategy?: string): readonly ParentRow[] {
   const { state, strategies, policy } = desk;
   const rows = new Map<string, ParentRow>();

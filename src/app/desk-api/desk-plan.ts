@@ -7,7 +7,7 @@ import type { PlanWorld } from '../planning/planning.ts';
 import { planData } from '../planning/plan-text.ts';
 import { checkedPlan } from '../planning/checked-plan.ts';
 
-/** Largest number of slots in one plan here: more would delay the desk. */
+/** Largest number of slots in one plan here; more slots would delay the desk. */
 const SLOTS_MAX = 2_000;
 
 export interface PlanQuery {

@@ -10,10 +10,10 @@ type Status = z.output<typeof status>;
 
 const ANSWER_MS = 3_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** Time for which the fleet reuses its answers, so that many viewers query the other desks no more often than one viewer. */
+/** Time for which the fleet reuses its responses, so that many viewers query the other desks no more often than one viewer. */
 const FRESH_MS = 2_000;
 
-/** Returns the row of a desk from its status. Every desk is independent: nothing adds figures of live to figures of paper. */
+/** Returns the row of a desk from its status. Every desk is independent; live figures are never added to paper figures. */
 export const fleetRow = (name: string, url: string | undefined, said: Status): FleetRow => ({
   name,
   url,
@@ -29,12 +29,12 @@ export const fleetRow = (name: string, url: string | undefined, said: Status): F
   data_age_s: said.account_read_age_s,
 });
 
-/** Asks the other desks, all at once, and waits at most three seconds for each. */
+/** Queries the other desks simultaneously, and waits at most three seconds for each. */
 export class Fleet {
   readonly #members: readonly FleetMember[];
   readonly #now: () => number;
   #kept: { readonly at: number; readonly rows: Promise<readonly FleetRow[]> } | undefined;
-  /** The last answer of each desk, and its time. */
+  /** Each desk's last response, with its time. */
   readonly #heard = new Map<string, { readonly at: number; readonly row: FleetRow }>();
 
   constructor(members: readonly FleetMember[], now: () => number) {
@@ -49,7 +49,7 @@ export class Fleet {
     return await this.#kept.rows;
   }
 
-  /** Returns the row of a desk. A desk that does not answer keeps its mode, and shows the time since its last answer. */
+  /** Returns the row of a desk. A desk that does not respond keeps its mode, and shows the time since its last response. */
   async #row(member: FleetMember): Promise<FleetRow> {
     const row = await askedRow(member);
     const at = this.#now();

@@ -7,7 +7,7 @@ import type { AnswerOf } from '../../operate/api/desk-reads.ts';
 
 type LimitRow = AnswerOf<'/api/v1/limits'>['items'][number];
 
-/** Returns each limit in force with its usage. Orders under way, doubts and missing parts of fills count at their worst. */
+/** Returns each limit in force with its usage. Orders in flight, doubts and missing parts of fills count at their worst case. */
 export function limitRows(desk: Desk): readonly LimitRow[] {
   const { limits } = desk.policy;
   const { currency } = limits;
@@ -83,7 +83,7 @@ function incoming({ state }: Desk, currency: string): Quantity {
   return sum;
 }
 
-/** Returns what an order may take from the balance of a currency, at worst. */
+/** Returns the most that an order may take from the balance of a currency. */
 export const reserveOf = (
   intent: Parameters<typeof outgoing>[0],
 ): { readonly currency: string; readonly amount: string } => {

@@ -32,17 +32,20 @@ export interface ReadApiParts {
   readonly alerts: AlertHistory;
   readonly prices: PriceRing;
   readonly status: () => object;
-  /** Answers requests for pages of the past, within seconds. */
+  /** Handles requests for pages of the past, within seconds. */
   readonly pages: History;
-  /** Answers requests that need the whole journal. They take longer and delay no page. */
+  /** Handles requests that need the whole journal. These take longer, but delay no page. */
   readonly reports: History;
   /** The daily comparison with a twin; `undefined`: none. */
   readonly twin?: Pick<DailyTwin, 'last' | 'problem'> | undefined;
-  /** Whether the process has started to trade, and so has checked the chain up to the head at its start. */
+  /** Whether the process has started to trade, and has therefore checked the chain up to its head at the start. */
   readonly isProven: () => boolean;
 }
 
-/** Returns the reads of the API besides the status: the present comes from memory, the past from the journal, off this thread. */
+/**
+ * Returns the API's reads other than the status. The present comes from memory; the past comes from the journal, which
+ * another thread reads.
+ */
 export function readApi(parts: ReadApiParts): DeskReads {
   const { desk, journal, pages, reports, prices } = parts;
   const { clock } = desk.ports;
@@ -226,7 +229,7 @@ function planWorldOf({ desk, config }: ReadApiParts): PlanWorld {
 
 type Chain = Omit<AnswerOf<'/api/v1/chain'>, 'seq' | 'hash'>;
 
-/** Returns how far the chain is verified: as a whole at the start, and since then by reading back the new records. */
+/** Returns how far the chain is verified. It is verified as a whole at the start; since then, the new records are read back. */
 function chainOf({ desk, journal, isProven }: ReadApiParts): (reports: History) => Promise<Chain> {
   let to = journal.head();
   let at: Instant | undefined;

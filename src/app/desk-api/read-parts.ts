@@ -6,7 +6,7 @@ import type { History } from '../reads/read-thread.ts';
 import { PriceRing } from './price-ring.ts';
 import { pastOf } from './read-api.ts';
 
-/** The sources of the API besides the memory of the desk: the past, the prices of this process, and the stream of records. */
+/** The API's sources other than the desk's memory: the past, the prices of this process, and the stream of records. */
 export interface ReadParts {
   readonly journal: Journal;
   readonly pages: History;
@@ -16,7 +16,7 @@ export interface ReadParts {
   close(): void;
 }
 
-/** Longest wait for a page of the past, and for an answer that needs the whole journal. */
+/** Longest waits for a page of the past, and for a response that needs the whole journal. */
 const PAGES_MS = 10_000;
 const REPORTS_MS = 60_000;
 /** Interval at which the process samples the reference prices for a chart. */

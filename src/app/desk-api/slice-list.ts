@@ -20,13 +20,13 @@ interface Spanned extends Omit<QueryOf<'/api/v1/slices'>, 'since' | 'until'> {
   readonly until?: Instant | undefined;
 }
 
-/** The three parts of the list, oldest first: slices that have ended, are open, or are planned. */
+/** The three parts of the list, oldest first: ended, open and planned slices. */
 const PARTS = ['ended', 'open', 'planned'] as const;
 type Part = (typeof PARTS)[number];
 
 /**
- * Lists the slices of a desk, ended, open and planned. A cursor names the part and the place in it: the record of the last slice that
- * ended, or the key of the last open or planned slice.
+ * Lists a desk's ended, open and planned slices. A cursor names the part and the place in it: the record of the last
+ * slice that ended, or the key of the last open or planned slice.
  */
 export async function sliceList(
   desk: Desk,
@@ -130,11 +130,11 @@ async function openSlices(
     .map(({ intent }) => ({ parent: intent.parent, slice: intent.slice }));
   if (slices.length === 0) return [];
   const rows = (await history.ask({ what: 'open_slices', slices })) as readonly SliceRow[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- `historyOf` answers so
-  // A slice that has ended in the meantime is on the next page of ended slices.
+  // A slice that has ended meanwhile is on the next page of ended slices.
   return rows.filter(({ state }) => state === 'open');
 }
 
-/** Returns the planned slices of one strategy: computing those of all strategies takes too long here. */
+/** Returns the planned slices of one strategy. Computing those of all strategies would take too long here. */
 function plannedSlices(
   { strategies, state, ports }: Desk,
   world: PlanWorld,

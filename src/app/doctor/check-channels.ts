@@ -14,7 +14,7 @@ export interface ChannelOptions {
   readonly isSending: boolean;
 }
 
-/** Checks the channels and heads that the desk sends. Sends nothing unless requested. */
+/** Checks the channels and the publication of heads. Sends nothing unless requested. */
 export async function checkChannels(
   { operate }: Config,
   { file, isSending }: ChannelOptions,

@@ -14,8 +14,8 @@ import type { FoundDaemon } from '../daemon/control-file.ts';
 import type { Finding } from './finding.ts';
 
 /**
- * Checks the chain of the journal, how the last process ended, and what it left open. `found`: the journal to which the daemon writes, or
- * wrote last.
+ * Checks the journal's chain, how the last process ended, and what it left open. `found`: the journal to which the
+ * daemon writes, or wrote last.
  */
 export function checkJournal(config: Config, configHash: string, found: FoundDaemon): readonly Finding[] {
   const file = placeOfJournal(found.journal);

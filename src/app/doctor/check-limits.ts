@@ -5,7 +5,10 @@ import { faultWords, standingFaults } from '../planning/standing-faults.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 import type { Finding } from './finding.ts';
 
-/** Checks the limits against the strategies, as `validate` and `plan` do. The config already refuses live mode without all limits. */
+/**
+ * Checks the limits against the strategies, as `validate` and `plan` do. Loading the config already refuses live mode
+ * if a limit is missing.
+ */
 export function checkLimits(
   config: Config,
   strategies: readonly LoadedStrategy[],

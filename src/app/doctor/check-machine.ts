@@ -66,7 +66,7 @@ function nodeFinding(config: Config | undefined): Finding {
 }
 
 const MIB = 1_048_576;
-/** Free space below which a person should check: a desk writes some hundred megabytes per year. */
+/** Free space below which a person should check; a desk writes a few hundred megabytes per year. */
 const ROOM_WARN = 512 * MIB;
 /** In-memory file systems, which lose their content at a restart, by their types in statfs(2). */
 const IN_MEMORY: ReadonlyMap<number, string> = new Map([

@@ -14,8 +14,8 @@ import { version } from '../version.ts';
 import type { Finding } from './finding.ts';
 
 /**
- * Checks the venue: whether it answers and accepts the token, what the token may do, which routes exist, and the clock. This client can call
- * only routes that read.
+ * Checks the venue: whether it responds and accepts the token, what the token may do, which routes exist, and the
+ * clock. This client can call only routes that read.
  */
 export async function checkVenue(config: Config, isRunning: boolean): Promise<readonly Finding[]> {
   const { baseUrl, token, ca } = config.venue;
@@ -59,11 +59,11 @@ export async function checkVenue(config: Config, isRunning: boolean): Promise<re
   }
 }
 
-/** A path that no venue has; the answer to it distinguishes a missing route from a missing order. */
+/** A path that no venue has. The response to it helps to distinguish a missing route from a missing order. */
 const NO_ROUTE = '/v1/tranche-doctor-no-such-route';
 const TIMEOUT_MS = 10_000;
 
-/** Sends a request. Returns the answer, or why there is none. */
+/** Sends a request. Returns the response, or why there is none. */
 async function ask(http: VenueHttp, path: string): Promise<Reply | string> {
   try {
     return await lastValueFrom(http.exchange({ method: 'GET', path, timeoutMs: TIMEOUT_MS }));

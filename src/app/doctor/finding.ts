@@ -8,14 +8,14 @@ export interface Finding {
   /** `skipped`: the check could not be made; the text says why. */
   readonly verdict: 'ok' | 'warn' | 'fail' | 'skipped';
   readonly says: string;
-  /** The file, folder or address that was checked. */
+  /** The file, folder or URL that was checked. */
   readonly where?: string | undefined;
   readonly fix?: string | undefined;
   /** For a `fail`: the exit code that a start would return. */
   readonly exit?: ExitName | undefined;
 }
 
-/** Exit codes from the worst: the exit code names the first problem to fix, because later checks depend on earlier ones. */
+/** Exit codes, the worst first. The exit code names the first problem to fix, because later checks depend on earlier ones. */
 const WORST: readonly ExitName[] = ['data', 'storage', 'config', 'unavailable', 'again'];
 
 /** Returns the exit code: 0 unless a check failed. */

@@ -12,7 +12,7 @@ import { StatusStore } from './status-store.ts';
 import { StoreSession } from './store-session.ts';
 
 const LOOK_MS = 100;
-/** Longest further wait for an owner that has started the command. */
+/** Longest additional wait for an owner that has started the command. */
 const BEGUN_MS = 10_000;
 
 /** Longest wait for a hibernating desk to start. */
@@ -67,14 +67,14 @@ async function readOf(session: StoreSession, desk: string, path: string): Promis
 }
 
 export interface SendOptions {
-  /** Longest wait for an owner's answer, ms. Default: as long as a command is valid. */
+  /** Longest wait for an owner's response, ms. Default: as long as a command is valid. */
   readonly waitMs?: number | undefined;
   readonly say?: ((line: string) => void) | undefined;
 }
 
 /**
- * Sends a command and waits for its answer. A hibernating desk starts first, except for a halt. A command that no owner starts in time
- * becomes void; a halt waits for the next owner, and the answer says so.
+ * Sends a command and waits for its response. A hibernating desk starts first, except for a halt. A command that no
+ * owner starts in time becomes void; a halt waits for the next owner, and the response states this.
  *
  * @throws OperatorError `unavailable`: the desk has never had an owner.
  */

@@ -36,7 +36,7 @@ export interface NewCommand {
 
 export interface CommandState {
   readonly ended: boolean;
-  /** Status and JSON body of the answer, once the command has ended. */
+  /** Status and JSON body of the response, once the command has ended. */
   readonly status: number;
   readonly answer: string;
   /** Epoch of the owner that started it. */
@@ -62,7 +62,7 @@ const PENDING = `SELECT c.id, c.desk, c.epoch, c.path, c.body, c.caller, c.autho
   FROM tranche.desk_answer a JOIN tranche.desk_command c ON c.id = a.command
   WHERE a.ended IS NULL AND a.desk = ANY($1) ORDER BY c.id`;
 
-/** Commands for desks, one row each: any process may send one, the owner executes it, and it has one answer. */
+/** Commands for desks, one row each. Any process may send a command; the desk's owner executes it and writes one response. */
 export class CommandStore {
   readonly #session: Pick<StoreSession, 'rows'>;
 
@@ -106,7 +106,10 @@ export class CommandStore {
     return taken.length > 0;
   }
 
-  /** Records the answer of the owner that started the command. No owner takes a halt with `begin`: the first owner to answer ends it. */
+  /**
+   * Records the response of the owner that started the command. No owner takes a halt with `begin`: the first owner to
+   * answer ends it.
+   */
   async end(
     id: number,
     { epoch, status, body }: { readonly epoch: number; readonly status: number; readonly body: string },
@@ -119,8 +122,8 @@ export class CommandStore {
   }
 
   /**
-   * Declares a command void: one that the owner of epoch `begunBy` started or, without `begunBy`, one that no owner has started.
-   * Returns whether it did.
+   * Declares a command void if the owner of epoch `begunBy` started it or, without `begunBy`, if no owner has started
+   * it. Returns whether it did.
    */
   async voidIt(id: number, says: string, begunBy?: number): Promise<boolean> {
     const ended = await this.#session.rows(

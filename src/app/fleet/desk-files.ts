@@ -46,7 +46,7 @@ function isWithin(root: string, path: string): boolean {
 export const hashOf = (files: DeskFiles): string =>
   hash('sha256', canonicalValue([files.config, files.texts]), 'hex');
 
-/** Returns the lines that changed from one version to the next. */
+/** Returns the lines that differ between one version and the next. */
 export function changedLines(before: DeskFiles | undefined, now: DeskFiles): readonly string[] {
   const names = [...new Set([...Object.keys(before?.texts ?? {}), ...Object.keys(now.texts)])].toSorted();
   return names.flatMap((name) => {
@@ -72,7 +72,7 @@ export interface PlacedFiles {
 }
 
 /**
- * Writes the files for `tranche run`, the config last. Returns the path of the config.
+ * Writes the files for `tranche run`, the config last. Returns the config's path.
  *
  * @throws OperatorError `data` if a name points outside `folder`
  */

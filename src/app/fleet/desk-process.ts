@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 export interface DeskProcess {
   /** Asks the process to finish orders in flight, release the lease and exit. */
   drain(): void;
-  /** Kills the process at once. */
+  /** Kills the process immediately. */
   kill(): void;
   /** Exit code; `undefined` if a signal ended the process or it could not start. */
   readonly ended: Promise<number | undefined>;
@@ -23,8 +23,8 @@ export interface DeskProcessOptions {
 }
 
 /**
- * Starts `tranche run` in a process of its own. The IPC channel carries no messages: the desk drains when the channel breaks, so that
- * no desk runs on without a daemon that could move it.
+ * Starts `tranche run` in a process of its own. The IPC channel carries no messages: the desk drains when the channel
+ * breaks, so that no desk continues without a daemon that could move it.
  */
 export function startDeskProcess({
   program,

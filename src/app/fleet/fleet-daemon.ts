@@ -30,7 +30,7 @@ export interface FleetOptions {
   readonly address: string;
   /** Shortest idle time for which a desk hibernates, ms. Omitted: no desk hibernates. */
   readonly hibernateMs?: number | undefined;
-  /** File with the address of the daemon's API and its callers. Omitted: the daemon serves no API. */
+  /** File that states the address of the daemon's API and its callers. Omitted: the daemon serves no API. */
   readonly settings?: string | undefined;
   readonly json?: boolean | undefined;
 }
@@ -39,12 +39,15 @@ export interface FleetOptions {
 const LOOK_MS = 1_000;
 /** Time without a heartbeat after which other daemons take the desks of a daemon. */
 const BEAT_LATE_MS = 10_000;
-/** Longest wait for the name of a daemon that died: longer than `BEAT_LATE_MS`, after which the store frees the name. */
+/** Longest wait for the name of a daemon that died. It exceeds `BEAT_LATE_MS`, after which the store frees the name. */
 const NAME_WAIT_MS = BEAT_LATE_MS + 2_000;
 const RETRY_MS_MAX = 30_000;
-/** Time without a lease after which a process counts as hung: a working one takes its lease first and renews it every few seconds. */
+/**
+ * Time without a lease after which a process counts as hung. A working process takes its lease first and renews it
+ * every few seconds.
+ */
 const HUNG_MS = 30_000;
-/** Time without a report after which a process with a lease counts as hung: it blocks the desk and obeys no command. */
+/** Time without a report after which a process with a lease counts as hung. Such a process blocks the desk and obeys no command. */
 const UNHEARD_MS = 90_000;
 
 /** A desk that this daemon starts, and restarts when its process ends. */
@@ -54,7 +57,7 @@ interface Running extends Idleness {
   isReleased: boolean;
   /** Number of consecutive processes that ended before they reported. */
   failures: number;
-  /** Epoch of the desk when the process started; the process takes a later one. */
+  /** The desk's epoch when the process started; the process takes a later epoch. */
   epochBefore: number;
   hasReported: boolean;
   startedAt: number;
@@ -66,8 +69,9 @@ interface Running extends Idleness {
 }
 
 /**
- * Takes desks from the store and runs each in a process of its own. The lease alone decides who may trade: the process of a desk takes it
- * or exits. Returns the exit code: 0, 75 if a released desk exited with 75 (an outcome is unknown), or that of an `OperatorError`.
+ * Takes desks from the store and runs each in a process of its own. The lease alone decides who may trade: a desk's
+ * process takes the lease or exits. Returns the exit code: 0, 75 if a released desk exited with 75 (an outcome is
+ * unknown), or that of an `OperatorError`.
  */
 export async function runFleet(options: FleetOptions, io: RunIo): Promise<number> {
   return await new FleetDaemon(options, io).run();
@@ -115,7 +119,7 @@ class FleetDaemon {
       this.#say('fleet_ready', { daemon: this.#me, ...(served === undefined ? {} : { url: served.url }) });
       while (!this.#isDraining || this.#running.size > 0) {
         const isStoreThere = await this.#look();
-        // The claims of this daemon expire with its heartbeats, as they do when a daemon dies.
+        // If the store is unreachable, this daemon's claims expire with its heartbeats, as they do when a daemon dies.
         if (this.#isDraining && !isStoreThere && this.#isIdle()) break;
         await sleep(LOOK_MS);
       }
@@ -156,7 +160,10 @@ class FleetDaemon {
     for (const desk of this.#running.keys()) this.#release(desk);
   }
 
-  /** Sends the first heartbeat. A daemon that died keeps its name until its last heartbeat is late, so this one waits for the name. */
+  /**
+   * Sends the first heartbeat. A daemon that died keeps its name until its last heartbeat is late, so a new daemon
+   * waits for the name.
+   */
   async #takeName(): Promise<void> {
     const started = performance.now();
     for (let tries = 0; ; tries += 1) {
@@ -194,8 +201,8 @@ class FleetDaemon {
   }
 
   /**
-   * Sends a heartbeat, then follows each desk in the store. While the store is unreachable, the desks continue as long as they can write,
-   * and decide themselves what to do. Returns whether the store answered.
+   * Sends a heartbeat, then follows each desk in the store. While the store is unreachable, the desks continue as long
+   * as they can write, and each desk decides what to do. Returns whether the store responded.
    */
   async #look(): Promise<boolean> {
     try {
@@ -221,7 +228,7 @@ class FleetDaemon {
       return true;
     } catch (error) {
       this.#trouble(error);
-      // Without the store no desk can renew its lease, so none counts as hung.
+      // Without the store, no desk can renew its lease, so no desk counts as hung.
       for (const running of this.#running.values())
         Object.assign(running, { unleasedSince: undefined, unheardSince: undefined });
       if (error instanceof OperatorError && error.exit === 'storage') return false;
@@ -235,7 +242,7 @@ class FleetDaemon {
     const { desk, daemon } = one;
     const running = this.#running.get(desk);
     if (running === undefined) {
-      // A desk that an earlier run of this daemon claimed is this daemon's.
+      // A desk that an earlier run of this daemon claimed belongs to this daemon.
       const isMine = daemon === this.#me && !this.#isDraining;
       // This daemon now runs an older version than the one that last ran the desk.
       if (isMine && !isAtLeast(version, one.program)) await this.#store.unclaim(desk, this.#me);

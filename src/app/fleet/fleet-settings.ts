@@ -67,7 +67,7 @@ export function readFleetSettings(
         name: one.name,
         kind: one.kind,
         file: near(one.token_file),
-        // The role over all desks; `roleOnDesk` returns that on one desk.
+        // The role on all desks; `roleOnDesk` returns the role on one desk.
         role: roles.findLast((role) => one.roles.some((given) => given.on === undefined && given.role === role)) ?? 'viewer',
       })),
     },

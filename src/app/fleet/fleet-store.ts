@@ -20,11 +20,14 @@ export interface StoredDesk extends PlacedDesk {
   readonly head: Head;
   /** Whether its owner has reported to the store within `REPORTED_S`. */
   readonly isReported: boolean;
-  /** Time until which it has nothing to do, as its owner reports; `undefined`: it has something to do, or may have at any moment. */
+  /**
+   * Time until which it has nothing to do, as its owner reports; `undefined`: it has something to do, or may at any
+   * moment have something to do.
+   */
   readonly idle: { readonly until: string; readonly s: number } | undefined;
   /** Time for which it still hibernates, s; 0: it is due to resume; `undefined`: it does not hibernate. */
   readonly hibernatesS: number | undefined;
-  /** Whether a command waits for its owner. */
+  /** Whether a command awaits its owner. */
   readonly hasCommand: boolean;
 }
 
@@ -46,7 +49,7 @@ export interface Version {
 /** Who stored a version, and why. */
 export type VersionFacts = Pick<Version, 'version' | 'author' | 'person' | 'why'>;
 
-/** Time without a heartbeat after which a daemon counts as silent, on the clock of the server. */
+/** Time without a heartbeat after which a daemon counts as silent, on the server's clock. */
 const SILENT_S = 10;
 
 const DAY_S = 86_400;
@@ -169,7 +172,7 @@ export class FleetStore {
        ON CONFLICT DO NOTHING RETURNING 1`,
       [desk, before + 1, files.config, JSON.stringify(files.texts), hash, why, person ?? null],
     );
-    // A hibernating desk resumes, so that it reads the version at once.
+    // A hibernating desk resumes so that it reads the version immediately.
     await this.#rows(
       'INSERT INTO tranche.fleet_desk (desk) VALUES ($1) ON CONFLICT (desk) DO UPDATE SET resumes_at = NULL',
       [desk],
@@ -178,8 +181,8 @@ export class FleetStore {
   }
 
   /**
-   * Asks the owner of a desk to read the files of a version, in the name of the person who stored it: the request for approval of a
-   * difference names that person.
+   * Asks a desk's owner to read the files of a version on behalf of the person who stored it. If a difference needs
+   * approval, the request names that person.
    */
   async reload(desk: string, { version, author, person, why }: VersionFacts): Promise<void> {
     await new CommandStore(this.#session).send({
@@ -233,7 +236,10 @@ export class FleetStore {
     return { isDraining: row[0] === true };
   }
 
-  /** Claims the desk for this daemon and its version of tranche, unless its daemon is no longer `seen`. Returns whether it did. */
+  /**
+   * Claims the desk for this daemon and its version of tranche, unless the desk's daemon is no longer `seen`. Returns
+   * whether it did.
+   */
   async claim(
     desk: string,
     me: { readonly daemon: string; readonly program: string },
@@ -247,8 +253,9 @@ export class FleetStore {
   }
 
   /**
-   * Records that a desk hibernates, and that it resumes `earlyS` before `until`, at the latest after 18 to 24 hours: the name of the desk
-   * determines that limit, so that not all desks resume at once. Returns `false` if the desk has a newer version or another daemon.
+   * Records that a desk hibernates, and that it resumes `earlyS` before `until`, but after 18 to 24 hours at the
+   * latest. The desk's name determines that limit, so that not all desks resume simultaneously. Returns `false` if the
+   * desk has a newer version or another daemon.
    */
   async hibernate(
     desk: string,

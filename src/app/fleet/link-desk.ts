@@ -15,15 +15,15 @@ export interface DeskToLink {
   readonly desk: Desk;
   readonly alerts: AlertHistory;
   readonly isReady: () => boolean;
-  /** Returns the address of the desk's API, or `undefined` if the desk serves no API, or not yet. */
+  /** Returns the URL of the desk's API, or `undefined` if the desk serves no API or does not serve it yet. */
   readonly url: () => string | undefined;
   readonly command: (command: Command) => void;
   readonly warn: (why: string) => void;
 }
 
 /**
- * Makes a desk whose journal is in PostgreSQL obey the commands in the store. When this resolves, halts that waited there are set.
- * Returns the function that ends the link. Does nothing for other journals.
+ * Makes a desk whose journal is in PostgreSQL obey the commands in the store. When the promise resolves, halts that
+ * waited there are in force. Returns the function that ends the link. Does nothing for other journals.
  *
  * @throws OperatorError `storage`: the store cannot be read.
  */

@@ -1,4 +1,4 @@
-/** A desk of the store, as all daemons see it. */
+/** A desk in the store, as all daemons see it. */
 export interface PlacedDesk {
   readonly desk: string;
   /** The daemon that runs it; `undefined` if no daemon has claimed it. */
@@ -29,9 +29,9 @@ export interface Placement {
 }
 
 /**
- * Decides which desks a daemon takes and which it releases. Each daemon decides for itself from the same rows: the store admits one of two
- * claims, and the lease one of two processes. A desk is free if it has no lease and its daemon, if any, is silent. No desk goes to an older
- * version of tranche than the one that ran it last.
+ * Decides which desks a daemon takes and which it releases. Each daemon decides for itself from the same rows. The
+ * store admits one of two claims, and the lease admits one of two processes. A desk is free if it has no lease and its
+ * daemon, if any, is silent. No desk goes to an older version of tranche than the one that ran it last.
  */
 export function placement(
   me: string,
@@ -73,7 +73,7 @@ export function placement(
   return { take, release: release.map(({ desk }) => desk) };
 }
 
-/** Returns the desk to release to a daemon with less load: at most one at a time, and none that a person moved here. */
+/** Returns the desk to release to a less loaded daemon: at most one at a time, and never a desk that a person moved here. */
 function toSpread(
   me: string,
   mine: readonly PlacedDesk[],
@@ -109,7 +109,7 @@ function canTake(
   return one !== undefined && (load.get(daemon) ?? 0) < one.capacity && isAtLeast(one.program, desk.program);
 }
 
-/** Returns whether a version such as 0.10.2 is at least another, compared by numbers. */
+/** Returns whether a version, such as 0.10.2, is at least as high as another. Compares their numbers, not their text. */
 export const isAtLeast = (program: string, other: string): boolean =>
   program.localeCompare(other, 'en', { numeric: true }) >= 0;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { anchorAt } from '../../journal/proof/anchor.ts';
 import type { Head } from '../../journal/proof/chain.ts';
 
-/** Shortest time between two writes of the anchor of a desk that runs elsewhere: each write flushes three times. */
+/** Shortest time between two writes of the anchor for a desk that runs elsewhere, because each write flushes three times. */
 const KEEP_MS = 30_000;
 
 /** Returns the path with which the names of a desk's files on this machine begin. */
@@ -25,7 +25,7 @@ export class SeenHeads {
     this.#now = now;
   }
 
-  /** Notes the end of a journal. Ignores a lower number than before: it is the sign of an older copy. */
+  /** Records the head of a journal. Ignores a number lower than before, which is a sign of an older copy. */
   see(desk: string, head: Head): void {
     if (head.seq > (this.#seen.get(desk)?.seq ?? 0)) this.#seen.set(desk, head);
   }
@@ -38,7 +38,10 @@ export class SeenHeads {
     this.#writeAnchor(desk);
   }
 
-  /** Writes the anchor before the desk starts here. From then on the desk maintains it, because a person may accept an older copy. */
+  /**
+   * Writes the anchor before the desk starts here. From then on, the desk itself maintains it, because a person may
+   * accept an older copy.
+   */
   handOver(desk: string): void {
     this.#writeAnchor(desk);
     this.#seen.delete(desk);

@@ -41,7 +41,7 @@ const FRESH_MS = 1_000;
 /** Shortest time between two warnings about refused callers. */
 const REFUSED_MS = 10_000;
 
-/** Name of the control file, beside the folders of the desks, by which commands on this machine find its daemon. */
+/** Name of the control file, beside the desks' folders, through which commands on this machine find the daemon. */
 export const controlOf = 'fleet';
 
 /** Serves health, metrics, the API and the pages of all desks of the store. @throws OperatorError as `startOperate` does */
@@ -95,7 +95,7 @@ export async function serveFleet(settings: FleetSettings, served: FleetToServe):
 
 const newSecret = (): string => randomBytes(32).toString('base64url');
 
-/** A fleet has no people: passkeys belong to a desk, and a fleet accepts only tokens and the machine of a daemon. */
+/** A fleet has no people, because passkeys belong to a desk. A fleet accepts only tokens and the daemon's own machine. */
 const NOBODY: PeopleDesk = {
   get: () => undefined,
   all: () => [],

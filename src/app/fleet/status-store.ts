@@ -8,7 +8,7 @@ export interface DeskReport {
   readonly doubts: readonly object[];
   /** Number of the newest record. */
   readonly head: number;
-  /** Address of its API and pages; `null` if it serves none. */
+  /** URL of its API and pages; `null` if it serves none. */
   readonly url: string | null;
   /** Time until which it has nothing to do, ISO 8601; `null`: it has something to do, or may have at any moment. */
   readonly idle_until: string | null;
@@ -18,7 +18,7 @@ export interface ReportedDesk {
   readonly desk: string;
   /** Epoch of the owner that reported. */
   readonly epoch: number;
-  /** Time since the report on the clock of the server. */
+  /** Time since the report on the server's clock. */
   readonly ageS: number;
   readonly report: DeskReport;
 }
@@ -31,7 +31,7 @@ export class StatusStore {
     this.#session = session;
   }
 
-  /** Replaces the reports of the desks whose epoch is still that of the report. */
+  /** Replaces the reports of those desks whose epoch is still the report's epoch. */
   async publish(
     reports: readonly { readonly desk: string; readonly epoch: number; readonly report: DeskReport }[],
   ): Promise<void> {

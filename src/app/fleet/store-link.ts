@@ -15,7 +15,7 @@ export interface LinkedDesk {
   readonly isReady: () => boolean;
   /** Returns whether the journal has the record of the halt in force. */
   readonly isHaltNoted: () => boolean;
-  /** Returns a text that changes whenever the desk should report at once. */
+  /** Returns a text that changes whenever the desk should report immediately. */
   readonly standing: () => string;
   readonly report: () => DeskReport;
   readonly warn: (why: string) => void;
@@ -28,10 +28,13 @@ const REPORT_MS = 5_000;
 /** Longest wait for the record of a halt; the halt takes effect before that. */
 const NOTED_MS = 10_000;
 
-/** Links by database; the desks of this process share them. */
+/** Links by database. The desks of this process share the link to a database. */
 const links = new Map<string, StoreLink>();
 
-/** Links a desk to the store of its journal. When this resolves, halts that waited there are set. Returns the function to end the link. */
+/**
+ * Links a desk to the store of its journal. When the promise resolves, halts that waited there are in force. Returns
+ * the function to end the link.
+ */
 export async function linkToStore(connectionString: string, desk: LinkedDesk): Promise<() => Promise<void>> {
   const link = links.get(connectionString) ?? new StoreLink(connectionString);
   links.set(connectionString, link);
@@ -56,7 +59,7 @@ class StoreLink {
   /** The last report of each desk. */
   readonly #reported = new Map<string, { readonly standing: string; readonly at: number }>();
   readonly #desks = new Map<string, LinkedDesk>();
-  /** Commands in progress, and halts that have ended: rows read before their end still show them as open. */
+  /** Commands in progress, and halts that have ended, because rows read before their end still show them as open. */
   readonly #underWay = new Set<number>();
   /** The last command of each desk, other than a halt. */
   readonly #last = new Map<string, Promise<void>>();
@@ -138,7 +141,7 @@ class StoreLink {
     if (due.length > 0) await this.#statuses.publish(due).catch(() => undefined);
   }
 
-  /** Executes a command: a halt at once, other commands of a desk one after the other. */
+  /** Executes a command: a halt immediately, other commands of a desk one after the other. */
   #follow(desk: LinkedDesk, command: StoredCommand): void {
     const { id, path } = command;
     if (this.#underWay.has(id)) return;
@@ -161,15 +164,15 @@ class StoreLink {
   }
 
   /**
-   * Halts the desk at once, and answers when the journal has the halt. Until then the row stays open, and the next owner halts the desk
-   * before it sends anything. Returns whether the command has ended.
+   * Halts the desk immediately, and responds once the journal contains the halt. Until then the row stays open, and the
+   * next owner halts the desk before it sends anything. Returns whether the command has ended.
    */
   async #halt(desk: LinkedDesk, command: StoredCommand): Promise<boolean> {
     const { id, path, body, caller } = command;
     const { status, body: answer } =
       caller === undefined ? UNREADABLE : await desk.execute({ path, body, caller });
     if (status === 200 && !(await isNoted(desk))) return false;
-    // A caller that has the answer must see the state of the desk after the halt.
+    // Once a caller has the response, it must see the desk's state after the halt.
     await this.#report();
     await this.#commands.end(id, { epoch: desk.epoch, status, body: answer });
     return true;
@@ -177,7 +180,7 @@ class StoreLink {
 
   async #execute(desk: LinkedDesk, command: StoredCommand): Promise<void> {
     const { id, epoch, path, body, caller, begunBy, isLate } = command;
-    // The desk has a newer owner: this one is about to detect that it lost the lease.
+    // The desk has a newer owner. This owner is about to detect that it lost the lease.
     if ((epoch ?? 0) > desk.epoch || (begunBy ?? 0) > desk.epoch) return;
     if (begunBy !== undefined) {
       await this.#commands.voidIt(id, `the owner under epoch ${begunBy} started it and did not answer: the journal shows whether it took effect`, begunBy); // prettier-ignore
@@ -194,7 +197,7 @@ class StoreLink {
     if (!desk.isReady() || !(await this.#commands.begin(command, desk.epoch))) return;
     const { status, body: answer } =
       caller === undefined ? UNREADABLE : await desk.execute({ path, body, caller });
-    // Nobody waits for the answer to a standing command.
+    // Nobody waits for the response to a standing command.
     if (status !== 200 && epoch === undefined) desk.warn(`command ${id} of the store, ${path}: ${answer}`);
     await this.#report();
     await this.#commands.end(id, { epoch: desk.epoch, status, body: answer });

@@ -9,7 +9,7 @@ type Connecting = ReturnType<typeof connectTo>;
 
 export interface Listening {
   readonly channel: string;
-  /** Called for each notification. Notifications sent while there is no connection are lost, so also poll. */
+  /** Called for each notification. Notifications sent while there is no connection are lost, so callers must also poll. */
   readonly onNotice: () => void;
 }
 
@@ -29,11 +29,11 @@ export class StoreSession {
   /**
    * Executes a statement and returns its rows. Statements run one after the other, in the order of the calls.
    *
-   * @throws OperatorError `storage` if the statement fails or the server does not answer
+   * @throws OperatorError `storage` if the statement fails or the server does not respond
    */
   async rows(text: string, values: readonly Value[] = []): Promise<readonly Row[]> {
     const answer = this.#after(this.#before, text, values);
-    // The caller receives the error; the next statement does not depend on it.
+    // The caller receives the error. The next statement must not fail because of it.
     this.#before = answer.catch(() => undefined);
     return await answer;
   }
@@ -57,7 +57,7 @@ export class StoreSession {
     }
   }
 
-  /** Closes the connection. Statements that wait for their turn fail. */
+  /** Closes the connection. Statements that still wait for their turn fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const client = this.#client;

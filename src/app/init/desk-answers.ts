@@ -8,11 +8,11 @@ import { COMMON_CURRENCIES } from '../strategies/strategies.ts';
 /** What a new desk should do: all answers to `init`, as text. */
 export interface DeskAnswers {
   readonly does: 'buy' | 'sell' | 'dca' | 'rebalance';
-  /** Pair to trade; a rebalancing has the pairs that follow from its weights instead. */
+  /** Pair to trade. A rebalancing instead has the pairs that follow from its weights. */
   readonly pair: string;
-  /** Size in total, or each time: `1.5 btc`. */
+  /** Total size, or size of each trade: `1.5 btc`. */
   readonly size: string;
-  /** Duration of a total, ISO 8601. */
+  /** Time over which the total is traded, ISO 8601. */
   readonly over: string;
   /** Weights in percent, `btc=20,eth=10`; the rest is cash in usd. */
   readonly weights: string;
@@ -29,7 +29,7 @@ export interface DeskAnswers {
   readonly maxQuantity: string;
   readonly sellPath: string;
   readonly notify: 'none' | 'slack' | 'teams' | 'json';
-  /** Address to which messages are posted. It is kept in a file of its own. */
+  /** URL to which messages are posted. It is kept in a separate file. */
   readonly notifyUrl: string;
   /** Address of the dashboard, the API and the metrics, or `off`. */
   readonly listen: string;

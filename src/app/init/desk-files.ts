@@ -5,7 +5,7 @@ import type { DeskAnswers } from './desk-answers.ts';
 
 /** A file of a new desk. */
 export interface NewFile {
-  /** Path relative to the folder of the desk. */
+  /** Path relative to the desk's folder. */
   readonly path: string;
   readonly text: string;
   /** Whether only its owner may read it. */

@@ -6,7 +6,7 @@ import { makeFolders } from '../../journal/sqlite/files.ts';
 import { shownPath, whyUnreadable } from '../config/files.ts';
 import type { RunIo } from '../commands/run.ts';
 
-/** Files that `init` writes if it does not ask: the examples of this package, which its tests load. */
+/** Files that `init` writes if it asks no questions: the examples of this package, which its tests load. */
 export const initFiles = [
   'config/paper.yaml',
   'config/dry-run.yaml',

@@ -52,7 +52,8 @@ export async function init({ folder, given }: InitOptions, io: RunIo, terminal: 
 const CANCELED = 130;
 
 /**
- * Returns every answer: from the options, else from the person, else the default. Returns `undefined` if the person cancels.
+ * Returns every answer: from the options, otherwise from the person, otherwise the default. Returns `undefined` if the
+ * person cancels.
  *
  * @throws OperatorError `usage` for an invalid answer, and for a required answer that is missing.
  */
@@ -121,7 +122,7 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // The folder contains files of somebody else.
+    // The folder contains somebody else's files.
   }
 }
 

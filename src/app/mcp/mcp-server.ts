@@ -8,7 +8,7 @@ import type { Tool } from './mcp-tools.ts';
 
 /** Supported versions of the Model Context Protocol, the newest last; the methods below are the same in all of them. */
 const PROTOCOLS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
-/** Longest text of an answer, characters: clients have a limited context. */
+/** Longest text of a response, in characters: clients have a limited context. */
 const TEXT_MAX = 200_000;
 
 const request = z.object({
@@ -24,7 +24,7 @@ const callParams = z.object({ name: z.string(), arguments: z.unknown().optional(
 const [PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS] = [-32_700, -32_600, -32_601, -32_602];
 
 /**
- * Answers a client of the Model Context Protocol until `input` ends. Each line is one JSON-RPC message. Source:
+ * Serves a client of the Model Context Protocol until `input` ends. Each line is one JSON-RPC message. Source:
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports, "stdio".
  */
 export async function serveMcp(tools: readonly Tool[], input: Readable, output: Out): Promise<void> {
@@ -39,7 +39,7 @@ type Answer = { readonly id: string | number | null } & Readonly<
   { result: unknown } | { error: { readonly code: number; readonly message: string } }
 >;
 
-/** Returns the answer to a message, or `undefined` for a notification. */
+/** Returns the response to a message, or `undefined` for a notification. */
 async function answerOf(line: string, tools: readonly Tool[]): Promise<Answer | undefined> {
   let message: unknown;
   try {

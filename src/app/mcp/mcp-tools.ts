@@ -16,11 +16,11 @@ export interface Tool {
   readonly description: string;
   /** JSON Schema of its arguments. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** Returns the answer as JSON. `given`: arguments from the client. @throws OperatorError */
+  /** Returns the response as JSON. `given`: arguments from the client. @throws OperatorError */
   readonly call: (given: unknown) => string | Promise<string>;
 }
 
-/** Routes without a tool: a stream, and the document of the API. */
+/** Routes without a tool: a stream, and the API document. */
 const NO_TOOLS: ReadonlySet<string> = new Set(['/api/v1/events', '/api/v1/openapi.json']);
 
 /** Returns the tools of a desk: one for each API route that a viewer may read, and tools that read the journal without a running desk. */
@@ -52,7 +52,7 @@ function apiTool(path: ApiPath, summary: string, options: DaemonOptions, io: Com
   };
 }
 
-/** Arguments of a route, which checks them itself. */
+/** Arguments of a route. The route checks them itself. */
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 
 const ofDay = z.strictObject({

@@ -3,7 +3,10 @@ import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { DigestTimes } from './notify-config.ts';
 
-/** Returns the first digest time after `after`. If a clock change skips a local time, the time shifts by the length of the gap. */
+/**
+ * Returns the first digest time after `after`. If a clock change skips that local time, the digest time shifts by the
+ * length of the gap.
+ */
 export function nextDigest({ at, timeZone, days }: DigestTimes, after: Instant): Instant {
   const [hour = 0, minute = 0] = at.split(':').map(Number);
   const begin = Temporal.Instant.fromEpochMilliseconds(after).toZonedDateTimeISO(timeZone).toPlainDate();

@@ -6,7 +6,7 @@ import type { HeartbeatConfig } from './notify-config.ts';
 
 export interface HeartbeatParts {
   readonly clock: Pick<Clock, 'scheduler'>;
-  /** Checked before each heartbeat. While it returns false, none is sent, so that the external service raises an alarm. */
+  /** Called before each heartbeat. While it returns false, no heartbeat is sent, so that the external service raises an alarm. */
   readonly isWell: () => boolean;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }

@@ -26,7 +26,7 @@ export interface NotificationsParts {
   readonly url: string;
   readonly clock: Pick<Clock, 'wall' | 'monotonic' | 'scheduler'>;
   readonly random: Random;
-  /** Returns one line for each matter that waits for a person. */
+  /** Returns one line for each matter that awaits a person. */
   readonly waiting: () => readonly string[];
   /** Returns the results of the desk's twin since a time, in lines; empty if no day was compared. */
   readonly twinLines: (since: Instant) => readonly string[];
@@ -124,14 +124,17 @@ export function notifications(
       )
       .subscribe();
   let running: Subscription | undefined;
-  /** Starts at the first record of this process. The chain has been verified by then, so neither reads nor writes wait for that. */
+  /**
+   * Starts at the first record of this process. The chain has been verified by then, so neither reads nor writes wait
+   * for the verification.
+   */
   const begin = (head: number): void => {
     try {
       notifier.recover(head, (seq) => recordsUpTo(head, journal.read(seq)));
     } catch (error) {
       warn('notices of the previous process could not be read', { error });
     }
-    // The first digest covers the time from now on.
+    // The first digest covers the period that starts now.
     if (digest !== undefined && notifier.noted(LAST_DIGEST) === undefined)
       notifier.note(LAST_DIGEST, String(clock.wall()));
     running = notifier.running$.subscribe();

@@ -61,7 +61,7 @@ export interface NotifyPlace {
   readonly env: Environment;
 }
 
-/** Reads the secrets, and makes the checks that involve several settings. */
+/** Reads the secrets, and performs the checks that involve several settings. */
 export function readNotify(
   raw: RawNotify,
   place: NotifyPlace,

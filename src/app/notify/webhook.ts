@@ -20,7 +20,7 @@ export interface WebhookOptions {
 const BODIES = { slack: slackBody, teams: teamsBody, json: jsonBody } as const;
 const WAIT_MAX_MS = 10 * MINUTE_MS;
 
-/** Posts each message once. The address is a secret: anyone who knows it can post messages as the desk. */
+/** Posts each message once. The URL is a secret, because anyone who knows it can post messages as the desk. */
 export const webhook = ({ format, url, key }: WebhookOptions, clock: Pick<Clock, 'wall'>): Channel['send'] =>
   async function post(message) {
     const body = JSON.stringify(BODIES[format](message));

@@ -16,7 +16,7 @@ import { planOf } from './planning.ts';
 import type { PlannedSource, PlanWorld } from './planning.ts';
 import { rehearse } from './rehearse.ts';
 
-/** Returns what is known of pairs from the config and from the venue's latest answer. */
+/** Returns what the config and the venue's latest response state about pairs. */
 export function planWorld(
   config: Config,
   { precisions }: Pick<Found, 'precisions'>,
@@ -25,7 +25,7 @@ export function planWorld(
   const world = worldOf(config);
   return {
     ...world,
-    // The venue's latest answer takes precedence over the config.
+    // The venue's latest response takes precedence over the config.
     precisions(pair) {
       const names = world.currencies(pair);
       return names === undefined
@@ -93,7 +93,8 @@ export function checkedPlan({
       policy: config.operate?.approvals,
       isBegun: (id) => world.life?.(id)?.hash === strategies.find((one) => one.id === id)?.hash,
     }),
-    // The earlier check lacked the decimals of currencies that the venue has returned since.
+    // When the strategies were first checked, the decimals of currencies that the venue has since returned were
+    // unknown.
     ...strategies
       .filter(({ id }) => planned.some((one) => one.id === id && one.standing !== 'finished'))
       .flatMap(({ id, bound }) => refusals(id, bound.check(world))),
@@ -112,7 +113,10 @@ export function checkedPlan({
   };
 }
 
-/** Estimates the trades of a strategy that decides by the account: at its next scheduled time, or now if it watches prices. */
+/**
+ * Estimates the trades of a strategy whose decisions depend on the account: at its next scheduled time, or now if it
+ * watches prices.
+ */
 function estimateOf(
   { id, bound, document }: PlannedSource,
   { standing, times }: PlannedStrategy,

@@ -13,7 +13,7 @@ import { readHoldings } from '../config/holdings.ts';
 import { modes } from '../daemon/modes.ts';
 import { nearest } from '../config/problems.ts';
 
-/** Facts for the checks of a plan: from the command line, else from the venue, else from the config. */
+/** Facts for a plan's checks: from the command line, otherwise from the venue, otherwise from the config. */
 
 export interface FactOptions {
   /** Holdings, as `usd=250000,btc=1`. */

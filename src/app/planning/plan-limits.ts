@@ -9,7 +9,7 @@ export function planLimits(
   const { controls, pacing, reference, venue, costModel } = config;
   const share = (max: number): number => Math.max(1, Math.floor(max * pacing.quoteShare));
   const quotes = share(pacing.quotesPerSecond);
-  // Without a ticker, reference prices come from quotes, too, which are then not available to slices.
+  // Without a ticker, reference prices also use quotes, which are then not available to slices.
   const probes = venue.capabilities.ticker ? 0 : Math.ceil(quotes * reference.share);
   return {
     rates: statedRates(config),

@@ -27,7 +27,10 @@ export interface CheckedPlan {
   readonly names: (pair: string) => { readonly base: string; readonly quote: string } | undefined;
 }
 
-/** Largest number of rows of one strategy that are printed in full; of more rows, only the first and last `ENDS_SHOWN` are printed. */
+/**
+ * Largest number of rows of one strategy that are all printed. If there are more, only the first and last `ENDS_SHOWN`
+ * rows are printed.
+ */
 const ROWS_MAX = 2_000;
 const ENDS_SHOWN = 10;
 
@@ -204,7 +207,7 @@ const slotData = (slice: PlannedSlice, zone: string, plan: CheckedPlan): object 
   ...(slice.isSplit === true ? { in_pieces: true } : {}),
 });
 
-/** Returns the whole plan as plain data: times in UTC and in the zone of the strategy, amounts as text. */
+/** Returns the whole plan as plain data: times in UTC and in the strategy's zone, amounts as text. */
 export function planData(plan: CheckedPlan): object {
   const iso = (at: Instant): string => isoOf(instant(Math.floor(at)));
   return {
@@ -287,7 +290,7 @@ export function planEvents(plan: CheckedPlan, desk: string): readonly CalendarEv
     return [...events, ...looks];
   });
 }
-/** Displayed duration of a check, which takes no time. */
+/** Displayed duration of a check, which itself takes no time. */
 const LOOK_MS = 300_000;
 
 /** Returns the id of an event. The only parent of a strategy keeps its event when its window moves; each time of a calendar has its own. */

@@ -28,7 +28,7 @@ export interface PlanWorld extends CheckWorld {
 /** Fields of a strategy that a plan needs. */
 export type PlannedSource = Pick<LoadedStrategy, 'id' | 'kind' | 'hash' | 'bound' | 'document'>;
 
-/** Maximum number of times examined per calendar: a desk reads no more. */
+/** Maximum number of times examined per calendar; a desk reads no more either. */
 const TIMES_MAX = 20_000;
 
 type Document = Readonly<Record<string, unknown>>;
@@ -181,7 +181,7 @@ function slicesOf(
   });
 }
 
-/** Returns whether the document states its size as a quantity: the unit if the currencies of the pair are unknown. */
+/** Returns whether the document states its size as a quantity. This determines the unit if the pair's currencies are unknown. */
 const slotIsQuantity = (document: Document): boolean =>
   document['total_quantity'] !== undefined || document['each_quantity'] !== undefined;
 
@@ -192,7 +192,10 @@ const sideOf = (document: Document): Side => (document['side'] === 'sell' ? 'sel
 const limitOf = (document: Document): PlannedSlice['limit'] =>
   typeof document['limit_price'] === 'string' ? price(document['limit_price']) : undefined;
 
-/** Returns the most that may trade at times that only the market determines, for a kind with a ceiling or a document with a total. */
+/**
+ * Returns the most that may trade at times that only the market determines. Applies to a kind with a ceiling or a
+ * document with a total.
+ */
 function ceilingOf({ bound, document, span }: Planned, instrument: Instrument): PlannedStrategy['ceiling'] {
   const start = timeIn(document, 'start_time');
   if (start !== undefined && start >= span.until) return undefined;

@@ -34,8 +34,8 @@ interface Rehearsed {
 }
 
 /**
- * Simulates what a strategy would trade if its kernel decided at `at` on the current account and prices. Each slice fills completely at the
- * current price; later changes of the market are ignored.
+ * Simulates what a strategy would trade if its kernel decided at `at` based on the current account and prices. Each
+ * slice fills completely at the current price; later market changes are ignored.
  */
 export function rehearse({ id, bound, at, isScheduled }: Rehearsed, facts: PlanFacts): Estimate {
   const { funds } = facts;
@@ -132,7 +132,7 @@ class PlannedView implements View {
     return mid && { pair, mid, at: this.at, source: 'probe' };
   }
 
-  /** The value of the account itself: there is no second valuation to compare it with. */
+  /** The account's value as computed here, because there is no second valuation to compare it with. */
   get valuation(): Money {
     return this.accountValue({ cash: 'usd' }).value;
   }

@@ -10,7 +10,10 @@ import { planLimits } from './plan-limits.ts';
 import { planOf, timeIn } from './planning.ts';
 import type { PlanWorld, PlannedSource } from './planning.ts';
 
-/** Number of days that the checks cover, as `tranche plan` does by default; for a strategy that starts later, from its start. */
+/**
+ * Number of days that the checks cover, as in `tranche plan` by default. For a strategy that starts later, they count
+ * from its start.
+ */
 const DAYS = 7;
 
 export interface Standing {
@@ -23,8 +26,9 @@ export interface Standing {
 }
 
 /**
- * Returns faults that no account and no price could make feasible: the checks of `tranche plan` that need only the config and the documents,
- * with the same texts. `validate`, a start and a reload refuse a strategy with such a fault; a desk only warns if it already runs.
+ * Returns faults that no account and no price could remedy. These are the checks of `tranche plan` that need only the
+ * config and the documents, with the same texts. `validate`, a start and a reload refuse a strategy with such a fault;
+ * a desk only warns if it already runs.
  */
 export function standingFaults({ config, strategies, now, life }: Standing): readonly Check[] {
   const world: PlanWorld = {

@@ -29,7 +29,7 @@ export type HistoryRequest =
       readonly strategy?: string | undefined;
       /** Slices in progress, listed in addition to the records. */
       readonly open: readonly SliceName[];
-      /** Zones of the strategies; `zone`: that of this machine. */
+      /** Time zones of the strategies; `zone` is the zone of this machine. */
       readonly zones: Readonly<Record<string, string>>;
       readonly zone: string;
       readonly now: Instant;

@@ -25,7 +25,7 @@ type Asked<What extends HistoryRequest['what']> = Extract<HistoryRequest, { read
 /** An alert in the journal, which does not record whether the alert is still open. */
 type AlertRow = Omit<z.output<typeof alerts>, 'is_open'>;
 
-/** Answers one request from the journal. Caches nothing between requests. */
+/** Handles one request from the journal. Caches nothing between requests. */
 export function historyOf(source: Source, request: HistoryRequest): unknown {
   switch (request.what) {
     case 'records':
@@ -197,7 +197,7 @@ function endedSlices(source: Source, request: Asked<'ended_slices'>): HistoryPag
       const { seq, at, body } = item;
       if (body.kind !== 'slice') return [];
       const row = rows.get(keyOf(body));
-      // The journal has no decision of this slice, because it was restored from an older copy.
+      // The journal has no decision for this slice, because it was restored from an older copy.
       return [row ?? bareRow(seq, isoOf(at), body)];
     }),
   };
@@ -225,7 +225,7 @@ const bareRow = (
 /** Largest number of records whose hashes one request computes again. */
 const VERIFIED_MAX = 50_000;
 
-/** Result of verifying the chain: it holds up to `to`. */
+/** Result of verifying the chain, which holds up to `to`. */
 export interface Verified {
   readonly to: Head;
   readonly problem?: string | undefined;

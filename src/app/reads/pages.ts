@@ -6,7 +6,7 @@ import type { HistoryPage } from './history-requests.ts';
 /** Journal from which history is read. */
 export type Source = Pick<Journal, 'select' | 'read' | 'head'>;
 
-/** Time after which a page ends early; it states its last record. */
+/** Time after which a page ends early and states its last record. */
 const PAGE_MS = 2_000;
 /** Maximum number of records examined for one page. */
 const LOOKED_AT_MAX = 200_000;
@@ -22,8 +22,8 @@ export const behind = ({ order, after }: PageOptions): Pick<RecordQuery, 'order'
   order === 'oldest' ? { order, after } : { order, before: after };
 
 /**
- * Returns a page of items. All items of a record are on one page, so a page may be a little longer than its limit. It may be shorter if few
- * of many records have items.
+ * Returns a page of items. All items of a record are on one page, so a page may be a little longer than its limit. It
+ * may be shorter if only a few of many records have items.
  */
 export function pageOf<Item>(
   records: Iterable<StoredRecord>,

@@ -13,9 +13,9 @@ const WAITING_MAX = 32;
 /** Memory of the thread: a request that needs more ends the thread, not the desk. */
 const HEAP_MB = 512;
 
-/** Answers requests about the past of a desk. */
+/** Handles requests about the past of a desk. */
 export interface History {
-  /** @throws Refusal if there is no answer in time, or the journal cannot be read. */
+  /** @throws Refusal if there is no response in time, or the journal cannot be read. */
   ask(request: HistoryRequest): Promise<unknown>;
   close(): void;
 }

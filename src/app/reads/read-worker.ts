@@ -1,6 +1,4 @@
-/**
- * Worker thread that answers requests from a journal file, so that they do not delay the desk. `read-thread.ts` starts it.
- */
+/** Worker thread that handles requests from a journal file, so that they do not delay the desk. `read-thread.ts` starts it. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openJournal } from '../../journal/open-journal.ts';
 import { historyOf } from './history.ts';

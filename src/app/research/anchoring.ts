@@ -7,13 +7,13 @@ import { bootstrapFigures } from '../../report/json/schema-bootstrap.ts';
 import type { BootstrapFacts, BootstrapFigure } from '../../report/json/schema-bootstrap.ts';
 import type { BacktestInput } from './backtest-input.ts';
 
-/** A run over history (index 0) or over a resample, drawn as requested or in the other way. */
+/** A run over history (index 0) or over a resample. A resample is drawn as requested, or in the other way. */
 interface Ordered {
   readonly index: number;
   readonly isOther: boolean;
 }
 
-/** Number of first resamples that are also drawn in the other way, to measure the effect. */
+/** Number of resamples, from the first, that are also drawn in the other way to measure the effect. */
 export const COMPARED = 100;
 
 /** Returns the runs in order. The two runs of a pair are adjacent, so that a stopped run has the same pairs as a smaller one. */
@@ -26,7 +26,7 @@ export function orderOf(asked: number, compared: number): readonly Ordered[] {
   return order;
 }
 
-/** Returns the number of first runs that have ended, without a last one whose pair is missing. */
+/** Returns the number of first runs that have ended, without a last run whose pair is missing. */
 export const wholePart = (order: readonly Ordered[], ended: number): number =>
   order[ended]?.isOther === true ? ended - 1 : ended;
 
@@ -35,7 +35,7 @@ export function otherOf({ isUnanchored = false, ...resampling }: Resampling): Re
   return isUnanchored ? resampling : { ...resampling, isUnanchored: true };
 }
 
-/** Returns whether keeping the time of day changes the possible blocks: whether they are whole days of shorter bars. */
+/** Returns whether keeping the time of day changes the possible blocks, which is so if blocks are whole days and bars are shorter. */
 export function canAnchor({ tapes, ...span }: Pick<BacktestInput, 'from' | 'until' | 'tapes'>, resampling: Resampling): boolean {
   const all = tapes.map(({ tape }) => tape);
   return startsOf(all, span, resampling).count !== startsOf(all, span, otherOf(resampling)).count;
@@ -79,7 +79,10 @@ export function anchoringOf(compared: Compared): BootstrapFacts['anchoring'] {
 
 type Quantiles = NonNullable<BootstrapFacts['anchoring']>['figures'][number]['anchored'];
 
-/** Returns notes on the time of day of blocks: keeping it leaves fewer possible blocks. Includes its effect on the figures, if measured. */
+/**
+ * Returns notes on blocks that keep their time of day, which leaves fewer possible blocks. Includes the effect on the
+ * figures, if it was measured.
+ */
 export function anchorNotes(
   { tapes, ...span }: Pick<BacktestInput, 'from' | 'until' | 'tapes'>,
   resampling: Resampling,

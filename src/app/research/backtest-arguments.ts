@@ -6,12 +6,12 @@ interface Given extends InputOptions {
   readonly seed: string;
 }
 
-/** Text that a shell does not change. */
+/** Matches text that a shell does not change. */
 const PLAIN = /^[\w./:=,@%+-]+$/u;
 const word = (text: string): string =>
   PLAIN.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Returns the arguments that decide what a backtest trades, quoted for a shell: the same arguments make the same trades. */
+/** Returns the arguments that determine what a backtest trades, quoted for a shell. The same arguments produce the same trades. */
 export function backtestArguments(options: Given): string {
   const {
     files = [],

@@ -114,7 +114,7 @@ function withoutConfig(
   return NO_DESK;
 }
 
-/** Config of a backtest without one; its limits are so large that they do not matter. */
+/** Config of a backtest for which none is given. Its limits are so large that they do not matter. */
 const NO_DESK = `
 mode: paper
 venue: { sell_path: /v1/orders/sell, simulated: { seed: 1 } }
@@ -126,7 +126,7 @@ journal: 'memory:'
 strategies: []
 `;
 
-/** Returns the config with a simulated venue that trades exactly the pairs that have tapes. */
+/** Returns the config, with a simulated venue that trades exactly the pairs with tapes. */
 function onTapes(config: Config, pairs: readonly string[]): Config {
   const { simulated } = config.venue;
   if (simulated === undefined) return config;
@@ -167,10 +167,10 @@ interface Valued extends Pick<BacktestInput, 'config' | 'strategies' | 'holdings
   readonly named: readonly NamedFile[];
 }
 
-/** Refuses currencies that neither the tapes nor a rate of the config can convert to USD, in which the venue counts its maxima. */
+/** Refuses currencies that neither the tapes nor a rate in the config can convert to USD, the currency of the venue's maximums. */
 function refuseWorthless({ config, strategies, holdings, named }: Valued): void {
   const listed = simulatedCurrencies(config) ?? {};
-  // The venue refuses a name that cannot be split, and says why.
+  // The venue refuses a name that cannot be split, and explains why.
   const pairs = named.flatMap(({ pair }) => {
     const { base, quote } = sidesOf(pair, [...Object.keys(listed), ...holdings.keys()]);
     return base === undefined || quote === undefined ? [] : [{ base, quote }];
@@ -196,7 +196,7 @@ function refuseWorthless({ config, strategies, holdings, named }: Valued): void 
   );
 }
 
-/** Warns of strategies that start after the window: otherwise a user would look for the fault elsewhere. */
+/** Warns about strategies that start after the window. Otherwise, a user would look for the fault elsewhere. */
 function warnOfLateStarts(strategies: readonly LoadedStrategy[], until: Instant, io: CommandIo): void {
   for (const { id, bound, document } of strategies) {
     const { start_time: written } = document;

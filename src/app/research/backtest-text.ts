@@ -28,7 +28,7 @@ export interface Ended {
   readonly journal: Journal;
   readonly alerts: Alerts;
   readonly seed: string;
-  /** Arguments that decide what it trades, quoted for a shell. */
+  /** Arguments that determine what it trades, quoted for a shell. */
   readonly arguments?: string | undefined;
   /** Confidence intervals over resampled history. */
   readonly bootstrap?: BootstrapFacts | undefined;
@@ -78,7 +78,7 @@ function factsOf({ input, named, running, alerts, seed, arguments: given }: Ende
   };
 }
 
-/** Returns what a reader must know of the window before the figures. */
+/** Returns what a reader must know about the window before reading the figures. */
 function toldOf({ window }: BacktestInput, { delisted = [] }: BacktestFacts): readonly string[] {
   const left = delisted.filter(({ does, held }) => does === 'liquidate' && held !== '0');
   return [
@@ -129,7 +129,7 @@ function assumptionsOf({ name, model }: NamedModel, { holdings }: BacktestInput)
   ];
 }
 
-/** Returns what the memory of the impact means for the choice of the number of slices. */
+/** Returns what the impact's memory means for the choice of the number of slices. */
 const impactNote = ({ impactMemory: memory }: NamedModel['model']): string =>
   memory === 'none'
     ? 'impact_memory none: the impact of a trade decays at once, so total impact falls with the square root of the number of slices. Do not choose the number of slices on this basis; set a half-life such as impact_memory=PT1H.'

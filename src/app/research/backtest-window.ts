@@ -88,7 +88,10 @@ export function windowOf(options: WindowOptions, tapes: readonly NamedTape[]): W
   };
 }
 
-/** Returns the defaulted ends that omit a day or more of history: one asset listed late or delisted early shortens the window of all. */
+/**
+ * Returns the default bounds that omit a day or more of history, because one asset that was listed late or delisted
+ * early shortens the window for all assets.
+ */
 function shortenedBy(
   asked: WindowOptions,
   tapes: readonly NamedTape[],

@@ -97,9 +97,9 @@ export interface Bootstrap {
 }
 
 /**
- * Runs the strategies over resampled histories on worker threads. The same seed gives the same figures, regardless of the number of threads.
- * When a signal stops the run, only the resamples before the first unfinished one count, as if no more had been requested: all finished
- * ones together would contain too many quick ones.
+ * Runs the strategies over resampled histories on worker threads. The same seed gives the same figures, regardless of
+ * the number of threads. When a signal stops the run, only the resamples before the first unfinished one count, as if
+ * no more had been requested. Counting all finished resamples would favour quick ones.
  *
  * @throws OperatorError `software` if a worker died, `config` for a strategy that cannot run.
  */

@@ -90,12 +90,12 @@ function* withUnits(
   }
 }
 
-/** Removes the unfinished `.part` of a file. Returns the error to throw, an `OperatorError` if the system reported it. */
+/** Removes the unfinished `.part` file. Returns the error to throw, an `OperatorError` if the system reported it. */
 export function notWritten(file: string, cause: unknown): unknown {
   try {
     rmSync(`${file}.part`, { force: true });
   } catch {
-    // Best effort: the error to report is the failed write.
+    // Best effort, because the error to report is that of the failed write.
   }
   if (!(cause instanceof Error && 'code' in cause)) return cause;
   return new OperatorError('storage', `${file} cannot be written: ${cause.message}`, cause);

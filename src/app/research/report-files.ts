@@ -19,8 +19,8 @@ export interface WriteOptions {
 }
 
 /**
- * Writes the files of a report into a folder, and creates the folder if it is missing. Replaces each file once the new one is complete; only
- * the owner can read them. Returns the content of `report.json`.
+ * Writes the files of a report into a folder, and creates the folder if it is missing. Replaces each file once the new
+ * one is complete; only the owner can read the files. Returns the content of `report.json`.
  *
  * @throws OperatorError `usage` if a file exists and must not be replaced, `storage` if one cannot be written.
  */

@@ -22,7 +22,7 @@ export async function readTape({ pair, name, cwd, cacheFolder }: TapeFile): Prom
     return tape;
   } catch (cause) {
     if (!(cause instanceof OperatorError) || !IMPORT_OPTIONS.test(cause.message)) throw cause;
-    // The message suggests an option that only another command has.
+    // The original message suggests an option that only another command has.
     const how = `tranche data import ${name} --pair ${pair} --out ${pair}.arrow`;
     throw new OperatorError(
       cause.exit,

@@ -18,7 +18,7 @@ interface StrategyTally {
   fault: string | undefined;
 }
 
-/** Changes that let a slice trade which ended for a reason, if the text of the reason does not name the setting. */
+/** Changes with which a slice that ended for a reason would trade; only for reasons whose text does not name the setting. */
 const remedies: Partial<Readonly<Record<Reason, string>>> = {
   inside_band: 'a smaller drift_threshold, or a window in which prices move more',
   below_min_trade: 'a smaller min_trade_notional, or larger --holdings',
@@ -45,7 +45,7 @@ const remedies: Partial<Readonly<Record<Reason, string>>> = {
   invalid_plan: 'a larger total or fewer slices',
 };
 
-/** Counts, record by record, which strategies and sides trade, and why others do not. */
+/** Counts, record by record, which strategies and sides trade and why the others do not. */
 export class TradeTally {
   readonly #strategies = new Map<string, StrategyTally>();
   readonly #ignored: ReadonlySet<string>;
@@ -86,7 +86,10 @@ export class TradeTally {
     );
   }
 
-  /** Returns what a reader must know before the figures: strategies that failed, or that traded nothing or only on one side. */
+  /**
+   * Returns what a reader must know before reading the figures: strategies that failed, or that traded nothing or only
+   * on one side.
+   */
   lines(): readonly string[] {
     const lines = [...this.#strategies].flatMap(([strategy, own]) => linesOf(strategy, own));
     const isIdle = ![...this.#strategies.values()].some((own) => traded(own) > 0);

@@ -19,9 +19,10 @@ export interface SnapshotRun {
 }
 
 /**
- * Reads a journal without writing to it, even while a daemon runs on it. Returns `undefined` if there is no journal yet.
+ * Reads a journal without writing to it, even while a daemon runs on it. Returns `undefined` if there is no journal
+ * yet.
  *
- * @throws OperatorError, or the error of the journal if it is damaged.
+ * @throws OperatorError, or the journal's error if it is damaged.
  */
 export function readJournalSnapshot(url: string): JournalSnapshot | undefined {
   if (!journalExists(url)) return undefined;

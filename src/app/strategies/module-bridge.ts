@@ -6,8 +6,8 @@ import { CALL_MS, RUNNER_OPTIONS, START_MS } from './module-request.ts';
 import type { ModuleAnswer, ModuleOutcome, ModuleRequest } from './module-request.ts';
 
 /**
- * Thread between the desk and the process of its modules: it starts the process, kills it if a call does not end in time, and starts
- * another for the next call. The desk waits for one answer at a time.
+ * Thread between the desk and the process of its modules: it starts the process, kills it if a call does not end in
+ * time, and starts another for the next call. The desk waits for one response at a time.
  */
 const { port, signal } = workerData as { readonly port: MessagePort; readonly signal: Int32Array }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- module-process.ts gave it
 
@@ -50,7 +50,7 @@ function started(): ChildProcess {
   return child;
 }
 
-/** Passes an answer to the desk, unless the desk no longer waits for it. */
+/** Passes a response to the desk, unless the desk no longer waits for it. */
 function answered(id: number, outcome: ModuleOutcome): void {
   if (pending?.id !== id) return;
   clearTimeout(pending.timer);

@@ -1,6 +1,6 @@
 /** Removes globals from the code of a user's module and defines the error for each. */
 
-/** Names through which code reaches outside a pure function, each with the alternative. */
+/** Names through which code could act outside a pure function, each with the alternative. */
 const barred: Readonly<Record<string, string>> = {
   process: 'settings come from params',
   global: 'a kernel must keep data only in its state',
@@ -23,7 +23,8 @@ const barred: Readonly<Record<string, string>> = {
 };
 
 /**
- * Constructs that no barred name can catch, each with the alternative. They also match in comments: a false refusal is better than a miss.
+ * Constructs that barring names cannot prevent, each with the alternative. They also match in comments, because a false
+ * refusal is better than a miss.
  */
 const refused: readonly (readonly [pattern: RegExp, what: string, instead: string])[] = [
   [/\beval\s*\(/u, 'eval', 'write the code out'],

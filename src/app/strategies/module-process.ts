@@ -18,9 +18,9 @@ let bridge: Bridge | undefined;
 let requests = 0;
 
 /**
- * Returns the code of a module, which runs in a separate process without token, environment, network or files (`module-runner.ts`). A step
- * is part of a synchronous pipeline, so each call blocks until its answer, for some seconds at most. A call that does not end in time ends
- * that process and is a fault of the module.
+ * Returns the code of a module, which runs in a separate process without token, environment, network or files
+ * (`module-runner.ts`). A step is part of a synchronous pipeline, so each call blocks until its response arrives, for a
+ * few seconds at most. A call that does not end in time ends that process and is a fault of the module.
  */
 export function codeInOwnProcess(source: ModuleSource): ModuleCode | { readonly problem: string } {
   const loaded = ask(source);

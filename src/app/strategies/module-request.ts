@@ -1,11 +1,11 @@
 import type { ModuleCall } from '../../strategy/kinds/module/module-call.ts';
 import type { ModuleSource } from './modules.ts';
 
-/** A request of the desk to the process of its modules. */
+/** A request from the desk to the process of its modules. */
 export interface ModuleRequest {
   readonly id: number;
   readonly source: ModuleSource;
-  /** Omitted to load the code only. */
+  /** Omitted: only load the code. */
   readonly call?: ModuleCall | undefined;
 }
 
@@ -14,14 +14,15 @@ export type ModuleOutcome =
   { readonly value: unknown } | { readonly problem: string } | { readonly fault: string };
 export type ModuleAnswer = ModuleOutcome & { readonly id: number };
 
-/** Longest duration of a call, for which the desk waits. */
+/** Longest duration of a call, during which the desk waits. */
 export const CALL_MS = 2_000;
-/** Longest time for the process to start and answer its first request, on a busy machine. */
+/** Longest time in which the process starts and responds to its first request on a busy machine. */
 export const START_MS = 20_000;
 
 /**
- * Node options of the process. Of everything that Node's permission model guards, they allow only reading files. The process drops that
- * permission for good once its own program is loaded, before it runs any code of a module. Memory in MiB.
+ * Node options of the process. Of everything that Node's permission model guards, they allow only reading files. The
+ * process permanently drops that permission once its own program is loaded, before it runs any module code. Memory in
+ * MiB.
  */
 export const RUNNER_OPTIONS = [
   '--permission',

@@ -10,11 +10,11 @@ import { loadModule } from './modules.ts';
 import type { ModuleSource } from './modules.ts';
 
 /**
- * Process in which the modules of users run; `module-bridge.ts` starts it. It has no environment and no network, no files once this program
- * is loaded, no child processes, no threads, and no code from text.
+ * Process in which users' modules run; `module-bridge.ts` starts it. It has no environment, network, child processes or
+ * threads, no files once this program is loaded, and cannot create code from text.
  */
 
-/** Answers requests until the desk disconnects. */
+/** Handles requests until the desk disconnects. */
 function serve(): void {
   process.permission.drop('fs.read');
   process.on('message', (request: ModuleRequest) => {
@@ -35,7 +35,7 @@ function outcomeOf(source: ModuleSource, call: ModuleCall | undefined): ModuleOu
   if (typeof code !== 'function') return code;
   if (call === undefined) return { value: null };
   const returned = code(call);
-  // The desk parses the answers to other calls with their schemas.
+  // The desk parses the responses to other calls with their schemas.
   return { value: call.do === 'start' || call.do === 'step' ? readStep(returned) : returned };
 }
 
@@ -47,7 +47,7 @@ function codeOrProblem(source: ModuleSource): ReturnType<typeof codeIn> {
   }
 }
 
-/** Runs `work` with a time limit in a context of its own: only the JavaScript engine can end an endless loop. */
+/** Runs `work` with a time limit in a context of its own, because only the JavaScript engine can end an endless loop. */
 function inTime<T>(work: () => T): T {
   try {
     return runInNewContext('work()', { work }, { timeout: CALL_MS }) as T; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the context only calls the function

@@ -49,7 +49,7 @@ export function checkModuleTypes(strategies: readonly LoadedStrategy[], cwd: str
   }
 }
 
-/** Returns the absolute path of the TypeScript module of a strategy; empty if it has none. */
+/** Returns the absolute path of a strategy's TypeScript module; empty if it has none. */
 function moduleFileOf({ kind, document, file }: LoadedStrategy, cwd: string): readonly string[] {
   const { module: named } = document;
   if (kind !== 'module' || typeof named !== 'string' || !named.endsWith('.ts')) return [];
@@ -63,7 +63,7 @@ function compilerFor(folder: string): string | undefined {
       const file = join(dirname(createRequire(from).resolve('typescript/package.json')), 'bin/tsc');
       if (existsSync(file)) return file;
     } catch {
-      // No compiler here: try the next place.
+      // There is no compiler here, so try the next place.
     }
   }
   return undefined;

@@ -17,15 +17,15 @@ export interface ModuleSource {
   readonly text: string;
 }
 
-/** Largest module: a larger file is not the code of one strategy. */
+/** Largest module. A larger file is not the code of one strategy. */
 const BYTES_MAX = 64 * 1024;
 /** Virtual folder of modules for the loader; no file exists there. The hash in the URL makes each version a separate module. */
 const HOME = 'file:///tranche-module/';
 const SDK_NAME = 'tranche/strategy';
 const PRELUDE_NAME = 'tranche/strategy/prelude';
 /**
- * Names that a module may import. They are the program's own copies, so that amounts on both sides have the same class. A getter, because
- * the bundle loads this file on demand.
+ * Names that a module may import. They are the program's own copies, so that amounts on both sides have the same class.
+ * This is a getter, because the bundle loads this file on demand.
  */
 const shelf: Readonly<Record<string, object>> = {
   get [SDK_NAME]() {
@@ -82,9 +82,9 @@ function readBytes(path: string, refuse: (why: string) => Error): Buffer {
 }
 
 /**
- * Runs the module, once for each text, and returns its exports. It can import only `tranche/strategy`, and cannot use the names through
- * which code reaches the process, the network, the clock or randomness. That prevents accidents, not attacks: a module is code of the desk,
- * to be reviewed like its config.
+ * Runs the module, once for each text, and returns its exports. It can import only `tranche/strategy`, and cannot use
+ * the names through which code reaches the process, the network, the clock or randomness. This prevents accidents, not
+ * attacks. A module is part of the desk's code, and must be reviewed like its config.
  *
  * @throws Error with a message for the operator.
  */

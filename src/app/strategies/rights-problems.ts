@@ -3,9 +3,10 @@ import { changeableByOthers, replaceableByOthers } from '../../files/rights.ts';
 import type { LoadedStrategy } from './strategies.ts';
 
 /**
- * Returns where other users of this machine could change what the desk trades: the config, strategies, modules and their folders. Each
- * problem is one sentence with its remedy. Only the owner may write to a folder of strategies, even if a sticky bit protects each file,
- * because a new file in it is a new strategy. `others`: absolute paths of further files.
+ * Returns the places where other users of this machine could change what the desk trades: the config, strategies,
+ * modules and their folders. Each problem is one sentence with its remedy. Only the owner may write to a folder of
+ * strategies, even if a sticky bit protects each file, because a new file in it is a new strategy. `others`: absolute
+ * paths of additional files.
  */
 export function rightsProblems(
   configFile: string,

@@ -28,7 +28,7 @@ export interface LoadedStrategy {
   readonly id: string;
   readonly kind: string;
   readonly enabled: boolean;
-  /** SHA-256 of the document without `enabled`, hex: disabling and enabling a strategy does not restart it. */
+  /** SHA-256 of the document without `enabled`, hex, so that disabling and enabling a strategy does not restart it. */
   readonly hash: string;
   /** The document as plain data, with variables replaced. */
   readonly document: Readonly<Record<string, unknown>>;
@@ -123,7 +123,7 @@ export function checkDocuments(
   return { strategies, problems };
 }
 
-/** Refuses an empty file: an editor that truncates a file before writing it must not end its strategies. */
+/** Refuses an empty file, because an editor that truncates a file before writing it must not end the file's strategies. */
 function notEmpty(read: YamlFile, file: string): YamlFile {
   if (read.documents.length > 0 || read.problems.length > 0) return read;
   const message =
@@ -173,7 +173,10 @@ function bind(
 const MODULES_OFF =
   'live mode does not run modules by default: review its code, then set strategies: { files: …, allow_modules: true }';
 
-/** Restores a strategy as it was at the start of its life, from the document in the journal; `undefined` if this version cannot read it. */
+/**
+ * Restores a strategy as it was at the start of its life, from the document in the journal; `undefined` if this version
+ * cannot read the document.
+ */
 export function reviveStrategy(
   { strategy: id, hash, type, document }: BegunDocument,
   {
@@ -198,7 +201,7 @@ export function reviveStrategy(
   }
 }
 
-/** Returns the code in a document of the journal. @throws TypeError if there is none. */
+/** Returns the code in a journaled document. @throws TypeError if there is none. */
 function sourceIn(source: unknown): ModuleSource {
   if (!isRecord(source)) throw new TypeError('no source');
   const { file, sha256, text } = source;
@@ -207,7 +210,10 @@ function sourceIn(source: unknown): ModuleSource {
   return { file, sha256, text };
 }
 
-/** Adds the user's code to a kind that needs it. Its text becomes part of the document, and so of the hash and the journal. */
+/**
+ * Adds the user's code to a kind that needs it. The code's text becomes part of the document, and thus of the hash and
+ * the journal.
+ */
 function withCode(
   kind: AnyStrategy,
   { module: named }: Readonly<Record<string, unknown>>,
@@ -294,15 +300,15 @@ function pathOfPair(value: unknown, pair: string): readonly string[] {
 }
 
 /**
- * Currencies that early checks may assume to exist. The venue's list decides when the desk runs; early checks skip the units of a pair that
- * does not consist of two of these.
+ * Currencies that early checks may assume to exist. When the desk runs, the venue's list decides. Early checks skip the
+ * units of a pair unless both of its currencies are among these.
  */
 export const COMMON_CURRENCIES =
   'usd eur gbp chf jpy cad aud usdc usdt btc eth sol ltc bch xrp ada dot avax link doge uni aave matic'.split(
     ' ',
   );
 
-/** Returns what is known of pairs without a request to the venue. */
+/** Returns what is known about pairs without a request to the venue. */
 export function worldOf(config: Config | undefined): CheckWorld {
   const currencies: CheckWorld['currencies'] = (pair) => {
     const listed = config?.venue.simulated?.pairs[pair];
@@ -325,7 +331,7 @@ export function worldOf(config: Config | undefined): CheckWorld {
   };
 }
 
-/** Cache of `listedBy`, which runs for each document. */
+/** Cache for `listedBy`, which runs for each document. */
 const listings = new WeakMap<VenueOptions, ReturnType<typeof listCurrencies>>();
 
 /** Returns the currencies of the simulated venue, or `undefined` for a real venue, which would need a request. */
@@ -336,7 +342,7 @@ function listedBy(options: VenueOptions | undefined): ReturnType<typeof listCurr
   return known;
 }
 
-/** Returns the venue's smallest order of a pair: that of the config for the pair, or the default if it is in the quote currency. */
+/** Returns the venue's smallest order for a pair: the config's value for the pair, or the default if it is in the quote currency. */
 export function minimumFor(config: Config | undefined, pair: string, quote: string | undefined): Minimum {
   if (config === undefined) return {};
   const { minimums } = config.venue;

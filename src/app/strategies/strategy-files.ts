@@ -65,7 +65,7 @@ export function strategyFiles(files: StrategyFiles): StrategiesPort {
       const { configFile, options, sections } = files;
       const { mode } = files.config;
       const again = rereadConfig(configFile, { ...options, mode });
-      // The checks apply the limits that the strategies would trade under.
+      // The checks apply the limits under which the strategies would trade.
       const config =
         again.controls === undefined ? files.config : { ...files.config, controls: again.controls };
       const { strategies, problems } = readStrategies(again.strategyFiles, config, options);
@@ -121,7 +121,7 @@ function channelsOf({
 const changeOf = (wasThere: boolean, isThere: boolean): string =>
   wasThere && isThere ? 'changed' : isThere ? 'added' : 'removed';
 
-/** Returns a strategy for the engine, without its place in a file. */
+/** Returns a strategy for the engine, without its location in a file. */
 const sourceOf = ({ id, kind, hash, document, bound }: StrategySource): StrategySource => ({
   id,
   kind,
@@ -136,7 +136,7 @@ const folderChanges = ({ config, warn }: StrategyFiles): Observable<unknown> =>
     ...[...new Set(config.strategyFiles.map((file) => dirname(file)))].map((folder) => watched(folder, warn)),
   );
 
-/** Watches a folder. Warns if that fails: the folder is then read only on request. */
+/** Watches a folder. Warns if that fails, because the folder is then read only on request. */
 const watched = (folder: string, warn: StrategyFiles['warn']): Observable<unknown> =>
   new Observable((observer) => {
     const fail = (error: unknown): void => {

@@ -10,7 +10,7 @@ export interface Volumes {
   readonly of: 'bars' | 'trades';
   readonly rows: number;
   readonly volumes: readonly Volume[];
-  /** Spans that rows cover, without the gaps between bars, in order of time. */
+  /** Spans that rows cover, without the gaps between bars, in chronological order. */
   readonly seen: readonly Pick<Volume, 'fromMs' | 'untilMs'>[];
   /** Length of a bar, ms; 0 for trades. */
   readonly barMs: number;
@@ -23,7 +23,7 @@ export interface ReadVolumes {
   readonly cwd: string;
 }
 
-/** Pair of a file that does not state one: a profile describes one market, whichever it is. */
+/** Pair for a file that states none, because a profile describes one market, whichever it is. */
 const ANY_PAIR = 'anypair';
 const ROWS_MIN = 2;
 

@@ -9,7 +9,7 @@ import { figuresIn, sweepNotes } from './sweep-result.ts';
 import type { SweepFacts, SweepResult } from './sweep-result.ts';
 import { version } from '../version.ts';
 
-/** Largest number of settings on the page; `results.csv` has all. */
+/** Largest number of settings on the page; `results.csv` contains all of them. */
 const LISTED = 200;
 const CELL = { width: 76, height: 26 };
 const MARGIN = { left: 110, top: 26 };

@@ -18,9 +18,9 @@ export interface PoolOptions {
   readonly done: (index: number, outcome: SweepOutcome) => void;
   /** When aborted, running jobs stop, and no more start. */
   readonly stop?: AbortSignal | undefined;
-  /** Script of the workers, if not the program's own. */
+  /** Script of the workers; omitted: the program's own. */
   readonly script?: URL | undefined;
-  /** End of the error message after the death of a worker: what happens to the finished settings. */
+  /** End of the error message after a worker has died, which states what happens to the finished settings. */
   readonly kept?: string | undefined;
 }
 
@@ -40,9 +40,9 @@ export const isWorkerTask = (value: unknown): value is WorkerTask =>
 export const isWorkerAnswer = (value: unknown): value is WorkerAnswer =>
   typeof value === 'object' && value !== null && 'index' in value && 'outcome' in value;
 
-/** Script of a worker. Its extension is that of this file, which changes when the files are compiled. */
+/** Script of a worker. It has the same extension as this file, which changes when the files are compiled. */
 export const SCRIPT = new URL(`sweep-worker${extname(import.meta.url)}`, import.meta.url);
-/** Number of jobs that a worker has at a time, so that it need not wait for the next one. */
+/** Number of jobs that a worker holds at a time, so that it need not wait for the next one. */
 const AHEAD = 2;
 
 /** Copies the index of a tape into memory that all threads share. */

@@ -31,13 +31,13 @@ export interface SweepResult {
   /** The figure plotted against risk: `by`, unless `by` is the risk or contains it. */
   readonly cost: FigureName;
   readonly risk: FigureName;
-  /** Indices of settings in the one window, best first; empty for a walk-forward, which evaluates choices instead. */
+  /** Indices of settings in the only window, best first; empty for a walk-forward, which evaluates choices instead. */
   readonly order: readonly number[];
   readonly front: readonly number[];
-  /** Settings that equal one in `front` in both figures, by that setting; they are not in `front` themselves. */
+  /** Settings whose two figures equal those of a setting in `front`, by that setting. They are not in `front` themselves. */
   readonly equal: ReadonlyMap<number, readonly number[]>;
   readonly edges: readonly Edge[];
-  /** Settings that traded nothing in any window. They are ranked separately, because none of them is better than another. */
+  /** Settings that traded nothing in any window. They are listed separately, because none of them is better than another. */
   readonly idle: readonly number[];
   readonly map: HeatMap | undefined;
   readonly luck: Luck | undefined;
@@ -45,7 +45,7 @@ export interface SweepResult {
   readonly asked: number;
   readonly repeated: number;
   readonly invalid: number;
-  /** Further runs in the folder, with other settings or windows on the same history. */
+  /** Additional runs in the folder, with other settings or windows on the same history. */
   readonly further: number;
 }
 
@@ -55,8 +55,8 @@ export interface Swept {
   readonly windows: readonly Window[];
   readonly outcomes: SweepResult['outcomes'];
   /**
-   * Default for portfolios: trading cost and tracking error in one figure, because cost alone is lowest without a trade. Default otherwise:
-   * the cost rate.
+   * Default for portfolios: trading cost and tracking error combined in one figure, because cost alone is lowest if
+   * nothing trades. Otherwise the default is the cost rate.
    */
   readonly by: FigureName | undefined;
   /** Default: the tracking error for portfolios, otherwise the deviation of slice prices. */
@@ -64,7 +64,7 @@ export interface Swept {
   readonly isForward: boolean;
   readonly repeated: number;
   readonly invalid: number;
-  /** Further runs in the folder, with other settings or windows on the same history. */
+  /** Additional runs in the folder, with other settings or windows on the same history. */
   readonly further: number;
 }
 
@@ -79,7 +79,7 @@ export function sweepResultOf(swept: Swept): SweepResult {
   const usual = isPortfolio ? 'cost_usd' : 'cost_bps';
   const by = swept.by ?? (isPortfolio ? 'portfolio_bps' : usual);
   const risk = swept.risk ?? (isPortfolio ? 'tracking_error' : 'risk_bps');
-  // The default figure of portfolios already contains the risk.
+  // The default figure for portfolios already contains the risk.
   const cost = by === risk || by === 'portfolio_bps' ? usual : by;
   const order = ranked(all, by);
   const front = paretoFront(all, [cost, risk]);
@@ -144,7 +144,7 @@ export function sweepNotes({
   ]; // prettier-ignore
 }
 
-/** Lists settings by their numbers in the tables. */
+/** Lists settings by number, as in the tables. */
 function numbered(indices: readonly number[]): string {
   const shown = indices.slice(0, IDLE_SHOWN).map((index) => index + 1);
   const more = indices.length - shown.length;

@@ -51,7 +51,10 @@ export interface SweepBase {
 /** One setting in one window. */
 export interface SweepJob extends Window {
   readonly strategies: readonly BegunDocument[];
-  /** Resampling of the window's prices; `index` 0: the prices themselves. If given, the outcome also has the parts of the cost. */
+  /**
+   * Resampling of the window's prices; `index` 0 means the prices themselves. If given, the outcome also contains the
+   * parts of the cost.
+   */
   readonly resample?: (Resampling & { readonly index: number }) | undefined;
 }
 
@@ -78,7 +81,7 @@ const PARTS = ['delay', 'timing', 'execution', 'opportunity', 'fees'] as const;
 export const packBase = (base: SweepBase): string => pack(base);
 export const unpackBase = (packed: string): SweepBase => unpack(packed) as SweepBase; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what `packBase` wrote
 
-/** Runs settings one after another, and computes facts about the tapes only once. */
+/** Runs settings one after another. Computes facts about the tapes only once. */
 export class SettingRunner {
   readonly #base: SweepBase;
   readonly #tapes: readonly Tape[];
@@ -96,7 +99,7 @@ export class SettingRunner {
     );
   }
 
-  /** Runs a job. @throws Error only for a bug: a setting that cannot run has an outcome. */
+  /** Runs a job. A setting that cannot run also has an outcome. @throws Error only for a bug */
   run(job: SweepJob): SweepOutcome {
     const { strategies, from, until, resample } = job;
     if (resample !== undefined && resample.index > 0) return this.#overAnother(job, resample);
@@ -135,7 +138,7 @@ export class SettingRunner {
     }
   }
 
-  /** Runs a job over resampled prices, with new randomness of the venue and the desk. */
+  /** Runs a job over resampled prices, with new randomness for the venue and the desk. */
   #overAnother(
     job: SweepJob,
     { index, ...resampling }: Resampling & { readonly index: number },
@@ -205,7 +208,7 @@ function feesOf({ amount, fees, notional_usd: usd }: FillRecord): Money {
   return paid.isZero() || all.isZero() ? NO_MONEY : scale(paid, fraction(money(usd), all));
 }
 
-/** Relative risk aversion of an investor; half of it is the weight of the variance against the portfolio's targets. */
+/** Relative risk aversion of an investor. Half of it is the weight of the variance relative to the portfolio's targets. */
 const RISK_AVERSION = 4;
 const YEAR_MS = 365.25 * DAY_MS;
 
@@ -220,7 +223,10 @@ function portfolioBps({ portfolios }: Figures, costUsd = '0'): string | undefine
   return (10_000 * (trading + (RISK_AVERSION / 2) * trackingError ** 2)).toFixed(4);
 }
 
-/** Returns the cost in USD, summed over quote currencies, and the cost rates, which cannot be added up, for a single quote currency only. */
+/**
+ * Returns the cost in USD, summed over quote currencies. Also returns the cost rates, but only for a single quote
+ * currency, because rates cannot be added up.
+ */
 function costsOf(figures: Figures): SweepFigures {
   const [first, second] = figures.totals;
   if (first === undefined) return {};
@@ -250,7 +256,7 @@ function partsOf({ totals }: Figures): CostParts {
   return Object.fromEntries(stated.filter(([, value]) => value !== undefined));
 }
 
-/** Converts an amount to USD at the mean rate of the fills in that currency; `undefined` without such fills. */
+/** Converts an amount to USD at the mean rate of the fills in that currency; `undefined` if there are no such fills. */
 function inUsd(amount: Money, quote: string, { fills }: Figures): Money | undefined {
   if (quote === 'usd') return amount;
   let [sum, usd] = [NO_MONEY, NO_MONEY];
@@ -262,7 +268,7 @@ function inUsd(amount: Money, quote: string, { fills }: Figures): Money | undefi
   return sum.isZero() ? undefined : scale(amount, fraction(usd, sum));
 }
 
-/** Returns the standard deviation of slice prices against the arrival prices of their parents, weighted by size, bps. */
+/** Returns the standard deviation of slice prices from the arrival prices of their parents, weighted by size, in bps. */
 function deviationOf({ parents }: Figures): string | undefined {
   let [weights, sum, squares, count] = [0, 0, 0, 0];
   for (const { slices } of parents)

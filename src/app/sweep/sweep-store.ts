@@ -19,9 +19,7 @@ import { takeLock } from '../../journal/sqlite/lock.ts';
 import { notWritten } from '../research/parquet.ts';
 import type { SweepOutcome } from './sweep-run.ts';
 
-/**
- * Everything that the results in a folder depend on, by name: hashes and settings. A difference in one of them makes another sweep.
- */
+/** Everything that the results in a folder depend on, by name: hashes and settings. If one of them differs, it is another sweep. */
 export type SweepInputs = Readonly<Record<string, string>>;
 
 /** Results of a sweep on disk, open in one process at a time. */

@@ -56,7 +56,7 @@ function settingTable(result: SweepResult, indices: readonly number[]): readonly
   return table([['#', ...fields, ...names], ...rows]);
 }
 
-/** Returns a line on the settings without the ranking figure, so that they are not silently dropped. */
+/** Returns a line about the settings that have no ranking figure, so that they are not silently dropped. */
 function leftOut({ settings, order, idle, outcomes, by }: SweepResult): readonly string[] {
   const without = settings.length - order.length - idle.length;
   if (without === 0) return [];
@@ -112,7 +112,7 @@ export function mapLines(map: HeatMap): readonly string[] {
   ];
 }
 
-/** Shortens a figure to two decimals, or four if it is below 1; the files have all decimals. */
+/** Shortens a figure to two decimals, or to four if it is below 1; the files contain all decimals. */
 function short(value: string | undefined): string {
   if (value === undefined) return '';
   const shown = /\.\d{3,}$/u.test(value) ? Number(value).toFixed(Math.abs(Number(value)) < 1 ? 4 : 2) : value;

@@ -14,11 +14,11 @@ import type { YamlDocument } from '../config/yaml.ts';
 /** One setting with its strategies, checked like those of any desk. */
 export interface Variant {
   readonly values: Setting;
-  /** All enabled strategies, as a journal keeps them. */
+  /** All enabled strategies, in the form that a journal stores. */
   readonly strategies: readonly BegunDocument[];
 }
 
-/** A setting with which no desk would start. */
+/** A setting that would prevent a desk from starting. */
 export interface Invalid {
   readonly values: Setting;
   readonly problem: FileProblem;
@@ -56,7 +56,7 @@ export function readVariants(
   return { variants, invalid };
 }
 
-/** Applies a setting. Checks only the documents that it changes: the others were checked before. */
+/** Applies a setting. Checks only the documents that it changes, because the others were checked before. */
 function changedBy(
   values: Setting,
   targets: readonly Target[],
@@ -104,7 +104,7 @@ const targetsOf = (vary: Vary, index: number, scene: Scene): readonly Target[] =
     return { ...place, valueIn: (values) => read(written(values[index] ?? '')) };
   });
 
-/** Number of values from which the type of a field is inferred: if one of them is invalid, another may be valid. */
+/** Number of values from which a field's type is inferred. If one of them is invalid, another may be valid. */
 const TRIED = 8;
 function triedOf({ values }: Vary): readonly string[] {
   const tried = Math.min(TRIED, values.count);
@@ -131,7 +131,8 @@ function targetOf(field: string, tried: readonly string[], scene: Scene): Place 
   const target = { id, document, path };
   if (typeof now === 'string') return { ...target, read: asText };
   if (now !== undefined) return { ...target, read: asPlain };
-  // The file does not set the field. Amounts are text in YAML and counts are numbers; the checks show which type the field has.
+  // The file does not set the field. Amounts are text in YAML and counts are numbers, and the checks show which type
+  // the field has.
   const says = (read: Place['read'], written: string): boolean => {
     const value = withValue(document.value, path, read(written));
     const { problems } = checkDocuments([{ ...document, value }], scene.config, scene.options);
@@ -143,7 +144,7 @@ function targetOf(field: string, tried: readonly string[], scene: Scene): Place 
 
 const asText = (value: string): string => value;
 
-/** Parses a value as YAML parses a plain word. */
+/** Parses a value as YAML parses a plain scalar. */
 const asPlain = (value: string): unknown => {
   if (value === 'true' || value === 'false') return value === 'true';
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/u.test(value) ? Number(value) : value;

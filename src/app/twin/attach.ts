@@ -53,6 +53,6 @@ export function isPromoted({ strategy, hash }: AttachedReport, changes: unknown)
   );
 }
 
-/** Returns the text on a report for a request for approval: its figures, and the hash of its file. */
+/** Returns the text about a report for an approval request: the report's figures, and the hash of its file. */
 export const attachment = (report: AttachedReport, content: string): string =>
   `candidate ${report.strategy} ${report.hash.slice(0, 12)} against live ${report.from} to ${report.until}: ${report.difference_bps ?? 'no'} bps, ${report.modelled} of ${report.candidate.slices} slices modelled, ${report.warnings.length} warnings; report sha256 ${createHash('sha256').update(content).digest('hex')}`;

@@ -9,7 +9,10 @@ import type { Config } from '../config/config.ts';
 import { formatProblems } from '../config/problems.ts';
 import { readStrategies } from '../strategies/strategies.ts';
 
-/** Reads the only strategy of a file. @throws OperatorError `config` with every problem, or if the file has not exactly one. */
+/**
+ * Reads the only strategy of a file. @throws OperatorError `config` with every problem, or if the file does not contain
+ * exactly one strategy.
+ */
 export function readCandidate(file: string, config: Config, io: CommandIo): StrategySource {
   const { strategies, problems } = readStrategies([resolve(io.cwd, file)], config, io);
   if (problems.length > 0)

@@ -6,13 +6,13 @@ import type { Tape } from '../../research/tape/tape.ts';
 import type { Recorded } from '../../research/twin/recorded.ts';
 import { strategies } from '../../strategy/registry.ts';
 
-/** Largest median distance between the prices of a file and those that live saw; beyond it, the file belongs to another pair. */
+/** Largest median distance between the prices in a file and those that live saw. Beyond it, the file must belong to another pair. */
 const GAP_MAX = 0.05;
 
 /**
  * Returns what a reader must know about the prices of a twin.
  *
- * @throws OperatorError `usage` if a file does not have the prices that live saw.
+ * @throws OperatorError `usage` if a file does not contain the prices that live saw.
  */
 export function priceNotes(recorded: Recorded, tapes: readonly Tape[]): readonly string[] {
   const given = new Set(tapes.map(({ pair }) => pair));
@@ -48,7 +48,10 @@ function tapeNotes({ references, from, until }: Recorded, tape: Tape): readonly 
       ];
 }
 
-/** Names the strategies that decide by prices or volumes between two references; for the others, the references in the journal suffice. */
+/**
+ * Names the strategies whose decisions depend on prices or volumes between two references. For the others, the
+ * references in the journal suffice.
+ */
 function followersNote({ texts }: Recorded): readonly string[] {
   const documents = texts.flatMap((each) => each.documents);
   const names = [

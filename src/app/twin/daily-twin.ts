@@ -34,7 +34,7 @@ export interface DailyTwinParts {
 
 /** Daily comparison of a running desk with its twin. */
 export interface DailyTwin {
-  /** Returns the last comparison, of this process or an earlier one. */
+  /** Returns the last comparison by this process or an earlier one. */
   last(): DayResult | undefined;
   /** Returns why the last attempt failed, or `undefined` if it succeeded. */
   problem(): string | undefined;
@@ -42,14 +42,14 @@ export interface DailyTwin {
   readonly running$: Observable<never>;
 }
 
-/** Time between the end of a day and its comparison: by then most doubts have ended. */
+/** Time between the end of a day and its comparison. By then, most doubts have ended. */
 const AFTER_MS = 15 * MINUTE_MS;
 /** Name of the note that stores the last comparison. */
 const NOTE = 'last_twin';
 
 /**
- * Compares each day after its end, or only the last day if several have ended in the meantime. A failure becomes a warning, and the
- * comparison of the next day follows on schedule; trading never waits.
+ * Compares each day after its end, or only the last day if several have ended meanwhile. A failure becomes a warning,
+ * and the comparison of the next day follows on schedule; trading never waits.
  */
 export function dailyTwin(
   config: DailyTwinConfig,

@@ -5,7 +5,7 @@ import type { TwinReport } from '../../research/twin/twin-json.ts';
 import { version } from '../version.ts';
 import { twinLines } from './twin-text.ts';
 
-/** Largest number of slices on the page; `twin.json` has all. */
+/** Largest number of slices on the page; `twin.json` contains all of them. */
 const LISTED = 500;
 
 /** Returns the comparison as one HTML file that needs no script and no network. */

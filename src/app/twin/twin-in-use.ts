@@ -9,7 +9,7 @@ import { systemClock } from '../daemon/clock.ts';
 
 /** Daily comparison of this desk. */
 export interface TwinInUse extends DailyTwin {
-  /** Returns the lines for a digest of the time since `since`. */
+  /** Returns the lines for a digest that covers the time since `since`. */
   lines(since: Instant): readonly string[];
 }
 
@@ -24,7 +24,7 @@ export async function twinInUse(
     parts.warn('operate.twin has no effect: the journal is in memory', {});
     return undefined;
   }
-  // Warns at the start rather than after the end of the day. The desk trades without the model.
+  // Warns at the start rather than after the end of the day. The desk itself trades without the model.
   if (isModelFile(wanted.model) && !existsSync(wanted.model))
     parts.warn('operate.twin names a model that does not exist', { model: wanted.model });
   const { dailyTwin, twinLine } = await import('./daily-twin.ts');

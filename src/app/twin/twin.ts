@@ -43,7 +43,7 @@ export interface TwinOptions extends JournalOptions {
   readonly cache?: string | undefined;
   /** Largest difference that is not a finding, in basis points of the value that live traded. */
   readonly bound: string;
-  /** File of another text of a strategy, to compare with live instead. */
+  /** File with another text of a strategy, to compare with live instead. */
   readonly candidate?: string | undefined;
   /** Folder for `twin.html` and `twin.json`, or for the two files of the candidate. */
   readonly out?: string | undefined;

@@ -10,12 +10,12 @@ const ANSWER_MS = 10_000;
 const BYTES_MAX = 8 * 1024 * 1024;
 
 export interface DeskAsker {
-  /** Queries the desk once. Never rejects: a missing answer is a result. */
+  /** Queries the desk once. Never rejects: a missing response is a result. */
   ask(): Promise<Probe>;
   close(): Promise<void>;
 }
 
-/** Creates an asker with one connection, which does not stay open long after an answer. */
+/** Creates an asker with one connection, which does not stay open long after a response. */
 export function deskAsker(
   { url, token, ca }: WatchedDesk,
   clock: Pick<Clock, 'wall' | 'monotonic'>,
@@ -71,7 +71,7 @@ interface Answer {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** Parses an answer; one that is not a JSON object has no fields. */
+/** Parses a response. A response that is not a JSON object has no fields. */
 function jsonOf(text: string): Answer['json'] {
   try {
     const value: unknown = JSON.parse(text);
@@ -81,7 +81,7 @@ function jsonOf(text: string): Answer['json'] {
   }
 }
 
-/** Returns the code of an error, not its message, which may contain the address, including any secret in it. */
+/** Returns the code of an error. Its message may contain the URL, including any secret in the URL. */
 function whyNot(cause: unknown): string {
   if (!(cause instanceof Error)) return 'no answer';
   if (cause.name === 'TimeoutError') return 'no answer within ten seconds';

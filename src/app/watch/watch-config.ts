@@ -21,7 +21,7 @@ import { notifySchema } from '../notify/notify-schema.ts';
 /** A desk to monitor. */
 export interface WatchedDesk {
   readonly name: string;
-  /** Address, without a slash at its end. */
+  /** URL, without a trailing slash. */
   readonly url: string;
   /** Token of a viewer; `undefined`: the watchman queries only health and readiness. */
   readonly token: Secret | undefined;
@@ -92,13 +92,13 @@ export const watchSchema = z.strictObject({
   notify: notifySchema.optional().describe('As operate.notify of a desk'),
 });
 
-/** Returns the settings without a file. */
+/** Returns the settings if there is no file. */
 export const watchDefaults = (): z.output<typeof watchSchema> => watchSchema.parse({});
 
 export interface WatchOptions {
   readonly urls: readonly string[];
   readonly config?: string | undefined;
-  /** Token file for the desks of the command line. */
+  /** Token file for the desks that the command line names. */
   readonly tokenFile?: string | undefined;
   readonly caFile?: string | undefined;
 }

@@ -13,7 +13,7 @@ export interface DeskProbe {
 }
 
 export interface StoreAsker {
-  /** Checks the store and, if it answers, its desks. Never rejects: a missing answer is a result. */
+  /** Checks the store and, if it responds, its desks. Never rejects: a missing response is a result. */
   ask(): Promise<readonly DeskProbe[]>;
   close(): Promise<void>;
 }

@@ -3,10 +3,7 @@ import type { Money } from '../money.ts';
 import { canonicalValue } from '../text/json.ts';
 import { DAY_MS, MINUTE_MS } from '../time.ts';
 
-/**
- * Kinds of request that may need approval, with a sentence each. Names are stable: configs and journals rely
- * on them.
- */
+/** Kinds of requests that may need approval, with one sentence each. Names are stable: configs and journals rely on them. */
 export const requestKinds = {
   parent: 'a parent order sends its first slice',
   strategy: 'a strategy begins, or takes over from a running one with another text',
@@ -54,7 +51,7 @@ export interface ApprovalPolicy {
   readonly groups: Readonly<Record<string, readonly string[]>>;
   /**
    * `one_more`: if the requester is unknown, one more person must approve, because one of the approvers may have
-   * changed the file. Omitted: a policy of an older version, judged by the rules of that version.
+   * changed the file. Omitted: the policy comes from an older version, and the rules of that version apply.
    */
   readonly unknown_asker?: 'one_more' | undefined;
 }
@@ -62,7 +59,7 @@ export interface ApprovalPolicy {
 /** The parts of a request that rules match. */
 export interface PolicyQuestion {
   readonly kind: RequestKind;
-  /** For a parent, in the currency of the limits; omitted if unknown, which counts as above every amount. */
+  /** Value of a parent, in the currency of the limits; omitted if unknown. An unknown value counts as above every amount. */
   readonly amount?: Money | undefined;
   /** Name of the requester; omitted if the desk does not know it, for example for an edited file. */
   readonly by?: string | undefined;
@@ -94,10 +91,7 @@ export const isOneMore = (
   { by, kind }: Pick<PolicyQuestion, 'by' | 'kind'>,
 ): boolean => unknown === 'one_more' && by === undefined && FROM_FILES.has(kind);
 
-/**
- * The same needs with one more person of the same groups, so that even if one approver is the requester, enough
- * others approve.
- */
+/** The same needs with one more person from the same groups, so that enough others approve even if one approver is the requester. */
 export function withOneMore(needs: readonly Need[]): readonly Need[] {
   const [first, ...more] = needs;
   if (first === undefined) return needs;
@@ -110,7 +104,7 @@ export function withOneMore(needs: readonly Need[]): readonly Need[] {
 export const sameName = (a: string, b: string): boolean => nameKey(a) === nameKey(b);
 const nameKey = (name: string): string => name.trim().toLowerCase();
 
-/** What this request needs under the policy. */
+/** Returns what this request needs under the policy. */
 export function requirementOf(policy: ApprovalPolicy, question: PolicyQuestion): Requirement {
   const at = policy.rules.findIndex((rule) => matches(policy, rule, question));
   const rule = policy.rules[at];
@@ -140,7 +134,10 @@ function matches(policy: ApprovalPolicy, rule: ApprovalRule, question: PolicyQue
 export const isMember = ({ groups }: ApprovalPolicy, name: string, of: readonly string[]): boolean =>
   of.some((group) => group === APPROVERS || (groups[group] ?? []).some((member) => sameName(member, name)));
 
-/** Combines two requirements: blocked if either is blocked; the same people may meet needs of the same groups. */
+/**
+ * Combines two requirements. The result is blocked if either is blocked. The same people may meet both requirements'
+ * needs of the same groups.
+ */
 export function bothRequirements(a: Requirement, b: Requirement): Requirement {
   const outcomes = new Set([a.outcome, b.outcome]);
   const outcome = outcomes.has('block') ? 'block' : outcomes.has('require') ? 'require' : 'allow';
@@ -160,7 +157,7 @@ export function bothRequirements(a: Requirement, b: Requirement): Requirement {
   return { outcome, needs: outcome === 'require' ? needs : [], passkey, withinMs, rule: a.rule };
 }
 
-/** Whether the people that a request needs are no fewer than `needed`. */
+/** Whether a request needs at least as many people as `needed`. */
 export function isAtLeast(needs: readonly Need[], needed: Requirement): boolean {
   const given: Requirement = { outcome: 'require', needs, withinMs: 0 };
   const both = bothRequirements(given, needed).needs;

@@ -24,7 +24,7 @@ export function requestText(proposal: OverrideRecord, { desk, account }: Request
 export const requestHash = (proposal: OverrideRecord, origin: RequestOrigin): string =>
   sha256(requestText(proposal, origin));
 
-/** The kind of a request; in older journals, derived from the limit. */
+/** The kind of a request; for older journals, it is derived from the limit. */
 export function kindOf({ request, limit }: Pick<OverrideRecord, 'request' | 'limit'>): RequestKind {
   if (request !== undefined) return request;
   return limit === 'halt' ? 'rearm' : limit === 'doubt' ? 'doubt' : 'override';
@@ -38,7 +38,7 @@ export const strategySubject = (id: string, hash: string): string =>
 export const parentSubject = (parts: readonly (string | number)[]): string =>
   sha256(JSON.stringify(['parent', ...parts]));
 
-/** Figures of a trade that a person states, in the words of the request. */
+/** The figures of a trade that a person states, as words for the request. */
 export const figureWords = (
   clientOrderId: string,
   {
@@ -53,10 +53,10 @@ export const figureWords = (
 export const personOf = (token: UsedToken | undefined): UsedToken | undefined =>
   token?.kind === 'person' ? token : undefined;
 
-/** The requester: the name of the token if there is one, which a request body cannot claim. */
+/** The requester: the name of the token if there is one. A request body cannot claim a name. */
 export const nameOf = ({ token, by }: Pick<OverrideRecord, 'token' | 'by'>): string => token?.name ?? by;
 
-/** The requirement of the policy for a request, judged by the fields of the request. */
+/** What the policy requires for a request, based on the request's fields. */
 export const requirementOfRequest = (policy: ApprovalPolicy, proposal: OverrideRecord): Requirement => {
   const { strategy, limit, amount } = proposal;
   const kind = kindOf(proposal);

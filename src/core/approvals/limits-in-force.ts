@@ -5,7 +5,7 @@ import { canonicalValue } from '../text/json.ts';
 import { loosenedLimits } from '../risk/limit-changes.ts';
 import type { LimitTexts } from '../risk/limit-changes.ts';
 
-/** The limits and policy of a start, and who must approve when they are raised. */
+/** The limits and policy of a start, and who must approve if they are raised. */
 export interface KeptLimits {
   readonly limits: LimitTexts;
   readonly fourEyes: boolean;
@@ -14,7 +14,7 @@ export interface KeptLimits {
 
 /** Limits as the journal records them. */
 export interface LimitsInForce {
-  /** Those of the last start that needed no approval, or got it. */
+  /** Those of the last start that needed no approval or was approved. */
   readonly agreed?: KeptLimits | undefined;
   /** Those of this process, until they are approved. */
   readonly raised?: KeptLimits | undefined;
@@ -29,8 +29,8 @@ export function limitsAtStart({ agreed }: LimitsInForce, record: StartedRecord):
 }
 
 /**
- * Applies a reload. A desk raises a limit only after all approvals, and none while other raised limits wait for a
- * rearm. A lowered limit is lowered in both sets.
+ * Applies a reload. A desk raises a limit only after all approvals, and raises no limit while other raised limits await
+ * a rearm. A lowered limit is lowered in both sets.
  */
 export function limitsAtReload({ agreed, raised }: LimitsInForce, { limits }: ReloadRecord): LimitsInForce {
   if (limits === undefined) return { agreed, raised };
@@ -46,8 +46,8 @@ export const agreedTo = ({ agreed, raised }: LimitsInForce): LimitsInForce => ({
 export const BUILT_IN = { two: builtInPolicy(true), one: builtInPolicy(false) };
 
 /**
- * Who must approve. While the limits or policy of this start are not approved, the policy of the last start that
- * needed no approval or got it applies; but turning four eyes on takes effect at once.
+ * Who must approve. While the limits or policy of this start are not approved, the policy of the last start that needed
+ * no approval or was approved applies. Turning four eyes on, however, takes effect immediately.
  */
 export function policyOfBoth(agreed: KeptLimits | undefined, now: KeptLimits | undefined): ApprovalPolicy {
   const kept = agreed ?? now;
@@ -69,8 +69,8 @@ export interface RaisedParts {
 }
 
 /**
- * The requirement of a rearm: that of lifting a halt, combined with those of the limits and policies that this start
- * raised.
+ * What a rearm requires: the requirement for lifting a halt, combined with those for the limits and policies that this
+ * start raised.
  */
 export function rearmRequirement(policy: ApprovalPolicy, raised: RaisedParts, by?: string): Requirement {
   const parts: Requirement[] = [requirementOf(policy, { kind: 'rearm', by })];

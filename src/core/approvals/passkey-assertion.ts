@@ -15,13 +15,13 @@ export interface PublicPasskey {
   readonly public_key: string;
 }
 
-/** Where a passkey may sign: its host, and the pages of the desk on which it enrolled or signed in. */
+/** Where a passkey may sign: its host, and the desk's pages on which it enrolled or signed in. */
 export interface PasskeyHome {
   readonly rpId: string;
   readonly origins: readonly string[];
 }
 
-/** Maximum number of pages kept. A desk serves one page to its own machine and one to everybody else. */
+/** Maximum number of pages kept. A desk serves one page to its own machine and another to everybody else. */
 const ORIGINS_MAX = 10;
 
 /** The home of a passkey after one more use, as the journal stores it. */
@@ -37,14 +37,14 @@ export function homeAfter(
 /** Flags of the authenticator data: user present, and user verified. */
 const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
-/** Length of the SHA-256 of the relying party, the flags and the counter, bytes. */
+/** Total length of the relying party's SHA-256, the flags and the counter, in bytes. */
 const AUTHENTICATOR_DATA_MIN = 37;
 
 /**
- * Why this assertion is not a signature of that key over that hash, in words; `undefined` if it is. Uses only its
- * arguments, so that anyone with the journal can verify its approvals: WebAuthn level 3, section 7.2, without the
- * steps that need the browser's session. `challenge`: SHA-256 of the signed data, hexadecimal. `home`: without it,
- * the page is compared with the signed host only.
+ * Why this assertion is not that key's signature over that hash, in words; `undefined` if it is. Uses only its
+ * arguments, so that anyone with the journal can verify its approvals: WebAuthn level 3, section 7.2, without the steps
+ * that need the browser's session. `challenge`: SHA-256 of the signed data, hexadecimal. Without `home`, the page is
+ * compared only with the signed host.
  */
 export function assertionFault(
   assertion: PasskeyAssertion,

@@ -11,7 +11,7 @@ import {
 } from './approval-policy.ts';
 import type { ApprovalPolicy, ApprovalRule, RequestKind } from './approval-policy.ts';
 
-/** A fault of a policy and its place: the rule, from 0, or the group. */
+/** A fault in a policy and its location: the index of the rule, from 0, or the group. */
 export interface PolicyFault {
   readonly rule?: number | undefined;
   readonly group?: string | undefined;
@@ -27,7 +27,7 @@ export interface KnownPerson {
 /** Kinds that a named person requests; that person does not count as an approver. */
 const BY_PERSON: ReadonlySet<RequestKind> = new Set(['override', 'rearm', 'doubt', 'limits', 'policy']);
 
-/** Finds the faults of a policy that its author cannot have intended. */
+/** Finds faults in a policy that its author cannot have intended. */
 export function policyFaults(policy: ApprovalPolicy, known: readonly KnownPerson[]): readonly PolicyFault[] {
   const groups = Object.entries(policy.groups).flatMap(([group, members]) =>
     groupFaults(group, members, known).map((problem) => ({ group, problem })),
@@ -136,7 +136,7 @@ const isCoveredBy = (rule: ApprovalRule, other: ApprovalRule): boolean =>
   isWithin(rule.strategies, other.strategies) &&
   isWithin(rule.limits, other.limits);
 
-/** A policy that nobody may change would stay in force for the life of the journal. */
+/** A policy that nobody may change would stay in force for the journal's life. */
 function deadEnds({ rules }: ApprovalPolicy): readonly PolicyFault[] {
   return rules.some((rule) => rule.for.includes('policy') && rule.outcome !== 'block')
     ? []

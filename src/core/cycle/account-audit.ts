@@ -15,13 +15,13 @@ export interface Books {
   readonly rows: ReadonlyMap<number, { readonly at: Instant; readonly content: string }>;
   /** Consecutive reads that lacked rows shown by an earlier read. */
   readonly shrunk: number;
-  /** Breaks from before any order was in doubt, or from when the check was switched on. */
+  /** Breaks that appeared before any order was in doubt, or that existed when the check was switched on. */
   readonly accepted: ReadonlySet<string>;
   /** Other breaks, with the number of consecutive reads that showed them. */
   readonly breaks: ReadonlyMap<string, number>;
-  /** `undefined` until the rows decide it; `off`: this venue's balances do not follow from its rows. */
+  /** `undefined` until the rows decide; `off`: this venue's balances do not follow from its rows. */
   readonly check: 'on' | 'off' | undefined;
-  /** Number of reads whose balances mostly did not follow. */
+  /** Number of reads in which most balances did not follow from the rows. */
   readonly strikes: number;
 }
 
@@ -37,9 +37,12 @@ export const NO_BOOKS: Books = {
 /** The result of the audit of a read. */
 export interface Audit {
   readonly books: Books;
-  /** Rows whose content changed, or differs within one read: history was changed. */
+  /** Rows whose content changed or differs within one read, which means that history was changed. */
   readonly changed: readonly number[];
-  /** Rows that an earlier read showed and this one should: a lagging replica, or removed history. */
+  /**
+   * Rows that an earlier read showed and this read should also show. They are missing because of a lagging replica or
+   * removed history.
+   */
   readonly gone: readonly number[];
   /** Rows were missing in more consecutive reads than replica lag explains. */
   readonly isCut: boolean;
@@ -66,11 +69,11 @@ const ROWS_MAX = 50_000;
 const PATIENCE = 3;
 
 export interface AuditedRead {
-  /** In the order of the answers; overlapping pages may repeat a row. */
+  /** In the order of the responses; overlapping pages may repeat a row. */
   readonly rows: readonly Transaction[];
   /** The read covers everything after this. */
   readonly from: Instant;
-  /** Whether anything is in doubt: a new break may then hide the order in doubt. */
+  /** Whether any order is in doubt. A new break may then hide that order. */
   readonly hasDoubts: boolean;
 }
 
@@ -184,18 +187,16 @@ function breaksOf(rows: readonly Transaction[]): Found {
   return { breaks, joints };
 }
 
-/**
- * A row explains a balance step by its amount, with or without fees: the samples do not show which actions include
- * them.
- */
+/** A row explains a balance step by its amount, with or without fees, because the samples do not show which actions include fees. */
 function unexplained(step: Quantity, { amount, fees }: Transaction): Quantity {
   const withFees = subtract(step, subtract(amount, fees));
   return withFees.isZero() || step.eq(amount) ? NO_QUANTITY : withFees;
 }
 
 /**
- * Determines whether this venue's balances follow from its rows at all. The first read in which most do switches the
- * check on, and accepts its breaks; two reads in which most do not switch it off.
+ * Determines whether this venue's balances follow from its rows at all. The first read in which most balances follow
+ * switches the check on and accepts the breaks in that read. Two reads in which most balances do not follow switch the
+ * check off.
  */
 function calibrate(books: Books, { breaks, joints }: Found): Books {
   if (books.check !== undefined || joints === 0) return books;
@@ -205,8 +206,8 @@ function calibrate(books: Books, { breaks, joints }: Found): Books {
 }
 
 /**
- * Appends the next page. Pages overlap: the new page must contain the last known row unchanged. Otherwise rows moved
- * between the two requests, and one may have been skipped: then `undefined`.
+ * Appends the next page. Pages overlap: the new page must contain the last known row unchanged. Otherwise, rows moved
+ * between the two requests, and one may have been skipped; the result is then `undefined`.
  */
 export function joinPages(
   before: readonly Transaction[],

@@ -16,7 +16,7 @@ import type { Price } from '../money.ts';
 import type { Reason } from '../reasons.ts';
 import type { Order, OrderAnswer, OrderRequest, Quote, QuoteAnswer, QuoteRequest } from '../venue.ts';
 
-/** The meaning of an answer to a quote request. Nothing has traded in any case. */
+/** The meaning of a response to a quote request. Nothing has traded in any case. */
 export type QuoteMeaning =
   | { readonly means: 'quote'; readonly quote: Quote }
   /** Not now; a later request may succeed. */
@@ -37,11 +37,11 @@ const TOO_LARGE =
   /^request USD value (?<asked>\d+(?:\.\d+)?) greater than max USD value (?<max>\d+(?:\.\d+)?) for pair (?<pair>[a-z0-9]+)$/iu;
 const UNSUPPORTED = /not currently supported for RFQ/iu;
 
-/** Life that a quote may claim, milliseconds. A quote that claims another is not executed. */
+/** Bounds of the life that a quote may claim, milliseconds. A quote that claims a life outside them is not executed. */
 const LIFE_MIN_MS = 1_000;
 const LIFE_MAX_MS = 300_000;
 
-/** Parses the answer to a quote request and checks the quote against the request. */
+/** Parses the response to a quote request and checks the quote against the request. */
 export function classifyQuote(
   request: QuoteRequest,
   answer: QuoteAnswer,
@@ -80,7 +80,10 @@ function classifyRefusal(answer: QuoteAnswer & { kind: 'error' }, pair: string):
   return { means: 'later', reason: 'venue_refused', detail };
 }
 
-/** The maximum in a 422, if its figures are plausible: both valid and above zero, the request above the maximum. */
+/**
+ * The maximum in a 422 response, if its figures are plausible: both are valid and above zero, and the request is above
+ * the maximum.
+ */
 function maximumIn(
   error: string,
   pair: string,
@@ -109,8 +112,8 @@ function quoteFault(request: QuoteRequest, quote: Quote, instrument: Instrument)
 }
 
 /**
- * `price × quantity = amount` within one unit of the quote currency. If an amount was requested, the venue had to
- * round the quantity, so the value of one unit of quantity is allowed as well.
+ * `price × quantity = amount` within one unit of the quote currency. If an amount was requested, the venue had to round
+ * the quantity, so a difference of the value of one unit of quantity is also allowed.
  */
 function productHolds(
   { size: asked }: QuoteRequest,
@@ -123,15 +126,12 @@ function productHolds(
   return asked.by === 'amount' && away.lte(unit.plus(quote.price.times(unitOf(basePrecision))));
 }
 
-/**
- * The meaning of an answer to an order. Only `filled` proves a trade, and only `not_sent` proves that there
- * was none.
- */
+/** The meaning of a response to an order. Only `filled` proves a trade, and only `not_sent` proves that there was none. */
 export type OrderMeaning =
   | { readonly means: 'filled'; readonly order: Order; readonly differs: string | undefined }
   /** Certainly no byte left. */
   | { readonly means: 'not_sent'; readonly detail: string }
-  /** The venue refused the only copy: final after one clean read of the account. */
+  /** The venue refused the only copy. This is final after one clean read of the account. */
   | {
       readonly means: 'refused';
       readonly reason: Reason;
@@ -143,7 +143,7 @@ export type OrderMeaning =
       readonly means: 'doubt';
       readonly detail: string;
       readonly halt: boolean;
-      /** The venue did not answer the order itself: sending it again may bring an answer. */
+      /** The venue did not respond to the order itself; sending it again may bring a response. */
       readonly isSilence: boolean;
     };
 
@@ -154,7 +154,7 @@ const doubt = (detail: string, { halt = false, isSilence = false } = {}): OrderM
   isSilence,
 });
 
-/** The meaning of each answer to the first and only copy of an order. Every answer not listed leaves a doubt. */
+/** The meaning of each response to the first and only copy of an order. Every response not listed leaves a doubt. */
 export function classifyOrder(request: OrderRequest, quote: Quote, answer: OrderAnswer): OrderMeaning {
   switch (answer.kind) {
     case 'lost':
@@ -165,9 +165,9 @@ export function classifyOrder(request: OrderRequest, quote: Quote, answer: Order
       const { status, error } = answer;
       const detail = `${status}: ${error}`;
       if (status === 401 || status === 403) return doubt(detail, { halt: true });
-      // A gateway may have answered after it had forwarded the order: the answer proves nothing.
+      // A gateway may have responded after forwarding the order, so the response proves nothing.
       if (status >= 500 || status === 408) return doubt(detail, { isSilence: true });
-      // After these answers, the desk must not send another copy.
+      // After these responses, the desk must not send another copy.
       if (status < 400 || [409, 425, 429].includes(status)) return doubt(detail);
       return { means: 'refused', reason: 'order_refused', detail, isCanceled: false };
     }
@@ -200,7 +200,7 @@ function classifyPlaced(request: OrderRequest, quote: Quote, order: Order): Orde
 /** A fee or rebate cannot exceed the traded amount, except by one unit of rounding. */
 const FEE_SHARE_MAX = ratio('0.1');
 
-/** Why these fees cannot belong to this trade: the account decides. `undefined` if they can. */
+/** Why these fees cannot belong to this trade, so that the account must decide; `undefined` if they can. */
 export function feesFault({ filledAmount, fees }: Pick<Order, 'filledAmount' | 'fees'>): string | undefined {
   if (fees.isZero() && isAboveZero(filledAmount)) return undefined;
   const most = filledAmount.times(FEE_SHARE_MAX);
@@ -219,6 +219,6 @@ function fillDifference(quote: Quote, order: Order): string | undefined {
   return undefined;
 }
 
-/** Price of a fill: amount per base unit, truncated to 18 decimals. A figure, not a payment. */
+/** Price of a fill: amount per base unit, truncated to 18 decimals. For display only; never paid. */
 export const fillPrice = (order: Order): Price =>
   isAboveZero(order.vwap) ? order.vwap : roundDown(priceOf(order.filledAmount, order.filled), 18);

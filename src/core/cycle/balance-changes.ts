@@ -34,7 +34,7 @@ export const amountsOf = (fill: FillRecord): FillAmounts => ({
   fees: money(fill.fees),
 });
 
-/** The same for amounts that are already parsed. */
+/** Like `balanceChanges`, for amounts that are already parsed. */
 export function changesBy(
   { side, base, quote }: Pick<FillRecord, 'side' | 'base' | 'quote'>,
   { quantity: traded, amount, fees }: FillAmounts,

@@ -27,7 +27,7 @@ export type Comparison =
   | { readonly is: 'agreed' | 'early' }
   /** The fill appears for the first time, exactly as booked. */
   | { readonly is: 'shown'; readonly rows: readonly number[] }
-  /** A part appears; the venue may still be booking. `isMore`: the new rows are a further trade. */
+  /** A part appears; the venue may still be booking. `isMore`: the new rows are an additional trade. */
   | { readonly is: 'booking'; readonly isMore: boolean; readonly why: string }
   /** The fill should have appeared by now. */
   | { readonly is: 'unbooked' }
@@ -44,7 +44,7 @@ export type Comparison =
 
 /** The account must show a fill this long after it was booked here, milliseconds. */
 const SHOWN_AFTER_MS = MINUTE_MS;
-/** If it shows one leg, it must show the other by then. */
+/** If the account shows one leg, it must show the other within this time. */
 const WHOLE_AFTER_MS = 2 * MINUTE_MS;
 /** A difference above this share of a figure is not a rounding difference. */
 const TOLERANCE = '0.001';
@@ -52,11 +52,11 @@ const TOLERANCE = '0.001';
 export interface FillCheck {
   /** Including its last correction. */
   readonly fill: FillRecord;
-  /** Its trade in the read, if the read shows one. */
+  /** The fill's trade in the read, if the read shows one. */
   readonly trade: TradeEvidence | undefined;
   /** When the read began. */
   readonly readAt: Instant;
-  /** Whether the venue has had time to book all of it, and the read covers that time. */
+  /** Whether the venue has had time to book the whole fill, and the read covers that time. */
   readonly isDue: boolean;
   readonly basePrecision: number;
   readonly quotePrecision: number;
@@ -141,10 +141,10 @@ const totalFrom = (trade: TradeEvidence, each: Price): Total => ({
 });
 
 interface Differences {
-  /** Differences in words, one per figure. */
+  /** Describes the differences, one per figure. */
   readonly names: readonly string[];
   readonly by: 'rounding' | 'units' | 'grave';
-  /** Less than the order: the rest may still be booked. */
+  /** Less than the order was traded; the rest may still be booked. */
   readonly isLess: boolean;
   readonly isMore: boolean;
   readonly ordered: { readonly quantity: Quantity; readonly amount: Money };
@@ -171,7 +171,7 @@ function differences({ fill, basePrecision, quotePrecision }: FillCheck, total: 
   };
   // The amount of each trade of an order is rounded separately.
   const isLess = lacks.quantity.gt(0) || lacks.amount.gt(quote.times(total.trades));
-  // A difference from a person's figures is only a typing error. For an adopted order, the size is unknown.
+  // A difference from a person's figures is only a typing error. The size of an adopted order is unknown.
   const isKnown = fill.adopted === undefined && (fill.source !== 'operator' || fill.rows !== undefined);
   const isBoth = lacks.quantity.lte(base.times(-1)) && lacks.amount.lte(quote.times(-1));
   // One unit more on both sides may be rounding.
@@ -245,6 +245,6 @@ export function corrected(fill: FillRecord, by: CorrectionRecord): FillRecord {
 function notionalOf(fill: FillRecord, amount: string): string {
   const before = money(fill.amount);
   if (fill.notional_usd === fill.amount || before.isZero()) return amount;
-  // Truncated like every other notional: a quotient without end could not be read back.
+  // Truncated like every other notional, because a quotient with endless digits could not be read back.
   return text(roundUp(scale(money(fill.notional_usd), fraction(money(amount), before)), 8));
 }

@@ -13,7 +13,7 @@ export type Phase = Readonly<
   | { state: 'quoted'; quote: Quote; life: QuoteLife }
   /** `copies`: number of times the order has left, including this one. */
   | { state: 'ordering'; quote: Quote; life: QuoteLife; copies: number }
-  /** No answer; the same order leaves again, not before `notBefore`. */
+  /** No response; the same order leaves again, not before `notBefore`. */
   | {
       state: 'resending';
       quote: Quote;
@@ -37,7 +37,7 @@ export type Phase = Readonly<
 export interface QuoteLife {
   readonly askedAt: Monotonic;
   readonly receivedAt: Monotonic;
-  /** The quote certainly lives until `askedAt + L`. */
+  /** The quote is certainly valid until `askedAt + L`. */
   readonly lower: Monotonic;
   /** The quote is certainly over after `receivedAt + L`. */
   readonly upper: Monotonic;
@@ -49,10 +49,7 @@ export interface Proof {
   readonly readsLeft: number;
   /** Only reads that start at or after this instant count. */
   readonly notBefore: Monotonic;
-  /**
-   * The end of the attempt once the reads are complete. `nothing`: it certainly traded, and only its figures can end
-   * the doubt.
-   */
+  /** The attempt's end once the reads are complete. `nothing`: it certainly traded, and only its figures can end the doubt. */
   readonly proves: 'rejected' | 'absent' | 'nothing';
 }
 
@@ -72,7 +69,7 @@ export type CycleEvent = Readonly<
   | { on: 'approved' }
   | { on: 'stopped'; reason: Reason; detail: string; next: Next }
   | { on: 'order_answer'; meaning: OrderMeaning; at: Monotonic }
-  /** The gate approved another copy. The exchange of the previous copy is closed. */
+  /** The gate approved another copy. The exchange for the previous copy is closed. */
   | { on: 'resend'; at: Monotonic }
   /** The gate refused. */
   | { on: 'hold'; why: string }
@@ -84,7 +81,7 @@ export type CycleEvent = Readonly<
 export interface Trust {
   /** Whether a first `Canceled` is final without a read of the account. */
   readonly firstCanceled: boolean;
-  /** The same for a well-formed 4xx. */
+  /** Whether a well-formed 4xx is final without a read of the account. */
   readonly refusals: boolean;
   /** How long the venue may take to book a trade, milliseconds. */
   readonly bookingMarginMs: number;
@@ -153,12 +150,13 @@ const RESEND_GAPS_MS = [300, 600] as const;
 /** A copy must reach the venue within the certain life of its quote. */
 const RESEND_MARGIN_MS = 1_500;
 
-/** Last instant at which a further copy of an order may leave. */
+/** Last instant at which another copy of an order may leave. */
 export const lastResendStart = (life: QuoteLife): Monotonic => after(life.lower, -RESEND_MARGIN_MS);
 
 /**
- * Handles the answer to one copy of an order. A refusal of the only copy ends the attempt after a read of the account; a
- * refusal of a later copy says nothing about earlier ones, which may have traded or still be on their way.
+ * Handles the response to one copy of an order. A refusal of the only copy ends the attempt after a read of the
+ * account; a refusal of a later copy says nothing about earlier copies, which may have traded or may still be on their
+ * way.
  */
 function ordered(
   from: Phase & { state: 'ordering' },

@@ -28,7 +28,7 @@ export interface Inheritance {
   /** Life of the quote if the journal has it, otherwise the longest life of a quote that the desk executes. */
   readonly lifeMs: number;
   readonly bookingMarginMs: number;
-  /** The journal shows that it traded: only its figures are missing. */
+  /** The journal shows that it traded; only its figures are missing. */
   readonly isTraded?: boolean | undefined;
   /**
    * Current time on the boot clock. If a record of the dead process has a time of the same boot, the time since then
@@ -45,10 +45,10 @@ export interface Inheritance {
 }
 
 /**
- * The phase of an attempt that a dead process left open. If the journal has the progress of its proof, the proof
- * continues from there, minus the time passed since. Otherwise the quote may have arrived just before this process
+ * The phase of an attempt that a dead process left open. If the journal contains the progress of its proof, the proof
+ * continues from there, and the time since then counts. Otherwise, the quote may have arrived just before this process
  * started. It was requested before the intent was written, and an order leaves only within the certain life of its
- * quote, so the quote is over at the latest twice its life after the start.
+ * quote. The quote is therefore over twice its life after the start at the latest.
  */
 export function inherited(from: Inheritance): Doubt {
   const { startedAt, lifeMs, bookingMarginMs, isTraded, boot, asked, clockSlackMs = 0, known } = from;
@@ -121,7 +121,7 @@ export type Judgement =
   | { readonly is: 'closed'; readonly phase: Phase & { readonly state: 'ended' } };
 
 /**
- * Judges a doubt by one whole read. Rows with its id that match the quote end it at once. Incomplete rows prove a
+ * Judges a doubt by one whole read. Rows with its id that match the quote end it immediately. Incomplete rows prove a
  * trade whose booking may continue; they are final once the booking margin is over. Without any row, the read counts
  * towards the proof of absence, unless rows without an id could be its trade.
  */
@@ -134,14 +134,14 @@ export function judge(open: Doubted, phase: Doubt, read: WholeRead, trust: Trust
     return { is: 'filled', trade, differs: 'booked for more than the order', isMore: true };
   const row = trade === undefined ? lookalike(open, read) : undefined;
   if (row !== undefined) return { is: 'open', phase, why: 'twin', row };
-  // One leg or a part: the order certainly traded, regardless of later reads.
+  // One leg or a part appears, so the order certainly traded, regardless of later reads.
   const before = trade === undefined ? phase : certain(phase);
   if (hasHole(intent, read)) return { is: 'open', phase: before, why: 'hole' };
   const event = { on: 'clean_read', startedAt: read.startedAt, gapMs: READ_GAP_MS } as const;
   const next = nextPhase(before, event, trust);
   if (next.state === 'ended') return { is: 'closed', phase: next };
   if (next.state !== 'doubt') throw new Error(`invariant broken: a read made a doubt ${next.state}`);
-  // All of it must be booked by now: the venue filled less than the whole order.
+  // The whole trade must be booked by now, so the venue filled less than the whole order.
   if (trade?.isWhole === true && next.proof.readsLeft === 0) {
     const missing = missingOf(open, trade);
     const differs = `booked for ${missing === undefined ? 'another price' : 'less'} than the order`;
@@ -150,18 +150,18 @@ export function judge(open: Doubted, phase: Doubt, read: WholeRead, trust: Trust
   return { is: 'open', phase: next, why: next.proof.proves === 'nothing' ? 'booking' : 'unseen' };
 }
 
-/** The order moves two currencies: a gap in either may hide its trade. */
+/** The order moves two currencies, and a gap in either may hide its trade. */
 const hasHole = ({ base, quote }: IntentRecord, { doubtful }: WholeRead): boolean =>
   doubtful === 'all' || doubtful?.has(base) === true || doubtful?.has(quote) === true;
 
-/** A doubt that certainly traded: only its figures end it. */
+/** A doubt whose order certainly traded. Only the trade's figures end it. */
 export const certain = (phase: Doubt): Doubt => ({
   ...phase,
   proof: { ...phase.proof, proves: 'nothing' },
   reason: 'certainly_traded',
 });
 
-/** The earliest time at which a doubt can end by absence. The account decides whether it does. */
+/** The earliest time at which the absence of a trade can end a doubt. The account decides whether it does. */
 export const earliestProof = ({ proof: { notBefore, readsLeft } }: Doubt): Monotonic =>
   after(notBefore, Math.max(0, readsLeft - 1) * READ_GAP_MS);
 
@@ -170,7 +170,7 @@ const tradesIn = ({ rows }: TradeEvidence): number => new Set(rows.map(({ tradeI
 
 /** An order whose outcome is unknown. */
 export interface Doubted extends Asked {
-  /** The earliest timestamp that a trade of it can carry, in the venue's time. Omitted: any row may be its trade. */
+  /** The earliest timestamp that a trade of the order can have, in the venue's time. Omitted: any row may be its trade. */
   readonly earliest?: Instant | undefined;
 }
 
@@ -178,9 +178,9 @@ export interface Doubted extends Asked {
 const ROWS_MAX = 12;
 
 /**
- * Finds a row without a client id that could be the trade of this order, alone or with others: rows of one order id,
- * or of none, that sum to exactly its size. Such a row never ends a doubt, it only prevents its end. Excludes rows
- * that a read showed before the attempt started, or that are older than its quote.
+ * Finds a row without a client id that could be the trade of this order, alone or with others: rows with one order id,
+ * or without an order id, that sum to exactly its size. Such a row never ends a doubt; it only prevents the doubt from
+ * ending. Excludes rows that a read showed before the attempt started, or that are older than its quote.
  */
 function lookalike(
   { intent, earliest }: Doubted,
@@ -241,7 +241,7 @@ const NOTED_MAX = 50_000;
 export interface KnownIds {
   /** Traded and booked. */
   readonly filledIds: { has(clientId: string): boolean };
-  /** Open: under way, or in doubt. */
+  /** Open: in progress, or in doubt. */
   readonly attempts: { has(clientId: string): boolean };
   /** Closed without a trade after an order had left. */
   readonly closedIds: { has(clientId: string): boolean };
@@ -252,15 +252,13 @@ export interface KnownIds {
 /** Trades with our ids that the journal does not know. */
 export interface Adoption {
   readonly unknown: readonly TradeEvidence[];
-  /** Trades with one leg so far: nothing may trade in their place before their figures are known. */
+  /** Trades with one leg so far. Nothing may trade in their place before their figures are known. */
   readonly waiting: readonly TradeEvidence[];
-  /**
-   * One of them was proven not to have traded: the venue contradicted itself, and the desk halts whatever its config.
-   */
+  /** One of the orders was proven not to have traded. The venue contradicted itself, so the desk halts whatever its config states. */
   readonly isBreach: boolean;
 }
 
-/** Finds the trades of a whole read that nobody knows; they are booked as soon as both legs are there. */
+/** Finds the trades in a whole read that the journal does not know. They are booked as soon as both legs are present. */
 export function adoptable(trades: ReadonlyMap<string, TradeEvidence>, known: KnownIds): Adoption {
   const strange = [...trades.values()].filter(
     ({ clientId, at }) =>
@@ -274,17 +272,17 @@ export function adoptable(trades: ReadonlyMap<string, TradeEvidence>, known: Kno
 }
 
 /**
- * Last instant at which an order may be sent, so that it reaches the venue within the certain life of its quote.
- * After it, the attempt ends without an order. The answer may arrive after the quote has expired, because the venue
- * refuses an order that arrives too late.
+ * Last instant at which an order may be sent, so that it reaches the venue within the certain life of its quote. After
+ * this instant, the attempt ends without an order. The response may arrive after the quote has expired, because the
+ * venue refuses an order that arrives too late.
  */
 export const lastOrderStart = (life: QuoteLife, orderMarginMs: number): Monotonic =>
   after(life.lower, -orderMarginMs);
 
 /**
- * How long to wait for the answer to an order sent at `sentAt`, milliseconds. A late answer is still evidence, so the
- * wait does not end with the quote. It ends when the account can first prove the outcome: waiting longer would only
- * delay that proof.
+ * How long to wait for the response to an order sent at `sentAt`, milliseconds. A late response is still evidence, so
+ * the wait does not end with the quote. It ends when the account can first prove the outcome, because waiting longer
+ * would only delay that proof.
  */
 export const answerWaitMs = (
   life: QuoteLife,

@@ -30,8 +30,8 @@ export interface TradeEvidence {
 
 /**
  * Groups the trades of the desk with this mark by client id. A row repeated by overlapping pages counts once. A row
- * without a client id belongs to the order with its order id: an order whose other rows carry our id, or one that
- * `orderOf` knows.
+ * without a client id belongs to the order with its order id, if other rows of that order have our id or `orderOf`
+ * knows the order.
  */
 export function tradesOf(
   rows: readonly Transaction[],
@@ -42,7 +42,7 @@ export function tradesOf(
     if (row.clientId === undefined || (row.action !== 'buy' && row.action !== 'sell')) continue;
     let group = groups.get(row.clientId);
     if (group === undefined) {
-      // Checked once per id, not per row: the check is a hash.
+      // Checked once per id, not per row, because the check computes a hash.
       if (parseClientId(row.clientId)?.mark !== mark) continue;
       group = new Map();
       groups.set(row.clientId, group);
@@ -73,7 +73,7 @@ export interface KnownOrder {
   readonly side: Side;
 }
 
-/** Our rows without a client id. An order id that appears with two client ids identifies neither. */
+/** Our rows without a client id. An order id that appears with two client ids identifies neither order. */
 function addUnnamed(
   groups: Map<string, Map<number, Transaction>>,
   rows: readonly Transaction[],
@@ -97,7 +97,7 @@ function addUnnamed(
     const order = orders.has(orderId) ? orders.get(orderId) : orderOf?.(orderId);
     if (order?.side !== action || (pair !== undefined && pair !== order.pair)) continue;
     const group = groups.get(order.clientId);
-    // Not ours: one of our orders has a group, or the journal knows it.
+    // Not ours, because one of our orders either has a group or is known to the journal.
     if (group === undefined && orders.has(orderId)) continue;
     groups.set(order.clientId, new Map([...(group ?? []), [row.id, row]]));
   }
@@ -130,15 +130,15 @@ export function evidenceOf(
   };
 }
 
-/** An order may fill in several trades: it is complete once each of them shows both legs. */
+/** An order may fill in several trades. It is complete once each trade shows both legs. */
 function sameTrades(bases: readonly Transaction[], quotes: readonly Transaction[]): boolean {
   const [ofBase, ofQuote] = [bases, quotes].map((legs) => new Set(legs.map((leg) => leg.tradeId)));
   return ofBase?.symmetricDifference(ofQuote ?? new Set()).size === 0;
 }
 
 /**
- * Price of a trade: that of the venue, so that a fill is recorded the same way for every proof; otherwise amount over
- * quantity, 18 decimals. For display: only quantity and amount are booked.
+ * Price of a trade: the venue's price, so that a fill is recorded in the same way for every proof; otherwise amount
+ * divided by quantity, to 18 decimals. For display: only quantity and amount are booked.
  */
 export const tradePrice = (trade: TradeEvidence): Price =>
   trade.price ?? price(fraction(quantity(trade.amount.toFixed()), trade.quantity).toFixed(18));

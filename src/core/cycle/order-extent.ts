@@ -25,7 +25,7 @@ import type { IntentRecord, Missing, QuoteRecord } from '../record.ts';
 /** An order that may have been sent. */
 export interface Asked {
   readonly intent: IntentRecord;
-  /** The quote of the order. Omitted: no record contains it. */
+  /** The order's quote. Omitted: no record contains it. */
   readonly quoted?: Figures | undefined;
   /** Decimals in which the venue books the two currencies. Omitted: no difference counts as rounding. */
   readonly precisions?: Precisions | undefined;
@@ -46,8 +46,8 @@ export const quotedIn = (quote: QuoteRecord | undefined): Figures | undefined =>
   quote === undefined ? undefined : { quantity: quantity(quote.quantity), amount: money(quote.amount) };
 
 /**
- * `whole`: exactly the order, so nothing is missing. `more`: more than any of our orders requested. `other`: less, or
- * at another price; the rest may still be booked.
+ * `whole`: exactly the order, so that nothing is missing. `more`: more than any of our orders requested. `other`: less
+ * than the order or at another price; the rest may still be booked.
  */
 export type Extent = 'whole' | 'more' | 'other';
 
@@ -72,8 +72,8 @@ export function extentOf(
   const away = expected && subtract(other, expected);
   const isOff = away !== undefined && size(away).gt(unitOf(otherUnit).times(times));
   if (asked.gt(wanted)) {
-    // One unit more may be rounding, unless the trade is twice the order, or the other side is larger as well: an
-    // order of one unit, executed twice.
+    // One unit more may be rounding, unless the trade is twice the order, or the other side is also larger. That may be
+    // an order of one unit that was executed twice.
     const isTwice = asked.gte(wanted.times(2)) || (isOff && away.gt(0));
     return isTwice || isBeyond(asked, wanted, unit) ? 'more' : 'other';
   }

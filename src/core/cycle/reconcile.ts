@@ -25,7 +25,7 @@ export interface Pending {
   readonly told: Quantity;
   readonly at: Instant;
   readonly since: Monotonic;
-  /** Number of consecutive reads with the same difference, and with any difference. */
+  /** Numbers of consecutive reads with the same difference, and with any difference. */
   readonly same: number;
   readonly reads: number;
 }
@@ -38,7 +38,7 @@ export interface Ledger {
   readonly late: ReadonlyMap<string, readonly Transaction[]>;
   /** Currencies that did not agree while an order in flight could explain it. */
   readonly excused: ReadonlySet<string>;
-  /** The newest rows of past reads: a longer read shows them again, and each must explain only one difference. */
+  /** The newest rows of past reads. A longer read shows them again, but each row must explain only one difference. */
   readonly seen: ReadonlySet<number>;
 }
 
@@ -56,8 +56,8 @@ export interface Difference {
   readonly expected: string;
   readonly told: string;
   /**
-   * Whether the difference counts: two reads a minute apart agree on it; or for too long no two reads did; or `row`
-   * may explain it.
+   * Whether the difference counts: because two reads a minute apart agree on it, because no two reads have agreed for
+   * too long, or because `row` may explain it.
    */
   readonly isSteady: boolean;
   /** A deposit or withdrawal of exactly this amount that reads of the account have not shown. */
@@ -83,7 +83,7 @@ export interface ToldAccount {
 
 /** A difference must last this long, because the venue may book rows after the balance that includes them. */
 const LASTS_MS = 60_000;
-/** Number of reads of which no two agree, after which the difference counts. */
+/** Number of reads without two that agree after which the difference counts. */
 const READS_MAX = 10;
 /** Maximum number of late rows for which all combinations are tested. */
 const LATE_MAX = 8;
@@ -136,7 +136,7 @@ export function reconcile(
     }
     const slow = isSteady ? slowRow(currency, found.missing, read) : undefined;
     if (slow !== undefined && !isDone(slow)) {
-      // A pending row moved the balance; once completed, its row explains it.
+      // A pending row moved the balance. Once the row is completed, it explains the change.
       anchors.set(currency, before);
       excused.add(currency);
       continue;
@@ -163,7 +163,7 @@ export function heldSince({ anchors, pending, excused }: Ledger): Instant | unde
   return oldest;
 }
 
-/** Whether the next read may find a difference that counts: then it needs the `slow` rows. */
+/** Whether the next read may find a difference that counts, in which case it needs the `slow` rows. */
 export const isDue = ({ pending }: Ledger, startedAt: Monotonic): boolean =>
   [...pending.values()].some(({ since }) => startedAt - since >= LASTS_MS);
 
@@ -188,8 +188,8 @@ function wait(
 }
 
 /**
- * Moves the anchor if later rows explain the previous difference: a new difference then counts as a separate one,
- * even if it is equal. On a busy account rows always lag the balances a little.
+ * Moves the anchor if later rows explain the previous difference. A new difference then counts separately, even if it
+ * is equal. On a busy account, rows always lag slightly behind the balances.
  */
 function caughtUp(
   anchor: Anchor | undefined,
@@ -233,7 +233,7 @@ function remembered(seen: ReadonlySet<number>, rows: readonly Transaction[]): Re
 
 const isDone = ({ status }: Transaction): boolean => status.toLowerCase() === 'done';
 
-/** Completed rows by currency, each once, oldest first. Pending rows move nothing yet. */
+/** Completed rows by currency, each once, oldest first. Pending rows do not count yet. */
 function doneRows(rows: readonly Transaction[]): ReadonlyMap<string, readonly Transaction[]> {
   const byId = new Map(rows.map((row) => [row.id, row]));
   const byCurrency = new Map<string, Transaction[]>();
@@ -270,7 +270,7 @@ function explain(
     if (used !== undefined)
       return {
         missing: NO_QUANTITY,
-        // The balances of an earlier process are settled once they agree.
+        // An earlier process's balances are settled once they agree.
         late: before.booked === undefined ? late.filter((_, n) => (used & (1 << n)) === 0) : [],
       };
   }
@@ -301,7 +301,7 @@ const without: Effect = ({ amount }) => amount;
 const isTrade = ({ action }: Transaction): boolean => action === 'buy' || action === 'sell';
 const transferFee = (row: Transaction): Quantity => row.transferFee ?? NO_QUANTITY;
 
-/** Positive or negative, by action: the samples leave open whether outgoing amounts are negative. */
+/** Positive or negative, depending on the action. The samples leave open whether outgoing amounts are negative. */
 const directed =
   (effect: Effect): Effect =>
   (row) => {
@@ -328,7 +328,7 @@ const conventions: readonly Effect[] = ofOthers.flatMap((other) =>
   ),
 );
 
-/** Finds rows that sum to `rest`, as bits; `undefined` if there are none. Fewest rows first. */
+/** Finds rows that sum to `rest`, as a bit mask; `undefined` if there are none. Tries the fewest rows first. */
 function subsetOf(rows: readonly Transaction[], rest: Quantity, effect: Effect): number | undefined {
   for (let bits = 1; bits < 1 << rows.length; bits++) {
     const sum = rows.reduce(

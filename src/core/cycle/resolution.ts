@@ -9,8 +9,8 @@ import type { Monotonic } from '../time.ts';
 export interface Resolution {
   readonly clientOrderId: string;
   /**
-   * `filled`: it traded. With figures, the trade is booked; without, the doubt waits until the account shows them and
-   * can end in no other way. `not_executed`: it did not trade and never will.
+   * `filled`: the order traded. With figures, the trade is booked. Without figures, the doubt waits until the account
+   * shows them, and can end in no other way. `not_executed`: the order did not trade and never will.
    */
   readonly verdict: 'filled' | 'not_executed';
   readonly figures?: TradeFigures | undefined;
@@ -18,7 +18,7 @@ export interface Resolution {
   readonly why: string;
 }
 
-/** A trade from the statement of the venue. */
+/** A trade as the venue's statement shows it. */
 export interface TradeFigures {
   readonly orderId: string;
   /** Base currency. */
@@ -68,8 +68,8 @@ function unsaidIn({ by, why }: Resolution): string | undefined {
 }
 
 /**
- * No order leaves for more than its intent or beyond its worst price: such figures contain a typing error, or need
- * review.
+ * No order leaves for more than its intent or beyond its worst price, so figures that exceed these contain a typing
+ * error or need review.
  */
 function figuresFault(
   intent: IntentRecord,
@@ -89,6 +89,6 @@ function figuresFault(
   return undefined;
 }
 
-/** Whether the figures cover less than the whole order: then its fill differs from its quote. */
+/** Whether the figures cover less than the whole order, in which case its fill differs from its quote. */
 export const isPart = (intent: IntentRecord, { quantity, amount }: TradeFigures): boolean =>
   (intent.by === 'quantity' ? quantity : amount).lt(intent.size);

@@ -1,7 +1,7 @@
 import type { Reason } from '../reasons.ts';
 import type { RecordBody } from '../record.ts';
 
-/** A trade that a strategy could have made and did not. */
+/** A trade that a strategy could have made but did not make. */
 export interface Untraded {
   readonly strategy: string;
   readonly reason: Reason;
@@ -10,9 +10,9 @@ export interface Untraded {
 }
 
 /**
- * The trades that a record shows were not made: slots that passed without an attempt, evaluations without a result,
- * slices that ended without a fill. `undefined` for every other record. The journal line, the metric and `tranche
- * why` all use this function.
+ * Returns the trades that, according to a record, were not made: slots that passed without an attempt, evaluations
+ * without a result, slices that ended without a fill. `undefined` for every other record. The journal line, the metric
+ * and `tranche why` all use this function.
  */
 export function untradedBy(body: RecordBody): Untraded | undefined {
   if (body.kind === 'slice') {

@@ -19,7 +19,7 @@ export function deskRefusal({
 
 /**
  * Why this proposal may not proceed; `undefined` if it may. Checked before the quote, and again in the gate. A check
- * that throws refuses: what cannot be checked is not sent.
+ * that throws counts as a refusal, because what cannot be checked is not sent.
  */
 export function refusal(proposal: Proposal, world: RiskContext, limits: Limits): Refusal | undefined {
   try {
@@ -126,10 +126,10 @@ function referenceRefusal(world: RiskContext, { referenceGapBpsMax: most }: Limi
   return stop('references_disagree', `${most.toFixed()} bps`, `${gap.toFixed(2)} bps`);
 }
 
-/** A quote this many times outside the collar pauses its parent at once. */
+/** A quote this many times outside the collar pauses its parent immediately. */
 const FAR = ratio('3');
 
-/** Limits refuse only prices that are worse for us; the collar also refuses a price that is much better. */
+/** Limits refuse only prices that are worse for us. The collar also refuses a price that is much better. */
 function priceRefusal(
   { side, price, limit, reference, decisionPrice }: Proposal,
   limits: Limits,

@@ -15,9 +15,7 @@ export function cut(reason: Reason, limit: string, value: string): Cut {
   return { reason, note: detail };
 }
 
-/**
- * The cuts of an order to funds and credit, with their figures. `pays` is the currency that the order pays with.
- */
+/** The cuts of an order because of funds and credit, with their figures. `pays` is the currency that the order pays with. */
 export const cutsOfPts = (asked: PtsQuestion, reasons: readonly Reason[], pays: string): readonly Cut[] =>
   reasons.map((reason) => cut(reason, ...figuresOf(reason, asked, pays)));
 

@@ -8,7 +8,7 @@ export interface Rung {
   readonly amount: Money;
   readonly price: Price;
 }
-/** The sizes of one ladder, requested in turn, the smallest first. */
+/** The sizes of one ladder, requested one after the other, the smallest first. */
 export type Round = readonly Rung[];
 
 /** Shares of the largest slice that are probed. */
@@ -17,12 +17,12 @@ export const ladderShares: Readonly<Record<2 | 3, readonly string[]>> = {
   3: ['0.1', '0.4', '1'],
 };
 
-/** With fewer rounds the result is unreliable: the market moves between two quotes. */
+/** With fewer rounds, the result is unreliable, because the market moves between two quotes. */
 export const ROUNDS_NEEDED = 3;
 
 /**
- * Extra cost of each size over the smallest, basis points: the median of the rounds, so that one odd answer has no
- * effect, and never below that of a smaller size. `undefined` while too little is known.
+ * Extra cost of each size compared with the smallest, in basis points: the median of the rounds, so that one odd
+ * response has no effect. It is never below the cost of a smaller size. `undefined` while too little is known.
  */
 export function impactCurve(
   rounds: readonly Round[],

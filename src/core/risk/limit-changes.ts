@@ -8,8 +8,8 @@ import type { Limits, OverrideCeilings } from './limits.ts';
 export type LimitTexts = Readonly<Record<string, string>>;
 
 /**
- * Which change loosens a limit: a larger value, a smaller value, an added name, any other value, or a higher ceiling for
- * overrides.
+ * The kind of change that loosens a limit: a larger value, a smaller value, an added name, any other value, or a higher
+ * ceiling for overrides.
  */
 type Loosens = 'larger' | 'smaller' | 'added' | 'other' | 'ceiling';
 /** Ceiling of a limit that overrides may not change while other limits are listed. */
@@ -48,7 +48,7 @@ export const limitNames: ReadonlySet<string> = new Set(Object.values(LIMITS).map
 const PAIR_LIMITS = new Set(['max_order_quantity', 'max_pair_day_notional']);
 const DIRECTIONS = new Map<string, Loosens>(Object.values(LIMITS));
 
-/** The limits as the journal stores them: by the names of the config, one entry per pair or currency. */
+/** The limits as the journal stores them: by the config's names, one entry per pair or currency. */
 export function limitTexts(limits: Limits): LimitTexts {
   const texts: Record<string, string> = {};
   const put = (name: string, written: string | undefined): void => {
@@ -65,7 +65,7 @@ export function limitTexts(limits: Limits): LimitTexts {
   return texts;
 }
 
-/** Adds the ceiling of every limit that people may loosen: listing another limit allows more. */
+/** Adds the ceiling of every limit that people may loosen, because listing another limit allows more. */
 function putCeilings(
   put: (name: string, written: string) => void,
   ceilings: OverrideCeilings | undefined,

@@ -4,7 +4,7 @@ import type { Side } from '../venue.ts';
 import type { LimitTexts } from './limit-changes.ts';
 import type { Limits } from './limits.ts';
 
-/** The limits that `limitTexts` wrote, without the ceilings of overrides, which checks of an order do not need. */
+/** The limits that `limitTexts` wrote, without the ceilings for overrides, which order checks do not need. */
 export function limitsFrom(texts: LimitTexts): Limits {
   const one = <T>(name: string, read: (text: string) => T): T | undefined => {
     const written = texts[name];

@@ -20,7 +20,7 @@ export const overridable = [
 ] as const;
 export type Overridable = (typeof overridable)[number];
 
-/** Largest value that an override may set (of `min_position` the smallest), by setting. */
+/** Largest value that an override may set, by setting; for `min_position`, the smallest. */
 export type OverrideCeilings = ReadonlyMap<string, Quantity>;
 
 /** The limits of a desk. `undefined` means no limit; in live mode the config leaves no important limit undefined. */
@@ -45,7 +45,7 @@ export interface Limits {
   /** `undefined`: every pair. */
   readonly pairs: ReadonlySet<string> | undefined;
   readonly sides: ReadonlySet<Side>;
-  /** Slices of one pair with an order in any minute. */
+  /** Largest number of slices of one pair with an order in any minute. */
   readonly minuteExecutionsMax?: number | undefined;
   /** Slices of one parent with an order; `undefined`: as many as it plans, or 50 when it has no plan. */
   readonly parentExecutionsMax?: number | undefined;
@@ -55,13 +55,13 @@ export interface Limits {
   readonly positionMin?: ReadonlyMap<string, Quantity> | undefined;
   /** Largest balance that an order may produce, by currency. */
   readonly positionMax?: ReadonlyMap<string, Quantity> | undefined;
-  /** Cost of a parent against its arrival price that pauses it. */
+  /** Cost of a parent, compared with its arrival price, that pauses it. */
   readonly shortfallBpsMax?: Ratio | undefined;
-  /** Cost of all fills of one UTC day against their decision prices, fees included, that halts the desk. */
+  /** Cost of all fills in one UTC day, compared with their decision prices and including fees, that halts the desk. */
   readonly dayCostMax?: Money | undefined;
   /** Consecutive unfilled orders of a pair after which its slices wait four times as long. */
   readonly rejectsMax?: number | undefined;
-  /** Consecutive invalid answers for a pair after which it is paused. */
+  /** Consecutive invalid responses for a pair after which it is paused. */
   readonly malformedMax?: number | undefined;
   /** When nothing trades. */
   readonly closedHours?: readonly ClosedHours[] | undefined;
@@ -88,7 +88,7 @@ export interface Proposal {
   readonly decisionPrice: Price | undefined;
 }
 
-/** Balance of a currency after the order and all orders in flight, at worst; `undefined` when it is not known. */
+/** Worst-case balance of a currency after the order and all orders in flight; `undefined` if it is unknown. */
 export interface Position {
   readonly currency: string;
   readonly after: Quantity | undefined;
@@ -104,31 +104,31 @@ export interface RiskContext {
   readonly at: Instant;
   /** Why the parent or the pair is paused. */
   readonly pausedWhy: string | undefined;
-  /** How long the account has not been read, if that is too long: `limit` and `value` as text. */
+  /** How long ago the account was last read, if that is too long ago: `limit` and `value` as text. */
   readonly blind: { readonly limit: string; readonly value: string } | undefined;
   readonly openDoubts: number;
   /** Doubts of this pair. */
   readonly pairDoubts: number;
-  /** Doubts at worst, in the currency of the limits. */
+  /** Doubts at their worst case, in the currency of the limits. */
   readonly doubtNotional: Money;
   /** Traded today and in flight, without this attempt, in the currency of the limits. */
   readonly dayNotional: Money;
-  /** The same, of this pair. */
+  /** The same for this pair. */
   readonly pairDayNotional: Money;
   /** Distance between two fresh sources of the reference price; `undefined` with a single source. */
   readonly referenceGapBps: Ratio | undefined;
-  /** The order moves a negative balance towards zero, and not beyond. */
+  /** Whether the order moves a negative balance towards zero, but not beyond it. */
   readonly isReducing: boolean;
-  /** The currency that the order pays with, and the one that it increases. */
+  /** The currency that the order pays with, and the currency that it increases. */
   readonly gives: Position;
   readonly gets: Position;
   readonly repeats: Repeats;
   readonly caps: Caps;
 }
 
-/** Earlier orders as the throttles count them: the pieces of one slice are one execution. */
+/** Earlier orders as the throttles count them. The pieces of one slice are one execution. */
 export interface Repeats {
-  /** The client id of this attempt was used before. */
+  /** Whether the client id of this attempt was used before. */
   readonly isReused: boolean;
   /** Client id of an identical order of another parent. */
   readonly twin: string | undefined;

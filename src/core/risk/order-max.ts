@@ -9,14 +9,12 @@ export interface OrderMax {
   readonly reason: 'order_notional' | 'order_quantity';
 }
 
-/**
- * Share of the notional limit that a piece uses: the quote of a sell may be better than the price used for sizing.
- */
+/** Share of the notional limit that a piece uses, because a sell's quote may be better than the price used for sizing. */
 const SHARE = ratio('0.98');
 
 /**
- * The largest order that the per-order limits allow. `each`: value of one unit of base currency in the currency of the
- * limits, at worst.
+ * The largest order that the per-order limits allow. `each`: worst-case value of one unit of base currency in the
+ * currency of the limits.
  */
 export function orderMax(
   { orderNotionalMax, orderQuantityMax }: Pick<Limits, 'orderNotionalMax' | 'orderQuantityMax'>,

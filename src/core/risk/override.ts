@@ -8,7 +8,7 @@ import type { Side } from '../venue.ts';
 export const isOverridable = (name: string): name is Overridable =>
   overridable.some((known) => known === name);
 
-/** Amounts as people write them, limited to what a journal accepts. */
+/** Matches amounts as people write them, limited to what a journal accepts. */
 const PLAIN = /^\d{1,20}(?:\.\d{1,18})?$/u;
 const SIGNED = /^-?\d{1,20}(?:\.\d{1,18})?$/u;
 
@@ -34,7 +34,7 @@ export function concerns(override: OverrideRecord, order: OverriddenOrder): bool
   return override.pair === order.pair && override.side === order.side;
 }
 
-/** The limits for one order, with the overridden limit at its new value. The others stay. */
+/** The limits for one order, with the overridden limit at its new value. The other limits stay unchanged. */
 export function loosened(limits: Limits, { limit, value }: OverrideRecord, order: OverriddenOrder): Limits {
   const [gives, gets] = order.side === 'buy' ? [order.quote, order.base] : [order.base, order.quote];
   if (limit === 'restricted_hours') return { ...limits, closedHours: undefined };

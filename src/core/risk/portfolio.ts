@@ -22,7 +22,7 @@ export interface Valued {
   readonly value: Money;
   /** Share of each currency in the value, in cash. */
   readonly worths: ReadonlyMap<string, Money>;
-  /** The same as fractions of the value. 80 digits. */
+  /** The same shares as fractions of the value, with 80 digits. */
   readonly weights: ReadonlyMap<string, Ratio>;
 }
 
@@ -108,9 +108,7 @@ interface Positions {
   readonly prices: readonly (Price | undefined)[];
 }
 
-/**
- * Cache: at one instant the same portfolio is valued several times, by the drift wait, the wake and the decision.
- */
+/** Cache, because at one instant the drift wait, the wake and the decision each value the same portfolio. */
 let lastValued: { readonly positions: Positions; readonly valued: Valued | undefined } = {
   positions: { currencies: [], held: [], prices: [] },
   valued: undefined,
@@ -205,9 +203,7 @@ export function worstDrift(valued: Valued, targets: Targets, type: DriftType): R
   return worst;
 }
 
-/**
- * Whether the largest drift exceeds the threshold; equality does not. Exact division only where doubles cannot decide.
- */
+/** Whether the largest drift exceeds the threshold; an equal drift does not. Divides exactly only where doubles cannot decide. */
 export function isOutside(valued: Valued, targets: Targets, { driftType, threshold }: Band): boolean {
   const bound = approximate(threshold);
   const margin = bound * DOUBT;
@@ -266,8 +262,8 @@ export function hasDrifted(wait: DriftWait, known: Known): boolean {
 }
 
 /**
- * Whether doubles are enough to show that every weight is well inside its band. They are not if a balance is negative
- * or an amount is set aside.
+ * Whether doubles show that every weight is well inside its band. They cannot show this if a balance is negative or an
+ * amount is set aside.
  */
 function isWellInside(
   targets: Targets,
@@ -311,5 +307,5 @@ export function targetsOf({ targets }: Pick<DriftWait, 'targets'>): Targets {
   return read;
 }
 
-/** Cache: the same wait is evaluated many times. */
+/** Cache, because the same wait is evaluated many times. */
 const readTargets = new WeakMap<DriftWait['targets'], Targets>();

@@ -26,7 +26,7 @@ export interface PtsQuestion {
   readonly side: Side;
   /** What the order pays at its worst price. */
   readonly outgoing: Quantity;
-  /** Balance that the order can rely on, minus reservations; below zero if something is already borrowed. */
+  /** Balance that the order can rely on, after reservations; below zero if the account already borrows. */
   readonly available: Quantity;
   /** The part of the order that reduces an open position, in the same currency. */
   readonly reducing: Quantity;
@@ -35,7 +35,7 @@ export interface PtsQuestion {
   readonly use: 'never' | 'when_enabled';
   /** Remaining credit, in the same currency; `undefined` without a cap. */
   readonly creditLeft: Quantity | undefined;
-  /** Expected cost of the credit, basis points of it; `undefined` when the funding rate is unknown. */
+  /** Expected cost of the credit, in basis points of the credit; `undefined` if the funding rate is unknown. */
   readonly carryBps: Ratio | undefined;
   readonly carryBpsMax: Ratio | undefined;
 }
@@ -56,7 +56,7 @@ const ZERO: Quantity = NO_QUANTITY;
  */
 export function sizeForPts(question: PtsQuestion): PtsAnswer {
   const { outgoing, available } = question;
-  // Own funds pay for all of it: the common case.
+  // The common case: own funds pay for the whole order.
   if (available.gte(outgoing) && outgoing.gt(0)) return { allowed: outgoing, credit: ZERO, cuts: [] };
   const own = greatest(least(available, outgoing), ZERO);
   const wanted = subtract(outgoing, own);
@@ -70,8 +70,8 @@ export function sizeForPts(question: PtsQuestion): PtsAnswer {
 }
 
 /**
- * How much of the wanted credit may be used, and why no more. The mode does not restrict the part that reduces a
- * position, but that part is borrowed too: caps and carry apply to it.
+ * How much of the wanted credit may be used, and why no more may be used. The mode does not restrict the part that
+ * reduces a position, but that part is also borrowed, so caps and carry apply to it.
  */
 function creditFor(
   question: PtsQuestion,
@@ -123,14 +123,14 @@ function modeAllows(mode: RiskMode, side: Side): boolean {
 export const MINUTES_A_YEAR = 365 * 24 * 60;
 
 /**
- * Expected carry of borrowed money, basis points. Interest accrues in whole steps of `frequencyMinutes` once the grace
- * period is over, for as long as the strategy expects to hold.
+ * Expected carry of borrowed money, in basis points. Interest accrues in whole steps of `frequencyMinutes` once the
+ * grace period is over, for as long as the strategy expects to hold.
  */
 export function expectedCarryBps(rate: FundingRate, holdingMs: number): Ratio {
   const charged = Math.max(0, holdingMs / MINUTE_MS - rate.graceMinutes);
   const steps = Math.floor(charged / rate.frequencyMinutes);
   if (steps === 0) return NOTHING;
-  // Multiplied before dividing: a carry exactly at the limit must not exceed it through rounding.
+  // Multiplies before dividing, because a carry exactly at the limit must not exceed it through rounding.
   const charge = scale(rate.annualRate, ratioOf(steps * rate.frequencyMinutes * 10_000));
   return fraction(charge, ratioOf(MINUTES_A_YEAR));
 }

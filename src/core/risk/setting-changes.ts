@@ -6,13 +6,13 @@ import { limitNames } from './limit-changes.ts';
 import type { LimitTexts } from './limit-changes.ts';
 
 /**
- * The settings in force as text, by path: `controls.max_order_notional`: `1000`, `people.ann`: `approver`. Amounts
- * are decimals, durations ISO 8601, lists sorted and joined by `, `. A missing entry: not set. No entry contains a
- * secret.
+ * The settings in force as text, by path: `controls.max_order_notional`: `1000`, `people.ann`: `approver`. Amounts are
+ * decimals, durations ISO 8601, lists sorted and joined by `, `. A missing entry means that the setting is not set. No
+ * entry contains a secret.
  */
 export type SettingTexts = Readonly<Record<string, string>>;
 
-/** A setting that changed. A missing side: not set. */
+/** A setting that changed. A missing side means that it is not set. */
 export interface SettingChange {
   readonly path: string;
   readonly before?: string | undefined;
@@ -53,7 +53,7 @@ export const withReplaced = (
   ...others,
 });
 
-/** SHA-256 over the canonical JSON of the settings, hex: it identifies them. */
+/** SHA-256 over the canonical JSON of the settings, hex. It identifies the settings. */
 export const settingsHash = (settings: SettingTexts): string => sha256(canonicalValue(settings));
 
 /** `controls.max_order_notional 1000 -> 5000`. */

@@ -11,7 +11,7 @@ export interface SettingInForce {
 
 /** The settings in force by path, according to the `settings` records of a journal. Pass the records in their order. */
 export class SettingHistory {
-  /** Sorted by path. `undefined`: no record yet, as in journals of older versions and of backtests. */
+  /** Returns the settings, sorted by path. `undefined`: there is no record yet, as in journals of older versions and of backtests. */
   inForce: ReadonlyMap<string, SettingInForce> | undefined;
 
   take({ seq, at, body }: StoredRecord): void {

@@ -60,7 +60,7 @@ export function keepBalances(desk: BalancesContext, read: WholeAccount): Observa
     mergeMap((one) => slowRows(desk, read).pipe(map((slow) => ({ ...one, slow })))),
     mergeMap(({ now, booked, slow }) => {
       const before = desk.state.balances;
-      // This answer may or may not include the effect of an order in flight: the next answer decides.
+      // This response may or may not include the effect of an order in flight: the next answer decides.
       if (
         own !== undefined &&
         before !== undefined &&
@@ -209,7 +209,7 @@ function merged(
 ): ReadonlyMap<string, Quantity> {
   const { trades } = read;
   const now = new Map([...(desk.state.balances ?? []), ...told]);
-  // An order that still waits for its answer is booked when the answer comes, and must not be counted twice.
+  // An order that still waits for its response is booked when the response comes, and must not be counted twice.
   for (const { intent, doubt } of desk.state.attempts.values()) {
     const trade = trades.get(intent.client_order_id);
     const open = desk.state.attempts.get(intent.client_order_id);

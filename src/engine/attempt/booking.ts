@@ -62,13 +62,13 @@ interface Placed {
   /** In the currency of the limits. */
   readonly notional: Money | undefined;
   readonly source: FillRecord['source'];
-  /** The quoted size that, by the answer, was not filled. */
+  /** The quoted size that, by the response, was not filled. */
   readonly missing?: Missing | undefined;
   /** Reference price when the slice was decided; empty when none was known. */
   readonly decisionPrice: string;
 }
 
-/** From the answer to the order. */
+/** From the response to the order. */
 export const fillFromOrder = (
   intent: IntentRecord,
   { order, quote, executedAt, notional, source, missing, decisionPrice }: Placed,

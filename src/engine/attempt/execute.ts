@@ -257,10 +257,7 @@ function endOf({ desk, item, intent }: Attempt, phase: Final): AttemptEnd {
   }
 }
 
-/**
- * The part that the answer reports as not filled. The venue fills orders completely, so that part may have
- * traded.
- */
+/** The part that the response reports as not filled. The venue fills orders completely, so that part may have traded. */
 function missingOfAnswer(
   intent: IntentRecord,
   { order, quote }: Phase & { state: 'filled' },

@@ -67,7 +67,7 @@ class Approval {
     this.copies = copies;
   }
 
-  /** The answer has arrived, or never will. */
+  /** The response has arrived, or never will. */
   settle(): void {
     this.#permit.settle();
   }

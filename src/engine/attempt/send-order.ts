@@ -24,7 +24,10 @@ export interface Sending {
   readonly breaks: number;
 }
 
-/** Subscribes to a request, so that it leaves first, and writes a record while it is in flight. Emits the answer once both are done. */
+/**
+ * Subscribes to a request, so that it leaves first, and writes a record while it is in flight. Emits the response once
+ * both are done.
+ */
 export const whileWriting = <T>(request: MaybeAsync<T>, write: () => MaybeAsync<unknown>): MaybeAsync<T> =>
   isAsync(request)
     ? forkJoin([request, defer(() => toObservable(write()))]).pipe(
@@ -86,7 +89,7 @@ export function acceptQuote(
   return desk.journal.write([quoteRecord(intent, quote, { ageMs, parentAmount })]);
 }
 
-/** The first answer; an answer that does not arrive in time is lost. */
+/** The first response; a response that does not arrive in time is lost. */
 const inTime = (
   answer: MaybeAsync<OrderAnswer>,
   scheduler: SchedulerLike,

@@ -188,7 +188,7 @@ function probe(desk: SizeProbingContext, request: QuoteRequest): Observable<Rung
   );
 }
 
-/** The result of a probe. The venue's other answers count as for a slice. */
+/** The result of a probe. The venue's other responses count as for a slice. */
 function heed(
   desk: SizeProbingContext,
   { pair, size }: QuoteRequest,

@@ -35,7 +35,7 @@ const RECENT_MS = MINUTE_MS;
 /** Key of the outage in which the venue answers nothing. All other keys are pairs. */
 const VENUE = '';
 
-/** Answers to a quote request that contain no quote, through a fault of the venue. */
+/** Responses to a quote request that contain no quote, through a fault of the venue. */
 const NO_QUOTE: ReadonlySet<string> = new Set<Reason>([
   'quotes_unavailable',
   'quote_invalid',
@@ -53,9 +53,8 @@ const UNREACHABLE: ReadonlySet<string> = new Set<VenueError['code']>([
 ]);
 
 /**
- * Tracks whether the venue answers and quotes each pair, from all quotes and reads of the desk. Raises
- * `venue_unreachable` or `no_quotes` after consecutive failures, and `venue_down` or `quotes_down` when they
- * last.
+ * Tracks whether the venue responds and quotes each pair, from all quotes and reads of the desk. Raises
+ * `venue_unreachable` or `no_quotes` after consecutive failures, and `venue_down` or `quotes_down` when they last.
  */
 export class VenueHealth {
   readonly #outages = new Map<string, Outage>();
@@ -88,7 +87,7 @@ export class VenueHealth {
     if (UNREACHABLE.has(code)) this.#failed(VENUE, { reason: 'venue_failed', detail: message });
   }
 
-  /** The venue answered. */
+  /** The venue responded. */
   answered(): void {
     this.#outages.delete(VENUE);
   }

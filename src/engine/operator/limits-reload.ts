@@ -30,8 +30,8 @@ export interface PlannedLimits {
 const NOTHING: PlannedLimits = { changes: [], loosened: [], kept: [] };
 
 /**
- * Compares the limits of the file with those in force. Tighter limits apply at once; looser ones only when a person reloads and no
- * further approval is needed.
+ * Compares the limits of the file with those in force. Tighter limits apply immediately; looser ones only when a person
+ * reloads and no further approval is needed.
  */
 export function planLimits(
   desk: LimitsReloadContext,

@@ -293,9 +293,9 @@ function causesOf(deaths: readonly Death[]): string {
 }
 
 /**
- * An earlier process may have used the rate limits: up to its last record if it stopped in good order, up to a moment
- * ago if it died, because probes and reads leave no record. If it logged its requests, they are known exactly. The
- * last requests may still be on their way.
+ * An earlier process may have used the rate limits: up to its last record if it stopped cleanly, up to a moment ago if
+ * it died, because probes and reads leave no record. If it logged its requests, they are known exactly. The last
+ * requests may still be on their way.
  */
 function holdBack(desk: RecoverContext): void {
   const { state, rateLimiter, policy, ports, observer } = desk;

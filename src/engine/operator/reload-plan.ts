@@ -22,11 +22,11 @@ export interface Change {
 
 export interface Planned {
   readonly changes: readonly Change[];
-  /** The strategies that run from now on. */
+  /** The strategies that run after the change. */
   readonly run: readonly StrategySource[];
-  /** The subset that starts a new run. */
+  /** The strategies in `run` that start a new run. */
   readonly begin: readonly StrategySource[];
-  /** Why a running strategy cannot keep its document: then the whole change is refused. */
+  /** Why running strategies cannot keep their documents. If there is a fault, the whole change is refused. */
   readonly faults: readonly string[];
   /** Approvals to request first. */
   readonly wishes: readonly Wish[];
@@ -41,7 +41,7 @@ export interface Standing {
   readonly lives: ReadonlyMap<string, StrategyRun>;
   /** Strategies with open slices. */
   readonly open: ReadonlySet<string>;
-  /** A source from the first document of a run; `undefined` if this version cannot read it. */
+  /** Returns the source that a run started from; `undefined` if this version cannot read its document. */
   revive(begun: BegunDocument): StrategySource | undefined;
   /** Whether a document that has not run may start. */
   approval(source: StrategySource): StrategyApproval;
@@ -51,7 +51,7 @@ const KEPT =
   'its parent is running and keeps the text it started with; give the new text another id, or wait until the parent ends';
 const OPEN = 'a slice is open: reload again when it has ended';
 
-/** What would run, and what would start, with these files. */
+/** Returns what would run, and what would start, with these files. */
 export function planChange(
   standing: Standing,
   wanted: readonly StrategySource[],
@@ -114,8 +114,8 @@ function planOne(standing: Standing, source: StrategySource): One {
   if (life.finished !== undefined) return beginning(standing, source, { ...change, what: 'begins' });
   const kept = standing.running.get(id);
   const run = kept?.hash === life.hash ? kept : standing.revive(life);
-  // The old document decides whether the run may be cut short here. One that this version cannot read is
-  // judged by its kind.
+  // The old document decides whether the run may be cut short here. If this version cannot read the old document, a new
+  // document of the same kind decides.
   const old = run ?? (source.kind === life.type ? source : undefined);
   const isFree = life.state === undefined || old?.bound.isReplaceable(life.state) === true;
   if (isFree && !standing.open.has(id))

@@ -239,7 +239,7 @@ export const planFor = (
 /** The person who requested the reload, without the rest of the command. */
 const askerOf = ({ by, why, token }: ReloadedBy): ReloadedBy => ({ by, why, token });
 
-/** The effect of a reload on the settings of the config. */
+/** The effect of a reload on the config's settings. */
 interface Settings {
   readonly limits: PlannedLimits;
   readonly channels: PlannedChannels;

@@ -4,7 +4,7 @@ import type { JournalPort } from '../ports.ts';
 
 /**
  * The right of one owner to run a desk, as recorded in the store. The length of a lease only determines how soon
- * another owner can take over. Safety comes from the fence of the journal.
+ * another owner can take over. Safety comes from the journal's fence.
  */
 export interface Lease {
   readonly desk: string;
@@ -13,7 +13,7 @@ export interface Lease {
   readonly owner: string;
   /** On the store's clock. Do not compare it with any other clock. */
   readonly until: Instant;
-  /** The timeline of the store. A failover starts another one, in which this lease is not valid. */
+  /** The store's timeline. A failover starts another one, in which this lease is not valid. */
   readonly timeline: string;
 }
 
@@ -26,7 +26,7 @@ export interface LeaseRequest {
 
 /**
  * A store of desks that several owners reach. All Observables are cold, emit once and complete. They error when the
- * store cannot be reached or its answer was lost: the call may then have taken effect or not.
+ * store cannot be reached or its response was lost: the call may then have taken effect or not.
  */
 export interface LeasePort {
   /**

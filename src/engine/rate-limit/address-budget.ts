@@ -3,9 +3,9 @@ import type { Observable } from 'rxjs';
 /** Requests that one network address may send in any period, shared by every process behind that address. */
 export interface AddressBudgetPort {
   /**
-   * Reports the use of earlier permits and requests more. Cold; emits once and completes. Errors when the store
-   * cannot be reached or its answer was lost. The requested and reported permits then count as used for as long as
-   * they could be, and are not reported again.
+   * Reports the use of earlier permits and requests more. Cold; emits once and completes. Errors when the store cannot
+   * be reached or its response was lost. The requested and reported permits then count as used for as long as they
+   * could be, and are not reported again.
    */
   exchange(exchange: PermitExchange): Observable<PermitGrant>;
 }

@@ -42,9 +42,9 @@ export interface Permit {
   readonly waitedMs: number;
   /** The part of that time spent behind other requests, excluding cool-downs of the venue. Milliseconds. */
   readonly queuedMs: number;
-  /** Reports that the answer has arrived, or never will. Until then the request counts as on its way to the venue. */
+  /** Reports that the response has arrived, or never will. Until then the request counts as on its way to the venue. */
   settle(): void;
-  /** Reports that nothing was sent after all: its place is free at once. */
+  /** Reports that nothing was sent after all: its place is free immediately. */
   giveBack(): void;
 }
 
@@ -233,7 +233,7 @@ export class RateLimiter {
     pending.subscriber.complete();
   }
 
-  /** Ends a request at its deadline. Node fires timers longer than 2³¹ ms at once, so long waits run in steps of an hour. */
+  /** Ends a request at its deadline. Node fires timers longer than 2³¹ ms immediately, so long waits run in steps of an hour. */
   #expire(deadline: Monotonic, pending: Pending): Subscription {
     const clock = this.#clock;
     const refuse = (): void => {
@@ -319,7 +319,7 @@ export class RateLimiter {
       this.#isGranting = false;
     }
     this.#sleep();
-    // Last: its answer may come at once, and grants again.
+    // Last: its response may come immediately, and grants again.
     this.#shared?.want(this.#demand(this.#shared));
   }
 
@@ -394,10 +394,7 @@ export class RateLimiter {
     return byDeadline === 0 || Number.isNaN(byDeadline) ? one.order < other.order : byDeadline < 0;
   }
 
-  /**
-   * When to check a request of `route` again; Infinity: after an answer, or after a permit of the address has
-   * arrived.
-   */
+  /** When to check a request of `route` again; Infinity: after a response, or after a permit of the address has arrived. */
   #soonest(route: Route, now: Monotonic): number {
     const own = this.#counted[route].filter((log) => log !== this.#shared);
     const at = Math.max(now, ...own.map((log) => log.freeAt(now)));

@@ -21,7 +21,7 @@ export interface RateWindow {
   /** No request before this instant. */
   blockedUntil: number;
   enter(now: Monotonic): Place;
-  /** The answer has come, or never will. */
+  /** The response has come, or never will. */
   settle(place: Place, now: Monotonic): void;
   /** Nothing was sent after all. */
   leave(place: Place): void;

@@ -83,7 +83,7 @@ function refuse(command: RunCommand | undefined, says: string): readonly never[]
   return NONE;
 }
 
-/** Whether the step's data arrive while a person still waits for the answer. */
+/** Whether the step's data arrive while a person still waits for the response. */
 const isInTime = (desk: DecideContext, ready: MaybeAsync<unknown>): MaybeAsync<boolean> =>
   isAsync(ready)
     ? race(

@@ -198,8 +198,8 @@ function fillEnding(
     bodies.push(sliceRecord(after, 'filled', isWhole ? {} : { reason: cuts[cut], detail: notes?.[cut] }));
     return { bodies };
   }
-  // After a piece cut by tactics, the price gets time to recover; after one cut by the venue, the next
-  // follows at once.
+  // After a piece cut by tactics, the price gets time to recover; after one cut by the venue, the next follows
+  // immediately.
   const next = cuts.includes('size_impact')
     ? timer(pauseOf(desk, slice), desk.ports.clock.scheduler).pipe(map(() => slice))
     : of(slice);
@@ -294,7 +294,7 @@ export function expireLater(desk: RecordContext, slice: OpenSlice, known: Why): 
   );
 }
 
-/** Consequences of a venue that does not answer or quote: they are not a reason to end a slice. */
+/** Consequences of a venue that does not respond or quote: they are not a reason to end a slice. */
 const SYMPTOMS: ReadonlySet<Reason | undefined> = new Set<Reason>([
   'deadline',
   'account_stale',
@@ -363,7 +363,7 @@ function waitFor(
     desk.rateLimiter.block('quote', ms);
     return ms;
   }
-  // A smaller size is requested at once; a venue that refuses that too is waited for.
+  // A smaller size is requested immediately; a venue that refuses that too is waited for.
   if (reason === 'too_large' && (desk.failures.get(pair)?.count ?? 0) < SMALLER_MAX) {
     failed(desk, pair, now);
     return 0;

@@ -46,11 +46,11 @@ export interface StrategyWake {
   readonly wake: Wake;
   /** Whether the wait was already true, or nearly so, when it was armed. */
   readonly isAtOnce: boolean;
-  /** The command of a person who waits for the answer. */
+  /** The command of a person who waits for the response. */
   readonly command?: RunCommand | undefined;
 }
 
-/** Arms the waits of each arriving strategy; the first wait that comes true is its next wake. */
+/** Arms the waits of each arriving strategy; the first wait that is met is its next wake. */
 export const wakes = (desk: TriggersContext, armed$: Observable<string>): Observable<StrategyWake> =>
   armed$.pipe(
     groupBy((strategy) => strategy),
@@ -97,10 +97,7 @@ function firstWake(desk: TriggersContext, life: StrategyRun): Observable<Strateg
   return merge(...fired$).pipe(take(1));
 }
 
-/**
- * The outcome that a strategy must receive first, if it is known before the strategy waits: the venue may answer at
- * once.
- */
+/** The outcome that a strategy must receive first, if it is known before the strategy waits: the venue may answer immediately. */
 function endedBefore(life: StrategyRun): SliceOutcome | undefined {
   if (life.waits.every(isNoOutcome)) return life.late[0];
   for (const wait of life.waits) {
@@ -178,7 +175,7 @@ interface Arming {
   readonly isHeld: boolean;
 }
 
-/** Emits when `wait` comes true. */
+/** Emits when `wait` is met. */
 function when(desk: TriggersContext, wait: Wait, arming: Arming): Observable<StrategyWake> {
   const { strategy, soon } = arming;
   if (wait.on === 'outcome') return whenEnded(desk, strategy, wait);

@@ -61,7 +61,7 @@ export class RunningStrategies {
     );
   }
 
-  /** The plan of the strategy, with the precision of its pair; `undefined` if it has none. */
+  /** The strategy's plan, with the precision of its pair; `undefined` if it has none. */
   plan(strategy: string): StrategyPlan | undefined {
     const { state, instruments } = this.#parts;
     const life = state.lives.get(strategy);

@@ -86,7 +86,7 @@ export interface TotalsData {
   readonly parents: Map<string, Parent>;
   /** Consecutive orders that the venue did not fill, by pair. */
   readonly rejects: Map<string, number>;
-  /** Consecutive invalid answers, by pair. */
+  /** Consecutive invalid responses, by pair. */
   readonly malformed: Map<string, number>;
   /** Why a parent, a pair or a strategy is paused, by `parent:…`, `pair:…` and `strategy:…`. */
   readonly paused: Map<string, string>;
@@ -160,7 +160,7 @@ export class Totals {
     return this.data.rejects.get(pair) ?? 0;
   }
 
-  /** Consecutive invalid answers for a pair. */
+  /** Consecutive invalid responses for a pair. */
   malformed(pair: string): number {
     return this.data.malformed.get(pair) ?? 0;
   }

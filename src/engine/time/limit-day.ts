@@ -21,7 +21,7 @@ export class DayClock {
   /** The day comes only from the journal: the clock of this process is not verified yet. */
   #isInherited = false;
 
-  /** `skewMs`: how far the venue's clock is ahead, from an answer in this process; `undefined` before the first. */
+  /** `skewMs`: how far the venue's clock is ahead, from a response in this process; `undefined` before the first. */
   constructor(clock: Clock, skewMs: () => number | undefined = () => undefined) {
     this.#clock = clock;
     this.#skewMs = skewMs;

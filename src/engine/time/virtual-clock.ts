@@ -164,10 +164,7 @@ class HeapAction<T> extends Subscription implements SchedulerAction<T> {
   }
 }
 
-/**
- * Node fires timers longer than 2³¹ ms at once, and a suspended machine wakes late: long waits run in steps of
- * an hour.
- */
+/** Node fires timers longer than 2³¹ ms immediately, and a suspended machine wakes late: long waits run in steps of an hour. */
 export function waitUntil(clock: Clock, at: Instant): Observable<void> {
   return defer(() => {
     const delayMs = at - clock.wall();

@@ -495,7 +495,7 @@ type Agrees<K extends RecordKind> = [Shape<K>, keyof Shape<K>] extends [Typed<K>
     ? true
     : K
   : K;
-/** `tsc` names the kind whose schema and type disagree here. */
+/** If a kind's schema and type disagree, `tsc` reports the kind here. */
 const agreement: { readonly [K in RecordKind]: Agrees<K> } = {
   started: true,
   stopped: true,

@@ -38,7 +38,7 @@ interface Append {
 
 /**
  * Appends become durable in order: while the store processes one statement, the next appends wait, and then go
- * together. After an append that failed or was refused, the chain writes nothing more. If an answer was lost, the next
+ * together. After an append that failed or was refused, the chain writes nothing more. If a response was lost, the next
  * owner reads whether the commit took effect.
  */
 export function ownedChain(

@@ -6,8 +6,8 @@ import type { Line } from '../proof/chain.ts';
 
 /**
  * The operations of a database of desks, one statement each; `ownedJournal` builds a journal on them. A lease is valid
- * while its desk has its epoch and the store its timeline. A statement that checks the lease locks the row of the desk
- * until the end of its transaction, so that no takeover happens between the check and the commit.
+ * while its desk has its epoch and the store its timeline. A statement that checks the lease locks the desk's row until
+ * the end of its transaction, so that no takeover happens between the check and the commit.
  */
 export interface RecordStore extends LeasePort {
   /** All records of the desk; `undefined`: the lease is not valid. */

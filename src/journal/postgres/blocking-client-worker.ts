@@ -1,4 +1,4 @@
-/** The thread behind `blocking-client.ts`: keeps one connection, and answers one request after the other. */
+/** The thread behind `blocking-client.ts`: keeps one connection, and handles one request after the other. */
 import { workerData } from 'node:worker_threads';
 import type { Client } from 'pg';
 import type { BlockingAnswer, BlockingSetup, Row, Statements } from './blocking-client.ts';

@@ -44,7 +44,7 @@ const IDLE_MS = 10_000;
 
 /**
  * A synchronous connection for opening and reading a journal: the ports read synchronously, as from a file. A separate
- * thread has the connection; the calling thread sleeps until it answers. The thread ends after ten seconds without a
+ * thread has the connection; the calling thread sleeps until it responds. The thread ends after ten seconds without a
  * request, and the next request starts another. A daemon appends through `server-session.ts`, which does not block, and
  * reads old records on separate threads.
  */
@@ -114,7 +114,7 @@ class ConnectionThread {
     this.#waitMs = timeoutMs + GRACE_MS;
   }
 
-  /** `undefined`: it did not answer in time. */
+  /** `undefined`: it did not respond in time. */
   ask(statements: Statements): BlockingAnswer | undefined {
     Atomics.store(this.#signal, 0, 0);
     this.#port.postMessage(statements, []);

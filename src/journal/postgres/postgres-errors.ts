@@ -52,7 +52,7 @@ export function storageFault(shown: string, error: unknown): OperatorError {
   if (code === '28P01' || code === '28000')
     return new OperatorError(
       'config',
-      `${place}: the server refuses the login: ${message}. Check the user of the URL and its password in ~/.pgpass`,
+      `${place}: the server refuses the login: ${message}. Check the user in the URL and its password in ~/.pgpass`,
       error,
     );
   if (code === '42501')

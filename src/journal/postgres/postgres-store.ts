@@ -29,7 +29,7 @@ const MOMENT = 'floor(extract(epoch FROM until) * 1000)::float8';
 /** Whether a lease is valid: its desk has its epoch, and the server is in its timeline. */
 const HOLDS = `desk = $1 AND epoch = $2 AND ${TIMELINE} = $3`;
 const LOCK = `SELECT 1 FROM tranche.desk WHERE ${HOLDS} FOR SHARE`;
-/** Locks the row of the desk, and stores in it where its newest record was added. */
+/** Locks the desk's row, and stores in it where its newest record was added. */
 const SETTLE = `UPDATE tranche.desk SET system_identifier = split_part(${TIMELINE}, '/', 1),
   timeline = split_part(${TIMELINE}, '/', 2)::bigint WHERE ${HOLDS} RETURNING 1`;
 

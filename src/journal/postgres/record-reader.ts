@@ -6,7 +6,7 @@ import { recordConditions } from '../record-query.ts';
 import type { RecordQuery } from '../record-query.ts';
 import type { BlockingClient, Row } from './blocking-client.ts';
 
-/** Number of records in one answer of the server. */
+/** Number of records in one response of the server. */
 const PAGE = 1_000;
 const COLUMNS = 'seq, at, kind, body, hash';
 

@@ -156,10 +156,7 @@ const worksFrom = (step: number): number => BREAKING.findLast((breaking) => brea
 export const LAYOUT_OF = `SELECT coalesce(max(step), 0), coalesce(max((to_jsonb(l) ->> 'works_from')::bigint), 1)
   FROM tranche.layout l`;
 
-/**
- * Why this program cannot use tables with this answer to LAYOUT_OF; `undefined` when it can. `shown` names the
- * database.
- */
+/** Why this program cannot use tables with this response to LAYOUT_OF; `undefined` when it can. `shown` names the database. */
 export function layoutProblem(shown: string, [step, oldest]: Row = [0, 1]): OperatorError | undefined {
   const [now, from] = [Number(step), Number(oldest)];
   if (now < LAYOUT)

@@ -8,7 +8,7 @@ export const SETTINGS = `SELECT pg_is_in_recovery(), current_setting('fsync'), c
   current_setting('synchronous_standby_names')`;
 
 /**
- * Checks the answer to SETTINGS. Returns a warning if records may be lost with the server machine.
+ * Checks the response to SETTINGS. Returns a warning if records may be lost with the server machine.
  *
  * @throws OperatorError `storage` when a committed record may be lost, or the server accepts no writes.
  */

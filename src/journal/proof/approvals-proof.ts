@@ -74,10 +74,7 @@ export interface Approver {
   readonly role: Role;
   /** Number of the record of the invitation that counted, and who issued it. */
   readonly invited: { readonly seq: number; readonly by: string };
-  /**
-   * The invitation came from a command or a browser on the machine of the desk: one person who controls that machine
-   * can issue it.
-   */
+  /** The invitation came from a command or a browser on the desk's machine: one person who controls that machine can issue it. */
   readonly from_machine: boolean;
   /** Ids of the requests that this person approved. */
   readonly approved: readonly string[];
@@ -211,8 +208,8 @@ export class ApprovalsProof {
   }
 
   /**
-   * An order leaves: its quote is recorded in the same tick. In that tick the desk checks the halt and the approval of
-   * the parent, so an intent that was written during a halt, or for a parent that still needed approval, never leaves.
+   * An order leaves: its quote is recorded in the same tick. In that tick the desk checks the halt and the parent's
+   * approval, so an intent that was written during a halt, or for a parent that still needed approval, never leaves.
    */
   #left(seq: number, { client_order_id: id, parent_amount: amount }: QuoteRecord): void {
     const intended = this.#parents.intended(id);

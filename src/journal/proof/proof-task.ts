@@ -1,7 +1,7 @@
 import type { Verdict } from './link.ts';
 import type { Part } from './verify-part.ts';
 
-/** Size of the buffer for the answer, which is a line of text. */
+/** Size of the buffer for the response, which is a line of text. */
 export const ANSWER_BYTES = 8_192;
 
 interface Task {
@@ -18,7 +18,7 @@ export function readTask(data: unknown): Task {
   throw new TypeError('expected a part of a journal and a buffer for the answer');
 }
 
-/** Setting the answer's length wakes the waiting thread. `undefined`: the part could not be read. */
+/** Setting the response's length wakes the waiting thread. `undefined`: the part could not be read. */
 export function answer(shared: SharedArrayBuffer, verdict: Verdict | undefined): void {
   const text = Buffer.from(JSON.stringify(verdict ?? false)).subarray(0, ANSWER_BYTES);
   new Uint8Array(shared, 4).set(text);

@@ -1,6 +1,6 @@
 /**
  * Requests to a time-stamping authority (RFC 3161), encoded in DER without a library: a request has forty bytes, and
- * this file reads only the status and the digest of an answer. `openssl ts -verify` checks the signature and the
+ * this file reads only the status and the digest of a response. `openssl ts -verify` checks the signature and the
  * certificates.
  */
 
@@ -27,7 +27,7 @@ export function timestampRequest(digest: string): Buffer {
   );
 }
 
-/** Why an answer is not a token for this digest; `undefined` if the authority granted one. */
+/** Why a response is not a token for this digest; `undefined` if the authority granted one. */
 export function timestampProblem(answer: Buffer, digest: string): string | undefined {
   const status = statusOf(answer);
   if (status === undefined) return 'it is not a TimeStampResp';
@@ -35,7 +35,7 @@ export function timestampProblem(answer: Buffer, digest: string): string | undef
   return answer.includes(Buffer.from(digest, 'hex')) ? undefined : 'it was issued for another head';
 }
 
-/** Reads `SEQUENCE { SEQUENCE { INTEGER status …` at the beginning of an answer. */
+/** Reads `SEQUENCE { SEQUENCE { INTEGER status …` at the beginning of a response. */
 function statusOf(answer: Buffer): number | undefined {
   const outer = contentAt(answer, 0);
   const info = outer === undefined || answer[0] !== SEQUENCE ? undefined : contentAt(answer, outer);

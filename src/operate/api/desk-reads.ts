@@ -17,7 +17,7 @@ type PathsWithQuery = {
 export type QueryOf<Path extends ReadPath> = z.output<Schemas[Path]['query']>;
 export type AnswerOf<Path extends ReadPath> = z.input<Schemas[Path]['answer']>;
 
-/** The answer of each route. @throws Refusal with the message for the client. */
+/** The response of each route. @throws Refusal with the message for the client. */
 export type DeskReads = {
   readonly [Path in ReadPath]: (query: QueryOf<Path>) => AnswerOf<Path> | Promise<AnswerOf<Path>>;
 };

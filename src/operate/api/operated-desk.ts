@@ -50,7 +50,7 @@ export interface OperatedDesk {
   doubts(): readonly object[];
   /** Requests for approval, newest first, as this caller sees them. */
   approvals(caller: Caller): readonly ApprovalItem[];
-  /** Open work, in every answer: open orders, doubts, remainders of slices. */
+  /** Open work, in every response: open orders, doubts, remainders of slices. */
   open(): object;
   /** Executed in this tick; answered once durable. */
   obey(order: Order): CommandAnswer | Promise<CommandAnswer>;

@@ -13,5 +13,5 @@ export class Refusal extends Error {
 export const refusalText = (error: unknown): string | undefined =>
   error instanceof Refusal ? error.message : undefined;
 
-/** The answer to an address that guesses tokens. */
+/** The response to an address that guesses tokens. */
 export const SLOWER = 'this address has sent too many wrong tokens: wait a few seconds';

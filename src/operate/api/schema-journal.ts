@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amount, count, facts, list, seq, severity, side, time } from './schema-parts.ts';
 
-/** Schemas of the records of the journal. */
+/** Schemas of the journal's records. */
 
 export const alerts = z.strictObject({
   seq,

@@ -14,7 +14,7 @@ export interface RouteSchema {
   readonly query?: z.ZodObject | undefined;
   readonly body?: z.ZodType | undefined;
   readonly answer: z.ZodType;
-  /** The answer is a stream of server-sent events with this data. */
+  /** The response is a stream of server-sent events with this data. */
   readonly isStream?: true | undefined;
 }
 

@@ -25,7 +25,7 @@ export interface FleetPort {
   limits(): Promise<readonly FirmLimitRow[]>;
   /** The role of a caller on a desk; `undefined`: the caller may not even see it. */
   roleOn(caller: Caller, desk: string): Role | undefined;
-  /** Passes a command to the owner of a desk, and waits for its answer. */
+  /** Passes a command to the owner of a desk, and waits for its response. */
   command(given: DeskCommand): Promise<CommandAnswered>;
   /** A refused caller. */
   refused(attempt: RefusedAccess): void;

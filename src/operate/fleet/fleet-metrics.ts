@@ -7,7 +7,7 @@ const DESKS_MAX = 500;
 const LIMITS_MAX = 200;
 
 export interface FleetMetrics {
-  /** Replaces the figures of all desks; `undefined`: the store did not answer, so the outdated figures are removed. */
+  /** Replaces the figures of all desks; `undefined`: the store did not respond, so the outdated figures are removed. */
   show(desks: readonly FleetRow[] | undefined, limits: readonly FirmLimitRow[] | undefined): void;
   text(): Promise<string>;
   readonly contentType: string;

@@ -32,8 +32,8 @@ export const openPaths: ReadonlySet<string> = new Set([
 const BEGIN_AGAIN = 'this sign-in has expired or was already used: start again';
 
 /**
- * Adds the ways to sign in: a link from the machine, a passkey, an invitation to enrol one. Each answer sets the cookie
- * of a session. A wrong attempt counts against the address that sent it.
+ * Adds the ways to sign in: a link from the machine, a passkey, an invitation to enrol one. Each response sets the
+ * cookie of a session. A wrong attempt counts against the address that sent it.
  */
 export function addSignIn(server: FastifyInstance, { desk, signIn, version }: SignInOptions): void {
   const { people, sessions, links, invitations, ceremonies, wrong } = signIn;

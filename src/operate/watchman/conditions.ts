@@ -5,7 +5,7 @@ import type { Probe } from './probe.ts';
 
 /** Limits after which something counts as wrong, ms. */
 export interface WatchLimits {
-  /** Without an answer, or not ready. */
+  /** Without a response, or not ready. */
   readonly silentMs: number;
   /** Since the last read of the account. */
   readonly dataAgeMs: number;

@@ -1,10 +1,10 @@
 import type { Instant } from '../../core/time.ts';
 
-/** The answers of a desk to one probe from another host. */
+/** The responses of a desk to one probe from another host. */
 export interface Probe {
-  /** When the answers arrived, on the watchman's clock. */
+  /** When the responses arrived, on the watchman's clock. */
   readonly at: Instant;
-  /** Why there was no answer to `/healthz`; `undefined`: it is alive. */
+  /** Why there was no response to `/healthz`; `undefined`: it is alive. */
   readonly dead?: string | undefined;
   /** Reasons of `/readyz`; empty: it can trade. `undefined`: unknown. */
   readonly notReady?: readonly string[] | undefined;

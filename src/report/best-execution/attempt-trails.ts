@@ -3,7 +3,7 @@ import type { StoredRecord } from '../../core/record.ts';
 import { spreadOf } from '../figures/quoting.ts';
 import type { Spread } from '../figures/quoting.ts';
 
-/** The numbers of the records of one attempt, and when the venue answered. */
+/** The numbers of the records of one attempt, and when the venue responded. */
 export interface Trail {
   readonly intent: number;
   readonly askedAt: number;

@@ -138,7 +138,7 @@ export interface ApprovalJson {
     readonly fault?: string | undefined;
     readonly unchecked?: string | undefined;
   })[];
-  /** Step of the last answer, or `open`. */
+  /** Step of the last response, or `open`. */
   readonly state: OverrideRecord['step'] | 'open';
   /** Orders that used it, and reloads that carried it out. */
   readonly used_by: Linked;

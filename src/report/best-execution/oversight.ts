@@ -34,7 +34,7 @@ export interface TextStep {
   readonly body: StrategyRecord;
 }
 
-/** A request for an approval with all answers to it. */
+/** A request for an approval with all decisions on it. */
 export interface Request {
   readonly proposed: Said;
   readonly answers: Said[];

@@ -40,7 +40,7 @@ export interface Assessment {
   readonly overrides: readonly At<OverrideRecord>[];
   /** Fills whose figures the account corrected. */
   readonly corrections: number;
-  /** Fills proven by the account, a lookup or a person, not by the answer to the order. */
+  /** Fills proven by the account, a lookup or a person, not by the response to the order. */
   readonly provenLater: Readonly<Record<string, number>>;
   readonly limits: LimitsJudged;
   readonly starts: readonly Start[];

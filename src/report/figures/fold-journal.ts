@@ -54,8 +54,8 @@ class Gatherer implements Facts {
   /** The newest run of each strategy. */
   readonly #lifeOf = new Map<string, LifeFacts>();
   /**
-   * Legs of all lives, and of the newest life of each document: a life that restarts uses the same names for other
-   * legs.
+   * The legs of all lives, and of each document's newest life: when a document starts a new life, it reuses leg names
+   * for other legs.
    */
   readonly #allLegs: Legs[] = [];
   readonly #legsOf = new Map<string, Legs>();

@@ -341,7 +341,7 @@ class History {
   }
 }
 
-/** Last answer for each tape. */
+/** The last result for each tape. */
 const lastNumbers = new WeakMap<
   PriceColumns,
   { readonly moments: Moments; readonly numbers: Float64Array }

@@ -12,7 +12,7 @@ import { FLOORS, roundedFit, tooFew } from './fitted-setting.ts';
 import type { Learnt } from './fitted-setting.ts';
 import { shareOf } from './robust.ts';
 
-/** An order that the venue answered, and how far the price had moved against the dealer since the quote, bps. */
+/** An order that the venue responded to, and how far the price had moved against the dealer since the quote, bps. */
 interface Answered {
   readonly isFilled: boolean;
   /** `undefined` if no tape has a price at that time. */
@@ -105,7 +105,7 @@ function answered(ask: Ask, priceAt: PriceAt | undefined): readonly Answered[] {
   const { quoted_at: quotedAt } = quote.body;
   if (priceAt === undefined || quotedAt === undefined || end === undefined)
     return [{ isFilled, move: undefined }];
-  // The order arrived halfway between its departure and its answer.
+  // The order arrived halfway between its departure and its response.
   const arrivedAt = instant(quote.at + Math.max(0, end.at - quote.at) / 2);
   const [then, now] = [priceAt(quotedAt), priceAt(arrivedAt)];
   if (then === undefined || now === undefined) return [{ isFilled, move: undefined }];

@@ -169,12 +169,12 @@ export class Resampler {
   } // prettier-ignore
 }
 
-/** The rows of a window, and the previous row, whose close is known when the window starts. */
+/** The rows of a window, preceded by the row whose close is known when the window starts. */
 interface Source {
   readonly tape: Tape;
   readonly first: number;
   readonly last: number;
-  /** Prices are rounded to multiples of `1 / scale`: ten digits of the first price. */
+  /** Prices are rounded to multiples of `1 / scale`, which keeps ten digits of the first price. */
   readonly scale: number;
 }
 
@@ -250,8 +250,8 @@ class Cursor {
   }
 
   /**
-   * Combines the rows since the previous step: their highest, their lowest, all of their volume. Without rows, the last
-   * close remains.
+   * Combines the rows since the previous step: the highest and lowest price, and the total volume. Without such rows,
+   * the last close remains.
    */
   advance(to: Instant): void {
     const { times, barMs, open, high, low, close, volume } = this.#tape;

@@ -177,7 +177,7 @@ function impactOf(
   });
 }
 
-/** Returns the value of the account, to the nearest cent; the venue itself truncates the value against which it lends. */
+/** Returns the account's value, to the nearest cent; the venue itself truncates the value against which it lends. */
 function valueAt({ accounts, ledger, market }: Exchange, moment: Instant): Money {
   let value = NO_MONEY;
   for (const [currency, held] of ledger.balances(accounts[0]?.name ?? ''))

@@ -7,8 +7,8 @@ import type { ColumnName, Tape } from './tape.ts';
 import { openRegularFile } from '../../files/regular-file.ts';
 
 /**
- * Large stored tapes: times and closes are read at once, other columns when they are used, whole or in blocks. A few orders over a
- * year of minutes need a third of the file. Only the parts that are read are checked.
+ * Large stored tapes: times and closes are read immediately, other columns when they are used, whole or in blocks. A
+ * few orders over a year of minutes need a third of the file. Only the parts that are read are checked.
  */
 
 /** Below this size, reading a whole tape is faster than reading parts. */
@@ -57,8 +57,8 @@ export function openLarge(path: string): Found | undefined {
 }
 
 /**
- * Reads the columns that `openLarge` needs at once, in another thread. Resolves in any case: `openLarge` reports what is wrong with
- * the file.
+ * Reads the columns that `openLarge` needs immediately, in another thread. Resolves in any case: `openLarge` reports
+ * what is wrong with the file.
  */
 export async function readAhead(path: string): Promise<void> {
   let opened: Opened | undefined;

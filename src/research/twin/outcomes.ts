@@ -43,7 +43,7 @@ export const sliceKey = ({ parent, slice }: Pick<SliceOutcome, 'parent' | 'slice
 
 /** Follows every slice from its decision to its end. */
 export class Outcomes {
-  /** Fills by client id, with the corrections of the account. */
+  /** Fills by client id, with the account's corrections. */
   readonly fills = new Map<string, FillRecord>();
   readonly #slices = new Map<string, Draft>();
   /** The slice of each client id. */

@@ -34,7 +34,7 @@ export class Whitelist {
     return this.of(account).map((entry) => viewOf(entry, now));
   }
 
-  /** The answer reports `Pending`, however short that state is. */
+  /** The response reports `Pending`, however short that state is. */
   add(
     account: string,
     { currency, address, alias }: { currency: string; address: string; alias: string },

@@ -106,7 +106,7 @@ export class OrderRegistry {
     if (this.changes.isHeard) this.changes.tell({ kind: 'order', account, order });
   }
 
-  /** Only by the id of the venue. */
+  /** Only by the venue's id. */
   byId(account: string, orderId: string): OrderDetail | undefined {
     const { orders } = this.of(account);
     const order = this.orderAt(orders, this.placeOf(orders, orderId));

@@ -59,10 +59,10 @@ const PRICE_DECIMALS = { fiat: 2, crypto: 8 };
 const VWAP_DECIMALS = 8;
 
 /**
- * Limit orders. An order that the dealer's price crosses fills at once at that price. Any other waits with its funds
- * reserved, and fills at its limit when a check of the market (every `orders.check_interval_ms`) finds the price there.
- * It pays from own funds only, without credit. Except for fields and minimums, all of this is chosen here: no document
- * defines it.
+ * Limit orders. An order that the dealer's price crosses fills immediately at that price. Any other waits with its
+ * funds reserved, and fills at its limit when a check of the market (every `orders.check_interval_ms`) finds the price
+ * there. It pays from own funds only, without credit. Except for fields and minimums, all of this is chosen here: no
+ * document defines it.
  */
 export class RestingOrders {
   private readonly setup: RestingSetup;
@@ -125,7 +125,7 @@ export class RestingOrders {
     return found(open.map((orderId) => ({ orderId, status: this.cancel(orderId, now) })));
   }
 
-  /** Cancels every open order of an account. Without any, the answer is an empty list, which is chosen here. */
+  /** Cancels every open order of an account. Without any, the response is an empty list, which is chosen here. */
   cancelAll(account: string, now: Instant): Reply<readonly CanceledOrder[]> {
     const open = [...this.working.values()].filter((work) => work.account === account);
     return found(open.map(({ order: { orderId } }) => ({ orderId, status: this.cancel(orderId, now) })));

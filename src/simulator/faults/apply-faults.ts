@@ -12,7 +12,7 @@ const SIZE_DECIMALS = 8;
 
 /**
  * Combines all faults that apply to a request: adds delays, runs edits one after the other, and uses the last of
- * several answers.
+ * several responses.
  */
 export function faultOf(strikes: readonly Strike<RestFault>[]): Fault | undefined {
   let all: Fault | undefined;
@@ -158,7 +158,7 @@ function expire(byMs: number): Edit {
   };
 }
 
-/** Requests less from the exchange; the answer still contains the whole quantity. */
+/** Requests less from the exchange; the response still contains the whole quantity. */
 function partial(fill: number): Fault {
   let asked: string | undefined;
   return {

@@ -49,7 +49,7 @@ const REFUSED = {
   limit: 'too many requests',
 } as const;
 
-/** One connection. It numbers its answers and data messages together, from 1. */
+/** One connection. It numbers its responses and data messages together, from 1. */
 export class Line {
   private readonly socket: LineSocket;
   private readonly world: LineWorld;

@@ -155,7 +155,7 @@ export class Feeds {
     }
   }
 
-  /** Pings every client, and drops clients that do not answer or have never sent a request. */
+  /** Pings every client, and drops clients that do not respond or have never sent a request. */
   private look(): void {
     const now = this.setup.clock.monotonic();
     const { idleMs, pongTimeoutMs } = this.setup.options.feeds;

@@ -5,7 +5,7 @@ import type { Clock } from '../../engine/ports.ts';
 import { Written } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
 
-/** An HTTP answer, ready to be sent. */
+/** An HTTP response, ready to be sent. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
@@ -19,7 +19,7 @@ export interface Answer {
   readonly skewMs?: number | undefined;
 }
 
-/** Faults that a drill applies while an answer is sent. */
+/** Faults that a drill applies while a response is sent. */
 export interface Manner {
   /** Part of the body that is sent before the connection is dropped. */
   readonly keep?: number | undefined;
@@ -43,7 +43,7 @@ export function answerOf(reply: Reply<object>): Answer {
   };
 }
 
-/** Sends the answer. Every answer has a header that marks it as simulated. */
+/** Sends the response. Every response has a header that marks it as simulated. */
 export function deliver(
   response: ServerResponse,
   answer: Answer,
@@ -66,7 +66,7 @@ export function deliver(
 /** Sends valid headers and part of the body, then drops the connection. */
 function truncate(response: ServerResponse, body: string, keep: number): void {
   const bytes = Buffer.from(body);
-  // Omits at least one byte; otherwise the answer would be complete.
+  // Omits at least one byte; otherwise the response would be complete.
   const part = bytes.subarray(0, Math.min(Math.floor(bytes.length * keep), bytes.length - 1));
   response.write(part, () => {
     response.destroy();

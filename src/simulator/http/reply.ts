@@ -1,4 +1,4 @@
-/** The answer of the venue: a value with its status, or an error. */
+/** The venue's response: a value with its status, or an error. */
 export type Reply<T> = { readonly ok: true; readonly status: 200 | 201; readonly value: T } | Refusal;
 
 /** A value that is already serialized as JSON. */

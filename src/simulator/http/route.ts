@@ -89,7 +89,7 @@ function readAs<T>(
   );
 }
 
-/** Serializes the value of an answer with `write`. */
+/** Serializes the value of a response with `write`. */
 export const as = <T>(reply: Reply<T>, write: (value: T) => object): Reply<object> =>
   reply.ok ? { ...reply, value: write(reply.value) } : reply;
 

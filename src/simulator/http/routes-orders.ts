@@ -17,7 +17,7 @@ import type { Answer, Call } from './route.ts';
 
 const pathId = z.object({ id });
 
-/** Handlers that place, read and cancel orders, and that list the fills of the account. */
+/** Handlers that place, read and cancel orders, and that list the account's fills. */
 export const orderAnswers = {
   buy: order('buy'),
   sell: order('sell'),

@@ -37,19 +37,19 @@ export interface RequestSeen {
 export interface Fault extends Manner {
   /** Delay before the exchange processes the request. */
   readonly delayMs?: number | undefined;
-  /** Delay between processing and sending the answer. */
+  /** Delay between processing and sending the response. */
   readonly replyDelayMs?: number | undefined;
-  /** Replaces the answer. With `processed: true` the exchange still processes the request, as behind a failing gateway. */
+  /** Replaces the response. With `processed: true` the exchange still processes the request, as behind a failing gateway. */
   readonly answer?: (Answer & { readonly processed?: boolean | undefined }) | undefined;
   /** Drops the connection, before or after the exchange has processed the request. */
   readonly destroy?: 'before' | 'after' | undefined;
   /** Changes the body before the exchange reads it. */
   readonly request?: ((body: string) => string) | undefined;
-  /** Changes the body of the exchange's answer. */
+  /** Changes the body of the exchange's response. */
   readonly reply?: ((body: string) => string) | undefined;
   /** Overrides for orders that the exchange accepts. */
   readonly orders?: OrderDrill | undefined;
-  /** Number of times the exchange processes the request; the last answer is sent. */
+  /** Number of times the exchange processes the request; the last response is sent. */
   readonly times?: number | undefined;
   /** Offset of the header `Date`, ms. */
   readonly skewMs?: number | undefined;
@@ -156,7 +156,7 @@ interface Serving extends FoundRoute {
   readonly response: ServerResponse;
 }
 
-/** Receives requests, passes them to the exchange, and sends exactly one answer to each. */
+/** Receives requests, passes them to the exchange, and sends exactly one response to each. */
 class Desk {
   private readonly setup: ServerSetup;
   private readonly router: Router;
@@ -192,7 +192,7 @@ class Desk {
     } else this.read({ ...routed, seen, query: queryOf(url, cut), request, response });
   }
 
-  /** Answers immediately and discards the rest of the body, so that the client can read the answer. */
+  /** Answers immediately and discards the rest of the body, so that the client can read the response. */
   private refuse(request: IncomingMessage, response: ServerResponse, said: Answer | Refusal): void {
     drain(request);
     deliver(response, 'error' in said ? answerOf(said) : said, this.setup);
@@ -231,8 +231,8 @@ class Desk {
   }
 
   /**
-   * Sends the answers of one event-loop turn together, after the last request of that turn. The client then wakes once
-   * instead of once per answer; waking costs more than the processing itself.
+   * Sends the responses of one event-loop turn together, after the last request of that turn. The client then wakes
+   * once instead of once per answer; waking costs more than the processing itself.
    */
   private leave(response: ServerResponse, answer: Answer): void {
     this.leaving.push({ response, answer });
@@ -264,7 +264,7 @@ class Desk {
     deliver(response, { ...answer, skewMs }, { clock, keep, bytesPerSecond });
   }
 
-  /** The answer of the exchange. An internal error also becomes an answer, so that a request cannot crash the venue. */
+  /** The exchange's response. An internal error also becomes a response, so that a request cannot crash the venue. */
   private work(serving: Serving, body: string, { request, reply, orders, times = 1 }: Fault): Answer {
     const { drilling } = this.setup;
     const asked = request === undefined ? body : request(body);
@@ -338,7 +338,7 @@ async function pause(clock: Clock, ms: number): Promise<void> {
   if (ms > 0) await firstValueFrom(timer(ms, clock.scheduler));
 }
 
-/** Translates an error of the HTTP parser into an answer. */
+/** Translates an error of the HTTP parser into a response. */
 function refusalOf(code: string | undefined): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW') return refused.headers();
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refused.timeout();

@@ -1,8 +1,9 @@
 import type { Estimate } from '../kernel.ts';
 
 /**
- * The schedule of Almgren and Chriss ("Optimal execution of portfolio transactions", 2000) for a linear temporary impact and no
- * permanent one. The size of the parent is 1. The figures only plan and never become money, so they are plain numbers.
+ * The schedule of Almgren and Chriss ("Optimal execution of portfolio transactions", 2000) for a linear temporary
+ * impact and no permanent one. The parent's size is 1. The figures only plan and never become money, so they are plain
+ * numbers.
  */
 export interface ImpactModel {
   /** Basis points of cost accepted to remove a variance of 1 %². */
@@ -15,7 +16,7 @@ export interface ImpactModel {
   readonly halfSpreadBps: number;
 }
 
-/** `slices` trades, the first at once, `stepHours` apart. */
+/** `slices` trades, the first immediately, `stepHours` apart. */
 export interface Steps {
   readonly slices: number;
   readonly stepHours: number;

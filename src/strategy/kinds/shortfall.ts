@@ -54,7 +54,7 @@ const params = z.lazy(() =>
 );
 type Params = z.output<typeof params>;
 
-/** Trades a total in slices that start large: these cost more in impact but reduce risk. */
+/** Trades a total in slices, the largest first. Large first slices cost more impact but reduce risk. */
 export const shortfall = slicedStrategy({
   kind: 'shortfall',
   summary: 'larger slices first, weighing risk against impact (Almgren-Chriss), buy or sell',
@@ -99,7 +99,7 @@ function curve(plan: Params, window: Window): Curve | undefined {
   return (k) => roundEven(ratioOf(1 - leftAfter(k, window.slices, perStep)), SHARE_DECIMALS);
 }
 
-/** Returns cost and risk of the planned slices, including rounding and jitter of sizes. */
+/** Returns the cost and risk of the planned slices, including the rounding and jitter of their sizes. */
 function forecast(plan: Params, slices: SlicePlan<Quantity | Money>): Forecast {
   const [model, steps] = [modelOf(plan), stepsOf(slices)];
   const parts = Array.from({ length: slices.slices }, (_, k) =>

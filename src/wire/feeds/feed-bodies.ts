@@ -7,7 +7,7 @@ import type { Balance, Side } from '../../core/venue.ts';
 import type { OrderDetail } from '../order-body.ts';
 import type { PtsMetrics } from '../pts.ts';
 
-/** Writes the payloads of the feeds in the form of the venue; `feed-payloads.ts` reads them. */
+/** Writes the payloads of the feeds in the venue's form; `feed-payloads.ts` reads them. */
 
 export interface TickerFigures {
   readonly pair: string;

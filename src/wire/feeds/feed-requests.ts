@@ -40,7 +40,7 @@ const sequence = z.int().positive().describe('counts the messages of one connect
 /** A whole number of 19 digits, more than `z.int` accepts. */
 const timestamp = z.number().positive().multipleOf(1).describe('nanoseconds since 1970 by default');
 
-/** Answer to a request. Source: specification, "WebSocket"; `feeds` and the error: public documentation. */
+/** Response to a request. Source: specification, "WebSocket"; `feeds` and the error: public documentation. */
 export const feedAnswerSchema = z.object({
   type: z.enum(['success', 'error']),
   sequence,

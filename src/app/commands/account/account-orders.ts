@@ -51,7 +51,7 @@ export interface CancelOptions extends AccountOptions {
   readonly all?: boolean | undefined;
 }
 
-/** Cancels one, several or all orders. Moves no money, so it needs no confirmation. */
+/** Cancels one, several or all orders. This moves no money, so it needs no confirmation. */
 export async function cancel(ids: readonly string[], options: CancelOptions, io: AccountIo): Promise<number> {
   const isAll = options.all === true;
   if (isAll === ids.length > 0) throw new OperatorError('usage', 'cancel: give order ids or --all, not both');

@@ -13,8 +13,8 @@ const columns = HISTORY_COLUMNS.map((name) => {
 });
 
 /**
- * Writes transactions as one Parquet file. `id` is INT64, `time` a TIMESTAMP in ms of UTC, amounts are decimals, all else is STRING;
- * values that the venue omits are null.
+ * Writes transactions as one Parquet file. `id` is INT64, `time` is TIMESTAMP (UTC, milliseconds), amounts are
+ * decimals, everything else is STRING; values that the venue omits are null.
  *
  * @throws OperatorError `storage` when the file cannot be written.
  */

@@ -102,13 +102,16 @@ function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): stri
 
 const width = (text: string): number => Array.from(text).length;
 
-/** Text of the venue must not move the terminal's cursor or change its text direction. */
+/** Text from the venue must not move the terminal's cursor or change the text direction. */
 export const safe = forTerminal;
 
 const BARS = '▁▂▃▄▅▆▇█';
 const BARS_MAX = 80;
 
-/** Returns a line of bars between the lowest and the highest value. Samples a long series evenly, always with its last value. */
+/**
+ * Returns a line of bars, scaled from the lowest to the highest value. Samples a long series evenly and always includes
+ * the last value.
+ */
 export function sparkline(values: readonly number[]): string {
   const count = Math.min(values.length, BARS_MAX);
   const step = count > 1 ? (values.length - 1) / (count - 1) : 0;

@@ -22,10 +22,10 @@ import type { Column } from './account-print.ts';
 import { answerOf, withAccount } from './account-session.ts';
 import type { AccountIo, AccountOptions, Session } from './account-session.ts';
 
-/** A read-only command. Returns the exit code: 0, or one of those of `withAccount`. */
+/** A read-only command. Returns exit code 0, or an exit code of `withAccount`. */
 type Reading = (options: AccountOptions, io: AccountIo) => Promise<number>;
 
-/** Returns a command that prints the answer to one call as a list. */
+/** Returns a command that makes one call and prints the response as a list. */
 const listing =
   <Row>(
     columns: readonly Column<Row>[],

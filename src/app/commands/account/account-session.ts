@@ -19,7 +19,7 @@ import { safe } from './account-print.ts';
 import type { PrintOptions } from './account-print.ts';
 import type { CommandIo } from '../io.ts';
 
-/** Options of every account command. */
+/** Options that every account command accepts. */
 export interface AccountOptions extends PrintOptions {
   readonly baseUrl?: string | undefined;
   /** Config of which the commands use only `venue.base_url` and `venue.ca_file`. */
@@ -49,8 +49,8 @@ export interface Session {
 }
 
 /**
- * Runs a command against the account. Turns a failure of the venue or the network into a message and an exit code: 64 usage,
- * 69 when the venue refuses or does not answer, 75 too many requests, 78 no token or address.
+ * Runs a command against the account. Turns a failure of the venue or the network into a message and an exit code: 64
+ * usage, 69 when the venue refuses or does not respond, 75 too many requests, 78 no token or URL.
  */
 export async function withAccount(
   options: AccountOptions,
@@ -75,11 +75,11 @@ export async function withAccount(
   }
 }
 
-/** Waits for the answer to a call. */
+/** Waits for the response to a call. */
 export const answerOf = async <T>(call: MaybeAsync<T>): Promise<T> =>
   await firstValueFrom(toObservable(call));
 
-/** Returns the error message for the operator. After a lost answer, it says that the outcome is unknown. */
+/** Returns the error message for the operator. After a lost response, the message states that the outcome is unknown. */
 function explainFailure(error: VenueError, baseUrl: string): string {
   // The venue's message already ends with a full stop.
   const said = error.said === undefined ? '' : `: ${safe(error.said).replace(/\.+$/u, '')}`;

@@ -28,19 +28,16 @@ export interface SyncPace {
   readonly gapMs: number;
   readonly pageRows: number;
 }
-/**
- * A quarter of a second longer than the limit, because the client and the venue measure from different
- * instants.
- */
+/** A quarter of a second longer than the rate limit, because the client and the venue measure from different instants. */
 const SPEC_PACE: SyncPace = { gapMs: 10_250, pageRows: 1_000 };
 /** Period that every run reads again: pending withdrawals and deposits change, and the venue may book rows late. */
 const OVERLAP_MS = 30 * DAY_MS;
-/** Maximum number of waits for the rate limit, because a daemon that reads the same route competes for it. */
+/** Maximum number of waits for the rate limit. A daemon that reads the same route competes for it. */
 const RATE_LIMITED_MAX = 12;
 
 /**
- * Downloads the account's transactions that are not stored yet. Stopping it is safe at any time: the next run resumes. Exit
- * codes: 0, 65 when balances do not follow from one another, and those of `withAccount`.
+ * Downloads the account's transactions that are not stored yet. It can be stopped safely at any time; the next run
+ * resumes the download. Exit codes: 0, 65 when balances do not follow from one another, and those of `withAccount`.
  */
 export async function sync(options: SyncOptions, io: AccountIo, pace: SyncPace = SPEC_PACE): Promise<number> {
   return await withAccount(options, io, async (session) => {
@@ -65,7 +62,7 @@ interface Download {
   readonly pace: SyncPace;
 }
 
-/** Finishes the download that an earlier run left incomplete, then downloads the rest up to now. */
+/** Completes the download that an earlier run left unfinished, then downloads everything since. */
 async function download(session: Session, world: Download): Promise<void> {
   const { store, options, io } = world;
   const left = store.progress().walk;
@@ -83,9 +80,9 @@ async function download(session: Session, world: Download): Promise<void> {
 const OVERLAP_ROWS = 10;
 
 /**
- * Returns the start of the next page. The specification counts rows from one ("500 received: 501 gives the next batch"), other
- * documents from zero, and a finished withdrawal shifts the rows after it. Pages therefore overlap: a row may come twice, but
- * the download misses none.
+ * Returns the start of the next page. The specification counts rows from one ("500 received: 501 gives the next
+ * batch"), other documents count from zero, and a finished withdrawal shifts the rows after it. Pages therefore
+ * overlap, so that the download may read a row twice but misses none.
  */
 const startOf = ({ offset }: Walk): number => Math.max(0, offset - OVERLAP_ROWS);
 
@@ -142,7 +139,7 @@ async function readPage(
 }
 
 async function pause(ms: number, { clock }: AccountIo): Promise<void> {
-  // Setting the clock back must not cause a wait of days.
+  // If the clock was set back, the command must not wait for days.
   if (ms > 0) await firstValueFrom(timer(Math.min(ms, 300_000), clock.scheduler));
 }
 
@@ -239,7 +236,7 @@ export async function exportHistory(
   }
 }
 
-/** Returns the text columns in order, without values that the venue omits. */
+/** Returns the text columns in order, and omits values that the venue omits. */
 const texts = (row: HistoryRow): object =>
   Object.fromEntries(
     HISTORY_COLUMNS.filter((name) => name !== 'id' && name !== 'at' && row[name] !== '').map((name) => [

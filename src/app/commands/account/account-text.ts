@@ -10,7 +10,7 @@ const POWERS = ['', 'thousand', 'million', 'billion', 'trillion'] as const;
 
 /**
  * Returns an amount in words, as on a cheque, so that the reader notices a misplaced decimal point or an extra zero:
- * 1250.05 is "one thousand two hundred fifty point zero five". Amounts of 10^15 and more stay digits.
+ * 1250.05 is "one thousand two hundred fifty point zero five". Amounts of 10^15 and more remain in digits.
  */
 export function inWords(amount: AnyAmount): string {
   const [whole = '0', decimals] = text(amount).replace('-', '').split('.');

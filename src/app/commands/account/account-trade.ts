@@ -21,9 +21,9 @@ import { amountInWords } from './account-text.ts';
 
 const SELL_PATH = '/v1/orders/sell';
 const ORDER_TIMEOUT_MS = 8_000;
-/** Remaining quote life required when the order leaves: enough for the network and a slow answer. */
+/** Remaining quote life required when the order leaves: enough for the network and a slow response. */
 const LIFE_MARGIN_MS = 2_000;
-/** Maximum number of quotes for one order: a person may need several before confirming. */
+/** Maximum number of quotes for one order; a person may need several before confirming one. */
 const QUOTES_MAX = 5;
 
 export interface QuoteOptions extends AccountOptions {
@@ -57,7 +57,7 @@ export async function quote(
 
 export interface TradeOptions extends MovingOptions {
   readonly size: Size;
-  /** Worst price, quote currency per base. */
+  /** Worst acceptable price, in quote currency per unit of base currency. */
   readonly limit?: Price | undefined;
   readonly clientId?: string | undefined;
 }
@@ -68,8 +68,9 @@ interface Agreement {
 }
 
 /**
- * Buys or sells at a quote, at most once. If the quote expires while the person decides, a new quote replaces it; the command asks
- * again only if its price is worse. Exit codes: 0 executed or declined by the person, 75 not executed, and those of `withAccount`.
+ * Buys or sells at a quote, at most once. If the quote expires while the person decides, a new quote replaces it; the
+ * command asks again only if the new price is worse. Exit codes: 0 executed or declined by the person, 75 not executed,
+ * and those of `withAccount`.
  */
 export async function trade(
   { pair, side }: { readonly pair: string; readonly side: Side },
@@ -204,10 +205,7 @@ interface Placed {
   readonly io: AccountIo;
 }
 
-/**
- * Reports the outcome of an order. After an unclear answer it looks up the order once; it never repeats the
- * order.
- */
+/** Reports the outcome of an order. After an unclear response it looks up the order once; it never repeats the order. */
 async function outcome(answer: OrderAnswer, placed: Placed): Promise<number> {
   const { session, clientId, io } = placed;
   if (answer.kind === 'order') return told(answer.order, placed);

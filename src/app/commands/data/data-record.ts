@@ -42,7 +42,7 @@ export interface DataRecordOptions {
   readonly bar: string;
   /** Duration of the recording, ISO 8601; default: until a signal stops it. */
   readonly for?: string | undefined;
-  /** Folder with `PAIR.csv` for each pair. The recording continues an existing file. */
+  /** Folder with `PAIR.csv` for each pair. The recording appends to an existing file. */
   readonly out: string;
 }
 
@@ -111,8 +111,8 @@ export async function dataRecord(
 const ASKED_MS = 5 * SECOND_MS;
 
 /**
- * Refuses a pair that the venue does not know, because it would repeatedly end the subscription of all pairs. Accepts every pair while
- * the venue does not answer.
+ * Refuses a pair that the venue does not know, because it would repeatedly end the subscription of all pairs. Accepts
+ * every pair while the venue does not respond.
  *
  * @throws OperatorError `usage`.
  */
@@ -155,7 +155,7 @@ function opened(folder: string, pair: string, barMs: number): BarFile {
   }
 }
 
-/** The file of a pair. Writes each line in one piece when its bar has ended, and syncs it to disk before the next. */
+/** The file of a pair. Writes each line in one piece when its bar has ended, and syncs it to disk before writing the next. */
 class BarFile {
   readonly #file: number;
   readonly #recorder: BarRecorder;
@@ -168,7 +168,7 @@ class BarFile {
     const path = join(folder, `${pair}.csv`);
     this.#file = openSync(path, 'a+');
     const there = readFileSync(this.#file, 'utf8');
-    // A power cut can leave a last line without its end.
+    // A power cut can leave an incomplete last line.
     const whole = there.slice(0, there.lastIndexOf('\n') + 1);
     if (whole !== '' && !whole.startsWith(`${SEEN_HEADER}\n`))
       throw new OperatorError(

@@ -1,4 +1,4 @@
-/** The answer of a desk: its status and JSON body. */
+/** The response of a desk: its status and JSON body. */
 export interface Answer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;

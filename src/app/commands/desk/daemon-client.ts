@@ -29,8 +29,8 @@ const DEFAULT_DESK = 'main';
 const DEFAULT_JOURNAL = 'sqlite:./var/{mode}.db';
 
 /**
- * Finds the daemon that runs on the journal of a config. Reads no more of the config than it needs: a person who stops a desk
- * at night may have neither its token nor a config without mistakes.
+ * Finds the daemon that runs on the journal of a config. Reads no more of the config than it needs, because a person
+ * who stops a desk at night may have neither its token nor a config without mistakes.
  */
 export function locate({ config, journal, mode }: DaemonOptions, io: CommandIo): FoundDaemon {
   if (journal !== undefined) return findDaemon(/^[a-z]+:/u.test(journal) ? journal : `sqlite:${journal}`);
@@ -50,11 +50,11 @@ export function locate({ config, journal, mode }: DaemonOptions, io: CommandIo):
   return findDaemon(pattern.replaceAll('{mode}', mode ?? modeOf(document) ?? 'paper'));
 }
 
-/** Longest wait for the daemon's answer, on which a halt does not depend. */
+/** Longest wait for the daemon's response. A halt does not depend on the response. */
 const TIMEOUT_MS = 5_000;
 
 /**
- * Sends a request to the daemon and returns its answer.
+ * Sends a request to the daemon and returns its response.
  *
  * @throws OperatorError `unavailable` when no daemon can be reached, `config` when the daemon rejects the token.
  */
@@ -82,7 +82,7 @@ export async function ask(
   return accepted(await exchange(url, token, what));
 }
 
-/** Returns an answer of the desk, whose status is 200 or 409. @throws OperatorError for any other status. */
+/** Returns a response of the desk, whose status is 200 or 409. @throws OperatorError for any other status. */
 function accepted(answer: Answer): Answer {
   if (answer.status === 401 || (answer.status === 403 && typeof answer.body['error'] === 'string'))
     throw new OperatorError('config', `the daemon refused the command: ${wordsOf(answer.body)}`);

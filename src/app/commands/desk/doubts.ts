@@ -36,7 +36,7 @@ export interface ResolveOptions extends DaemonOptions {
 }
 
 /**
- * Ends a doubt by the resolution of a person. Exit codes: 0, 64 for invalid arguments or without `--yes`, 75 when the desk
+ * Ends a doubt with a person's resolution. Exit codes: 0, 64 for invalid arguments or without `--yes`, 75 when the desk
  * refuses because the resolution comes too early, names an unknown order, or contradicts the account.
  */
 export async function resolveDoubt(id: string, options: ResolveOptions, io: CommandIo): Promise<number> {

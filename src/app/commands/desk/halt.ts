@@ -12,11 +12,13 @@ export interface HaltOptions extends SteerOptions {
 }
 
 /**
- * Halts the desk in three ways: by a file beside the journal, by a signal, then by the API, whose answer lists the orders in
- * flight. The first two need neither the network nor an API that answers. Without a daemon, the file halts the next start.
+ * Halts the desk in three ways: by a file beside the journal, by a signal, then by the API, whose answer lists the
+ * orders in flight. The first two need neither the network nor an API that responds. Without a daemon, the file halts
+ * the next start.
  *
  * Exit codes: 0 halted, and acknowledged when a daemon runs; 75 halted, but the daemon did not report its orders in
- * flight; 74 when neither file nor signal worked; 69 when no daemon runs and the file is not certain to halt the next one.
+ * flight; 74 when neither file nor signal worked; 69 when no daemon runs and the file is not certain to halt the next
+ * one.
  */
 export async function halt(options: HaltOptions, io: CommandIo): Promise<number> {
   const body = { why: options.why ?? 'tranche halt', kill: options.kill ?? false };
@@ -30,7 +32,7 @@ export async function halt(options: HaltOptions, io: CommandIo): Promise<number>
     );
   const by = options.by ?? whoami(io);
   const fault = noteFault(journal, { level: body.kill ? 'kill' : 'halt', by, why: body.why });
-  // The file says whether this is a kill, so the signal need not.
+  // The file states whether this is a kill, so the signal need not.
   const isSignalled = control !== undefined && signal(control.pid, 'SIGUSR2');
   if (fault !== undefined && !isSignalled)
     throw new OperatorError('storage', `cannot write the halt file beside ${journal}: ${fault}`);

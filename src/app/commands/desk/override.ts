@@ -48,6 +48,6 @@ export const endOverride = async (
 ): Promise<number> =>
   await command(options, io, `/api/v1/overrides/${how}`, { override: id, why: options.why });
 
-/** Approves an override, as a second person with a token of their own. Exit codes: 0, 69, 75 when the desk refuses. */
+/** Approves an override as a second person, who needs a token of their own. Exit codes: 0, 69, 75 when the desk refuses. */
 export const approveOverride = async (id: string, options: SteerOptions, io: CommandIo): Promise<number> =>
   await command(options, io, '/api/v1/overrides/approve', { override: id, why: options.why });

@@ -59,7 +59,7 @@ export async function removePerson(name: string, options: PersonOptions, io: Com
   return answered(options, io, answer, () => [textOf(answer.body['says'])]);
 }
 
-/** Prints a link that signs in a browser of this machine, once. Exit codes: 0, 69. */
+/** Prints a link that signs in a browser on this machine, once. Exit codes: 0, 69. */
 export async function signInLink(
   { role, ...options }: DaemonOptions & { readonly role?: Role | undefined },
   io: CommandIo,
@@ -78,7 +78,7 @@ export async function signInLink(
   ]);
 }
 
-/** Names the user of the command for the token of the machine, which identifies nobody; other tokens have a name. */
+/** Adds the name of the command's user if the token is the machine's, which identifies nobody. Other tokens have a name. */
 const signedBy = ({ url, by }: PersonOptions, io: CommandIo): { readonly by?: string } =>
   by === undefined ? (url === undefined ? { by: whoami(io) } : {}) : { by };
 

@@ -94,7 +94,7 @@ function alertsOfDay({
       ];
 }
 
-/** Describes a strategy: the traded part of its total, its slices that are over, and its next instant. */
+/** Describes a strategy: the traded part of its total, its finished slices, and its next instant. */
 function strategyWords(one: Json): string {
   const done = Number(one['slices_done'] ?? 0);
   const filled = Number(one['slices_filled'] ?? 0);
@@ -135,7 +135,7 @@ function holdingWords({ holdings }: { readonly holdings?: Json }): readonly stri
 
 const pausedOf = (body: Json): Json => (body as { paused?: Json }).paused ?? {};
 
-/** Lists what may still happen, regardless of the command. */
+/** Lists the trades that may still happen despite the command. */
 export function openWords(body: Json): readonly string[] {
   const flights = namesOf(body['orders_in_flight']);
   const doubts = namesOf(body['open_doubts']);

@@ -18,18 +18,18 @@ export interface RearmOptions extends SteerOptions {
 export interface TurnOptions extends SteerOptions {
   readonly parent?: string | undefined;
   readonly pair?: string | undefined;
-  /** With a pause of the desk: orders that reduce a borrowed balance continue. */
+  /** For a pause of the whole desk: orders that reduce a borrowed balance continue. */
   readonly reducing?: boolean | undefined;
   readonly strategy?: string | undefined;
-  /** Strategy, pair or parent, whichever the desk knows under this name. */
+  /** Name of a strategy, pair or parent, whichever the desk knows. */
   readonly what?: string | undefined;
-  /** With a pause of the desk: the pause ends by itself after this duration, ISO 8601. */
+  /** For a pause of the whole desk: the pause ends automatically after this duration, ISO 8601. */
   readonly for?: string | undefined;
 }
 
 /**
- * Pauses or resumes trading. A pause starts nothing new and lets attempts under way finish. A resume also lifts the pause of a parent,
- * a pair or a strategy that a control has paused. Exit codes: 0, 69, 75 when the desk refuses.
+ * Pauses or resumes trading. A pause starts nothing new and lets attempts under way finish. A resume also lifts a pause
+ * that a control imposed on a parent, a pair or a strategy. Exit codes: 0, 69, 75 when the desk refuses.
  */
 export async function steer(
   turn: 'pause' | 'resume',
@@ -46,7 +46,10 @@ export async function steer(
   });
 }
 
-/** Finds what the desk knows under this name; a paused scope wins. @throws OperatorError `usage` when an option names a scope too. */
+/**
+ * Finds the scope that has this name; a paused scope takes precedence. @throws OperatorError `usage` when an option
+ * names a scope too.
+ */
 async function scopeNamed(
   what: string,
   options: TurnOptions,
@@ -80,7 +83,7 @@ export const runNow = async (strategy: string, options: SteerOptions, io: Comman
 
 export interface ReloadOptions extends SteerOptions {
   readonly dryRun?: boolean | undefined;
-  /** Report of `tranche twin --candidate`, whose figures become part of the reason and of a request for approval. */
+  /** Report of `tranche twin --candidate`. Its figures become part of the reason and of any request for approval. */
   readonly candidate?: string | undefined;
 }
 
@@ -109,7 +112,7 @@ async function attachedReport(options: ReloadOptions, file: string, io: CommandI
   return attachment(report, content);
 }
 
-/** Lifts a halt. Exit codes: 0, 69, 75 when the desk refuses: open doubts, or a kill. */
+/** Lifts a halt. Exit codes: 0, 69, 75 when the desk refuses because of open doubts or a kill. */
 export async function rearm(options: RearmOptions, io: CommandIo): Promise<number> {
   const { body } = await ask(options, io, { path: '/api/v1/status' });
   return await command(options, io, '/api/v1/rearm', {
@@ -119,7 +122,7 @@ export async function rearm(options: RearmOptions, io: CommandIo): Promise<numbe
   });
 }
 
-/** Sends a command and prints its answer. */
+/** Sends a command and prints its response. */
 export async function command(
   options: SteerOptions,
   io: CommandIo,

@@ -9,7 +9,7 @@ import type { CommandIo } from '../io.ts';
 import { answer, write } from './journal.ts';
 import type { Out } from './journal.ts';
 
-/** Prints the newest head with the signature of the desk, or the public half of its key. Exit codes as in `journalShow`. */
+/** Prints the newest head with the desk's signature, or the public half of its key. Exit codes as in `journalShow`. */
 export async function journalHead(
   url: string,
   { publicKey = false }: { readonly publicKey?: boolean | undefined },
@@ -24,7 +24,10 @@ export async function journalHead(
   });
 }
 
-/** Has an authority stamp the newest head (RFC 3161), and saves its answer. Exit codes as in `journalShow`, 75 without a valid answer. */
+/**
+ * Has a time-stamping authority (RFC 3161) stamp the newest head, and saves the authority's response. Exit codes as in
+ * `journalShow`, 75 without a valid response.
+ */
 export async function journalTimestamp(
   url: string,
   { authority, out: file }: { readonly authority: string; readonly out: string },

@@ -12,11 +12,11 @@ import { answer, write } from './journal.ts';
 import type { Out } from './journal.ts';
 
 export interface SettingsOptions {
-  /** Prints the settings in force at this time; default: at the end of the journal. */
+  /** Time whose settings in force are printed; default: the end of the journal. */
   readonly at?: Instant | undefined;
-  /** Prints the changes instead, oldest first, with their authors. */
+  /** Whether to print the changes instead, oldest first, with their authors. */
   readonly changes?: boolean | undefined;
-  /** With `changes`: prints only the changes from this time on. */
+  /** With `changes`: start of the changes to print. */
   readonly since?: Instant | undefined;
   readonly json?: boolean | undefined;
 }

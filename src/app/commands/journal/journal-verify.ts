@@ -32,8 +32,9 @@ interface Compared {
 }
 
 /**
- * Checks the whole chain offline, and compares it with the anchor and with the heads that the options name. Exit codes as in
- * `journalShow`, 65 also on a difference or an approval that does not hold; with `json` the verdict always goes to `stdout`.
+ * Checks the whole chain offline, and compares it with the anchor and with the heads that the options name. Exit codes
+ * as in `journalShow`, 65 also for a difference or an invalid approval; with `json` the verdict always goes to
+ * `stdout`.
  */
 export async function journalVerify(url: string, options: VerifyOptions, out: Out): Promise<number> {
   return await answer(url, out, () => {
@@ -93,7 +94,7 @@ function approvalLines({ findings, approvers }: ApprovalsProof): readonly string
   ];
 }
 
-/** Describes who invited an approver and from where, so that nobody takes two names from one shell for two people. */
+/** Describes who invited an approver and from where, so that nobody mistakes two names from one shell for two people. */
 function approverLine(
   { person, role, invited, from_machine: isFromMachine, approved }: Approver,
   findings: readonly ApprovalFinding[],

@@ -58,7 +58,10 @@ export interface ExportOptions {
   readonly kind: string;
 }
 
-/** Writes records for other programs; of a damaged journal, the rows before the damaged record. Exit codes as in `journalShow`. */
+/**
+ * Writes records for other programs. From a damaged journal, it writes the rows before the damaged record. Exit codes
+ * as in `journalShow`.
+ */
 export async function journalExport(url: string, { format, kind }: ExportOptions, out: Out): Promise<number> {
   return await answer(url, out, () => {
     const selection = readSelection(kind);
@@ -132,7 +135,7 @@ function newest(records: Iterable<StoredRecord>, limit: number | undefined): Ite
   return kept.slice(-limit);
 }
 
-/** The reader of the output has closed it (`| head`). This is not an error, and nothing remains to do. */
+/** The reader has closed the output (`| head`). This is not an error, and nothing remains to be done. */
 class ReaderGone extends Error {
   override readonly name = 'ReaderGone';
 }

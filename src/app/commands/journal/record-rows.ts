@@ -4,7 +4,7 @@ import { wordsFor } from '../../../journal/format-record.ts';
 import type { Journal } from '../../../journal/journal.ts';
 import type { RecordRow } from '../../../report/html/record-anchors.ts';
 
-/** Returns the records with these numbers, in the order of the journal. Ignores numbers that the journal does not have. */
+/** Returns the records with these numbers, in the journal's order. Ignores numbers that the journal does not have. */
 export function recordsAt(journal: Journal, seqs: Iterable<number>): readonly StoredRecord[] {
   const wanted = new Set(seqs);
   return Iterator.from(journal.read())

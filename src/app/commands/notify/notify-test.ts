@@ -22,7 +22,7 @@ export async function notifyTest(
   { config: file, channel: name }: NotifyTestOptions,
   io: CommandIo,
 ): Promise<number> {
-  // The test needs no token of the venue, and paper mode requires none.
+  // The test needs no venue token, and paper mode requires none.
   const { config } = loadConfig(file, { env: io.env, cwd: io.cwd, now: io.now, mode: 'paper' });
   const notify = config.operate?.notify;
   const all = channelsOf(notify?.channels ?? [], systemClock, io.env);

@@ -117,7 +117,7 @@ async function keepWatch(config: WatchConfig, options: WatchCommandOptions, io: 
   }
 }
 
-/** Returns an asker for all desks, which it asks at once. Desks of a store have no connection of their own. */
+/** Returns an asker that queries all desks simultaneously. Desks of a store have no connection of their own. */
 function askerOf({ desks, store }: WatchConfig): StoreAsker {
   const own = desks.map((desk) => ({ name: desk.name, asker: deskAsker(desk, systemClock) }));
   const fleet = store === undefined ? undefined : storeAsker(store, systemClock);
@@ -133,7 +133,7 @@ function askerOf({ desks, store }: WatchConfig): StoreAsker {
   };
 }
 
-/** Longest round: a desk that is down uses the whole time limit of its answer. */
+/** Longest round: a desk that is down uses the whole time limit for its response. */
 const LONGEST_ROUND_MS = 40_000;
 
 function stateFile(path: string, cleanup: AsyncDisposableStack): OutboxPort {

@@ -5,9 +5,12 @@ import type { StoredDesk } from '../fleet-store.ts';
 export const RESUME_EARLY_MS = MINUTE_MS;
 /** Shortest idle time that is worth a stop and a start. */
 export const HIBERNATE_MIN_MS = 2 * MINUTE_MS;
-/** Time for which a desk stays idle before it hibernates: the person who woke it may send another command. */
+/** Time for which a desk stays idle before it hibernates, because the person who woke it may send another command. */
 const IDLE_FOR_MS = 10 * SECOND_MS;
-/** Most desks that may start for the first time at once: they have nothing open, and each start needs a processor. */
+/**
+ * Largest number of desks that may simultaneously start for the first time. They have nothing open, and each start
+ * needs a processor.
+ */
 const FIRST_STARTS_MAX = 4;
 
 /** Idle state of a desk whose process runs. */
@@ -21,8 +24,8 @@ export interface Idleness {
 export const notIdle = (): Idleness => ({ idleSince: undefined, endsUntil: undefined });
 
 /**
- * Decides which desks of a daemon hibernate: the process of a desk with nothing to do for at least `forMs` ends, and restarts before its
- * next task. Without `forMs` no desk hibernates, and all hibernating desks resume.
+ * Decides which of a daemon's desks hibernate. If a desk has nothing to do for at least `forMs`, its process ends, and
+ * restarts before the desk's next task. Without `forMs` no desk hibernates, and all hibernating desks resume.
  */
 export class Hibernation {
   readonly #forMs: number | undefined;

@@ -14,8 +14,9 @@ export const isWatchedOutside = ({ operate }: Config): boolean =>
   operate?.heads !== undefined || operate?.notify?.heartbeat !== undefined || operate?.twin !== undefined;
 
 /**
- * Returns the time until which a desk has nothing to do, at most a day ahead. Returns `undefined` if it has something to do, or may have
- * at any moment: an order, a doubt, a debt, an alert or a request is open, or a strategy waits for more than a time.
+ * Returns the time until which a desk has nothing to do, at most a day ahead. Returns `undefined` if it has something
+ * to do or may have at any moment, because an order, a doubt, a debt, an alert or a request is open, or a strategy
+ * waits for something other than a time.
  */
 export function idleUntil(desk: Desk, alerts: Pick<AlertHistory, 'open'>): Instant | undefined {
   const { control, ports, state, strategies } = desk;

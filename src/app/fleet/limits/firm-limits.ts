@@ -13,14 +13,14 @@ export interface FirmLimits {
   readonly mode: string;
   /** Currency of `dayNotional`, as in the limits of the desks. */
   readonly currency: string;
-  /** Largest value of all orders of one UTC day; open orders count as filled. */
+  /** Largest total value of all orders in one UTC day; open orders count as filled. */
   readonly dayNotional?: string | undefined;
   readonly openDoubts?: number | undefined;
   /** Largest position by currency, long or short. */
   readonly positions: Readonly<Record<string, string>>;
 }
 
-/** Limits with their current use by the desks. */
+/** Limits, with the desks' current use of them. */
 export interface FirmUse extends FirmLimits {
   readonly used: {
     readonly dayNotional: string;
@@ -46,7 +46,7 @@ const IN_USE = `SELECT l.mode, l.currency, l.day_notional::text, l.open_doubts, 
     (extract(epoch FROM l.at) * 1000)::float8
   FROM (SELECT DISTINCT ON (mode) * FROM tranche.firm_limits ORDER BY mode, version DESC) l ORDER BY l.mode`;
 
-/** Limits of the firm in the store of a fleet. The statements of `firm-schema.ts` apply them. */
+/** Firm limits in a fleet's store. The statements of `firm-schema.ts` apply them. */
 export class FirmLimitsStore {
   readonly #session: StoreSession;
 
@@ -98,7 +98,7 @@ export async function readFirmUse(session: Pick<StoreSession, 'rows'>): Promise<
   }));
 }
 
-/** Returns one row for each limit, as the API returns them. */
+/** Returns one row for each limit, as the API does. */
 export const firmLimitRows = (all: readonly FirmUse[]): readonly FirmLimitRow[] =>
   all.flatMap(({ mode, currency, dayNotional, openDoubts, positions, used, person, author, why, at }) => {
     const set = { mode, person, author, why, at };

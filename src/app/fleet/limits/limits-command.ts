@@ -15,7 +15,7 @@ export interface LimitsOptions extends WrittenLimits {
   readonly json?: boolean | undefined;
 }
 
-/** Shows the limits of the firm, or replaces those of a mode. @throws OperatorError `usage`, `storage`, `data` */
+/** Shows the firm limits, or replaces those of a mode. @throws OperatorError `usage`, `storage`, `data` */
 export async function fleetLimits(options: LimitsOptions, io: CommandIo): Promise<void> {
   const { store: url, none = false, why = 'tranche fleet limits', by = whoami(io), json } = options;
   const limits = readLimits(options);
@@ -48,7 +48,7 @@ async function checkStore(url: string): Promise<void> {
   }
 }
 
-/** Returns one line for each limit, with its use by the desks. */
+/** Returns one line for each limit, with the desks' use of it. */
 export const limitLines = (all: readonly FirmUse[]): readonly string[] =>
   all.length === 0
     ? [

@@ -15,11 +15,11 @@ export interface DeskTokenOptions {
   readonly epoch: number;
   /** Origin of the venue. */
   readonly origin: string;
-  /** Token that the desk trades with: that of its config until `open` replaces its text by that of the token in the store. */
+  /** Token that the desk trades with. It is the config's token until `open` replaces its text with that of the token in the store. */
   readonly token: Secret;
-  /** Account id of the journal if the token of the config is the first token of the desk. */
+  /** The journal's account id if the config's token is the desk's first token. */
   readonly account: string;
-  /** Whether a person says that the token of the config belongs to the same account: the token in the store is then ignored. */
+  /** Whether a person states that the config's token belongs to the same account. The token in the store is then ignored. */
   readonly isAccountChanged: boolean;
   readonly warn: Observer['warn'];
 }
@@ -28,8 +28,8 @@ const UNKNOWN =
   'has never been used by the desk, and may belong to another account. If it is the new token of this account, store it with "tranche fleet token"';
 
 /**
- * The token of a desk in the store of its journal, so that the next owner starts with the token of this owner. The store has a replaced
- * token before the first request carries it.
+ * A desk's token in the store of its journal, so that the next owner starts with this owner's token. A new token is in
+ * the store before the first request uses it.
  */
 export class DeskToken implements TokenKeeper {
   readonly #options: DeskTokenOptions;
@@ -44,10 +44,12 @@ export class DeskToken implements TokenKeeper {
   }
 
   /**
-   * Decides which token the desk starts with: that of the store, if there is one. A token of the config that the desk has never used may
-   * belong to an account other than that of the journal: the desk refuses it until a person puts it into the store.
+   * Decides which token the desk starts with: the store's token, if there is one. A config token that the desk has
+   * never used may belong to an account other than the journal's, so the desk refuses it until a person puts it into
+   * the store.
    *
-   * @throws OperatorError `config` if the token in the store cannot be decrypted, `storage` if the server does not answer
+   * @throws OperatorError `config` if the token in the store cannot be decrypted, `storage` if the server does not
+   * respond
    */
   static async open(options: DeskTokenOptions): Promise<DeskToken> {
     const { token, origin, isAccountChanged, warn } = options;
@@ -71,7 +73,7 @@ export class DeskToken implements TokenKeeper {
     return desk;
   }
 
-  /** Account id of the journal: that of the first token. */
+  /** The journal's account id, which is that of the first token. */
   get account(): string {
     return this.#kept?.account ?? this.#options.account;
   }

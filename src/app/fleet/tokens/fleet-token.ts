@@ -15,7 +15,10 @@ export interface FleetTokenOptions {
   readonly by?: string | undefined;
 }
 
-/** Replaces the token of a desk in the store. The owner uses it once the venue accepts it; without an owner, the next one starts with it. */
+/**
+ * Replaces a desk's token in the store. The owner uses the new token once the venue accepts it; without an owner, the
+ * next owner starts with it.
+ */
 export async function fleetToken(
   desk: string,
   { store: url, tokenFile, why = 'tranche fleet token', by }: FleetTokenOptions,

@@ -17,10 +17,10 @@ export interface DeskWithToken {
 }
 
 /**
- * Makes the desk start with the token in the store of its journal. Returns `undefined` if the desk uses only the token in its config,
- * because its journal is not in a store, its venue is the embedded one, or this machine has no key.
+ * Makes the desk start with the token in the store of its journal. Returns `undefined` if the desk uses only the token
+ * in its config, because its journal is not in a store, its venue is the embedded one, or this machine has no key.
  *
- * @throws OperatorError `config` if the key or token cannot be used, `storage` if the server does not answer
+ * @throws OperatorError `config` if the key or token cannot be used, `storage` if the server does not respond
  */
 export async function keptToken(
   { mode, venue, journal }: Config,

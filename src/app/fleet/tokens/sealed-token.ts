@@ -6,9 +6,9 @@ import { readSecretFile } from '../../config/credential.ts';
 import { Secret } from '../../config/secret.ts';
 import type { Environment } from '../../config/yaml.ts';
 
-/** The venue token of a desk, as one owner passes it to the next. */
+/** A desk's venue token, as one owner passes it to the next. */
 export interface KeptToken {
-  /** Account id of the journal: the same for every token of the account. */
+  /** The journal's account id, which is the same for every token of the account. */
   readonly account: string;
   /** Scheme, host and port that the token may be sent to. */
   readonly origin: string;
@@ -17,7 +17,7 @@ export interface KeptToken {
   readonly former: readonly string[];
 }
 
-/** The desk and version that an encrypted token belongs to. It cannot be decrypted for another. */
+/** The desk and version that an encrypted token belongs to. The token cannot be decrypted for another desk or version. */
 export interface TokenPlace {
   readonly desk: string;
   readonly version: number;
@@ -78,7 +78,7 @@ export function sealToken({ token, ...rest }: KeptToken, place: TokenPlace, key:
   return [FORMAT, ...[nonce, cipher.getAuthTag(), bytes].map((part) => part.toString('base64url'))].join('.');
 }
 
-/** Decrypts a token. Returns `undefined` if it has another key, desk, version or format, or was changed. */
+/** Decrypts a token. Returns `undefined` if its key, desk, version or format differs, or if it was changed. */
 export function openToken(sealed: string, place: TokenPlace, key: KeyObject): KeptToken | undefined {
   const [format, nonce = '', tag = '', bytes = ''] = sealed.split('.');
   if (format !== FORMAT) return undefined;
@@ -97,7 +97,7 @@ export function openToken(sealed: string, place: TokenPlace, key: KeyObject): Ke
   }
 }
 
-/** Returns the error for a token that the key of this machine does not decrypt. */
+/** Returns the error for a token that this machine's key does not decrypt. */
 export const undecipherable = ({ desk, version }: TokenPlace): OperatorError =>
   new OperatorError(
     'config',

@@ -6,7 +6,7 @@ export interface StoredToken extends TokenPlace {
 }
 
 export interface TokenChange extends StoredToken {
-  /** Epoch of the owner that writes it; `undefined`: a person writes it, whoever owns the desk. */
+  /** Epoch of the owner that writes the token; `undefined`: a person writes it, whoever owns the desk. */
   readonly epoch?: number;
   readonly person?: string | undefined;
   readonly why: string;
@@ -20,16 +20,17 @@ export class TokenStore {
     this.#connectionString = connectionString;
   }
 
-  /** @throws OperatorError `storage` if the server does not answer */
+  /** @throws OperatorError `storage` if the server does not respond */
   async read(desk: string): Promise<StoredToken | undefined> {
     const [row] = await this.#rows('SELECT version, sealed FROM tranche.desk_token WHERE desk = $1', [desk]);
     return row === undefined ? undefined : { desk, version: Number(row[0]), sealed: String(row[1]) };
   }
 
   /**
-   * Replaces the version before this one. Returns `false` if another process has replaced it, or another owner has taken over the desk.
+   * Replaces the version before this one. Returns `false` if another process has replaced it, or another owner has
+   * taken over the desk.
    *
-   * @throws OperatorError `storage` if the server does not answer; the change may have taken effect
+   * @throws OperatorError `storage` if the server does not respond; the change may have taken effect
    */
   async write({ desk, version, sealed, epoch, person, why }: TokenChange): Promise<boolean> {
     const rows = await this.#rows(

@@ -33,11 +33,14 @@ export interface StoreRun {
   readonly say: (line: string) => void;
 }
 
-/** Number of chunks of a sweep: enough for many workers to finish together, and few enough that a chunk outlasts its time in the queue. */
+/**
+ * Number of chunks of a sweep: enough that many workers finish together, and few enough that a chunk runs longer than
+ * it takes to queue.
+ */
 const CHUNKS = 80;
 const RUNS_MAX = 25;
 const POLL_MS = 250;
-/** Longest outage of the server before the command fails; the results stay. */
+/** Longest server outage before the command fails; the results remain stored. */
 const AWAY_MS = 60_000;
 
 export const chunkSize = (runs: number): number => Math.min(RUNS_MAX, Math.max(1, Math.ceil(runs / CHUNKS)));
@@ -63,7 +66,7 @@ export async function runThroughStore(options: StoreRun): Promise<void> {
 
 type Wanted = Map<string, readonly number[]>;
 
-/** Reports the outcomes in the store. Returns the other jobs: indices in `runs` by key. */
+/** Reports the outcomes in the store. Returns the other jobs as indices in `runs`, by key. */
 async function knownFirst(store: StoreConnection, { runs, done, say }: StoreRun): Promise<Wanted> {
   const wanted: Wanted = new Map();
   for (const [index, { key }] of runs.entries()) wanted.set(key, [...(wanted.get(key) ?? []), index]);

@@ -18,13 +18,13 @@ const tapesSchema = z.array(
 export type SharedTapes = z.infer<typeof tapesSchema>;
 export const readSharedTapes = (text: string): SharedTapes => tapesSchema.parse(JSON.parse(text));
 
-/** Largest tape in the store: PostgreSQL accepts values of at most 1 GB. */
+/** Largest tape in the store, because PostgreSQL accepts values of at most 1 GB. */
 const STORED_BYTES_MAX = 500_000_000;
 
 const fileOf = (folder: string, sha256: string): string => join(folder, `${sha256}.arrow`);
 const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Puts tapes where workers find them: into the folder, if given, or into the store. Existing tapes stay. */
+/** Puts tapes where workers find them: into the folder, if given, or into the store. Existing tapes are kept. */
 export async function shareTapes(
   { pool }: StoreConnection,
   tapes: readonly Tape[],

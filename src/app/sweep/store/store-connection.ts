@@ -47,7 +47,7 @@ function placeOf(url: string): Pick<StoreConnection, 'connectionString' | 'shown
   }
 }
 
-/** Returns whether the same statement may soon succeed: the server restarts, or the network is interrupted. */
+/** Returns whether the same statement may soon succeed, because the server is restarting or the network is interrupted. */
 export const isPassing = (error: unknown): boolean =>
   !(error instanceof OperatorError) && error instanceof Error && isTransient(factsOf(error));
 
@@ -58,7 +58,7 @@ export function storeFault(shown: string, error: unknown): OperatorError {
   if (code === '28P01' || code === '28000')
     return new OperatorError(
       'config',
-      `--store ${shown}: the server refuses the login: ${message}. Check the user of the URL and its password in ~/.pgpass`,
+      `--store ${shown}: the server refuses the login: ${message}. Check the user in the URL and its password in ~/.pgpass`,
       error,
     );
   if (code === '42501')

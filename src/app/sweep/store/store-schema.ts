@@ -3,8 +3,8 @@ import type { StoreConnection } from './store-connection.ts';
 import { installQueue, QUEUE_SCHEMA } from './sweep-queue.ts';
 
 /**
- * Tables of sweeps, in a schema of their own so that a worker needs no rights on journals. Steps run in order and are never undone. Never
- * edit a released step: a change is a new step.
+ * Tables of sweeps, in a schema of their own so that a worker needs no rights on journals. Steps run in order and are
+ * never undone. Never edit a released step; add a new step instead.
  */
 const STEPS: readonly string[] = [
   `
@@ -37,7 +37,7 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** Number of the advisory lock of these migrations; the migrations of journals have another. */
+/** Number of the advisory lock for these migrations; journal migrations use another. */
 const LOCK = 7_216_042_002;
 
 /** Creates or migrates the tables and the queue as their owner, and grants a role the rights of a worker. Returns the layout. */

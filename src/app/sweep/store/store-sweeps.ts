@@ -16,7 +16,7 @@ export interface KeyedJob {
 
 export type SweepState = 'running' | 'cancelled' | 'done';
 
-/** Largest number of workers that try a chunk which kills its workers. */
+/** Largest number of workers that try a chunk that kills its workers. */
 const ATTEMPTS_MAX = 5;
 const KEYS_AT_A_TIME = 5_000;
 const CHUNKS_AT_A_TIME = 200;
@@ -134,7 +134,7 @@ export async function beginChunk(
   return unpack(row.runs) as readonly KeyedJob[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what `createSweep` wrote
 }
 
-/** Takes back an attempt that the worker did not complete and that must not count. */
+/** Withdraws an attempt that the worker did not complete and that must not count. */
 export async function returnChunk(
   { pool }: Pick<StoreConnection, 'pool'>,
   sweep: string,
@@ -186,7 +186,10 @@ export async function endedChunks(
   return endedSchema.parse(rows);
 }
 
-/** Ends a sweep whose command no longer waits. Its results stay; a worker that holds one of its chunks finds nothing left to do. */
+/**
+ * Ends a sweep whose command no longer waits. The results are kept. A worker that holds one of the sweep's chunks finds
+ * nothing left to do.
+ */
 export async function closeSweep({ pool }: StoreConnection, id: string): Promise<void> {
   await pool.query("UPDATE tranche_sweep.sweep SET state = 'done' WHERE id = $1 AND state = 'running'", [id]);
   await pool.query('DELETE FROM tranche_sweep.chunk WHERE sweep = $1', [id]);

@@ -22,7 +22,7 @@ export interface SweepQueue {
 /** Name of the queue. Each version of the program has its own, so that no worker receives a chunk of another version. */
 const QUEUE = `sweep-${version.replaceAll(/[^\w.-]/gu, '-')}`;
 
-/** Time without a report after which a worker is dead: the shortest that pg-boss accepts. */
+/** Time without a report after which a worker counts as dead; the shortest that pg-boss accepts. */
 const HEARTBEAT_SECONDS = 10;
 export const TOUCH_MS = 3_000;
 
@@ -31,7 +31,7 @@ const settings = {
   application_name: 'tranche sweep',
   max: 2,
   schedule: false,
-  // Rebuilding indexes and monitoring vacuum require the rights of the owner.
+  // Rebuilding indexes and monitoring vacuum require the owner's rights.
   reindex: false,
   monitorVacuum: false,
 };
@@ -65,7 +65,7 @@ export async function openQueue(
     policy: 'standard',
     heartbeatSeconds: HEARTBEAT_SECONDS,
     expireInSeconds: 23 * 3_600,
-    // `attempts` in the table of chunks limits a chunk that kills its workers.
+    // The column `attempts` of the table of chunks limits retries of a chunk that kills its workers.
     retryLimit: 1_000,
     retryDelay: 0,
     deleteAfterSeconds: 3_600,

@@ -67,7 +67,7 @@ async function refuseForeign(store: StoreConnection): Promise<void> {
     );
 }
 
-/** Runs the threads. Each takes chunks for itself; the first fault ends all threads. */
+/** Runs the threads. Each thread takes its own chunks; the first fault ends all threads. */
 async function serve(store: StoreConnection, queue: SweepQueue, options: ServiceOptions): Promise<void> {
   const fault = new AbortController();
   const stop = AbortSignal.any([options.stop, fault.signal]);
@@ -158,7 +158,7 @@ class Slot {
     const { sweep, number } = held;
     const cancelled = new AbortController();
     const ended = AbortSignal.any([stop, cancelled.signal]);
-    // A failed heartbeat is ignored: the next one may succeed.
+    // A failed heartbeat is ignored, because the next one may succeed.
     const beat = setInterval(() => {
       held.touch().catch(() => undefined);
       this.#isRunning(sweep)
@@ -184,7 +184,7 @@ class Slot {
     return (await sweepStateOf(this.#store, sweep)) === 'running';
   }
 
-  /** Runs a chunk. Returns whether nothing of it is left to do. */
+  /** Runs a chunk. Returns whether the whole chunk is done. */
   async #runAll({ sweep, number }: HeldChunk, ended: AbortSignal): Promise<boolean> {
     const runs = await beginChunk(this.#store, sweep, number);
     if (runs === undefined) return true;
@@ -227,8 +227,8 @@ class Slot {
   }
 
   /**
-   * Ends the work on a chunk after an error. A run that killed its thread would kill it on every worker, so the chunk fails. After any other
-   * error, returns the chunk, because another worker may have what this one lacks.
+   * Ends the work on a chunk after an error. A run that killed its thread would kill it on every worker, so the chunk
+   * fails. After any other error, returns the chunk to the queue, because another worker may have what this one lacks.
    */
   async #giveUp(held: HeldChunk, error: unknown): Promise<void> {
     const { sweep, number } = held;

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { fromJson } from './json.ts';
 import type { Me } from './shapes.ts';
 
-/** The signed-in person; `undefined` until the desk has answered. */
+/** The signed-in person; `undefined` until the desk has responded. */
 export const me = signal<Me | undefined>(undefined);
 /** Whether the page belongs to a daemon of a fleet, which has no status, slices or records of its own. */
 export const isFleet = (): boolean => me.value?.mode === 'fleet';

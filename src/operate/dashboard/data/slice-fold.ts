@@ -78,7 +78,7 @@ export class SliceFold {
     return this.#slices.get(key);
   }
 
-  /** Replaces the slices with the desk's answer. */
+  /** Replaces the slices with the desk's response. */
   put(slice: Slice): void {
     this.#set(slice);
     for (const { client_order_id: id } of slice.attempts) this.#ofOrder.set(id, keyOf(slice));

@@ -29,7 +29,7 @@ export function onRecords(listener: OnRecords): () => void {
 let waiting: JournalRecord[] = [];
 let isPlanned = false;
 
-/** Everything that arrived since the last frame becomes visible at once. */
+/** Everything that arrived since the last frame becomes visible immediately. */
 function flush(): void {
   isPlanned = false;
   const arrived = waiting;

@@ -6,7 +6,7 @@ import type { JournalRecord, Page, Strategy } from './shapes.ts';
 import { onRecords } from './store.ts';
 import { lastSeq } from './stream.ts';
 
-/** Ids in the order of the desk. */
+/** Ids in the desk's order. */
 export const strategyIds: Signal<readonly string[]> = signal([]);
 export const strategiesProblem = signal<string | undefined>(undefined);
 const byId = new Map<string, Signal<Strategy>>();
@@ -40,7 +40,7 @@ export function followStrategies(): () => void {
   };
 }
 
-/** The answer of the desk includes records up to about this one. */
+/** The response of the desk includes records up to about this one. */
 let readUpTo = 0;
 
 async function readAll(): Promise<void> {

@@ -5,14 +5,14 @@ import { get, problemOf } from './request.ts';
 import { onRecords } from './store.ts';
 
 export interface Read<T> {
-  /** The last answer; it stays until the next one arrives. */
+  /** The last response; it stays until the next one arrives. */
   readonly data: Signal<T | undefined>;
   readonly problem: Signal<string | undefined>;
   readonly reload: () => void;
 }
 
 interface Freshness {
-  /** Kinds of records that make the answer outdated. */
+  /** Kinds of records that make the response outdated. */
   readonly kinds?: readonly string[];
   /** Reads again after this time even without a record. */
   readonly everyMs?: number;
@@ -20,7 +20,7 @@ interface Freshness {
   readonly atMostEveryMs?: number;
 }
 
-/** Reads a route of the API while the component is mounted, again whenever its question changes or its answer is outdated. */
+/** Reads a route of the API while the component is mounted, again whenever its query changes or its response is outdated. */
 export function useRead<T>(
   path: string | undefined,
   query: Readonly<Record<string, string | number | undefined>> = {},

@@ -161,7 +161,7 @@ const words = {
   withdraw: { verb: 'Withdraw', means: 'Your request ends. Nobody can approve it after that.' },
 } as const;
 
-/** The changes, one line each, in the words of the desk. */
+/** The changes, one line each, in the desk's words. */
 function Difference({ of }: { readonly of: Approval['difference'] }): JSX.Element | null {
   if (of === undefined || of.length === 0) return null;
   return (

@@ -19,7 +19,7 @@ import type { View } from '../../kernel.ts';
 import { BrokenRule, totalOf } from './module-plan.ts';
 import type { ModulePlan, ModuleState } from './module-plan.ts';
 
-/** Largest state of a kernel as JSON, characters. */
+/** Largest state of a kernel as JSON, in characters. */
 const STATE_MAX = 32 * 1024;
 const DEPTH_MAX = 32;
 const WITHIN_MAX_MS = DAY_MS;

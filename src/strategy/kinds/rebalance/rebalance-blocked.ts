@@ -117,8 +117,8 @@ export const saidOf = (blocked: Blocked | undefined): Pick<Step<unknown>, 'reaso
     : {};
 
 /**
- * Returns when a blocked rebalancing is retried at the latest. For persistent reasons, the wait doubles each time, but ends when
- * the reason may end by itself. Blocks that the venue may lift are first retried after `min_interval`.
+ * Returns when a blocked rebalancing is retried at the latest. For persistent reasons, the wait doubles each time, but
+ * ends when the reason may end on its own. Blocks that the venue may lift are first retried after `min_interval`.
  */
 export function restUntil(plan: Pick<Band, 'min_interval'>, blocked: Blocked, at: Instant): Instant {
   const { times } = blocked;

@@ -271,7 +271,7 @@ type Decision =
   | { readonly legs: readonly Trade[]; readonly capped: boolean }
   | { readonly reason: Reason; readonly note?: string };
 
-/** Values the portfolio, checks the value against the valuation of the venue, and computes the trades. */
+/** Values the portfolio, checks the value against the venue's valuation, and computes the trades. */
 function decide(plan: Params, view: View): Decision {
   if (view.holdings === undefined) return { reason: 'no_balances' };
   const basis = basisOf(plan);
@@ -325,7 +325,7 @@ function marketOf(asset: string, basis: Basis, view: View): AssetMarket | undefi
 
 const percent = (drift: Ratio): string => `${drift.times(100).toFixed(3)} %`;
 
-/** Compares `V` of everything in the account with the valuation of the venue. Fails closed. */
+/** Compares `V` of everything in the account with the venue's valuation. Fails closed. */
 function checkValuation(plan: Params, view: View): Decision | undefined {
   if (plan.cash !== 'usd') return undefined; // the venue values in USD only
   if (view.valuation === undefined) return { reason: 'valuation_unavailable' };
