@@ -7,7 +7,7 @@ export type Monotonic = number & { readonly __time: 'monotonic' };
 
 export const instant = (ms: number): Instant => ms as Instant;
 /**
- * An instant on the boot clock of a machine: it continues while the machine sleeps and between our processes, and
+ * An instant on a machine's boot clock. This clock continues while the machine sleeps and between our processes, and
  * nobody can set it. Instants are comparable only if they have the same `id`.
  */
 export interface BootTime {
@@ -53,9 +53,9 @@ function writtenIso(at: Instant): string {
   return lastDay.text + clockOf(of);
 }
 
-/** The year 10000: from there on a year has six digits and a sign. */
+/** The year 10000, from which on a year has six digits and a sign. */
 const FOUR_DIGIT_YEARS_END_MS = 253_402_300_800_000;
-/** Days since 1970, from the first of a month until the next. */
+/** Days since 1970 of the first of a month, and of the first of the next month. */
 let lastMonth = { from: 0, until: 0, text: '' };
 let lastDay = { day: -1, text: '' };
 

@@ -31,7 +31,7 @@ export interface Quote {
   readonly price: Price;
   readonly quotedAt: Instant;
   readonly expiresAt: Instant;
-  /** `expiresAt - quotedAt`: both timestamps are the venue's, so no clocks are compared. Milliseconds. */
+  /** `expiresAt - quotedAt`, milliseconds. Both timestamps are the venue's, so no clocks are compared. */
   readonly lifeMs: number;
 }
 
@@ -44,7 +44,7 @@ export interface OrderRequest {
   readonly clientId: string;
 }
 
-/** An order as the venue reports it, with the venue's own `status`; compare without case. */
+/** An order as the venue reports it, with the venue's own `status`; ignore its case in comparisons. */
 export interface Order {
   readonly orderId: string;
   readonly clientId: string;
@@ -77,7 +77,7 @@ export interface Transaction {
   readonly at: Instant;
   readonly action: TransactionAction;
   readonly currency: string;
-  /** Signed: negative leaves the account. */
+  /** Signed; a negative amount leaves the account. */
   readonly amount: Quantity;
   readonly price: Price | undefined;
   /** In `currency`. */

@@ -12,7 +12,7 @@ export type Wait =
       /** Weight of each currency, as text; they sum to 1. */
       readonly targets: Readonly<Record<string, string>>;
       readonly cash: string;
-      /** Currencies that trade against another currency than cash: see `Basis`. */
+      /** Currencies that trade against a currency other than cash; see `Basis`. */
       readonly via?: Readonly<Record<string, string>> | undefined;
       /** Cash that does not belong to the portfolio, as text. */
       readonly aside?: string | undefined;
@@ -41,13 +41,13 @@ export type Wait =
       readonly notBefore: Instant;
     }
   | {
-      /** A negative balance whose closing time has come. */
+      /** A negative balance, once it is time to close it. */
       readonly on: 'debt';
-      /** Pairs that may close it: debts in other currencies are ignored. */
+      /** Pairs that may close it; debts in other currencies are ignored. */
       readonly pairs: readonly string[];
       /** How long before the grace period ends, ms. */
       readonly beforeGraceMs?: number | undefined;
-      /** Before the carry exceeds this, basis points, as text. */
+      /** Before the carry exceeds this, in basis points, as text. */
       readonly carryBpsMax?: string | undefined;
       /** How long before the carry exceeds it, ms. */
       readonly leadMs: number;
@@ -80,7 +80,7 @@ export type Beyond = 'at_or_below' | 'at_or_above';
 
 export type DriftType = 'absolute' | 'relative';
 
-/** The wait that came true. `at` is now. */
+/** The wait that was met. `at` is the current time. */
 export type Wake =
   | { readonly on: 'start'; readonly at: Instant }
   | { readonly on: 'at'; readonly at: Instant; readonly due: Instant }
@@ -98,7 +98,7 @@ export interface SliceOutcome {
   readonly leg: string;
   readonly slice: number;
   readonly result: 'filled' | 'skipped' | 'expired';
-  /** Why it did not fill, or not completely. */
+  /** Why the slice did not fill, or did not fill completely. */
   readonly reason?: Reason | undefined;
   /** Base currency, summed over all attempts of the slice. */
   readonly filled: Quantity;

@@ -19,11 +19,11 @@ export interface SkewOptions {
   readonly refuseMs: number;
 }
 
-/** When time counts as discontinuous. All in milliseconds. */
+/** When time counts as discontinuous. All fields are in milliseconds. */
 export interface ContinuityOptions {
   /** Interval between checks. */
   readonly everyMs: number;
-  /** Allowed drift of the wall clock against the monotonic clock. */
+  /** Allowed drift of the wall clock from the monotonic clock. */
   readonly divergenceMs: number;
   /** Allowed delay of a check. */
   readonly lateMs: number;
@@ -34,17 +34,15 @@ export interface ContinuityOptions {
  * disables a periodic task, and only works on a virtual clock: Node would fire such a timer immediately.
  */
 export interface DeskSettings {
-  /** Name of the desk: part of every client id. */
+  /** Name of the desk, which is part of every client id. */
   readonly desk: string;
   readonly mode: string;
   readonly version: string;
   readonly configHash: string;
-  /** Hash of origin and token: identifies the account of a journal. */
+  /** Hash of origin and token, which identifies the account of a journal. */
   readonly account: string;
   readonly limits: Limits;
-  /**
-   * Lifting a halt, and resolving a doubt with figures, take two people; an override takes two in any case.
-   */
+  /** Whether lifting a halt, and resolving a doubt with figures, require two people. An override always requires two. */
   readonly fourEyes?: boolean | undefined;
   /** Who must approve what. Omitted: `fourEyes` decides. */
   readonly approvals?: ApprovalPolicy | undefined;
@@ -78,7 +76,7 @@ export interface DeskSettings {
     /** Shortest interval between two probes of a watched pair. */
     readonly intervalMs: number;
     readonly maxAgeMs: number;
-    /** Size of a probe, in the quote currency of its pair. */
+    /** Size of a probe, in its pair's quote currency. */
     readonly probe: { readonly amount: Money; readonly currency: string };
     /** Largest share of the quote limit for watching prices. */
     readonly share: number;
@@ -88,7 +86,7 @@ export interface DeskSettings {
   readonly retry: {
     readonly baseMs: number;
     readonly capMs: number;
-    /** A pair without quotes for longer ends its slices. */
+    /** Longest time without quotes for a pair. After it, the pair's slices end. */
     readonly budgetMs: number;
     /** Interval between two quotes of a slice after an unacceptable price. */
     readonly requoteMs: number;
@@ -107,7 +105,7 @@ export interface DeskSettings {
   };
   /** Longest wait for the response to an order. */
   readonly orderTimeoutMs: number;
-  /** Life that a quote must have left when its order leaves. */
+  /** Remaining life that a quote must have when its order leaves. */
   readonly orderMarginMs: number;
   /** Attempts in progress at the same time. */
   readonly cyclesMax: number;
@@ -122,13 +120,13 @@ export interface DeskSettings {
   readonly continuity: ContinuityOptions;
   /** Number of starts after crashes, within this time, after which the desk starts halted. */
   readonly crashLoop: { readonly startsMax: number; readonly withinMs: number };
-  /** Nothing starts if the last whole read of the account is older; `undefined`: no limit. */
+  /** Maximum age of the last whole read of the account. If it is older, nothing starts; `undefined`: no limit. */
   readonly accountAgeMaxMs?: number | undefined;
-  /** A request that waits longer for the venue's rate limits pauses the desk; default: a minute. */
+  /** Longest wait of a request for the venue's rate limits. A longer wait pauses the desk; default: a minute. */
   readonly messageWaitMaxMs?: number | undefined;
   /** Reaction when a balance differs from the sum of the account's rows. */
   readonly onDifference: 'halt' | 'alert' | 'ignore';
-  /** Books fills of the desk that the journal does not know, without halting. */
+  /** Whether to book the desk's fills that the journal does not know without halting. */
   readonly adoptFills: boolean;
 }
 

@@ -38,8 +38,8 @@ import { DayClock } from './time/limit-day.ts';
 export type { StrategySource } from './state/strategy-source.ts';
 
 /**
- * One account, assembled. Only this file knows all parts; each stage names the few that it uses in its own interface, which a
- * desk implements.
+ * One account, assembled. Only this file knows all parts. Each stage names the few parts that it uses in an interface
+ * of its own, which a desk implements.
  */
 export class Desk {
   readonly ports: Ports;
@@ -49,8 +49,8 @@ export class Desk {
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
   readonly changed$ = new Subject<void>();
   /**
-   * After each change: the strategies with an outcome that no step has consumed. If a thousand strategies wait, only
-   * these are checked.
+   * Emits, after each change, the strategies with an outcome that no step has consumed. If a thousand strategies wait,
+   * only these are checked.
    */
   readonly outcomes$: Observable<ReadonlySet<string>>;
   /** The state folded from the journal. */
@@ -79,29 +79,29 @@ export class Desk {
   readonly mark: string;
   /** Emits the number of time jumps after each one. Shared by all strategies. Omitted: time cannot jump. */
   readonly breaks$: Observable<number> | undefined;
-  /** Attempts that passed the gate and have not ended: the record of their order may not be durable yet. */
+  /** Attempts that passed the gate and have not ended. The record of their order may not be durable yet. */
   readonly leaving = new Map<string, IntentRecord>();
   /** Attempts whose end is being recorded. */
   readonly closing = new Map<string, true>();
-  /** Quote ids of this process: the venue must not reuse one. */
+  /** Ids of the quotes that this process received. The venue must not reuse an id. */
   readonly quoteIds = new QuoteIds();
   /** Consecutive failures to get a quote, by pair. */
   readonly failures = new Map<string, QuoteFailures>();
   /** Consecutive quotes whose life was too short for an order, by pair. */
   readonly shortQuotes = new Map<string, ShortQuotes>();
-  /** When parents that are paused over disagreeing prices may request another quote. */
+  /** When parents that are paused because prices disagree may request another quote. */
   readonly priceTrials = new PriceTrials();
   /** Commands that have been approved and can be executed. */
   readonly agreed$ = new Subject<Guarded>();
   /** Requests for approval that the desk itself makes. */
   readonly wished$ = new Subject<Wish>();
-  /** Requests of files and parents that have just been approved. */
+  /** Requests for files and parents that have just been approved. */
   readonly approved$ = new Subject<OverrideRecord>();
   /** Proposals made to this process: overrides, and commands that need approval. */
   readonly proposals = new Proposals();
-  /** How far the wall clock went back, until it shows again the time that it had shown before. */
+  /** How far the wall clock went back, until it again shows the time that it had shown before. */
   clockBack: ClockBack | undefined;
-  /** Since when the requests of earlier processes are known, if they are. */
+  /** Since when the requests of earlier processes are known, if they are known. */
   requestsKnownSince: BootTime | undefined;
   readonly settings = new RecordedSettings();
   /** The report of the last automatic reload. */

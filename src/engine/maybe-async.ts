@@ -1,7 +1,7 @@
 import { Observable, Subscriber, of } from 'rxjs';
 import type { Observer, OperatorFunction } from 'rxjs';
 
-/** An answer: a plain value if it is known immediately, an Observable if it takes time. */
+/** A result: a plain value if it is known immediately, an Observable if it takes time. */
 export type MaybeAsync<T> = T | Observable<T>;
 
 export const isAsync = <T>(answer: MaybeAsync<T>): answer is Observable<T> => answer instanceof Observable;
@@ -9,14 +9,14 @@ export const isAsync = <T>(answer: MaybeAsync<T>): answer is Observable<T> => an
 export const toObservable = <T>(answer: MaybeAsync<T>): Observable<T> =>
   isAsync(answer) ? answer : of(answer);
 
-/** Passes the answer to `project`: immediately if it is known, otherwise when it arrives. */
+/** Passes the result to `project`: immediately if it is known, otherwise when it arrives. */
 export const andThen = <T, R>(answer: MaybeAsync<T>, project: (value: T) => MaybeAsync<R>): MaybeAsync<R> =>
   isAsync(answer) ? answer.pipe(mergeMapMaybe(project)) : project(answer);
 
 /**
  * RxJS' `mergeMap` for a `project` that returns a `MaybeAsync`: emits a value as it is, and subscribes only to an
  * Observable. An error that `project` throws is an error of the stage. Values that wait for `concurrent` start in a
- * loop, so that the stack does not grow while answers come immediately.
+ * loop, so that the stack does not grow while results are known immediately.
  */
 export function mergeMapMaybe<T, R>(
   project: (value: T) => MaybeAsync<R>,
@@ -57,7 +57,7 @@ export function mergeMapMaybe<T, R>(
           finish();
           return;
         }
-        // The write or request behind the answer may have ended the stage; then nothing follows.
+        // The write or request behind the result may have ended the stage, in which case nothing follows.
         if (subscriber.closed) return;
         let isComplete = false;
         const complete = (): void => {
@@ -65,7 +65,7 @@ export function mergeMapMaybe<T, R>(
         };
         const inner = linkedTo<R>(subscriber, { next, error, complete });
         answer.subscribe(inner);
-        // Added last: as in `mergeMap`, the resources of `answer` are released before the next value starts.
+        // Added last, so that, as in `mergeMap`, the resources of `answer` are released before the next value starts.
         inner.add(() => {
           if (isComplete) finish();
         });
@@ -108,8 +108,8 @@ export const mergeLists =
     });
 
 /**
- * A subscriber that closes together with `destination`, even while subscribing: no synchronous result may continue
- * after the stage has ended.
+ * A subscriber that closes together with `destination`, even while subscribing, because no synchronous result may
+ * continue after the stage has ended.
  */
 function linkedTo<T>(destination: Subscriber<never>, observer: Observer<T>): Subscriber<T> {
   // oxlint-disable-next-line typescript/no-deprecated -- RxJS 7 exports nothing else for it; in RxJS 8 it is `operate`

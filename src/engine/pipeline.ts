@@ -25,9 +25,9 @@ import { hasNoQuotesLeft } from './attempt/tactics.ts';
 import { wakes } from './stages/triggers.ts';
 
 /**
- * The pipeline of a recovered desk. Never emits; completes once `drain$` has fired and every order in flight is
- * answered and recorded. Errors when the journal fails or the code has a bug. `reloads$`: early reload requests,
- * which must not be lost.
+ * The pipeline of a recovered desk. Never emits; completes once `drain$` has fired and every order in flight has a
+ * recorded response. Errors when the journal fails or the code has a bug. `reloads$`: early reload requests, which must
+ * not be lost.
  */
 export function pipeline(
   desk: Desk,
@@ -64,7 +64,7 @@ export function pipeline(
   );
   const begin = of(undefined).pipe(
     tap(() => {
-      // Slices open now: one that resumes may end immediately and let another start.
+      // Slices that are open now. A slice that resumes may end immediately and let another start.
       const open = [...desk.state.slices.values()];
       for (const slice of open) if (slice.openAttempt === undefined) again$.next(slice);
       for (const strategy of desk.strategies.sources.keys()) armed$.next(strategy);
@@ -84,7 +84,7 @@ export function pipeline(
     askAhead(desk),
     desk.bars.run(),
   ).pipe(untilDrained);
-  // Subscribed last: early reloads run immediately and change what has started.
+  // Subscribed last, because early reloads run immediately and change what has started.
   const reloading = reloads(desk, reloads$).pipe(untilDrained);
   return merge(trading, watching, begin, reloading).pipe(ignoreElements());
 }

@@ -51,13 +51,13 @@ export interface Clock {
   readonly pieceMs?: number | undefined;
   /** Wall time, whole milliseconds. */
   wall(): Instant;
-  /** For durations: quote life, rate limits, staleness. Never steps. */
+  /** For durations such as quote life, rate limits and staleness. Never jumps. */
   monotonic(): Monotonic;
   /** For durations that span processes. Omitted, or `undefined`: the system has no trustworthy boot clock. */
   boot?(): BootTime | undefined;
 }
 
-/** Randomness for the jitter of waits. Never used for anything that must be recomputed after a crash. */
+/** Randomness for the jitter of waits. Never use it for anything that must be recomputed after a crash. */
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;
@@ -84,10 +84,10 @@ export interface VenuePort {
    */
   order(request: OrderRequest): MaybeAsync<OrderAnswer>;
 
-  /** Disables orders until the process ends: an order that has not left never leaves. Reads continue. */
+  /** Disables orders until the process ends. An order that has not left never leaves. Reads continue. */
   readonly shut?: (() => void) | undefined;
 
-  /** One page of the account's transactions, any order. `GET /v1/account/transactions`, 1 request a 10 s. */
+  /** One page of the account's transactions, in any order. `GET /v1/account/transactions`, 1 request per 10 s. */
   transactions(query: TransactionsQuery): Observable<readonly Transaction[]>;
 
   /** Currencies of the account. `GET /v1/currency`. */
@@ -103,8 +103,9 @@ export interface VenuePort {
   valuation(from: Instant): Observable<readonly ValuationPoint[]>;
 
   /**
-   * Lower bound of how far the venue's clock is ahead of our wall clock, milliseconds, from its last response with a
-   * `date` header; negative: behind. `undefined` before the first response. Only for people and for start-up.
+   * Lower bound of how far the venue's clock is ahead of our wall clock, in milliseconds, from its last response with a
+   * `date` header; a negative value means behind. `undefined` before the first response. Only for people and for
+   * start-up.
    */
   readonly skewMs?: (() => number | undefined) | undefined;
 
@@ -129,8 +130,8 @@ export interface MarketPort {
   readonly look?: ((pair: string) => ReferencePrice | undefined) | undefined;
 
   /**
-   * Volume that the market has traded in the pair since its day began, base currency; it falls when a new day begins.
-   * `undefined`: unknown or too old. Omitted: the market reports no volume.
+   * Volume that the market has traded in the pair since the market's day began, in base currency; it falls when a new
+   * day begins. `undefined`: unknown or too old. Omitted: the market reports no volume.
    */
   readonly volume?: ((pair: string) => Quantity | undefined) | undefined;
 
@@ -162,7 +163,7 @@ export interface KeptBars {
   readonly bars: readonly Bar[];
 }
 
-/** Stores bars for the next process. They prove nothing, and bars that cannot be stored or read are rebuilt: never throws. */
+/** Stores bars for the next process. Never throws, because bars prove nothing, and bars that cannot be stored or read are rebuilt. */
 export interface BarsPort {
   read(): readonly KeptBars[];
   /** Replaces the stored bars. */
@@ -173,7 +174,7 @@ export interface BarsPort {
 export interface Lookout {
   readonly pairs: readonly string[];
   readonly wait?: Extract<Wait, { readonly on: 'price' | 'drift' }> | undefined;
-  /** Balances from which a drift is computed: a change of balances creates a new lookout. */
+  /** Balances from which a drift is computed. A change of balances creates a new lookout. */
   readonly holdings?: ReadonlyMap<string, Quantity> | undefined;
 }
 
@@ -184,7 +185,8 @@ export interface AccountHint {
 
 /**
  * Signals that the account may have changed (capability `account_feed`). A hint only shortens the wait for the next
- * read of the account. The desk never uses its content, and finds every change without hints too. Never errors.
+ * read of the account. The desk never uses the content of a hint, and also finds every change without hints. Never
+ * errors.
  */
 export interface AccountFeedPort {
   readonly hints$: Observable<AccountHint>;
@@ -194,7 +196,7 @@ export interface AccountFeedPort {
 export interface CommandAnswer {
   readonly isDone: boolean;
   readonly says: string;
-  /** The same for programs, if words are not enough. Plain JSON. */
+  /** The result for programs, if words are not enough. Plain JSON. */
   readonly facts?: object | undefined;
 }
 
@@ -209,9 +211,9 @@ export interface Scope {
 export type Command =
   | (Scope & {
       readonly do: 'pause' | 'resume';
-      /** A pause of the desk that still allows orders that reduce a borrowed balance. */
+      /** For a pause of the whole desk: still allows orders that reduce a borrowed balance. */
       readonly isReducing?: boolean | undefined;
-      /** With a pause of the desk: resumes automatically after this time, milliseconds. */
+      /** For a pause of the whole desk: time after which it resumes automatically, milliseconds. */
       readonly forMs?: number | undefined;
       readonly by: string;
       readonly why: string;
@@ -244,17 +246,17 @@ export type Command =
       readonly why: string;
       readonly isDryRun?: boolean | undefined;
       readonly token?: UsedToken | undefined;
-      /** Executed once the desk trades, if it arrives earlier: for callers that cannot retry. */
+      /** If it arrives before the desk trades, it is executed once the desk trades; for callers that cannot retry. */
       readonly isPatient?: boolean | undefined;
       answer?(answer: CommandAnswer): void;
     }
-  /** Proposes a looser limit for one order. Answered once durable. */
+  /** Proposes a looser limit for one order. Responds once the proposal is durable. */
   | (OverrideWish & {
       readonly do: 'propose';
       readonly token?: UsedToken | undefined;
       answer(answer: CommandAnswer): void;
     })
-  /** Another person approves. Answered once durable. */
+  /** Another person approves. Responds once the approval is durable. */
   | {
       readonly do: 'approve';
       readonly override: string;
@@ -267,7 +269,7 @@ export type Command =
       readonly why: string;
       answer(answer: CommandAnswer): void;
     }
-  /** Ends an override before it is used: its proposer withdraws it, anyone else rejects it. Answered once durable. */
+  /** Ends an override before it is used: its proposer withdraws it, anyone else rejects it. Responds once this is durable. */
   | {
       readonly do: 'withdraw' | 'reject';
       readonly override: string;
@@ -277,7 +279,7 @@ export type Command =
       readonly why: string;
       answer(answer: CommandAnswer): void;
     }
-  /** Stops a running strategy permanently: open slices end without another order. Answered once durable. */
+  /** Stops a running strategy permanently. Open slices end without another order. Responds once the stop is durable. */
   | {
       readonly do: 'stop';
       readonly strategy: string;
@@ -286,7 +288,7 @@ export type Command =
       readonly why: string;
       answer(answer: CommandAnswer): void;
     }
-  /** Starts an occurrence of a strategy now. Answered once its step is durable; a fresh price may take some seconds. */
+  /** Starts an occurrence of a strategy now. Responds once its step is durable; a fresh price may take some seconds. */
   | {
       readonly do: 'run';
       readonly strategy: string;
@@ -295,19 +297,19 @@ export type Command =
       readonly why: string;
       answer(answer: CommandAnswer): void;
     }
-  /** Ends a doubt by an operator's resolution. Answered once, after it is durable; a stopped desk never answers. */
+  /** Ends a doubt with an operator's resolution. Responds once, when the resolution is durable; a stopped desk never responds. */
   | (Resolution & {
       readonly do: 'resolve';
       readonly token?: UsedToken | undefined;
       answer(answer: CommandAnswer): void;
     })
-  /** Closes a period of the books. Answered once durable. */
+  /** Closes a period of the books. Responds once the closing is durable. */
   | {
       readonly do: 'close';
       readonly record: ClosingRecord;
       answer(answer: CommandAnswer): void;
     }
-  /** Changes who may sign in. Answered once durable. */
+  /** Changes who may sign in. Responds once the change is durable. */
   | {
       readonly do: 'person';
       readonly record: PersonRecord;
@@ -329,8 +331,8 @@ export interface Halt {
 }
 
 /**
- * A halt file outside of memory: it survives the process, and others may create it. Every method is synchronous; those that
- * change something throw on failure.
+ * A halt that is kept in a file. It survives the process, and others may create it. Every method is synchronous; those
+ * that change something throw on failure.
  */
 export interface HaltPort {
   /** The gate calls this before every order, so it takes microseconds. If it throws, the halt counts as set. */
@@ -342,8 +344,8 @@ export interface HaltPort {
   /** Removes the halt file. */
   clear(): void;
   /**
-   * Prepares the space for the next halt file, unless it is prepared. Throws on failure: on a full disk, that halt may
-   * be lost.
+   * Prepares the space for the next halt file, unless it is already prepared. Throws on failure, because that halt may
+   * be lost on a full disk.
    */
   prepare?(): void;
 }
@@ -358,8 +360,8 @@ export interface KeptState {
 }
 
 /**
- * Stores one state for the next start. It is a shortcut: if it is lost or does not match the journal, the start is slower but
- * correct.
+ * Stores one state for the next start. The state is only a shortcut; if it is lost or does not match the journal, the
+ * start is slower but correct.
  */
 export interface StatePort {
   /** Number of records between snapshots. */
@@ -378,14 +380,14 @@ export interface StatePort {
  */
 export interface FencePort {
   /**
-   * Stores, outside the chain, results that arrived after another owner had taken over. For people: no code reads it.
-   * Never throws.
+   * Stores, outside the chain, results that arrived after another owner had taken over. This is only for people; no
+   * code reads it. Never throws.
    */
   evidence(bodies: readonly RecordBody[], at: Instant): void;
 
   /**
-   * Why the limits of the firm, over all desks, refuse the order of a durable intent; `undefined`: the order has been
-   * reserved under them. A refused order does not leave.
+   * Why the firm limits, which apply to all desks together, refuse the order of a durable intent; `undefined`: the
+   * order has been reserved under them. A refused order does not leave.
    */
   refusalOf?(clientOrderId: string): string | undefined;
 }
@@ -393,19 +395,19 @@ export interface FencePort {
 /** The append-only, durable list of records. One writer at a time. */
 export interface JournalPort {
   /**
-   * Appends all records or none, in order, with the time `at`. They are durable when returned, or when the Observable emits them
-   * and completes.
-   * - Throws or errors: any. A journal that failed once is poisoned: the process must end.
+   * Appends all records or none, in order, with the time `at`. They are durable when returned, or when the Observable
+   * emits them and completes.
+   * - Throws or errors: any. A journal that has failed once is poisoned, and the process must end.
    */
   append(bodies: readonly RecordBody[], at: Instant): MaybeAsync<readonly StoredRecord[]>;
 
   /** Omitted: this process owns the journal until it ends. With a fence, `append` returns an Observable. */
   readonly fence?: FencePort | undefined;
 
-  /** Found when the journal was opened. */
+  /** Facts found when the journal was opened. */
   readonly oddity?: Oddity | undefined;
 
-  /** `true` when the disk is full and the disk reserve is in use: start nothing new, and stop soon. */
+  /** `true` if the disk is full and the disk reserve is in use. The desk must then start nothing new, and stop soon. */
   readonly isSpent?: boolean | undefined;
 
   /** Throws when the hash chain is broken. Only `read` checks a journal without this method. */
@@ -417,7 +419,7 @@ export interface JournalPort {
    */
   read(after?: number): Iterable<StoredRecord>;
 
-  /** Storage of snapshots of the folded state. Omitted: none, every start reads all records. */
+  /** Storage for snapshots of the folded state. Omitted: there are no snapshots, and every start reads all records. */
   readonly states?: StatePort | undefined;
 
   close(): void;
@@ -432,8 +434,8 @@ export interface StrategiesPort {
    */
   revive(begun: BegunDocument): StrategySource | undefined;
   /**
-   * Why these strategies could not trade under the limits of the last config read, as `tranche validate` judges it. `lives`:
-   * what the journal knows of each. Omitted: not checked.
+   * Why these strategies could not trade under the limits of the config that was read last, by the rules of `tranche
+   * validate`. `lives`: what the journal knows about each strategy. Omitted: not checked.
    */
   infeasible?(
     run: readonly StrategySource[],
@@ -453,14 +455,11 @@ export interface LoggedRequest {
   readonly isBlock: boolean;
 }
 
-/**
- * Logs the newest requests for the next process, so that it knows the used part of the venue's rate limits. Never
- * throws.
- */
+/** Logs the newest requests for the next process, so that it knows how much of the venue's rate limits is used. Never throws. */
 export interface RequestLogPort {
   /**
-   * Requests of earlier processes, if the log belongs to the process that record number `start` began and to this
-   * boot: it contains everything sent after `since`.
+   * Requests of earlier processes, if the log belongs to this boot and to the process that began with record number
+   * `start`. The log contains everything sent after `since`.
    */
   earlier(
     start: number,
@@ -480,7 +479,7 @@ export interface AlertsPort {
   take(): readonly AlertRecord[];
 }
 
-/** Everything that the engine needs from outside. A mode is a choice of these ports. */
+/** Everything that the engine needs from outside. A mode is a selection of these ports. */
 export interface Ports {
   readonly clock: Clock;
   readonly random: Random;
@@ -496,7 +495,7 @@ export interface Ports {
   /** Bars of earlier processes. Omitted: each process builds its own. */
   readonly bars?: BarsPort | undefined;
   readonly operator$: Observable<Command>;
-  /** Omitted: the strategies of the start stay. */
+  /** Omitted: the strategies stay as they were at the start. */
   readonly strategies?: StrategiesPort | undefined;
   /** Omitted: alerts are not recorded. */
   readonly alerts?: AlertsPort | undefined;

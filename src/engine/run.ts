@@ -40,7 +40,7 @@ import { patientReloads } from './operator/reload.ts';
 export interface RunOptions extends TakeOverOptions {
   /** Ends once every strategy has finished and nothing is open. */
   readonly isUntilDone?: boolean | undefined;
-  /** Before stopping, the desk reads the account once the venue must have booked the last fills. */
+  /** Before it stops, the desk reads the account at the time by which the venue must have booked the last fills. */
   readonly hasClosingRead?: boolean | undefined;
   /** Emits when the renewal of the lease found that another owner has taken over. Omitted: only writes detect it. */
   readonly lost$?: Observable<FencedOut> | undefined;
@@ -48,8 +48,8 @@ export interface RunOptions extends TakeOverOptions {
 
 /**
  * Runs a desk: recovers, then trades until `drain$` fires. Emits `ready` when it may trade, and `closing` when it waits
- * for its closing read. Completes once all orders in flight are answered and recorded and the journal has a `stopped`
- * record.
+ * for its closing read. Completes once every order in flight has a recorded response and the journal contains a
+ * `stopped` record.
  * - Errors: `FencedOut` once another owner has taken over and the responses to orders in flight have arrived or are
  * lost.
  */
@@ -73,7 +73,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
     tap(() => {
       desk.isStopping = true;
     }),
-    // Replayed, so that late subscribers receive it too.
+    // Replayed, so that late subscribers also receive it.
     shareReplay({ bufferSize: 1, refCount: true }),
   );
   const reloads$ = patientReloads(desk);
@@ -98,7 +98,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
       ),
   );
   const ready = defer(() => (desk.isStopping ? [] : of('ready' as const)));
-  // Commands take effect as soon as they can be recorded: a halt must not wait for the venue.
+  // Commands take effect as soon as they can be recorded, because a halt must not wait for the venue.
   const commanded = merge(
     operate(desk),
     watchClocks(desk),
@@ -116,7 +116,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
     ),
   );
   const whole = concat(takeOver(desk, options), running).pipe(takeUntil(fencedOut(desk, options)));
-  // Subscribed from the start: a command counts even before the journal has been taken over.
+  // Subscribed from the start, because a command counts even before the journal has been taken over.
   return using(
     () => merge(drain$, halts(desk), reloads$).subscribe(),
     () => whole,
@@ -145,7 +145,7 @@ const fencedOut = (desk: Desk, { lost$ = NEVER }: RunOptions): Observable<never>
     }),
   );
 
-/** Emits once the journal uses its disk reserve: the reserve is for recording orders in flight, and nothing new starts. */
+/** Emits once the journal uses its disk reserve. The reserve is for recording orders in flight, so nothing new starts. */
 const diskIsFull = ({ changed$, ports, observer }: Desk): Observable<void> =>
   changed$.pipe(
     filter(() => ports.journal.isSpent === true),
@@ -156,8 +156,8 @@ const diskIsFull = ({ changed$, ports, observer }: Desk): Observable<void> =>
   );
 
 /**
- * Records that the process has survived the time after its start in which a death counts as early. Only after a
- * crash: an idle desk may write no other record for half an hour.
+ * Records that the process has survived the time after its start in which a death counts as early. Does so only after a
+ * crash, because an idle desk may write no other record for half an hour.
  */
 const noteRunning = (desk: Desk): Observable<never> =>
   defer(() =>

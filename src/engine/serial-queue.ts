@@ -1,14 +1,14 @@
 import { Observable } from 'rxjs';
 
 /**
- * Runs nested notifications after the current one, in order, regardless of their source: no code is re-entered, and
- * an endless chain does not grow the stack. Equals `observeOn(queueScheduler)` with a separate queue.
+ * Runs nested notifications after the current one, in order, regardless of their source. No code is re-entered, and an
+ * endless chain does not grow the stack. Equals `observeOn(queueScheduler)` with a separate queue.
  */
 export class SerialQueue {
   readonly #waiting: (() => void)[] = [];
   #isBusy = false;
 
-  /** An operator that delivers the notifications of its source in turn. */
+  /** An operator that delivers the notifications of its source one after the other. */
   readonly observe = <T>(source: Observable<T>): Observable<T> =>
     new Observable((subscriber) =>
       source.subscribe({

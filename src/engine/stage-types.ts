@@ -18,7 +18,7 @@ export interface Sized {
   readonly quantity: Quantity;
   /** Worst price at which the order may be sent. */
   readonly worst: Price;
-  /** At worst, in the currency of the limits; `undefined` when nothing converts it. */
+  /** Worst case, in the currency of the limits; `undefined` if no rate converts it. */
   readonly notional: Money | undefined;
   readonly cuts: readonly Reason[];
   /** The figures of each cut. */

@@ -5,12 +5,12 @@ import type { Stats } from 'node:fs';
 export interface OpenRules {
   /** Whether to refuse a symbolic link, which another user could redirect. */
   readonly isLinkRefused?: boolean | undefined;
-  /** Why an opened file must not be used, by its owner and mode; `undefined` if it may. */
+  /** Why an opened file must not be used, judged by its owner and mode; `undefined` if it may be used. */
   readonly refuse?: ((facts: Stats) => string | undefined) | undefined;
 }
 
 export interface ReadRules extends OpenRules {
-  /** Bytes. A larger file is not read at all. */
+  /** In bytes. A larger file is not read at all. */
   readonly maxBytes: number;
 }
 
@@ -23,8 +23,8 @@ export class FileRefusal extends Error {
 }
 
 /**
- * Opens a regular file for reading, and returns its descriptor and its attributes. Never blocks: a named pipe, socket, device or
- * folder is refused. The attributes are those of the opened file, even if its name is reused in the meantime.
+ * Opens a regular file for reading, and returns its descriptor and its attributes. Never blocks: a named pipe, socket,
+ * device or folder is refused. The attributes are those of the opened file, even if its name is reused meanwhile.
  *
  * @throws FileRefusal with the reason; the system's own error if the file does not exist or cannot be read.
  */
@@ -47,7 +47,8 @@ export function openRegularFile(
 }
 
 /**
- * Returns the bytes of a regular file. The limit also applies while reading: some system files report size 0 and never end.
+ * Returns the bytes of a regular file. The limit also applies while reading, because some system files report size 0
+ * and never end.
  *
  * @throws as `openRegularFile`.
  */

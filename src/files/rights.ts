@@ -18,7 +18,7 @@ export function changeableByOthers(path: string): string | undefined {
     : `other users can change ${path}: run "chmod go-w ${path}"`;
 }
 
-/** Does the same as `changeableByOthers` for a file and its folder: a user who can change the folder can replace the file. */
+/** Does the same as `changeableByOthers` for a file and its folder, because a user who can change the folder can replace the file. */
 export function replaceableByOthers(file: string): string | undefined {
   const folder = dirname(file);
   const facts = statSync(folder, { throwIfNoEntry: false });

@@ -18,8 +18,8 @@ export interface HistoryStore {
   /** Time and id of the newest row. */
   newest(): { readonly id: number; readonly at: number } | undefined;
   /**
-   * By time, then by id; or by id alone. `balanceOrder` determines in which of the two orders balances follow one
-   * another.
+   * Sorted by time and then by id, or by id alone. `balanceOrder` determines in which of these two orders the balances
+   * follow from one another.
    */
   rows(order?: RowOrder): Iterable<HistoryRow>;
   close(): void;
@@ -40,7 +40,7 @@ export type HistoryRow = { readonly id: number; /** Unix ms. */ readonly at: num
 
 export type RowOrder = 'time' | 'id';
 
-/** A pass through the pages from the newest row of a period to its oldest; `undefined`: none is under way. */
+/** A pass through the pages from the newest row of a period to its oldest; `undefined`: no pass is in progress. */
 export interface Walk {
   /** Unix ms. */
   readonly from: number;
@@ -81,9 +81,10 @@ const SCHEMA = `
 `;
 
 /**
- * Opens or creates the store of one account. `account` identifies it: a digest of address and token.
+ * Opens or creates the store of one account. `account` identifies it: a digest of URL and token.
  *
- * @throws OperatorError `data` when the file is not such a store, `config` when it belongs to another account, `storage`.
+ * @throws OperatorError `data` when the file is not such a store, `config` when it belongs to another account,
+ * `storage`.
  */
 export function openHistory(
   file: string,
@@ -157,7 +158,7 @@ function writeMeta(db: DatabaseSync, key: string, value: string): void {
 }
 
 const DONE = 'done';
-/** Fields that a transaction never changes: if one differs, the row belongs to another account, or the venue rewrote it. */
+/** Fields of a transaction that never change. If one differs, the row belongs to another account, or the venue rewrote it. */
 const FIXED = ['action', 'currency', 'order_id', 'trade_id'] as const;
 
 function storeOf(db: DatabaseSync, file: string, account: string | undefined): HistoryStore {
@@ -165,8 +166,8 @@ function storeOf(db: DatabaseSync, file: string, account: string | undefined): H
   const insert = db.prepare(
     `INSERT OR REPLACE INTO transactions (${HISTORY_COLUMNS.join(', ')}) VALUES (${HISTORY_COLUMNS.map(() => '?').join(', ')})`,
   );
-  // Beyond the spec, 9.4, and seen at the simulated venue: a settled row may have a new id; its account transaction id
-  // stays.
+  // Beyond the spec, 9.4, and seen at the simulated venue: a settled row may have a new id, but it keeps its account
+  // transaction id.
   const supersede = db.prepare(
     `DELETE FROM transactions WHERE account_transaction_id = ? AND account_transaction_id <> '' AND id <> ? AND lower(status) <> '${DONE}'`,
   );
@@ -195,7 +196,7 @@ function storeOf(db: DatabaseSync, file: string, account: string | undefined): H
       try {
         const kept = rows.map(keepRow);
         writeMeta(db, 'progress', JSON.stringify(progress));
-        // Deferred until now: a token that the venue does not know must not claim the file.
+        // Deferred until now, because a token that the venue does not know must not claim the file.
         if (account !== undefined) writeMeta(db, 'account', account);
         db.exec('COMMIT');
         const sum = (key: keyof Kept): number => kept.reduce((total, each) => total + each[key], 0);

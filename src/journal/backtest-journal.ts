@@ -11,9 +11,9 @@ import { selected } from './record-query.ts';
  * of them, and their figures need no hashes. Hashing each record immediately would make a backtest of hourly buys 1.4
  * times slower. Texts and hashes equal those of every other journal.
  *
- * Records must not change after their append: their text is created later. Bodies are `readonly` to their last member
- * and hold nothing that a user's module can reach; tests freeze them. A body that is not a record is detected on a
- * request for a hash, the head or the lines.
+ * Records must not change after their append, because their text is created later. Bodies are `readonly` to their last
+ * member and hold nothing that a user's module can reach; tests freeze them. A body that is not a record is detected on
+ * a request for a hash, the head or the lines.
  */
 export function backtestJournal(): Journal {
   const chain = new HashedOnDemand();
@@ -69,7 +69,10 @@ class HashedOnDemand {
     return this.#hashes[seq - 1] ?? this.tie(seq);
   }
 
-  /** Hashes the records up to `seq` (default: all) and returns the hash of the last. @throws Error at a body that is not a record. */
+  /**
+   * Hashes the records up to `seq` (default: all) and returns the hash of the last record. @throws Error at a body that
+   * is not a record.
+   */
   tie(seq = this.length): string {
     let hash = this.#hashes.at(-1) ?? EMPTY.hash;
     while (this.#hashes.length < seq) {
@@ -86,7 +89,7 @@ class HashedOnDemand {
   }
 }
 
-/** One at a time: all lines together are many times larger than the records. */
+/** One line at a time, because all lines together are many times larger than the records. */
 function* linesOf(records: Iterable<StoredRecord>): Generator<Line> {
   for (const { seq, at, body, hash } of records) yield { seq, at, kind: body.kind, body: textOf(body), hash };
 }

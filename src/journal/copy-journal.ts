@@ -19,16 +19,16 @@ export interface Copied {
   readonly filesToMove: readonly string[];
 }
 
-/** Suffixes of files with the desk's identity. The desk creates all others again: the journal records a halt as well. */
+/** Suffixes of files with the desk's identity. The desk creates all other files again; the journal also records a halt. */
 const MOVED = ['.key'];
 
 /**
  * Copies the records of a journal that no process writes, byte for byte, then verifies both chains and compares their
- * heads. The source then refuses to run, because a desk on each of them would trade twice. An interrupted copy into
+ * heads. The source then refuses to run, because desks on both journals would trade twice. An interrupted copy into
  * PostgreSQL resumes where it stopped.
  *
- * @throws OperatorError `storage`: there is no source. `usage`: the target contains another journal. `again`: a process uses one of them.
- * `data`: a chain is broken.
+ * @throws OperatorError `storage`: there is no source. `usage`: the target contains another journal. `again`: a process
+ * uses one of them. `data`: a chain is broken.
  */
 export async function copyJournal(from: string, to: string, by: string): Promise<Copied> {
   if (from === to) throw new OperatorError('usage', 'source and target are the same journal');

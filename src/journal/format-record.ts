@@ -21,14 +21,11 @@ import type {
 } from '../core/record.ts';
 import { instant, isoOf } from '../core/time.ts';
 
-/**
- * One line for people: time in UTC, kind, description. Text of the venue or of a YAML file cannot control the
- * terminal.
- */
+/** One line for people: time in UTC, kind, description. Text from the venue or a YAML file cannot control the terminal. */
 export const lineFor = ({ at, body }: StoredRecord): string =>
   `${isoOf(at)}  ${body.kind.padEnd(8)}  ${forTerminal(wordsFor(body))}`;
 
-/** The text of a record, unescaped: the caller escapes it for its output. */
+/** The text of a record. It is not escaped, because the caller escapes it for its output. */
 export function wordsFor(body: RecordBody): string {
   switch (body.kind) {
     case 'started':
@@ -121,7 +118,7 @@ function closingWords({ until, method, entries, hash, unreconciled, by, why }: C
   );
 }
 
-/** Maximum number of settings in a line: the first record has all of them, and the line would be unreadable. */
+/** Maximum number of settings in a line. The first record contains all settings, and its line would be unreadable. */
 const SETTINGS_SHOWN = 20;
 
 function settingsWords({ cause, changes, by, why }: SettingsRecord): string {

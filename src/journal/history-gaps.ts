@@ -2,7 +2,7 @@ import { add, NO_QUANTITY, quantity, subtract, text } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
 import type { HistoryRow, HistoryStore, RowOrder } from './account-history.ts';
 
-/** A place where the balances of a currency do not follow from one another: a row is missing or wrong. */
+/** A place where the balances of a currency do not follow from one another, because a row is missing or wrong. */
 export interface Gap {
   readonly currency: string;
   /** Previous row; 0 if the first row of a currency does not start from an empty account. */
@@ -16,14 +16,14 @@ export interface Gap {
   readonly amount: string;
   /** Balance after the row. */
   readonly to: string;
-  /** The unexplained difference: positive when money arrived that no row shows. */
+  /** The unexplained difference. It is positive if money arrived that no row shows. */
   readonly missing: string;
 }
 
 /**
- * Follows the balance of each currency through its completed rows. A row explains a step of the balance by its amount, with
- * or without fees: the venue's samples leave open which actions include fees in `amount`. If the history is complete
- * (`isFromStart`), the first row of a currency must explain its own balance.
+ * Follows the balance of each currency through its completed rows. A row explains a step of the balance by its amount,
+ * with or without fees, because the venue's samples leave open which actions include fees in `amount`. If the history
+ * is complete (`isFromStart`), the first row of a currency must explain its own balance.
  */
 export function* findGaps(
   rows: Iterable<HistoryRow>,
@@ -53,8 +53,9 @@ export function* findGaps(
 }
 
 /**
- * The order of rows in which balances follow one another, with the remaining gaps. Usually the order of time. A venue
- * that books parts of an order late, with the time of their execution, computes the balances in the order of the ids.
+ * The order of rows in which balances follow one another, with the remaining gaps. This is usually chronological order.
+ * A venue that books parts of an order late, with the time of their execution, computes the balances in the order of
+ * the ids.
  */
 export function balanceOrder(
   store: Pick<HistoryStore, 'rows'>,

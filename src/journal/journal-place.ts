@@ -3,8 +3,8 @@ import { isPostgres, readPostgresUrl } from './postgres/postgres-url.ts';
 import { journalFileOf } from './sqlite/files.ts';
 
 /**
- * The absolute path with which the names of the files beside a journal begin: that of the file of a SQLite journal; for
- * PostgreSQL, the `files` of the URL, or a path in `var/` of the working folder. A journal in memory has none.
+ * The absolute path with which the names of the files beside a journal begin: for SQLite, the path of the journal file;
+ * for PostgreSQL, `files` in the URL, or a path in `var/` of the working folder. A journal in memory has none.
  *
  * @throws OperatorError `config` for an invalid PostgreSQL URL.
  */

@@ -7,7 +7,7 @@ import type { JournalPort } from '../engine/ports.ts';
 import type { Head, Line, Verdict } from './proof/chain.ts';
 import type { RecordQuery } from './record-query.ts';
 
-/** A journal as its drivers implement it: the port of the engine, plus proof and export. */
+/** A journal as its drivers implement it: the engine's port, plus proof and export. */
 export interface Journal extends JournalPort {
   /** The newest record. Its hash covers the whole content. */
   head(): Head;
@@ -18,7 +18,7 @@ export interface Journal extends JournalPort {
   /** Some of the records, unchecked: for lookups. */
   select(query: RecordQuery): Iterable<StoredRecord>;
 
-  /** Checks the chain from the first record to the head. Never throws for damage. */
+  /** Checks the chain from the first record to the head. Never throws because of damage. */
   verify(): Verdict;
 
   /**

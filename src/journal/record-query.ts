@@ -12,7 +12,7 @@ export interface RecordQuery {
   readonly since?: Instant | undefined;
   /** Exclusive. */
   readonly until?: Instant | undefined;
-  /** A text that the stored body contains: selects few records among many without parsing each. */
+  /** A text that the stored body contains. It selects few records among many without parsing each. */
   readonly holds?: string | undefined;
   readonly order: 'oldest' | 'newest';
 }

@@ -30,7 +30,7 @@ export function replayOf(db: DatabaseSync, file: string, apartFrom = APART_FROM)
   const prove = (): void => {
     if (isProven) return;
     const apart = begun?.();
-    // The threads only determine whether the chain is valid. To find the first break, the whole chain is checked once
+    // The threads determine only whether the chain is valid. To find the first break, the whole chain is checked once
     // more.
     if (apart?.ok !== true) {
       const whole = verifyFile(db, file);
@@ -63,7 +63,7 @@ export function replayOf(db: DatabaseSync, file: string, apartFrom = APART_FROM)
   };
 }
 
-/** The records up to `head`, in few calls. Their order, which the proof covers, determines their numbers. */
+/** The records up to `head`, read in few calls. Their order, which the proof covers, determines their numbers. */
 function* inPages(
   db: DatabaseSync,
   { after, head }: { readonly after: number; readonly head: Head },
@@ -95,7 +95,7 @@ function hearSpeech(db: DatabaseSync, head: Head): { readonly isOurs: boolean; u
   const ours = vocabulary();
   const isOurs = readMeta(db, 'vocabulary') === ours;
   const isNew = head.seq === 0;
-  // From now on records of this version may follow, so no other version may assume that it has checked them all.
+  // From now on, records of this version may follow, so no other version may assume that it has checked all records.
   if (!isOurs) writeMeta(db, 'vocabulary', isNew ? ours : '');
   let isToldYet = isOurs || isNew;
   return {

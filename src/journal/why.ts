@@ -27,7 +27,7 @@ export interface WhyEntry {
    */
   readonly event: 'traded' | 'not_traded' | 'noted' | 'begun' | 'ended' | 'open' | 'desk';
   readonly leg?: string | undefined;
-  /** Affected slices, from 0; omitted without any. */
+  /** Affected slices, from 0; omitted if there are none. */
   readonly slices?: readonly number[] | undefined;
   readonly pair?: string | undefined;
   readonly side?: 'buy' | 'sell' | undefined;
@@ -65,8 +65,8 @@ interface Open {
 }
 
 /**
- * Determines from the records of a journal, oldest first, why each slice did or did not trade: one entry for each slice
- * when it ends, one for each wake without a slice, and at the end the slices in progress.
+ * Determines from a journal's records, oldest first, why each slice did or did not trade. Yields one entry for each
+ * slice when it ends, one for each wake without a slice, and at the end the slices in progress.
  */
 export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Generator<WhyEntry> {
   const slices = new Map<string, Open>();
@@ -178,7 +178,7 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
   yield* booking.open(newest);
 }
 
-/** A request that the strategy waits for: requester, approvers and end. */
+/** A request that the strategy waits for, with its requester, approvers and end. */
 function requestEntry(at: Instant, { override, step, by, asks, needs, strategy }: OverrideRecord): WhyEntry {
   const who = needs?.map(({ count, groups }) => `${count} of ${groups.join(' or ')}`).join(' and ');
   const says =
@@ -225,7 +225,7 @@ class Booking {
       this.#fills.set(body.client_order_id, { ...one, fill: { ...one.fill, missing: body.missing } });
   }
 
-  /** Fills of the last minutes. For a desk whose account was never compared, none. */
+  /** Fills of the last minutes; none for a desk whose account was never compared. */
   *open(now: Instant): Generator<WhyEntry> {
     if (!this.#isShowing) return;
     for (const id of this.#waiting) {
@@ -252,7 +252,7 @@ function* missingTold(
   }: Pick<CorrectionRecord, 'client_order_id' | 'quantity' | 'missing'>,
   { fill, of }: { readonly fill: FillRecord | undefined; readonly of: Speaker },
 ): Generator<WhyEntry> {
-  // Other differences do not concern the slice: the journal has both figures.
+  // Other differences do not concern the slice; the journal contains both figures.
   if (fill === undefined || (missing === undefined && fill.missing === undefined)) return;
   const { strategy, slice, pair, side, base } = fill;
   const lacks =
@@ -287,7 +287,7 @@ export function wakeWords(at: Instant, wake: WakeRecord, options: WhyOptions): s
   return lines.length === 0 ? 'nothing to trade yet: it waits' : lines.join('; ');
 }
 
-/** The entries of a wake besides the slices that it started, which have their own entries when they end. */
+/** The entries of a wake other than the slices that it started. Those slices have their own entries when they end. */
 function* wakeEntries(at: Instant, wake: WakeRecord, of: Speaker): Generator<WhyEntry> {
   const { strategy, reason, note, finished, missed } = wake;
   const next = nextOf(wake);
@@ -356,7 +356,7 @@ function sliceTold(
   };
 }
 
-/** A trade of a slice that this journal has not decided, found in the account after an older copy was restored. */
+/** A trade of a slice for which this journal contains no decision, found in the account after an older copy was restored. */
 const strayEntry = (at: Instant, fill: FillRecord, of: Speaker): WhyEntry => ({
   at,
   strategy: fill.strategy,

@@ -22,7 +22,7 @@ export interface Caller extends UsedToken {
   readonly role: Role;
   /** How the request identified its sender. */
   readonly via: 'token' | 'session';
-  /** Groups whose approval counts. Omitted: none. */
+  /** Groups of the caller, on whose behalf an approval counts. Omitted: none. */
   readonly groups?: readonly string[] | undefined;
   /** For a session: a command must repeat it in the header `X-Tranche-CSRF`. */
   readonly csrf?: string | undefined;
@@ -48,7 +48,7 @@ const hashOf = (text: string): Buffer => createHash('sha256').update(text).diges
 
 /** Identifies the sender of a request. */
 export interface Authenticator {
-  /** The caller by token, or without one by session. Takes constant time over all tokens. */
+  /** The caller, identified by token or, without a token, by session. Takes constant time over all tokens. */
   caller(credentials: Credentials): Caller | undefined;
   /** Whether the address has sent too many wrong tokens, so that its other tokens are ignored for now. */
   isBlocked(address: string): boolean;
@@ -56,7 +56,7 @@ export interface Authenticator {
 
 const ACCEPTED_MAX = 1_000;
 
-/** `now`: the monotonic clock. The machine's token cannot be guessed, so it is never delayed. */
+/** `now` is the monotonic clock. The machine's token cannot be guessed, so it is never delayed. */
 export function authenticatorOf(
   bearers: readonly Bearer[],
   now: () => Monotonic,
@@ -78,8 +78,8 @@ export function authenticatorOf(
     }
     if (found?.kind === 'machine') return found;
     const pair = `${found?.name ?? ''} ${address}`;
-    // Even after wrong tokens from an address, a token that was used there before can still halt; guessing reveals
-    // nothing.
+    // Even after wrong tokens from an address, a token that was used there before can still halt the desk; guessing
+    // reveals nothing.
     if (wrong.isBlocked(address)) return accepted.has(pair) ? found : undefined;
     if (found === undefined && given !== undefined) wrong.count(address);
     if (found !== undefined && accepted.size < ACCEPTED_MAX) accepted.add(pair);

@@ -9,7 +9,7 @@ import { cleaner } from './log.ts';
 import type { LogSecret } from './log.ts';
 import { plainFields } from './plain.ts';
 
-/** Records per alert and minute: repeated alerts must not fill the disk of a desk that runs for years. */
+/** Records per alert and minute, because repeated alerts must not fill the disk of a desk that runs for years. */
 const A_MINUTE = 10;
 /** Number of alerts that may wait for the journal before it is open, or while it is slow. */
 const WAITING_MAX = 200;
@@ -21,7 +21,7 @@ interface Minute {
   records: number;
 }
 
-/** Alerts on their way to the journal: bounded in number and length, and without secrets. */
+/** Alerts on their way to the journal, bounded in number and length and without secrets. */
 export class AlertRecords implements AlertsPort {
   readonly raised$ = new Subject<void>();
   readonly #now: () => Monotonic;

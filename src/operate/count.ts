@@ -13,7 +13,7 @@ export interface Labels {
   readonly route: (value: string) => string;
 }
 
-/** Maximum number of values of one label: a long config or odd text of a venue must not fill the memory of Prometheus. */
+/** Maximum number of values of one label, because a long config or odd text from a venue must not fill Prometheus's memory. */
 const LABEL_VALUES_MAX = 256;
 
 export const boundedLabels = (): Labels => ({
@@ -35,8 +35,8 @@ function boundedLabel(): (value: string) => string {
 }
 
 /**
- * Counts a record that this process wrote. `about` is the attempt of the record in its previous state; it is unknown
- * only if its intent is in a part of the journal that the metrics never read.
+ * Counts a record that this process wrote. `about` is the record's attempt in its previous state. It is unknown only if
+ * its intent is in a part of the journal that the metrics never read.
  */
 export function countRecord(
   meters: Meters,
@@ -63,7 +63,7 @@ export function countRecord(
       meters.attempts.inc({ pair, result: body.result, reason: body.reason ?? '' });
       if (about !== undefined)
         meters.cycle.observe({ result: body.result }, Math.max(0, at - about.at) / SECOND_MS);
-      // A discarded attempt sent no order; a proof about an order that was already counted adds nothing.
+      // A discarded attempt sent no order. A proof about an order that was already counted adds nothing.
       if (body.result !== 'discarded' && body.reason !== 'certainly_traded')
         meters.orders.inc({ pair, side: about?.side ?? 'unknown', result: body.result });
       return;

@@ -27,7 +27,7 @@ export function descriptorReader({ limits, open }: Proc = proc): () => Descripto
     const soft = /^Max open files\s+(?<soft>\d+)/mu.exec(limits())?.groups?.['soft'];
     max = soft === undefined ? undefined : Number(soft);
   } catch {
-    // Not Linux: nothing to report.
+    // Not Linux, so there is nothing to report.
   }
   return () => {
     if (max === undefined) return undefined;
@@ -43,7 +43,7 @@ export function descriptorReader({ limits, open }: Proc = proc): () => Descripto
 }
 
 const LOOK_MS = 5 * SECOND_MS;
-/** The rest is reserved for the journal, the venue and halts. */
+/** Share of the limit that triggers the alert. The rest is reserved for the journal, the venue and halts. */
 const SHARE_MAX = 0.7;
 const isLow = ({ open, max }: Descriptors): boolean => open > max * SHARE_MAX;
 

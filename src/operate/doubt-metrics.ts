@@ -12,7 +12,7 @@ export interface OpenAttempt {
   readonly doubtSince?: Instant | undefined;
 }
 
-/** Open attempts, folded from journal records: bounded by the attempts in flight plus the doubts. */
+/** Open attempts, folded from journal records. Their number is bounded by the attempts in flight plus the doubts. */
 export class OpenAttempts {
   #open = new Map<string, OpenAttempt>();
 
@@ -24,7 +24,7 @@ export class OpenAttempts {
     this.#open = new Map(open);
   }
 
-  /** Applies a record. Returns the attempt of the record in its previous state. */
+  /** Applies a record. Returns the record's attempt in its previous state. */
   take({ at, body }: StoredRecord): OpenAttempt | undefined {
     if (body.kind === 'started') this.#doubtAll();
     if (body.kind === 'intent')
@@ -42,7 +42,7 @@ export class OpenAttempts {
     return before;
   }
 
-  /** Attempts that a dead process left open may have traded: each has been a doubt since it was recorded. */
+  /** Attempts that a dead process left open may have traded. Each has been a doubt since it was recorded. */
   #doubtAll(): void {
     for (const [id, attempt] of this.#open) {
       this.#open.set(id, { ...attempt, doubtSince: attempt.doubtSince ?? attempt.at });

@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import type { StoredRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
 
-/** Bytes that may wait for a slow client. Beyond that the desk drops the client: it never delays the desk. */
+/** Bytes that may wait for a slow client. Beyond that, the desk drops the client, so that the client never delays the desk. */
 const WAITING_BYTES_MAX = 256 * 1024;
 /** Maximum number of listeners, in total and per name. */
 const CLIENTS_MAX = 32;
 const CLIENTS_OF_ONE_MAX = 4;
 const BEAT_MS = 10_000;
 const STATUS_MS = 1_000;
-/** Consecutive heartbeats that found unsent bytes: such a client does not read. */
+/** Consecutive heartbeats that found unsent bytes, after which a client counts as not reading. */
 const STUCK_BEATS_MAX = 3;
 
 /** Data of one event. */
@@ -46,14 +46,14 @@ interface Listener extends ListenerOptions {
   readonly response: ServerResponse;
   /** Number of the next record that it needs; `undefined`: any. */
   next: number | undefined;
-  /** Receives published records. Otherwise it reads missed records from the journal first. */
+  /** Whether the listener receives published records. Otherwise, it first reads missed records from the journal. */
   isLive: boolean;
   stuckBeats: number;
 }
 
 /**
- * Server-sent events, one per record. The desk never waits for a listener. Each listener has a position in the journal:
- * a published record is sent if it is the next one; otherwise the journal is read, so that no record is lost or
+ * Server-sent events, one per record. The desk never waits for a listener. Each listener has a position in the journal.
+ * A published record is sent if it is the next one; otherwise, the journal is read, so that no record is lost or
  * repeated.
  */
 export class EventStream {
@@ -188,7 +188,7 @@ export class EventStream {
     }
   }
 
-  /** A position beyond the journal belongs to another journal, or to a lost copy: the client must read everything again. */
+  /** A position beyond the journal belongs to another journal, or to a lost copy, so the client must read everything again. */
   #refuseFuture(listener: Listener): void {
     const head = this.#options.head?.();
     if (head === undefined || listener.next === undefined || listener.next <= head + 1) return;
@@ -197,7 +197,7 @@ export class EventStream {
     listener.next = head + 1;
   }
 
-  /** Sends what the listener has missed, piece by piece as fast as it reads, until it is up to date. */
+  /** Sends the records that the listener has missed, piece by piece as fast as it reads, until it is up to date. */
   async #catchUp(listener: Listener): Promise<void> {
     const { past } = this.#options;
     const { response } = listener;
@@ -213,12 +213,12 @@ export class EventStream {
         if (!this.#listeners.has(listener)) return;
         const last = rows.at(-1);
         if (last === undefined) {
-          // In the same tick as the check: later records are published after it.
+          // In the same tick as the check, so that later records are published after it.
           if ((listener.next ?? 0) > this.#last) {
             listener.isLive = true;
             return;
           }
-          // A record was published during the check: the next check finds it.
+          // A record was published during the check; the next check finds it.
           if (looksInVain > 0) throw new Error('a published record is not in the journal');
           looksInVain += 1;
           continue;
@@ -252,7 +252,7 @@ const rowOf = ({ seq, at, body }: StoredRecord): EventRow => ({ seq, at: isoOf(a
 const textOfRow = ({ seq, at, kind, body }: EventRow): string =>
   `id: ${seq}\ndata: ${JSON.stringify({ seq, at, kind, body })}\n\n`;
 
-/** Resolves when the client has read the waiting bytes or is gone: heartbeats end one that does neither. */
+/** Resolves when the client has read the waiting bytes or is gone. Heartbeats end a client that does neither. */
 const drained = async (response: ServerResponse): Promise<void> => {
   await new Promise<void>((resolve) => {
     response.once('drain', resolve);

@@ -33,8 +33,8 @@ export const beyondLoopback = (listen: string): string =>
   ].join('\n');
 
 /**
- * Addresses of the pages, for the browser of this machine and for those of other people. Passkeys belong to a host
- * name, so loopback is called `localhost`. If `hosts` contains a name, other people use that name, over TLS.
+ * URLs of the pages, for the browser on this machine and for other people's browsers. Passkeys belong to a host name,
+ * so loopback is called `localhost`. If `hosts` contains a name, other people use that name, over TLS.
  */
 export function pageUrls(
   url: string,

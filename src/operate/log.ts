@@ -21,12 +21,12 @@ export interface LogOptions {
   readonly fileBytesMax?: number | undefined;
   /** Wall time for the lines. */
   readonly now: () => Instant;
-  /** Tokens in use, redacted from every line, also within other text. */
+  /** Tokens in use, which are redacted from every line, even within other text. */
   readonly secrets?: readonly LogSecret[] | undefined;
 }
 
 export interface LogSecret {
-  /** Includes earlier tokens: a token may be replaced while the log is open. */
+  /** Includes earlier tokens, because a token may be replaced while the log is open. */
   revealAll(): readonly string[];
 }
 
@@ -46,10 +46,10 @@ export interface Log {
 const HELD_MAX_BYTES = 1_048_576;
 /** Attempts, 100 ms apart, to write the last lines to a blocked reader before the process ends. */
 const LAST_TRIES = 10;
-/** More than the number of chunks of buffered output; a chunk takes a tenth of a second if writing fails. */
+/** More than the number of chunks that buffered output has. A chunk takes a tenth of a second if writing fails. */
 const FLUSH_TRIES = 200;
 
-/** Maximum size of one file; together with the previous file, a log takes twice as much. */
+/** Maximum size of one file. Together with the previous file, a log takes twice as much. */
 const FILE_BYTES_MAX = 250_000_000;
 
 /** @throws OperatorError `storage` when the file cannot be written. */
@@ -102,19 +102,19 @@ export function createLog({
     isOpen = false;
     tries = LAST_TRIES;
     try {
-      // A file is written synchronously. A refused write, for example on a full disk, would be retried
+      // A file is written synchronously. Otherwise, a refused write, for example on a full disk, would be retried
       // endlessly.
       if (file === undefined) flush(out);
       out.end();
     } catch {
-      // The reader is gone, and nobody is left to report that to.
+      // The reader is gone, and nobody is left to whom this could be reported.
       out.destroy(); // otherwise it would retry as the process ends
     }
   }); // prettier-ignore
 }
 
 /**
- * Writes the buffered output. Without a reader (EPIPE) it would retry forever: each attempt first checks the
+ * Writes the buffered output. Without a reader (EPIPE), it would retry forever. Each attempt therefore first checks the
  * descriptor, and only EAGAIN without a retry ends the loop.
  */
 function flush(out: ReturnType<typeof openDestination>): void {
@@ -172,7 +172,7 @@ export function cleaner(secrets: readonly LogSecret[]): (line: string) => string
 /** Replaces a line that contains a secret in encoded form. */
 const UNCLEAN = '{"level":"error","msg":"[redacted]: a line that contained an encoded secret"}\n';
 
-/** The file may have been moved or removed: writing continues to the old one until it is reopened. */
+/** The file may have been moved or removed. Writing continues to the old file until the log is reopened. */
 function putAside(file: string): void {
   try {
     renameSync(file, `${file}.1`);
@@ -181,11 +181,14 @@ function putAside(file: string): void {
   }
 }
 
-/** Bytes in the file, which is created if it does not exist. @throws OperatorError `storage` when it cannot be written. */
+/**
+ * Returns the number of bytes in the file, which is created if it does not exist. @throws OperatorError `storage` when
+ * it cannot be written.
+ */
 function sizeOf(file: string): number {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // The file under the name must not be a link to something else.
+    // The file with this name must not be a link to something else.
     const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
     const descriptor = openSync(file, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
     try {

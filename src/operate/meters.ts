@@ -1,9 +1,9 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 
-/** From half a millisecond (a local exchange) to a minute (a cycle that waited for its turn). Seconds. */
+/** In seconds, from half a millisecond (a local exchange) to a minute (a cycle that waited for its turn). */
 const WAITS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-/** One durable write: tens of microseconds on a fast disk, seconds on one that is failing. Seconds. */
+/** In seconds: one durable write takes tens of microseconds on a fast disk, and seconds on a failing disk. */
 const COMMITS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5];
 
 export type Meters = ReturnType<typeof tradingMeters> &
@@ -12,8 +12,8 @@ export type Meters = ReturnType<typeof tradingMeters> &
   ReturnType<typeof processMeters>;
 
 /**
- * Every series of Tranche by its name. `docs/metrics.md` explains each to people, and a test compares the two. Names
- * and labels are stable: boards and alerts rely on them.
+ * Every series of Tranche, by name. `docs/metrics.md` explains each to people, and a test compares the two. Names and
+ * labels are stable, because dashboards and alerts rely on them.
  */
 export function createMeters(registry: Registry): Meters {
   const kit = kitFor(registry);
@@ -125,8 +125,8 @@ function kitFor(registry: Registry) {
     new Counter({ name, help, labelNames, registers });
   const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]): Gauge<Label> => {
     const made = new Gauge({ name, help, labelNames, registers });
-    // A gauge without labels starts at 0, which would be wrong for an unknown value: remove it until the value is
-    // known.
+    // A gauge without labels starts at 0, which would be wrong for an unknown value, so it is removed until the value
+    // is known.
     if (labelNames.length === 0) made.remove();
     return made;
   };

@@ -36,21 +36,21 @@ export interface Metrics extends Omit<Observer, 'warn' | 'alert' | 'kept'> {
   /** The state of `replay` for a snapshot, and its restoration. */
   saved(): SavedMetrics;
   restore(saved: SavedMetrics): void;
-  /** Applies a record of an earlier process: only to state such as open doubts, not to counts. */
+  /** Applies a record of an earlier process, only to state such as open doubts, not to counts. */
   replay(stored: StoredRecord): void;
   /** An alert was raised. */
   alerted(alert: Alert): void;
   /** `used` is the used part of the limit of `route` in its window, 0 to 1. */
   budget(route: string, used: number): void;
-  /** In USD; `undefined` if currently unknown, so that no outdated figure is shown. */
+  /** In USD; `undefined` if it is currently unknown, so that no outdated figure is shown. */
   portfolioValue(usd: number | undefined): void;
   /** Weight minus target weight. */
   portfolioDrift(strategy: string, currency: string, drift: number): void;
-  /** Number of requests that wait for people, by kind: all kinds that have any. */
+  /** Number of requests that await people, by kind; lists all kinds that have any. */
   approvals(open: ReadonlyMap<string, number>): void;
-  /** Removes the drifts; after this call, all current ones are reported again. */
+  /** Removes the drifts. After this call, all current drifts are reported again. */
   forgetDrifts(): void;
-  /** A response of the venue had `count` fields that we do not know. */
+  /** A response of the venue had `count` unknown fields. */
   extraFields(resource: string, count: number): void;
   /** State of the notification channels. */
   channels(figures: readonly ChannelFigures[]): void;
@@ -79,7 +79,7 @@ const DESK_STATES = [
 ] as const satisfies readonly ControlRecord['state'][];
 const RISK_MODES = ['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'unknown'] as const;
 const QUANTILES = [0.5, 0.9, 0.99, 1] as const;
-/** Interval of the event loop measurement. It is part of every measured delay, and subtracted from it. */
+/** Interval of the event loop measurement. It is part of every measured delay, and is subtracted from it. */
 const LAG_RESOLUTION_MS = 10;
 
 export function createMetrics({ version, mode, desk, now }: MetricsOptions): Metrics {

@@ -2,7 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** Headers of every response: only scripts and styles of this page, no frames, no caching. */
+/** Headers of every response. They permit only this page's scripts and styles, and neither frames nor caching. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",
@@ -22,7 +22,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** With TLS: for a year, browsers use only TLS for this host. */
+/** With TLS, browsers use only TLS for this host for a year. */
 export const strictTransport = 'max-age=31536000';
 
 /** Paths of the single page; the screen is chosen after the `#`. */
@@ -54,7 +54,7 @@ export function addPages(server: FastifyInstance, folder: string): void {
   const built = async (): Promise<Built | undefined> => {
     reading ??= readBuilt(folder);
     const read = await reading;
-    // It may be built in the meantime.
+    // The dashboard may be built meanwhile.
     if (read === undefined) reading = undefined;
     return read;
   };
@@ -79,7 +79,7 @@ export function addPages(server: FastifyInstance, folder: string): void {
 const sent = async (reply: FastifyReply, type: string, content: Buffer | string): Promise<unknown> =>
   await reply.type(TYPES[type] ?? 'application/octet-stream').send(content);
 
-/** `undefined`: it was not built. */
+/** `undefined`: the dashboard was not built. */
 async function readBuilt(folder: string): Promise<Built | undefined> {
   try {
     const index = await readFile(join(folder, 'index.html'));

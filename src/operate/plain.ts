@@ -1,5 +1,5 @@
 const REDACTED = '[redacted]';
-/** Names of fields whose values are never shown, at any depth, compared without case, `_` and `-`. */
+/** Names of fields whose values are never shown, at any depth. Comparison ignores case, `_` and `-`. */
 const SECRET_NAMES = new Set([
   'authorization', 'token', 'accesstoken', 'apikey', 'apisecret', 'secret', 'password', 'passphrase', 'cookie',
   'setcookie', 'privatekey', 'signature',
@@ -10,7 +10,7 @@ const ITEMS_MAX = 100;
 const TEXT_MAX = 4_096;
 
 /**
- * A copy of `value` that is safe to write into a log: plain, bounded, and without secrets. Never throws.
+ * A copy of `value` that is safe to log: plain, bounded, and without secrets. Never throws.
  *
  * A secret is a value under a name such as `token`, or any object with a method `reveal`, at any depth.
  */
@@ -30,7 +30,7 @@ export function plainFields(fields: object): Readonly<Record<string, unknown>> {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `secret` has a method `reveal`: it wraps something that must not be printed. */
+/** An object with a method `reveal` wraps something that must not be printed. */
 export const isSecret = (value: unknown): value is { reveal(): string } =>
   typeof value === 'object' && value !== null && 'reveal' in value && typeof value.reveal === 'function';
 
@@ -39,7 +39,7 @@ function copy(value: unknown, depth: number, above: Set<object>): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'function' || typeof value === 'symbol') return undefined;
   if (typeof value !== 'object' || value === null) return value;
-  // Two reads that may run foreign code (getters, toJSON): if they fail, the line is written without them.
+  // Two reads that may run foreign code (getters, toJSON). If they fail, the line is written without them.
   try {
     if (isSecret(value)) return REDACTED;
     if (above.has(value)) return '[circular]';

@@ -32,7 +32,7 @@ export interface OperateOptions {
   readonly api?: ApiOptions | undefined;
   /** Instead of `api`: the control plane of a fleet. */
   readonly fleetApi?: FleetApiOptions | undefined;
-  /** Whether it may listen beyond loopback. Then every route except `/healthz`, and `/readyz` of a fleet, requires a token. */
+  /** Whether it may listen beyond loopback. Every route except `/healthz`, and `/readyz` of a fleet, then requires a token. */
   readonly allowNetwork?: boolean | undefined;
   /** Folder of the built dashboard. Omitted: none is served. */
   readonly pages?: string | undefined;
@@ -44,7 +44,7 @@ export interface OperateOptions {
 export interface TlsIdentity {
   readonly key: string;
   readonly cert: string;
-  /** Certificate authorities of client certificates; without them clients need none. */
+  /** Authorities that sign client certificates. Without them, clients need no certificate. */
   readonly clientCa: string | undefined;
 }
 
@@ -113,14 +113,14 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
 }
 
 /**
- * Maximum number of connections of scrapers, commands and event listeners: they use descriptors that the venue also
- * needs.
+ * Maximum number of connections of scrapers, commands and event listeners, which use descriptors that the venue
+ * connections also need.
  */
 const CONNECTIONS_MAX = 128;
 /** Maximum number of connections per address, so that others can still connect while one floods the desk. */
 const ADDRESS_CONNECTIONS_MAX = 96;
 const HEADERS_TIMEOUT_MS = 5_000;
-/** Interval of the check for slow requests: they end a second after their time, not half a minute. */
+/** Interval of the check for slow requests, so that they end a second after their time limit, not half a minute after it. */
 const CHECK_MS = 1_000;
 const REQUEST_MS = 10_000;
 const CONNECTION_MS = 30_000;
@@ -159,13 +159,13 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     api?.now ?? fleet?.now ?? (() => monotonic(0)),
     (api ?? fleet)?.signIn?.sessions,
   );
-  // A proxy on this machine forwards requests of others.
+  // A proxy on this machine forwards other people's requests.
   const isOfThisMachine = (ip: string): boolean => isLocal && isLoopbackName(ip.replace(/^::ffff:/u, ''));
-  // Only JSON or no body, because a page of another origin can send forms and plain text.
+  // Only JSON or no body is accepted, because a page of another origin can send forms and plain text.
   server.removeContentTypeParser('text/plain');
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
-    // Browsers accept it only over TLS, so a proxy in front may terminate TLS.
+    // Browsers accept this header only over TLS, so it also works if a proxy in front terminates TLS.
     if (options.tls !== undefined || request.headers['x-forwarded-proto'] === 'https')
       reply.header('strict-transport-security', strictTransport);
     if (!allowed.has(request.headers.host?.toLowerCase() ?? '')) {

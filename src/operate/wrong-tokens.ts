@@ -1,14 +1,14 @@
 import { SECOND_MS } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 
-/** Number of wrong tokens that an address may send at once, and how long each counts. */
+/** Number of wrong tokens that an address may send in succession, and how long each counts. */
 const BURST = 10;
 const REFILL_MS = 5 * SECOND_MS;
 const ADDRESSES_MAX = 1_000;
 /** When the table is full, new addresses share one entry. */
 const OTHERS = '*';
 
-/** Slows down an address that guesses tokens: after a few wrong ones, all its requests are refused for a while. */
+/** Slows down an address that guesses tokens. After a few wrong tokens, all its requests are refused for a while. */
 export class WrongTokens {
   readonly #now: () => Monotonic;
   /** When the last of its wrong tokens expires. */

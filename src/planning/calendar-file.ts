@@ -1,12 +1,12 @@
 import { isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 
-/** A calendar file according to RFC 5545, so that people see the plan of a desk in their calendar program. */
+/** A calendar file according to RFC 5545, so that people see a desk's plan in their calendar program. */
 
 export interface CalendarEvent {
   /**
-   * The same in every export for the same event, so that a calendar program updates the event instead of adding
-   * another.
+   * Id that is the same in every export for the same event, so that a calendar program updates the event instead of
+   * adding another.
    */
   readonly uid: string;
   readonly from: Instant;
@@ -14,7 +14,7 @@ export interface CalendarEvent {
   readonly summary: string;
   /** Lines end in `\n`. */
   readonly description: string;
-  /** No trading then: shown struck through, and as free time. */
+  /** Nothing trades at this time; the event is shown struck through, and as free time. */
   readonly isOff: boolean;
 }
 
@@ -81,7 +81,7 @@ function folded(line: string): string {
   return [...lines, now].join('\r\n');
 }
 
-/** Octets of a character in UTF-8. */
+/** Number of octets of a character in UTF-8. */
 function octetsOf(character: string): number {
   const code = character.codePointAt(0) ?? 0;
   return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x1_00_00 ? 3 : 4;

@@ -6,16 +6,13 @@ import { estimatedOf, openSlices, worthOf } from './plan.ts';
 import type { Check, PlanFacts, PlannedStrategy } from './plan.ts';
 
 export interface ApprovalFacts {
-  /** The config's policy; `undefined`: it has no rules, and no parent waits. */
+  /** The config's policy; `undefined`: there are no rules, and no parent waits. */
   readonly policy: ApprovalPolicy | undefined;
   /** Whether the journal shows that exactly this text has begun. */
   readonly isBegun: (strategy: string) => boolean;
 }
 
-/**
- * Which strategies wait for approval under the policy: of their text, and of their trades in the span, at their
- * worst.
- */
+/** States which strategies wait for approval under the policy, of their text or of their trades in the span at their worst case. */
 export function approvalChecks(
   planned: readonly PlannedStrategy[],
   facts: PlanFacts,

@@ -4,15 +4,15 @@ import { isoOf } from '../core/time.ts';
 import { figure, openSlices, sumOf, worthOf } from './plan.ts';
 import type { Check, CostModel, PlanFacts, PlannedStrategy } from './plan.ts';
 
-/** The expected cost of the plan, for display only: these figures are never used as money. */
+/** The expected cost of the plan. It is only for display; these figures are never used as money. */
 
-/** The expected cost of a strategy against the price before each of its slices. Positive is bad. */
+/** The expected cost of a strategy compared with the price before each of its slices. Positive is bad. */
 export interface ExpectedCost {
   readonly strategy: string;
   readonly bps: number;
   /** Standard deviation, caused by the market alone; present only for a kind with its own model. */
   readonly riskBps?: number | undefined;
-  /** Value of all slices at worst, in the currency of the limits; `undefined` if no price determines it. */
+  /** Worst-case value of all slices, in the currency of the limits; `undefined` if no price determines it. */
   readonly notional: Money | undefined;
   /** The basis points as an amount. */
   readonly cost: Money | undefined;
@@ -107,7 +107,7 @@ export function checkCost(strategies: readonly PlannedStrategy[], facts: PlanFac
   return [{ check: 'cost', verdict: 'ok', says }];
 }
 
-/** The expected cost of a UTC day against the limit that halts the desk. */
+/** Compares the expected cost of a UTC day with the limit that halts the desk. */
 function dayCosts(
   strategies: readonly PlannedStrategy[],
   facts: PlanFacts,

@@ -92,7 +92,7 @@ function floorOf(
   { limits, pts }: PlanFacts,
 ): { readonly least: Quantity; readonly words: string } {
   const [min, keep] = [limits.positionMin.get(currency), limits.keep.get(currency)];
-  // Without credit no balance falls below zero, regardless of the floor.
+  // Without credit, no balance falls below zero, regardless of the floor.
   const floors = [min, keep, pts.use === 'never' ? NO_QUANTITY : undefined].filter(
     (one) => one !== undefined,
   );
@@ -130,7 +130,7 @@ function project(
     const about = { currency, first: at, strategy };
     const floor = floorOf(currency, facts).least;
     const ceiling = facts.limits.positionMax.get(currency);
-    // An incoming amount may leave the balance below the floor: that is not a fault of this slice.
+    // An incoming amount may leave the balance below the floor, but this slice does not cause that.
     if (by.lt(0) && now.lt(floor)) note(below, { ...about, missing: subtract(floor, now) });
     if (by.gt(0) && ceiling !== undefined && now.gt(ceiling))
       note(above, { ...about, missing: subtract(now, ceiling) });

@@ -2,7 +2,7 @@ import { instant, isoOf, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { openSlices } from './plan.ts';
 import type { Check, PlanFacts, PlannedSlice, PlannedStrategy } from './plan.ts';
 
-/** Compares the numbers of quotes and orders that are due at once with the numbers that may be sent. */
+/** Compares the numbers of quotes and orders that are due simultaneously with the numbers that may be sent. */
 
 /** The venue allows no more orders per second for one account. */
 const ORDERS_MAX = 60;
@@ -11,7 +11,7 @@ const WAIT_SHARE = 0.8;
 
 type Pace = Pick<PlanFacts['pacing'], 'quotesPerSecond' | 'ordersPerSecond' | 'guardMs'>;
 
-/** Largest number of `times` in any second, with the first of them. `times` are in order. */
+/** Largest number of `times` in any second, with the first of them. `times` is sorted. */
 export function peakOf(
   times: readonly number[],
 ): { readonly count: number; readonly at: number } | undefined {
@@ -26,8 +26,8 @@ export function peakOf(
 }
 
 /**
- * How long each slice waits for its order, ms, if each needs one quote and one order and all are served in turn
- * within the per-second limits.
+ * How long each slice waits for its order, in ms, if each slice needs one quote and one order and all are served one
+ * after the other within the per-second limits.
  */
 export function waitsOf(
   times: readonly number[],
@@ -79,7 +79,7 @@ export function checkPace(strategies: readonly PlannedStrategy[], facts: PlanFac
   ];
 }
 
-/** Slices of one pair whose orders fall within one minute: one more than the controls allow halts the desk. */
+/** Slices of one pair whose orders fall within one minute. One slice more than the controls allow halts the desk. */
 export function checkMinutes(strategies: readonly PlannedStrategy[], facts: PlanFacts): readonly Check[] {
   const slices = openSlices(strategies);
   const waits = waitsOf(
@@ -157,8 +157,8 @@ function fixOf(
 const DAY_SECONDS = 86_400;
 
 /**
- * Random times spread less evenly than planned start times, so the jitter must cover as much time as the
- * slices need without any wait.
+ * Random times are spread less evenly than planned start times, so the jitter must cover as much time as the slices
+ * need without any wait.
  */
 function jitterFor(crowd: readonly PlannedSlice[], { quotesPerSecond, ordersPerSecond }: Pace): string {
   const neededMs = (crowd.length / Math.min(quotesPerSecond, ordersPerSecond)) * SECOND_MS;

@@ -44,7 +44,7 @@ export function checkMinimum(strategies: readonly PlannedStrategy[], facts: Plan
     const names = facts.currencies(pair);
     const bounds: readonly Bound[] = [
       { bound: quantity, unit: names?.base ?? 'base', of: ({ worth }) => worth.quantity },
-      // At its worst price a buy is larger than at the market: the smaller value counts here.
+      // At its worst price, a buy is larger than at the market price. The smaller value counts here.
       { bound: notional, unit: names?.quote ?? 'quote', of: (one) => amountAtMarket(one, facts) },
     ];
     const found: Check[] = [];
@@ -88,8 +88,8 @@ const amountAtMarket = ({ slice, worth }: Sized, facts: PlanFacts): Money | unde
 };
 
 /**
- * Maximum number of slices whose smallest still meets the minimum. A slice in base currency is truncated to its decimals:
- * the truncated size must be worth the minimum.
+ * Maximum number of slices of which the smallest still meets the minimum. A slice in base currency is truncated to its
+ * decimals, and the truncated size must be worth the minimum.
  */
 function feasibleSlices(all: readonly Sized[], smallest: Quantity | Money, { bound, facts }: Floor): number {
   const [first] = all;
@@ -166,7 +166,7 @@ export function checkOrderLimits(strategies: readonly PlannedStrategy[], facts: 
   });
 }
 
-/** The order of a slice; for a slice traded in pieces, the smallest possible piece, slightly below its limit. */
+/** The order of a slice. For a slice traded in pieces, the smallest possible piece, slightly below its limit. */
 const orderOf = <A extends Quantity | Money>(
   { isSplit }: PlannedSlice,
   whole: A | undefined,
@@ -174,7 +174,7 @@ const orderOf = <A extends Quantity | Money>(
   isSplit === true ? whole && scale(whole, fraction(ONE, ratioOf(PIECES_MAX * PIECE_SHARE))) : whole;
 const PIECE_SHARE = 0.98;
 
-/** More orders than the controls allow a parent halt the desk. */
+/** If a parent has more orders than the controls allow, the desk halts. */
 function parentLimit(id: string, all: readonly Sized[], { limits }: PlanFacts): readonly Check[] {
   const most = limits.parentExecutionsMax;
   const perParent = Map.groupBy(all, ({ slice }) => slice.leg ?? '');
@@ -195,7 +195,7 @@ function notDone(check: 'minimum' | 'limits', strategy: string, says: string): C
   return { check, verdict: 'not_done', strategy, says };
 }
 
-/** Checks every strategy with slices; a single line reports that all pass. */
+/** Checks every strategy that has slices. A single line reports that all pass. */
 function eachWithSlices(
   strategies: readonly PlannedStrategy[],
   facts: PlanFacts,

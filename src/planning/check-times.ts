@@ -5,7 +5,7 @@ import type { Check, PlanFacts, PlannedSlice, PlannedStrategy } from './plan.ts'
 
 /** Checks for closed times, and for times that a clock change skips or repeats. */
 
-/** Strategies with nothing left to trade: correct for a finished strategy, wrong for a new one. */
+/** Reports strategies with nothing left to trade, which is correct for a finished strategy and wrong for a new one. */
 export const checkWindows = (strategies: readonly PlannedStrategy[], { now }: PlanFacts): readonly Check[] =>
   strategies
     .filter((one) => one.passed > 0 && one.slices.length + one.times.length + one.beyond === 0)
@@ -119,7 +119,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 interface Change {
   readonly at: Instant;
-  /** Positive: the clocks go forward, and this span is skipped. */
+  /** If positive, the clocks go forward, and this span is skipped. */
   readonly byMs: number;
 }
 

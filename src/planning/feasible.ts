@@ -42,6 +42,6 @@ const withEstimate = (strategy: PlannedStrategy): PlannedStrategy => ({
   slices: [...strategy.slices, ...estimatedOf(strategy)],
 });
 
-/** Whether no check refuses the plan. A check that could not run does not refuse, and is reported. */
+/** Whether no check refuses the plan. A check that could not run does not refuse the plan, but is reported. */
 export const isFeasible = (checks: readonly Check[]): boolean =>
   checks.every(({ verdict }) => verdict !== 'refused');

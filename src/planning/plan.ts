@@ -7,7 +7,7 @@ import type { StatedRates } from '../core/rates.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side, Size } from '../core/venue.ts';
 
-/** A plan of a desk as plain data, and the facts for its checks. All functions here are pure. */
+/** A desk's plan as plain data, and the facts for its checks. All functions here are pure. */
 
 /** One slice planned for a known time. */
 export interface PlannedSlice {
@@ -39,7 +39,7 @@ export type Estimate =
   | { readonly slices: readonly PlannedSlice[]; readonly why?: string | undefined }
   | { readonly missing: string };
 
-/** The slices of an estimate; none without an estimate. */
+/** The slices of an estimate; empty if there is no estimate. */
 export const estimatedOf = ({ estimate }: PlannedStrategy): readonly PlannedSlice[] =>
   estimate === undefined || 'missing' in estimate ? [] : estimate.slices;
 
@@ -63,8 +63,8 @@ export interface PlannedStrategy {
   /** Whether there are more times than were checked. */
   readonly isCut: boolean;
   /**
-   * State in the journal: `running`: planned from its start. `edited`: an earlier document with this id is running; the
-   * new one is planned as if it started now. `finished`: this document never runs again. Omitted: not started.
+   * State in the journal. `running`: planned from its start. `edited`: an earlier document with this id is running, and
+   * the new one is planned as if it started now. `finished`: this document never runs again. Omitted: not started.
    */
   readonly standing?: 'running' | 'edited' | 'finished' | undefined;
   /** Number of slots before and after the planned days. */
@@ -73,7 +73,7 @@ export interface PlannedStrategy {
   /** The most that it may trade at unknown times. */
   readonly ceiling?: Pick<PlannedSlice, 'pair' | 'side' | 'size' | 'limit'> | undefined;
   readonly estimate?: Estimate | undefined;
-  /** Expected cost by the kind's own model, basis points. */
+  /** Expected cost by the kind's own model, in basis points. */
   readonly forecast?:
     | {
         readonly costBps: number;
@@ -88,10 +88,7 @@ export interface PlannedStrategy {
 export interface KnownPrice {
   readonly mid: Price;
   readonly from: string;
-  /**
-   * Half of the difference between the prices of a buy and a sell, basis points; omitted without a query of the
-   * venue.
-   */
+  /** Half of the difference between the prices of a buy and a sell, in basis points; omitted if the venue was not queried. */
   readonly halfSpreadBps?: number | undefined;
 }
 
@@ -127,14 +124,14 @@ export interface PlanFacts {
     readonly minuteExecutionsMax: number;
     readonly parentExecutionsMax: number | undefined;
     readonly positionMin: ReadonlyMap<string, Quantity>;
-    /** Reserve of a currency: orders are cut to keep it. */
+    /** Reserve of a currency, which orders are cut to keep. */
     readonly keep: ReadonlyMap<string, Quantity>;
     readonly positionMax: ReadonlyMap<string, Quantity>;
     readonly shortfallBpsMax: Ratio | undefined;
     readonly dayCostMax: Money | undefined;
     readonly closedHours: readonly ClosedHours[];
   };
-  /** Traded since midnight UTC; omitted without a journal. */
+  /** Traded since midnight UTC; omitted if there is no journal. */
   readonly traded?:
     | {
         /** Such as 2026-12-01. */
@@ -189,7 +186,7 @@ export const openSlices = (strategies: readonly PlannedStrategy[]): readonly Pla
     .flatMap(({ slices }) => slices.filter(({ closed }) => closed === undefined))
     .toSorted((a, b) => a.at - b.at);
 
-/** The worst case of a slice, as the gate computes it; `undefined` without a price. */
+/** The worst case of a slice, as the gate computes it; `undefined` if there is no price. */
 export interface Worth {
   readonly quantity: Quantity | undefined;
   /** In quote currency. */
@@ -221,7 +218,7 @@ export function worthOf(
 /** Decimal places of a quantity that is computed only for comparison. */
 const PRECISION = 12;
 
-/** The worst price of a buy, by limit and collar; a sell counts at the mid, as in the gate. */
+/** The worst price of a buy according to limit and collar. A sell counts at the mid price, as in the gate. */
 function worstOf(
   { pair, side, limit }: Pick<PlannedSlice, 'pair' | 'side' | 'limit'>,
   facts: PlanFacts,
@@ -237,7 +234,7 @@ const NOTHING_STATED: StatedRates = new Map();
 /** Currencies through which a conversion may go. */
 const BETWEEN = ['usd', 'btc'];
 
-/** An amount of a currency in that of the limits; `undefined` when no price converts it. */
+/** An amount, converted into the currency of the limits; `undefined` if no price converts it. */
 export function inLimits(currency: string, amount: Money, facts: PlanFacts): Money | undefined {
   const { currency: limits } = facts.limits;
   if (currency === limits) return amount;
@@ -249,7 +246,7 @@ export function inLimits(currency: string, amount: Money, facts: PlanFacts): Mon
 export const sumOf = (amounts: readonly Money[]): Money =>
   amounts.reduce((sum, each) => add(sum, each), NO_MONEY);
 
-/** The same for a holding of one currency. */
+/** Converts a holding of one currency in the same way. */
 export const asMoney = (held: Quantity): Money => counted(held);
 
 /** A figure for people: two decimals for large amounts, more for small ones, no exponents. */

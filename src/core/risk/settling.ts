@@ -14,17 +14,17 @@ export interface Debt {
   readonly since: Instant;
 }
 
-/** When a position on credit must be closed: at the earliest of these. */
+/** When a position on credit must be closed. The earliest of these times applies. */
 export interface SettleRule {
   /** Time before the end of the grace period, milliseconds. */
   readonly beforeGraceMs?: number | undefined;
-  /** Before the carry exceeds this, basis points of the debt. */
+  /** Before the carry exceeds this, in basis points of the debt. */
   readonly carryBpsMax?: Ratio | undefined;
   /** Time before the charge that would exceed the carry limit, milliseconds. */
   readonly leadMs: number;
   /** Immediately while a pair of the debt is in one of these modes. */
   readonly modes: readonly RiskMode[];
-  /** The position is closed in pieces no larger than this, quote currency, one after the other. */
+  /** The position is closed in pieces no larger than this, in quote currency, one after the other. */
   readonly pieces?: { readonly largest: Money; readonly intervalMs: number } | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface Terms {
 /** A debt that the pairs can close, and when to close it. */
 export interface Due {
   readonly currency: string;
-  /** `undefined`: never, by this rule and rate. `unknown`: the cost of the debt is unknown. */
+  /** `undefined`: never, under this rule and rate. `unknown`: the cost of the debt is unknown. */
   readonly at: Instant | 'unknown' | undefined;
 }
 
@@ -59,8 +59,8 @@ export function duesOf(pairs: readonly Pair[], rule: SettleRule, terms: Terms): 
 }
 
 /**
- * How long closing takes, ms. 0 for a single piece, which the lead time covers, and 0 if no price gives the number of
- * pieces.
+ * How long closing takes, ms. It is 0 for a single piece, which the lead time covers, and 0 if no price determines the
+ * number of pieces.
  */
 function closingMs(
   { currency, amount }: { readonly currency: string; readonly amount: Quantity },
@@ -84,8 +84,8 @@ const earlierBy = (rule: SettleRule, ms: number): SettleRule =>
       };
 
 /**
- * When to start closing a position opened at `since`. Interest is charged in steps: the first step one `frequency` after the
- * end of the grace period, each a fraction of a year's interest. `undefined`: never.
+ * When to start closing a position opened at `since`; `undefined`: never. Interest is charged in steps, each a fraction
+ * of a year's interest. The first step is one `frequency` after the end of the grace period.
  */
 export function settleAt(since: Instant, rate: FundingRate, rule: SettleRule): Instant | undefined {
   const graceEnd = after(since, rate.graceMinutes * MINUTE_MS);
@@ -104,7 +104,7 @@ function stepsWithin({ annualRate, frequencyMinutes }: FundingRate, bpsMax: Rati
   return approximate(roundDown(fraction(scale(bpsMax, ratioOf(MINUTES_A_YEAR)), charge), 0));
 }
 
-/** The earliest of `dues`; an unknown one counts as due now. `undefined` if none is ever due. */
+/** The earliest of `dues`; an unknown time counts as due now. `undefined` if nothing is ever due. */
 export function earliest(dues: readonly Due[]): Instant | undefined {
   const times = dues.flatMap(({ at }) => (at === undefined ? [] : [at === 'unknown' ? instant(0) : at]));
   return times.length === 0 ? undefined : instant(Math.min(...times));

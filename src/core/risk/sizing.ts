@@ -29,7 +29,7 @@ import { sizeForPts } from './pts.ts';
 import type { Reason } from '../reasons.ts';
 import type { RiskMode, Side, Size } from '../venue.ts';
 
-/** Input of sizing. Pure data: sizing requests nothing. */
+/** Input of sizing. Pure data, because sizing makes no requests. */
 export interface SizingQuestion {
   readonly instrument: Instrument;
   readonly side: Side;
@@ -46,11 +46,11 @@ export interface SizingQuestion {
   readonly maximum: Money | undefined;
   /** Largest amount, in quote currency, that the strategy's tactics allow in one piece. */
   readonly piece?: Money | undefined;
-  /** The per-order limits, for a slice that is traded in pieces within them; omitted: the controls refuse a larger slice. */
+  /** The per-order limits, if the slice is traded in pieces within them; omitted: the controls refuse a slice above them. */
   readonly orderMax?: OrderMax | undefined;
-  /** Minimum balance of the currency that the order pays with; zero: nothing is bought on credit. */
+  /** Minimum balance of the currency that the order pays with; zero means that nothing is bought on credit. */
   readonly keep?: Quantity | undefined;
-  /** Floor of the balance that an order pays from; negative: permits that much debt. */
+  /** Floor of the balance that an order pays from; a negative floor permits that much debt. */
   readonly floor?: Quantity | undefined;
   /** Smallest order that the strategy wants, in quote currency. */
   readonly ownMinimum?: Money | undefined;
@@ -78,11 +78,11 @@ export interface Sized {
 export interface Unsized {
   readonly reason: Reason;
   readonly note: string;
-  /** The causes that cut it to nothing, or below the smallest order. */
+  /** The reasons that cut it to nothing, or below the smallest order. */
   readonly cuts?: readonly Reason[];
 }
 
-/** Largest number of pieces: more pieces would be tiny, so the desk waits for a larger maximum instead. */
+/** Largest number of pieces. More pieces would be tiny, so the desk waits for a larger maximum instead. */
 export const PIECES_MAX = 40;
 
 /** Cuts after which the rest of the slice follows in another piece. */
@@ -167,13 +167,13 @@ function tooSmall(
     : undefined;
 }
 
-/** How much of the order's payment is allowed, and why no more. */
+/** How much of the order's payment is allowed, and why no more is allowed. */
 interface Funds {
   readonly allowed: Quantity;
   readonly cuts: readonly Cut[];
 }
 
-/** Funds and credit for the order, cut to the floor of the balance: credit does not take the balance below it. */
+/** Funds and credit for the order, cut so that credit does not take the balance below its floor. */
 function fundsFor(paid: Quantity, question: SizingQuestion): Funds {
   const funds = fundsAndCredit(paid, question);
   const { floor, side, instrument } = question;
@@ -190,7 +190,7 @@ function fundsFor(paid: Quantity, question: SizingQuestion): Funds {
 function fundsAndCredit(paid: Quantity, question: SizingQuestion): Funds {
   const kept = keptBack(question, paid);
   const available = availableOf(question);
-  // Own funds pay for all of it: the common case.
+  // The common case: own funds pay for the whole order.
   if (isAboveZero(kept.allowed) && available.gte(kept.allowed)) return kept;
   const { side, instrument, pts } = question;
   const asked = { ...pts, side, outgoing: kept.allowed, available, reducing: reducing(question) };
@@ -199,7 +199,7 @@ function fundsAndCredit(paid: Quantity, question: SizingQuestion): Funds {
   return { allowed, cuts: [...kept.cuts, ...cutsOfPts(asked, cuts, pays)] };
 }
 
-/** An order must leave the reserve in the account: neither own funds nor credit may use it. */
+/** An order must leave the reserve in the account. Neither own funds nor credit may use it. */
 function keptBack(question: SizingQuestion, paid: Quantity): Funds {
   const { keep, side, instrument } = question;
   if (keep === undefined) return { allowed: paid, cuts: NONE };
@@ -212,8 +212,9 @@ function keptBack(question: SizingQuestion, paid: Quantity): Funds {
 }
 
 /**
- * Keeps the piece within the venue's maximum, the tactics' largest piece and the per-order limits. The remainder must not fall below the
- * minimum. Refused if the venue quotes less than can be traded, or only tiny pieces.
+ * Keeps the piece within the venue's maximum, the tactics' largest piece and the per-order limits. The remainder must
+ * not fall below the minimum. Refuses the slice if the venue quotes less than can be traded, or quotes only tiny
+ * pieces.
  */
 function capToPiece(
   question: SizingQuestion,
@@ -233,7 +234,8 @@ function capToPiece(
   const wished = piece && greatest(inUnit(piece), smallest, crumb);
   const orderable =
     orderMax && (isBase ? orderMax.most : roundDown(holding(cost(mid, orderMax.most)), precision));
-  // If the limit would leave a tiny remainder, the slice stays whole: the controls refuse it, or an override allows it.
+  // If the limit would leave a tiny remainder, the slice stays whole, and the controls refuse it or an override allows
+  // it.
   const limited = orderable?.gte(greatest(smallest, crumb)) === true ? orderable : undefined;
   const bounds = [stated, wished, limited].filter((bound) => bound !== undefined);
   const [first, ...more] = bounds;
@@ -275,7 +277,7 @@ function evenPiece(whole: Quantity, largest: Quantity, precision: number): Quant
   return least(roundUp(scale(whole, fraction(ONE, pieces)), precision), largest);
 }
 
-/** What the order pays at worst: quote currency for a buy, base for a sell. */
+/** What the order pays in the worst case: quote currency for a buy, base for a sell. */
 function outgoing(size: Size, { side, worst, instrument }: SizingQuestion): Quantity {
   if (side === 'buy')
     return holding(
@@ -297,7 +299,7 @@ export function reducing({
   return holding(cost(worst, negate(availableBase)));
 }
 
-/** The size that costs `allowed`. Truncated: never more than available. */
+/** The size that costs `allowed`. Truncated, so that it never costs more than is available. */
 function sizeOf(allowed: Quantity, { side, worst, instrument }: SizingQuestion, wanted: Size): Size {
   const paid = counted(allowed);
   if (wanted.by === 'amount') {
@@ -319,7 +321,7 @@ const rounded = (size: Size, { basePrecision, quotePrecision }: Instrument): Siz
 /** The amount, or none if it is negative. */
 const orNone = <A extends Quantity | Money>(amount: A, none: A): A => (isBelowZero(amount) ? none : amount);
 
-/** The remainder of a size after `filled` base for `filledAmount` quote. Never below zero. */
+/** The remainder of a size after `filled` units of base were traded for `filledAmount` of quote. Never below zero. */
 export function leftOf(size: Size, filled: Quantity, filledAmount: Money): Size {
   return size.by === 'quantity'
     ? { by: 'quantity', quantity: orNone(subtract(size.quantity, filled), NO_QUANTITY) }

@@ -10,11 +10,11 @@ export const slippageReferences = ['mid', 'decision', 'arrival'] as const;
 export type SlippageReference = (typeof slippageReferences)[number];
 
 /**
- * How a slice is quoted, besides its limit price. Plain data that the journal stores, so that a running slice keeps
- * its tactics: amounts are text, times are milliseconds.
+ * How a slice is quoted, apart from its limit price. Plain data that the journal stores, so that a running slice keeps
+ * its tactics. Amounts are text, times are milliseconds.
  */
 export interface Tactics {
-  /** Largest slippage of a quote against `slippage_reference`, basis points; positive is bad. */
+  /** Largest slippage of a quote from `slippage_reference`, in basis points; positive is bad. */
   readonly slippage_bps?: string | undefined;
   readonly slippage_reference?: SlippageReference | undefined;
   /** Largest spread of a quote, basis points: twice its distance from the mid price. */
@@ -23,11 +23,11 @@ export interface Tactics {
   readonly requote_ms?: number | undefined;
   /** Consecutive quotes without a trade that the slice may request. */
   readonly quotes_max?: number | undefined;
-  /** Largest extra cost of a piece over the smallest probed size, basis points. */
+  /** Largest extra cost of a piece compared with the smallest probed size, in basis points. */
   readonly impact_bps?: string | undefined;
   /** Balance that must remain of the currency that the order pays with. */
   readonly keep?: string | undefined;
-  /** Smaller orders are not sent, quote currency. */
+  /** Smallest order that is sent, in quote currency. */
   readonly min_notional?: string | undefined;
   /** A slice above a per-order limit is traded in pieces within it; omitted: it is refused. */
   readonly split?: true | undefined;

@@ -35,7 +35,7 @@ export const tighterLimits = (
   overrideCeilings: either(a.overrideCeilings, b.overrideCeilings, lowerCeilings),
 });
 
-/** The tighter of two values, or the only one: a missing value does not limit. */
+/** The tighter of two values, or the only value. A missing value does not limit anything. */
 function either<T>(a: T | undefined, b: T | undefined, tighter: (a: T, b: T) => T): T | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return tighter(a, b);
@@ -64,7 +64,7 @@ const inBoth = <T>(
   b: ReadonlySet<T> | undefined,
 ): ReadonlySet<T> | undefined => either(a, b, (one, other) => one.intersection(other));
 
-/** A limit that either of them omits cannot be overridden. */
+/** A limit that either set of ceilings omits cannot be overridden. */
 const lowerCeilings = (a: OverrideCeilings, b: OverrideCeilings): OverrideCeilings =>
   new Map(
     [...a].flatMap(([name, one]) => {

@@ -1,7 +1,7 @@
 /**
- * JSON whose numbers keep every digit. Reading: the reader quotes the numbers of the named fields before
- * `JSON.parse`, so that they become text. The scan skips strings, so that text inside a string is never mistaken for
- * a field. Numbers of other fields become ordinary numbers. Writing: `exact` creates a literal with all its digits.
+ * JSON whose numbers keep every digit. The reader quotes the numbers of the named fields before `JSON.parse`, so that
+ * they become text. Its scan skips strings, so that text inside a string is never mistaken for a field. Numbers of
+ * other fields become ordinary numbers. For writing, `exact` creates a literal with all its digits.
  */
 export type JsonReader = (source: string) => unknown;
 
@@ -50,7 +50,7 @@ const POINT = 46;
 const ZERO = 48;
 const NINE = 57;
 
-/** A field name with escapes is not recognized: its value becomes a number, which amounts reject. */
+/** A field name with escapes is not recognized, so its value becomes a number, which amounts reject. */
 function quoteNumbers(
   source: string,
   named: ReadonlySet<string>,
@@ -76,7 +76,7 @@ function quoteNumbers(
         }
       }
     }
-    // No string begins between the name and the value after the colon.
+    // No string can begin between the field name and the value after the colon.
     open = source.indexOf('"', at);
   }
   return { text: copied === 0 ? source : out + source.slice(copied), names };
@@ -170,7 +170,8 @@ const nameOf = (value: unknown): string => {
 export function canonicalMembers(value: object): string {
   const members = value as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- read by its own keys
   let text = '';
-  // By code units, as `sort` does without a comparison: a locale would make the hash depend on the machine.
+  // Sorted by code units, as `sort` does without a comparison function, because a locale would make the hash depend on
+  // the machine.
   for (const key of Object.keys(value).toSorted()) {
     const member = members[key];
     if (member !== undefined)

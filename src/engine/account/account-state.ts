@@ -17,7 +17,7 @@ const BOOKED_MAX = 1_000;
 export interface Transfer {
   readonly at: Instant;
   readonly currency: string;
-  /** Signed: negative leaves the account. */
+  /** Signed; a negative amount leaves the account. */
   readonly amount: Quantity;
 }
 
@@ -25,31 +25,31 @@ export interface Transfer {
  * What this process has read from the account. The journal stores none of it: a new process reads the account again.
  */
 export class AccountState {
-  /** Attempts in doubt, with what it takes to prove each. */
+  /** Attempts in doubt, with what the proof of each requires. */
   readonly doubts = new Map<string, Doubt>();
-  /** Time of the last record of an earlier process, which has reported its doubts itself. */
+  /** Time of the last record of an earlier process, which itself reported its doubts. */
   inheritedAt: Instant | undefined;
-  /** Fills that the account did not show in time and that the operator was alerted to. */
+  /** Fills that the account did not show in time and about which the operator was alerted. */
   readonly unbooked = new Set<string>();
   /** The rows and balances that earlier reads showed. */
   books: Books = NO_BOOKS;
-  /** The last balances that agreed with the rows: the next read is checked against them. */
+  /** The last balances that agreed with the rows. The next read is checked against them. */
   ledger: Ledger = NO_LEDGER;
-  /** Rows that could be an order in doubt and that the operator was alerted to. */
+  /** Rows that could be an order in doubt and about which the operator was alerted. */
   readonly ambiguousTrades = new Set<string>();
-  /** Fills of which the last read showed only a part, each with the rows and figures of that part. */
+  /** Fills of which the last read showed only a part, each with that part's rows and figures. */
   booking: ReadonlyMap<string, string> = new Map();
   /** Orders that the venue executed twice, with the facts of the alert. */
   readonly executedTwice = new Set<string>();
   /** For each row without an id: the attempts that were open when a read first showed it. */
   openAtFirst: ReadonlyMap<number, ReadonlySet<string>> = new Map();
-  /** The feed reported that the account may have changed since its last read began. */
+  /** Whether the feed reported that the account may have changed since its last read began. */
   isHinted = false;
   /** The venue's timestamp of the newest row that this process has read. */
   newestRowAt: Instant | undefined;
   /** The last read showed everything after this time, on the venue's clock. */
   readFrom: Instant | undefined;
-  /** Start of the last credible read. All that it showed is part of the state. */
+  /** Start of the last credible read. Everything that it showed is part of the state. */
   readUntil: Instant | undefined;
   /** When this process last completed a whole read of the account. */
   lastReadAt: Monotonic | undefined;
@@ -62,7 +62,7 @@ export class AccountState {
   readFault: string | undefined;
   /** Booking time of the newest fill that no closing read of an earlier process covers. */
   lastFillAt: Monotonic | undefined;
-  /** Nothing is in flight any longer: the desk waits for the closing read. */
+  /** Whether nothing is in flight any longer, so that the desk waits for the closing read. */
   isClosing = false;
   readonly #clock: Clock;
   readonly #bookingMarginMs: number;
@@ -82,13 +82,13 @@ export class AccountState {
     const now = this.#clock.monotonic();
     if (fill.source !== 'dry_run') this.lastFillAt = now;
     this.#bookedAt.set(fill.client_order_id, now);
-    // After so many newer fills, the booking margin of the oldest has passed.
+    // After so many newer fills, the booking margin of the oldest fill has passed.
     keepNewest(this.#bookedAt, BOOKED_MAX);
   }
 
   /**
-   * The time by which the venue must have booked all of a fill. A read that begins earlier may show only a part of it. If an
-   * earlier process booked the fill, this process knows only that the fill is older than itself.
+   * The time by which the venue must have booked the whole fill. A read that begins earlier may show only a part of it.
+   * If an earlier process booked the fill, this process knows only that the fill is older than itself.
    */
   bookingEnds(clientId: string): Monotonic {
     return after(this.#bookedAt.get(clientId) ?? this.#beganAt, this.#bookingMarginMs);

@@ -25,8 +25,8 @@ export type BalancesContext = Pick<
 
 /**
  * Unchanged balances are recorded again after this time, so that a restart need not read far back. If the account has
- * more than one page of rows, every read records the balances: at one page every ten seconds, reading half an hour
- * would take long.
+ * more than one page of rows, every read records the balances, because reading half an hour at one page every ten
+ * seconds would take long.
  */
 const REWRITE_MS = HOUR_MS / 2;
 
@@ -60,7 +60,7 @@ export function keepBalances(desk: BalancesContext, read: WholeAccount): Observa
     mergeMap((one) => slowRows(desk, read).pipe(map((slow) => ({ ...one, slow })))),
     mergeMap(({ now, booked, slow }) => {
       const before = desk.state.balances;
-      // This response may or may not include the effect of an order in flight: the next answer decides.
+      // This response may or may not include the effect of an order in flight, so the next response decides.
       if (
         own !== undefined &&
         before !== undefined &&
@@ -68,9 +68,9 @@ export function keepBalances(desk: BalancesContext, read: WholeAccount): Observa
       )
         return EMPTY;
       const found = compared(desk, read, { booked, slow, isOwn: own !== undefined });
-      // A balance that differs from the rows does not replace the known one, so that the next process finds the
-      // difference too. A separate balance route starts over in each process, and orders must not rely on money that
-      // has left.
+      // A balance that differs from the rows does not replace the known one, so that the next process also finds the
+      // difference. A separate balance route starts over in each process, and orders must not rely on money that has
+      // left.
       if (found.isPending && own === undefined) return EMPTY;
       const same =
         before !== undefined &&
@@ -94,8 +94,8 @@ export function keepBalances(desk: BalancesContext, read: WholeAccount): Observa
 }
 
 /**
- * A deposit or withdrawal may have moved a balance although no read shows it: a read omits pending ones and those
- * that began before its period. The desk requests them when a difference would count.
+ * A deposit or withdrawal may have moved a balance although no read shows it, because a read omits those that are
+ * pending or that began before its period. The desk requests them when a difference would count.
  */
 function slowRows(desk: BalancesContext, { at, startedAt }: WholeAccount): Observable<WholeAccount['rows']> {
   if (!isDue(desk.account.ledger, startedAt)) return of([]);
@@ -107,14 +107,14 @@ function slowRows(desk: BalancesContext, { at, startedAt }: WholeAccount): Obser
   });
   return desk.rateLimiter.through({ route: 'transactions', priority: 'history', key: 'account' }, asked).pipe(
     catchError((error: unknown) => {
-      // A venue that refuses the query explains nothing, so the difference counts.
+      // If the venue refuses the query, nothing explains the difference, so it counts.
       if (error instanceof VenueError && error.code === 'refused') return of([]);
       throw error;
     }),
   );
 }
 
-/** Number of deposits and withdrawals considered, the newest. */
+/** Number of newest deposits and withdrawals that are considered. */
 const SLOW_MAX = 1_000;
 /** Longest time that a deposit or withdrawal takes to complete. */
 const SLOW_MS = 30 * DAY_MS;
@@ -139,10 +139,10 @@ function compared(
   }: Pick<ReportedBalances, 'booked'> & { readonly slow: WholeAccount['rows']; readonly isOwn: boolean },
 ): Compared {
   const { onDifference } = desk.policy;
-  // If balances do not follow from rows at all, there is nothing to compare; that was reported.
+  // If balances do not follow from rows at all, there is nothing to compare. This was already reported.
   if (onDifference === 'ignore' || desk.account.books.check !== 'on') return AGREED;
-  // The balance that orders rely on is not the sum of rows: a separate route starts over with the first read of each
-  // process.
+  // The balance that orders rely on is not a sum of rows, because a separate route starts over with the first read of
+  // each process.
   if (desk.account.ledger.anchors.size === 0 && !isOwn)
     desk.account.ledger = { ...desk.account.ledger, anchors: inherited(desk) };
   const underWay = underWayIn(desk, read);
@@ -169,9 +169,7 @@ function compared(
 const inWords = ({ currency, expected, told }: Difference): string =>
   `limit=${expected} ${currency} value=${told} ${currency}`;
 
-/**
- * Balances in the journal, as an earlier process left them: later rows must explain what has changed since.
- */
+/** Balances in the journal, as an earlier process left them. Later rows must explain what has changed since. */
 function inherited({ state }: BalancesContext): ReadonlyMap<string, Anchor> {
   const { lastBalances, filledIds, bookedFrom } = state;
   if (lastBalances === undefined) return new Map();
@@ -189,7 +187,7 @@ function inherited({ state }: BalancesContext): ReadonlyMap<string, Anchor> {
   );
 }
 
-/** Recent fills that no read has shown completely: the reported balances lack them, or a part of them. */
+/** Recent fills that no read has shown completely. The reported balances lack them or a part of them. */
 const unshown = ({ state }: BalancesContext, { at }: WholeAccount): readonly FillRecord[] =>
   state.recentFills(at).filter(({ client_order_id: id }) => state.unshown.has(id));
 

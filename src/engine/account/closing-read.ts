@@ -14,8 +14,8 @@ export type ClosingReadContext = RecoverContext;
 const TRIED_FOR_MS = 60_000;
 
 /**
- * The time at which a whole read of the account must start to show all of the last fills; `undefined` if one has, or nothing
- * was filled.
+ * The earliest time at which a whole read of the account can start and show all of the last fills; `undefined` if a
+ * read has shown them, or if nothing was filled.
  */
 export function closingReadDue({ account, policy }: ClosingReadContext): Monotonic | undefined {
   const { lastFillAt, wholeReadAt } = account;
@@ -25,9 +25,9 @@ export function closingReadDue({ account, policy }: ClosingReadContext): Monoton
 }
 
 /**
- * The last step before a desk stops: one whole read of the account, started once the venue must have booked the last
- * fills. The desk processes its rows as in any read. Emits `closing` when it has to wait. Also completes when the
- * read cannot succeed in time; `closingReadDue` then still returns when it was due.
+ * The last step before a desk stops: one whole read of the account, started at the time by which the venue must have
+ * booked the last fills. The desk processes its rows as in any read. Emits `closing` when it has to wait. Also
+ * completes if the read cannot succeed in time; `closingReadDue` then still returns the time at which it was due.
  */
 export function closingRead(desk: ClosingReadContext): Observable<'closing'> {
   return defer(() => {
@@ -67,7 +67,7 @@ export function closingWords(desk: ClosingReadContext): readonly string[] {
   return [`Waiting for the account to confirm the last fills (${left})`];
 }
 
-/** Why the closing read failed or is still missing; `undefined` when it succeeded or the desk needs none. */
+/** Why the closing read failed or is still missing; `undefined` if it succeeded or the desk needs none. */
 export const unconfirmedWords = (desk: ClosingReadContext): string | undefined =>
   !desk.account.isClosing || closingReadDue(desk) === undefined
     ? undefined

@@ -18,7 +18,7 @@ interface Balances {
   readonly formerDebts: Map<string, FormerDebt>;
 }
 
-/** A debt that appears within this time after a repayment, and is at most this share of it, is interest on it. */
+/** A debt that appears within this time after a repayment, and is at most this share of the repaid debt, is interest on that debt. */
 const INTEREST_MS = 7 * DAY_MS;
 const INTEREST_SHARE = ratio('0.01');
 
@@ -30,9 +30,9 @@ export interface DebtChange {
 }
 
 /**
- * Tracks since when each balance is below zero. A balance that fell below zero since the last check may have done so at
- * `since`, the last time at which it was known not to be. Interest charged after a repayment belongs to the repaid debt: it
- * has no grace period of its own.
+ * Tracks since when each balance has been below zero. A balance that fell below zero since the last check may have done
+ * so at `since`, the last time at which it was known not to be negative. Interest charged after a repayment belongs to
+ * the repaid debt, so it has no grace period of its own.
  */
 export function noteDebts({ balances, owedSince, formerDebts }: Balances, change: DebtChange): void {
   for (const currency of owedSince.keys()) {

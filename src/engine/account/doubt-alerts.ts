@@ -17,7 +17,7 @@ export type DoubtAlertsContext = Pick<
   'account' | 'changed$' | 'observer' | 'policy' | 'ports' | 'state'
 >;
 
-/** The ages of a doubt at which the operator is alerted, once each. */
+/** The ages of a doubt at which the operator is alerted, once at each age. */
 const STAGES: readonly { readonly ageMs: number; readonly alert: Alert }[] = [
   { ageMs: 15 * SECOND_MS, alert: 'doubt_15s' },
   { ageMs: MINUTE_MS, alert: 'doubt_60s' },
@@ -34,7 +34,7 @@ export interface DoubtFacts {
   /** ISO 8601. */
   readonly since: string;
   readonly why: Reason;
-  /** Earliest time at which the account can prove that it did not trade, ISO 8601; absent when it certainly traded. */
+  /** Earliest time at which the account can prove that the order did not trade, ISO 8601; absent if the order certainly traded. */
   readonly earliest_answer_at?: string;
 }
 
@@ -56,8 +56,8 @@ export function doubtFacts(desk: DoubtAlertsContext, { intent, doubt, since }: O
 }
 
 /**
- * Alerts the operator when a doubt reaches each age, once per age, also across restarts: an earlier process has
- * already reported the ages that it reached. Never emits.
+ * Alerts the operator once when a doubt reaches each age. This also holds across restarts, because an earlier process
+ * has already reported the ages that the doubt reached then. Never emits.
  */
 export function watchDoubts(desk: DoubtAlertsContext): Observable<never> {
   const { clock } = desk.ports;

@@ -18,7 +18,7 @@ export type ResolutionContext = Pick<
 type Resolve = Command & { readonly do: 'resolve' };
 
 /**
- * Ends doubts by the resolution of a person: the only way if the account never shows the outcome. Answers a
+ * Ends doubts with a person's resolution, which is the only way if the account never shows the outcome. Responds to a
  * resolution that is not allowed, and changes nothing. If a trade appears later, the desk books it and halts.
  */
 export const resolutions = (desk: ResolutionContext): Observable<AttemptEnd> =>
@@ -36,7 +36,7 @@ const resolvedRecord = ({ clientOrderId, verdict, by, why, token }: Resolve): Re
   ...(token === undefined ? {} : { token }),
 });
 
-/** A person confirms that the missing part of a fill never traded: it no longer counts as filled. */
+/** A person confirms that the missing part of a fill never traded, so it no longer counts as filled. */
 function resolveMissing(desk: ResolutionContext, command: Resolve): Observable<never> {
   const { clientOrderId } = command;
   const fault = missingFault(command);

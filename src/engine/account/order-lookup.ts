@@ -20,7 +20,7 @@ export type LookupContext = Pick<
 const LOOKUP_MS = 2_000;
 
 /**
- * Looks up the orders of attempts in doubt, if the venue has that route. Only a fill counts. An unknown or canceled
+ * Looks up the orders of attempts in doubt, if the venue has a route for it. Only a fill counts. An unknown or canceled
  * order proves nothing; the account's transactions decide.
  */
 export function watchLookups(desk: LookupContext): Observable<AttemptEnd> {
@@ -51,7 +51,7 @@ function lookUp(desk: LookupContext, open: OpenAttempt): Observable<AttemptEnd> 
     ),
     mergeMap((order) => {
       const phase = desk.account.doubts.get(intent.client_order_id);
-      // A read of the account may have shown it in the meantime.
+      // A read of the account may have shown the trade meanwhile.
       if (phase === undefined || !desk.state.attempts.has(intent.client_order_id)) return EMPTY;
       if (!isWhole(desk, open, order)) {
         // It traded, so nothing may prove its absence any more; the account's rows will give its complete

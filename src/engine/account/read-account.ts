@@ -15,9 +15,9 @@ import type { OpenAttempt } from '../state/engine-state.ts';
 export type ReadAccountContext = Pick<Desk, 'account' | 'policy' | 'ports' | 'rateLimiter' | 'state'>;
 
 export const PAGE = 1000;
-/** Number of times a read restarts when its pages do not fit together; then it fails. */
+/** Number of times that a read restarts because its pages do not fit together, before it fails. */
 const RESTARTS_MAX = 2;
-/** Rows may be booked late, or come from a replica that lags: every read overlaps the previous one by this much. */
+/** Rows may be booked late, or come from a lagging replica, so every read overlaps the previous one by this much. */
 const OVERLAP_MS = 10 * MINUTE_MS;
 /** How far the venue's clock may be behind ours when its offset is unknown. */
 const SKEW_MAX_MS = DAY_MS;
@@ -31,7 +31,7 @@ export interface AccountRead {
   readonly rows: readonly Transaction[];
 }
 
-/** A whole read, with the trades of this desk in it. */
+/** A whole read, with this desk's trades in it. */
 export interface WholeAccount extends AccountRead, WholeRead {
   /** What earlier reads showed. */
   readonly known: Books;
@@ -44,9 +44,9 @@ interface Progress {
 }
 
 /**
- * Reads all pages since the last read, with an overlap, and since an hour before the oldest order in doubt.
- * Consecutive pages share a row; if that row has moved between two requests, the read starts over.
- * - Errors: `VenueError` when a page did not come, or the pages never fit together.
+ * Reads all pages since the last read, with an overlap, and since an hour before the oldest order in doubt. Consecutive
+ * pages share a row; if that row has moved between two requests, the read starts over.
+ * - Errors: `VenueError` if a page did not arrive, or if the pages never fit together.
  */
 export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
   return defer(() => {
@@ -60,11 +60,11 @@ export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
         { route: 'transactions', priority, key: 'account' },
         defer(() => {
           if (have === 0) {
-            // The request may have waited for its turn: attempts that came into doubt in the meantime belong to this
-            // read.
+            // The request may have waited for its turn. Attempts that came into doubt meanwhile belong to this read.
             [at, startedAt] = [clock.wall(), clock.monotonic()];
             from = beginning(desk, at);
-            // A hint from here on may concern rows that this read does not show yet: it counts towards the next read.
+            // A hint that arrives from now on may concern rows that this read does not show yet, so it counts towards
+            // the next read.
             desk.account.isHinted = false;
           }
           return venue.transactions({ from, limit: PAGE, ...(have === 0 ? {} : { offset: have - 1 }) });
@@ -80,7 +80,7 @@ export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
           return { rows: [], restarts: restarts + 1, isWhole: false };
         }),
       );
-    // Processes pages one by one, so that a long read stores its rows once, not once per page.
+    // Processes pages one by one, so that a long read stores its rows only once, not once per page.
     return next({ rows: [], restarts: 0, isWhole: false }).pipe(
       expand((progress) => (progress.isWhole ? EMPTY : next(progress))),
       last(),
@@ -98,22 +98,24 @@ const unsteady = (): VenueError =>
   });
 
 /**
- * Always explicit, because the venue's default period would be too short after a long pause. The venue applies it on its
- * own clock: if our clock is ahead, or was when the journal was written, the start moves back by the known offset, or by
- * the largest credible one when the offset is unknown or the last read lies in the future.
+ * Always explicit, because the venue's default period would be too short after a long pause. The venue applies it on
+ * its own clock. If our clock is ahead, or was ahead when the journal was written, the start moves back by the known
+ * offset. If the offset is unknown or the last read lies in the future, the start moves back by the largest credible
+ * offset.
  */
 function beginning({ state, policy, account, ports }: ReadAccountContext, at: Instant): Instant {
   const { ledger, newestRowAt, readUntil } = account;
-  // Excludes orders whose answer is awaited: each will be a doubt or ended by the next read. Including them would make a busy
-  // desk, which always has one, read back an hour every time.
+  // Excludes orders whose response is awaited, because each will be a doubt or will have ended by the next read. If
+  // they were included, a busy desk, which always has such an order, would read back an hour every time.
   const oldest = state.doubts.map((open) => bookedFrom(open) - HOUR_MS);
   // Also covers fills that no read has shown completely.
   for (const { fill, since } of state.unshown.values())
     if (fill.executed_at > at - HOUR_MS) oldest.push(since + Math.min(0, state.venueAheadMs) - OVERLAP_MS);
-  // The missing part of a fill may be booked late with the time of its trade, until a person has had time to close it.
+  // The missing part of a fill may be booked late, with the time of its trade. The read includes it until a person has
+  // had time to close it.
   for (const { executed_at: executedAt } of state.lacking.values())
     if (executedAt > at - DAY_MS) oldest.push(executedAt + Math.min(0, state.venueAheadMs) - HOUR_MS);
-  // The journal records the balances twice an hour, unless they change by more than the desk's own trades.
+  // The journal records the balances twice an hour, and also when they change other than through the desk's own trades.
   const known = readUntil ?? state.balancesReadAt ?? instant(at - policy.historyMs);
   // After a mismatch, the next read covers all rows since the balances last agreed.
   const held = heldSince(ledger) ?? at;
@@ -142,8 +144,8 @@ export function earliestStamp(desk: ReadAccountContext, { since, quote }: OpenAt
 }
 
 /**
- * Earliest timestamp that a trade of this attempt can carry. Rows carry the venue's time, which its timestamp of the quote
- * reveals; without one the clocks may differ by up to a day, and the read goes back that far.
+ * Earliest timestamp that a trade of this attempt can have. Rows have the venue's time, which the quote's timestamp
+ * reveals. Without that timestamp, the clocks may differ by up to a day, and the read goes back that far.
  */
 const bookedFrom = ({ since, quote }: OpenAttempt): Instant =>
   quote?.quoted_at === undefined ? after(since, -SKEW_MAX_MS) : instant(Math.min(since, quote.quoted_at));

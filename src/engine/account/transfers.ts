@@ -7,9 +7,9 @@ import type { Desk } from '../desk.ts';
 /** The parts of a desk that this file uses. */
 export type TransfersContext = Pick<Desk, 'account' | 'ports' | 'rates'>;
 
-/** The venue publishes a valuation every hour; one older than two hours is not used. */
+/** The venue publishes a valuation every hour. A valuation older than two hours is not used. */
 const KEPT_MS = 3 * HOUR_MS;
-/** The oldest are forgotten first. */
+/** The oldest are dropped first. */
 const TRANSFERS_MAX = 1_000;
 
 /** Remembers the deposits and withdrawals that a read of the account showed. */

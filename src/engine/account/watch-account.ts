@@ -54,7 +54,7 @@ export type AccountWatchContext = Pick<Desk, 'changed$' | 'limitDay' | 'mark'> &
 /** Interval from the start of a failed read to the next read; at least `SOON_MS` after its end. */
 const RETRY_MS = 10_000;
 const SOON_MS = 1_000;
-/** Delay from a hint to the read: the feed may be ahead of the transactions, and one read serves a burst of hints. */
+/** Delay between a hint and the read. The feed may be ahead of the transactions, and one read serves a burst of hints. */
 const HINT_MS = 1_000;
 
 /**
@@ -99,7 +99,7 @@ export function watchAccount(desk: AccountWatchContext): Observable<AttemptEnd> 
 function tellForeign(desk: AccountWatchContext, { rows, from, known, trades }: WholeAccount): void {
   const before = desk.account.readFrom;
   desk.account.readFrom = from;
-  // The first read shows what happened before this process: it cannot determine which rows are new.
+  // The first read shows what happened before this process, so it cannot determine which rows are new.
   if (known.rows.size === 0) return;
   const foreign = new Set<string>();
   const ours = new Set([...trades.values()].flatMap((trade) => trade.rows.map(({ id }) => id)));
@@ -125,9 +125,9 @@ function untilNextRead(desk: AccountWatchContext): number {
 }
 
 /**
- * How long to wait before the next read, milliseconds, so that a read starts at the first instant at which it counts towards the
- * proof of a doubt. A read shortly before that would delay it, because the route is rate limited. `lastAt`: when the last read
- * started.
+ * How long to wait before the next read, milliseconds, so that a read starts at the first instant at which it counts
+ * towards the proof of a doubt. A read shortly before that instant would delay the proof, because the route is rate
+ * limited. `lastAt`: when the last read started.
  */
 function untilCountingRead(
   { account, ports }: AccountWatchContext,
@@ -205,7 +205,7 @@ function applyRead(desk: AccountWatchContext, read: AccountRead): Observable<Att
       defer(() => report(desk, audited)),
       defer(() => adopt(desk, whole)),
       of(...ends),
-      // Balances from a replica that lags are older than what is known.
+      // Balances from a lagging replica are older than the known ones.
       audited.doubtful === 'all'
         ? EMPTY
         : concat(
@@ -246,7 +246,7 @@ function compare(desk: AccountWatchContext, read: WholeAccount): Observable<neve
   const { state, observer } = desk;
   const bodies: RecordBody[] = [];
   /**
-   * Written first: if the journal stored only the beginning of the batch, it would otherwise contain the trade
+   * Written first, because if the journal stored only the beginning of the batch, it would otherwise contain the trade
    * without the halt.
    */
   const halts: RecordBody[] = [];
@@ -254,8 +254,7 @@ function compare(desk: AccountWatchContext, read: WholeAccount): Observable<neve
   const booking = new Map<string, string>();
   for (const { fill, since } of compared(desk, read)) {
     const { client_order_id: id, base, quote } = fill;
-    // Rows carry the venue's time: if its clock is far behind ours, the read may seem to start after the
-    // fill.
+    // Rows have the venue's time. If the venue's clock is far behind ours, the read may seem to start after the fill.
     const isCovered = read.from < since + Math.min(0, state.venueAheadMs) - MINUTE_MS;
     const hasHole = read.doubtful === 'all' || [base, quote].some((each) => isIn(read.doubtful, each));
     const found = compareFill({
@@ -284,7 +283,7 @@ function compare(desk: AccountWatchContext, read: WholeAccount): Observable<neve
         if (found.isMore) halts.push(...tellTwice(desk, id, found.why));
         else if (found.by !== 'rounding')
           observer.alert('fill_differs', { client_order_id: id, why: found.why });
-        // The desk already halted or paused when the fill was short.
+        // The desk already halted or paused when the fill fell short.
         if (found.by === 'grave' && !found.isMore && fill.rows === undefined && desk.control !== 'halted')
           halts.push(haltRecord(`the account shows another trade of ${id} than was booked: ${found.why}`));
     }
@@ -295,7 +294,7 @@ function compare(desk: AccountWatchContext, read: WholeAccount): Observable<neve
   return all.length === 0 ? EMPTY : desk.journal.append(all).pipe(mergeMap(() => EMPTY));
 }
 
-/** Fills that a read may confirm: those whose rows it contains, and recent ones that it should contain. */
+/** Fills that a read may confirm: those whose rows it contains, and recent fills that it should contain. */
 function compared({ state }: AccountWatchContext, { trades, at }: WholeAccount): readonly Unshown[] {
   const recent = new Set(state.recentFills(at).map(({ client_order_id: id }) => id));
   const waiting = [...state.unshown.values()].filter(
@@ -328,7 +327,7 @@ function tellUnbooked(desk: AccountWatchContext, fill: FillRecord): readonly Rec
 /** Reports that the venue executed more than was ordered, for each read that shows more, and halts the desk. */
 function tellTwice(desk: AccountWatchContext, id: string, why: string): readonly RecordBody[] {
   const key = `${id} ${why}`;
-  // A person who re-arms the desk has seen it.
+  // A person who re-arms the desk has seen the alert.
   if (desk.account.executedTwice.has(key)) return [];
   desk.observer.alert('executed_twice', { client_order_id: id, why });
   if (desk.account.executedTwice.size >= TWINS_MAX) desk.account.executedTwice.clear();
@@ -351,8 +350,8 @@ function report(
 }
 
 /**
- * Judges each open doubt by this read: returns those that end, with a trade or with proof that there is none, and those
- * whose proof has progressed.
+ * Judges each open doubt by this read. Returns the doubts that end, with a trade or with proof that there is none, and
+ * the doubts whose proof has progressed.
  */
 function judgeDoubts(desk: AccountWatchContext, read: WholeAccount): readonly AttemptEnd[] {
   const ends: AttemptEnd[] = [];
@@ -424,13 +423,13 @@ const TWINS_MAX = 1_000;
 
 /**
  * Books trades with one of our ids that the journal does not know, and halts unless the operator allowed it. A trade
- * that was proven absent always halts: the venue contradicted its own account.
+ * that was proven absent always halts the desk, because the venue contradicted its own account.
  */
 function adopt(desk: AccountWatchContext, read: WholeAccount): Observable<never> {
   const { unknown, waiting, isBreach } = adoptable(read.trades, desk.state);
   const ids = [...unknown, ...waiting].map(({ clientId }) => clientId).join(', ');
   const why = `the account shows trades that the journal does not know: ${ids}`;
-  // Its slice must not trade again before this trade is booked, although its value is not known yet.
+  // The trade's slice must not trade again before this trade is booked, although the trade's value is not known yet.
   if (unknown.length === 0) return waiting.length === 0 ? EMPTY : halt(desk, why);
   desk.observer.alert('fill_adopted', { ids });
   const bodies: RecordBody[] = unknown.map((trade) => adoptedFill(desk, trade, desk.limitDay.now()));
@@ -440,12 +439,12 @@ function adopt(desk: AccountWatchContext, read: WholeAccount): Observable<never>
     // A trade without a value cannot count towards the limits.
     bodies.some((body) => body.kind === 'fill' && body.notional_usd === '0');
   if (isBroken || !desk.policy.adoptFills) bodies.unshift(haltRecord(why));
-  // Its order is unknown: the rest may still be booked, and the slice must not trade again before.
+  // The trade's order is unknown. The rest may still be booked, and the slice must not trade again before then.
   else if (desk.control === 'active') bodies.push(untilBooked(desk, why));
   return desk.journal.append(bodies).pipe(mergeMap(() => EMPTY));
 }
 
-/** Waits longer than the booking margin, and for one more read. */
+/** Waits longer than the booking margin, and also for one more read. */
 const untilBooked = ({ ports, policy }: AccountWatchContext, why: string): RecordBody => ({
   kind: 'control',
   state: 'paused',

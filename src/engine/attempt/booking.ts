@@ -62,7 +62,7 @@ interface Placed {
   /** In the currency of the limits. */
   readonly notional: Money | undefined;
   readonly source: FillRecord['source'];
-  /** The quoted size that, by the response, was not filled. */
+  /** The quoted size that, according to the response, was not filled. */
   readonly missing?: Missing | undefined;
   /** Reference price when the slice was decided; empty when none was known. */
   readonly decisionPrice: string;
@@ -165,7 +165,7 @@ export const fillFromEvidence = (
 const withoutMissing = ({ notional_usd: whole }: IntentRecord, { notional_usd: missing }: Missing): string =>
   text(greatest(subtract(money(whole), money(missing)), NO_MONEY));
 
-/** From the account's transactions, for one of our ids that the journal does not know: the id itself names the attempt. */
+/** From the account's transactions, for one of our ids that the journal does not know. The id itself names the attempt. */
 export function adoptedFill(desk: BookingContext, trade: TradeEvidence, now: Instant): FillRecord {
   const id = parseClientId(trade.clientId);
   const known = desk.instruments.pair(trade.pair);

@@ -32,7 +32,10 @@ export type ExecuteContext = Pick<Desk, 'controlWhy' | 'priceTrials' | 'venueHea
   GateContext &
   SendOrderContext;
 
-/** A person's resolution of a doubt: recorded in the journal before its consequences, and answered afterwards. */
+/**
+ * A person's resolution of a doubt. It is recorded in the journal before its consequences, and the person receives a
+ * response afterwards.
+ */
 export interface OperatorResolution {
   readonly record: ResolvedRecord;
   answer(answer: CommandAnswer): void;
@@ -77,7 +80,7 @@ export function execute(
     const { item, permit } = paced;
     const { parent } = item.slice.intent;
     if (desk.control === 'halted') {
-      // The item may have waited for other attempts: a halt since then takes precedence.
+      // The item may have waited for other attempts, and a halt since then takes precedence.
       permit.giveBack();
       return stopped(item.slice, 'halted', desk.controlWhy, { do: 'again' });
     }
@@ -191,7 +194,7 @@ function askForQuote({ desk, intent, request, item, permit }: Attempt): MaybeAsy
     return { on: 'quote_answer', meaning, askedAt, at };
   });
   return whileWriting(answer, () => {
-    // Timestamped after the request has left: the quote is not older than that.
+    // Timestamped after the request has left, because the quote is not older than that.
     const boot = clock.boot?.();
     return desk.journal.write([boot === undefined ? intent : { ...intent, boot }]);
   });
@@ -226,7 +229,7 @@ function intentOf(desk: ExecuteContext, item: Sized): IntentRecord {
 function endOf({ desk, item, intent }: Attempt, phase: Final): AttemptEnd {
   switch (phase.state) {
     case 'filled': {
-      // Uses the days of the limits: a clock that was set back must not book into a past day.
+      // Uses the days that limits use, because a clock that was set back must not cause a booking in a past day.
       const executedAt = desk.limitDay.now();
       const notional = desk.rates.convert(
         intent.quote,
@@ -257,7 +260,7 @@ function endOf({ desk, item, intent }: Attempt, phase: Final): AttemptEnd {
   }
 }
 
-/** The part that the response reports as not filled. The venue fills orders completely, so that part may have traded. */
+/** The part that the response reports as not filled. The venue fills orders completely, so this part may have traded. */
 function missingOfAnswer(
   intent: IntentRecord,
   { order, quote }: Phase & { state: 'filled' },

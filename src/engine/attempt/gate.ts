@@ -31,7 +31,7 @@ export type GateContext = Pick<Desk, 'continuity' | 'leaving' | 'quoteIds' | 'ra
 type Quoted = Phase & { readonly state: 'quoted' };
 type Resending = Phase & { readonly state: 'resending' };
 
-/** What the gate needs to know of an attempt. */
+/** What the gate needs to know about an attempt. */
 export interface Gated {
   readonly desk: GateContext;
   readonly item: Sized;
@@ -52,7 +52,7 @@ class Approval {
   readonly #permit: Permit;
   /** Number of copies sent, including this one. */
   readonly copies: number;
-  /** The amount by which the policy judged the parent, if it did. */
+  /** The amount by which the policy judged the parent, if the policy judged it. */
   readonly parentAmount: string | undefined;
 
   constructor(
@@ -86,7 +86,7 @@ export interface Refused {
   readonly next: Next;
   /** The order would not have reached the venue within the certain life of its quote. */
   readonly isLate?: boolean;
-  /** Set if the quote was too short: its life, and the life that an order needs. */
+  /** Set if the quote's life was too short: that life, and the life that an order needs. */
   readonly tooShort?: Omit<ShortQuotes, 'count'>;
 }
 
@@ -158,7 +158,7 @@ export function refusalNow(
     : refusalOf(attempt, quote);
 }
 
-/** The gate for a further copy: waits, takes a permit, and checks again in the tick in which the copy leaves. */
+/** The gate for another copy. Waits, takes a permit, and checks again in the tick in which the copy leaves. */
 export function passResendGate(attempt: Gated, phase: Resending): Observable<CycleEvent> {
   const { desk, intent, drain$ } = attempt;
   const { clock } = desk.ports;
@@ -226,7 +226,7 @@ function lateRefusal(
   };
 }
 
-/** Rejects a reused quote id, and a life longer than recovery after a crash would wait for. */
+/** Rejects a reused quote id, and a life that is longer than recovery after a crash would wait. */
 function quoteFault({ policy, quoteIds }: GateContext, { quoteId, lifeMs }: Quote): Refused | undefined {
   if (lifeMs > policy.inDoubt.lifeMaxMs) return again('quote_mismatch', `a life of ${lifeMs} ms`);
   return quoteIds.has(quoteId) ? again('quote_reused', quoteId) : undefined;

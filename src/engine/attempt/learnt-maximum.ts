@@ -21,19 +21,22 @@ import type { Desk } from '../desk.ts';
 /** The parts of a desk that this file uses. */
 export type MaximumContext = Pick<Desk, 'ports' | 'rates' | 'state'>;
 
-/** How far a piece stays below the venue's maximum, because its USD rate is not ours. */
+/** How far a piece stays below the venue's maximum, because the venue's USD rate differs from ours. */
 const SHARE = ratio('0.98');
-/** Time after which the whole size is requested again: a maximum from a stressed minute must not cut slices forever. */
+/** Time after which the whole size is requested again, because a maximum from a stressed minute must not cut slices forever. */
 const AGE_MS = HOUR_MS;
-/** Time after which a maximum that leaves only tiny pieces of a slice is tested again: it may come from an invalid response. */
+/**
+ * Time after which a maximum that leaves only tiny pieces of a slice is tested again, because it may come from an
+ * invalid response.
+ */
 export const CRUMBS_AGE_MS = MINUTE_MS;
 /** Shortest time before a new maximum is tested again. */
 const HELD_MS = 15 * MINUTE_MS;
 const RAISE = ratio('1.5');
 
 /**
- * The largest piece in quote currency, if reported within `ageMs`. The venue states its maximum in USD: it is converted at our
- * rate and at the venue's own, and the smaller result counts.
+ * The largest piece in quote currency, if reported within `ageMs`. The venue states its maximum in USD. It is converted
+ * at our rate and at the venue's own, and the smaller result counts.
  */
 export function maximumOf(
   desk: MaximumContext,
@@ -85,9 +88,9 @@ export function maximumRecord({ pair, quote, stated, amount }: StatedMaximum): R
 const RATE_DIGITS = 12;
 
 /**
- * Updates the known maximum of a pair from a fill. A fill that was cut to the maximum raises it by half once the maximum
- * is old enough; if that is too much the venue refuses, which costs only a quote. A fill above the maximum proves it
- * wrong and replaces it.
+ * Updates the known maximum of a pair from a fill. A fill that was cut to the maximum raises it by half once the
+ * maximum is old enough. If that is too much, the venue refuses, which costs only a quote. A fill above the maximum
+ * disproves the maximum and replaces it.
  */
 export function raisedMaximum(
   desk: MaximumContext,

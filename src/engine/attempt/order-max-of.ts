@@ -8,7 +8,7 @@ import type { Desk } from '../desk.ts';
 /** The parts of a desk that this file uses. */
 export type OrderMaxContext = Pick<Desk, 'policy' | 'rates'>;
 
-/** The largest order that the per-order limits allow at the price `dearest`, and which limit that is. */
+/** The largest order that the per-order limits allow at the price `dearest`, and the limit that determines it. */
 export function orderMaxOf(
   { policy: { limits }, rates }: OrderMaxContext,
   instrument: Instrument,

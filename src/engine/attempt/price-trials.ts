@@ -6,7 +6,7 @@ import type { EngineState } from '../state/engine-state.ts';
 /** Time from the pause to the first trial; each failed trial doubles the wait for the next. */
 const FIRST_MS = 5 * SECOND_MS;
 const MOST_MS = MINUTE_MS;
-/** The oldest are dropped: the next trial of a dropped parent is due immediately. */
+/** The oldest entries are dropped. The next trial of a dropped parent is due immediately. */
 const PARENTS_MAX = 1_000;
 
 interface Wait {
@@ -15,8 +15,8 @@ interface Wait {
 }
 
 /**
- * Decides when a parent may request a quote although it is paused because quotes and reference prices disagreed. A trial
- * never leads to an order: a quote that agrees ends the pause.
+ * Decides when a parent may request a quote although it is paused because quotes and reference prices disagreed. A
+ * trial never leads to an order; a quote that agrees ends the pause.
  */
 export class PriceTrials {
   readonly #waits = new Map<string, Wait>();

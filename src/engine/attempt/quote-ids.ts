@@ -1,7 +1,7 @@
-/** Number of newest ids that are kept: at least this many, at most twice as many. */
+/** Smallest number of newest ids that are kept; at most twice as many are kept. */
 const KEPT = 100_000;
 
-/** Ids of the quotes that this process received: the venue must not reuse one. */
+/** Ids of the quotes that this process received. The venue must not reuse an id. */
 export class QuoteIds {
   #newer = new Set<string>();
   #older: ReadonlySet<string> = new Set();

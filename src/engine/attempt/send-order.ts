@@ -65,7 +65,7 @@ export function sendOrder(attempt: Sending, approved: Approved): MaybeAsync<Cycl
       desk.rateLimiter.block('order', one.retryAfterMs ?? 2_000);
     return { on: 'order_answer', meaning, at };
   });
-  // Only the first copy is recorded; with a fence, before it leaves.
+  // Only the first copy is recorded. With a fence, it is recorded before it leaves.
   const isNoted = copies > 1 || desk.ports.journal.fence !== undefined;
   return whileWriting(answer, () =>
     isNoted
@@ -75,10 +75,10 @@ export function sendOrder(attempt: Sending, approved: Approved): MaybeAsync<Cycl
 }
 
 /**
- * With a fence, another owner may take over. The quote record is therefore written after the quote has arrived and before
- * the order leaves; the write succeeds only if nobody has taken over. The quote is then older than any takeover, and has
- * expired before the next owner may assume that nothing of this process trades. Without a fence it completes in the same
- * tick.
+ * With a fence, another owner may take over. The quote record is therefore written after the quote has arrived and
+ * before the order leaves; the write succeeds only if nobody has taken over. The quote is then older than any takeover,
+ * and has expired before the next owner may assume that nothing from this process trades. Without a fence, the write
+ * completes in the same tick.
  */
 export function acceptQuote(
   { desk, intent }: Sending,
@@ -89,7 +89,7 @@ export function acceptQuote(
   return desk.journal.write([quoteRecord(intent, quote, { ageMs, parentAmount })]);
 }
 
-/** The first response; a response that does not arrive in time is lost. */
+/** The first response. A response that does not arrive in time is lost. */
 const inTime = (
   answer: MaybeAsync<OrderAnswer>,
   scheduler: SchedulerLike,

@@ -49,7 +49,7 @@ export const tacticFault = (
     ? undefined
     : tacticRefusal(intent.tactics, { side: intent.side, price: each }, knownPrices(desk, intent, mid));
 
-/** The reserve of a currency that must stay: that of the desk, or that of the strategy if it is larger. */
+/** The reserve of a currency that must remain: the desk's reserve, or the strategy's if that is larger. */
 export function keepOf(
   desk: TacticsContext,
   { tactics }: IntentText,
@@ -68,7 +68,7 @@ export function floorOf(desk: TacticsContext, slice: OpenSlice, currency: string
   return least(floor, ...lowered.filter((one) => one !== undefined));
 }
 
-/** First draw number for the waits of a slice; no slice has this many attempts. */
+/** First draw number for the waits of a slice. No slice has this many attempts. */
 const TURNS = 10_000;
 
 /** How long a slice waits after an unacceptable quote, milliseconds; longer if too few quotes of the pair trade. */
@@ -83,7 +83,7 @@ export const pauseOf = ({ policy }: TacticsContext, { intent, attempts }: OpenSl
 /** Typical duration of a piece, milliseconds; it limits the number of pieces of a slice. */
 const PIECE_MS = 5_000;
 
-/** The largest piece that costs little more than a small one, quote currency; `undefined`: the slice is sent whole. */
+/** The largest piece that costs little more than a small one, in quote currency; `undefined`: the slice is sent whole. */
 export function pieceOf(
   desk: TacticsContext,
   { intent, decidedAt }: OpenSlice,
@@ -97,11 +97,11 @@ export function pieceOf(
   if (piece === undefined) return undefined;
   const eachMs = PIECE_MS + Math.max(desk.policy.retry.requoteMs, tactics.requote_ms ?? 0);
   const pieces = Math.max(1, Math.floor((deadline - decidedAt) / eachMs));
-  // Based on the whole slice: based on the remainder, pieces would become smaller and smaller.
+  // Based on the whole slice, because pieces based on the remainder would become smaller and smaller.
   const whole = by === 'amount' ? money(size) : cost(mid, quantity(size));
   return greatest(piece, roundUp(scale(whole, fraction(ONE, ratioOf(pieces))), 8));
 }
 
-/** Whether the slice has used up its quotes, because none of the last ones led to a trade. */
+/** Whether the slice has used up its quotes, because none of the last quotes led to a trade. */
 export const hasNoQuotesLeft = ({ intent, attempts, settled }: OpenSlice): boolean =>
   isBudgetSpent(intent.tactics, attempts - settled);

@@ -27,7 +27,7 @@ const NOTHING_STATED: StatedRates = new Map();
 /** Interval between alerts for an unknown or contradicted rate. */
 const WARN_EVERY_MS = HOUR_MS;
 
-/** The only place that converts between currencies: for limits, account values and the venue's maxima. */
+/** The only place that converts between currencies: for limits, account values and the venue's maximums. */
 export class Rates {
   readonly #desk: RatesContext;
   readonly #pairs = new Map<string, readonly string[] | undefined>();
@@ -57,8 +57,8 @@ export class Rates {
   }
 
   /**
-   * Whether the market contradicts a stated rate. One of the two is wrong, so neither counts until they agree again: a venue that
-   * stops quoting a currency after it lost its peg reports nothing.
+   * Whether the market contradicts a stated rate. One of the two is wrong, so neither counts until they agree again.
+   * This matters because a venue that stops quoting a currency after it has lost its peg reports nothing.
    */
   #contradiction(...currencies: readonly string[]): Contradiction | undefined {
     let found: Contradiction | undefined;
@@ -115,7 +115,7 @@ export class Rates {
     );
   }
 
-  /** At most one alert per interval, because every order asks. */
+  /** At most one alert per interval, because every order calls this function. */
   #tell(
     alert: 'rate_unknown' | 'rate_contradicted',
     currency: string,
@@ -130,7 +130,7 @@ export class Rates {
   }
 }
 
-/** The correction for a currency without a rate. */
+/** How to correct a missing rate for a currency. */
 export const noRate = (from: string, into: string, stated: StatedRates): string => {
   const named = from === 'usd' || stated.has(from) ? into : from;
   return `no rate converts ${from} to ${into}: write rates: { ${named}: { usd: "1" } } with its value in usd in the config, or set the limits in ${from}`;
@@ -139,7 +139,7 @@ export const noRate = (from: string, into: string, stated: StatedRates): string 
 const contradicted = ({ currency, stated, market, by, limitBps }: Contradiction): string =>
   `the config states ${stated} usd for ${currency}, the market says ${market} (${by}), further apart than ${limitBps} bps`;
 
-/** Currencies that strategies trade: their prices are known anyway. */
+/** Currencies that strategies trade, whose prices are known anyway. */
 function traded(desk: RatesContext): readonly string[] {
   const known = between.get(desk.strategies.sources);
   if (known !== undefined) return known;

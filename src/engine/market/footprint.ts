@@ -3,8 +3,8 @@ import type { Observer } from '../observer.ts';
 import type { Clock } from '../ports.ts';
 
 /**
- * How many quotes a pair may use: dealers widen their prices for clients who request quotes and do not trade,
- * or stop answering them.
+ * How many quotes a pair may use. Dealers widen their prices for clients who request quotes and do not trade, or stop
+ * responding to them.
  */
 export interface FootprintOptions {
   /** Period over which quotes are counted, milliseconds. */
@@ -50,7 +50,7 @@ export class Footprint {
     this.#observer = observer;
   }
 
-  /** The desk requested a quote, with or without success. */
+  /** Notes that the desk requested a quote, with or without success. */
   asked(pair: string, purpose: Purpose, isQuote: boolean): void {
     const minute = this.#now(pair);
     if (purpose === 'ladder') minute.ladder++;
@@ -71,7 +71,7 @@ export class Footprint {
 
   #slowdownOf({ asked, fills, quotes, ladder }: Readonly<Minute>): number {
     const { quotesPerFillMax, hitRatioMin } = this.#options;
-    // Too few quotes for a judgement: the first quotes of a pair are never too many.
+    // Too few quotes for a judgement, because the first quotes of a pair are never too many.
     if (asked <= quotesPerFillMax) return 1;
     const real = Math.max(1, quotes - ladder);
     const over = Math.max(
@@ -82,8 +82,8 @@ export class Footprint {
   }
 
   /**
-   * Whether size probes are allowed: only while all quotes together use at most half of the number that the fills
-   * allow.
+   * Whether size probes are allowed, which they are only while all quotes together use at most half of the number that
+   * the fills allow.
    */
   allowsLadder(pair: string): boolean {
     const sum = this.#sum(pair);

@@ -13,7 +13,7 @@ export class Instruments {
   readonly #minimumOf: (pair: string) => Minimum;
   #currencies = new Map<string, Currency>();
   #pairs: ReadonlyMap<string, Pair> | undefined;
-  /** Cache of pairs already split into currencies: every row of every read of the account needs it. */
+  /** Cache of pairs already split into currencies, because every row of every account read needs them. */
   readonly #split = new Map<string, Pair>();
   readonly #instruments = new Map<string, Instrument>();
 
@@ -45,7 +45,10 @@ export class Instruments {
     return known;
   }
 
-  /** @throws RangeError for a pair that cannot be split into currencies: strategies are checked against the venue at start. */
+  /**
+   * @throws RangeError for a pair that cannot be split into currencies, because strategies are checked against the
+   * venue at the start.
+   */
   of(pair: string): Instrument {
     return this.#instruments.get(pair) ?? this.#newInstrument(pair);
   }
@@ -61,8 +64,8 @@ export class Instruments {
   }
 
   /**
-   * Decimals in which trades of a pair are booked. A pair that the account cannot access, or not yet, uses the finest precision:
-   * its trades must still be booked and counted.
+   * Decimals in which trades of a pair are booked. A pair that the account cannot access, or cannot access yet, uses
+   * the finest precision, because its trades must still be booked and counted.
    */
   precisions(pair: string): Pick<Instrument, 'basePrecision' | 'quotePrecision'> {
     return 'problem' in this.pair(pair) ? FINEST : this.of(pair);

@@ -36,14 +36,14 @@ interface Series {
 interface Forming {
   bar: Bar;
   lastAt: Instant;
-  /** Prices arrived without a long gap since the interval began. */
+  /** Whether prices have arrived without a long gap since the interval began. */
   isWhole: boolean;
 }
 
 /**
- * Builds bars from the reference prices that this process sees. It never invents a bar: an interval has none if
- * prices were missing for longer than two price ages or half of the interval, or if the process did not observe all
- * of it. Saves finished bars for the next process.
+ * Builds bars from the reference prices that this process sees. It never invents a bar. An interval has no bar if
+ * prices were missing for longer than two price ages or half of the interval, or if the process did not observe the
+ * whole interval. Saves finished bars for the next process.
  */
 export class LiveBars {
   readonly #desk: LiveBarsContext;
@@ -95,7 +95,7 @@ export class LiveBars {
     const at = this.#desk.ports.clock.wall();
     for (const { pair, intervalMs, bars } of this.#desk.ports.bars?.read() ?? []) {
       const series = this.#series.get(keyOf(pair, intervalMs));
-      // The clock has gone back since these bars were built: they lie in the future.
+      // The clock has gone back since these bars were built, so they lie in the future.
       if (series?.bars.length === 0)
         series.bars = bars.filter(({ from }) => from + intervalMs <= at).slice(-series.count);
     }
@@ -115,7 +115,7 @@ export class LiveBars {
         now.bar = { from, open, high: greatest(high, mid), low: least(low, mid), close: mid };
         now.lastAt = at;
       } else {
-        // After the clock went back, no interval observed twice becomes a bar.
+        // After the clock went back, an interval that is observed a second time does not become a bar.
         series.bars = series.bars.filter((bar) => bar.from < from);
         const bar = { from, open: mid, high: mid, low: mid, close: mid };
         series.now = { bar, lastAt: at, isWhole: at - from <= this.#holeMs(intervalMs) };

@@ -63,7 +63,7 @@ export class PtsWatch {
     this.#observer = observer;
   }
 
-  /** Whether the first read is pending: the venue has neither reported the credit terms nor refused to. */
+  /** Whether the first read is pending, because the venue has neither reported the credit terms nor refused to. */
   isPending(): boolean {
     const { use, carryBpsMax } = this.#policy.pts;
     if (use === 'never') return false;
@@ -97,7 +97,7 @@ export class PtsWatch {
     return this.#isFresh(this.#modes) ? this.#modes?.value.get(pair) : undefined;
   }
 
-  /** The last known cost of borrowing `currency`, of any age: terms change seldom, and debts continue. */
+  /** The last known cost of borrowing `currency`, however old, because terms seldom change and debts continue. */
   rate(currency: string): FundingRate | undefined {
     return this.#told.get(currency);
   }
@@ -132,7 +132,7 @@ export class PtsWatch {
       : Math.min(pollMs, FIRST_RETRY_MS * 2 ** Math.min(10, this.#failures - 1));
   }
 
-  /** Reads both values once; after a failure the known values age. Completes. */
+  /** Reads both values once. After a failure, the known values stay and grow older. Completes. */
   poll(): Observable<never> {
     const { venue, clock } = this.#ports;
     const modes = this.#paced(venue.riskModes()).pipe(

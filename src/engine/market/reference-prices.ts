@@ -54,11 +54,11 @@ interface Wiring {
   halt(why: string): Observable<never>;
 }
 
-/** Size of a probe where no rate converts the configured amount and no minimum is set. */
+/** Size of a probe if no rate converts the configured amount and no minimum is set. */
 const PROBE_QUANTITY = quantity('0.001');
 const RETRY_MS = 1_000;
 
-/** Largest distance between the two sides of a probe: a tenth. */
+/** Largest relative distance between the two sides of a probe: a tenth. */
 const SIDES_APART_BPS_MAX = 1_000;
 
 /** Two prices count as simultaneous when they are at most this far apart, milliseconds. */
@@ -110,15 +110,16 @@ export class References {
     if (ports.market?.look !== undefined) return ports.market.look(pair);
     const known = this.#prices.get(pair);
     if (known === undefined) return undefined;
-    // The wall clock may step back: a price seen too long ago is stale regardless of its timestamp.
+    // The wall clock may step back, so a price seen too long ago is stale regardless of its timestamp.
     const ageMs = ports.clock.monotonic() - known.seenAt;
     const { maxAgeMs } = policy.reference;
     return ageMs <= maxAgeMs && isFresh(known.price, ports.clock.wall(), maxAgeMs) ? known.price : undefined;
   }
 
   /**
-   * Distance between feed and probe when both last had simultaneous prices, basis points; `undefined` if never or too long
-   * ago. Prices of different instants are not comparable, because the market may have moved.
+   * Distance between feed and probe when both last had simultaneous prices, in basis points; `undefined` if they never
+   * had any or had them too long ago. Prices of different instants are not comparable, because the market may have
+   * moved.
    */
   gapBps(pair: string): Ratio | undefined {
     const { ports, policy } = this.#wiring;
@@ -128,8 +129,8 @@ export class References {
   }
 
   /**
-   * A quote disagreed with the reference price of a pair. A price from probes is dropped: the feed replaces it, or the
-   * next use probes again. A feed price stays, because the feed updates independently of the quotes.
+   * A quote disagreed with the reference price of a pair. A price from probes is dropped, so that the feed replaces it
+   * or the next use probes again. A feed price stays, because the feed updates independently of the quotes.
    */
   renew(pair: string): void {
     if (this.#prices.get(pair)?.price.source !== 'probe') return;
@@ -168,7 +169,7 @@ export class References {
 
   /**
    * Keeps prices of these pairs fresh while subscribed. `lookout$` describes the awaited prices, and emits on each
-   * change: a market that can look ahead skips all others. Never emits.
+   * change, so that a market that can look ahead skips all other prices. Never emits.
    */
   follow(pairs: readonly string[], lookout$: Observable<Lookout>): Observable<never> {
     const { market } = this.#wiring.ports;
@@ -177,8 +178,8 @@ export class References {
   }
 
   /**
-   * New prices of these pairs. A market that can be queried knows all prices of an instant at once, so the first price of an
-   * instant stands for all of them.
+   * New prices of these pairs. A market that can be queried knows all prices of an instant simultaneously, so the first
+   * price of an instant stands for all of them.
    */
   changesOf(pairs: readonly string[]): Observable<ReferencePrice> {
     const changes$ = this.changed$.pipe(filter(({ pair }) => pairs.includes(pair)));
@@ -217,7 +218,7 @@ export class References {
   /** Probes until the pair has a fresh price. Never emits. */
   #insist(pair: string): Observable<never> {
     const { ports, policy } = this.#wiring;
-    // Full jitter: pairs without a price must not probe in step and leave slices no quote requests.
+    // Full jitter, because pairs without a price must not probe in step and leave no quote requests to slices.
     const waitMs = (): number => {
       const failures = this.#failures.get(pair)?.count ?? 0;
       return RETRY_MS + ports.random.next() * Math.min(policy.retry.capMs, RETRY_MS * 2 ** failures);
@@ -257,7 +258,7 @@ export class References {
     });
   }
 
-  /** Whether both sides of a probe are credible: the mid of an absurd and a sound price would be absurd. */
+  /** Whether both sides of a probe are credible. The mid of an absurd and a sound price would be absurd. */
   #agree(pair: string, buy: Price, sell: Price): boolean {
     const apart = slippageBps('buy', buy, sell).abs();
     if (apart.lte(SIDES_APART_BPS_MAX)) return true;
@@ -269,7 +270,7 @@ export class References {
     return false;
   }
 
-  /** Requests the price of a small quote; empty without one. It is never executed: it carries no client id. */
+  /** Requests the price of a small quote; empty without a quote. The quote is never executed, because it has no client id. */
   #side(pair: string, side: Side): Observable<Price> {
     const { ports, policy, rateLimiter, observer, footprint, venueHealth } = this.#wiring;
     if (this.#wiring.isHalted()) return EMPTY;

@@ -51,7 +51,7 @@ export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
   readonly size: Size;
   /** Quote currency. */
   readonly amount: Quantity;
-  /** The attempt being checked: its own reservation does not count against it. */
+  /** The attempt being checked. Its own reservation does not count against it. */
   readonly clientId?: string | undefined;
 }
 
@@ -59,10 +59,7 @@ export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
 export const riskContextOf = (desk: RiskContextSource, trial: Trial): RiskContext =>
   new DeskWorld(desk, trial);
 
-/**
- * Sums are computed only when a limit reads them: most desks have few limits, and every open attempt counts in a
- * sum.
- */
+/** Sums are computed only when a limit reads them, because most desks have few limits, and every open attempt counts in a sum. */
 class DeskWorld implements RiskContext {
   readonly #desk: RiskContextSource;
   readonly #trial: Trial;
@@ -81,7 +78,7 @@ class DeskWorld implements RiskContext {
     this.#trial = trial;
     this.#today = desk.limitDay.now();
     this.#doubts = doubtsOf(desk, trial);
-    // A pause ends nothing in progress: an attempt that has requested its quote may continue to its order.
+    // A pause ends nothing in progress. An attempt that has requested its quote may continue to its order.
     this.control = trial.clientId !== undefined && control === 'paused' ? 'active' : control;
     this.at = desk.ports.clock.wall();
     this.repeats = repeatsOf(desk, trial, { at: this.at, known, planned: plan?.slices });
@@ -103,7 +100,10 @@ class DeskWorld implements RiskContext {
       : totals.pausedWhy(parent, pair);
   }
 
-  /** Whether a parent that is paused over disagreeing prices may request a trial quote, or has one. The gate approves no order from it. */
+  /**
+   * Whether a parent that is paused because prices disagree may request a trial quote, or has one. The gate approves no
+   * order from it.
+   */
   #isTrial(parent: string): boolean {
     const { ports, priceTrials } = this.#desk;
     return this.#trial.clientId !== undefined || priceTrials.isDue(parent, ports.clock.monotonic());
@@ -198,8 +198,8 @@ function doubtsOf(desk: RiskContextSource, { slice, clientId }: Trial): Doubts {
       notional: add(doubts.notional, money(intent.notional_usd)),
     };
   }
-  // A missing part counts in the parent of its fill. A later parent of the strategy may rely on the account's
-  // balance, which lacks it too.
+  // A missing part counts in its fill's parent. A later parent of the strategy may rely on the account's balance, which
+  // also lacks the missing part.
   const { parent, pair } = slice.intent;
   for (const fill of lacking.values()) {
     if (fill.strategy === slice.strategy && fill.parent !== parent && fill.pair === pair)
@@ -214,7 +214,7 @@ const notRunWhy = (desk: RiskContextSource, slice: OpenSlice): string | undefine
     ? desk.state.totals.strategyPausedWhy(slice.strategy)
     : `strategy ${slice.strategy} is no longer running`;
 
-/** Nothing starts on stale data: a recent whole read of the account is required. */
+/** Nothing starts on stale data. A recent whole read of the account is required. */
 export function blindness(desk: RiskContextSource): RiskContext['blind'] {
   const { accountAgeMaxMs } = desk.policy;
   if (accountAgeMaxMs === undefined) return undefined;
@@ -251,7 +251,7 @@ function gottenPosition(
   return { currency, after: sum };
 }
 
-/** The most that an attempt can add to a currency: no accepted quote is further from the reference than the collar. */
+/** The most that an attempt can add to a currency, because no accepted quote is further from the reference than the collar allows. */
 function incoming(intent: IntentRecord, currency: string, collarBps: ReturnType<typeof ratio>): Quantity {
   const sized = quantity(intent.size);
   const reach = fraction(collarBps, ratio('10000'));

@@ -59,19 +59,19 @@ const ROUNDS_KEPT = 5;
 /** Interval between two rounds of one ladder; longer after a round without prices. */
 const ROUND_GAP_MS = 15 * SECOND_MS;
 const FAILED_GAP_MS = MINUTE_MS;
-/** Prices further apart in time than this do not show the impact of size. */
+/** Prices that are further apart in time than this do not show the impact of size. */
 const ROUND_MAX_MS = 10 * SECOND_MS;
 /** Probes only for strategies that trade now or will within this time. */
 const LEAD_MS = 5 * MINUTE_MS;
-/** No probes this shortly before planned activity, so that its quotes find the whole limit free. */
+/** No probes this shortly before planned activity, so that the whole limit is free for that activity's quotes. */
 const QUIET_MS = 3 * SECOND_MS;
 const LOOK_MS = SECOND_MS;
 const RARE_LOOK_MS = MINUTE_MS;
 const IDLE_LOOK_MS = 200;
 
 /**
- * Probes the sizes of ladders while the quote limit is idle. A probe has no client id, so it can never be executed.
- * It uses one place of an otherwise empty window, and none shortly before planned activity. Never emits.
+ * Probes the sizes of ladders while the quote limit is idle. A probe has no client id, so it can never be executed. It
+ * uses one place in an otherwise empty window, and no place shortly before planned activity. Never emits.
  */
 export function probeSizes(desk: SizeProbingContext): Observable<never> {
   const { clock, strategies } = desk.ports;
@@ -104,7 +104,7 @@ function isDue(desk: SizeProbingContext, strategy: string, { pair, side }: Ladde
   return isNear && desk.footprint.allowsLadder(pair);
 }
 
-/** Requests each size in turn; keeps the round if all were priced in time. */
+/** Requests one size after the other; keeps the round if all were priced in time. */
 function climb(desk: SizeProbingContext, wish: LadderWish): Observable<never> {
   const { clock } = desk.ports;
   const { pair, side } = wish;

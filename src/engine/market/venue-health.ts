@@ -12,7 +12,7 @@ export interface Outage {
   readonly count: number;
   readonly reason: Reason;
   readonly detail: string;
-  /** Whether it was reported as critical. */
+  /** Whether the outage was reported as critical. */
   readonly isGrave: boolean;
 }
 
@@ -21,18 +21,15 @@ export type VenueFault = Pick<Outage, 'reason' | 'detail'>;
 
 /** Consecutive failures after which the operator is alerted. */
 const TOLD = 3;
-/** An outage of this length is critical: with the first failure and its timeout, within a minute of its start. */
+/** An outage of this length is critical. With the first failure and its timeout, it is reported within a minute of its start. */
 const GRAVE_MS = 30_000;
 /** A failure this long after the previous one starts a new outage. */
 const APART_MS = 5 * MINUTE_MS;
 
-/**
- * A failure explains the end of a slice within this time after it: a slice that still wants to trade has retried by
- * then.
- */
+/** A failure explains why a slice ended within this time after it, because a slice that still wants to trade has retried by then. */
 const RECENT_MS = MINUTE_MS;
 
-/** Key of the outage in which the venue answers nothing. All other keys are pairs. */
+/** Key of the outage in which the venue does not respond at all. All other keys are pairs. */
 const VENUE = '';
 
 /** Responses to a quote request that contain no quote, through a fault of the venue. */
@@ -99,7 +96,7 @@ export class VenueHealth {
     return [VENUE, pair].map((key) => this.#outages.get(key)).find(isRecent);
   }
 
-  /** The outage in which the venue answers nothing, once it was reported. */
+  /** The outage in which the venue does not respond at all, once it was reported. */
   get unreachable(): Outage | undefined {
     const outage = this.#outages.get(VENUE);
     return outage !== undefined && outage.count >= TOLD ? outage : undefined;

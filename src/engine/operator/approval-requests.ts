@@ -65,8 +65,9 @@ type Approve = Command & { readonly do: 'approve' };
 type TakeBack = Command & { readonly do: 'withdraw' | 'reject' };
 
 /**
- * Requests that need approval: a person or the desk proposes, others approve, and the journal records every step. An
- * approved command is executed immediately; approvals for files and parents are looked up by subject. Never emits.
+ * Handles requests that need approval. A person or the desk proposes, others approve, and the journal records every
+ * step. An approved command is executed immediately; approvals for files and parents are looked up by subject. Never
+ * emits.
  */
 export const approvalRequests = (desk: RequestsContext): Observable<unknown> =>
   merge(
@@ -78,7 +79,7 @@ export const approvalRequests = (desk: RequestsContext): Observable<unknown> =>
       }),
     ),
     desk.wished$.pipe(
-      // Deferred by a tick: the stage that needs the approval is still running.
+      // Deferred by a tick, because the stage that needs the approval is still running.
       observeOn(desk.ports.clock.scheduler),
       filter(
         ({ subject }) => desk.state.overrides.of(subject) === undefined && desk.proposals.mayWish(subject),
@@ -129,12 +130,13 @@ interface Proposing {
   readonly by: string;
   readonly why: string;
   /**
-   * A person's proposal. It is answered once durable. The desk executes the guarded command once the others approve.
+   * A person's proposal. The person receives a response once it is durable. The desk executes the guarded command once
+   * the others approve.
    */
   readonly command: (Command & { readonly do: 'propose' }) | Guarded;
 }
 
-/** Records the proposal, and answers by when others must approve it. */
+/** Records the proposal, and responds with the time by which others must approve it. */
 export function proposed(
   desk: RequestsContext,
   { wish, requirement, by, why, command }: Proposing,
@@ -148,7 +150,7 @@ export function proposed(
     return EMPTY;
   }
   const id = desk.proposals.nextId(desk.state.overrides.proposed);
-  // The monotonic clock also limits it: setting the wall clock back must not extend it.
+  // The monotonic clock also limits the proposal, because setting the wall clock back must not extend it.
   const until = after(clock.monotonic(), withinMs);
   const held = command.do === 'propose' ? undefined : command;
   desk.proposals.set(id, { until, token, command: held }, clock.monotonic());
@@ -184,7 +186,7 @@ function tooManyFault(
     : `${name} has ${OPEN_MAX} open requests, the maximum for one person: withdraw some, or wait until they are decided`;
 }
 
-/** States that one more person must approve, or that not every person counts. */
+/** Returns a note that one more person must approve, or that not every person counts. */
 const manyWords = ({ needs, rule }: Requirement): string =>
   needs.length === 1 && needs[0]?.count === 1 && needs[0].groups[0] === 'approvers'
     ? ''
@@ -303,7 +305,7 @@ function approve(desk: RequestsContext, command: Approve): Observable<unknown> {
   );
 }
 
-/** Acts on the last approval. A command is taken once, so it cannot run twice. */
+/** Acts on the last approval. A command is taken only once, so it cannot run twice. */
 function carryOut(desk: RequestsContext, { proposal, agreed: people }: Override, approval: Approve): void {
   const { override: id } = proposal;
   const held = desk.proposals.takeCommand(id);
@@ -357,7 +359,7 @@ function takeBackFault(
   return desk.proposals.isBusy(id) ? BUSY : undefined;
 }
 
-/** Why this person may not reject the request as it stands, or not withdraw it. */
+/** Why this person may not reject the request as it stands, or may not withdraw it. */
 export function mayTakeBackFault(
   desk: Pick<RequestsContext, 'ports' | 'proposals' | 'state'>,
   known: Override | undefined,
@@ -452,8 +454,8 @@ export function mayApproveFault(
   if (known.agreed.some((one) => isInitiator(one, { by, token }))) return `${name} has approved it already`;
   const isKnown = kindOf(proposal) !== 'parent' || proposal.amount !== undefined;
   if (proposal.needs !== undefined && isDurable(proposal) && isKnown) {
-    // A request may outlive a restart that brings another policy: each approval is judged by the policy in force when
-    // it is given.
+    // A request may outlive a restart that brings another policy, so each approval is judged by the policy in force
+    // when it is given.
     const now = requirementOfRequest(policyInForce(desk), proposal);
     if (now.outcome === 'block') return `${id} can no longer be approved: ${blockedWords(now)}`;
     if (now.outcome === 'require' && !isAtLeast(proposal.needs, now))

@@ -53,7 +53,7 @@ export const isHeld = (desk: ApprovalsContext, command: Command): command is Gua
 export const commands = (desk: ApprovalsContext): Observable<Command> =>
   merge(desk.ports.operator$.pipe(filter((command) => !isHeld(desk, command))), desk.agreed$);
 
-/** Whether the desk distinguishes people: then the requester must be a person, too. */
+/** Whether the desk distinguishes people, in which case the requester must also be a person. */
 export const isStrict = ({ policy, state }: Pick<Desk, 'policy' | 'state'>): boolean =>
   policy.approvals !== undefined ||
   policy.fourEyes === true ||
@@ -67,7 +67,7 @@ export function personFault(token: UsedToken | undefined): string | undefined {
   return `${whose} does not count as one of two people: use the token of a person in operate.tokens, with --url`;
 }
 
-/** States that the policy blocks the request, and by which rule. */
+/** States that the policy blocks the request, and which rule does so. */
 export const blockedWords = ({ rule }: Requirement): string =>
   rule === undefined
     ? 'no rule of operate.policy matches it, so it is blocked'

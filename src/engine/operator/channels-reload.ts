@@ -5,7 +5,7 @@ import type { ReloadedBy } from './strategy-approvals.ts';
 
 /** The effect of a reload on the notification channels. */
 export interface PlannedChannels extends Pick<Verdict, 'wish' | 'approval'> {
-  /** The changes in words; none: the channels stay as they are. */
+  /** The changes in words; if there are none, the channels stay as they are. */
   readonly changes: readonly string[];
   /** Changes in the file that are refused, and why. */
   readonly kept: readonly string[];

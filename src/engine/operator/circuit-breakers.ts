@@ -80,7 +80,7 @@ export function circuitBreakers(
 
 /**
  * Whether quotes of a parent were outside the collar often enough and for long enough. Reference prices expire after
- * `reference.max_age`, so the quotes disagreed with at least two of them: one absurd price cannot pause a parent.
+ * `reference.max_age`, so the quotes disagreed with at least two of them, and one absurd price cannot pause a parent.
  */
 function haveDisagreed({ state, policy, ports }: CircuitBreakersContext, parent: string): boolean {
   const known = state.totals.parent(parent);
@@ -91,7 +91,7 @@ function haveDisagreed({ state, policy, ports }: CircuitBreakersContext, parent:
   return isLong && collars >= (policy.limits.collarDiscardsMax ?? COLLAR_DISCARDS);
 }
 
-/** Ends the pause of a parent over disagreeing prices; a person's pause stays. */
+/** Ends a parent's pause because of disagreeing prices; a person's pause stays. */
 function resumeParent(desk: CircuitBreakersContext, parent: string, detail: string): readonly RecordBody[] {
   if (!desk.state.totals.isPricePaused(parent)) return [];
   desk.priceTrials.end(parent);
@@ -134,7 +134,7 @@ const withFill = (known: ParentTotals, fill: FillRecord): ParentTotals => ({
   fees: add(known.fees, money(fill.fees)),
 });
 
-/** Exceeding the parent or slice by more than one unit of the currency means a bug or a broken venue. */
+/** A fill that exceeds its parent or slice by more than one unit of the currency means a bug or a broken venue. */
 function capBroken(
   desk: CircuitBreakersContext,
   fill: FillRecord,
@@ -185,7 +185,7 @@ function dayBroken(desk: CircuitBreakersContext, fill: FillRecord): BadEnd | und
     : undefined;
 }
 
-/** Text for the journal, code first, so that it can be searched. */
+/** Text for the journal. The code comes first, so that it can be searched for. */
 const words = ({ reason, detail }: BadEnd): string => `${reason}: ${detail}`;
 
 function pauseParent(desk: CircuitBreakersContext, parent: string, end: BadEnd): ControlRecord {
@@ -193,7 +193,7 @@ function pauseParent(desk: CircuitBreakersContext, parent: string, end: BadEnd):
   return { kind: 'control', state: 'paused', parent, by: 'tranche', why: words(end) };
 }
 
-/** A pause that ends automatically is not enough here: this one waits for a person. */
+/** A pause that ends automatically is not enough here. This pause waits for a person. */
 const pauseDesk = (desk: CircuitBreakersContext, end: BadEnd): readonly RecordBody[] =>
   desk.control === 'active' || (desk.control === 'paused' && desk.state.controlUntil !== undefined)
     ? [{ kind: 'control', state: 'paused', by: 'tranche', why: words(end) }]

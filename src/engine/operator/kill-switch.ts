@@ -21,7 +21,7 @@ export class KillSwitch {
     this.#listeners.push(listener);
   }
 
-  /** The current halt. Reads the halt file unless memory already has it. */
+  /** The current halt. Reads the halt file unless memory already holds the halt. */
   get halt(): Halt | undefined {
     if (this.#halt === undefined) this.look();
     return this.#halt;
@@ -31,7 +31,7 @@ export class KillSwitch {
     return this.halt !== undefined;
   }
 
-  /** Whether a halt file exists, without halting for it: for a command that lifts the halt. */
+  /** Whether a halt file exists. Does not halt because of it; for a command that lifts the halt. */
   get isNoted(): boolean {
     return this.#noted() !== undefined;
   }
@@ -41,10 +41,7 @@ export class KillSwitch {
     return this.#port !== undefined;
   }
 
-  /**
-   * Why the halt file could not be written: the halt is in memory, but a restart will not know it. `undefined` on
-   * success.
-   */
+  /** Why the halt file could not be written; `undefined` on success. The halt is in memory, but will be unknown after a restart. */
   get fault(): string | undefined {
     return this.#fault;
   }
@@ -68,10 +65,7 @@ export class KillSwitch {
     this.#tell(halt);
   }
 
-  /**
-   * Removes the halt file, then clears memory. @throws when the file cannot be removed: then the kill switch
-   * stays set.
-   */
+  /** Removes the halt file, then clears memory. @throws if the file cannot be removed, in which case the kill switch stays set */
   clear(): void {
     this.#port?.clear();
     this.#halt = undefined;

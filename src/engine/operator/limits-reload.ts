@@ -58,7 +58,7 @@ export function planLimits(
   };
 }
 
-/** Whether the policy in force allows loosening these limits now; an approval covers exactly these changes. */
+/** Whether the policy in force allows loosening these limits now. An approval covers exactly these changes. */
 const mayLoosen = (desk: LimitsReloadContext, loosened: readonly string[], asker: ReloadedBy): Verdict =>
   desk.state.limits.raised === undefined
     ? mayChange(

@@ -40,7 +40,7 @@ const isControl = (command: Command): command is Control =>
   ['pause', 'resume', 'halt', 'rearm'].includes(command.do);
 type Rearm = Command & { readonly do: 'rearm' };
 
-/** Executes and records commands of the operator and halt files. Never emits. */
+/** Executes and records operator commands and halt files. Never emits. */
 export function operate(desk: CommandContext): Observable<never> {
   const carriedOut = commands(desk).pipe(
     filter(isControl),
@@ -91,7 +91,7 @@ function obey(desk: CommandContext, command: Control): Observable<unknown> {
   }
 }
 
-/** Pauses or resumes the named scope, and answers with the result. */
+/** Pauses or resumes the named scope, and responds with the result. */
 function turn(
   desk: CommandContext,
   command: Command & { readonly do: 'pause' | 'resume' },
@@ -128,7 +128,7 @@ function turn(
   ]);
 }
 
-/** Ends a pause at its end time, also one set before this process started. */
+/** Ends a pause at its end time, even if the pause began before this process started. */
 function resumeInTime(desk: CommandContext): Observable<unknown> {
   return watch(desk.changed$, () => desk.state.controlUntil).pipe(
     distinctUntilChanged(),
@@ -165,7 +165,7 @@ function turnFault(
     const isHeld = desk.control === 'paused' || desk.control === 'reducing';
     if (command.forMs !== undefined && isHeld && desk.state.controlUntil === undefined)
       return `the desk is ${desk.control} without an end: ${desk.controlWhy}. A pause with an end would lift that`;
-    // A halt is latched: resume does not lift it.
+    // A halt is latched; a resume does not lift it.
     return desk.control === 'halted'
       ? `the desk is halted: ${desk.controlWhy}. Lift the halt with rearm`
       : undefined;
@@ -270,8 +270,7 @@ function rearm(desk: CommandContext, command: Rearm): Observable<unknown> {
     }),
     catchError((error: unknown) => {
       if (desk.state.control === 'halted') throw error;
-      // The record is durable, but the file could not be removed: the kill switch stays set, and the desk records
-      // that.
+      // The record is durable, but the file could not be removed. The kill switch stays set, and the desk records that.
       answer(
         false,
         `the halt file cannot be removed: ${error instanceof Error ? error.message : String(error)}`,

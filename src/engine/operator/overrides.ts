@@ -19,8 +19,8 @@ export type OverridesContext = Pick<Desk, 'instruments' | 'limitDay'> & Requests
 type Propose = Command & { readonly do: 'propose' };
 
 /**
- * Overrides of a limit for one order: proposed here, approved like any request. Only the attempt whose intent names
- * an override uses it, once. An override ends after its minutes, or with the process.
+ * Overrides of a limit for one order. They are proposed here and approved like any request. Only the attempt whose
+ * intent names an override uses it, once. An override ends after its minutes, or with the process.
  */
 export const overrides = (desk: OverridesContext): Observable<unknown> =>
   desk.ports.operator$.pipe(
@@ -53,7 +53,7 @@ function propose(desk: OverridesContext, command: Propose): Observable<unknown> 
   return proposed(desk, { wish, requirement: { ...requirement, withinMs }, by, why, command });
 }
 
-/** The subject must exist: an override for a wrong id would wait unnoticed. */
+/** The subject must exist, because an override for a wrong id would wait unnoticed. */
 function targetFault(desk: OverridesContext, { parent, pair }: Propose): string | undefined {
   if (pair !== undefined && 'problem' in desk.instruments.pair(pair))
     return `the account has no pair ${pair}`;
@@ -62,7 +62,7 @@ function targetFault(desk: OverridesContext, { parent, pair }: Propose): string 
     : `there is no parent ${parent} yet`;
 }
 
-/** The currencies are unknown before the venue was queried, and for a pair that it no longer lists. */
+/** The currencies are unknown before the venue has been queried, and for a pair that the venue no longer lists. */
 const orderOf = (desk: OverridesContext, { intent }: OpenSlice): OverriddenOrder => {
   const { parent, slice, pair, side } = intent;
   const known = desk.instruments.pair(pair);
@@ -80,15 +80,15 @@ export function* overridesFor(
   const order = orderOf(desk, slice);
   for (const [id, { proposal, approvedBy, usedBy, ended }] of desk.state.overrides.all()) {
     if (approvedBy === undefined || ended !== undefined || usedBy !== clientId || isOver(desk, id)) continue;
-    // With an open doubt, more than this one order is at stake, and nobody has reviewed that.
+    // With an open doubt, more than this one order is at stake, and nobody has reviewed this.
     if (proposal.limit === 'max_order_notional' && desk.state.hasDoubts()) continue;
     if (concerns(proposal, order)) yield { id, limits: loosened(desk.policy.limits, proposal, order) };
   }
 }
 
 /**
- * The limits for this order, with those of the day loosened by the overrides used today: their orders were meant to
- * exceed them.
+ * The limits for this order. The daily limits are loosened by the overrides used today, because the overridden orders
+ * were meant to exceed them.
  */
 export function dayLimits(desk: OverridesContext, slice: OpenSlice | undefined): Limits {
   let { limits } = desk.policy;

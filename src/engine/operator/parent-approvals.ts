@@ -28,11 +28,11 @@ interface JudgedParent {
    * trades.
    */
   readonly totals: readonly { readonly amount: Quantity; readonly currency: string }[];
-  /** The total covers the whole parent: one that started below the threshold continues. */
+  /** The total covers the whole parent, so a parent that started below the threshold continues. */
   readonly isWhole: boolean;
 }
 
-/** Whether the policy of the desk covers parents at all: the built-in one does not. */
+/** Whether the desk's policy covers parents at all; the built-in policy does not. */
 const looksAtParents = ({ policy, state }: Pick<Desk, 'policy' | 'state'>): boolean =>
   policy.approvals !== undefined || state.limits.agreed?.policy !== undefined;
 
@@ -48,8 +48,8 @@ export function askedParentRefusal(desk: ParentApprovalsContext, slice: OpenSlic
 }
 
 /**
- * The same for a parent without an earlier decision: judges it by its amount at the current reference prices, and
- * requests approval if the policy requires it.
+ * The same reason for a parent without an earlier decision. Judges the parent by its amount at the current reference
+ * prices, and requests approval if the policy requires it.
  */
 export const parentRefusal = (desk: ParentApprovalsContext, slice: OpenSlice): Refusal | undefined =>
   judgedParent(desk, slice).refusal;
@@ -71,7 +71,7 @@ function judgedParent(desk: ParentApprovalsContext, slice: OpenSlice): Judgement
   const parent = parentOf(desk, slice);
   const [id, known] = desk.state.overrides.of(parent.subject) ?? [];
   if (id !== undefined && known !== undefined) return { refusal: refusalOf(desk, id, known) };
-  // The parent began when it needed no approval: a price move does not stop it halfway.
+  // The parent began when it needed no approval, and a price move does not stop it halfway.
   const filled = desk.state.totals.parent(slice.intent.parent)?.filled;
   if (parent.isWhole && filled !== undefined && !filled.isZero()) return {};
   const { strategy, intent } = slice;
@@ -149,9 +149,9 @@ function amountOf(
 }
 
 /**
- * The parent of a slice: the whole run if the strategy plans one parent of known size; otherwise only this parent, judged
- * by the total that the strategy reports and by its decisions so far. A strategy that reports no total counts as
- * unlimited.
+ * The parent of a slice, for approval: the whole run if the strategy plans one parent of known size. Otherwise only
+ * this parent, judged by the total that the strategy reports and by its decisions so far. A strategy that reports no
+ * total counts as unlimited.
  */
 function parentOf(desk: ParentApprovalsContext, { strategy, hash, intent }: OpenSlice): JudgedParent {
   const life = desk.state.lives.get(strategy);
@@ -229,5 +229,5 @@ const sideIn = (document: unknown): string =>
     ? `${document.side} `
     : '';
 
-/** Limits how many prices are requested from the venue at once. */
+/** Limits how many prices are requested from the venue simultaneously. */
 const ASKED_AT_ONCE = 4;

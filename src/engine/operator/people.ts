@@ -12,7 +12,7 @@ type PersonCommand = Command & { readonly do: 'person' };
 /** People who may sign in or were invited, and the passkeys of one person. */
 const PEOPLE_MAX = 500;
 const PASSKEYS_MAX = 10;
-/** The same format as token names, because the journal holds both. */
+/** The same format as that of token names, because the journal contains both. */
 const NAME = /^[\w.@-]{1,60}$/u;
 
 /** Records invitations, enrolments, sign-ins and removals, if they are allowed. */

@@ -13,7 +13,7 @@ export interface Proposal {
   readonly command?: Guarded | undefined;
 }
 
-/** A request of the desk itself: it outlives the process, and is looked up by subject. */
+/** Whether this is a request of the desk itself, which outlives the process and is looked up by subject. */
 export interface Wish {
   readonly request: RequestKind;
   readonly asks: string;
@@ -36,13 +36,13 @@ export class Proposals {
   /** Subjects of the desk's own requests that are not durable yet. */
   readonly #wished = new Set<string>();
 
-  /** The id of the next proposal; `known`: how many the journal holds. */
+  /** The id of the next proposal; `known`: the number of proposals in the journal. */
   nextId(known: number): string {
     this.#asked = Math.max(this.#asked, known) + 1;
     return `ov-${this.#asked}`;
   }
 
-  /** Adds a proposal and drops expired ones, as of `now`. Each person has few that are open. */
+  /** Adds a proposal and drops those that have expired by `now`. Each person has few open proposals. */
   set(id: string, proposal: Proposal, now: Monotonic): void {
     if (this.#all.size >= SWEPT_FROM)
       for (const [other, { until }] of this.#all) if (until <= now) this.#all.delete(other);
@@ -58,7 +58,7 @@ export class Proposals {
     return this.#all.get(id);
   }
 
-  /** Takes the command of a proposal, once: a second caller gets nothing. */
+  /** Takes the command of a proposal. Only the first caller gets it. */
   takeCommand(id: string): Guarded | undefined {
     const proposal = this.#all.get(id);
     if (proposal?.command === undefined) return undefined;
@@ -66,7 +66,7 @@ export class Proposals {
     return proposal.command;
   }
 
-  /** Whether a decision on the proposal is being recorded: two decisions must not be recorded at once. */
+  /** Whether a decision on the proposal is being recorded. Two decisions must not be recorded simultaneously. */
   isBusy(id: string): boolean {
     return this.#busy.has(id);
   }
@@ -79,14 +79,14 @@ export class Proposals {
     this.#busy.delete(id);
   }
 
-  /** Whether a request for this subject may be created: not while one is being recorded. */
+  /** Whether a request for this subject may be created, which is not the case while one is being recorded. */
   mayWish(subject: string): boolean {
     if (this.#wished.has(subject)) return false;
     this.#wished.add(subject);
     return true;
   }
 
-  /** The request is durable: the same subject may be requested again once it has ended. */
+  /** The request is durable. The same subject may be requested again once this request has ended. */
   granted(subject: string): void {
     this.#wished.delete(subject);
   }

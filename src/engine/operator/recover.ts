@@ -70,11 +70,12 @@ export function recover(desk: RecoverContext): Observable<never> {
     defer(() => learnVenue(desk)),
     defer(() => checkPairs(desk)),
     defer(() => firstRead(desk)),
-    // Last, because a strategy without start_time begins now: a long first read must not cost it its first slots.
+    // Last, because a strategy without `start_time` begins now, and a long first read must not cost it its first slots.
     defer(() => beginLives(desk)),
     of('over' as const),
   );
-  // If the venue is permanently gone, only a person can resolve its doubts; that must not wait for the venue.
+  // If the venue is permanently gone, only a person can resolve the doubts, and the person must not have to wait for
+  // the venue.
   const resolved = resolutions(desk).pipe(record(desk, EMPTY), ignoreElements());
   return merge(steps, resolved).pipe(
     takeWhile((step) => step !== 'over'),
@@ -87,10 +88,7 @@ export interface TakeOverOptions {
   readonly rearm?: string | undefined;
   /** Lifts the halt even with open doubts. */
   readonly withOpenDoubts?: boolean | undefined;
-  /**
-   * Why the journal may continue with another token or address: the operator confirms that it is the same
-   * account.
-   */
+  /** Why the journal may continue with another token or address. The operator thereby confirms that it is the same account. */
   readonly accountChanged?: string | undefined;
 }
 
@@ -120,13 +118,13 @@ export function takeOver(
     ports.journal.prove?.(); // damaged records may not make sense before the damage is detected
     throw error;
   }
-  // A journal that never read an account belongs to none yet, so that a mistyped token does not bind it.
+  // A journal that has never read an account does not belong to one yet, so that a mistyped token does not bind it.
   const isOther =
     state.account !== undefined && state.account !== policy.account && state.balancesReadAt !== undefined;
   if (isOther && accountChanged === undefined)
     return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
   desk.account.inheritedAt = state.lastRecordAt;
-  // Its age is unknown: it counts as now.
+  // Its age is unknown, so its time counts as now.
   if (state.isUnconfirmed) desk.account.lastFillAt = ports.clock.monotonic();
   checkClock(desk);
   if (state.lastRecordAt !== undefined) desk.limitDay.inherit(state.lastRecordAt);
@@ -174,7 +172,7 @@ export function takeOver(
       bookingMarginMs: policy.inDoubt.bookingMarginMs,
       isTraded: doubt?.reason === 'certainly_traded',
     };
-    // An owner that still runs uses its own clocks, which may have stopped: every period counts from this takeover.
+    // An owner that still runs uses its own clocks, which may have stopped, so every period counts from this takeover.
     const phase = isShared
       ? inherited(atWorst)
       : inherited({
@@ -250,7 +248,7 @@ function beginRequestLog({ state, ports, requestsKnownSince }: RecoverContext): 
     ports.requestLog?.begin(state.startSeq, requestsKnownSince ?? boot);
 }
 
-/** A halt of an earlier process stays; one known only from the halt file is recorded. */
+/** A halt from an earlier process stays. A halt known only from the halt file is recorded. */
 function heldBack(desk: RecoverContext): readonly RecordBody[] {
   const { state, killSwitch } = desk;
   const { controlBy: by, controlWhy: why } = state;
@@ -260,7 +258,7 @@ function heldBack(desk: RecoverContext): readonly RecordBody[] {
   return note === undefined ? [] : [note];
 }
 
-/** Why the desk must not trade before a person has looked; `undefined` if nothing is unusual. */
+/** Why the desk must not trade before a person has checked; `undefined` if nothing is unusual. */
 function suspicionOf({ state, policy, ports, observer }: RecoverContext): string | undefined {
   const { oddity } = ports.journal;
   if (oddity?.what === 'no_anchor') observer.warn(oddity.why);
@@ -293,8 +291,8 @@ function causesOf(deaths: readonly Death[]): string {
 }
 
 /**
- * An earlier process may have used the rate limits: up to its last record if it stopped cleanly, up to a moment ago if
- * it died, because probes and reads leave no record. If it logged its requests, they are known exactly. The last
+ * An earlier process may have used the rate limits until its last record if it stopped cleanly, or until a moment ago
+ * if it died, because probes and reads leave no record. If it logged its requests, they are known exactly. The last
  * requests may still be on their way.
  */
 function holdBack(desk: RecoverContext): void {
@@ -307,7 +305,7 @@ function holdBack(desk: RecoverContext): void {
       ? undefined
       : ports.requestLog?.earlier(state.startSeq, boot);
   const stoppedMs = state.isStopped ? Math.max(0, ports.clock.wall() - state.lastRecordAt) : 0;
-  // Later requests are known one by one; earlier ones are at least this old.
+  // Later requests are known individually; earlier requests are at least this old.
   const agoMs = Math.max(stoppedMs, known === undefined ? 0 : passedSince(known.since, boot));
   if (known !== undefined) {
     desk.requestsKnownSince = known.since;
@@ -332,7 +330,7 @@ function holdBack(desk: RecoverContext): void {
 /** Longest time that the last request of an earlier process takes to reach the venue. */
 const LAST_REQUEST_MS = 1_000;
 
-/** Loads what the account can access. Retries indefinitely: without it nothing can be sized. */
+/** Loads what the account can access. Retries indefinitely, because nothing can be sized without this information. */
 export function learnVenue(desk: RecoverContext): Observable<never> {
   const { venue } = desk.ports;
   const read = <T>(source: Observable<T>): Observable<T> =>
@@ -376,7 +374,7 @@ function backOff(desk: RecoverContext, error: unknown, count: number): Observabl
   }
   const waitMs = Math.min(desk.policy.retry.baseMs * 2 ** count, desk.policy.retry.capMs);
   desk.venueHealth.readFailed(error);
-  // The server is probably not the venue: that has its own alert.
+  // The server is probably not the venue. This has its own alert.
   if (error.code !== 'certificate')
     desk.observer.alert('venue_unreachable', { error: error.message, wait_ms: waitMs });
   return timer(waitMs, desk.ports.clock.scheduler);
@@ -396,7 +394,7 @@ function beginLives(desk: RecoverContext): Observable<never> {
   const sources = [...desk.strategies.sources.values()];
   const planned = planFor(desk, { sources, off: [] }, { by: 'tranche', why: 'the desk starts' });
   const { begin, changes, run, faults } = planned;
-  // A run that continues with its old document may trade a pair that no file names any more.
+  // A run that continues with its old document may trade a pair that no file names any longer.
   const [fault] = [...faults, ...unknownPairs(desk, run)];
   if (fault !== undefined) return throwError(() => new OperatorError('config', fault));
   const { refused, running } = infeasible(desk, planned);
@@ -406,8 +404,7 @@ function beginLives(desk: RecoverContext): Observable<never> {
   desk.strategies.run(run);
   const asked$ = planned.wishes.length === 0 ? EMPTY : desk.journal.append(wishes(desk, planned.wishes));
   if (begin.length === 0) return asked$.pipe(ignoreElements());
-  // Two appends in total: one per strategy would make a thousand strategies wait for the disk a thousand
-  // times.
+  // Two appends in total. With one append per strategy, a thousand strategies would wait for the disk a thousand times.
   return concat(
     desk.journal.append(beginnings(desk, begin)).pipe(ignoreElements()),
     defer(() => firstSteps(desk, begin)).pipe(ignoreElements()),

@@ -48,7 +48,7 @@ export function mayChange(
   const requirement = requirementFor(desk, { kind, by: token?.name ?? by });
   if (requirement.outcome === 'allow') return {};
   if (requirement.outcome === 'block') return { why: blockedWords(requirement) };
-  // Otherwise a person with shell access and a token could act as both people.
+  // Otherwise, a person with shell access and a token could act as both people.
   const fault = isStrict(desk) ? (token === undefined ? NOBODY : personFault(token)) : undefined;
   if (fault !== undefined) return { why: `takes two people: ${fault}` };
   const wish = { request: kind, asks, subject, requirement, difference, by, why, token } as const;

@@ -44,7 +44,7 @@ const QUIET_MS = SECOND_MS;
 
 export type Reload = Command & { readonly do: 'reload' };
 
-/** Number of early reload requests to keep until the desk can read its strategies. */
+/** Number of early reload requests that are kept until the desk can read its strategies. */
 const EARLY_MAX = 8;
 
 type Stop = Command & { readonly do: 'stop' };
@@ -77,7 +77,7 @@ export function reloads(desk: ReloadContext, patient: Observable<Reload>): Obser
     filter((request) => ['strategy', 'limits', 'channels'].includes(kindOf(request))),
     map(({ override }): Reload => ({ do: 'reload', by: 'tranche', why: `${override} is approved` })),
   );
-  // One at a time: until a reload is durable, its new runs cannot be compared with the files.
+  // One at a time, because a reload's new runs cannot be compared with the files until the reload is durable.
   const reloading = merge(patient, requested, changed, approved).pipe(
     concatMap((command) => defer(() => reload(desk, command))),
   );
@@ -167,7 +167,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   if (planned.changes.length === 0 && areSettingsAsBefore) {
     if (limits.kept.length + channels.kept.length > 0)
       return settingsKept(desk, command, { settings, problems: [...lines, ...notes].join('\n') });
-    // From here on, a report is new even if it repeats an earlier one.
+    // From now on, a report is new even if it repeats an earlier one.
     desk.lastReloadReport = '';
     return answered(command, { isDone: true, says: ['nothing has changed', ...notes].join('\n') });
   }
@@ -207,7 +207,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   });
 }
 
-/** A watched folder signals every touched file: an unchanged refusal is reported once. */
+/** A watched folder signals every touched file, so an unchanged refusal is reported only once. */
 function isSaid(desk: ReloadContext, { by }: Reload, { changes }: Planned): boolean {
   const words = JSON.stringify(changes);
   const isAgain =
@@ -243,7 +243,7 @@ const askerOf = ({ by, why, token }: ReloadedBy): ReloadedBy => ({ by, why, toke
 interface Settings {
   readonly limits: PlannedLimits;
   readonly channels: PlannedChannels;
-  /** Where the files come from. */
+  /** The origin of the files. */
   readonly source?: ReloadedSettings | undefined;
 }
 
@@ -322,13 +322,13 @@ export const unknownPairs = (desk: ReloadContext, sources: readonly StrategySour
 
 /** Faults of the strategies that will run. */
 interface Infeasible {
-  /** Of strategies that would start now: the desk refuses to start them. */
+  /** Faults of strategies that would start now, which the desk refuses to start. */
   readonly refused: readonly StrategyFault[];
-  /** Of strategies that already run: they continue, because their orders need this desk. */
+  /** Faults of strategies that already run. They continue, because their orders need this desk. */
   readonly running: readonly StrategyFault[];
 }
 
-/** Which strategies could not trade as they are written. */
+/** States which strategies could not trade as they are written. */
 export function infeasible(desk: ReloadContext, { run, begin }: Planned): Infeasible {
   const faults = desk.ports.strategies?.infeasible?.(run, {
     lives: desk.state.lives,
@@ -345,7 +345,7 @@ export function infeasible(desk: ReloadContext, { run, begin }: Planned): Infeas
 export const faultLine = ({ strategy, says }: StrategyFault): string =>
   `${strategy === undefined ? 'the strategies together' : `strategy ${strategy}`}: ${says}`;
 
-/** If the limits are in another currency, a rate is needed: without one every trade would be refused. */
+/** If the limits are in another currency, a rate is needed, because every trade would otherwise be refused. */
 function unknownRate({ policy, rates }: ReloadContext, quote: string): string | undefined {
   const { currency, orderNotionalMax, dayNotionalMax } = policy.limits;
   if (orderNotionalMax === undefined && dayNotionalMax === undefined) return undefined;
@@ -354,7 +354,7 @@ function unknownRate({ policy, rates }: ReloadContext, quote: string): string | 
     : undefined;
 }
 
-/** Nothing changes: reports the result, and records it unless it was a dry run. */
+/** Nothing changes. Reports the result, and records it unless it was a dry run. */
 function refused(desk: ReloadContext, command: Reload, problems: string): Observable<unknown> {
   command.answer?.({ isDone: false, says: `nothing was changed:\n${problems}` });
   if (command.isDryRun === true) return EMPTY;
@@ -369,7 +369,7 @@ function refused(desk: ReloadContext, command: Reload, problems: string): Observ
   ]);
 }
 
-/** The files change only settings that they may not change: the desk notifies a person, and records who tried. */
+/** The files change only settings that they may not change. The desk notifies a person, and records who tried. */
 function settingsKept(
   desk: ReloadContext,
   command: Reload,

@@ -18,8 +18,8 @@ const isRunNow = (command: Command): command is RunCommand => command.do === 'ru
 export const RUN_WAIT_MS = 3_000;
 
 /**
- * Runs of a strategy that people request. Only the record of the step counts: before it is durable nothing has
- * started, and after it the next process continues the run. An occurrence therefore runs once or not at all.
+ * Runs of a strategy that people request. Only the record of the step counts. Before it is durable, nothing has
+ * started; after that, the next process continues the run. An occurrence therefore runs once or not at all.
  */
 export const runsNow = (desk: RunNowContext): Observable<StrategyWake> =>
   desk.ports.operator$.pipe(

@@ -3,14 +3,14 @@ import type { Monotonic } from '../../core/time.ts';
 import type { StrategyRun } from '../state/engine-state.ts';
 import type { Clock } from '../ports.ts';
 
-/** A wait that ends this soon after it was armed was already true. */
+/** A wait that ends this soon after it was armed was already met. */
 export const AT_ONCE_MS = 100;
 /** Number of idle wakes within a second that a strategy may have. */
 export const IDLE_WAKES_MAX = 10;
 /** Interval between wakes after that. */
 const HOLD_MS = MINUTE_MS;
 
-/** Counts of a strategy that woke immediately and did nothing. */
+/** Counts for a strategy that woke immediately and did nothing. */
 interface Idle {
   count: number;
   /** When the count started. */
@@ -23,16 +23,16 @@ interface Idle {
 
 /** The result of a step. */
 export interface Stepped {
-  /** Whether the wait was already true when it was armed. */
+  /** Whether the wait was already met when it was armed. */
   readonly isAtOnce: boolean;
   /** Whether the step decided nothing: no intent, missed slice, end or consumed outcome. */
   readonly isIdle: boolean;
 }
 
 /**
- * Detects strategies that spin: each step decides nothing, and waits for a condition that is already true. Wakes by
- * new data do not count, however many, nor do steps that trade, pass a slot or consume an outcome, because such a
- * strategy progresses. Counts on the monotonic clock, and starts over with each process.
+ * Detects strategies that spin, because each step decides nothing and waits for a condition that is already met. Wakes
+ * caused by new data do not count, however many there are. Steps that trade, pass a slot or consume an outcome do not
+ * count either, because such a strategy progresses. Counts on the monotonic clock, and starts over with each process.
  */
 export class SpinGuard {
   readonly #clock: Clock;

@@ -13,12 +13,12 @@ export type StrategyApprovalsContext = Pick<Desk, 'policy' | 'ports' | 'proposal
 
 /** Whether a document may start to run. */
 export type StrategyApproval =
-  /** With the request that allowed it, if one was needed. */
+  /** It may start. `request`: the request that allowed it, if one was needed. */
   | { readonly may: true; readonly request?: string | undefined }
-  /** Why not, and the request to make if there is none yet. */
+  /** It may not start: the reason, and the request to make if there is none yet. */
   | { readonly may: false; readonly why: string; readonly wish?: Wish | undefined };
 
-/** Who reloads the files; nobody when a change of the files triggered it, or at a start. */
+/** Who reloads the files; omitted if a change of the files triggered the reload, and at a start. */
 export interface ReloadedBy {
   readonly by: string;
   readonly why: string;
@@ -26,9 +26,9 @@ export interface ReloadedBy {
 }
 
 /**
- * Whether this document may start, or replace a running one, under the policy in force. An approval covers the document by its
- * hash: an edited document needs another, and a started one has used it up. After a rejection or expiry, only a reload by a person
- * asks again.
+ * Whether this document may start, or replace a running one, under the policy in force. An approval covers the document
+ * by its hash: an edited document needs another approval, and a document that has started has used its approval up.
+ * After a rejection or expiry, only a person's reload requests approval again.
  */
 export function strategyApproval(
   desk: StrategyApprovalsContext,

@@ -19,25 +19,20 @@ export interface Lease {
 
 export interface LeaseRequest {
   readonly desk: string;
-  /** One process: another process of the same machine has another name. */
+  /** Name of one process. Another process on the same machine has another name. */
   readonly owner: string;
   readonly leaseMs: number;
 }
 
 /**
- * A store of desks that several owners reach. All Observables are cold, emit once and complete. They error when the
- * store cannot be reached or its response was lost: the call may then have taken effect or not.
+ * A store of desks that several owners reach. All Observables are cold, emit once and complete. They error if the store
+ * cannot be reached or its response was lost; the call may then have taken effect or not.
  */
 export interface LeasePort {
-  /**
-   * Acquires a desk whose lease has ended, by the store's clock, and raises its epoch. `undefined`: another owner has
-   * it.
-   */
+  /** Acquires a desk whose lease has ended on the store's clock, and raises its epoch. `undefined`: another owner has it. */
   acquire(request: LeaseRequest): Observable<Lease | undefined>;
 
-  /**
-   * Extends the lease, even one that has ended, as long as nobody has taken over. `undefined`: another owner has.
-   */
+  /** Extends the lease, even if it has ended, as long as nobody has taken over. `undefined`: another owner has taken over. */
   renew(lease: Lease, leaseMs: number): Observable<Lease | undefined>;
 
   /** Ends the lease now. Has no effect if another owner has taken over. */

@@ -10,7 +10,7 @@ export interface RenewalOptions {
 }
 
 /**
- * Renews the lease three times per lease period while subscribed. Emits once, when another owner has taken over. A failed
+ * Renews the lease three times per lease period while subscribed. Emits once another owner has taken over. A failed
  * renewal proves nothing, because the next one may succeed.
  */
 export const renewals = (

@@ -3,9 +3,9 @@ import type { Observable } from 'rxjs';
 /** Requests that one network address may send in any period, shared by every process behind that address. */
 export interface AddressBudgetPort {
   /**
-   * Reports the use of earlier permits and requests more. Cold; emits once and completes. Errors when the store cannot
-   * be reached or its response was lost. The requested and reported permits then count as used for as long as they
-   * could be, and are not reported again.
+   * Reports the use of earlier permits and requests more. Cold; emits once and completes. Errors if the store cannot be
+   * reached or its response was lost. The requested and reported permits then count as used for as long as they could
+   * be used, and are not reported again.
    */
   exchange(exchange: PermitExchange): Observable<PermitGrant>;
 }
@@ -13,11 +13,11 @@ export interface AddressBudgetPort {
 export interface PermitExchange {
   /** Number of permits needed now; 0 for a report only. */
   readonly wanted: number;
-  /** For orders and doubts: they get permits before all other requests of the address. */
+  /** For orders and doubts, which get permits before all other requests of the address. */
   readonly isUrgent: boolean;
-  /** Permits whose requests have reached the venue, each with the least time since then, milliseconds. */
+  /** Permits whose requests have reached the venue, each with the minimum time since then, in milliseconds. */
   readonly used: readonly { readonly block: number; readonly agoMs: number }[];
-  /** Blocks of the permits that no request has used or will use. */
+  /** Blocks of permits that no request has used or will use. */
   readonly unused: readonly number[];
   /** Blocks with requests that are still unanswered. */
   readonly unanswered: readonly number[];

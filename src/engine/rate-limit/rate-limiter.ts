@@ -40,11 +40,11 @@ export interface PermitRequest {
 export interface Permit {
   /** How long the request waited, milliseconds. */
   readonly waitedMs: number;
-  /** The part of that time spent behind other requests, excluding cool-downs of the venue. Milliseconds. */
+  /** The part of that time spent behind other requests, excluding the venue's cool-downs, in milliseconds. */
   readonly queuedMs: number;
   /** Reports that the response has arrived, or never will. Until then the request counts as on its way to the venue. */
   settle(): void;
-  /** Reports that nothing was sent after all: its place is free immediately. */
+  /** Reports that nothing was sent after all, so the place is free immediately. */
   giveBack(): void;
 }
 
@@ -105,11 +105,11 @@ class Granted implements Permit {
 const COOL_DOWN_MS = 10 * SECOND_MS;
 
 /**
- * A sliding-log limiter. The venue's window counts arrivals, which we cannot see. A request sent at `s` and answered at
- * `r` arrived no later than `r` minus the way back, and a later request needs at least the way there, so its place is
- * free at `r − (smallest possible round trip) + window`. The smallest observed round trip overestimates the smallest
- * possible one, so the spread of the round trips is subtracted: the result is exact without jitter, and late by the
- * jitter otherwise. An unanswered request keeps its place.
+ * A sliding-log limiter. The venue's window counts arrivals, which we cannot see. A request sent at `s` whose response
+ * arrives at `r` reached the venue no later than `r` minus the way back, and a later request needs at least the way
+ * there, so its place is free at `r − (smallest possible round trip) + window`. The smallest observed round trip
+ * overestimates the smallest possible one, so the spread of the round trips is subtracted. The result is exact without
+ * jitter, and otherwise late by the jitter. A request without a response keeps its place.
  */
 export class RateLimiter {
   readonly #clock: Clock;
@@ -185,8 +185,8 @@ export class RateLimiter {
   }
 
   /**
-   * Returns a permit if the request may leave now and is next. Its consequences follow the grant, and may request
-   * more.
+   * Returns a permit if the request may leave now and is next. The consequences of the permit follow the grant, and may
+   * include further requests.
    */
   takeAtOnce(request: PermitRequest): Permit | undefined {
     const now = this.#clock.monotonic();
@@ -249,7 +249,7 @@ export class RateLimiter {
     );
   }
 
-  /** Subscribes to `source` once permitted; the permit is settled when it ends, however it ends. */
+  /** Subscribes to `source` once permitted. The permit is settled when `source` ends, however it ends. */
   through<T>(request: PermitRequest, source: Observable<T>): Observable<T> {
     return this.take(request).pipe(
       mergeMap((permit) =>
@@ -269,7 +269,7 @@ export class RateLimiter {
     );
   }
 
-  /** Blocks `route` for `ms`: the venue demanded it, or another process may just have used the budget. */
+  /** Blocks `route` for `ms`, because the venue demanded it, or because another process may just have used the budget. */
   block(route: Route | 'all', ms: number): void {
     const log = this.#logs.get(route);
     if (log === undefined) return;
@@ -300,7 +300,7 @@ export class RateLimiter {
     return log === undefined ? 0 : log.used(this.#clock.monotonic()) / log.window.max;
   }
 
-  /** Whether nothing waits and the window of `route` is empty: the next request delays no other. */
+  /** Whether nothing waits and the window of `route` is empty, so that the next request delays no other request. */
   isIdle(route: Route): boolean {
     return this.waiting === 0 && this.utilisation(route) === 0;
   }
@@ -319,7 +319,7 @@ export class RateLimiter {
       this.#isGranting = false;
     }
     this.#sleep();
-    // Last: its response may come immediately, and grants again.
+    // Done last, because the response may come immediately, and then grants again.
     this.#shared?.want(this.#demand(this.#shared));
   }
 
@@ -402,7 +402,7 @@ export class RateLimiter {
     return at > now ? at : Math.max(at, this.#shared?.freeAt(now) ?? now);
   }
 
-  /** Number of permits of the address that the waiting requests need now: a quote needs a second one for its order. */
+  /** Number of permits of the address that the waiting requests need now. A quote needs a second permit for its order. */
   #demand(shared: SharedWindow): Demand {
     const now = this.#clock.monotonic();
     let permits = 0;
@@ -416,12 +416,12 @@ export class RateLimiter {
     return { permits, isUrgent };
   }
 
-  /** Schedules the next grant. Places of unanswered requests have no time yet. */
+  /** Schedules the next grant. Places of requests without a response have no time yet. */
   #sleep(): void {
     this.#wakeUp?.unsubscribe();
     this.#wakeUp = undefined;
     if (this.#pending.length === 0) return;
-    // The requester may have unsubscribed: arming its request then drops it.
+    // The requester may have unsubscribed, in which case arming its request drops it.
     for (const pending of this.#pending.filter(({ waiting }) => waiting === undefined)) this.#arm(pending);
     if (this.#pending.length === 0) return;
     const now = this.#clock.monotonic();

@@ -25,7 +25,7 @@ export interface RateWindow {
   settle(place: Place, now: Monotonic): void;
   /** Nothing was sent after all. */
   leave(place: Place): void;
-  /** Counts a request of another process that reaches the venue within `ms` after `now`; negative: before it. */
+  /** Counts a request of another process that reaches the venue within `ms` after `now`, or before it if `ms` is negative. */
   recall(now: Monotonic, ms: number): void;
   used(now: Monotonic): number;
   /** When the next place becomes free: `now` or earlier if one is free, Infinity if the time is unknown. */
@@ -76,7 +76,7 @@ export class RequestWindow implements RateWindow {
     // While there is room, requests whose places have become free need not be removed.
     if (this.#places.length >= this.window.max) this.#clean(now);
     if (this.#places.length < this.window.max) return this.blockedUntil;
-    // All places are taken: one becomes free when enough of the earliest have left.
+    // All places are taken. A place becomes free once enough of the earliest requests have left the window.
     const soonest = this.#places.map((place) => place.freeAt).toSorted((a, b) => a - b);
     return Math.max(soonest[this.#places.length - this.window.max] ?? now, this.blockedUntil);
   }

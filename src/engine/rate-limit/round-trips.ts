@@ -1,6 +1,7 @@
 /**
- * Number of observed round trips before the limiter relies on any. The smallest of only twenty can be too far above
- * the smallest possible: an eleventh request then met ten in a window of ten, in one of 6 000 simulated networks.
+ * Number of observed round trips before the limiter relies on any of them. The smallest of only twenty can be too far
+ * above the smallest possible round trip. In one of 6 000 simulated networks, an eleventh request then reached a window
+ * that permits ten.
  */
 const ROUND_TRIPS_NEEDED = 100;
 /** Weight of the newest round trip in their mean. */
@@ -18,7 +19,7 @@ export class RoundTrips {
     this.#meanMs += (ms - this.#meanMs) * Math.max(MEAN_WEIGHT, 1 / this.#count);
   }
 
-  /** A lower bound of the round trip. Never reset: in a network that became slower, it only costs throughput. */
+  /** A lower bound of the round trip. Never reset, because in a network that has become slower it only costs throughput. */
   certainMs(): number {
     if (this.#count < ROUND_TRIPS_NEEDED) return 0;
     return Math.max(0, 2 * this.#smallestMs - this.#meanMs);

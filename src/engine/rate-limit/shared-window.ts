@@ -5,7 +5,7 @@ import type { AddressBudgetPort, PermitGrant } from './address-budget.ts';
 import { RoundTrips } from './round-trips.ts';
 import type { Place, RateWindow, Window } from './request-window.ts';
 
-/** How long answers may wait to be reported, and the interval between reports of unanswered requests, milliseconds. */
+/** How long responses may wait to be reported, and the interval between reports of requests without a response, milliseconds. */
 const REPORT_MS = 1_000;
 /** Time until the next exchange after the store could not be reached, milliseconds. */
 const AWAY_MS = 1_000;
@@ -15,7 +15,7 @@ interface Block {
   readonly id: number;
   left: number;
   readonly validUntil: number;
-  /** The same on the clock that continues while the machine sleeps. */
+  /** The same time on the clock that continues while the machine sleeps. */
   readonly boot: BootTime | undefined;
 }
 
@@ -30,8 +30,8 @@ export interface Demand {
 }
 
 /**
- * A window that other processes use as well: its places are permits that the store grants in small blocks. Without
- * the store, only the permits already granted remain, and none after `PERMIT_VALID_MS`.
+ * A window that other processes also use. Its places are permits that the store grants in small blocks. Without the
+ * store, only the permits already granted remain, and none after `PERMIT_VALID_MS`.
  */
 export class SharedWindow implements RateWindow {
   readonly window: Window;
@@ -46,7 +46,7 @@ export class SharedWindow implements RateWindow {
   #unused: number[] = [];
   #taken = 0;
   #isAsking = false;
-  /** The store has no more permits before this time; `isUrgent`: not even for urgent requests. */
+  /** Time before which the store has no more permits; `isUrgent`: not even for urgent requests. */
   #retry = { at: 0, isUrgent: true };
   #timer: { readonly at: number; unsubscribe(): void } | undefined;
   #demand: Demand = NO_DEMAND;

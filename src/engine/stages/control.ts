@@ -53,7 +53,7 @@ export function controlled(desk: ControlContext, item: Sized | Stopped): Sized |
   return stopped(item.slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
 }
 
-/** In quote currency: what a buy pays at most; what a sell brings at the reference price. */
+/** In quote currency: the most that a buy pays, or what a sell brings at the reference price. */
 const amountAtWorst = ({ size, slice, worst, reference }: Sized): Money =>
   size.by === 'amount'
     ? size.amount
@@ -62,9 +62,9 @@ const amountAtWorst = ({ size, slice, worst, reference }: Sized): Money =>
 interface Figures extends Pick<Proposal, 'price' | 'quantity' | 'notional'> {
   /** Quote currency. */
   readonly amount: Money;
-  /** The limit price, once there is a quote to compare it with. */
+  /** The slice's limit price, once there is a quote to compare with it. */
   readonly limit?: Price | undefined;
-  /** The attempt being checked: its own reservation does not count against it. */
+  /** The attempt being checked. Its own reservation does not count against it. */
   readonly clientId?: string | undefined;
   /** Used instead of the limits of the config. */
   readonly limits?: Limits | undefined;
@@ -113,9 +113,9 @@ function limitRefusal(desk: ControlContext, item: Sized, figures: Figures): Refu
 }
 
 /**
- * Retries a refusal that may pass with time until the slice ends; any other refusal ends the slice. Reservations of
- * other attempts become free when those end. Exceeding the planned executions or quantity is not a market condition:
- * the desk halts.
+ * Retries, until the slice ends, after a refusal that may pass with time. Any other refusal ends the slice.
+ * Reservations of other attempts become free when those end. Exceeding the planned executions or quantity is not a
+ * market condition, so the desk halts.
  */
 export function nextAfter(desk: ControlContext, reason: Reason): Next {
   switch (reason) {

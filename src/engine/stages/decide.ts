@@ -40,12 +40,12 @@ export interface Stepped {
 type Decided = OpenSlice | Stepped;
 
 /**
- * Runs the kernel of the strategy that woke, records the wake with its full result, and emits the new slices, then that the
- * strategy has stepped. Every wake leaves one record in the journal before anything else happens.
+ * Runs the kernel of the strategy that woke, and records the wake with its full result. Emits the new slices, and then
+ * that the strategy has stepped. Every wake leaves one record in the journal before anything else happens.
  */
 export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Decided> {
-  // Strategies that woke and whose step is not recorded yet: without this list, a reload would re-arm and wake a
-  // strategy twice.
+  // Strategies that woke and whose step is not recorded yet. Without this list, a reload would re-arm a strategy and
+  // wake it twice.
   const deciding = new Map<StrategyRun, Wake>();
   const stepOn = ({ strategy, wake, isAtOnce, command }: StrategyWake): MaybeAsync<readonly Decided[]> => {
     const source = desk.strategies.sources.get(strategy);
@@ -77,7 +77,7 @@ export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Deci
   return (woken$) => woken$.pipe(mergeMapMaybe(stepOn), mergeLists());
 }
 
-/** Answers a person whose command has no effect; emits `NONE`, so that the strategy waits again. */
+/** Responds to a person whose command has no effect; emits `NONE`, so that the strategy waits again. */
 function refuse(command: RunCommand | undefined, says: string): readonly never[] {
   command?.answer({ isDone: false, says });
   return NONE;
@@ -111,14 +111,14 @@ function takeStep(
 ): MaybeAsync<readonly IntentText[] | undefined> {
   const { life, command } = woken;
   const { strategy } = life;
-  // A reload may have happened in the meantime: the woken strategy may have been removed, or another run may have its
+  // A reload may have happened meanwhile, so the woken strategy may have been removed, or another run may have its
   // document.
   const isSame = desk.state.lives.get(strategy) === life;
   if (desk.isStopping || !isSame || !desk.strategies.isRun(life)) {
     refuse(command, `${strategy} is no longer running`);
     return undefined;
   }
-  // Paused after it was armed: the triggers arm it again, and delay it until it is resumed.
+  // The strategy was paused after it was armed. The triggers arm it again, and delay it until it is resumed.
   if (desk.state.totals.strategyPausedWhy(strategy) !== undefined)
     return refuse(command, `${strategy} was paused`);
   if (hearsOfTradeFirst(woken)) return refuse(command, `${strategy} has just received an outcome: try again`);
@@ -144,7 +144,7 @@ const hearsOfTradeFirst = ({ life, wake }: Woken): boolean =>
   wake.on !== 'outcome' &&
   life.waits.every(({ on }) => on !== 'outcome');
 
-/** The first steps of new runs, in one append. Their intents proceed with everything else that is open. */
+/** Takes the first steps of new runs, in one append. Their intents proceed with everything else that is open. */
 export function firstSteps(desk: DecideContext, sources: readonly StrategySource[]): Observable<unknown> {
   const wake: Wake = { on: 'start', at: desk.ports.clock.wall() };
   const bodies = sources.flatMap((source): readonly RecordBody[] => {
@@ -229,7 +229,7 @@ interface Woken {
 
 /**
  * The strategy's reaction to the wake. If the journal was restored from an older copy and the step would pass over a
- * slice that did trade, the strategy receives that trade first. Steps are pure, so an unrecorded step has not
+ * slice that did trade, the strategy receives that trade first. Steps are pure, so a step without a record has not
  * happened, and its wait fires again.
  */
 function wakeRecord(desk: DecideContext, woken: Woken): WakeRecord {
@@ -258,7 +258,7 @@ function wakeRecord(desk: DecideContext, woken: Woken): WakeRecord {
 const parentOf = (desk: DecideContext, { source, life }: Omit<Woken, 'wake'>, leg: string): string =>
   parentId(desk.policy.desk, source.id, life.hash, runOf(life), leg);
 
-/** Names the run of a strategy. Cached, because consecutive wakes are mostly of the same one. */
+/** Names the run of a strategy. Cached, because consecutive wakes mostly belong to the same run. */
 function runOf({ begunAt }: StrategyRun): string {
   if (lastRun.begunAt !== begunAt) lastRun = { begunAt, run: String(begunAt) };
   return lastRun.run;
@@ -296,7 +296,7 @@ function recordOf(desk: DecideContext, woken: Woken, step: Step<unknown>): WakeR
 /** A record under construction. */
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** A failed step changes nothing: its wake, including an outcome, is repeated after a resume. */
+/** A failed step changes nothing. Its wake, including an outcome, is repeated after a resume. */
 const failedRecord = (life: StrategyRun, { on }: Wake, fault: string): WakeRecord => ({
   kind: 'wake',
   strategy: life.strategy,
@@ -311,7 +311,7 @@ const failedRecord = (life: StrategyRun, { on }: Wake, fault: string): WakeRecor
   missed: [],
 });
 
-/** Adds the spin to the record of a spinning strategy, besides its own reason. */
+/** Adds a note about spinning to a spinning strategy's record, in addition to its own reason. */
 function withSpin(
   desk: DecideContext,
   { life, isAtOnce }: Pick<Woken, 'life'> & Pick<StrategyWake, 'isAtOnce'>,
@@ -377,7 +377,7 @@ function intentText(desk: DecideContext, woken: Omit<Woken, 'wake'>, intent: Int
   const { by } = size;
   const amount = text(size.by === 'quantity' ? size.quantity : size.amount);
   const decision = desk.references.get(pair);
-  // Built in one expression where it is stored by the thousand: fields added later take extra memory.
+  // Built in one expression where thousands are stored, because fields added later take extra memory.
   const made: Writable<IntentText> =
     decision === undefined
       ? { leg, parent, slice, pair, side, by, size: amount, deadline }

@@ -18,8 +18,8 @@ export type PaceContext = Pick<Desk, 'observer' | 'rateLimiter'> & SizeContext;
 const MESSAGE_WAIT_MS = MINUTE_MS;
 
 /**
- * Delays each item until one quote request may leave. Grants nothing after the slice's deadline or once draining. An
- * item that had to wait is sized and checked again, because prices, funds and limits may have changed.
+ * Delays each item until one quote request may leave. Grants nothing after the slice's deadline or once the desk
+ * drains. An item that had to wait is sized and checked again, because prices, funds and limits may have changed.
  */
 export function pace(
   desk: PaceContext,

@@ -37,8 +37,8 @@ export type RecordContext = Pick<
   WatchClocksContext;
 
 /**
- * Records ends durably, in order, and decides what each slice does next: emits the slice when it is retried, after
- * a wait that suits the reason. A slice that ends wakes its strategy through the state.
+ * Records ends durably, in order, and decides what each slice does next. Emits the slice when it is to be retried,
+ * after a wait that suits the reason. A slice that ends wakes its strategy through the state.
  */
 export function record(
   desk: RecordContext,
@@ -58,7 +58,7 @@ export function record(
 
 /** The effects of an end. */
 interface Ending {
-  /** Records to make durable, all at once. */
+  /** Records to make durable, all together. */
   readonly bodies: readonly RecordBody[];
   /** What follows once they are durable, if anything. */
   readonly after?: (() => Observable<OpenSlice> | undefined) | undefined;
@@ -68,7 +68,7 @@ function endingOf(desk: RecordContext, end: AttemptEnd | Stopped): Ending {
   if ('stage' in end) return retryOrEnd(desk, end.slice, { ...end, bodies: [] });
   const { intent } = end;
   const id = intent.client_order_id;
-  // Two sources may prove the same end: the first one is recorded.
+  // Two sources may prove the same end; only the first is recorded.
   if (!desk.state.attempts.has(id) || desk.closing.has(id)) {
     end.resolution?.answer({ isDone: false, says: `${id} is no longer in doubt` });
     return { bodies: [] };
@@ -87,10 +87,7 @@ function endingOf(desk: RecordContext, end: AttemptEnd | Stopped): Ending {
   };
 }
 
-/**
- * Whether the end comes from a read that is older than the proof that the order traded: such a read no longer proves
- * absence.
- */
+/** Whether the end comes from a read that is older than the proof that the order traded. Such a read no longer proves absence. */
 const isOutdated = ({ account }: RecordContext, end: AttemptEnd): boolean =>
   end.resolution === undefined &&
   account.doubts.get(end.intent.client_order_id)?.proof.proves === 'nothing' &&
@@ -198,8 +195,8 @@ function fillEnding(
     bodies.push(sliceRecord(after, 'filled', isWhole ? {} : { reason: cuts[cut], detail: notes?.[cut] }));
     return { bodies };
   }
-  // After a piece cut by tactics, the price gets time to recover; after one cut by the venue, the next follows
-  // immediately.
+  // After a piece that tactics cut, the price gets time to recover. After a piece that the venue cut, the next one
+  // follows immediately.
   const next = cuts.includes('size_impact')
     ? timer(pauseOf(desk, slice), desk.ports.clock.scheduler).pipe(map(() => slice))
     : of(slice);
@@ -219,7 +216,7 @@ function pauseRecord(
   return [{ kind: 'control', state: 'paused', by: 'tranche', why }];
 }
 
-/** Less than one unit of the currency's precision is left: an amount filled by quantity cannot be hit exactly. */
+/** Less than one unit of the currency's precision is left, because an amount that is filled by quantity cannot be reached exactly. */
 function isDust(desk: RecordContext, slice: Traded): boolean {
   const left = leftOfSlice(slice);
   const { basePrecision, quotePrecision } = desk.instruments.precisions(slice.intent.pair);
@@ -260,7 +257,7 @@ function retryOrEnd(
   if (waitMs === undefined)
     return { bodies: [...braked, sliceRecord(slice, result, { reason: 'retry_budget', detail })] };
   if (desk.ports.clock.wall() + waitMs >= slice.intent.deadline) {
-    // Nothing more can be tried; the slice ends at its deadline, so that the strategy keeps its schedule.
+    // Nothing more can be tried, but the slice ends only at its deadline, so that the strategy keeps its schedule.
     return { bodies: braked, after: () => expireLater(desk, slice, { reason, detail }) };
   }
   const retry = (): Observable<OpenSlice> => retryAt(desk, slice, waitMs, reason);
@@ -294,7 +291,7 @@ export function expireLater(desk: RecordContext, slice: OpenSlice, known: Why): 
   );
 }
 
-/** Consequences of a venue that does not respond or quote: they are not a reason to end a slice. */
+/** Consequences of a venue that does not respond or quote. They are not the reason why a slice ends. */
 const SYMPTOMS: ReadonlySet<Reason | undefined> = new Set<Reason>([
   'deadline',
   'account_stale',
@@ -346,8 +343,8 @@ type Traded = Pick<
 >;
 
 /**
- * How long to wait before the next attempt, milliseconds; `undefined` when the pair has had no quotes for longer than
- * its budget. Failures of the venue back off with full jitter; an unacceptable price is retried soon.
+ * How long to wait before the next attempt, in milliseconds; `undefined` if the pair has had no quotes for longer than
+ * permitted. Failures of the venue back off with full jitter; an unacceptable price is retried soon.
  */
 function waitFor(
   desk: RecordContext,
@@ -363,7 +360,7 @@ function waitFor(
     desk.rateLimiter.block('quote', ms);
     return ms;
   }
-  // A smaller size is requested immediately; a venue that refuses that too is waited for.
+  // A smaller size is requested immediately. If the venue also refuses that, the slice waits.
   if (reason === 'too_large' && (desk.failures.get(pair)?.count ?? 0) < SMALLER_MAX) {
     failed(desk, pair, now);
     return 0;
@@ -377,17 +374,17 @@ function waitFor(
   return desk.ports.random.next() * Math.min(retry.capMs, retry.baseMs * 2 ** count);
 }
 
-/** After this many consecutive unfilled orders of a pair its slices wait four times as long, then sixteen times. */
+/** After this many consecutive unfilled orders of a pair, its slices wait four times as long, then sixteen times. */
 const REJECTS_MAX = 3;
 
-/** After this many consecutive quotes outside the collar the waits stop growing. */
+/** After this many consecutive quotes outside the collar, the waits stop growing. */
 const COLLAR_DOUBLINGS_MAX = 4;
 
 function slowedBy(desk: RecordContext, { intent: { parent, pair } }: OpenSlice, reason: Reason): number {
   if (COLLAR.has(reason))
     return 2 ** Math.min(COLLAR_DOUBLINGS_MAX, desk.state.totals.parent(parent)?.collars ?? 0);
   if (reason !== 'order_canceled' && reason !== 'order_refused') return 1;
-  // The record of this one is written with its consequences.
+  // The record of this failure is written with its consequences.
   const row = desk.state.totals.rejects(pair) + 1;
   const most = desk.policy.limits.rejectsMax ?? REJECTS_MAX;
   if (row === most) desk.observer.alert('reject_streak', { pair, rejects: row });
@@ -407,7 +404,7 @@ const FAILURES: ReadonlySet<Reason> = new Set<Reason>([
   'never_sent',
   'too_large',
 ]);
-/** Reasons that imply a received quote: they end a series of failures. */
+/** Reasons that imply that a quote was received, which ends a series of failures. */
 const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
   'collar',
   'limit_price',

@@ -41,7 +41,7 @@ import type { ControlContext } from './control.ts';
 /** The parts of a desk that this file uses. */
 export type SizeContext = Pick<Desk, 'pts'> & ControlContext & MaximumContext & TacticsContext;
 
-/** Cuts each slice to what may be requested now. Waits for a reference price: without one nothing trades. */
+/** Cuts each slice to what may be requested now. Waits for a reference price, because nothing trades without one. */
 export function size(
   desk: SizeContext,
   drain$: Observable<unknown>,
@@ -49,7 +49,7 @@ export function size(
   return mergeMapMaybe((slice) => {
     const { pair } = slice.intent;
     const refused = deskRefusal(desk) ?? askedParentRefusal(desk, slice);
-    // A desk that may not trade requests no prices either.
+    // A desk that may not trade does not request prices either.
     if (refused !== undefined)
       return stopped(slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
     const pairs = pricedPairs(desk, pair);
@@ -76,14 +76,14 @@ function sizeOnTerms(desk: SizeContext, slice: OpenSlice): Observable<Sized | St
   return desk.pts.known(slice, { mostMs, pending$ }).pipe(map(() => sizeNow(desk, slice, { isFinal: true })));
 }
 
-/** The pair, and the pairs that convert its quote currency into that of the limits. */
+/** The pair, and the pairs that convert its quote currency into the currency of the limits. */
 const pricedPairs = (desk: SizeContext, pair: string): readonly string[] => [
   pair,
   ...(desk.rates.pairs(desk.instruments.of(pair).quote, desk.policy.limits.currency) ?? []),
 ];
 
 /**
- * The remainder of a slice, in the unit of its intent. Missing parts of fills do not count as remainder: they
+ * The remainder of a slice, in the unit of its intent. Missing parts of fills do not count as remainder, because they
  * may have traded.
  */
 export const leftOfSlice = ({
@@ -160,7 +160,7 @@ export function sizeNow(
   };
 }
 
-/** A maximum that leaves only tiny pieces counts for a minute: it may be an invalid response, and is tested again. */
+/** A maximum that leaves only tiny pieces counts for a minute. It may come from an invalid response, so it is then tested again. */
 function sizeWithin(desk: SizeContext, question: SizingQuestion): ReturnType<typeof sizeSlice> {
   const sized = sizeSlice(question);
   const isOdd =
@@ -170,11 +170,14 @@ function sizeWithin(desk: SizeContext, question: SizingQuestion): ReturnType<typ
   return isOdd ? sizeSlice({ ...question, maximum: undefined }) : sized;
 }
 
-/** A worst price with at most twelve decimals, rounded towards the market: never worse than the limit that it represents. */
+/**
+ * A worst price with at most twelve decimals, rounded towards the market so that it is never worse than the limit that
+ * it represents.
+ */
 const tighter = (side: Side, worst: Price): Price =>
   side === 'buy' ? roundDown(worst, 12) : roundUp(worst, 12);
 
-/** The order at its dearest, in the currency of the limits. */
+/** The order's value at its dearest price, in the currency of the limits. */
 function worstNotional(
   desk: SizeContext,
   { quote }: Instrument,
@@ -214,9 +217,9 @@ export interface Payment {
   /** In the currency that the order pays with. */
   readonly needs: Quantity;
   readonly worst: Price;
-  /** The attempt being checked: its own reservation does not count against it. */
+  /** The attempt being checked. Its own reservation does not count against it. */
   readonly clientId: string;
-  /** Minimum balance of the currency that the order pays with; zero: nothing is bought on credit. */
+  /** Minimum balance of the currency that the order pays with; zero means that nothing is bought on credit. */
   readonly keep?: Quantity | undefined;
 }
 
@@ -230,7 +233,7 @@ export function canPay(
   const available = desk.state.available(pays, clientId);
   if (available === undefined) return false;
   if (keep !== undefined && subtract(available, needs).lt(keep)) return false;
-  // Own funds pay for all of it: the common case.
+  // The common case: own funds pay for the whole order.
   if (available.gte(needs)) return true;
   const availableBase = side === 'buy' ? desk.state.available(base, clientId) : available;
   if (availableBase === undefined) return false;
@@ -245,8 +248,8 @@ export function canPay(
 }
 
 /**
- * What may still be borrowed of `currency` under `pts.max_credit`, counting what attempts in progress may
- * borrow; `undefined` without a cap. Zero if it cannot be valued.
+ * What may still be borrowed of `currency` under `pts.max_credit`, counting what attempts in progress may borrow;
+ * `undefined` without a cap. Zero if the debt cannot be valued.
  */
 function creditLeft(desk: SizeContext, currency: string, except?: string): Quantity | undefined {
   const cap = desk.policy.pts.creditMax;

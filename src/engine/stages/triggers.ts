@@ -44,9 +44,9 @@ export type RunCommand = Command & { readonly do: 'run' };
 export interface StrategyWake {
   readonly strategy: string;
   readonly wake: Wake;
-  /** Whether the wait was already true, or nearly so, when it was armed. */
+  /** Whether the wait was already met, or nearly met, when it was armed. */
   readonly isAtOnce: boolean;
-  /** The command of a person who waits for the response. */
+  /** The command of a person who awaits the response. */
   readonly command?: RunCommand | undefined;
 }
 
@@ -62,8 +62,7 @@ function nextWake(desk: TriggersContext, strategy: string): Observable<StrategyW
   if (life === undefined || life.finished !== undefined || !desk.strategies.isRun(life)) return EMPTY;
   const isPaused = (): boolean => desk.state.totals.strategyPausedWhy(strategy) !== undefined;
   if (!isPaused()) return firstWake(desk, life);
-  // The waits of a paused strategy are armed again when it resumes: a wait that came true in the meantime wakes it
-  // then.
+  // The waits of a paused strategy are armed again when it resumes: a wait that was met meanwhile wakes it then.
   return desk.changed$.pipe(
     filter(() => !isPaused()),
     take(1),
@@ -78,11 +77,11 @@ function firstWake(desk: TriggersContext, life: StrategyRun): Observable<Strateg
   const ended = endedBefore(life);
   if (ended !== undefined) return of(outcomeWake(desk.ports, strategy, ended));
   if (waits.length === 0) return EMPTY;
-  // A wait due before this time counts as already true.
+  // A wait due before this time counts as already met.
   const soon = after(clock.wall(), AT_ONCE_MS);
   const holdMs = desk.spins.holdMs(life);
   const fired$: Observable<StrategyWake>[] = [];
-  // Only between slices: a strategy that waits for an outcome must not mistake a late one for it.
+  // Only between slices, because a strategy that waits for an outcome must not mistake a late outcome for it.
   if (waits.every(isNoOutcome)) fired$.push(whenLate(desk, strategy));
   const armed = (wait: Wait): Observable<StrategyWake> =>
     when(desk, wait, { strategy, soon, isHeld: holdMs > 0 });
@@ -97,7 +96,10 @@ function firstWake(desk: TriggersContext, life: StrategyRun): Observable<Strateg
   return merge(...fired$).pipe(take(1));
 }
 
-/** The outcome that a strategy must receive first, if it is known before the strategy waits: the venue may answer immediately. */
+/**
+ * The outcome that a strategy must receive first, if it is known before the strategy waits, because the venue may
+ * respond immediately.
+ */
 function endedBefore(life: StrategyRun): SliceOutcome | undefined {
   if (life.waits.every(isNoOutcome)) return life.late[0];
   for (const wait of life.waits) {
@@ -114,7 +116,7 @@ const outcomeOf = (life: StrategyRun | undefined, wait: Wait & { on: 'outcome' }
 const isOutcome = ({ on }: Wait): boolean => on === 'outcome';
 const isNoOutcome = ({ on }: Wait): boolean => on !== 'outcome';
 
-/** Emits what `look` finds: now, or at the first change at which it finds something. */
+/** Emits what `look` finds, now or at the first change at which it finds something. */
 const whenFound = <T>(changed$: Observable<unknown>, look: () => T | undefined): Observable<T> =>
   defer(() => {
     const found = look();
@@ -139,9 +141,7 @@ const whenTold = (
     }),
   );
 
-/**
- * A trade found after its slice had ended: a strategy that waits for its next time must receive it before it decides.
- */
+/** A trade found after its slice had ended. A strategy that waits for its next time must receive the trade before it decides. */
 const whenLate = (desk: TriggersContext, strategy: string): Observable<StrategyWake> =>
   whenTold(desk, strategy, ({ late }) => late[0]);
 
@@ -169,9 +169,9 @@ const outcomeWake = (
 
 interface Arming {
   readonly strategy: string;
-  /** A wait due before this time counts as already true. */
+  /** A wait due before this time counts as already met. */
   readonly soon: Instant;
-  /** Whether waits start only after a hold: see `SpinGuard`. */
+  /** Whether waits start only after a hold; see `SpinGuard`. */
   readonly isHeld: boolean;
 }
 
@@ -191,7 +191,7 @@ function when(desk: TriggersContext, wait: Wait, arming: Arming): Observable<Str
   );
 }
 
-/** Evaluates a condition now, and whenever it may have come true. */
+/** Evaluates a condition now, and whenever it may have been met. */
 function whenCondition(
   desk: TriggersContext,
   wait: Exclude<Wait, { on: 'at' | 'outcome' }>,
@@ -199,7 +199,7 @@ function whenCondition(
 ): Observable<StrategyWake> {
   const isSoon = wait.notBefore < soon;
   let isFirstLook = true;
-  // A price that satisfied the wait but is too old after a hold is requested again; it is not news.
+  // A price that satisfied the wait but is too old after a hold is requested again, because it is not news.
   const fired$ = whenSo(desk, wait).pipe(
     map((wake): StrategyWake => ({ strategy, wake, isAtOnce: isSoon && (isFirstLook || isHeld) })),
   );
@@ -267,8 +267,8 @@ const whenLifted = (desk: TriggersContext, { held, since }: Wait & { on: 'lifted
 };
 
 /**
- * Computes when the first debt is to be closed, again whenever balances or credit terms may have changed, and waits for
- * that instant only.
+ * Computes when the first debt is to be closed, and recomputes this whenever balances or credit terms may have changed.
+ * Waits only for that instant.
  */
 function whenOwed(desk: TriggersContext, wait: Wait & { on: 'debt' }): Observable<Wake> {
   const pairs = wait.pairs.map((pair) => desk.instruments.of(pair));
@@ -311,14 +311,14 @@ function whenAdrift(desk: TriggersContext, wait: Wait & { on: 'drift' }): Observ
   return merge(drifts$, references.follow(pairs, drifting(desk, wait, pairs)));
 }
 
-/** The data that a drift wait needs: once now, and again whenever a balance of the portfolio has changed. */
+/** Emits the data that a drift wait needs, once now and again whenever a balance of the portfolio has changed. */
 function drifting(
   { changed$, state }: TriggersContext,
   wait: Wait & { on: 'drift' },
   pairs: readonly string[],
 ): Observable<Lookout> {
   const currencies = [wait.cash, ...Object.keys(wait.targets)];
-  // Amounts are immutable: a changed amount is a new object.
+  // Amounts are immutable, so a changed amount is a new object.
   let held: readonly unknown[] = [];
   let lookout: Lookout | undefined;
   return watch(changed$, () => {

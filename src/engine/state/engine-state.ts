@@ -57,10 +57,10 @@ export type { StrategyRun, OpenAttempt, OpenSlice } from './strategy-run.ts';
 const RECENT_MS = 10 * MINUTE_MS;
 const DEATHS_KEPT = 100;
 const IDS_KEPT = 10_000;
-/** Maximum number of fills that the account has not shown, or not completely. */
+/** Maximum number of fills that the account has not shown, or has not shown completely. */
 const UNSHOWN_MAX = 1_000;
 
-/** Whether the account will show the fill: the fills of a dry run appear in no account. */
+/** Whether the account will show the fill. A dry run's fills appear in no account. */
 export const isRealFill = (body: RecordBody): boolean => body.kind === 'fill' && body.source !== 'dry_run';
 
 /**
@@ -72,13 +72,13 @@ export class EngineState {
   readonly slices = new Map<string, OpenSlice>();
   readonly attempts = new Map<string, OpenAttempt>();
   readonly maximums = new Map<string, Maximum>(); // Largest quotes, by pair.
-  /** Fills by client id: each is booked once, regardless of its source, and corrected when the account shows more. */
+  /** Fills by client id. Each is booked once, regardless of its source, and corrected when the account shows more. */
   readonly filledIds = new Map<string, Booked>();
   /** The newest fills that no read of the account has shown completely. */
   readonly unshown = new Map<string, Unshown>();
   /** Fills that lack a part of their order. */
   readonly lacking = new Map<string, FillRecord>();
-  /** Attempts whose order left and did not trade, with the time: a fill that appears later is an incident. */
+  /** Attempts whose order left and did not trade, with the time. A fill that appears later is an incident. */
   readonly closedIds = new Map<string, Closed>();
   /** Client ids older than this have been dropped. Unix ms. */
   rememberedSince = 0;
@@ -102,9 +102,9 @@ export class EngineState {
   /** How far the venue's clock was ahead of ours at the last quote, milliseconds. */
   venueAheadMs = 0;
   lastRecordAt: Instant | undefined;
-  /** The latest time of any record. Later than that of the last record if the clock went back. */
+  /** The latest time of any record. It is later than the time of the last record if the clock went back. */
   newestRecordAt: Instant | undefined;
-  /** The last record belongs to a process that stopped cleanly: nothing was sent after it. */
+  /** The last record belongs to a process that stopped cleanly, so nothing was sent after it. */
   isStopped = false;
   startedAt: Instant | undefined;
   /** Number of the record with which the last process began, if this process has read it. */
@@ -122,7 +122,7 @@ export class EngineState {
   readonly people = new People(); // Who may sign in.
   readonly totals = new Totals(); // Limits are compared with them.
   recent: FillRecord[] = [];
-  /** Trades of slices that this journal has not decided, or not yet: it may be older than the account. */
+  /** Trades of slices for which this journal contains no decision, or none yet, because it may be older than the account. */
   readonly strays = new Map<string, SliceProgress>();
 
   apply({ seq, at, body }: StoredRecord): void {
@@ -215,7 +215,7 @@ export class EngineState {
         for (const [clientId, rows] of Object.entries(body.fills)) this.#show(clientId, rows);
         break;
       case 'resolved':
-        // Further consequences have their own records.
+        // Other consequences have their own records.
         if (body.verdict === 'not_executed') this.#lackNothing(body.client_order_id);
         break;
       case 'alert':
@@ -238,7 +238,7 @@ export class EngineState {
       case 'control':
         this.totals.control(body);
         if (scopeOf(body) !== undefined) break;
-        // A halt is latched: a pause that was being recorded when the halt came does not lift it.
+        // A halt is latched. A pause that was being recorded when the halt came does not lift it.
         if (this.control === 'halted' && body.state !== 'halted' && body.state !== 'active') break;
         if (this.control === 'halted' && body.state === 'active') this.limits = agreedTo(this.limits);
         this.control = body.state;
@@ -247,7 +247,7 @@ export class EngineState {
         this.controlSince = at;
         this.controlUntil = body.until;
         this.isTransportClosed = body.state === 'halted' && body.transport === 'closed';
-        // An automatic resume does not count, because no person has looked.
+        // An automatic resume does not count, because no person has checked.
         if (body.state === 'active' && body.by !== 'tranche') this.deaths = [];
         break;
     }
@@ -270,7 +270,7 @@ export class EngineState {
     return [...this.attempts.values()].filter((open) => open.doubt !== undefined);
   }
 
-  /** Trades of a slice that this journal has not decided, because it was restored from an older state. */
+  /** Trades of a slice for which this journal contains no decision, because it was restored from an older copy. */
   stray(parent: string, slice: number): Readonly<SliceProgress> | undefined {
     return this.strays.get(sliceKey(parent, slice));
   }
@@ -445,7 +445,7 @@ export class EngineState {
     }
     this.bookedSince++;
     this.fills++;
-    // By the time of the record, not of the caller: folding again must give the same state.
+    // By the record's time, not the caller's, because folding again must give the same state.
     while ((this.recent[0]?.executed_at ?? at) < at - RECENT_MS) this.recent.shift();
     this.recent.push(fill);
     const amounts = amountsOf(fill);
@@ -530,12 +530,12 @@ export class EngineState {
     if (booked.leg === undefined || life === undefined || life.begunAt !== booked.begunAt) return;
     const filled = greatest(add(more.filled, more.missing), NO_QUANTITY);
     const filledAmount = greatest(add(more.filledAmount, more.missingAmount), NO_MONEY);
-    // Nothing to report: the part was already counted. A reduction needs a person.
+    // There is nothing to report, because the part was already counted. A reduction needs a person.
     if (filled.isZero() && filledAmount.isZero()) return;
     life.late.push({ leg: booked.leg, slice: now.slice, result: 'filled', filled, filledAmount });
   }
 
-  /** Handles a trade of a slice that ended without it: the strategy that decided the slice must still receive it. */
+  /** Handles a trade of a slice that ended without it. The strategy that decided the slice must still receive the trade. */
   #tellLate(fill: FillRecord): boolean {
     const closed = this.closedIds.get(fill.client_order_id);
     const life = closed === undefined ? undefined : this.lives.get(closed.strategy);

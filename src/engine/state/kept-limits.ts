@@ -15,7 +15,7 @@ export const limitsToKeep = ({
     ? { limits: limitTexts(limits), fourEyes: fourEyes === true, ...(policy === undefined ? {} : { policy }) }
     : undefined;
 
-/** The approval policy according to the config of this start only. */
+/** The approval policy according to only the config of this start. */
 export const ownPolicy = ({
   approvals,
   fourEyes,

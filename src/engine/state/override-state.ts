@@ -33,8 +33,8 @@ export interface OverridesData {
 }
 
 /**
- * Whether the request outlives the process. Requests that a person makes by hand end with it; requests that follow from
- * files and parents do not.
+ * Whether the request outlives the process. Requests that a person makes by hand end with the process; requests that
+ * follow from files and parents do not.
  */
 export const isDurable = (proposal: OverrideRecord): boolean =>
   !['override', 'rearm', 'doubt', 'policy'].includes(kindOf(proposal));
@@ -50,11 +50,11 @@ const isLive = ({ proposal, ended, usedBy }: Override, at: Instant): boolean =>
   ended === undefined && usedBy === undefined && at < proposal.expires_at;
 
 /**
- * Requests as a fold of the journal: those of this process, used ones of earlier processes, and those that outlive a
- * process.
+ * Requests as a fold of the journal: those of this process, used requests of earlier processes, and requests that
+ * outlive a process.
  */
 export class Overrides {
-  /** All data of this class: a snapshot stores this object. */
+  /** All data of this class. A snapshot stores this object. */
   data: OverridesData = { known: new Map(), proposed: 0 };
 
   get proposed(): number {
@@ -94,9 +94,7 @@ export class Overrides {
     }
   }
 
-  /**
-   * A person was removed: undecided requests that they approved need another approval, even if the person returns.
-   */
+  /** A person was removed. Undecided requests that they approved need another approval, even if the person returns. */
   forgetAgreements(name: string): void {
     for (const [id, known] of this.data.known) {
       if (!isUndecided(known)) continue;
@@ -113,9 +111,7 @@ export class Overrides {
     } else if (step !== 'proposed') known.ended ??= { how: step, by, why };
   }
 
-  /**
-   * The age of a request to a dead process is unknown: a person must propose it again, unless it outlives a process.
-   */
+  /** The age of a request to a dead process is unknown, so a person must propose it again unless it outlives a process. */
   restart(): void {
     for (const [id, { usedBy, proposal }] of this.data.known)
       if (usedBy === undefined && !isDurable(proposal)) this.data.known.delete(id);
@@ -131,7 +127,7 @@ export class Overrides {
     }
   }
 
-  /** A document starts: its approval is used up. Returns the request, if there was one. */
+  /** A document starts, which uses up its approval. Returns the request, if there was one. */
   begin(subject: string, at: Instant): OverrideRecord | undefined {
     const [id, known] = this.of(subject) ?? [];
     if (id === undefined || known?.approvedBy === undefined) return undefined;

@@ -81,7 +81,7 @@ export class ParentSlices {
     return this.#many?.executed.has(slice) ?? (this.#isExecuted && slice === this.#slice);
   }
 
-  /** The latest end of the gaps of the slices before `slice`. */
+  /** The latest end of any gap of the slices before `slice`. */
   lastGap(slice: number): Instant | undefined {
     if (this.#many === undefined) return this.#slice < slice ? this.#gap : undefined;
     let last: Instant | undefined;

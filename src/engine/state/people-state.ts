@@ -23,18 +23,16 @@ export interface Person {
   readonly state: 'invited' | 'active' | 'removed';
   readonly invitedBy: string;
   readonly passkeys: readonly Passkey[];
-  /**
-   * The person has a passkey, or had one before a removal: a desk that has known a passkey keeps requiring them.
-   */
+  /** Whether the person has a passkey, or had one before a removal. A desk that has known a passkey keeps requiring passkeys. */
   readonly hadPasskey?: true | undefined;
 }
 
-/** Number of removed people kept for lists, the newest. */
+/** Number of most recently removed people that are kept for lists. */
 const REMOVED_KEPT = 200;
 
 /** The people who may sign in, as a fold of the journal. Two names never differ only in case. */
 export class People {
-  /** All data of this class: a snapshot stores this map. */
+  /** All data of this class. A snapshot stores this map. */
   data = new Map<string, Person>();
 
   get(name: string): Person | undefined {

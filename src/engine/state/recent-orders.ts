@@ -9,7 +9,7 @@ export interface LeftOrder {
   readonly clientId: string;
   readonly pair: string;
   readonly side: Side;
-  /** Requested size with its unit: equal for identical orders. */
+  /** Requested size with its unit, which is equal for identical orders. */
   readonly size: string;
   readonly parent: string;
   readonly slice: number;
@@ -29,8 +29,8 @@ export const leftOrder = (intent: IntentRecord, at: Instant): LeftOrder => ({
 const ORDERS_MAX = 10_000;
 
 /**
- * Orders that left in the minute before the newest one, and those from the future after the clock was set back.
- * Indexed, because each check of an order looks up similar ones, and a desk that sends fifty orders a second keeps
+ * Orders that left in the minute before the newest one, and orders with a future time after the clock was set back.
+ * Indexed, because each check of an order looks up similar orders, and a desk that sends fifty orders a second keeps
  * 3,000 of them.
  */
 export class RecentOrders {
@@ -50,7 +50,7 @@ export class RecentOrders {
     return [...this.#all];
   }
 
-  /** Adds an order, unless it is known, and forgets those that are a minute older. */
+  /** Adds an order unless it is known, and drops orders that are a minute older. */
   add(intent: IntentRecord, at: Instant): void {
     if (this.#byClientId.has(intent.client_order_id)) return;
     this.#forgetUntil(after(at, -MINUTE_MS));

@@ -20,7 +20,10 @@ import type { ReloadedSettings } from './strategy-source.ts';
 /** Who changed settings, and why. */
 export type SettingsAuthor = Pick<SettingsRecord, 'cause' | 'by' | 'why' | 'token' | 'approvals'>;
 
-/** All settings of a start: those of the config with the limits, rules and people that the engine knows. `undefined`: none are recorded. */
+/**
+ * All settings of a start: the config's settings, with the limits, rules and people that the engine knows. `undefined`:
+ * none are recorded.
+ */
 export const settingsAtStart = (
   {
     settings,
@@ -61,7 +64,7 @@ export class RecordedSettings {
     return this.#change(now, author);
   }
 
-  /** Other limits are in force, and other settings of the files. */
+  /** Limits and settings from the files have changed. */
   reload(
     limits: Limits | undefined,
     others: readonly ReloadedSettings[],

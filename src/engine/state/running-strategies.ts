@@ -66,7 +66,7 @@ export class RunningStrategies {
     const { state, instruments } = this.#parts;
     const life = state.lives.get(strategy);
     const source = this.sources.get(strategy);
-    // Until recovery has restored the runs, the source may be an edited file, whose plan is not that of the run.
+    // Until recovery has restored the runs, the source may be an edited file, whose plan differs from the run's plan.
     if (life === undefined || source?.hash !== life.hash) return undefined;
     const { bound } = source;
     const known = this.#plans.get(strategy);

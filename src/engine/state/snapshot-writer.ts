@@ -27,8 +27,8 @@ interface Kept {
 }
 
 /**
- * Writes snapshots of the state, so that the next start need not fold the whole journal. A snapshot decides nothing:
- * the records do, and no append waits for it.
+ * Writes snapshots of the state, so that the next start need not fold the whole journal. A snapshot decides nothing,
+ * because only the records count, and no append waits for it.
  */
 export class SnapshotWriter {
   readonly #desk: SnapshotContext;
@@ -69,7 +69,7 @@ export class SnapshotWriter {
 
   /** A record has become part of the state. */
   saw(record: StoredRecord): void {
-    // Its hash is not read here: a journal may compute it only later.
+    // The record's hash is not read here, because a journal may compute it only later.
     this.#newest = record;
     this.#behind++;
   }

@@ -24,9 +24,7 @@ interface StateJournalParts {
   readonly changed$: Subject<void>;
 }
 
-/**
- * The only way to change the state: a record becomes durable, then part of the state, then known to all listeners.
- */
+/** The only way to change the state. A record first becomes durable, then part of the state, then known to all listeners. */
 export class StateJournal {
   /** Emits once a write finds that another owner has taken over. */
   readonly fencedOut$ = new AsyncSubject<FencedOut>();
@@ -35,7 +33,7 @@ export class StateJournal {
   readonly #startedAt: Instant;
   /** Number of records about the account's rows that are not durable yet. */
   #pendingAccountTrades = 0;
-  /** When this process last recorded that a limit may allow what it refused. */
+  /** When this process last recorded that a limit may now allow what it refused. */
   #freedAt: Instant | undefined;
 
   constructor(parts: StateJournalParts) {
@@ -44,9 +42,9 @@ export class StateJournal {
   }
 
   /**
-   * Makes records durable, applies them, and returns the stored records. Unsubscribing, as when the desk stops,
-   * cancels nothing: all durable records become part of the state. After a takeover by another owner a write never
-   * completes, so nothing that waits for it happens.
+   * Makes records durable, applies them, and returns the stored records. Unsubscribing, as when the desk stops, cancels
+   * nothing: all durable records become part of the state. After a takeover by another owner, a write never completes,
+   * so nothing that waits for it happens.
    */
   write(bodies: readonly RecordBody[]): MaybeAsync<readonly StoredRecord[]> {
     const { clock, journal } = this.#parts.ports;
@@ -79,7 +77,7 @@ export class StateJournal {
     return written$;
   }
 
-  /** Another owner has taken over: this process writes nothing more. */
+  /** Another owner has taken over, so this process writes nothing more. */
   fenceOut(error: FencedOut): void {
     this.#isFencedOut = true;
     this.fencedOut$.next(error);
@@ -120,7 +118,7 @@ export class StateJournal {
       if (isShownByAccount(record.body)) this.#pendingAccountTrades--;
       if (isFreeing(record.body)) this.#freedAt = ports.clock.wall();
       if (record.body.kind === 'fill') account.booked(record.body);
-      // Before all listeners: a state ahead of its record number would be folded twice.
+      // Done before all listeners are notified, because a state ahead of its record number would be folded twice.
       snapshotWriter.saw(record);
       observer.record(record);
     }
@@ -129,16 +127,16 @@ export class StateJournal {
   }
 
   /**
-   * Whether a trade shown by the account, or its correction, is not durable yet. No strategy takes a step in the meantime,
-   * because it would size without that trade.
+   * Whether a trade that the account showed, or its correction, is not durable yet. No strategy takes a step until
+   * then, because it would size without that trade.
    */
   get hasPendingAccountTrades(): boolean {
     return this.#pendingAccountTrades > 0;
   }
 
   /**
-   * Whether limits may be looser than at `at`: this process started later, perhaps with another config, or a person has
-   * lifted a limit since.
+   * Whether limits may be looser than at `at`, because this process started later, perhaps with another config, or
+   * because a person has since lifted a limit.
    */
   isFreerSince(at: Instant): boolean {
     return this.#startedAt > at || (this.#freedAt !== undefined && this.#freedAt >= at);

@@ -14,10 +14,7 @@ export interface StrategyPlan {
   readonly slices: number;
 }
 
-/**
- * The plan of a strategy that knows its slices in advance, or its total; `undefined` for one that decides at each
- * step.
- */
+/** The plan of a strategy that knows its slices or its total in advance; `undefined` for a strategy that decides at each step. */
 export function planOf(
   bound: BoundStrategy,
   begunAt: Instant,

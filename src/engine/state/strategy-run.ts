@@ -39,13 +39,13 @@ export interface StrategyRun {
 
 /** Progress of a slice. */
 export interface SliceProgress {
-  /** Number of attempts so far, which is the number of the next one. */
+  /** Number of attempts so far, which is also the number of the next attempt. */
   attempts: number;
   /** Attempts up to and including the last one that traded. */
   settled: number;
   filled: Quantity;
   filledAmount: Money;
-  /** The part of traded orders that the account does not show: it counts as filled. */
+  /** The part of traded orders that the account does not show. It counts as filled. */
   missing: Quantity;
   missingAmount: Money;
 }
@@ -135,15 +135,12 @@ export interface Booked {
   readonly at: Instant;
   /** Including its last correction. */
   readonly fill: FillRecord;
-  /** Leg of the slice and start of the run that decided it; `undefined` if this journal did not know it. */
+  /** Leg of the slice, and start of the run that decided it; `undefined` if the journal does not contain the decision. */
   readonly leg: string | undefined;
   readonly begunAt: Instant | undefined;
 }
 
-/**
- * A fill that no read of the account has shown completely, and when its attempt started: none of its rows is
- * older.
- */
+/** A fill that no read of the account has shown completely, and the start of its attempt. No row of the fill is older. */
 export interface Unshown {
   readonly fill: FillRecord;
   readonly since: Instant;

@@ -6,13 +6,13 @@ import type { BoundStrategy } from '../../strategy/kernel.ts';
 export interface StrategySource {
   readonly id: string;
   readonly kind: string;
-  /** Hash of the document's content: other content is another strategy. */
+  /** Hash of the document's content. Different content means a different strategy. */
   readonly hash: string;
   readonly document: Readonly<Record<string, unknown>>;
   readonly bound: BoundStrategy;
 }
 
-/** Settings that a reload replaces: all whose paths begin with one of the prefixes. */
+/** Settings that a reload replaces: all settings whose paths begin with one of the prefixes. */
 export interface ReloadedSettings {
   readonly prefixes: readonly string[];
   readonly texts: SettingTexts;
@@ -40,9 +40,9 @@ export type StrategiesRead =
       readonly limits?: Limits | undefined;
       /** The notification channels of the current config; omitted: not reloaded. */
       readonly channels?: ReloadedChannels | undefined;
-      /** Where the files come from, as the journal records it; omitted: not reloaded. */
+      /** The origin of the files, as the journal records it; omitted: not reloaded. */
       readonly source?: ReloadedSettings | undefined;
-      /** Further notes for the operator, such as settings that apply only from the next start. */
+      /** Additional notes for the operator, such as settings that apply only from the next start. */
       readonly notes: readonly string[];
     }
   | { readonly problems: string };
@@ -55,7 +55,7 @@ export interface StrategyFault {
   readonly says: string;
 }
 
-/** The journal's data on the document of a run. */
+/** The journal's data about the document of a run. */
 export interface BegunDocument {
   readonly strategy: string;
   readonly hash: string;

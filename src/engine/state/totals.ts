@@ -57,7 +57,7 @@ type Parent = { -readonly [K in keyof ParentTotals]: ParentTotals[K] } & { reado
 type SavedParent = Omit<Parent, 'slices'> & SavedSlices;
 
 const PARENTS_MAX = 5_000;
-/** Number of days kept: fills of earlier days no longer count. */
+/** Number of days kept. Fills of earlier days no longer count. */
 const DAYS_KEPT = 3;
 
 /** Reasons for answers that could not be used. */
@@ -68,7 +68,7 @@ export const MALFORMED: ReadonlySet<Reason> = new Set<Reason>([
   'venue_refused',
 ]);
 export const COLLAR: ReadonlySet<Reason> = new Set<Reason>(['collar', 'collar_far']);
-/** Reasons after a valid quote: only its price or its time was unacceptable. */
+/** Reasons after a valid quote of which only the price or the time was unacceptable. */
 const GOOD: ReadonlySet<Reason> = new Set<Reason>([
   'limit_price',
   'max_slippage',
@@ -140,7 +140,7 @@ export class Totals {
     return this.#sumFrom(at, tradedOf, pair);
   }
 
-  /** Cost of the fills since midnight UTC against their decision prices, fees included, in the currency of the limits. */
+  /** Cost of the fills since midnight UTC compared with their decision prices, including fees, in the currency of the limits. */
   dayCost(at: Instant): Money {
     this.settle();
     return this.#sumFrom(at, lossOf);
@@ -264,7 +264,7 @@ export class Totals {
     known.fees = combine(known.fees, amounts.fees);
   }
 
-  /** Pauses and resumes of parents, pairs and strategies; re-arming the desk resets its execution counts. */
+  /** Applies pauses and resumes of parents, pairs and strategies. Re-arming the desk resets its execution counts. */
   control({ state, why, parent, pair, strategy, ends }: ControlRecord): void {
     const scope = scopeOf({ parent, pair, strategy });
     if (scope === undefined) {
@@ -273,7 +273,7 @@ export class Totals {
       for (const known of this.data.parents.values()) known.slices.rearm();
       return;
     }
-    // The newest command counts: a person's pause ends when a person lifts it.
+    // The newest command counts. A person's pause ends when a person lifts it.
     if (parent !== undefined) this.data.pricePauses.delete(parent);
     if (state !== 'active') {
       this.data.paused.set(scope, why);
@@ -357,7 +357,7 @@ const lossOf = (day: Day): Money => day.cost;
 
 const BASIS_POINT = ratio('0.0001');
 
-/** Cost of a fill against its decision price, fees included, in the currency of the limits. Positive is bad. */
+/** Cost of a fill compared with its decision price, including fees, in the currency of the limits. Positive is bad. */
 export function costOf(fill: FillRecord): Money {
   const [amount, notional] = [money(fill.amount), money(fill.notional_usd)];
   if (amount.isZero()) return NO_MONEY;
@@ -368,7 +368,7 @@ export function costOf(fill: FillRecord): Money {
   return add(fees, scale(notional, scale(bps, BASIS_POINT)));
 }
 
-/** Cost so far of a parent against its arrival price, fees included, basis points; `undefined` if unknown. */
+/** Cost of a parent so far compared with its arrival price, including fees, in basis points; `undefined` if unknown. */
 export function shortfallBps(parent: ParentTotals): Ratio | undefined {
   const { side, arrival, filled, filledAmount, fees } = parent;
   if (arrival === undefined || filled.isZero()) return undefined;

@@ -45,7 +45,7 @@ function note(desk: ClockBackContext, until: Instant): void {
   });
 }
 
-/** Facts about a clock that went back; `undefined` once it shows again the time it had shown before. */
+/** Facts about a clock that went back; `undefined` once it again shows the time that it had shown before. */
 function clockBackOf({ clockBack, ports }: ClockBackContext): ClockBack | undefined {
   return clockBack !== undefined && clockBack.until > ports.clock.wall() ? clockBack : undefined;
 }

@@ -7,7 +7,7 @@ export type ClockSkewContext = Pick<Desk, 'observer' | 'policy' | 'ports'>;
 
 const skewOf = ({ ports }: ClockSkewContext): number => ports.venue.skewMs?.() ?? 0;
 
-/** Raises an alert, once each time, when the clocks begin to differ by too much. */
+/** Raises an alert once each time the clocks begin to differ by too much. */
 export function skewTeller(desk: ClockSkewContext): () => void {
   let isTold = false;
   return () => {

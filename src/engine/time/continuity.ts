@@ -36,7 +36,7 @@ export class Continuity {
     this.#renewedAt = clock.monotonic();
   }
 
-  /** Number of breaks so far, checking now. */
+  /** Number of breaks so far, after a check now. */
   get count(): number {
     const { divergenceMs, everyMs, lateMs } = this.#options;
     const now = this.#clock.monotonic();
@@ -49,7 +49,7 @@ export class Continuity {
       this.#renewedAt = now;
     }
     if (isBroken) {
-      // Reported once: the next check starts from here.
+      // Reported only once, because the next check starts from here.
       if (this.#lookedAt !== undefined) this.#lookedAt = now;
       this.#count++;
       this.#onBreak({ wallMs: Math.round(wallMs), lateMs: Math.max(0, Math.round(late)) });
@@ -57,7 +57,7 @@ export class Continuity {
     return this.#count;
   }
 
-  /** A periodic check: from now on, a late check counts as a break. */
+  /** A periodic check. From now on, a late check counts as a break. */
   look(): number {
     const { count } = this;
     this.#lookedAt = this.#clock.monotonic();
@@ -71,9 +71,9 @@ export class Continuity {
  * which time was right.
  */
 export interface ClockBack {
-  /** The time that the clock had shown before. Once it shows it again, nothing waits longer than planned. */
+  /** The time that the clock had shown before. Once it shows this time again, nothing waits longer than planned. */
   readonly until: Instant;
-  /** When it went back, in the time that it has shown since. */
+  /** When it went back, as shown by the clock after the change. */
   readonly at: Instant;
   readonly backMs: number;
 }

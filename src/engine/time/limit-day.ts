@@ -4,12 +4,12 @@ import type { Clock } from '../ports.ts';
 
 /** How much faster than the monotonic clock the wall clock may run before the desk distrusts it. */
 const AHEAD_MS = MINUTE_MS;
-/** After being ahead for this long, the wall clock counts as right: the machine slept, or the time was wrong before. */
+/** After being ahead for this long, the wall clock counts as correct, because the machine slept or the time was wrong before. */
 const BELIEVED_MS = HOUR_MS;
 
 /**
- * The clock that counts the days of limits. It never goes back, so setting the clock back reopens no day; and it
- * follows a jump forward only after a while, so that a wrong date does not start the next day early.
+ * The clock that counts the days of limits. It never goes back, so setting the clock back reopens no day. It follows a
+ * jump forward only after a while, so that a wrong date does not start the next day early.
  */
 export class DayClock {
   readonly #clock: Clock;
@@ -18,7 +18,7 @@ export class DayClock {
   #aheadSince: Monotonic | undefined;
   #newest: number;
   readonly #skewMs: () => number | undefined;
-  /** The day comes only from the journal: the clock of this process is not verified yet. */
+  /** The day comes only from the journal, because this process's clock is not verified yet. */
   #isInherited = false;
 
   /** `skewMs`: how far the venue's clock is ahead, from a response in this process; `undefined` before the first. */
@@ -30,8 +30,8 @@ export class DayClock {
   }
 
   /**
-   * Continues from the last record of an earlier process if, by the clock, another day has started since: the date
-   * may be wrong. The venue's clock, or an hour of agreement, confirms it.
+   * Continues from the last record of an earlier process if another day has since started by the clock, because the
+   * date may be wrong. The venue's clock, or an hour of agreement, confirms the date.
    */
   inherit(last: Instant): void {
     const wall = this.#clock.wall();
@@ -54,7 +54,7 @@ export class DayClock {
     const expected = steady + this.#offset;
     if (wall - expected <= AHEAD_MS) {
       this.#aheadSince = undefined;
-      // After the clock was set back, counting continues from there; the newest time stays.
+      // After the clock was set back, counting continues from that time; the newest time is kept.
       this.#offset = wall - steady;
     } else {
       this.#aheadSince ??= steady;

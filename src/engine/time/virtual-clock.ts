@@ -38,20 +38,20 @@ export class VirtualClock implements Clock, SchedulerLike {
     return this.#now;
   }
 
-  /** Whole milliseconds, as on a wall clock: waits with jitter have fractions that no record may contain. */
+  /** Whole milliseconds, as on a wall clock, because waits with jitter have fractions, which no record may contain. */
   wall(): Instant {
     return instant(Math.floor(this.#now + this.#wallAheadMs));
   }
 
   /**
-   * Steps the wall clock forward or back while nothing else moves: somebody set the time, or the machine and its
-   * monotonic clock slept.
+   * Steps the wall clock forward or back while nothing else moves, as when somebody sets the time, or the machine and
+   * its monotonic clock sleep.
    */
   stepWall(ms: number): void {
     this.#wallAheadMs += ms;
   }
 
-  /** Advances both clocks while nothing runs: a long stall, or a sleep during which the monotonic clock counts. */
+  /** Advances both clocks while nothing runs, as in a long stall, or in a sleep during which the monotonic clock continues. */
   stall(ms: number): void {
     this.#now += ms;
   }
@@ -95,8 +95,8 @@ export class VirtualClock implements Clock, SchedulerLike {
   }
 
   /**
-   * Runs `run` at `at`, before all other work due then, regardless of the order of scheduling: the market moves
-   * first, so that the desk sees the prices of that instant. The returned function cancels it.
+   * Runs `run` at `at`, before all other work due then, regardless of the order of scheduling. The market thus moves
+   * first, and the desk sees the prices of that instant. The returned function cancels it.
    */
   pushFirst(at: Instant, run: () => void): () => void {
     return this.#put({ due: Math.max(this.#now, at), order: -1, run, isGone: false });
@@ -164,7 +164,7 @@ class HeapAction<T> extends Subscription implements SchedulerAction<T> {
   }
 }
 
-/** Node fires timers longer than 2³¹ ms immediately, and a suspended machine wakes late: long waits run in steps of an hour. */
+/** Node fires timers longer than 2³¹ ms immediately, and a suspended machine wakes late, so long waits run in steps of an hour. */
 export function waitUntil(clock: Clock, at: Instant): Observable<void> {
   return defer(() => {
     const delayMs = at - clock.wall();

@@ -47,7 +47,7 @@ export function watchClocks(desk: WatchClocksContext): Observable<never> {
   });
 }
 
-/** Emits once the wall clock shows `at` or a later time, also after it was set forward or the machine slept. */
+/** Emits once the wall clock shows `at` or a later time, even if it was set forward or the machine slept. */
 export function untilTime(desk: WatchClocksContext, at: Instant): Observable<void> {
   const wait$ = waitUntil(desk.ports.clock, at);
   if (desk.breaks$ === undefined) return wait$;

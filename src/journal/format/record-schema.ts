@@ -10,15 +10,15 @@ import { slippageReferences } from '../../core/risk/tactics.ts';
 import { instant } from '../../core/time.ts';
 
 /**
- * Schemas of all records of `core/record.ts`, for reading and for writing: a record that could not be read back is
- * never written. Objects are strict, because a silently dropped field would change a record.
+ * Schemas of all records in `core/record.ts`, for reading and for writing, because a record that could not be read back
+ * must never be written. Objects are strict, because a silently dropped field would change a record.
  */
 
 /** A decimal as the journal writes it: digits and at most one point, no exponent. */
 const amount = z
   .string()
   .regex(/^-?\d+(?:\.\d+)?$/u, { error: 'expected an amount as text, such as "0.25"' });
-/** A number from a YAML document, as its author wrote it. */
+/** A number from a YAML document, as the document's author wrote it. */
 const asWritten = z.string().refine(isAmountText, { error: 'expected a number as text' });
 const at = z.int().transform(instant);
 const count = z.int().nonnegative();
@@ -479,10 +479,10 @@ export const vocabularyText = (): string =>
 export const kindOf = (text: string): string =>
   /^\{"kind":"(?<kind>[a-z_]{1,40})"/u.exec(text)?.groups?.['kind'] ?? '';
 
-/** Parses a body that the schemas of this version have already checked: checking again would take most of a start. */
+/** Parses a body that the schemas of this version have already checked, because checking again would take most of a start. */
 export const trusted = (text: string): RecordBody => JSON.parse(text) as RecordBody; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the caller knows that it was checked
 
-/** Parses the canonical text of a body stored as `kind`. @throws Error with a message if this version cannot. */
+/** Parses the canonical text of a body stored as `kind`. @throws Error with a message if this version cannot parse it. */
 export function readBodyText(kind: string, text: string): RecordBody {
   if (!isRecordKind(kind)) throw new Error(`unknown kind of record "${kind}"`);
   return recordSchema(kind).parse(JSON.parse(text));

@@ -114,7 +114,7 @@ export function ownedChain(
     fence: {
       refusalOf: (clientOrderId) => store.refusalOf?.(clientOrderId),
       evidence: (bodies, at) => {
-        // Evidence that cannot be stored is lost: the account still shows the trades.
+        // Evidence that cannot be stored is lost, but the account still shows the trades.
         store.keep(lease, { bodies, at }).subscribe({ error: () => undefined });
       },
     },

@@ -12,7 +12,7 @@ export interface OwnedJournal extends JournalPort {
   head(): Head;
 }
 
-/** A store of records as the engine needs it: with the journal of each desk. */
+/** A store of records in the form that the engine needs, with each desk's journal. */
 export const deskStore = (store: RecordStore): DeskStore<OwnedJournal> => ({
   acquire: (request) => store.acquire(request),
   renew: (lease, leaseMs) => store.renew(lease, leaseMs),

@@ -6,8 +6,8 @@ import type { Line } from '../proof/chain.ts';
 
 /**
  * The operations of a database of desks, one statement each; `ownedJournal` builds a journal on them. A lease is valid
- * while its desk has its epoch and the store its timeline. A statement that checks the lease locks the desk's row until
- * the end of its transaction, so that no takeover happens between the check and the commit.
+ * while its desk still has its epoch and the store still has its timeline. A statement that checks the lease locks the
+ * desk's row until the end of its transaction, so that no takeover happens between the check and the commit.
  */
 export interface RecordStore extends LeasePort {
   /** All records of the desk; `undefined`: the lease is not valid. */
@@ -15,13 +15,13 @@ export interface RecordStore extends LeasePort {
 
   /**
    * Adds `lines` after the last one of the desk, all or none. `false`: the lease is not valid, and nothing was added.
-   * Errors when they do not follow the last line: another process has written.
+   * Errors if they do not follow the last line, because another process has written.
    */
   insert(lease: Lease, lines: readonly Line[]): Observable<boolean>;
 
   /**
-   * Why a limit of the firm refuses the intent of this order, once `insert` has emitted; `undefined`: it is reserved.
-   * The transaction of `insert` decides it. Omitted: the store has no such limits.
+   * Why a firm limit refuses the intent of this order, once `insert` has emitted; `undefined`: it is reserved. The
+   * transaction of `insert` decides this. Omitted: the store has no such limits.
    */
   refusalOf?(clientOrderId: string): string | undefined;
 
@@ -35,7 +35,7 @@ export interface StoredLines {
   readonly timeline?: string | undefined;
 }
 
-/** Results that an owner received after it had lost its desk: the records that it would have written. */
+/** Results that an owner received after it had lost its desk, as the records that it would have written. */
 export interface Evidence {
   readonly bodies: readonly RecordBody[];
   readonly at: Instant;

@@ -26,8 +26,8 @@ export interface BudgetOptions {
 }
 
 /**
- * Longest time from the end of a permit to the arrival of its request at the venue, milliseconds, for a process that
- * does not report because it died or cannot reach the store. Processes report every second.
+ * Longest time between the end of a permit and the arrival of its request at the venue, in milliseconds. It applies to
+ * a process that does not report because it died or cannot reach the store. Processes report every second.
  */
 export const SLACK_MS = 5_000;
 
@@ -79,7 +79,7 @@ export class PostgresBudget implements AddressBudgetPort {
   }
 }
 
-/** `at`: replaces the time of the server, for tests; ISO 8601. */
+/** `at` replaces the server's time, for tests; ISO 8601. */
 export const exchangeValues = (
   { address, kind, holder, max, reserved = 0, perMs }: BudgetOptions,
   { wanted, isUrgent, used, unused, unanswered }: PermitExchange,

@@ -61,8 +61,8 @@ export class PostgresConnections {
   }
 
   /**
-   * Emits once a connection may be opened, and reserves it until unsubscribed. Errors when none is free, or when the
-   * reservation was lost.
+   * Emits once a connection may be opened, and reserves it until unsubscribed. Errors if no connection is free, or if
+   * the reservation was lost.
    */
   hold(): Observable<unknown> {
     const { address, max } = this.#options;
@@ -97,7 +97,7 @@ export class PostgresConnections {
       );
   }
 
-  /** Emits once. Errors when another process has the slot, or may have it because no renewal succeeded for too long. */
+  /** Emits once. Errors if another process has the slot, or may have it because no renewal has succeeded for too long. */
   #renewed(slot: number): Observable<unknown> {
     const { scheduler, address } = this.#options;
     let heldUntil = scheduler.now() + HELD_MS;
@@ -108,7 +108,7 @@ export class PostgresConnections {
         const askedAt = scheduler.now();
         if (askedAt >= heldUntil) throw lost();
         return this.#ask(RENEW, [slot, HELD_MS]).pipe(
-          // The store cannot be reached: the next tick tries again.
+          // The store cannot be reached; the next tick tries again.
           catchError(() => EMPTY),
           tap((rows) => {
             if (rows.length === 0) throw lost();

@@ -1,6 +1,6 @@
 /**
- * Requests and connections that the processes behind one network address share. None of it is money, so rows are
- * deleted when they no longer count.
+ * Requests and connections that the processes behind one network address share. None of these rows represents money, so
+ * rows are deleted when they no longer count.
  *
  * `exchange_permits` locks the row of the address first, so that the sum after it includes all permits granted before.
  */

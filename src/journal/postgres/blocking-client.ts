@@ -6,7 +6,7 @@ import type { Subscription } from 'rxjs';
 import { PostgresFault } from './postgres-errors.ts';
 import type { FaultFacts } from './postgres-errors.ts';
 
-/** With the extension of this file, which differs once the files are compiled. */
+/** Has the same extension as this file, which differs once the files are compiled. */
 const SCRIPT = new URL(`blocking-client-worker${extname(import.meta.url)}`, import.meta.url);
 
 export type Value = string | number | null;
@@ -36,17 +36,14 @@ export interface BlockingSetup {
 /** Added to the thread's own timeout, because its error message is more precise. */
 const GRACE_MS = 5_000;
 
-/**
- * A desk uses this client only while it starts and ends: in between, a thread would use memory, and a connection of the
- * server.
- */
+/** A desk uses this client only while it starts and ends. In between, a thread would use memory and a server connection. */
 const IDLE_MS = 10_000;
 
 /**
- * A synchronous connection for opening and reading a journal: the ports read synchronously, as from a file. A separate
- * thread has the connection; the calling thread sleeps until it responds. The thread ends after ten seconds without a
- * request, and the next request starts another. A daemon appends through `server-session.ts`, which does not block, and
- * reads old records on separate threads.
+ * A synchronous connection for opening and reading a journal, because the ports read synchronously, as from a file. A
+ * separate thread has the connection; the calling thread sleeps until it responds. The thread ends after ten seconds
+ * without a request, and the next request starts another. A daemon appends through `server-session.ts`, which does not
+ * block, and reads old records on separate threads.
  */
 export class BlockingClient {
   readonly #connectionString: string;
@@ -67,7 +64,7 @@ export class BlockingClient {
     return this.transaction([{ text, values }])[0] ?? [];
   }
 
-  /** The rows of each statement: all of the statements take effect, or none. @throws PostgresFault */
+  /** The rows of each statement. All of the statements take effect, or none. @throws PostgresFault */
   transaction(statements: Statements): readonly (readonly Row[])[] {
     if (this.#isClosed) throw new PostgresFault({ message: 'the connection is closed' });
     this.#idle?.unsubscribe();
@@ -114,7 +111,7 @@ class ConnectionThread {
     this.#waitMs = timeoutMs + GRACE_MS;
   }
 
-  /** `undefined`: it did not respond in time. */
+  /** `undefined`: the thread did not respond in time. */
   ask(statements: Statements): BlockingAnswer | undefined {
     Atomics.store(this.#signal, 0, 0);
     this.#port.postMessage(statements, []);

@@ -10,7 +10,7 @@ export interface ConnectionOptions {
   readonly onEnd: () => void;
 }
 
-/** Object id of `bigint` in PostgreSQL. All of ours are below 2^53. */
+/** Object id of `bigint` in PostgreSQL. All of our values are below 2^53. */
 const BIGINT = 20;
 
 /**
@@ -49,8 +49,8 @@ export async function connectTo(
 }
 
 /**
- * Sets the cluster and its timeline as a setting of the connection: a primary keeps its timeline. The first eight
- * digits of the name of a WAL file are the current timeline.
+ * Stores the cluster and its timeline as a setting of the connection, because a primary keeps its timeline. The first
+ * eight digits of the name of a WAL file are the current timeline.
  */
 const NOTE_TIMELINE = `SELECT set_config('tranche.timeline', CASE WHEN pg_is_in_recovery() THEN '' ELSE
   (SELECT system_identifier::text FROM pg_control_system()) || '/' ||
@@ -74,8 +74,8 @@ export async function rowsOf(
 const END_MS = 2_000;
 
 /**
- * Ends a connection, or one that is being opened. An unreachable server never confirms the end: after two seconds
- * nothing waits for it any more, and the connection does not keep the process alive. The result of closing a broken
+ * Ends a connection, or one that is being opened. An unreachable server never confirms the end. After two seconds,
+ * nothing waits for it any longer, and the connection does not keep the process alive. The result of closing a broken
  * connection does not matter.
  */
 export async function endConnection(connecting: Promise<Client>): Promise<void> {

@@ -1,11 +1,12 @@
 /**
- * Limits of the firm over all desks of a mode. `firm_count` runs in the transaction that adds records. It locks one
- * row, so that the desks of the firm reserve one after the other, reads the records that the journal of the desk gained
- * since the last count, and refuses an intent that would exceed a limit. It reads the journal rather than the
- * statement's records, so that it counts a statement that is sent again, and records of a version that did not count,
- * exactly once.
+ * Firm limits over all desks of a mode. `firm_count` runs in the transaction that adds records. It locks one row, so
+ * that the firm's desks reserve one after the other. It then reads the records that the desk's journal has gained since
+ * the last count, and refuses an intent that would exceed a limit. It reads the journal rather than the statement's
+ * records, so that it counts exactly once both a statement that is sent again and records of a version that did not
+ * count.
  *
- * A reservation ends only with the record of its outcome: an owner that dies leaves it, and the next owner resolves it.
+ * A reservation ends only with the record of its outcome. An owner that dies leaves its reservations, and the next
+ * owner resolves them.
  */
 export const FIRM_STEP = `
   CREATE TABLE firm_limits (           -- added to, never changed: the newest of a mode counts

@@ -32,8 +32,8 @@ export function factsOf(error: unknown): FaultFacts {
 }
 
 /**
- * Whether the same statements may succeed on another connection, or later: the server restarts or fails over, the
- * network is down, too many connections are open, a lock was not free in time.
+ * Whether the same statements may succeed on another connection or later, because the server restarts or fails over,
+ * the network is down, too many connections are open, or a lock was not free in time.
  */
 export function isTransient({ code }: FaultFacts): boolean {
   if (code === undefined) return true;

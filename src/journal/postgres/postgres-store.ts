@@ -11,12 +11,10 @@ import { PostgresFault, factsOf, isTransient, storageFault } from './postgres-er
 import { lineOf } from './record-reader.ts';
 import type { Session } from './session.ts';
 
-/**
- * Longest time without the server before an append fails. No order leaves in the meantime, because records come first.
- */
+/** Longest time without the server before an append fails. No order leaves during that time, because records come first. */
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 500;
-/** Maximum number of refused intents in memory: an attempt asks within the life of its quote. */
+/** Maximum number of refused intents in memory, because an attempt asks within the life of its quote. */
 const REFUSALS_MAX = 10_000;
 
 /**
@@ -26,7 +24,7 @@ const REFUSALS_MAX = 10_000;
 const TIMELINE = "current_setting('tranche.timeline')";
 const UNTIL = 'clock_timestamp() + make_interval(secs => $2::float8 / 1000)';
 const MOMENT = 'floor(extract(epoch FROM until) * 1000)::float8';
-/** Whether a lease is valid: its desk has its epoch, and the server is in its timeline. */
+/** Whether a lease is valid, which means that its desk has the lease's epoch and the server is in the lease's timeline. */
 const HOLDS = `desk = $1 AND epoch = $2 AND ${TIMELINE} = $3`;
 const LOCK = `SELECT 1 FROM tranche.desk WHERE ${HOLDS} FOR SHARE`;
 /** Locks the desk's row, and stores in it where its newest record was added. */
@@ -36,12 +34,12 @@ const SETTLE = `UPDATE tranche.desk SET system_identifier = split_part(${TIMELIN
 const LINES =
   'unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[]) AS line (seq, at, kind, body, hash)';
 /**
- * Requires the record before the first line: after a backup was restored under its owner it may be missing, and the
- * chain would have a gap.
+ * Requires the record before the first line. That record may be missing if a backup was restored while the owner was
+ * running, and the chain would then have a gap.
  */
 const FOLLOWS =
   '(($4::bigint[])[1] = 1 OR EXISTS (SELECT FROM tranche.record WHERE desk = $1 AND seq = ($4::bigint[])[1] - 1))';
-/** Records that the limits of the firm count: `firm-schema.ts`. */
+/** Records that the firm limits count; see `firm-schema.ts`. */
 const COUNTED = "ARRAY['started', 'reload', 'intent', 'attempt', 'fill', 'correction']";
 /**
  * One statement. The row lock delays a takeover until the records are committed; after an earlier takeover, the
@@ -56,7 +54,7 @@ const inserting = (owner: string, onConflict = ''): string => `WITH owner AS (${
 const INSERT = inserting(LOCK);
 const INSERT_FIRST = inserting(SETTLE);
 const INSERT_MISSING = inserting(SETTLE, 'ON CONFLICT (desk, seq) DO NOTHING');
-/** Number of lines stored as intended. It uses `$2` and `$3` so that all these statements take the same values. */
+/** Number of lines stored as intended. It uses `$2` and `$3`, so that all these statements take the same values. */
 const COUNT_EQUAL = `SELECT count(*) FROM tranche.record AS stored
   JOIN ${LINES} ON stored.seq = line.seq AND stored.hash = line.hash
   WHERE stored.desk = $1 AND $2::bigint >= 0 AND $3::text IS NOT NULL`;
@@ -79,8 +77,8 @@ export interface StoredEnd {
  * Desks and their records in PostgreSQL.
  *
  * After a broken connection, it is unknown whether its statement took effect. `insert` then writes the same lines again
- * under the same numbers, for up to a minute: existing lines with the same hash are ours. The update of the desk in the
- * same statement makes the server, with its synchronous standby if it has one, confirm everything before it.
+ * under the same numbers, for up to a minute. Existing lines with the same hash are its own. The update of the desk in
+ * the same statement makes the server, with its synchronous standby if it has one, confirm everything before it.
  */
 export class PostgresStore implements RecordStore {
   readonly #session: Session;
@@ -257,8 +255,8 @@ export class PostgresStore implements RecordStore {
   }
 
   /**
-   * Where the newest record was added; `undefined`: the lease is not valid. The records read before this call are then
-   * complete, because nobody else adds any while the lease is valid.
+   * Where the newest record was added; `undefined`: the lease is not valid. If it is valid, the records read before
+   * this call are complete, because nobody else adds records while the lease is valid.
    */
   #settledAt(lease: Lease): Observable<string | undefined> {
     return this.#ask({

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../core/errors.ts';
 
-/** Address of a journal in a PostgreSQL database. */
+/** Parsed URL of a journal in a PostgreSQL database. */
 export interface PostgresPlace {
   /** For the client library, without the desk. */
   readonly connectionString: string;
@@ -18,11 +18,12 @@ const LOOPBACK = new Set(['', 'localhost', '127.0.0.1', '[::1]']);
 export const isPostgres = (url: string): boolean => /^postgres(?:ql)?:\/\//u.test(url);
 
 /**
- * Parses `postgres://user@host:5432/database?desk=NAME`. The password comes from the password file of PostgreSQL
- * (`~/.pgpass` or `PGPASSFILE`), never from the URL, which appears in configs and logs. `&files=PATH` names the files
- * of this machine beside the journal.
+ * Parses `postgres://user@host:5432/database?desk=NAME`. The password comes from PostgreSQL's password file
+ * (`~/.pgpass` or `PGPASSFILE`), never from the URL, which appears in configs and logs. `&files=PATH` is the path
+ * prefix of the files on this machine that accompany the journal.
  *
- * @throws OperatorError `config` for a URL without a desk, with a password, or to another host without a verified certificate.
+ * @throws OperatorError `config` for a URL without a desk, with a password, or to another host without a verified
+ * certificate.
  */
 export function readPostgresUrl(url: string): PostgresPlace {
   const parsed = URL.parse(url);

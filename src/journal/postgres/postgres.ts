@@ -38,12 +38,12 @@ export interface PostgresOptions extends Pick<SqliteOptions, 'readOnly' | 'ancho
 const TIMEOUT_MS = 30_000;
 
 /**
- * A journal in PostgreSQL: the same records, chain and proof as in a file. One writer, which has a lease with an epoch;
- * readers work beside it. The whole chain is checked before the first append. All other data that a desk stores beside
- * its journal is in files of this machine: see `journal-place.ts`.
+ * A journal in PostgreSQL: the same records, chain and proof as in a file. There is one writer, which holds a lease
+ * with an epoch; readers work beside it. The whole chain is checked before the first append. All other data that a desk
+ * stores beside its journal is in files on this machine; see `journal-place.ts`.
  *
- * @throws OperatorError `again`: another process has the desk. `config`: the URL, the login or a right is wrong. `storage`: the server
- * cannot be used. `data`: the chain is broken.
+ * @throws OperatorError `again`: another process has the desk. `config`: the URL, the login or a right is wrong.
+ * `storage`: the server cannot be used. `data`: the chain is broken.
  */
 export function postgresJournal(url: string, options: PostgresOptions = {}): Journal {
   const place = readPostgresUrl(url);
@@ -192,7 +192,7 @@ function own({ place, client, cleanup, files, options }: Open): OpenWriter {
     clock: { scheduler: asyncScheduler },
     leaseMs: LEASE_MS,
   }).pipe(shareReplay({ bufferSize: 1, refCount: true }));
-  // Renews from now on, even without subscribers.
+  // Renews the lease from now on, even without subscribers.
   const renewing = lost$.subscribe();
   cleanup.defer(() => {
     renewing.unsubscribe();

@@ -5,7 +5,7 @@ import { isPostgres, readPostgresUrl, withDesk } from './postgres-url.ts';
 import { LAYOUT, grants, migrate } from './schema.ts';
 
 /**
- * Creates the tables, or migrates them to the layout of this version, as their owner; grants a role the rights to run
+ * Creates the tables, or migrates them to the layout of this version, as their owner. Grants a role the rights to run
  * desks. Returns the layout.
  *
  * @throws OperatorError `usage` for another kind of journal, and the errors of `postgresJournal`.

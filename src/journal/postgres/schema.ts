@@ -4,8 +4,8 @@ import { FIRM_STEP, firmGrants } from './firm-schema.ts';
 import type { BlockingClient, Row } from './blocking-client.ts';
 
 /**
- * Steps that create the tables, in order; none is ever undone. A released step is never edited: a change is a new step.
- * Rows of `record` are never changed: no role has the right to, and a trigger refuses it even to the owner.
+ * Steps that create the tables, in order; none is ever undone. A released step is never edited; add a new step instead.
+ * Rows of `record` are never changed. No role has the right to do so, and a trigger refuses it even to the owner.
  *
  * During an upgrade, programs of the previous version use the new tables. Add a step with which they cannot work to
  * `BREAKING`.
@@ -140,7 +140,7 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** Numbers of the steps with which programs of earlier layouts cannot work. A step that only adds is not one of them. */
+/** Numbers of the steps with which programs for earlier layouts cannot work. A step that only adds something is not one of them. */
 const BREAKING: readonly number[] = [];
 
 /** Layout that this version reads and writes. */
@@ -223,7 +223,7 @@ export const HAS_TABLES = "SELECT to_regclass('tranche.layout') IS NOT NULL";
 
 const hasTables = (client: BlockingClient): boolean => client.query(HAS_TABLES)[0]?.[0] === true;
 
-/** The rights that a role needs to run desks, and no others. The name is quoted. */
+/** The rights that a role needs to run desks, and no other rights. The name is quoted. */
 export const grants = (role: string): readonly string[] => {
   const name = `"${role.replaceAll('"', '""')}"`;
   return [
@@ -231,7 +231,7 @@ export const grants = (role: string): readonly string[] => {
     `GRANT SELECT ON tranche.layout TO ${name}`,
     `GRANT SELECT, INSERT ON tranche.record, tranche.evidence TO ${name}`,
     `GRANT SELECT, INSERT, UPDATE ON tranche.desk TO ${name}`,
-    // Not the author or the time, which the server sets.
+    // Excludes the author and the time, which the server sets.
     `GRANT SELECT ON tranche.fleet_version, tranche.fleet_command, tranche.desk_command TO ${name}`,
     `GRANT INSERT (desk, version, config, files, hash, why, person) ON tranche.fleet_version TO ${name}`,
     `GRANT INSERT (desk, epoch, path, body, caller, until) ON tranche.desk_command TO ${name}`,

@@ -17,8 +17,8 @@ export interface ServerSessionOptions {
 }
 
 /**
- * A connection with the function of the module that opened it: a dynamic import for each statement would delay each
- * order.
+ * A connection with the function of the module that opened it, because a dynamic import for each statement would delay
+ * each order.
  */
 interface Connected {
   readonly client: Client;
@@ -26,8 +26,8 @@ interface Connected {
 }
 
 /**
- * One non-blocking connection, opened on demand and again after it broke. Statements run one after the other, in the
- * order of the calls. The first one loads the client library, so that a desk on a file never does.
+ * One non-blocking connection, opened on demand and reopened after it breaks. Statements run one after the other, in
+ * the order of the calls. The first one loads the client library, so that a desk on a file never does.
  */
 export class ServerSession implements Session {
   readonly #options: ServerSessionOptions;
@@ -58,7 +58,7 @@ export class ServerSession implements Session {
     } catch {
       // The caller receives the error.
     }
-    // Closed permanently: endless retries would keep the process from ending.
+    // Closed permanently, because endless retries would keep the process from ending.
     if (this.#isClosed)
       throw new OperatorError('storage', `journal ${this.#options.shown}: the connection is closed`);
     try {

@@ -8,13 +8,13 @@ import type { PostgresStore } from './postgres-store.ts';
 import { atOnce } from './session.ts';
 
 /**
- * Duration of a lease from its last renewal: including the start of a process, a desk of a dead machine trades again
- * within 15 s.
+ * Duration of a lease from its last renewal. With it, a dead machine's desk trades again within 15 s, including the
+ * start of a process.
  */
 export const LEASE_MS = 10_000;
 
 /**
- * Takes the desk over, or reports its owner. `files`: place of the files that this process has locked. If the previous
+ * Takes over the desk, or reports its owner. `files`: place of the files that this process has locked. If the previous
  * owner used the same place, it has died, and its lease ends immediately.
  *
  * @throws OperatorError `again`: another process has the desk, or the desk is retired.

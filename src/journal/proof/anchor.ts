@@ -5,8 +5,8 @@ import type { Head } from './chain.ts';
 import { createPrivate, refuseNoFile, syncFolder } from '../sqlite/files.ts';
 
 /**
- * A second record of the newest record: a small file beside the journal, or at the path in the config. A journal
- * restored from an older copy is consistent in itself; only data stored elsewhere can reveal it.
+ * A second record of the journal's newest record, in a small file beside the journal or at the path in the config. A
+ * journal restored from an older copy is consistent in itself; only data stored elsewhere can reveal it.
  */
 export interface Anchor {
   /** The last anchor; `undefined` without one, `'unreadable'` if it is damaged. */
@@ -15,7 +15,7 @@ export interface Anchor {
   note(head: Head): void;
 }
 
-/** @throws OperatorError `storage` when a folder or a device has this name. */
+/** @throws OperatorError `storage` if a folder or a device has this name. */
 export function anchorAt(path: string): Anchor {
   refuseNoFile(path);
   const next = `${path}.new`;
@@ -48,7 +48,7 @@ export function anchorAt(path: string): Anchor {
 
 /**
  * Compares a journal with its anchor; `hashAt` returns the hash of an existing record. A journal may be ahead of its
- * anchor, because not every append updates it; it cannot be behind.
+ * anchor, because not every append updates the anchor, but it cannot be behind.
  */
 export function compare(
   noted: ReturnType<Anchor['read']>,

@@ -60,9 +60,7 @@ export interface ApprovalFinding {
   readonly proof: 'passkey' | 'token';
   /** What cannot be verified with the journal alone, in words. */
   readonly unchecked?: string | undefined;
-  /**
-   * The person was invited after this request was proposed: the requester may have invented the people who must agree.
-   */
+  /** The person was invited after this request was proposed, so the requester may have invented the people who must agree. */
   readonly invited_after_request?: true | undefined;
   /** The fault, in words; omitted: none. */
   readonly fault?: string | undefined;
@@ -74,7 +72,7 @@ export interface Approver {
   readonly role: Role;
   /** Number of the record of the invitation that counted, and who issued it. */
   readonly invited: { readonly seq: number; readonly by: string };
-  /** The invitation came from a command or a browser on the desk's machine: one person who controls that machine can issue it. */
+  /** The invitation came from a command or a browser on the desk's machine. One person who controls that machine can issue it. */
   readonly from_machine: boolean;
   /** Ids of the requests that this person approved. */
   readonly approved: readonly string[];
@@ -102,15 +100,15 @@ interface Known {
 }
 
 /**
- * Verifies the approvals of a journal using only its records. Each must name exactly its request, come in time from a
- * person who may approve under the policy in force, and have a passkey signature where required. No action that needed
- * approval may have happened without it. Pass every record from the first, in order.
+ * Verifies the approvals of a journal using only its records. Each approval must name exactly its request, come in time
+ * from a person who may approve under the policy in force, and have a passkey signature where required. No action that
+ * needed approval may have happened without approval. Pass every record from the first, in order.
  */
 export class ApprovalsProof {
   readonly findings: ApprovalFinding[] = [];
   readonly #requests = new Map<string, Request>();
   readonly #people = new Map<string, Known>();
-  /** By the number of the record of their invitation. */
+  /** Keyed by the record number of their invitation. */
   readonly #approvers = new Map<number, Approver>();
   #limits: LimitsInForce = {};
   #own: ApprovalPolicy = BUILT_IN.one;
@@ -118,23 +116,21 @@ export class ApprovalsProof {
   readonly #parents = new ParentsProof();
   /** Record of the halt in force. */
   #halt: number | undefined;
-  /** The last resolution by a person: its consequences follow it in the same write. */
+  /** The last resolution by a person. Its consequences follow it in the same write. */
   #resolved: ResolvedRecord | undefined;
-  /** Whether orders under limits or a policy without agreement were already reported. */
+  /** Whether orders under limits or a policy that nobody approved were already reported. */
   #isRaiseTold = false;
-  /** Somebody has enrolled a passkey. */
+  /** Whether anybody has enrolled a passkey. */
   #hadPasskey = false;
   /**
-   * A start has recorded a policy: from then on every request has a kind and a subject, and every start records its
-   * policy and limits.
+   * Whether a start has recorded a policy. From then on, every request has a kind and a subject, and every start
+   * records its policy and limits.
    */
   #keepsPolicy = false;
   /** The requester of the reload whose new runs follow its record. */
   #reloader: UsedToken | undefined;
 
-  /**
-   * Everybody with an invitation who approved something. Names of tokens appear only in the records of their approvals.
-   */
+  /** Every invited person who approved something. Names of tokens appear only in the records of their approvals. */
   get approvers(): readonly Approver[] {
     return [...this.#approvers.values()];
   }
@@ -208,8 +204,9 @@ export class ApprovalsProof {
   }
 
   /**
-   * An order leaves: its quote is recorded in the same tick. In that tick the desk checks the halt and the parent's
-   * approval, so an intent that was written during a halt, or for a parent that still needed approval, never leaves.
+   * An order leaves, and its quote is recorded in the same tick. In that tick, the desk checks the halt and the
+   * parent's approval, so the order of an intent that was written during a halt, or for a parent that still needed
+   * approval, never leaves.
    */
   #left(seq: number, { client_order_id: id, parent_amount: amount }: QuoteRecord): void {
     const intended = this.#parents.intended(id);
@@ -239,7 +236,7 @@ export class ApprovalsProof {
         ? undefined
         : `although ${asked.proposal.override}, which its parent ${parent} needs, was ${asked.state === 'open' ? 'not approved' : 'rejected'}`;
     const policy = this.#policy;
-    // Older versions did not record by which amount they judged a parent.
+    // Older versions did not record the amount by which they judged a parent.
     if (amount === undefined && (policy.unknown_asker === undefined || this.#parents.hasTraded(parent)))
       return undefined;
     const by = this.#parents.askerOf(strategy);
@@ -249,7 +246,7 @@ export class ApprovalsProof {
       : `without the approval that its parent ${parent} of ${amount ?? 'unknown'} needs`;
   }
 
-  /** Checks a trade that a person stated: if others had to agree, its figures must be the approved ones. */
+  /** Checks a trade that a person stated. If others had to agree, its figures must be the approved ones. */
   #filled(seq: number, body: FillRecord): void {
     const intended = this.#parents.intended(body.client_order_id);
     if (intended?.halt !== undefined && body.source !== 'dry_run')
@@ -307,7 +304,7 @@ export class ApprovalsProof {
     if (step === 'removed') {
       known.isRemoved = true;
       known.keys.clear();
-      // Their agreements to undecided requests no longer count, even if they return.
+      // A removed person's approvals of undecided requests no longer count, even if the person returns.
       for (const one of this.#requests.values())
         if (one.state === 'open')
           one.agreed = one.agreed.filter((other) => !isInitiator(other, { by: person }));
@@ -361,7 +358,7 @@ export class ApprovalsProof {
     });
   }
 
-  /** Uses the invitation at the time of the approval: a later one does not explain it. */
+  /** Uses the invitation at the time of the approval, because a later invitation does not justify it. */
   #noteApprover(body: OverrideRecord): void {
     const person = nameOf(body);
     const { role, invitation } = this.#knownAs(person);
@@ -371,7 +368,7 @@ export class ApprovalsProof {
     this.#approvers.set(seq, { person, role, invited: { seq, by }, from_machine: isFromMachine, approved });
   }
 
-  /** A request in a journal without a policy lists no needs: one other person was enough. */
+  /** A request in a journal without a policy lists no needs, because one other person was enough. */
   #proposalFault(proposal: OverrideRecord): string | undefined {
     if (this.#origin === undefined || (proposal.request === undefined && !this.#keepsPolicy))
       return undefined;
@@ -409,7 +406,7 @@ export class ApprovalsProof {
   }
 
   /**
-   * The requirements of the policy in force for it. Older versions recorded the amount of a parent only in words: then
+   * The requirements of the policy in force for it. Older versions recorded the amount of a parent only in words, so
    * any of the rules may apply.
    */
   #neededBy(proposal: OverrideRecord): readonly Requirement[] {
@@ -480,7 +477,7 @@ export class ApprovalsProof {
     return assertionFault(assertion, { challenge: hash, passkey: signed, home: key.home });
   }
 
-  /** The last approval must complete the needs, without people who were removed in the meantime. */
+  /** The last approval must complete the needs, without people who were removed meanwhile. */
   #countFault(proposal: OverrideRecord, agreed: readonly OverrideRecord[]): string | undefined {
     const { needs } = proposal;
     if (agreed.at(-1)?.step !== 'approved' || needs === undefined) return undefined;
@@ -497,7 +494,7 @@ export class ApprovalsProof {
       if (fault !== undefined) this.#fault(seq, body.by, fault);
       this.#limits = agreedTo(this.#limits);
     }
-    // Requests from before this halt belong to an earlier halt.
+    // Requests made before this halt belong to an earlier halt.
     if (this.#halt === undefined && body.state === 'halted')
       for (const one of this.#requests.values()) if (one.proposal.limit === 'halt') one.state = 'ended';
     if (body.state === 'halted') this.#halt ??= seq;
@@ -535,7 +532,7 @@ export class ApprovalsProof {
 const amountOf = (text: string | undefined): Money | undefined =>
   text === undefined || text === 'unknown' ? undefined : money(text);
 
-/** The fields of the request that an approval repeats. */
+/** The fields of a request that an approval repeats. */
 function fieldsOf(record: OverrideRecord): object {
   const { step: _step, by: _by, why: _why, token: _token, assertion: _assertion, ...fields } = record;
   return fields;

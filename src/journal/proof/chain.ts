@@ -16,7 +16,7 @@ export interface Tied {
   readonly line: Line;
 }
 
-/** Fingerprint of all schemas of this version: equal if nothing was added, removed or changed. */
+/** Fingerprint of all schemas of this version. It is equal if nothing was added, removed or changed. */
 export const vocabulary = (): string => sha256(vocabularyText());
 
 /**
@@ -60,7 +60,7 @@ export function verify(lines: Iterable<Line>, end?: Head): Verdict {
 }
 
 /**
- * Reads `lines` as records and checks the chain. They follow `from`; default: the start of the chain.
+ * Reads `lines` as records and checks the chain. The lines follow `from`; default: the start of the chain.
  *
  * @throws OperatorError `data` at the first invalid record; `where` names the journal.
  */
@@ -97,7 +97,7 @@ function breakAt(head: Head, line: Line): string | undefined {
   return undefined;
 }
 
-/** Reads the body of a record. @throws OperatorError `data` when this version cannot. */
+/** Reads the body of a record. @throws OperatorError `data` if this version cannot read it. */
 export function bodyOf(where: string, line: Pick<Line, 'seq' | 'kind' | 'body'>): RecordBody {
   try {
     return readBodyText(line.kind, line.body);

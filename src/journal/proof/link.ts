@@ -25,7 +25,7 @@ export interface Head {
   readonly hash: string;
 }
 
-/** "Previous hash" of the first record. */
+/** The previous hash of the first record. */
 export const GENESIS = '0'.repeat(64);
 export const EMPTY: Head = { seq: 0, hash: GENESIS };
 
@@ -35,7 +35,7 @@ export type Verdict =
       readonly ok: false;
       readonly seq: number;
       readonly why: string;
-      /** End of the last intact record, if known: the damage follows. */
+      /** End of the last intact record, if known; the damage follows it. */
       readonly near?: string;
     };
 

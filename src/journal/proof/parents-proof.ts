@@ -4,7 +4,7 @@ import type { IntentRecord, RecordBody, UsedToken } from '../../core/record.ts';
 interface Life {
   readonly hash: string;
   readonly begunAt: number;
-  /** The person who started the life, or last ran it; `undefined` if the desk did not know it. */
+  /** The person who started the life, or last ran it; `undefined` if unknown to the desk. */
   by: UsedToken | undefined;
 }
 

@@ -10,7 +10,7 @@ import type { Part } from './verify-part.ts';
 /** The suffix of this file and its neighbours: `.js` once they are compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
-/** Half a minute per million records is slow, so a worker that takes longer has died. */
+/** Even a slow worker needs less than half a minute per million records, so a worker that takes longer has died. */
 const WAIT_MS = 120_000;
 /** More threads would only wait for the disk. */
 const PARTS_MAX = 4;
@@ -18,8 +18,8 @@ const PARTS_MAX = 4;
 /**
  * Starts checking the chain up to `head` on other threads, because that takes longer than the rest of a start. Each
  * thread checks a part, from the stored hash before it to the stored hash of its last record, so that valid parts form
- * one chain. The returned function waits for the verdict: all are valid, or the first invalid part; `undefined` if not
- * all answered.
+ * one chain. The returned function waits for the verdict: that all parts are valid, or the first invalid part;
+ * `undefined` if not all threads responded.
  */
 export function beginProof(
   db: DatabaseSync,
@@ -42,7 +42,7 @@ export function partsOf(db: DatabaseSync, file: string, head: Head, count: numbe
   const ends = Array.from({ length: count }, (_, i): Head => {
     const seq = Math.floor((head.seq * (i + 1)) / count);
     if (i === count - 1) return head;
-    // A missing record has no hash; the part that should end with it is then refused.
+    // A missing record has no hash, so the part that should end with it is refused.
     return seq === 0 ? EMPTY : { seq, hash: hashAt(db, seq) ?? '' };
   });
   return ends.map((last, i) => ({ file, after: ends[i - 1] ?? EMPTY, last }));

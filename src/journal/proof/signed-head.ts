@@ -8,11 +8,11 @@ import type { Instant } from '../../core/time.ts';
 import type { Head, Line } from './link.ts';
 
 /**
- * The head of a journal with a signature of the desk. Store it where nobody who can write the journal can change it.
- * One line of JSON; the signature is Ed25519 (RFC 8032) over the lines that `textOf` joins.
+ * The head of a journal with the desk's signature. Store it where nobody who can write the journal can change it. One
+ * line of JSON; the signature is Ed25519 (RFC 8032) over the lines that `textOf` joins.
  */
 export interface SignedHead {
-  /** Hash of the first record: identifies the chain. */
+  /** Hash of the first record, which identifies the chain. */
   readonly chain: string;
   readonly seq: number;
   /** Hash of record `seq`. */
@@ -31,7 +31,7 @@ const textOf = ({ chain, seq, hash, at }: Unsigned): Buffer =>
   Buffer.from(['tranche journal head 1', chain, seq, hash, at].join('\n'));
 
 /**
- * Returns the key of the desk in `file`; creates it on first use, readable only by its owner.
+ * Returns the desk's key in `file`; creates it on first use, readable only by its owner.
  *
  * @throws OperatorError `storage` when it cannot be read or created, `data` when it contains no Ed25519 key.
  */
@@ -92,7 +92,7 @@ export function signHead(
   };
 }
 
-/** Whether `key` signed this; without `key`, whether the key in `signed` did. */
+/** Whether `key` signed this; without `key`, whether the key in `signed` signed it. */
 export function isSigned(signed: SignedHead, key?: KeyObject): boolean {
   try {
     const named = createPublicKey({

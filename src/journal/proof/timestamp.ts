@@ -1,7 +1,7 @@
 /**
- * Requests to a time-stamping authority (RFC 3161), encoded in DER without a library: a request has forty bytes, and
- * this file reads only the status and the digest of a response. `openssl ts -verify` checks the signature and the
- * certificates.
+ * Requests to a time-stamping authority (RFC 3161), encoded in DER without a library, because a request has forty
+ * bytes, and this file reads only the status and the digest of a response. `openssl ts -verify` checks the signature
+ * and the certificates.
  */
 
 const SEQUENCE = 0x30;
@@ -17,7 +17,7 @@ const der = (tag: number, ...content: readonly Uint8Array[]): Buffer => {
 /** AlgorithmIdentifier of SHA-256, with its NULL. */
 const SHA256 = Buffer.from('300d06096086480165030402010500', 'hex');
 
-/** A `TimeStampReq` for a SHA-256 digest, in hex, that asks for the certificate of the authority. */
+/** A `TimeStampReq` for a SHA-256 digest, in hex, that asks for the authority's certificate. */
 export function timestampRequest(digest: string): Buffer {
   return der(
     SEQUENCE,

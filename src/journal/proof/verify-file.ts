@@ -29,7 +29,7 @@ export function* linesOf(
   }
 }
 
-/** Checks up to the head at the time of the call, without records that a writer adds in the meantime. */
+/** Checks up to the head at the time of the call, without records that a writer adds meanwhile. */
 export function verifyFile(db: DatabaseSync, file: string): Verdict {
   let seen = EMPTY;
   function* counted(last: number): Generator<Line> {

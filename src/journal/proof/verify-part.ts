@@ -13,8 +13,8 @@ export interface Part {
 const PAGE = 1_000;
 
 /**
- * Checks part of a chain with few steps per record, because this takes most of a start. It only determines whether the
- * part is valid; `verifyFile` finds the first invalid record. `undefined`: it could not read the part.
+ * Checks part of a chain with few steps per record, because this check takes most of a start. It only determines
+ * whether the part is valid; `verifyFile` finds the first invalid record. `undefined`: the part could not be read.
  */
 export function verifyPart(db: DatabaseSync, { after, last }: Part): Verdict | undefined {
   const select = db.prepare(

@@ -10,8 +10,8 @@ const VERSION = 1;
 type Row = readonly [from: number, open: string, high: string, low: string, close: string];
 
 /**
- * The bars of a desk in a file beside the journal, for the next process. Written under another name and renamed, so that a crash leaves
- * the previous file. Unreadable bars are ignored and rebuilt.
+ * The bars of a desk in a file beside the journal, for the next process. The file is written under another name and
+ * renamed, so that a crash leaves the previous file. Unreadable bars are ignored and rebuilt.
  */
 export const barsFile = (file: string, warn: (why: string) => void): BarsPort => ({
   read() {

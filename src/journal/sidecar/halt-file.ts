@@ -14,7 +14,7 @@ import type { Halt, HaltPort } from '../../engine/ports.ts';
 import { placeOfJournal } from '../journal-place.ts';
 import { syncFolderOf } from '../sqlite/files.ts';
 
-/** Space reserved for the note: a longer reason is cut. */
+/** Space reserved for the note; a longer reason is cut. */
 const NOTE_BYTES = 1024;
 const FILE_MODE = 0o600;
 
@@ -25,10 +25,11 @@ export function haltFileOf(journal: string): string | undefined {
 }
 
 /**
- * The halt as a file beside the journal: while `file` exists, with any content, nothing is sent. `touch` creates one.
+ * The halt as a file beside the journal. While `file` exists, with any content, nothing is sent. `touch` also creates
+ * it.
  *
  * A full disk must not stop a halt, so the file is created beforehand under another name (`.armed`), with room for its
- * note: a halt renames it and overwrites allocated blocks. Lifting the halt renames it back, for the same reason.
+ * note. A halt renames it and overwrites allocated blocks. Lifting the halt renames it back, for the same reason.
  *
  * @throws the error of the file system when the file cannot be created beforehand.
  */
@@ -59,7 +60,7 @@ export function haltFile(file: string): HaltPort {
 }
 
 /**
- * Writes the halt file, also for a daemon that cannot be reached in any other way. Needs no preparation, because the
+ * Writes the halt file, even for a daemon that cannot be reached in any other way. Needs no preparation, because the
  * disk may be full.
  *
  * @throws the errors of the file system.
@@ -77,7 +78,7 @@ function isReady(armed: string): boolean {
   return found?.isFile() === true && found.size >= NOTE_BYTES;
 }
 
-/** Creates the file, or blanks it. Without disk space only the name remains: that is enough for a halt, and only the note is lost. */
+/** Creates the file, or blanks it. Without disk space, only the name remains, which is enough for a halt; only the note is lost. */
 function makeRoom(armed: string): void {
   const descriptor = openSync(
     armed,
@@ -99,7 +100,7 @@ function writeBlank(descriptor: number): void {
   fsyncSync(descriptor);
 }
 
-/** The prepared file is kept for the next halt: a disk that is full now has no space for another. Other files are removed. */
+/** The prepared file is kept for the next halt, because a disk that is full now has no space for another. Other files are removed. */
 function takeAway(file: string, armed: string): void {
   const found = lstatSync(file);
   const isOurs = found.isFile() && found.nlink === 1 && found.size === NOTE_BYTES;
@@ -113,12 +114,12 @@ function takeAway(file: string, armed: string): void {
 /** Whether any file has this name. Throws if that cannot be determined. */
 const isThere = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 
-/** The name decides, so it comes first: the note is only for people. */
+/** The name decides, so it comes first. The note is only for people. */
 function leave(armed: string, file: string): void {
   try {
     renameSync(armed, file);
   } catch {
-    // Somebody removed the prepared file: with disk space a new one works as well.
+    // Somebody removed the prepared file. If there is disk space, a new file works as well.
     closeSync(openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, FILE_MODE));
   }
 }

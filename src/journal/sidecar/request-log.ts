@@ -10,8 +10,8 @@ const SLOT_BYTES = 16;
 const ROUTES = ['quote', 'order', 'transactions', 'read', 'all'] as const;
 
 /**
- * The last requests of a desk in a file beside the journal, for the next process. Never flushed: what a process has written survives
- * its crash in the kernel's memory, and after a crash of the machine the boot id differs.
+ * The last requests of a desk in a file beside the journal, for the next process. Never flushed, because what a process
+ * has written survives its crash in the kernel's memory, and after a crash of the machine the boot id differs.
  */
 export function requestLogFile(file: string): RequestLogPort {
   let descriptor: number | undefined;
@@ -27,7 +27,7 @@ export function requestLogFile(file: string): RequestLogPort {
     try {
       writeSync(descriptor, bytes, 0, SLOT_BYTES, HEAD_BYTES + slot * SLOT_BYTES);
     } catch {
-      // An incomplete log is useless: the next process waits as if there were none.
+      // An incomplete log is useless, so the next process waits as if there were none.
       forget();
     }
   }
@@ -37,7 +37,7 @@ export function requestLogFile(file: string): RequestLogPort {
     try {
       writeSync(descriptor, Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
     } catch {
-      // The head still names this process and must be invalidated: no later process trusts a log that names an unknown
+      // The head still names this process and must be invalidated. No later process trusts a log that names an unknown
       // start.
     }
     closeSync(descriptor);

@@ -18,11 +18,11 @@ import { createPrivate, syncFolder } from '../sqlite/files.ts';
 import { sha256 } from '../proof/link.ts';
 
 export interface StateOptions {
-  /** Version of the fold: a program that folds differently has another version. */
+  /** Version of the fold. A program that folds differently has another version. */
   readonly program: string;
   /** Number of records between snapshots; default: 50 000. */
   readonly every?: number | undefined;
-  /** Called before each step of writing, for tests: throws errors like those of a disk. */
+  /** Called before each step of writing, for tests, where it throws errors like those of a disk. */
   readonly onStep?: ((step: 'write' | 'flush' | 'rename') => void) | undefined;
 }
 
@@ -60,7 +60,7 @@ export function readState(
   return stateIn(whole, options, hashAt);
 }
 
-/** The same for the text of a file. */
+/** Like `readState`, but for the text of a file. */
 export function stateIn(
   whole: string,
   options: StateOptions,
@@ -82,8 +82,8 @@ export interface StateFile extends StatePort {
 }
 
 /**
- * One state in a file beside the journal, replaced as a whole: written under another name, flushed, and renamed. If the
- * write fails, the old state stays.
+ * One state in a file beside the journal. It is replaced as a whole: written under another name, flushed, and renamed.
+ * If the write fails, the old state stays.
  */
 export function stateFile(
   file: string,
@@ -91,7 +91,7 @@ export function stateFile(
   hashAt: (seq: number) => string | undefined,
 ): StateFile {
   const fresh = `${file}.new`;
-  /** A unique name: an older state may still be on its way to the disk. */
+  /** A unique name, because an older state may still be on its way to the disk. */
   const last = `${file}.end`;
   let isBusy = false;
   let isClosed = false;

@@ -3,7 +3,7 @@ import type { RecordBody, StoredRecord } from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Tied } from '../proof/chain.ts';
 
-/** Makes records durable, all or none. @throws on failure: the state of the disk is then unknown. */
+/** Makes records durable, all or none. @throws on failure, after which the state of the disk is unknown */
 export type Write = (bodies: readonly RecordBody[], at: Instant) => readonly Tied[];
 
 export interface Appender {
@@ -15,8 +15,8 @@ export interface Appender {
 }
 
 /**
- * The rule of all drivers: a journal that failed once is poisoned. After a failed flush the kernel may have dropped the
- * pages, so a second attempt that succeeds would prove nothing.
+ * The rule of all drivers: a journal that has failed once is poisoned. After a failed flush the kernel may have dropped
+ * the pages, so a second attempt that succeeds would prove nothing.
  */
 export function appender(where: string, write: Write): Appender {
   let refusal: OperatorError | undefined;

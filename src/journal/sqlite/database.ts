@@ -6,7 +6,7 @@ import type { Head, Line, Verdict } from '../proof/chain.ts';
 
 /** Layout of the file. Higher numbers are refused, because an older program would not know what it omits. */
 export const SCHEMA_VERSION = 1;
-/** "TrJn": identifies the file among databases of other programs. */
+/** "TrJn", which distinguishes the file from databases of other programs. */
 const APPLICATION_ID = 0x54_72_4a_6e;
 
 const SCHEMA = `
@@ -28,8 +28,8 @@ const SCHEMA = `
 export function makeDurable(db: DatabaseSync, where: string): void {
   db.exec(
     'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA journal_size_limit=67108864; ' +
-      // This program runs checkpoints itself: SQLite hides the failures of its automatic ones, and retries a failed
-      // flush.
+      // This program runs checkpoints itself, because SQLite hides failures of its automatic checkpoints, and retries a
+      // failed flush.
       'PRAGMA wal_autocheckpoint=0',
   );
   const wanted = { journal_mode: 'wal', synchronous: 2, foreign_keys: 1, wal_autocheckpoint: 0 };
@@ -57,7 +57,7 @@ export function prepareSchema(db: DatabaseSync, where: string): void {
   checkSchema(db, where);
 }
 
-/** @throws OperatorError `data` when the file is not a journal, or one of a newer version. */
+/** @throws OperatorError `data` if the file is not a journal, or is a journal of a newer version. */
 export function checkSchema(db: DatabaseSync, where: string): void {
   if (pragma(db, 'application_id') !== APPLICATION_ID) {
     throw new OperatorError(
@@ -87,7 +87,7 @@ export const writeMeta = (db: DatabaseSync, key: string, value: string): void =>
   db.prepare(UPSERT).run(key, value);
 };
 
-/** Stores who writes, for the error message of a second writer. Whether that process still lives, only the lock shows. */
+/** Stores who writes, for the error message of a second writer. Only the lock shows whether that process is still alive. */
 export const writeOwner = (db: DatabaseSync): void => {
   writeMeta(db, 'owner', `process ${process.pid} on ${hostname()}`);
 };
@@ -129,8 +129,8 @@ export function notedHead(db: DatabaseSync): NotedHead {
 export type NotedHead = { readonly ok: true; readonly head: Head } | Extract<Verdict, { ok: false }>;
 
 /**
- * Records per page. Pages, not one long statement, because a reader must not keep a snapshot open: otherwise the
- * write-ahead log would grow without bound.
+ * Records per page. Readers use pages, not one long statement, because a reader must not keep a snapshot open.
+ * Otherwise, the write-ahead log would grow without bound.
  */
 const PAGE = 1_000;
 

@@ -8,14 +8,15 @@ const PIECE_BYTES = 1_048_576;
 
 /** Disk space reserved for the results of orders that are in flight when the disk becomes full. */
 export interface DiskReserve {
-  /** Frees the disk space. `false` when there was none to free. */
+  /** Frees the disk space. Returns `false` if there was none to free. */
   release(): boolean;
 }
 
 /**
  * Reserves `bytes` in a separate file, unless they are reserved already.
  *
- * @throws OperatorError `storage` when the disk has no space for it: then it has none for a day of trading either.
+ * @throws OperatorError `storage` if the disk has no space for it, because it then has no space for a day of trading
+ * either.
  */
 export function reserveDisk(path: string, bytes: number): DiskReserve {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < bytes) fill(path, bytes);
@@ -38,7 +39,7 @@ function fill(path: string, bytes: number): void {
     createPrivate(path);
     const descriptor = openSync(path, 'w');
     try {
-      // Not zeros: a file system that compresses or stores holes would reserve nothing.
+      // Not zeros, because a file system that compresses or stores holes would then reserve nothing.
       const piece = Buffer.alloc(PIECE_BYTES);
       let noise = 0x9e3779b9;
       for (let i = 0; i < piece.length; i += 4) {
@@ -65,7 +66,7 @@ function fill(path: string, bytes: number): void {
   }
 }
 
-/** A nearly full disk may write only a part without an error. */
+/** A nearly full disk may write only a part, without an error. */
 function writeWhole(descriptor: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
 }

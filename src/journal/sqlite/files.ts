@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import process from 'node:process';
 import { OperatorError } from '../../core/errors.ts';
 
-/** The absolute path of the file of a SQLite journal; other journals have none. */
+/** The absolute path of a SQLite journal's file; other journals have none. */
 export function journalFileOf(url: string): string | undefined {
   const path = /^sqlite:(?:\/\/(?=\/))?(?<path>.+)$/u.exec(url)?.groups?.['path'];
   return path === undefined ? undefined : resolve(path);
@@ -47,8 +47,8 @@ export function refuseNoFile(file: string): void {
 }
 
 /**
- * Creates a folder and its missing parents, one after the other: the recursive mkdir of Node retries forever on a file
- * system in which nothing can be created, such as /proc. Returns the topmost folder that was created.
+ * Creates a folder and its missing parents, one after the other, because Node's recursive mkdir retries forever on a
+ * file system in which nothing can be created, such as /proc. Returns the topmost folder that was created.
  */
 export function makeFolders(folder: string, mode = 0o777): string | undefined {
   if (isFolder(folder)) return undefined;

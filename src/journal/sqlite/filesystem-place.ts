@@ -3,8 +3,9 @@ import { closeSync, openSync, readSync, statfsSync } from 'node:fs';
 const PIECE_BYTES = 1_048_576;
 
 /**
- * The position of `text` in the first of `files` that contains it, for people who look for damage: SQLite itself
- * reports no offsets. Do not use it for a file that this process has open: closing it here would free its locks.
+ * The position of `text` in the first of `files` that contains it, for people who look for damage, because SQLite
+ * itself reports no offsets. Do not use it for a file that this process has open, because closing the file here would
+ * free its locks.
  */
 export function placeOf(text: string, files: readonly string[]): string | undefined {
   for (const file of files) {
@@ -34,7 +35,7 @@ function offsetOf(text: string, file: string): number | undefined {
   }
 }
 
-/** Network file systems: their locks may not work, and their flushes may not reach a disk. statfs(2). */
+/** Network file systems, by their types in statfs(2). Their locks may not work, and their flushes may not reach a disk. */
 const NETWORKS: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],

@@ -13,8 +13,8 @@ export interface Lock {
  *
  * The lock is an exclusive transaction on an empty database beside the journal, so the kernel releases it with the
  * process; readers can still open the journal. POSIX releases such locks as soon as the process closes *any* descriptor
- * of the file, so only SQLite may open the lock file. It is never removed: with a removed file, two writers could lock
- * two files of one name.
+ * of the file, so only SQLite may open the lock file. It is never removed, because two writers could otherwise lock two
+ * files of the same name.
  */
 export function takeLock(file: string): Lock | undefined {
   const path = `${file}.lock`;
@@ -30,7 +30,7 @@ export function takeLock(file: string): Lock | undefined {
   return { release: () => holder.close() };
 }
 
-/** Whether no process writes `file` now. Does not create the lock file: if it cannot be created, no process can write. */
+/** Whether no process writes `file` now. Does not create the lock file, because if it cannot be created, no process can write. */
 export function isFree(file: string): boolean {
   const path = `${file}.lock`;
   if (!existsSync(path)) return true;

@@ -9,7 +9,7 @@ import { outboxTable } from './outbox-table.ts';
 import { faultOf } from './sqlite-errors.ts';
 
 /**
- * An outbox in a separate file, for a program without a journal. One process at a time.
+ * An outbox in a separate file, for a program without a journal. Only one process at a time can use it.
  *
  * @throws OperatorError `again`: another process uses it. `storage`: it cannot be opened.
  */

@@ -19,11 +19,11 @@ const SCHEMA = `
 `;
 
 export interface OutboxTable {
-  /** The disk is full, and the disk reserve is in use: only records may be written. */
+  /** Whether the disk is full and the disk reserve is in use. Only records may then be written. */
   readonly isSpent: () => boolean;
   /** Called before the first change, which requires a valid chain. */
   readonly prove?: () => void;
-  /** Called when a write failed in a way that leaves the state of the disk unknown. */
+  /** Called when a write has failed in a way that leaves the state of the disk unknown. */
   readonly poison: (error: unknown) => void;
   /** Called with the number of bytes written to the write-ahead log. */
   readonly written: (bytes: number) => void;
@@ -32,7 +32,7 @@ export interface OutboxTable {
 
 /**
  * Notices that wait for delivery, in separate tables of the journal's database, which no record refers to and no hash
- * covers. A change is one transaction on the connection that writes the records, between two of their transactions:
+ * covers. A change is one transaction on the connection that writes the records, between two record transactions, so
  * neither waits for a lock. It never uses the disk reserve.
  */
 export function outboxTable(

@@ -7,9 +7,9 @@ import type { RecordQuery } from '../record-query.ts';
 import { faultOf } from './sqlite-errors.ts';
 
 /**
- * The selected records, not checked against the chain. SQLite scans the file, which has no index besides the number, so
- * that an append writes only one page. The statement is open until the caller stops reading: a reader should read
- * little, or fast, so that it does not block checkpoints of the write-ahead log.
+ * The selected records, not checked against the chain. SQLite scans the file. The file has no index other than the
+ * number, so that an append writes only one page. The statement is open until the caller stops reading. A reader should
+ * therefore read little, or fast, so that it does not block checkpoints of the write-ahead log.
  */
 export function* selectRecords(db: DatabaseSync, file: string, query: RecordQuery): Generator<StoredRecord> {
   const { conditions, values } = recordConditions(query, {

@@ -21,7 +21,7 @@ function codeOf(error: unknown): number | undefined {
   return error.errcode & 0xff;
 }
 
-/** Whether the disk is full. Its state is known: nothing was flushed, and the transaction was rolled back. */
+/** Whether the disk is full. The disk's state is then known: nothing was flushed, and the transaction was rolled back. */
 export const isNoRoom = (error: unknown): boolean =>
   codeOf(error) === FULL ||
   (error instanceof Error &&
@@ -37,7 +37,7 @@ export const isBusy = (error: unknown): boolean => codeOf(error) === BUSY;
 export const isDamage = (error: unknown): boolean =>
   error instanceof RangeError || DAMAGE.has(codeOf(error) ?? -1);
 
-/** If the schema is not ours any more, our statements fail with these errors. */
+/** If the schema is no longer ours, our statements fail with these errors. */
 const DAMAGE: ReadonlySet<number> = new Set([MISUSED_SCHEMA, CORRUPT, MISMATCH, FORMAT, NOT_A_DATABASE]);
 
 /**

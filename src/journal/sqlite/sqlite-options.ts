@@ -1,7 +1,7 @@
 import type { StateOptions } from '../sidecar/snapshot-file.ts';
 
 export interface SqliteOptions {
-  /** Opens for show, export and verify: takes no lock, checks only what it reads, refuses to append. */
+  /** Opens the journal for show, export and verify: takes no lock, checks only what it reads, and refuses to append. */
   readonly readOnly?: boolean | undefined;
   /** How long to wait for a lock of another connection before a call fails, milliseconds. */
   readonly timeoutMs?: number | undefined;
@@ -12,8 +12,8 @@ export interface SqliteOptions {
   /** Number of records from which a separate thread checks the chain while they are read; default: 50 000. */
   readonly apartFrom?: number | undefined;
   /**
-   * Called before each step of an append, and before a change of the outbox, for drills and tests: throws errors like
-   * those of a disk.
+   * Called before each step of an append, and before a change of the outbox, for drills and tests, where it throws
+   * errors like those of a disk.
    */
   readonly onStep?: ((step: 'begin' | 'insert' | 'commit' | 'outbox') => void) | undefined;
   /** Stores snapshots in a file beside the journal; default: none. */

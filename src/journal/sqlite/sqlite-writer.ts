@@ -25,7 +25,7 @@ const NOTE_EVERY = 1_000;
 /** Size of the write-ahead log that triggers a checkpoint, bytes. */
 const LOG_BYTES = 4 * 1_048_576;
 
-/** One transaction per append: all or none, with one sync. */
+/** One transaction per append, all or none, with one sync. */
 export function sqliteWriterOf(
   db: DatabaseSync,
   file: string,
@@ -61,8 +61,8 @@ export function sqliteWriterOf(
     }
   };
   /**
-   * Retries once, with the disk reserve released: a full disk rolls a transaction back cleanly. A failed flush is never
-   * retried.
+   * Retries once, with the disk reserve released, because a full disk rolls a transaction back cleanly. A failed flush
+   * is never retried.
    */
   const commitWithReserve = (lines: readonly Line[], end: Head): void => {
     try {

@@ -29,11 +29,11 @@ import type { SqliteOptions } from './sqlite-options.ts';
 const TIMEOUT_MS = 5_000;
 
 /**
- * A journal in a SQLite file; records are durable when `append` emits. One writer, which has a kernel lock; readers
- * work beside it. The whole chain is checked before the first append.
+ * A journal in a SQLite file; records are durable when `append` emits. There is one writer, which holds a kernel lock;
+ * readers work beside it. The whole chain is checked before the first append.
  *
- * @throws OperatorError `again`: another process writes. `storage`: the file cannot be opened. `data`: it is damaged, or no
- * journal of this version.
+ * @throws OperatorError `again`: another process writes. `storage`: the file cannot be opened. `data`: it is damaged,
+ * or is not a journal of this version.
  */
 export function sqliteJournal(path: string, options: SqliteOptions = {}): Journal {
   const file = resolve(path);
@@ -132,7 +132,7 @@ function reader(file: string, options: SqliteOptions): Journal {
 }
 
 /**
- * Opens a file that nobody writes, and that has no write-ahead log, as immutable: SQLite then creates no files beside
+ * Opens a file that nobody writes, and that has no write-ahead log, as immutable. SQLite then creates no files beside
  * it, and the medium may be read-only.
  */
 function openToRead(file: string, { timeoutMs = TIMEOUT_MS }: SqliteOptions): DatabaseSync {

@@ -8,10 +8,10 @@ const MAGIC = 0x377f0682;
 /**
  * Describes the damage in the write-ahead log of a dead process; `undefined` without damage.
  *
- * SQLite reads the log up to the first frame with a wrong checksum, and treats all that follows as a write that a crash
- * interrupted. That is correct only for the last transaction: every earlier one was flushed before the next began. So a
- * whole transaction after a wrong frame, followed by frames of another one, proves damage: SQLite would drop durable
- * records, and the rest would look complete.
+ * SQLite reads the log up to the first frame with a wrong checksum, and treats everything after it as a write that a
+ * crash interrupted. That is correct only for the last transaction, because every earlier transaction was flushed
+ * before the next began. Therefore, a whole transaction after a wrong frame, followed by frames of another transaction,
+ * proves damage. SQLite would drop durable records, and the rest would look complete.
  */
 export function walDamage(file: string): string | undefined {
   const log = readLog(`${file}-wal`);
@@ -29,7 +29,7 @@ export function walDamage(file: string): string | undefined {
   let isWhole = false;
   for (let at = HEADER_BYTES; at + frameBytes <= log.length; at += frameBytes) {
     const apart = bitsApart(log, at + 8, 16);
-    // Frames of an earlier round of the log carry another salt, half of it random: they are obsolete.
+    // Frames of an earlier round of the log have another salt, half of which is random. These frames are obsolete.
     const isOfNow = apart <= SALT_FLIPS_MAX;
     if (running === undefined) {
       if (isOfNow && isWhole) return `the write-ahead log is damaged at byte ${broken}`;
@@ -68,7 +68,7 @@ function isFlipped(log: Buffer, frame: number, isSound: () => boolean): boolean 
   return false;
 }
 
-/** A salt that differs in at most this many bits was damaged, not drawn anew. */
+/** A salt that differs in at most this many bits was damaged; it was not newly drawn. */
 const SALT_FLIPS_MAX = 3;
 
 /** Number of different bits among the 64 at `a` and at `b`. */

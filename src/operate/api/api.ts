@@ -21,7 +21,7 @@ export interface ApiOptions {
   readonly bearers: readonly Bearer[];
   /** Omitted: nobody can sign in, and only tokens are accepted. */
   readonly signIn?: SignIn | undefined;
-  /** The monotonic clock: wrong tokens count for a limited time. */
+  /** The monotonic clock, because wrong tokens count for a limited time. */
   readonly now: () => Monotonic;
 }
 
@@ -61,14 +61,14 @@ export function acceptJson(server: FastifyInstance): void {
 }
 
 /**
- * Keeps Fastify from loading its compilers of JSON Schema, which took 25 of the 90 ms that Fastify adds to a start: zod checks what
- * routes receive.
+ * Keeps Fastify from loading its JSON Schema compilers, which took 25 of the 90 ms that Fastify adds to a start. Zod
+ * checks what routes receive.
  */
 export const noCompilers: NonNullable<FastifyServerOptions['schemaController']> = {
   compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema },
 };
 
-/** Fails when a route has a schema of Fastify, which nothing would check. */
+/** Fails if a route has a Fastify schema, which nothing would check. */
 function refuseSchema(): never {
   throw new Error('invariant broken: routes have no schemas of Fastify');
 }

@@ -20,7 +20,7 @@ export const senderOf = (request: FastifyRequest, authenticator: Authenticator):
     address: request.ip,
   });
 
-/** The only place that decides which caller may do what. Reports a refused caller to the desk. */
+/** This is the only place that decides which caller may do what. Reports a refused caller to the desk. */
 export const admission =
   (desk: Pick<OperatedDesk, 'refused'>, authenticator: Authenticator): Admit =>
   (request, needed) => {

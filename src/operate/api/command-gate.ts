@@ -17,7 +17,7 @@ export interface GivenCommand {
 }
 
 export interface CommandAnswered {
-  /** HTTP status: 200 done, 409 the desk refuses, 403 the caller may not. */
+  /** HTTP status: 200 if done, 409 if the desk refuses, 403 if the caller may not do this. */
   readonly status: number;
   /** JSON. */
   readonly body: string;
@@ -29,8 +29,8 @@ export type CommandGate = (given: GivenCommand) => Promise<CommandAnswered>;
 const CALLER = 'x-tranche-caller';
 
 /**
- * Executes commands through the routes of the API: the same roles, the same checks of bodies and the same records, without a
- * listener.
+ * Executes commands through the API routes, with the same roles, the same body checks and the same records, but without
+ * a listener.
  */
 export async function commandGate({
   desk,

@@ -38,7 +38,7 @@ export function addCommands(
     refuseOtherKeys(body, [...keys, 'by', 'why']);
     return { by: signatureOf(caller, body), body };
   };
-  /** With two people, the first need not be an approver. */
+  /** If two people must agree, the first need not be an approver. */
   const first: Role = desk.fourEyes === true ? 'operator' : 'approver';
   const signatureOf = ({ name, kind, via }: Caller, body: Readonly<Record<string, unknown>>): Signature => {
     const token = { name, kind };
@@ -185,8 +185,9 @@ const KEYS = {
 } as const;
 
 /**
- * A misspelt field must not make a command larger or different: a resume of one pair would become one of the desk, an
- * override of one slice one of its parent, and a trade with fees would be booked without them.
+ * A misspelt field must not make a command larger or different. Otherwise, a resume of one pair would become a resume
+ * of the whole desk, an override for one slice would become an override for its parent, and a trade with fees would be
+ * booked without them.
  */
 function refuseOtherKeys(body: Readonly<Record<string, unknown>>, known: readonly string[]): void {
   const other = Object.keys(body).find((key) => !known.includes(key));

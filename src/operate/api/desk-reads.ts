@@ -3,7 +3,7 @@ import type { routeSchemas } from './schemas.ts';
 
 type Schemas = typeof routeSchemas;
 
-/** Paths that a desk answers in the same way for every caller, with their parameters. */
+/** Paths for which a desk responds in the same way to every caller, with their parameters. */
 export type ReadPath = Exclude<PathsWithQuery, '/api/v1/approvals'>;
 
 type PathsWithQuery = {

@@ -1,7 +1,7 @@
 import type { Caller } from '../access.ts';
 import type { OperatedDesk } from './operated-desk.ts';
 
-/** The caller, and the desk that responds. */
+/** The caller, and the desk that responds to it. */
 export const meOf = (
   { name, role, kind, via, groups = [], csrf }: Caller,
   { desk, mode }: Pick<OperatedDesk, 'desk' | 'mode'>,

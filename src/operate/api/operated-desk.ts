@@ -44,7 +44,7 @@ export interface OperatedDesk {
   readonly desk: string;
   /** As in `paper`. */
   readonly mode: string;
-  /** Lifting a halt and resolving a doubt with figures wait for a second person. */
+  /** Whether lifting a halt, and resolving a doubt with figures, require a second person. */
   readonly fourEyes?: boolean | undefined;
   status(): object;
   doubts(): readonly object[];
@@ -52,7 +52,7 @@ export interface OperatedDesk {
   approvals(caller: Caller): readonly ApprovalItem[];
   /** Open work, in every response: open orders, doubts, remainders of slices. */
   open(): object;
-  /** Executed in this tick; answered once durable. */
+  /** Executed in this tick; responds once durable. */
   obey(order: Order): CommandAnswer | Promise<CommandAnswer>;
   /** Starts an occurrence of a strategy; waits some seconds for a fresh price. */
   runNow(order: RunNowOrder): Promise<CommandAnswer>;
@@ -60,11 +60,11 @@ export interface OperatedDesk {
   refused(attempt: RefusedAccess): void;
 }
 
-/** A request that no caller may make, or not this one. */
+/** A request that no caller, or not this caller, may make. */
 export interface RefusedAccess {
   /** Route of the API. */
   readonly path: string;
-  /** Name of the token; `none` if this desk does not know it. */
+  /** Name of the token; `none` if it is unknown to this desk. */
   readonly by: string;
   readonly role?: Role | undefined;
   /** Lowest role that may make it. */

@@ -1,3 +1,3 @@
-/** Default and maximum number of items on a page. */
+/** Default number and maximum number of items on a page. */
 export const LIMIT_DEFAULT = 100;
 export const LIMIT_MAX = 500;

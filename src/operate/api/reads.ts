@@ -89,7 +89,7 @@ interface EventsQuery {
   readonly kinds?: string | undefined;
 }
 
-/** A reconnecting browser sends its last position in a header, and repeats the address of its first request. */
+/** A reconnecting browser sends its last position in a header, and repeats the URL of its first request. */
 function listenerOf(
   name: string,
   { after, kinds }: EventsQuery,

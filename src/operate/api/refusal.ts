@@ -9,7 +9,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Text for the client when `error` is a refusal of the API; `undefined` for everything else. */
+/** Text for the client if `error` is a refusal by the API; `undefined` for everything else. */
 export const refusalText = (error: unknown): string | undefined =>
   error instanceof Refusal ? error.message : undefined;
 

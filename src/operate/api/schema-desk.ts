@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amount, control, count, facts, list, name, seconds, severity, side, time } from './schema-parts.ts';
 
-/** The present state of a desk. */
+/** The current state of a desk. */
 
 const progress = z
   .strictObject({ amount, of: amount.describe('The total'), currency: z.string() })
@@ -256,7 +256,7 @@ export const fleetTotals = z.strictObject({
   holdings: z.record(z.string(), amount),
 });
 
-/** One limit over all desks of a mode, what they use of it now, and who set it. */
+/** One limit over all desks of a mode, with its current use and who set it. */
 export const firmLimit = z.strictObject({
   mode: z.string().describe('Mode; all desks of this mode count together'),
   limit: z.enum(['max_day_notional', 'max_open_doubts', 'max_position']),

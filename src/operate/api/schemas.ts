@@ -20,7 +20,7 @@ export interface RouteSchema {
 
 const command = (body: z.ZodType): RouteSchema => ({ body, answer: commands.answer });
 
-/** For every route: `apiRoutes` and this table have the same paths. */
+/** Schemas of every route; `apiRoutes` and this table have the same paths. */
 export const routeSchemas = {
   '/api/v1/openapi.json': { answer: z.looseObject({ openapi: z.literal('3.1.0') }) },
   '/api/v1/me': { answer: desk.me },

@@ -33,7 +33,7 @@ function routeOf(hash: string): Route {
   return { screen, query: Object.fromEntries(new URLSearchParams(search)) };
 }
 
-/** The address of a screen. Empty parameters are omitted. */
+/** The URL of a screen. Empty parameters are omitted. */
 export function linkTo(screen: ScreenId, query: Readonly<Record<string, string | undefined>> = {}): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const search = new URLSearchParams(given).toString();

@@ -45,7 +45,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
 }
 
 const isLive = (): boolean => (status.value?.mode ?? me.value?.mode) === 'live';
-/** A fleet is not halted as a whole: each desk has its own pages. */
+/** A fleet is not halted as a whole; each desk has its own pages. */
 export const mayAct = (): boolean => me.value !== undefined && me.value.role !== 'viewer' && !isFleet();
 const openScreen = (): ScreenId => (isFleet() ? 'fleet' : route.value.screen);
 const openScreens = (): typeof screens | readonly (typeof screens)[number][] =>
@@ -95,7 +95,7 @@ function Header(): JSX.Element {
   );
 }
 
-/** Age of the displayed data: since the last message of the desk, and since it read its account. */
+/** Age of the displayed data: the time since the desk's last message, and since the desk read its account. */
 function Age(): JSX.Element {
   const at = second.value;
   const silence = at > 0 ? (now() - Math.max(statusAt.value, heardAt.value ?? 0)) / 1_000 : 0;

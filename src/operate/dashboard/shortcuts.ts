@@ -7,7 +7,7 @@ export const asksKeys = signal(false);
 /** Two keys form a shortcut when they follow each other within this time. */
 const PAIR_MS = 1_000;
 
-/** `g` and a letter opens a screen, `h h` opens the dialog to halt, `?` lists the keys. Inactive while the user types. */
+/** `g` and a letter opens a screen, `h h` opens the halt dialog, `?` lists the keys. Shortcuts are inactive while the user types. */
 export function listenToKeys(mayHalt: () => boolean): void {
   let first: { readonly key: string; readonly at: number } | undefined;
   addEventListener('keydown', (event) => {

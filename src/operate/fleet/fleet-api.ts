@@ -15,9 +15,9 @@ import type { SignIn } from '../sign-in/sign-in.ts';
 import { totalsOf } from './totals.ts';
 import type { FirmLimitRow, FleetRow } from './totals.ts';
 
-/** The desks of a store, as a daemon of a fleet shows them. */
+/** The desks of a store, as a fleet daemon shows them. */
 export interface FleetPort {
-  /** Name of the answering daemon. */
+  /** Name of the daemon that responds. */
   readonly daemon: string;
   /** @throws Refusal when the store cannot be read */
   desks(): Promise<readonly FleetRow[]>;
@@ -33,7 +33,7 @@ export interface FleetPort {
 
 export interface DeskCommand {
   readonly desk: string;
-  /** Route of the API of a desk. */
+  /** Route of a desk's API. */
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   /** The caller, with the role on this desk. */
@@ -48,7 +48,7 @@ export interface FleetApiOptions {
   readonly now: () => Monotonic;
 }
 
-/** Adds the API of a daemon of a fleet. Callers see the desks on which they have a role. */
+/** Adds the API of a fleet daemon. Callers see the desks on which they have a role. */
 export function addFleetApi(
   server: FastifyInstance,
   { fleet, bearers, signIn }: FleetApiOptions,

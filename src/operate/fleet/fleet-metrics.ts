@@ -7,13 +7,13 @@ const DESKS_MAX = 500;
 const LIMITS_MAX = 200;
 
 export interface FleetMetrics {
-  /** Replaces the figures of all desks; `undefined`: the store did not respond, so the outdated figures are removed. */
+  /** Replaces the figures of all desks; `undefined` means that the store did not respond, so the outdated figures are removed. */
   show(desks: readonly FleetRow[] | undefined, limits: readonly FirmLimitRow[] | undefined): void;
   text(): Promise<string>;
   readonly contentType: string;
 }
 
-/** Metrics of a daemon about the desks of its fleet. `docs/metrics.md` explains each figure. */
+/** A daemon's metrics about the desks of its fleet. `docs/metrics.md` explains each figure. */
 export function createFleetMetrics(daemon: string, registry = new Registry()): FleetMetrics {
   registry.setDefaultLabels({ daemon });
   const storeUp = new Gauge({

@@ -5,7 +5,7 @@ import type { RouteSchema } from '../api/schemas.ts';
 
 const name = z.string().min(1).max(200);
 
-/** Routes of a daemon of a fleet that no desk has. */
+/** Routes of a fleet daemon that no desk has. */
 export const fleetRoutes = {
   '/api/v1/fleet/limits': {
     method: 'GET',

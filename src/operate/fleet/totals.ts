@@ -3,11 +3,11 @@ import { add, money, text } from '../../core/money.ts';
 import type { firmLimit, fleet, fleetTotals } from '../api/schema-desk.ts';
 
 export type FleetRow = z.input<typeof fleet>;
-/** A limit of the firm. */
+/** A firm limit. */
 export type FirmLimitRow = z.input<typeof firmLimit>;
 export type FleetTotals = z.input<typeof fleetTotals>;
 
-/** Sums over the desks of each mode: neither modes nor currencies are ever added up. */
+/** Sums over the desks of each mode. Neither modes nor currencies are ever added up. */
 export function totalsOf(desks: readonly FleetRow[]): Readonly<Record<string, FleetTotals>> {
   const modes = Map.groupBy(desks, ({ mode }) => mode);
   return Object.fromEntries(

@@ -8,7 +8,7 @@ import { isQuiet } from './quiet.ts';
 
 /** Maximum number of rows of one channel. */
 const ROWS_MAX = 500;
-/** Maximum number of rows of one kind that wait separately; the newest of them counts further ones. */
+/** Maximum number of rows of one kind that wait separately. The newest row counts additional ones. */
 const SAME_MAX = 20;
 /** How long a critical notice waits for related ones. */
 const CRITICAL_MS = SECOND_MS;
@@ -28,8 +28,8 @@ export interface Dirty {
 }
 
 /**
- * The notices that one channel has not delivered yet. Decides how long each waits, which are sent together, and which
- * are dropped when too many wait.
+ * The notices that one channel has not delivered yet. Decides how long each notice waits, which notices are sent
+ * together, and which are dropped when too many wait.
  */
 export class ChannelQueue {
   readonly channel: Channel;
@@ -79,7 +79,7 @@ export class ChannelQueue {
 
   /**
    * The next message: the rows of a message that was begun before, otherwise all rows that may be sent together; none
-   * while none is due.
+   * while no row is due.
    */
   next(now: Instant, isClosing: boolean): readonly Waiting[] {
     const all = [...this.#rows.values()];
@@ -99,7 +99,7 @@ export class ChannelQueue {
       .slice(0, BATCH_MAX);
   }
 
-  /** From now on these rows belong to that message, also for a later process. */
+  /** From now on, these rows belong to that message, even for a later process. */
   begin(batch: readonly Waiting[], message: string, now: Instant): void {
     for (const { row, notice } of batch) {
       if (row.severity === 'critical') this.#told.set(row.kind, now);
@@ -117,7 +117,7 @@ export class ChannelQueue {
       const isRepeat = told !== undefined && now < told + this.#windowMs;
       return isRepeat ? after(told, this.#windowMs) : after(now, CRITICAL_MS);
     }
-    // It joins the waiting rows: the window begins with the first of them.
+    // It joins the waiting rows. The window begins with the first of them.
     const window = [...this.#rows.values()].find(({ row }) => row.message === undefined && row.due > now);
     return window?.row.due ?? after(now, this.#windowMs);
   }
@@ -150,8 +150,8 @@ const rowOf = (notice: Notice, row: OutboxRow): Waiting => ({
 });
 
 /**
- * Wait before the next attempt after `failures` failures, ms: doubles up to five minutes, with jitter (`random`, from 0
- * to 1).
+ * Wait before the next attempt after `failures` failures, in ms. It doubles up to five minutes, with jitter (`random`,
+ * from 0 to 1).
  */
 export function backOffMs(failures: number, random: number): number {
   const ms = Math.min(5 * MINUTE_MS, 5 * SECOND_MS * 2 ** Math.min(failures - 1, 10));

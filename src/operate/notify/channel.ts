@@ -9,18 +9,18 @@ export interface Channel {
   readonly topics: ReadonlySet<Topic>;
   /** Alerts below it are not sent. */
   readonly severity: Severity;
-  /** When only critical notices go out. */
+  /** When only critical notices are sent. */
   readonly quiet: readonly ClosedHours[];
   /**
-   * Delivers once. Rejects with `Undelivered`; its text contains no secret. May be called again with the same message:
-   * a receiver recognizes a repeat by its key.
+   * Delivers once. Rejects with `Undelivered`; its text contains no secret. May be called again with the same message,
+   * because a receiver recognizes a repeat by its key.
    */
   send(message: Message): Promise<void>;
 }
 
 /** A message was not accepted. */
 export class Undelivered extends Error {
-  /** The receiver refused exactly this message: another attempt is unlikely to succeed. */
+  /** Whether the receiver refused exactly this message, so that another attempt is unlikely to succeed. */
   readonly isRefused: boolean;
   /** How long the receiver asked to wait, ms. */
   readonly waitMs: number | undefined;

@@ -6,19 +6,19 @@ import type { Notice, Topic } from './notice.ts';
 
 /** The unit of delivery over a channel: one notice, or all notices of the grouping window. */
 export interface Message {
-  /** The same for every delivery attempt, and unique to this message: receivers recognize a repeat by it. */
+  /** The same for every delivery attempt, and unique to this message, so that receivers recognize a repeat by it. */
   readonly key: string;
   readonly desk: string;
   readonly mode: string;
   readonly at: Instant;
-  /** Of the most severe notice. */
+  /** Severity of the most severe notice. */
   readonly severity: Severity;
   readonly title: string;
   /** The most severe first. */
   readonly sections: readonly Section[];
   /** Notices that were dropped before this message because too many waited. */
   readonly dropped: number;
-  /** Address of the dashboard page that shows it, if the desk has one. */
+  /** URL of the dashboard page that shows it, if the desk has a dashboard. */
   readonly link: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface MessageFacts {
   readonly mode: string;
   readonly at: Instant;
   readonly dropped: number;
-  /** Base address of the dashboard pages, without a trailing slash. */
+  /** Base URL of the dashboard pages, without a trailing slash. */
   readonly base: string | undefined;
 }
 
@@ -48,7 +48,7 @@ const SECTIONS_MAX = 20;
 const NOTICES_MAX = 5;
 const LINES_MAX = 60;
 
-/** Builds one message from `notices`, of which there is at least one: grouped by kind, counted, bounded. */
+/** Builds one message from `notices`, of which there is at least one. They are grouped by kind, counted and bounded. */
 export function messageOf(notices: readonly Notice[], facts: MessageFacts): Message {
   const byKind = Map.groupBy(notices, ({ kind }) => kind);
   const all = [...byKind.values()]
@@ -84,7 +84,7 @@ function sectionOf(same: readonly Notice[], base: string | undefined): Section {
   };
 }
 
-/** A digest keeps all of its lines; in a storm only the first sections do. */
+/** A digest keeps all of its lines; in a storm, only the first sections keep theirs. */
 function boundedLines(sections: readonly Section[]): readonly Section[] {
   let left = LINES_MAX;
   return sections.map((section) => ({
@@ -120,7 +120,7 @@ function titleOf(sections: readonly Section[]): string {
 
 export const times = (count: number): string => (count === 1 ? '' : ` (${count} times)`);
 
-/** The text of one section for a reader: title, then the facts of each notice. */
+/** The text of one section for a reader: the title, then the facts of each notice. */
 export function sectionLines({ title, severity, count, notices }: Section): readonly string[] {
   const shown = notices.reduce((sum, { lines }) => sum + lines.length, 0);
   return [

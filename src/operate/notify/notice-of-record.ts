@@ -18,7 +18,7 @@ import type { Notice } from './notice.ts';
 
 type Words = Pick<Notice, 'kind' | 'topic' | 'severity' | 'title' | 'lines'> & Partial<Notice>;
 
-/** The notice for a record, if people are to be notified of it; depends only on the record. */
+/** The notice for a record, if people are to be notified of the record. It depends only on the record. */
 export function noticeOf({ seq, at, body }: StoredRecord): Notice | undefined {
   const words = wordsOf({ seq, at, body });
   return words && { at, page: `/#/record?seq=${seq}`, ...words };

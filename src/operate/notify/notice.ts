@@ -18,9 +18,9 @@ export interface Notice {
   readonly lines: readonly string[];
   /** Page of the dashboard, as in `/#/record?seq=12`. */
   readonly page?: string | undefined;
-  /** Number of further notices of this kind that are not listed. */
+  /** Number of additional notices of this kind that are not listed. */
   readonly others?: number | undefined;
-  /** The channel that this notice is about: it is not notified of its own failure. */
+  /** The channel that this notice is about. The channel does not receive notices of its own failure. */
   readonly about?: string | undefined;
 }
 
@@ -29,8 +29,8 @@ export const severityRank = (severity: Severity): number => severities.indexOf(s
 const TEXT_MAX = 300;
 
 /**
- * Sanitizes text of a venue, a strategy or a person for a message: one line, bounded, without control characters, and
- * with nothing that a mail or chat program would turn into a link, an address or a mention.
+ * Sanitizes text from a venue, a strategy or a person for a message. The result is one line, bounded, without control
+ * characters, and without anything that a mail or chat program would turn into a link, an address or a mention.
  */
 export function foreign(value: unknown, max = TEXT_MAX): string {
   const text = (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toWellFormed();

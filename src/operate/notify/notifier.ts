@@ -21,9 +21,9 @@ export interface NotifierOptions {
   readonly clock: Pick<Clock, 'wall' | 'monotonic' | 'scheduler'>;
   readonly random: Random;
   readonly windowMs: number;
-  /** Base address of the dashboard pages. */
+  /** Base URL of the dashboard pages. */
   readonly dashboard: string | undefined;
-  /** Whether a quote or an order is in flight, which a disk write could delay: writes then wait briefly. Default: never. */
+  /** Whether a quote or an order is in flight, which a disk write could delay. Writes then wait briefly. Default: never. */
   readonly isBusy?: (() => boolean) | undefined;
   /** A channel has not delivered for ten minutes; called once until it delivers again. */
   readonly onFailing: (channel: string, why: string) => void;
@@ -44,7 +44,7 @@ export interface ChannelFigures {
 
 /** Interval of checks for due messages; new notices are made durable then, in one transaction. */
 const TICK_MS = SECOND_MS;
-/** Maximum number of consecutive ticks that wait for orders: a desk that always trades still notifies. */
+/** Maximum number of consecutive ticks that wait for orders, so that a desk that always trades still notifies. */
 const POSTPONED_MAX = 3;
 /** Maximum lag of the recorded journal position. */
 const NOTE_EVERY_MS = 10 * MINUTE_MS;
@@ -74,8 +74,8 @@ interface Lane {
 
 /**
  * Notifies people over channels about records. Notices wait in an outbox that outlives the process, are grouped into
- * messages, and are retried until delivered or a day old: at least once, under a constant key. The notifier delays no
- * order: it accepts records without waiting, and writes the outbox at most once a second.
+ * messages, and are retried until delivered or a day old. Each is delivered at least once, under a constant key. The
+ * notifier delays no order, because it accepts records without waiting and writes the outbox at most once a second.
  */
 export class Notifier {
   readonly #options: NotifierOptions;
@@ -112,8 +112,8 @@ export class Notifier {
   }
 
   /**
-   * Continues where earlier processes stopped: with queued notices, and records that nobody has processed. `head`: the
-   * newest record; `read` returns those after a number.
+   * Continues where earlier processes stopped, with queued notices and with records that no process has handled.
+   * `head`: the newest record; `read` returns those after a number.
    */
   recover(head: number, read: (after: number) => Iterable<StoredRecord>): void {
     const { rows, notes } = this.#options.outbox.load();
@@ -126,7 +126,7 @@ export class Notifier {
     }
     for (const [name, value] of notes) this.#notes.set(name, value);
     const noted = notes.get('seen');
-    // A desk with a new channel does not report old records; nor does one whose journal is an older copy.
+    // A desk with a new channel does not report old records, nor does a desk whose journal is an older copy.
     this.#seen = noted === undefined ? head : Math.min(Number(noted), head);
     this.#noted = noted === undefined ? -1 : this.#seen;
     const oldest = this.#options.clock.wall() - AGE_MAX_MS;
@@ -157,12 +157,12 @@ export class Notifier {
     }
   }
 
-  /** The note under `name`, also of an earlier process. */
+  /** The note under `name`, even from an earlier process. */
   noted(name: string): string | undefined {
     return this.#notes.get(name);
   }
 
-  /** Saves a note for the next process, together with the last deliveries: both become durable, or neither. */
+  /** Saves a note for the next process, together with the last deliveries. Both become durable, or neither. */
   note(name: string, value: string): void {
     this.#notes.set(name, value);
     this.#hasNews = true;
@@ -215,7 +215,7 @@ export class Notifier {
       queue.begin(batch, key, now);
       return [{ lane, batch, key }];
     });
-    // Saved before anything is sent: a later process must know which rows belong to one message.
+    // Saved before anything is sent, because a later process must know which rows belong to one message.
     this.#save(isClosing);
     for (const { lane, batch, key } of begun) lane.sending = this.#send(lane, batch, key);
   }
@@ -252,7 +252,7 @@ export class Notifier {
     const { clock, random, onFailing } = this.#options;
     const { name } = lane.queue.channel;
     const now = clock.wall();
-    // Any other error is a defect, and its message may contain anything.
+    // Any other error is a bug, and its message may contain anything.
     const why = error instanceof Undelivered ? error.message : 'an error in the channel itself';
     const { isRefused, waitMs = 0 } = error instanceof Undelivered ? error : { isRefused: true };
     lane.failed += 1;
@@ -276,7 +276,7 @@ export class Notifier {
     });
   }
 
-  /** Never throws: changes that could not be saved are retried with the next ones. */
+  /** Never throws. Changes that could not be saved are retried with the next ones. */
   #save(isLast: boolean): void {
     const { put, remove } = this.#dirty;
     const now = this.#options.clock.wall();

@@ -3,15 +3,18 @@ import { isLoopbackName } from '../listen.ts';
 import { Refusal } from '../api/refusal.ts';
 import type { CookiePlace } from './cookie.ts';
 
-/** The page that a request comes from. */
+/** The page from which a request comes. */
 export interface Page extends CookiePlace {
   /** As in `https://tranche.example:8321`. */
   readonly origin: string;
-  /** Host that passkeys belong to; `undefined` for an IP address, which can have none. */
+  /** Host that passkeys belong to; `undefined` for an IP address, which cannot have passkeys. */
   readonly rpId: string | undefined;
 }
 
-/** The page of a request that a browser sends. @throws Refusal when it names none, or one on which nobody may sign in. */
+/**
+ * The page from which a browser sends a request. @throws Refusal if the request names no page, or a page on which
+ * nobody may sign in.
+ */
 export function pageOf(request: FastifyRequest): Page {
   const { origin } = request.headers;
   if (origin === undefined)

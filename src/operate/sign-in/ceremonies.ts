@@ -21,12 +21,12 @@ export interface Ceremony {
 }
 
 /**
- * Challenges that the browser stores for us, sealed: requests take no memory, and cannot displace those of other
- * callers. This class remembers the challenges that completed a sign-in, each until it expires.
+ * Challenges that the browser stores for us, sealed. Requests thus take no memory, and cannot displace other callers'
+ * challenges. This class remembers the challenges that completed a sign-in, each until it expires.
  */
 export class Ceremonies {
   readonly #now: () => Monotonic;
-  /** Key of this process: a restart invalidates all challenges. */
+  /** Key of this process. A restart invalidates all challenges. */
   readonly #key: string;
   /** Used challenges and when they expire, by person. */
   readonly #used = new Map<string, Map<string, number>>();
@@ -41,7 +41,7 @@ export class Ceremonies {
     return sealed(this.#key, JSON.stringify({ ...ceremony, until: this.#now() + CEREMONY_MS }));
   }
 
-  /** Unseals a ceremony; `undefined`: it has expired, or belongs to another process. */
+  /** Unseals a ceremony; `undefined`: the ceremony has expired, or belongs to another process. */
   asked(id: string): Ceremony | undefined {
     const text = unsealed(this.#key, id);
     if (text === undefined) return undefined;

@@ -26,7 +26,7 @@ export function cookiesIn(
 /** Where a cookie is valid. */
 export interface CookiePlace {
   readonly isSecure: boolean;
-  /** Port of the page: browsers do not distinguish ports, and several desks may run on one machine. */
+  /** Port of the page. Browsers do not distinguish cookies by port, and several desks may run on one machine. */
   readonly port: string;
 }
 

@@ -18,7 +18,7 @@ export interface KnownPasskey {
 export interface Assertion {
   /** The challenge for the person, base64url. */
   readonly challenge: string;
-  /** Answer of the browser: an `AuthenticationResponseJSON` of WebAuthn, unchecked. */
+  /** The browser's response: a WebAuthn `AuthenticationResponseJSON`, not yet checked. */
   readonly response: unknown;
   readonly passkey: KnownPasskey;
   /** Pages on which it may have been signed, such as `https://tranche.example:8321`. */
@@ -69,13 +69,13 @@ export interface NewPasskey extends KnownPasskey {
 
 export interface Registration {
   readonly challenge: string;
-  /** A `RegistrationResponseJSON` of WebAuthn, unchecked. */
+  /** A WebAuthn `RegistrationResponseJSON`, not yet checked. */
   readonly response: unknown;
   readonly origin: string | readonly string[];
   readonly rpId: string;
 }
 
-/** Ed25519, ES256, RS256 (COSE): the algorithms of all devices, none of which Node calls experimental. */
+/** Ed25519, ES256, RS256 (COSE): the algorithms that devices use. Node calls none of them experimental. */
 const ALGORITHMS = [-8, -7, -257];
 
 /** The passkey that a device has created for this page, or why it is not valid. */
@@ -112,10 +112,10 @@ export async function signInOptions(rpId: string): Promise<PublicKeyCredentialRe
 
 export interface Enrolment {
   readonly rpId: string;
-  /** The device shows it beside the name. */
+  /** The device shows this beside the name. */
   readonly desk: string;
   readonly person: string;
-  /** Ids of the person's passkeys, so that a device creates no second one. */
+  /** Ids of the person's passkeys, so that a device does not create a second one. */
   readonly known: readonly string[];
 }
 

@@ -21,6 +21,6 @@ export interface PeopleDesk {
   ownerOf(passkeyId: string): KnownPerson | undefined;
   /** Groups of the config to which a person or a token belongs. Omitted: there are none. */
   groupsOf?(name: string): readonly string[];
-  /** Records it, or answers why not. Answered once durable. */
+  /** Records the change, or responds with why not. Responds once the record is durable. */
   record(record: PersonRecord): CommandAnswer | Promise<CommandAnswer>;
 }

@@ -109,7 +109,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     const caller = commanded(request, 'viewer');
     const { session: id } = await readBody('/api/v1/sessions/revoke', request.body);
     const owner = sessions.ownerOf(id);
-    // All sessions of the machine have the same name: each may end only itself.
+    // All sessions of the machine have the same name, so each may end only itself.
     const isOwn =
       caller.via === 'session' && (caller.kind === 'machine' ? id === caller.session : owner === caller.name);
     if (owner === undefined || (!isOwn && caller.role !== 'admin'))

@@ -44,8 +44,8 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     return pageOf(request);
   };
   /**
-   * Only wrong attempts are limited: a right one always succeeds, so that nobody can lock out others behind the same
-   * address, such as a proxy.
+   * Only wrong attempts are limited. A right attempt always succeeds, so that nobody can lock out others behind the
+   * same address, such as a proxy.
    */
   const refuse = (request: FastifyRequest, says: string): Refusal => {
     if (wrong.isBlocked(request.ip)) return new Refusal(429, SLOWER);
@@ -117,7 +117,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     const judged = await verifyAssertion({ challenge, rpId, origin, response, passkey });
     if ('problem' in judged) throw refuse(request, `sign-in with this passkey failed: ${judged.problem}`);
     const { name, role } = person;
-    // The same tick from here on, so that two requests cannot share a challenge.
+    // Everything from here on happens in one tick, so that two requests cannot share a challenge.
     if (!ceremonies.use(ceremony, name)) throw refuse(request, BEGIN_AGAIN);
     const used = { id: passkey.id, counter: judged.counter, origin, rp_id: rpId };
     await write({ person: name, step: 'signed_in', role, passkey: used, by: name, why: `on ${origin}` });
@@ -146,7 +146,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     const { challenge, rpId, origin, invitation } = asked(request, page, id, 'enrol');
     const made = await verifyRegistration({ challenge, rpId, origin, response });
     if ('problem' in made) throw refuse(request, `the passkey cannot be enrolled: ${made.problem}`);
-    // The same tick from here on, so that two enrolments cannot share an invitation.
+    // Everything from here on happens in one tick, so that two enrolments cannot share an invitation.
     const { name, role } = invited(request, invitation);
     invitations.take(invitation);
     const { id: key, publicKey, counter } = made.passkey;

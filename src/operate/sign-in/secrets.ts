@@ -13,13 +13,13 @@ export const isSecretLike = (text: unknown): text is string =>
 
 const macOf = (key: string, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
-/** A text with a seal, so that nobody can change it unnoticed outside this process. */
+/** A text with a seal, so that nobody outside this process can change it unnoticed. */
 export const sealed = (key: string, text: string): string => {
   const body = Buffer.from(text).toString('base64url');
   return `${body}.${macOf(key, body).toString('base64url')}`;
 };
 
-/** The sealed text; `undefined`: it was not sealed with this key. */
+/** The sealed text; `undefined`: the text was not sealed with this key. */
 export function unsealed(key: string, given: string): string | undefined {
   const [body = '', mac = '', ...more] = given.split('.');
   const [theirs, ours] = [Buffer.from(mac, 'base64url'), macOf(key, body)];
@@ -28,7 +28,7 @@ export function unsealed(key: string, given: string): string | undefined {
 }
 
 const KEPT_MAX = 1_000;
-/** Per owner: one owner's requests cannot displace those of others. */
+/** Maximum per owner, so that one owner's requests cannot displace those of others. */
 const OWN_MAX = 100;
 
 interface Kept<T> {
@@ -55,7 +55,7 @@ export class OneTimeSecrets<T> {
     this.#newSecret = newSecret;
   }
 
-  /** `undefined`: there are too many. */
+  /** `undefined`: there are too many secrets. */
   issue({ value, owner, lifeMs }: Issue<T>): string | undefined {
     const now = this.#now();
     for (const [hash, { until }] of this.#kept) if (until <= now) this.#kept.delete(hash);

@@ -10,10 +10,10 @@ import type { NewSecret } from './secrets.ts';
 /** An idle session ends after this time. */
 export const IDLE_MS = 30 * MINUTE_MS;
 const SESSIONS_MAX = 500;
-/** Maximum per person; the oldest is ended. */
+/** Maximum number of sessions per person; the oldest is ended. */
 const OWN_MAX = 10;
 
-/** The person of a session, with their current role: a removed person has none. */
+/** The person of a session, with their current role; a removed person has none. */
 export interface Standing {
   readonly role: Role;
   readonly groups?: readonly string[] | undefined;
@@ -23,7 +23,7 @@ export interface NewSession extends UsedToken {
   /** For the machine; a person's role is read from the journal at each request. */
   readonly role: Role;
   readonly via: 'link' | 'passkey';
-  /** The session came over TLS: its cookie is sent only over TLS. */
+  /** Whether the session came over TLS, in which case its cookie is sent only over TLS. */
   readonly isSecure: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface Stream {
 const SWEEP_MS = 10_000;
 
 interface Session extends NewSession {
-  /** Identifies it in lists; not the secret. */
+  /** Identifies the session in lists; not the secret. */
   readonly id: string;
   readonly csrf: string;
   readonly begunAt: Instant;
@@ -67,7 +67,7 @@ export interface SessionWorld {
   readonly standingOf: (name: string) => Standing | undefined;
 }
 
-/** Sessions of people who signed in with a browser. Stored in memory as hashes: a restart signs everyone out. */
+/** Sessions of people who signed in with a browser. They are stored in memory as hashes, so a restart signs everyone out. */
 export class SessionStore implements Sessions {
   readonly #world: SessionWorld;
   readonly #byHash = new Map<string, Session>();

@@ -8,25 +8,25 @@ import { OneTimeSecrets } from './secrets.ts';
 import type { NewSecret } from './secrets.ts';
 import { SessionStore } from './sessions.ts';
 
-/** Lives of links and invitations: a link is used immediately, an invitation by a person elsewhere. */
+/** How long links and invitations are valid. A link is used immediately; an invitation is used by a person elsewhere. */
 export const LINK_MS = 10 * MINUTE_MS;
 export const INVITATION_MS = 24 * HOUR_MS;
 
-/** The sign-in state of a process. One for all addresses that it listens on. */
+/** The sign-in state of a process, shared by all addresses that it listens on. */
 export interface SignIn {
   readonly people: PeopleDesk;
   readonly sessions: SessionStore;
-  /** Each starts a session on the desk's machine. */
+  /** Links, each of which starts a session on the desk's machine. */
   readonly links: OneTimeSecrets<{ readonly role: Role }>;
   /**
-   * Each lets one person enrol a passkey. Stored in memory as hashes: a restart invalidates them, and the inviter must
-   * invite again.
+   * Invitations, each of which lets one person enrol a passkey. They are stored in memory as hashes, so a restart
+   * invalidates them, and the inviter must invite again.
    */
   readonly invitations: OneTimeSecrets<{ readonly person: string }>;
   readonly ceremonies: Ceremonies;
   /** Wrong links, invitations and assertions, by address. */
   readonly wrong: WrongTokens;
-  /** Address of the pages for the browser of this machine, as in `http://localhost:8321`, and for that of other people. */
+  /** URL of the pages for the browser on this machine, as in `http://localhost:8321`, and for other people's browsers. */
   pageUrl: string;
   invitationUrl: string;
 }
@@ -61,7 +61,7 @@ export function signInOf({ people, now, wall, newSecret }: SignInWorld): SignIn 
   };
 }
 
-/** A new link for the browser of this machine. It works once. */
+/** A new link for the browser on this machine. It works once. */
 export function newLink({ links, pageUrl }: SignIn, role: Role = 'admin'): string | undefined {
   const secret = links.issue({ value: { role }, owner: 'this machine', lifeMs: LINK_MS });
   return secret === undefined ? undefined : `${pageUrl}/sign-in?link=${secret}`;

@@ -1,12 +1,12 @@
 import type { Instant } from '../../core/time.ts';
 
-/** The responses of a desk to one probe from another host. */
+/** A desk's responses to one probe from another host. */
 export interface Probe {
   /** When the responses arrived, on the watchman's clock. */
   readonly at: Instant;
-  /** Why there was no response to `/healthz`; `undefined`: it is alive. */
+  /** Why there was no response to `/healthz`; `undefined`: the desk is alive. */
   readonly dead?: string | undefined;
-  /** Reasons of `/readyz`; empty: it can trade. `undefined`: unknown. */
+  /** Reasons from `/readyz`. Empty: the desk can trade. `undefined`: unknown. */
   readonly notReady?: readonly string[] | undefined;
   /** How far the desk's clock is ahead of the watchman's, and the uncertainty, ms. */
   readonly clock?: { readonly aheadMs: number; readonly marginMs: number } | undefined;

@@ -22,13 +22,13 @@ interface DeskMemory {
   readonly held: Map<ConditionKind, Held>;
 }
 
-/** Interval until the next notice, by the number sent: doubles up to a day. */
+/** Interval until the next notice, by the number of notices sent. It doubles up to a day. */
 const AGAIN_MS = 15 * MINUTE_MS;
 
 /**
- * Decides when to notify people about desks watched from another host: once when a condition has lasted long enough, again at growing
- * intervals, and once when it ends. Its state is plain data that a later process restores, so that a restart neither repeats nor loses
- * a notice.
+ * Decides when to notify people about desks that are watched from another host: once when a condition has lasted long
+ * enough, again at growing intervals, and once when the condition ends. Its state is plain data that a later process
+ * restores, so that a restart neither repeats nor loses a notice.
  */
 export class Watchman {
   readonly #limits: WatchLimits;
@@ -102,7 +102,7 @@ export class Watchman {
   }
 }
 
-/** Whether the probe shows anything about it: an active condition stays active while that is unknown. */
+/** Whether the probe shows anything about the condition. An active condition stays active while its state is unknown. */
 function isKnown(kind: ConditionKind, { dead, notReady, clock, status }: Probe): boolean {
   if (kind === 'silent' || dead !== undefined) return dead === undefined;
   if (kind === 'not_ready') return notReady !== undefined;
@@ -112,7 +112,7 @@ function isKnown(kind: ConditionKind, { dead, notReady, clock, status }: Probe):
   return kind !== 'head_went_back' || status.head !== undefined;
 }
 
-/** A condition ended: people who were notified of it are notified of its end. */
+/** A condition ended. People who were notified of it are notified of its end. */
 function release(name: string, memory: DeskMemory, kind: ConditionKind, at: Instant): readonly Notice[] {
   const held = memory.held.get(kind);
   memory.held.delete(kind);
@@ -120,7 +120,7 @@ function release(name: string, memory: DeskMemory, kind: ConditionKind, at: Inst
   return [
     noticeOf(name, {
       kind: `desk_${kind}_over`,
-      // It reaches the people who were notified.
+      // The notice reaches the people who were notified.
       severity: held.severity,
       at,
       title: OVER[kind],

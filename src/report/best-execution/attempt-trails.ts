@@ -8,7 +8,7 @@ export interface Trail {
   readonly intent: number;
   readonly askedAt: number;
   readonly cuts: readonly Reason[];
-  /** The quote of an order: its record, its arrival, and when the order left. */
+  /** An order's quote: its record, its arrival, and when the order left. */
   quote: { readonly seq: number; readonly cameAt: number; readonly leftAt: number } | undefined;
   /** Records of the outcome: one, or several for a doubt. */
   ends: {
@@ -21,7 +21,7 @@ export interface Trail {
   fills: number[];
 }
 
-/** Answer times of the venue, milliseconds, by the times of the records. */
+/** Response times of the venue, in milliseconds, according to the times of the records. */
 export interface AnswerTimes {
   /** From the intent to the quote, for quotes of orders that left. */
   readonly quote_ms: Spread | undefined;
@@ -110,5 +110,5 @@ export function answerTimesOf(trails: readonly Trail[]): AnswerTimes {
   return { quote_ms: spreadOf(quotes), order_ms: spreadOf(orders) };
 }
 
-/** Ages have three decimals: further digits come only from the subtraction. */
+/** Ages have three decimals, because further digits come only from the subtraction. */
 const thousandths = (ms: number): number => Math.round(ms * 1000) / 1000;

@@ -10,7 +10,7 @@ import type { ParentFigures, SliceFigures } from '../figures/shortfall.ts';
 import { recordsOf } from './attempt-trails.ts';
 import type { AttemptTrails } from './attempt-trails.ts';
 
-/** A slice that traded, with its cost against the reference price of its decision. Positive is bad. */
+/** A slice that traded, with its cost compared with the reference price at its decision. Positive is bad. */
 export interface JudgedSlice {
   readonly parent: ParentFigures;
   readonly slice: SliceFigures;
@@ -50,7 +50,7 @@ export interface Outlier {
    */
   readonly moved_bps?: string | undefined;
   readonly quoted_bps?: string | undefined;
-  /** Reasons in its records, such as those of refused quotes before the one that traded. */
+  /** Reasons in its records, such as the reasons for refusing quotes before the one that traded. */
   readonly reasons: readonly Reason[];
   readonly had_doubt: boolean;
   /** From the decision to the last fill, milliseconds. */
@@ -63,7 +63,7 @@ const SLICES_MIN = 20;
 /** Converts this deviation into a standard deviation, if costs follow a normal distribution. */
 const NORMAL = 1.4826;
 const DEVIATIONS = 5;
-/** Costs nearer to the median are never outliers: where all costs are alike, a rounding difference would be one. */
+/** Costs nearer to the median are never outliers. Where all costs are alike, a rounding difference would otherwise be an outlier. */
 const WIDTH_MIN_BPS = 2;
 
 /** The rule for outliers, in words. */
@@ -157,7 +157,7 @@ export function outlierOf(
   };
 }
 
-/** The cost of the quotes against the reference price of their attempts; `undefined` if an attempt has none. */
+/** The cost of the quotes compared with the reference price of their attempts; `undefined` if an attempt has no reference price. */
 function quotedBeyond(fills: readonly FillFacts[]): Money | undefined {
   let sum = NO_MONEY;
   for (const fill of fills) {

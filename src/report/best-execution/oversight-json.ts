@@ -36,7 +36,7 @@ export interface OversightJson {
     readonly at_end?: LimitTexts | undefined;
     /** The record that `at_end` comes from. */
     readonly records: Linked;
-    /** Number of orders that left, by verdict against the limits in force. */
+    /** Number of orders that left, by the result of comparing them with the limits in force. */
     readonly orders: Readonly<Record<OrderVerdict['verdict'], number>>;
     /** The limits for which the records of an order are sufficient. */
     readonly judged_by: string;
@@ -55,7 +55,7 @@ export interface OversightJson {
   readonly actions: readonly ActionJson[];
 }
 
-/** The config of processes; consecutive starts with the same config are one entry. */
+/** The config of processes. Consecutive starts with the same config are one entry. */
 export interface ConfigJson {
   readonly from: string;
   readonly starts: number;
@@ -134,13 +134,13 @@ export interface ApprovalJson {
     readonly step: OverrideRecord['step'];
     /** `token`: the journal contains only the name. Omitted: the step is not an approval. */
     readonly signed?: 'passkey' | 'token' | undefined;
-    /** Fault of the signature, or against the policy; omitted: none, or not checked. */
+    /** Fault in the signature, or violation of the policy; omitted: none, or not checked. */
     readonly fault?: string | undefined;
     readonly unchecked?: string | undefined;
   })[];
-  /** Step of the last response, or `open`. */
+  /** Step of the last decision, or `open`. */
   readonly state: OverrideRecord['step'] | 'open';
-  /** Orders that used it, and reloads that carried it out. */
+  /** Orders that used the request, and reloads that carried it out. */
   readonly used_by: Linked;
   readonly records: Linked;
 }
@@ -217,7 +217,7 @@ export const oversightJson = (scene: Scene): OversightJson => ({
 
 const isIn = ({ span: { from, until } }: Scene, at: Instant): boolean => at >= from && at < until;
 
-/** Entries in the window, and the newest before it, which was in force at its start. */
+/** Entries in the window, and the newest entry before it, which was in force at the start of the window. */
 function inForce<T extends { readonly at: Instant }>(
   all: readonly T[],
   { span: { from, until } }: Scene,

@@ -38,7 +38,7 @@ export interface TextStep {
 export interface Request {
   readonly proposed: Said;
   readonly answers: Said[];
-  /** Orders that used it, and reloads that carried it out. */
+  /** Orders that used the request, and reloads that carried it out. */
   readonly uses: number[];
 }
 
@@ -58,7 +58,7 @@ export interface Span {
 export class Oversight {
   readonly starts: Start[] = [];
   readonly settings: SettingsStep[] = [];
-  /** Orders of the span that left, by verdict against the limits in force, and the orders beyond a limit. */
+  /** Orders of the span that left, by the result of comparing them with the limits in force, and the orders beyond a limit. */
   readonly verdicts: Record<OrderVerdict['verdict'], number> = {
     within: 0,
     override: 0,
@@ -118,7 +118,7 @@ export class Oversight {
     if (verdict.verdict === 'override' || verdict.verdict === 'beyond') this.exceptions.push(verdict);
   }
 
-  /** Call after the last record: judges the orders that are still open. */
+  /** Judges the orders that are still open. Call it after the last record. */
   finish(): void {
     this.#limits.finish();
   }

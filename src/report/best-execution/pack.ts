@@ -22,7 +22,7 @@ import type { Checked, OversightJson } from './oversight-json.ts';
 import { RecordLinks } from './record-links.ts';
 import type { Linked } from './record-links.ts';
 
-/** The facts for judging the executions of a desk, from its journal only: plain JSON, amounts as text, times ISO. */
+/** The facts for judging a desk's executions, taken only from its journal: plain JSON, amounts as text, times in ISO 8601. */
 export interface Pack extends OversightJson {
   readonly format: typeof PACK_FORMAT;
   readonly version: string;
@@ -57,7 +57,7 @@ export interface NamedRecord {
  */
 export const PACK_FORMAT = 1;
 
-/** One period: the parents that started in it, each as a whole, as in `tranche report --since --until`. */
+/** One period, with the parents that started in it, each as a whole, as in `tranche report --since --until`. */
 export interface PackPeriod {
   readonly name: string;
   readonly from: string;
@@ -74,7 +74,7 @@ export interface PackPeriod {
 
 /** Parents of one strategy, pair and side, with the records behind its figures. */
 export type PackGroup = Report['groups'][number] & {
-  /** Against the mean of the journal's own reference prices over the window of each parent. */
+  /** Compared with the mean of the journal's own reference prices over each parent's window. */
   readonly reference_twap_slippage_bps?: string | undefined;
   readonly answer_times: AnswerTimes;
   readonly records: {
@@ -178,7 +178,7 @@ class Watch {
   readonly trails = new AttemptTrails();
   readonly oversight: Oversight;
   readonly untraded: { readonly at: Instant; readonly key: string; readonly seq: number }[] = [];
-  /** The newest record, and for each period the newest before its end. */
+  /** The newest record, and for each period the newest record before its end. */
   head: Head = { seq: 0, hash: '' };
   readonly heads: (Head | undefined)[] = [];
   readonly #periods: readonly PeriodSpan[];

@@ -1,7 +1,7 @@
 /** The records behind a figure. */
 export interface Linked {
   readonly count: number;
-  /** Numbers of the first of them, ascending. */
+  /** Numbers of the first records, ascending. */
   readonly first: readonly number[];
   /** Name of the whole list for `--list`; omitted if `first` is complete. */
   readonly list?: string | undefined;
@@ -10,7 +10,7 @@ export interface Linked {
 /** Maximum number of records that a figure names individually. */
 const FIRST_MAX = 12;
 
-/** The records that prove each figure: each figure names a few, and all can be listed. */
+/** The records that prove each figure. Each figure names a few records, and all of them can be listed. */
 export class RecordLinks {
   readonly #lists = new Map<string, readonly number[]>();
   readonly #named = new Set<number>();

@@ -20,7 +20,7 @@ export interface Said {
   readonly records: Records;
 }
 
-/** A heading with its rows; without rows, only the heading is shown. */
+/** A heading with its rows. If there are no rows, only the heading is shown. */
 export interface DaySection {
   readonly heading: string;
   readonly rows: readonly Said[];

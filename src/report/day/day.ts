@@ -29,8 +29,8 @@ import { Doubts } from './doubts.ts';
 import type { Doubt } from './doubts.ts';
 
 /**
- * The activity of a desk between two instants, from its records only: plain JSON, amounts as text. `records` are the numbers that prove
- * each line.
+ * The activity of a desk between two instants, taken only from its records: plain JSON, amounts as text. `records` are
+ * the numbers that prove each line.
  */
 export interface Day {
   readonly from: Instant;
@@ -92,8 +92,8 @@ export interface Traded {
   /** Quote per base, six digits. */
   readonly averagePrice: string;
   /**
-   * Against the reference price at the decision of each parent, without fees; positive is bad. Omitted if a fill has no
-   * such price.
+   * Cost compared with the reference price at each parent's decision, without fees; positive is bad. Omitted if a fill
+   * has no such price.
    */
   readonly cost?: { readonly amount: string; readonly bps: string } | undefined;
   readonly records: Records;
@@ -109,7 +109,7 @@ export interface UntradedSum {
   readonly records: Records;
 }
 
-/** Folds records, oldest first. Of those before `from`, only doubts count: they may have ended in the period. */
+/** Folds records, oldest first. Of the records before `from`, only doubts count, because they may have ended in the period. */
 export function dayOf(
   records: Iterable<StoredRecord>,
   { from, until }: { readonly from: Instant; readonly until: Instant },

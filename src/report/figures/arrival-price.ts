@@ -4,9 +4,9 @@ import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { ParentFacts } from './facts.ts';
 import type { PriceBook, Seen } from './prices.ts';
 
-/** A decision this soon after the slot was on time: the slot's price is the decision price. */
+/** A decision this soon after the slot counts as on time, so that the slot's price is the decision price. */
 const ON_TIME_MS = SECOND_MS;
-/** A journal price further away from a slot than this does not apply to it. */
+/** A journal price that is further away from a slot than this does not apply to the slot. */
 export const SLOT_AGE_MAX_MS = 5 * MINUTE_MS;
 
 /** Reference prices of a parent. */
@@ -15,7 +15,7 @@ interface Begin {
   readonly decision: Seen | undefined;
 }
 
-/** For a parent without any attempt, both are the price when it was due, so that all of its cost is opportunity. */
+/** For a parent without any attempt, both are the price when it was due, so that its whole cost is opportunity cost. */
 export function arrivalPricesOf(parent: ParentFacts, prices: PriceBook): Begin {
   if (parent.unbegun !== undefined) {
     const due = prices.midAt(parent.pair, parent.decidedAt, SLOT_AGE_MAX_MS);
@@ -27,8 +27,8 @@ export function arrivalPricesOf(parent: ParentFacts, prices: PriceBook): Begin {
 }
 
 /**
- * The price when the parent was due. For a parent on time, the arrival price; for a late one, the price at the slot if
- * known: an unknown price adds no delay cost.
+ * The price when the parent was due. For a parent on time, this is the arrival price. For a late parent, it is the
+ * price at the slot if that is known, because an unknown price must not add a delay cost.
  */
 function decisionOf(
   { pair, decidedAt, begunAt, arrival: noted }: ParentFacts,

@@ -61,7 +61,7 @@ export interface LimitsJudged {
   readonly counts: Readonly<Record<OrderVerdict['verdict'], number>>;
   /** Orders beyond a limit, with an override or without. */
   readonly exceptions: readonly OrderVerdict[];
-  /** Every order, if asked for. */
+  /** Every order, if requested. */
   readonly verdicts?: readonly OrderVerdict[] | undefined;
 }
 
@@ -94,7 +94,7 @@ export interface Refusal {
 
 export interface Doubts {
   readonly opened: number;
-  /** By result in the journal: `filled`, `absent`, `rejected`. */
+  /** Number by result in the journal: `filled`, `absent`, `rejected`. */
   readonly ended: Readonly<Record<string, number>>;
   readonly byPerson: number;
   readonly open: readonly string[];
@@ -110,7 +110,7 @@ export interface Start {
   readonly config: string;
 }
 
-/** Folds the records from `from` on, oldest first. They are read once, and none is stored. */
+/** Folds the records from `from` on, oldest first. Records are read once, and none is stored. */
 export function assess(records: Iterable<StoredRecord>, options: AssessOptions = {}): Assessment {
   const { from } = options;
   const fold = new Fold(options);
@@ -172,7 +172,7 @@ class Fold {
   readonly #count = { records: 0, orders: 0, fills: 0, corrections: 0, deaths: 0, opened: 0, byPerson: 0 };
   #notional = NO_MONEY;
   readonly #windows = { second: new Window(SECOND_MS), minute: new Window(MINUTE_MS) };
-  /** By day: a trade of yesterday may be proven after today's first trade. */
+  /** By day, because yesterday's trade may be proven after today's first trade. */
   readonly #days = new Map<string, Money>();
   #largestDay: Assessment['largestDay'];
   readonly #refusals = new Map<Reason, RefusalCount>();
@@ -337,7 +337,7 @@ class Fold {
     this.#end(at, body.client_order_id, body.result);
   }
 
-  /** Both the fill and the end of its attempt report the end of a doubt: the first one counts. */
+  /** Both the fill and the end of its attempt report the end of a doubt. The first of them counts. */
   #end(at: Instant, id: string, how: string): void {
     const since = this.#open.get(id);
     if (since === undefined) return;
@@ -364,7 +364,7 @@ class Fold {
 export const timesOf = ({ slices, attempts, cuts, wakes }: Refusal): number =>
   slices + attempts + cuts + wakes;
 
-/** The same as plain JSON: amounts as text, times as ISO 8601. */
+/** The assessment as plain JSON: amounts as text, times as ISO 8601. */
 export function plainAssessment(it: Assessment): object {
   const timed = (list: readonly { readonly at: Instant }[]): readonly object[] =>
     list.map((one) => ({ ...one, at: isoOf(one.at) }));

@@ -4,10 +4,7 @@ import type { Money } from '../../core/money.ts';
 /** Factors of the trading cost that are reported: none, actual, double. */
 export const COST_TIMES = [0, 1, 2] as const;
 
-/**
- * A sum that includes a cost, recomputed for each factor of that cost. The fills stay the same; none is simulated
- * again.
- */
+/** A sum that includes a cost, recomputed for each factor of that cost. The fills stay the same; no fill is simulated again. */
 export const atCosts = (
   sum: Money,
   cost: Money,

@@ -1,13 +1,13 @@
 /**
  * Rounds numbers like `toPrecision` and `toFixed`, mostly without converting them to text. Scaling by an exact power of
- * ten causes an error of less than a ten millionth of the rounded digit, so only a number that near to the middle
- * between two is left to those methods. The quotient of two exact numbers is again the nearest double.
+ * ten causes an error of less than a ten-millionth of the rounded digit, so only a number that near to the middle
+ * between two digits is left to those methods. The quotient of two exact numbers is again the nearest double.
  */
 
 /** Powers of ten that a double represents exactly. */
 const TENS = Array.from({ length: 23 }, (_, power) => Number(`1e${power}`));
 const NINE = 1e9;
-/** Larger than the error of a few products and quotients, with at most nine digits before the point. */
+/** Exceeds the error of a few products and quotients with at most nine digits before the point. */
 const NEAR_HALF = 1e-6;
 
 /** Rounds to nine significant digits, to the nearest. */
@@ -48,8 +48,8 @@ function roundedAt(value: number, decimals: number): number | undefined {
 }
 
 /**
- * The nearest whole number; `undefined` when it has more than nine digits, or when `value` is so near to the middle
- * between two that rounding errors decide.
+ * The nearest whole number; `undefined` if it has more than nine digits, or if `value` is so near to the middle between
+ * two numbers that rounding errors decide.
  */
 export function nearestWhole(value: number): number | undefined {
   const whole = Math.round(value);

@@ -12,7 +12,7 @@ import type {
 import type { Instant } from '../../core/time.ts';
 import type { Slices } from './slices.ts';
 
-/** Parents, slices and attempts from the records of a journal, before any computation. Filled by `foldJournal`. */
+/** Parents, slices and attempts from a journal's records, before any computation. `foldJournal` fills them. */
 export interface Facts {
   readonly starts: readonly { readonly at: Instant; readonly body: StartedRecord }[];
   /** In the order of their start. */
@@ -61,7 +61,7 @@ export interface ParentFacts {
   readonly slices: Slices;
   /** Slots that passed without an attempt. */
   readonly missed: MissedFacts[];
-  /** Set if it never started; `overAt`: when that was certain, omitted while it may still start. */
+  /** Set if it never started; `overAt`: when this became certain, omitted while it may still start. */
   readonly unbegun?: { readonly overAt: Instant | undefined } | undefined;
   fills: FillFacts[];
 }
@@ -74,7 +74,7 @@ export interface MissedFacts extends MissedSlice {
 export interface FillFacts {
   /** The current figures: those of a correction, if there is one. */
   record: FillRecord;
-  /** The same as parsed amounts. */
+  /** The same figures as parsed amounts. */
   readonly figures: FillAmounts;
   /** When it was booked. */
   readonly at: Instant;

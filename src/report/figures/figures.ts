@@ -24,19 +24,19 @@ import type { ParentFigures, Shortfall } from './shortfall.ts';
 export interface ReportInput {
   /** Version of the program that creates the report. */
   readonly version: string;
-  /** Market history; without it, dependent figures are omitted with a warning. */
+  /** Market history. Without it, figures that depend on it are omitted with a warning. */
   readonly prices?: Iterable<PriceColumns> | undefined;
   /** Bounds of the parents' start times. Default: all. */
   readonly since?: Instant | undefined;
   readonly until?: Instant | undefined;
-  /** End of the period, if the records end earlier: a finished desk records nothing more. */
+  /** End of the period, if the records end earlier, because a finished desk records nothing more. */
   readonly end?: Instant | undefined;
   readonly strategy?: string | undefined;
   /** Assumptions that are not in the records, such as the model of a backtest. One sentence each. */
   readonly assumptions?: readonly string[] | undefined;
   /** The most important caveats for a reader, one sentence each. */
   readonly told?: readonly string[] | undefined;
-  /** Interest on credit, if the caller knows it: a journal does not record it. Positive is paid. */
+  /** Interest on credit, if the caller knows it, because a journal does not record it. Positive means paid. */
   readonly carry?: readonly { readonly currency: string; readonly amount: Quantity }[] | undefined;
   /** The origin of the records, if a backtest wrote them. */
   readonly backtest?: BacktestFacts | undefined;
@@ -60,7 +60,7 @@ export interface Figures {
   readonly portfolios: readonly PortfolioFigures[];
   /** With current figures, in journal order. */
   readonly fills: readonly FillRecord[];
-  /** The same, with the prices for comparison. */
+  /** The same fills, with the prices for comparison. */
   readonly fillRows: readonly FillRow[];
 }
 
@@ -79,13 +79,13 @@ export interface Group {
   /** `s·(Σ amount − F·B)` and `F·B` over the parents that have the benchmark. */
   readonly twap: Against | undefined;
   readonly vwap: Against | undefined;
-  /** The same against the mean over time of the journal's own reference prices: it needs no market history. */
+  /** The same, compared with the mean over time of the journal's own reference prices, which needs no market history. */
   readonly references: Against | undefined;
   readonly fills: FillsFigures;
   readonly quoting: Quoting;
 }
 
-/** The cost against a benchmark, and the benchmark value. */
+/** The cost compared with a benchmark, and the value at the benchmark price. */
 export interface Against {
   readonly over: Money;
   readonly at: Money;
@@ -96,9 +96,9 @@ export interface Costs {
   readonly parents: number;
   readonly withoutPrice: number;
   readonly shortfall: Shortfall;
-  /** Later cost of untraded remainders; part of trading and opportunity, not additional. */
+  /** Later cost of untraded remainders. It is part of trading and opportunity cost, not additional. */
   readonly missed: { readonly slices: number; readonly cost: Money };
-  /** The same for slots without an attempt; those with unknown time, size or price are only counted. */
+  /** The same cost for slots without an attempt. Slots with an unknown time, size or price are only counted. */
   readonly passed: Passed;
 }
 
@@ -115,7 +115,7 @@ export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): 
   return figuresFrom(foldJournal(records, prices), prices, input);
 }
 
-/** The figures of a part of the facts, such as one month of a year, without reading the records again. */
+/** The figures for a part of the facts, such as one month of a year, without reading the records again. */
 export function figuresFrom(facts: Facts, prices: PriceBook, input: ReportInput): Figures {
   const from = instant(Math.max(input.since ?? 0, facts.first ?? 0));
   const last = instant(Math.max(facts.last ?? 0, input.end ?? 0));
@@ -202,7 +202,7 @@ function groupFigures(
 
 /**
  * Parents of one strategy, pair and side, and the index of the list that contains each parent. Most parents belong to
- * the group of the previous one.
+ * the previous parent's group.
  */
 function membersOf(parents: readonly ParentFigures[]): {
   readonly groups: readonly (readonly ParentFigures[])[];
@@ -245,7 +245,7 @@ export function benchmark(parent: ParentFigures, prices: PriceBook, weight: Benc
 /** Cached per parent, because a parent belongs to one price book. */
 const benchmarks = new WeakMap<ParentFigures, Map<Benchmark, Price | undefined>>();
 
-/** The cost of a parent against a benchmark price. */
+/** The cost of a parent compared with a benchmark price. */
 export const againstPrice = ({ facts, traded, amount }: ParentFigures, each: Price): Against => {
   const at = cost(each, traded);
   return { over: against(facts.side, subtract(amount, at)), at };
@@ -266,7 +266,7 @@ function againstAll(
   return sum;
 }
 
-/** Per quote currency: amounts of different currencies are never added. */
+/** Per quote currency, because amounts in different currencies are never added. */
 function totalsOf(groups: readonly Group[]): readonly Total[] {
   return [...Map.groupBy(groups, ({ quote }) => quote)].map(([quote, members]) => ({
     quote,
@@ -304,7 +304,7 @@ function costsOf(parents: readonly ParentFigures[], prices: PriceBook): Costs {
   let [shortfall, missedCost] = [NO_SHORTFALL, NO_MONEY];
   let [withoutPrice, missed] = [0, 0];
   for (const parent of parents) {
-    // A parent outside all shortfalls contributes no part of one.
+    // A parent that is in no shortfall contributes to no part of a shortfall.
     const isNone = parent.shortfall === undefined || isWhole(parent);
     for (const { missedCost: one } of isNone ? [] : parent.slices) {
       if (one === undefined) continue;
@@ -330,7 +330,7 @@ function isWhole({ facts: { slices } }: ParentFigures): boolean {
   return true;
 }
 
-/** Most parents are on time and trade at one price, so their equal parts are computed once. */
+/** Most parents are on time and trade at one price, so parts that are equal are computed only once. */
 function sumOf(a: Shortfall, b: Shortfall): Shortfall {
   const trading = add(a.trading, b.trading);
   const paper = add(a.paper, b.paper);

@@ -35,11 +35,11 @@ export interface MarkOut {
 /** One fill with the prices for comparison; quote currency, positive is bad. */
 export interface FillRow {
   readonly record: FillRecord;
-  /** `m_i`: reference price of the attempt, before its quote request. */
+  /** `m_i`: reference price of the attempt before its quote request. */
   readonly reference: string | undefined;
   /** `s·(amount_i − q_i·m_i)`: the effective half spread, impact included. */
   readonly spread: Money | undefined;
-  /** `s·(amount_i − q_i·P_a)`: against the arrival of its parent. Those of all fills sum to the trading cost. */
+  /** `s·(amount_i − q_i·P_a)`: compared with its parent's arrival price. The values of all fills sum to the trading cost. */
   readonly cost: Money | undefined;
 }
 
@@ -101,8 +101,9 @@ interface Marked extends Question {
 }
 
 /**
- * Computed in doubles, whose sum has a relative error of a few parts in 10^16. For a gain of less than eleven times the
- * amount, the limit for rounding from doubles, the error is less than the millionth of a unit that rounding tolerates.
+ * Computed in doubles, whose sum has a relative error of a few parts in 10^16. If the gain is less than eleven times
+ * the amount, which is the limit for rounding from doubles, the error is less than the millionth of a unit that
+ * rounding tolerates.
  */
 function markOutOf(marked: Marked): MarkOut {
   const { fills, sizes, amount, side, minutes, prices } = marked;
@@ -117,7 +118,7 @@ function markOutOf(marked: Marked): MarkOut {
       count++;
     }
   }
-  // Nearly all fills have a price: the amounts of the others are removed.
+  // Nearly all fills have a price, so the amounts of the others are subtracted.
   const spent = subtract(amount, unmarked);
   const moved = (worth.value - approximate(spent)) / approximate(spent);
   const bps = spent.isZero() ? undefined : roundedBps(side === 'buy' ? moved : -moved);

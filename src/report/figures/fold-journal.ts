@@ -29,7 +29,7 @@ import type { Legs } from './legs.ts';
 import type { PriceBook } from './prices.ts';
 import { Slices } from './slices.ts';
 
-/** Folds the records of a journal, oldest first, into facts. Their reference prices go into `prices`. */
+/** Folds the records of a journal, oldest first, into facts. The records' reference prices go into `prices`. */
 export function foldJournal(records: Iterable<StoredRecord>, prices: PriceBook): Facts {
   const gatherer = new Gatherer(prices);
   for (const record of records) gatherer.take(record);
@@ -49,7 +49,7 @@ class Gatherer implements Facts {
   first: Instant | undefined;
   last: Instant | undefined;
   #newest: StoredRecord | undefined;
-  /** Fills by client id: a repeated record counts once. */
+  /** Fills by client id. A repeated record counts only once. */
   readonly #filled = new Set<string>();
   /** The newest run of each strategy. */
   readonly #lifeOf = new Map<string, LifeFacts>();
@@ -60,7 +60,7 @@ class Gatherer implements Facts {
   readonly #allLegs: Legs[] = [];
   readonly #legsOf = new Map<string, Legs>();
   #legs: Legs | undefined;
-  /** Cached: consecutive records mostly concern the same order and parent. */
+  /** Cached, because consecutive records mostly concern the same order and parent. */
   #attempt: AttemptFacts | undefined;
   #parent: ParentFacts | undefined;
   readonly #prices: PriceBook;
@@ -187,7 +187,7 @@ class Gatherer implements Facts {
     }
   }
 
-  /** The legs of the life of a wake. Consecutive wakes are mostly of the same life. */
+  /** The legs of a wake's life. Consecutive wakes mostly belong to the same life. */
   #legsAt(wake: WakeRecord): Legs {
     if (this.#legs?.strategy === wake.strategy && this.#legs.hash === wake.hash) return this.#legs;
     this.#legs = this.#legsOf.get(textKey(wake)) ?? this.#addLegs(legsOfLife(wake, undefined));
@@ -248,12 +248,15 @@ class Gatherer implements Facts {
     const booked = new Booked(fill, at, this.#attemptOf(fill.client_order_id));
     this.holdings.push({ at, fill: booked });
     const parent = this.#parentOf(fill.parent) ?? this.#stray(fill);
-    // Allocated for one fill: a growing list reserves room for many, and most parents have one slice.
+    // Allocated for one fill, because a growing list reserves room for many, and most parents have one slice.
     if (parent.fills.length === 0) parent.fills = [booked];
     else parent.fills.push(booked);
   }
 
-  /** A trade of a parent that this journal has not decided: found in the account after an older copy was restored. */
+  /**
+   * A trade of a parent for which this journal contains no decision. It was found in the account after an older copy
+   * was restored.
+   */
   #stray(fill: FillRecord): ParentFacts {
     const facts: ParentFacts = {
       parent: fill.parent,
@@ -275,7 +278,7 @@ class Gatherer implements Facts {
     return facts;
   }
 
-  /** The account is authoritative on what was traded. */
+  /** The account is authoritative about what was traded. */
   #correct(correction: CorrectionRecord): void {
     this.corrections++;
     const { client_order_id: id } = correction;

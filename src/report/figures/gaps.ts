@@ -2,7 +2,7 @@ import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { PriceColumns } from './prices.ts';
 
-/** Gaps of a market history within a period: bars missing in its source. */
+/** Gaps in a market history within a period: bars that are missing in its source. */
 export interface Gaps {
   readonly gaps: number;
   readonly missingBars: number;
@@ -34,7 +34,7 @@ export function gapsOf({ times, rows, barMs }: PriceColumns, from: number, until
     longestMs = span - barMs;
     longestAt = instant(at(low) + barMs);
   };
-  // Trades have no regular interval, and most histories have no gap at all.
+  // Trades have no regular interval, and most histories have no gap.
   if (barMs > 0 && at(rows - 1) - at(0) > (rows - 1) * barMs)
     look(rowFrom(times, rows, from), rowFrom(times, rows, until));
   return { gaps, missingBars: missing, longestMs, longestAt };

@@ -12,9 +12,9 @@ interface Before {
   readonly missed: MissedFacts[];
   /** The leg as a rebalancing decided it. */
   readonly decided: DecidedLeg | undefined;
-  /** Its calendar was closed: nothing was planned. */
+  /** Whether its calendar was closed, so that nothing was planned. */
   isClosed: boolean;
-  /** It was decided and later dropped. */
+  /** When it was dropped after it had been decided. */
   droppedAt: Instant | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface Legs {
   decided: readonly DecidedLeg[];
 }
 
-/** Identifies the running document, as a wake does. */
+/** Identifies the running document in the way that a wake does. */
 interface Text {
   readonly strategy: string;
   readonly hash: string;
@@ -76,8 +76,8 @@ export function decide(legs: Legs, state: unknown, { at, since }: When): void {
 
 /** Records the slots that passed without an attempt. */
 export function pass(legs: Legs, { missed, reason }: WakeRecord, { at, since }: When): void {
-  // Of several times that passed together, only the last was certainly closed, so an outage is not taken for a closed
-  // time.
+  // Of several times that passed together, only the last was certainly closed. An outage is thus not mistaken for a
+  // closed time.
   const isClosed = reason === 'blackout' && missed.every(({ leg }) => leg === missed[0]?.leg);
   for (const slice of missed) {
     const parent = legs.parentOf.get(slice.leg);
@@ -102,7 +102,7 @@ export function unbegunOf(legs: Legs, desk: string): readonly ParentFacts[] {
     if (isClosed || legs.parentOf.has(leg) || plan === undefined || plan.pair === '') return [];
     const dues = missed.flatMap(({ due }) => due ?? []);
     const decidedAt = dues.length === 0 ? dueOf(leg, at) : instant(Math.min(...dues));
-    // A time of a calendar is over when the desk saw it pass; a window lasts as long as its strategy.
+    // A calendar time is over when the desk saw it pass. A window lasts as long as its strategy.
     const seenAt = decided === undefined && leg !== 'all' ? missed.at(-1)?.at : undefined;
     const facts: ParentFacts = {
       parent: parentId(desk, strategy, hash, String(begunAt), leg),
@@ -125,7 +125,7 @@ export function unbegunOf(legs: Legs, desk: string): readonly ParentFacts[] {
   });
 }
 
-/** Whether a state shows that a time of a calendar is in progress: it may have slices ahead. */
+/** Whether a state shows that a calendar time is in progress, so that it may have more slices. */
 export function isUnderWay(state: unknown, leg: string): boolean {
   const now = isRecord(state) ? state['now'] : undefined;
   return isRecord(now) && ISO.test(leg) && now['due'] === Date.parse(leg);
@@ -140,7 +140,7 @@ interface DecidedLeg extends Told {
 }
 
 /**
- * The trades that a rebalancing decided at once, with their sizes: its buys start after its sells have ended, but are
+ * The trades that a rebalancing decided together, with their sizes. Its buys start after its sells have ended, but are
  * decided with them. Empty for other kinds, which have no such list.
  */
 function legsIn(state: unknown): readonly DecidedLeg[] {
@@ -154,7 +154,7 @@ function legsIn(state: unknown): readonly DecidedLeg[] {
 }
 const NONE: readonly DecidedLeg[] = [];
 
-/** Whether a state contains the known legs in order: then their progress is reported elsewhere. */
+/** Whether a state contains the known legs in order, in which case their progress is reported elsewhere. */
 function isDecided(decided: readonly DecidedLeg[], state: unknown): boolean {
   const all = isRecord(state) && Array.isArray(state['legs']) ? (state['legs'] as readonly unknown[]) : NONE;
   if (all.length !== decided.length) return false;
@@ -175,7 +175,7 @@ function planIn(document: unknown, leg: string): Told | undefined {
   return { pair, side, by: isAmountTold ? 'amount' : 'quantity', told };
 }
 
-/** The size that a document gives a parent: for its whole run, or for each time of its calendar. */
+/** The size that a document gives a parent, for its whole run or for each calendar time. */
 export function totalOf(document: unknown, leg: string): string | undefined {
   if (!isRecord(document)) return undefined;
   const keys =
@@ -190,7 +190,7 @@ export function totalOf(document: unknown, leg: string): string | undefined {
   }
   return undefined;
 }
-/** When a parent was due: the time of its calendar, otherwise from its wake. */
+/** When a parent was due: its calendar time, otherwise a time from its wake. */
 export const dueOf = (leg: string, told: Instant): Instant =>
   ISO.test(leg) ? instant(Date.parse(leg)) : told;
 const ISO = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/u;

@@ -47,7 +47,7 @@ function* warningsOf(figures: Figures): Generator<string> {
     yield `${open.length} of ${parents.length} parents are still running: their remainders are valued at the last known price.`;
   if (quoting.open > 0)
     yield `${quoting.open === 1 ? '1 order has' : `${quoting.open} orders have`} an unknown outcome: if one traded, its fill is missing here.`;
-  // The others need no end price.
+  // The other parents need no end price.
   const short = parents.filter(({ planned, traded }) => planned?.eq(traded) === false);
   const stale = short.filter(
     ({ facts: { pair }, end, window }) =>
@@ -81,7 +81,7 @@ function* warningsOf(figures: Figures): Generator<string> {
   }
 }
 
-/** Fills of a backtest at an outdated close: the next bar is missing. */
+/** Fills of a backtest at an outdated close, because the next bar is missing. */
 function* stalePricesOf({ fills, prices, input }: Figures): Generator<string> {
   if (input.backtest === undefined) return;
   const ages = fills.flatMap(({ pair, executed_at: at }) => {
@@ -110,7 +110,7 @@ function* holesOf({ prices, from, until }: Figures): Generator<string> {
   }
 }
 
-/** Ratios and means of few fills depend mostly on chance. */
+/** Ratios and means of few fills depend mostly on randomness. */
 function* fewOf({ fills, quoting }: Figures): Generator<string> {
   if (fills.length > 0 && fills.length < FILLS_MIN)
     yield `Only ${fills.length} ${fills.length === 1 ? 'fill' : 'fills'}: with so few fills, spread, mark-outs and ages are mostly random.`;
@@ -137,7 +137,7 @@ function* pricesOf(byPair: ByPair, prices: PriceBook): Generator<string> {
     yield `No market history of ${names(missing)}: TWAP and VWAP benchmarks and mark-outs are omitted (give --data ${missing[0] ?? 'pair'}=FILE).`;
 }
 
-/** Bars longer than a mark-out horizon cannot show it. */
+/** Bars longer than a mark-out horizon cannot show that mark-out. */
 function* barsOf(byPair: ByPair, prices: PriceBook): Generator<string> {
   const own = prices.tapes.filter(({ pair }) => byPair.has(pair));
   for (const [barMs, tapes] of Map.groupBy(own, (tape) => tape.barMs)) {

@@ -23,7 +23,7 @@ export interface LimitPeriod {
   readonly by: string;
   readonly why: string;
   readonly approvals: readonly string[];
-  /** `start`: the limits come from a start or reload of an older version, the only source in the journal. */
+  /** `start`: the limits come from a start or reload of an older version, because the journal has no other source. */
   readonly source: 'settings' | 'start';
   readonly limits: LimitTexts;
   /** Changes from the previous period; all limits in the first. */
@@ -36,7 +36,7 @@ export interface OrderVerdict {
   readonly client_order_id: string;
   readonly pair: string;
   readonly side: string;
-  /** In the currency of the limits: as quoted if that is the quote currency, otherwise at its worst. */
+  /** In the currency of the limits: as quoted if that is the quote currency, otherwise at its worst case. */
   readonly notional: string;
   /** Record of the limits in force; `undefined`: the journal does not contain it. */
   readonly limits_record: number | undefined;
@@ -47,8 +47,8 @@ export interface OrderVerdict {
 }
 
 /**
- * Limits for which the records of an order are sufficient. The others depend on balances, prices and the state at that
- * moment; the gate checked them, and its refusals are in the journal.
+ * Limits for which the records of an order are sufficient. The other limits depend on balances, prices and the state at
+ * that moment. The gate checked them, and its refusals are in the journal.
  */
 export const JUDGED =
   'pairs, sides, max_order_notional, max_order_quantity, max_day_notional, max_pair_day_notional, and the worst price of the intent';
@@ -57,11 +57,14 @@ interface Open {
   readonly intent: IntentRecord;
   readonly at: Instant;
   readonly period: number;
-  /** The order left: until its end it counts in the day at its worst. */
+  /** Whether the order left. Until its end, it counts in the day at its worst case. */
   isOut: boolean;
 }
 
-/** Days of fills kept: an order counts the fills of its own day, and a late proof may belong to the day before. */
+/**
+ * Number of days of which fills are kept. An order counts the fills of its own day, and a late proof may belong to the
+ * day before.
+ */
 const DAYS_KEPT = 3;
 
 /** Traded value by day, in the currency of the limits: in total, and by pair. */
@@ -276,7 +279,7 @@ export class OrderLimits {
     return found;
   }
 
-  /** Traded today, plus at worst the orders that left and have not ended, without this order. */
+  /** Traded today, plus the worst case of the orders that left and have not ended, without this order. */
   #dayNotional({ client_order_id: id }: IntentRecord, pair?: string): Money {
     let sum = this.#days.from(this.#today, pair);
     for (const { intent, isOut } of this.#open.values())

@@ -2,7 +2,7 @@ import { instant, parseDuration, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { ParentFacts } from './facts.ts';
 
-/** The time in which a parent should trade. Benchmarks cover that time, and untraded quantity is valued at its end. */
+/** The time in which a parent should trade. Benchmarks cover this time, and untraded quantity is valued at its end. */
 export interface ParentWindow {
   readonly from: Instant;
   readonly until: Instant;
@@ -14,9 +14,9 @@ interface Ended {
 }
 
 /**
- * The window that its document defines, regardless of how it was sliced and when it stopped trading; longer if it was
- * extended, but not beyond the end of the period. Without such a definition: from the first slice to the end of the
- * parent.
+ * The window that the parent's document defines, regardless of how the parent was sliced and when it stopped trading.
+ * The window is longer if it was extended, but does not go beyond the end of the period. Without such a definition, it
+ * lasts from the first slice to the end of the parent.
  */
 export function windowOf(parent: ParentFacts, { endedAt, isOpen }: Ended, until: Instant): ParentWindow {
   const told = toldWindow(parent);

@@ -6,10 +6,10 @@ import type { PriceBook } from './prices.ts';
 import { against, QUANTITY_DECIMALS, tradedFrom } from './shortfall.ts';
 import type { ParentFigures } from './shortfall.ts';
 
-/** The later cost of slots that passed without an attempt: part of trading and opportunity, not additional. */
+/** The later cost of slots that passed without an attempt. It is part of trading and opportunity cost, not additional. */
 export interface Passed {
   readonly slots: number;
-  /** Slots with unknown time, size or price, or whose parent has no cost: not included. */
+  /** Number of slots that are not included, because their time, size or price is unknown, or because their parent has no cost. */
   readonly withoutPrice: number;
   /** `Σ s·u·(P_later − m(slot))`; positive is bad. */
   readonly cost: Money;

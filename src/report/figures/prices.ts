@@ -21,7 +21,7 @@ export interface PriceColumns {
   /** Rows of a column from the first up to, but excluding, the second, if a part can be read separately. */
   readonly part?:
     ((column: 'high' | 'low' | 'volume', from: number, until: number) => Float64Array) | undefined;
-  /** The last price remains valid (a delisted pair). */
+  /** Whether the last price remains valid, as for a delisted pair. */
   readonly isDelisted?: boolean | undefined;
 }
 
@@ -63,14 +63,14 @@ export interface Seen {
 }
 export type PriceSource = 'prices' | 'journal';
 
-/** A tape price further from an instant than this, or than three bars, does not apply. */
+/** A tape price that is further from an instant than this, or than three bars, does not apply. */
 const AGE_MAX_MS = 15 * MINUTE_MS;
 /** Significant digits of benchmarks, which are means of many prices. */
 const BENCHMARK_DIGITS = 12;
 
 /**
  * Prices at past instants: from tapes, or from the journal's reference prices for pairs without a tape. Never looks
- * ahead: a bar counts from its end on.
+ * ahead, because a bar counts only from its end on.
  */
 export class PriceBook {
   readonly #histories: ReadonlyMap<string, History>;
@@ -145,8 +145,7 @@ export class PriceBook {
 
   /**
    * The mean of the price over time, `(1/T) ∫ m(t) dt`, where `m` is the last known price. Twelve significant digits,
-   * to the nearest. `undefined` without a tape that covers the interval. For an empty interval, the price at its
-   * instant.
+   * to the nearest. `undefined` if no tape covers the interval. For an empty interval, the price at its instant.
    */
   timeWeighted(pair: string, from: Instant, to: Instant): Price | undefined {
     const history = this.#historyOf(pair);
@@ -168,9 +167,9 @@ export class PriceBook {
   }
 
   /**
-   * The same for the reference prices in the journal, each valid until the next: only those of the decisions and
-   * attempts of the desk. `undefined` if none is known at `from`, or if fewer than two are within the interval, because
-   * the mean would then be the arrival price.
+   * The same mean for the reference prices in the journal, each of which is valid until the next. These are only the
+   * prices of the desk's decisions and attempts. `undefined` if none is known at `from`, or if fewer than two are
+   * within the interval, because the mean would then be the arrival price.
    */
   meanReference(pair: string, from: Instant, to: Instant): Price | undefined {
     const { times, texts } = this.#noted.get(pair) ?? NOTHING_NOTED;
@@ -187,9 +186,8 @@ export class PriceBook {
   }
 
   /**
-   * The mean of the price over volume, `Σ v·p / Σ v`: of the bars that ended within the interval, each at the mean of
-   * its high, low and close; of trades, each at its price. `undefined` without a tape, or without volume in the
-   * interval.
+   * The mean of the price over volume, `Σ v·p / Σ v`. Bars that ended within the interval count at the mean of their
+   * high, low and close; trades count at their price. `undefined` if there is no tape, or no volume in the interval.
    */
   volumeWeighted(pair: string, from: Instant, to: Instant): Price | undefined {
     const history = this.#historyOf(pair);
@@ -238,7 +236,7 @@ export class PriceBook {
   }
 }
 
-/** The exact decimal of a row of a tape: that of its shortest text, mostly without creating the text. */
+/** The exact decimal of a tape row. It is the decimal of the row's shortest text, mostly obtained without creating the text. */
 export const exactPrice = (close: number): Price => price(String(close));
 
 const stated = (mean: number): Price | undefined =>
@@ -249,7 +247,7 @@ class History {
   readonly tape: PriceColumns;
   /** When the first row became known. */
   readonly #begin: number;
-  /** Bars without a gap, so that their times need not be read. */
+  /** Whether the bars have no gap, so that their times need not be read. */
   readonly #isWhole: boolean;
   readonly #ageMaxMs: number;
   #row = 0;
@@ -264,7 +262,7 @@ class History {
     this.#ageMaxMs = Math.max(AGE_MAX_MS, 3 * barMs);
   }
 
-  /** Cached prices: a sweep reads the same instants of the same tape repeatedly, scattered over memory. */
+  /** Cached prices, because a sweep repeatedly reads the same instants of the same tape, which are scattered over memory. */
   numbersAt(moments: Moments): Float64Array {
     const known = lastNumbers.get(this.tape);
     if (known !== undefined && isSame(known.moments, moments)) return known.numbers;
@@ -273,7 +271,7 @@ class History {
     return numbers;
   }
 
-  /** A separate loop for each tape, so that the processor can load many rows at once. Without gaps it reads no times. */
+  /** A separate loop for each tape, so that the processor can load many rows at once. If there are no gaps, it reads no times. */
   #numbersAt(moments: Moments): Float64Array {
     const count = countOf(moments);
     const { close, rows, barMs } = this.tape;
@@ -313,8 +311,8 @@ class History {
     const { rows, barMs } = this.tape;
     const slot = barMs > 0 ? Math.floor((at - this.#begin) / barMs) : 0;
     if (this.#isWhole) return Math.max(-1, Math.min(slot, rows - 1));
-    // Without a gap since the last search, the distance in rows follows from the time. With a gap, the row is earlier:
-    // the search continues from there in steps that double.
+    // Without a gap since the last search, the distance in rows follows from the time. With a gap, the row is earlier,
+    // and the search continues from there in steps that double.
     const guess = Math.max(0, Math.min(this.#row + slot - this.#slot, rows - 1));
     this.#slot = slot;
     let [low, high, step] = [guess, rows, 1];

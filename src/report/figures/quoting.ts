@@ -14,7 +14,7 @@ export interface Quoting {
   readonly fills: number;
   /** Orders that the venue did not fill. */
   readonly rejected: number;
-  /** Orders whose outcome was unknown for a time, and those for which it still is. */
+  /** Orders whose outcome was unknown for a time, and orders whose outcome is still unknown. */
   readonly doubts: number;
   readonly open: number;
   /** Acceptable quotes with too little time left for an order. */
@@ -48,7 +48,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** Reasons without a usable quote. Every other reason implies one. */
+/** Reasons without a usable quote. Every other reason implies a usable quote. */
 const WITHOUT_QUOTE: ReadonlySet<Reason> = new Set<Reason>([
   'quotes_unavailable', 'rate_limited', 'too_large', 'unsupported_pair', 'venue_refused', 'venue_failed', 'unauthorised',
   'quote_mismatch', 'quote_invalid', 'selling_off',
@@ -121,7 +121,7 @@ function share(part: number, whole: number): number | undefined {
 export function spreadOf(values: readonly number[]): Spread | undefined {
   if (values.length === 0) return undefined;
   const sorted = new Float64Array(values);
-  // Ages of one life are mostly equal.
+  // Quote ages within one life are mostly equal.
   if (!isAscending(sorted)) sorted.sort();
   const rank = (p: number): number => sorted[Math.ceil(p * sorted.length) - 1] ?? 0;
   let sum = 0;

@@ -2,7 +2,7 @@ import type { Report } from '../json/schema.ts';
 
 /** A command that answers a question that the report of a backtest cannot. */
 export interface Rerun {
-  /** The answer that it gives. */
+  /** What its answer contains. */
   readonly tells: string;
   readonly command: string;
 }

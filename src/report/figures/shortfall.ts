@@ -36,13 +36,13 @@ export const QUANTITY_DECIMALS = 18;
  * the four parts sum to it exactly.
  */
 export interface Shortfall {
-  /** `s·Q·(P_a − P_d)`: between the time it was due and its first slice. */
+  /** `s·Q·(P_a − P_d)`: the move between the time when it was due and its first slice. */
   readonly delay: Money;
-  /** `s·(Σ amount − F·P_a)`: the traded part, against arrival. It is `timing + execution`. */
+  /** `s·(Σ amount − F·P_a)`: the traded part, compared with the arrival price. It is `timing + execution`. */
   readonly trading: Money;
   /** `s·Σ (F_k·d_k − F_k·P_a)`: how the price moved from arrival to the decision of each slice. */
   readonly timing: Money;
-  /** `s·Σ (amount_k − F_k·d_k)`: the price of each slice against the price at its decision. */
+  /** `s·Σ (amount_k − F_k·d_k)`: the price of each slice compared with the price at its decision. */
   readonly execution: Money;
   /** `s·(Q − F)·(P_end − P_a)`: the untraded part. */
   readonly opportunity: Money;
@@ -50,7 +50,7 @@ export interface Shortfall {
   readonly total: Money;
   /** `Q·P_d`: the base for basis points. */
   readonly paper: Money;
-  /** `F·P_a`: the trading cost in basis points of it is the slippage against arrival. */
+  /** `F·P_a`. The trading cost in basis points of this value is the slippage from the arrival price. */
   readonly atArrival: Money;
 }
 
@@ -59,7 +59,7 @@ export interface ParentFigures {
   readonly facts: ParentFacts;
   readonly base: string;
   readonly quote: string;
-  /** `Q`, base currency. For a parent that spends an amount: the bought quantity, plus the unspent amount at `P_d`. */
+  /** `Q`, in base currency. For a parent that spends an amount, the bought quantity plus the unspent amount at `P_d`. */
   readonly planned: Quantity | undefined;
   /** `F`, base currency. */
   readonly traded: Quantity;
@@ -85,7 +85,7 @@ export interface SliceFigures {
   readonly amount: Money;
   /** Reference price when it was decided. */
   readonly decision: Price | undefined;
-  /** Against the arrival price of its parent. */
+  /** Compared with its parent's arrival price. */
   readonly cost: Money | undefined;
   /** `F_k·P_a`: basis points of `cost` refer to it. */
   readonly paper: Money | undefined;
@@ -95,14 +95,14 @@ export interface SliceFigures {
   readonly untraded: Quantity;
   /**
    * `s·u·(P_later − d_k)`: the untraded part, at the next fill of the parent or at the end of its window. `undefined`
-   * without one.
+   * if there is no such price.
    */
   readonly missedCost: Money | undefined;
 }
 
 export interface Setting {
   readonly prices: PriceBook;
-  /** End of the period: open parents are valued at its prices. */
+  /** End of the period, at whose prices open parents are valued. */
   readonly until: Instant;
   currencies(pair: string): { readonly base: string; readonly quote: string };
 }
@@ -179,7 +179,7 @@ function slicesOf(whole: ParentFigures): readonly SliceFigures[] {
   return slices.map((slice) => sliceFigures(slice, whole, sumsOf(fills.get(slice.slice) ?? [])));
 }
 
-/** `+x` for a buy, `−x` for a sell: a higher price is bad for a buy. */
+/** `+x` for a buy, `−x` for a sell, because a higher price is bad for a buy. */
 export const against = (side: 'buy' | 'sell', amount: Money): Money =>
   side === 'buy' ? amount : negate(amount);
 
@@ -192,7 +192,7 @@ export function bpsOf(part: Money, whole: Money): Ratio | undefined {
   );
 }
 
-/** The same for a fraction; `undefined` if the rounding error of a double decides. */
+/** Like `bpsOf`, for a fraction; `undefined` if the rounding error of a double decides. */
 export function roundedBps(fractionOf: number): Ratio | undefined {
   const units = nearestWhole(fractionOf * UNITS);
   return units === undefined ? undefined : scale(UNIT_BPS, ratioOf(units));
@@ -339,8 +339,8 @@ function shortfallOf({
 }
 
 /**
- * `Σ F_k·d_k`: the traded quantity at the price of the decision of each slice; a slice without such a price counts at
- * arrival.
+ * `Σ F_k·d_k`: the traded quantity at the price at each slice's decision. A slice without such a price counts at the
+ * arrival price.
  */
 function decidedValue(
   { slices, fills, arrival: first }: ParentFacts,
@@ -409,8 +409,8 @@ export function tradedFrom(fills: readonly FillFacts[], from: Instant): Price | 
 }
 
 /**
- * Fills in the order of their trades: trades that the account shows late are booked after newer fills. Sorted once,
- * because each slice of a long parent reads them.
+ * Fills in the order of their trades, because trades that the account shows late are booked after newer fills. Sorted
+ * only once, because each slice of a long parent reads them.
  */
 function asTraded(fills: readonly FillFacts[]): readonly FillFacts[] {
   const known = ordered.get(fills);

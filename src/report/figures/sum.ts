@@ -1,4 +1,4 @@
-/** Sums numbers without losing small ones next to large ones (Neumaier). */
+/** Sums numbers without losing small numbers next to large ones (Neumaier). */
 export class Sum {
   #sum = 0;
   #lost = 0;

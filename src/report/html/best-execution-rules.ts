@@ -85,7 +85,7 @@ ${table({
 })}`; // prettier-ignore
 }
 
-/** Maximum number of changes shown per record: the first record of a journal has every setting. */
+/** Maximum number of changes shown per record, because the first record of a journal contains every setting. */
 const CHANGES_MAX = 20;
 
 const settingsTable = (steps: NonNullable<Pack['policy']['settings']>, anchors: RecordAnchors): Markup =>

@@ -22,7 +22,10 @@ export interface PackPageOptions {
   readonly words: ReadonlyMap<number, string>;
 }
 
-/** The pack as one self-contained HTML document for print: no script, no network. Figures link to their records below. */
+/**
+ * The pack as one self-contained HTML document for print, which needs no script and no network. Figures link to their
+ * records below.
+ */
 export function packHtml(pack: Pack, { words }: PackPageOptions): string {
   const anchors = new RecordAnchors();
   const span = `${timeText(pack.from)} to ${timeText(pack.until)} UTC`;
@@ -156,7 +159,7 @@ ${table({
 })}</section>`; // prettier-ignore
 }
 
-/** Benchmarks that no group has are omitted. */
+/** Benchmarks that no group contains are omitted. */
 function costTable(groups: readonly PackGroup[]): Markup {
   const benchmarks = [
     ['#References', 'References: mean of the reference prices in the journal over the window', (group: PackGroup) => group.reference_twap_slippage_bps],

@@ -32,7 +32,7 @@ ${anchoring === undefined ? '' : anchoringTable(anchoring)}
 <ul class="plain">${notes.map((line) => markup`<li>${line}</li>`)}</ul></section>`;
 } // prettier-ignore
 
-/** The effect of whether blocks keep their time of day. */
+/** How it affects the figures whether blocks keep their time of day. */
 const anchoringTable = ({ resamples, figures }: NonNullable<BootstrapFacts['anchoring']>): Markup =>
   table({
     caption: 'Effect of keeping the time of day',

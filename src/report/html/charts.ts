@@ -9,9 +9,9 @@ import type { ParentFigures } from '../figures/shortfall.ts';
 import { chart, one } from './svg.ts';
 import type { Marks, Point } from './svg.ts';
 
-/** The charts of a report. Each has a text description, and a table near it has its figures. */
+/** The charts of a report. Each chart has a text description, and a table near it contains its figures. */
 
-/** Maximum number of strategies, pairs and sides whose slices are drawn. */
+/** Maximum number of groups (strategy, pair and side) whose slices are drawn. */
 const GROUPS_MAX = 12;
 const LINE_POINTS = 800;
 const MARKS_MAX = 1_000;
@@ -79,7 +79,7 @@ export const several = (charts: readonly Markup[]): Markup => {
   return drawn.length > 2 ? markup`<div class="several">${drawn}</div>` : markup`${drawn}`;
 };
 
-/** Cost of each slice in order of time; if prices moved in between, also the cost of only the quotes. */
+/** Cost of each slice in chronological order. If prices moved in between, also the cost of the quotes alone. */
 export function costsBySlice(groups: readonly Group[]): Markup {
   const drawn = new Set(groups.toSorted((a, b) => b.fills.fills - a.fills.fills).slice(0, GROUPS_MAX));
   const shown = groups.filter((group) => drawn.has(group));
@@ -89,13 +89,13 @@ export function costsBySlice(groups: readonly Group[]): Markup {
   return markup`${isSmall ? several(charts) : charts}${left === 0 ? '' : markup`<p class="soft">${left} more with fewer fills are in report.json.</p>`}`;
 }
 
-/** Cost of one slice, as numbers for drawing: exact values are in `report.json`. */
+/** Cost of one slice, as numbers for drawing. Exact values are in `report.json`. */
 interface SliceCost {
   readonly at: number;
-  /** Against the arrival price of its parent, and the value at that price. */
+  /** Cost compared with its parent's arrival price, and the value at that price. */
   readonly cost: number;
   readonly atArrival: number;
-  /** Against the price at its decision, and the value at that price. */
+  /** Cost compared with the price at its decision, and the value at that price. */
   readonly execution: number;
   readonly atDecision: number;
 }

@@ -30,7 +30,8 @@ export function recordsOfDay(day: Day): readonly number[] {
 }
 
 /**
- * A day in words as one self-contained HTML document for print: no script, no network. Each line links to its records.
+ * A day in words as one self-contained HTML document for print, which needs no script and no network. Each line links
+ * to its records.
  */
 export function dayHtml({ day, waiting, version, desks, records, head }: DayPage): string {
   const span = `${timeText(isoOf(day.from))} to ${timeText(isoOf(day.until))} UTC`;

@@ -92,7 +92,7 @@ function texts({ strategies }: Report): Markup {
     )}`;
 }
 
-/** Without line breaks of foreign text, so that none of it looks like another setting. */
+/** Without line breaks in foreign text, so that such text cannot look like another setting. */
 const line = ([key, value]: readonly [string, unknown]): string =>
   `${key}: ${typeof value === 'string' && !value.includes('\n') ? value : JSON.stringify(value)}`;
 const LINE_BREAK = new Markup('\n');

@@ -28,7 +28,10 @@ import { tearsheet } from '../tearsheet/tearsheet.ts';
 const ROWS_MAX = 100;
 const PARTS = ['delay', 'trading', 'opportunity', 'fees', 'total'] as const;
 
-/** A report as one self-contained HTML document: no script, no network, inline charts. `figures` are those of `report`. */
+/**
+ * A report as one self-contained HTML document with inline charts, which needs no script and no network. `figures` are
+ * those of `report`.
+ */
 export function reportHtml(report: Report, figures: Figures): string {
   const { period, made_from: source } = report;
   const modes = source.modes.join(', ');
@@ -77,7 +80,7 @@ const PORTFOLIO_CARDS_MAX = 2;
 function cards({ totals, quoting, fills, portfolios }: Report): Markup {
   const entry = (name: string, value: Piece, ...beside: readonly Piece[]): Markup =>
     markup`<div><dt>${name}</dt><dd>${value}${beside.map((each) => markup` <small>${each}</small>`)}</dd></div>`;
-  // One row contains figures of several currencies.
+  // One row contains figures in several currencies.
   const of = (name: string, quote: string): string => (totals.length > 1 ? `${name}, ${quote}` : name);
   const untraded = quoting.requests - quoting.fills;
   const named = (what: string, strategy: string): string =>

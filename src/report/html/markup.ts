@@ -12,7 +12,7 @@ export class Markup {
   }
 }
 
-/** Values of a template: text and numbers are escaped, markup is inserted, `undefined` is empty. */
+/** Values of a template. Text and numbers are escaped, markup is inserted, `undefined` becomes empty. */
 export type Piece = Markup | string | number | undefined | readonly Piece[];
 
 /** A template whose strings are markup and whose values are escaped, unless they are markup. */
@@ -30,14 +30,14 @@ function written(piece: Piece): string {
   return piece.map(written).join('');
 }
 
-/** Names and reasons are untrusted text: they never become markup or change the text direction. */
+/** Names and reasons are untrusted text, which must never become markup or change the text direction. */
 const escaped = (text: string): string =>
   forTerminal(text).replaceAll(/[&<>"']/gu, (mark) => `&#${mark.charCodeAt(0)};`);
 
 /** Content of a table. */
 export interface Table {
   readonly caption: string;
-  /** Headers; those that begin with `#` contain numbers. */
+  /** Headers. Columns whose header begins with `#` contain numbers. */
   readonly head: readonly string[];
   /** The first cell of a row is its header. */
   readonly rows: readonly (readonly Piece[])[];
@@ -78,8 +78,8 @@ export function grouped(amount: string, decimals = 2): string {
 }
 
 /**
- * Money for people, with decimals that matter beside the whole of which it is a part: a coin is worth more than a
- * dollar.
+ * Money for people, with the decimals that matter compared with the whole of which it is a part. In a coin, more
+ * decimals matter than in dollars.
  */
 export function valued(amount: string, whole: string): string {
   const reach = money(whole).abs();
@@ -111,7 +111,7 @@ export const NOTABLE_BPS = 10;
 export const costClass = (bps: number): 'bad' | 'good' | 'small' =>
   Math.abs(bps) <= NOTABLE_BPS ? 'small' : bps > 0 ? 'bad' : 'good';
 
-/** Basis points for people, two decimals; coloured as bad well above zero and good well below it. */
+/** Basis points for people, with two decimals. Figures well above zero are coloured as bad, figures well below zero as good. */
 export function bpsCell(text: string | undefined, isGood: 'negative' | 'positive' = 'negative'): Piece {
   if (text === undefined) return markup`<span class="none">–</span>`;
   return markup`<span class="${costClass(Number(text) * (isGood === 'negative' ? 1 : -1))}">${grouped(text)}</span>`;
@@ -125,7 +125,7 @@ export const percent = (fraction: number | undefined, decimals = 2): string =>
 /** `2026-12-01 09:00:00`, UTC; with milliseconds when there are any. */
 export const timeText = (iso: string): string => iso.replace('T', ' ').replace(/(?:\.000)?Z$/u, '');
 
-/** The same for a cell: breaks only between day and time. */
+/** The same for a cell, which breaks only between day and time. */
 export const timeCell = (iso: string): Markup =>
   markup`${timeText(iso)
     .split(' ')

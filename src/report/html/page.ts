@@ -2,7 +2,7 @@ import { Markup, markup } from './markup.ts';
 import type { Piece } from './markup.ts';
 import { STYLE } from './style.ts';
 
-/** One self-contained HTML document: no script, no network. */
+/** One self-contained HTML document, which needs no script and no network. */
 export function page({
   version,
   title,

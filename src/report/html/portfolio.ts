@@ -55,7 +55,7 @@ function gains({ gains: all = [], start, cash }: Portfolio): Markup {
   });
 } // prettier-ignore
 
-/** Whether rebalancing paid: in money, so only without deposits and withdrawals in the meantime. */
+/** Whether rebalancing paid off, in money. This is only shown if there were no deposits or withdrawals meanwhile. */
 function held({ gains: all = [], course, start, cash }: Portfolio): Markup {
   if (course === undefined || start === undefined || all.some(({ flows }) => flows !== '0')) return markup``;
   const { return: own, tearsheet } = course;

@@ -1,7 +1,7 @@
 import { markup, table, timeText } from './markup.ts';
 import type { Markup, Piece } from './markup.ts';
 
-/** Maximum number of records of a link that a page names; it counts the others. */
+/** Maximum number of records of a link that a page names; the page only counts the others. */
 export const NAMED_MAX = 3;
 
 /** A row of the table of records. */
@@ -15,7 +15,7 @@ export interface RecordRow {
   readonly hash: string;
 }
 
-/** Names records as anchors into the table of the page, and remembers which rows that table needs. */
+/** Names records as anchors into the page's table, and remembers which rows that table needs. */
 export class RecordAnchors {
   readonly #named = new Set<number>();
 

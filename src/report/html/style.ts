@@ -1,6 +1,6 @@
 /**
- * The style sheet of a report: light and dark as the reader's system is, white on paper, colours that most colour-blind people can
- * distinguish.
+ * The style sheet of a report. It is light or dark like the reader's system, and white on paper, with colours that most
+ * colour-blind people can distinguish.
  */
 export const STYLE = `
 :root {

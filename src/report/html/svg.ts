@@ -2,7 +2,7 @@ import { instant, isoOf } from '../../core/time.ts';
 import { costClass, markup, NOTABLE_BPS } from './markup.ts';
 import type { Markup, Piece } from './markup.ts';
 
-/** A point of a chart: Unix ms or a count, and a value, never as money. */
+/** A point of a chart: Unix ms or a count, and a value, which is never used as money. */
 export type Point = readonly [x: number, y: number];
 
 export interface Line {
@@ -22,7 +22,7 @@ export interface Marks {
 }
 
 export interface Chart {
-  /** Unique in the document: prefix of the ids of its descriptions. */
+  /** Prefix of the ids of the chart's descriptions; unique in the document. */
   readonly id: string;
   readonly title: string;
   /** Description for readers who cannot see the chart. */
@@ -35,7 +35,7 @@ export interface Chart {
   readonly bars?: readonly Point[] | undefined;
   /** `time`: Unix ms. `count`: whole numbers. */
   readonly x: 'time' | 'count';
-  /** Formats a value at the axis; `step` is the distance between two of them. */
+  /** Formats a value at the axis; `step` is the distance between two such values. */
   readonly value: (value: number, step?: number) => string;
   readonly height?: number | undefined;
   /** One of several charts side by side. */
@@ -59,7 +59,10 @@ const RIGHT = 14;
 const TOP = 10;
 const BOTTOM = 30;
 
-/** A chart as inline SVG with its caption and legend: no script, no picture from elsewhere, colours of the style sheet. */
+/**
+ * A chart as inline SVG with its caption and legend. It has no script and no external picture, and uses the colours of
+ * the style sheet.
+ */
 export function chart(given: Chart): Markup {
   const { title, lines = [], marks = [], bars = [], across } = given;
   const all = [...lines.flatMap(({ points }) => points), ...marks.flatMap(({ points }) => points), ...bars];
@@ -151,7 +154,7 @@ function logarithmic(lowest: number, highest: number, height: number): Pick<Fram
   };
 }
 
-/** Smallest and largest: a chart may have more points than a call has arguments. */
+/** Smallest and largest value. A loop, because a chart may have more points than a call can have arguments. */
 function extent(values: readonly number[]): [low: number, high: number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) {
@@ -210,8 +213,8 @@ function thinned(points: readonly Point[], x: (at: number) => number): readonly 
 }
 
 /**
- * With more marks than this, they would hide the line: those that point up are then drawn at the bottom, those that
- * point down at the top.
+ * If there are more marks than this, they would hide the line. Marks that point up are then drawn at the bottom, and
+ * marks that point down at the top.
  */
 const MARKS_ON_LINE_MAX = 60;
 const isAside = ({ shape }: Marks, all: readonly Marks[]): boolean =>

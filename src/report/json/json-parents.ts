@@ -10,7 +10,7 @@ import type { Report } from './schema.ts';
 import { statedBps } from '../figures/shortfall.ts';
 import type { ParentFigures, SliceFigures } from '../figures/shortfall.ts';
 
-/** Maximum number of parents and slices in a report: the rest is in its sums and in `fills.csv`. */
+/** Maximum number of parents and slices in a report. The rest is only in its sums and in `fills.csv`. */
 export const PARENTS_MAX = 1_000;
 const SLICES_MAX = 5_000;
 

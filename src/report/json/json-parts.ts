@@ -10,7 +10,7 @@ type Json<Row> = { readonly [Key in keyof Row]: Exclude<Row[Key], undefined> };
 /** A row to which known fields are added one by one. */
 export type Draft<Row> = { -readonly [Key in keyof Row]: Row[Key] };
 
-/** Without the fields that are `undefined`. */
+/** Returns the row without the fields that are `undefined`. */
 export function known<Row extends Readonly<Record<string, unknown>>>(row: Row): Partial<Json<Row>> {
   const kept: Record<string, unknown> = {};
   for (const key of Object.keys(row)) if (row[key] !== undefined) kept[key] = row[key];
@@ -25,7 +25,7 @@ export const atCostsJson = (
 export const slippage = (beyond: Against | undefined): string | undefined =>
   beyond && statedBps(beyond.over, beyond.at);
 
-/** The average price of a unit, twelve decimals; `undefined` when nothing traded. */
+/** The average price of a unit, with twelve decimals; `undefined` if nothing traded. */
 export function averageOf(amount: Money, traded: Quantity): string | undefined {
   if (traded.isZero()) return undefined;
   if (lastAverage.amount !== amount || lastAverage.traded !== traded)

@@ -10,9 +10,9 @@ import type { Held } from './holdings.ts';
 export interface AssetGain {
   readonly currency: string;
   readonly start: Money;
-  /** Paid for buys minus received for sells, fees included; the sum over all currencies is zero. */
+  /** Amount paid for buys minus amount received for sells, including fees. The sum over all currencies is zero. */
   readonly traded: Money;
-  /** Changes that no trade within the portfolio explains, at the price of their time. */
+  /** Changes that no trade within the portfolio explains, valued at the price at that time. */
   readonly flows: Money;
   readonly end: Money;
   readonly gain: Money;

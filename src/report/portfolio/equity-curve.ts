@@ -17,8 +17,8 @@ export interface TargetPortfolio {
 }
 
 /**
- * The portfolio at the start of its period, at equidistant points in UTC and at its end. For statistics and charts,
- * never as money.
+ * The portfolio at the start of its period, at equidistant points in UTC, and at its end. For statistics and charts;
+ * never used as money.
  */
 export interface EquityCurve {
   /** The first and the last step are shorter if the period starts or ends between two points. */
@@ -30,17 +30,17 @@ export interface EquityCurve {
   readonly turnover: number;
   /** Return of the period, adjusted for deposits and withdrawals. */
   readonly return: number;
-  /** The same for the target weights, restored at every point without cost. */
+  /** The same figure for the target weights, restored at every point without cost. */
   readonly targetReturn: number;
-  /** Standard deviation of the return differences between points, per year; each is weighted by its duration. */
+  /** Standard deviation of the return differences between points, per year. Each difference is weighted by its duration. */
   readonly trackingError: number | undefined;
   /** Largest fall from a peak, as a fraction of the peak. */
   readonly drawdown: number;
   readonly drawdownAt: Instant | undefined;
   readonly drift: Drift;
   /**
-   * The same from the first point within all bands, because the portfolio is being bought until then. `undefined` if no
-   * point is within all bands.
+   * The same figure from the first point within all bands on, because the portfolio is being bought until then.
+   * `undefined` if no point is within all bands.
    */
   readonly sinceBuilt: SinceBuilt | undefined;
   /**
@@ -72,9 +72,9 @@ export interface EquityPoints {
   readonly values: Float64Array;
   /** 1 at the first point; adjusted for deposits and withdrawals. */
   readonly indexes: Float64Array;
-  /** The same for the target weights, restored at every point without cost. */
+  /** The same figure for the target weights, restored at every point without cost. */
   readonly targetIndexes: Float64Array;
-  /** The same for the target weights, bought at the first point without cost and held. */
+  /** The same figure for the target weights, bought at the first point without cost and held. */
   readonly holdIndexes: Float64Array;
   /** Distance below its peak, a fraction; 0 or less. */
   readonly drawdowns: Float64Array;
@@ -86,7 +86,7 @@ export interface EquityPoints {
 const POINTS_MAX = 2_000;
 const YEAR_DAYS = 365.25;
 
-/** Daily if there are enough days, otherwise hourly, otherwise as many points as a line needs. */
+/** Points are daily if there are enough days, otherwise hourly. Otherwise, there are as many points as a line needs. */
 function stepOf(from: number, until: number): number {
   const span = until - from;
   for (const step of [DAY_MS, HOUR_MS]) {
@@ -106,7 +106,7 @@ export interface EquityScene {
   readonly traded: number;
 }
 
-/** `undefined` without the history of each pair, or with fewer than two points. */
+/** `undefined` if the history of a pair is missing, or if there are fewer than two points. */
 export function equityCurveOf({
   plan,
   prices,
@@ -143,7 +143,7 @@ class Walk implements EquityPoints {
   readonly holdIndexes: Float64Array;
   readonly drawdowns: Float64Array;
   readonly weights: Float64Array;
-  /** Difference between the return of a point and that of the targets; none for the first. */
+  /** Difference between the return at a point and the return of the targets; none for the first point. */
   readonly #differences: Float64Array;
   #peak = 1;
   #lowest = 0;
@@ -197,8 +197,8 @@ class Walk implements EquityPoints {
   }
 
   /**
-   * Changes the holdings. Changes without a fill count with the next point, as do proceeds of trades against currencies
-   * outside the portfolio: they are not a return.
+   * Changes the holdings. Changes without a fill count with the next point, as do the proceeds of trades against
+   * currencies outside the portfolio. Neither is a return.
    */
   hold(held: Held | undefined): void {
     if (held === undefined) return;
@@ -219,7 +219,7 @@ class Walk implements EquityPoints {
     this.#flowing.set(currency, (this.#flowing.get(currency) ?? 0) + change);
   }
 
-  /** Skips an instant without all prices; its flows count with the next one. */
+  /** Skips an instant at which a price is missing; its flows count with the next instant. */
   step(moment: number, at: number): void {
     const { count, weights } = this;
     const prices = this.#prices;
@@ -268,7 +268,7 @@ class Walk implements EquityPoints {
     if (this.#flowing.size > 0) this.#flowing.clear();
   }
 
-  /** Return since the previous point; also stores the difference from that of the targets. */
+  /** Return since the previous point; also stores its difference from the return of the targets. */
   #return(moment: number, value: number): number {
     const { count } = this;
     const flow = this.#flowing.size === 0 ? 0 : this.#flow(moment);
@@ -379,9 +379,9 @@ function pricesOf(
 }
 
 /**
- * Standard deviation (of a sample) of values per year, each the sum over the time since the previous one: a value over
- * `w` steps has `w` times the mean and the variance of one. For equal steps it is the usual one. `undefined` for fewer
- * than ten.
+ * Yearly standard deviation (of a sample) of values, each of which is the sum over the time since the previous value. A
+ * value over `w` steps has `w` times the mean and variance of a value over one step. For equal steps, it is the usual
+ * standard deviation. `undefined` for fewer than ten values.
  */
 function deviation(values: Float64Array, times: Float64Array, stepMs: number): number | undefined {
   if (values.length < 10) return undefined;

@@ -12,7 +12,7 @@ import { against } from '../figures/shortfall.ts';
 export interface FillCost {
   /** When the holdings changed. */
   readonly at: Instant;
-  /** `s·(amount − q·m)`, m the reference price before its quote was requested: spread and impact. */
+  /** `s·(amount − q·m)`, where `m` is the reference price before its quote was requested: spread and impact. */
   readonly spread: Money;
   readonly fees: Money;
 }
@@ -23,7 +23,7 @@ export interface Cash {
   readonly prices: PriceBook;
 }
 
-/** `amount` of a currency, in cash at the newest price at that time; `undefined` without one. */
+/** `amount` of a currency, in cash at the newest price at that time; `undefined` if there is no price. */
 export function inCash(
   { basis, prices }: Cash,
   { currency, amount, at }: { readonly currency: string; readonly amount: Money; readonly at: Instant },
@@ -34,8 +34,8 @@ export function inCash(
 }
 
 /**
- * The cost of a fill booked at an instant. If the price before its quote is unknown, against the newest price at that
- * time; nothing without any.
+ * The cost of a fill booked at an instant. If the price before its quote is unknown, the fill is compared with the
+ * newest price at that time; without any price, there is no cost.
  */
 export function fillCost(fill: FillFacts, cash: Cash, booked: Instant): FillCost {
   const { record, figures } = fill;

@@ -3,26 +3,26 @@ import type { EquityCurve } from './equity-curve.ts';
 import type { FillCost } from './fill-costs.ts';
 
 /**
- * Why a portfolio earned less or more than its targets: the difference between what the value at the start became with
- * each, in cash, split into its causes. Decimal text; positive: the portfolio earned more. The parts sum to the total
- * exactly.
+ * Why a portfolio earned less or more than its targets. The initial value has grown to a different value with the
+ * portfolio than with the targets; that difference, in cash, is split into its causes. Decimal text; positive means
+ * that the portfolio earned more. The parts sum exactly to the total.
  */
 export interface Gap {
   readonly total: string;
   /** Spread and impact of the trades. */
   readonly trading: string;
   readonly fees: string;
-  /** Weights away from their targets, times returns, until every weight was within its band for the first time. */
+  /** Deviations of weights from their targets, times returns, until every weight was within its band for the first time. */
   readonly buildUp: string;
-  /** The same from then on. */
+  /** The same product from that time on. */
   readonly drift: string;
 }
 
 /**
  * For each step, the difference of the two returns is `r − t = Σ (w − w*)·r_c − costs / V`, where w are the weights
- * held in it. Each step is multiplied by the growth of the portfolio before it and that of the targets after it, so
- * that the steps sum to the difference of the two ends (GRAP 1997, "Synthèse des modèles d'attribution de
- * performance").
+ * held in it. Each step is multiplied by the growth of the portfolio before it and the growth of the targets after it,
+ * so that the steps sum to the difference between the two final values (GRAP 1997, "Synthèse des modèles d'attribution
+ * de performance").
  */
 export function gapOf(curve: EquityCurve, costs: readonly FillCost[]): Gap {
   const { points, sinceBuilt } = curve;
@@ -32,7 +32,7 @@ export function gapOf(curve: EquityCurve, costs: readonly FillCost[]): Gap {
   const ordered = costs.toSorted((a, b) => a.at - b.at);
   const builtAt = sinceBuilt?.at ?? Number.POSITIVE_INFINITY;
   let [trading, fees, buildUp, drift, next] = [0, 0, 0, 0, 0];
-  // Trades up to the first point are part of its value.
+  // Trades up to the first point are part of the value at that point.
   while ((ordered[next]?.at ?? Number.POSITIVE_INFINITY) <= (times[0] ?? 0)) next++;
   for (let i = 1; i < count; i++) {
     const [at, before] = [times[i] ?? 0, indexes[i - 1] ?? 1];
@@ -62,7 +62,7 @@ export function gapOf(curve: EquityCurve, costs: readonly FillCost[]): Gap {
 /** Number of useful decimals for a value of this size. */
 export const decimalsOf = (value: number): number => (value >= 1_000 ? 2 : value >= 10 ? 4 : 8);
 
-/** Rounded so that the parts sum exactly: the larger of the two parts without fills gets the remainder. */
+/** Rounded so that the parts sum exactly to the total; the larger of the two parts without fills gets the remainder. */
 function inWholeUnits(start: number, parts: Readonly<Record<keyof Gap, number>>): Gap {
   const decimals = decimalsOf(start);
   const units = (value: number): bigint => BigInt(Math.round(value * 10 ** decimals));

@@ -20,7 +20,7 @@ interface Holding {
   readonly now: Quantity;
 }
 
-/** The holdings since the first read of the account: reads set them, fills change them in between. Oldest first. */
+/** The holdings since the first read of the account, oldest first. Reads set them, and fills change them in between. */
 export function holdingsOf(facts: readonly HoldingFacts[]): readonly Held[] {
   const story: Held[] = [];
   const balances = new Map<string, Quantity>();
@@ -58,7 +58,7 @@ export const heldAt = (story: readonly Held[], moment: Instant): ReadonlyMap<str
     story.findLastIndex(({ at }) => at <= moment),
   );
 
-/** The same without the fills of that instant. */
+/** The holdings at an instant without the fills of that instant. */
 export const heldBefore = (
   story: readonly Held[],
   moment: Instant,

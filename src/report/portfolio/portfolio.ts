@@ -47,13 +47,13 @@ export interface PortfolioFigures {
   /** The rebalancings that traded most. */
   readonly rebalancings: readonly Rebalancing[];
   readonly traded: Money;
-  /** Statistics of the points: none without prices. */
+  /** Statistics of the points; omitted if prices are missing. */
   readonly course: EquityCurve | undefined;
   /** Why its return differs from that of its targets. */
   readonly gap: Gap | undefined;
   /** The gain of each currency; `undefined` if a price is missing. */
   readonly gains: readonly AssetGain[] | undefined;
-  /** The value at the end if the trades of the period had cost nothing, their actual cost, or double. */
+  /** The value at the end if the trades of the period had cost nothing, their actual cost, or twice that. */
   readonly atCosts: ReturnType<typeof atCosts> | undefined;
 }
 
@@ -168,7 +168,7 @@ function fillCostsOf({ plan, prices, story, from, until }: Scene): readonly Fill
   });
 }
 
-/** Value of a fill in cash: its amount, for a cross pair at the price of its quote currency at that time. */
+/** Value of a fill in cash: its amount or, for a cross pair, its amount at the price of the quote currency at that time. */
 function inCash({ record, figures }: FillFacts, { plan, prices }: Scene): Money {
   if (record.quote === plan.basis.cash) return figures.amount;
   const each = priceIn(record.quote, plan.basis, (pair) => prices.midAt(pair, record.executed_at)?.price);

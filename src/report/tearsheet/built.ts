@@ -31,12 +31,12 @@ export const builtAt = ({ points, since_built: since }: Course): number =>
         points.findIndex(({ at }) => at === since.at),
       );
 
-/** Drift and tracking error since the portfolio was bought, without those of the purchase. */
+/** Drift and tracking error since the portfolio was bought, excluding the purchase. */
 export interface ToldDrift {
   readonly drift: Pick<Course, 'drift_max' | 'drift_mean' | 'outside'>;
   /**
-   * When it was bought, and the largest drift over all points; `undefined` if that is the same, or if it was never
-   * within its bands.
+   * When the portfolio was bought, and the largest drift over all points; `undefined` if that drift is the same, or if
+   * the portfolio was never within its bands.
    */
   readonly bought: { readonly at: string; readonly driftMax: number } | undefined;
   readonly trackingError: number | undefined;

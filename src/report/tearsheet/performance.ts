@@ -1,12 +1,12 @@
 import { DAY_MS, instant, isoOf } from '../../core/time.ts';
 
-/** A value at increasing instants, excluding deposits and withdrawals. For statistics, never as money. */
+/** A value at increasing instants, excluding deposits and withdrawals. For statistics; never used as money. */
 export interface Growth {
   /** Unix ms. */
   readonly times: ArrayLike<number>;
   /** 1 at the first instant. */
   readonly indexes: ArrayLike<number>;
-  /** Number of valid rows: columns may be longer. */
+  /** Number of valid rows; columns may be longer. */
   readonly count: number;
   /** Time between two points; the first and the last step may be shorter. */
   readonly stepMs: number;
@@ -40,7 +40,7 @@ export interface MonthReturn {
   /** `2026-01`, UTC. */
   readonly month: string;
   readonly return: number;
-  /** How much of the month the index covers; `undefined`: all of it. */
+  /** How much of the month the index covers; `undefined`: the whole month. */
   readonly coversMs: number | undefined;
 }
 
@@ -64,7 +64,7 @@ export function performanceOf(growth: Growth): Performance {
   };
 }
 
-/** Returns of whole steps: a shorter first or last one would count as a calm one. */
+/** Returns of whole steps, because a shorter first or last step would count as a calm one. */
 function returnsOf({ times, indexes, count, stepMs }: Growth): readonly number[] {
   const returns: number[] = [];
   for (let i = 1; i < count; i++) {
@@ -115,9 +115,7 @@ export function fallsOf({ times, indexes, count }: Growth): readonly Fall[] {
   return falls;
 }
 
-/**
- * From the last point of a month to that of the next. A point at midnight belongs to the day, and the month, before it.
- */
+/** From the last point of a month to the last point of the next. A point at midnight belongs to the day, and the month, before it. */
 export function monthsOf({ times, indexes, count }: Growth): readonly MonthReturn[] {
   const months: MonthReturn[] = [];
   let before = indexes[0] ?? 1;

@@ -14,7 +14,10 @@ import type { Instant } from '../../core/time.ts';
 export interface Ask {
   readonly intent: IntentRecord;
   readonly at: Instant;
-  /** Whether it is the first request of its slice: its time was planned, and so is independent of the venue's state. */
+  /**
+   * Whether it is the first request of its slice. The time of the first request was planned, and is therefore
+   * independent of the venue's state.
+   */
   readonly isFirst: boolean;
   /** Whether the mode is `dry_run`, in which the desk itself answers orders. */
   readonly isDry: boolean;
@@ -35,7 +38,7 @@ export interface Asked {
   readonly asks: readonly Ask[];
   /** Maximums that the venue stated. */
   readonly maxima: readonly { readonly at: Instant; readonly body: MaximumRecord }[];
-  /** USD per unit of a quote currency, as of its last fill: it values quotes that were not filled. */
+  /** USD per unit of a quote currency, as of its last fill; used to value quotes that were not filled. */
   readonly rates: ReadonlyMap<string, Ratio>;
   readonly modes: readonly string[];
   readonly records: number;
@@ -49,7 +52,7 @@ export interface AskedWindow {
   readonly until?: Instant | undefined;
 }
 
-/** Reads the records once, oldest first. Keeps only the asks of the window. */
+/** Reads the records once, oldest first. Keeps only the quote requests in the window. */
 export function askedOf(records: Iterable<StoredRecord>, { since, until }: AskedWindow = {}): Asked {
   const asks = new Map<string, Ask>();
   const maxima: { readonly at: Instant; readonly body: MaximumRecord }[] = [];
@@ -86,7 +89,7 @@ function note(ask: Ask | undefined, at: Instant, body: StoredRecord['body']): vo
   if (ask === undefined) return;
   if (body.kind === 'quote') ask.quote = { at, body };
   if (body.kind === 'fill') ask.fill = body;
-  // The figures of the account replace those of the response, above all for fees.
+  // The account's figures replace those of the response, mainly because of fees.
   if (body.kind === 'correction' && ask.fill !== undefined) {
     const { quantity, price, amount, fees } = body;
     ask.fill = { ...ask.fill, quantity, price, amount, fees };

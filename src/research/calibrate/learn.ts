@@ -17,7 +17,7 @@ export interface Learning {
   readonly tapes?: readonly Tape[] | undefined;
 }
 
-/** Estimates every setting of the execution model that a journal provides. */
+/** Estimates every setting of the execution model for which a journal provides data. */
 export function learn(asked: Asked, { base, tapes = [] }: Learning): readonly Learnt[] {
   return [
     ...fitSpread(asked, base),
@@ -69,8 +69,8 @@ const fitLife = ({ asks }: Asked): readonly Learnt[] => [
 
 /**
  * Estimates latencies. A quote was requested when the intent was written, and arrived `age_ms` before its order left,
- * which is when its record was created. An order lasted from then to the first record of its outcome, unless that was a
- * doubt.
+ * which is when its record was created. An order lasted from that time to the first record of its outcome, unless that
+ * record was a doubt.
  */
 function fitLatency({ asks }: Asked): readonly Learnt[] {
   const quotes = asks.flatMap(({ at, quote }) =>
@@ -97,9 +97,9 @@ function fitLatency({ asks }: Asked): readonly Learnt[] {
 const DRY = 'in a dry run the desk answers its orders itself';
 
 /**
- * Estimates the fee rate. A fee that is rounded up bounds the rate: at most the paid rate, and more than the paid rate
- * minus one unit of its last decimal. A rate that all fills allow is within all bounds. If there is none (tiers, or a
- * rate that changed), the result is the median, weighted by traded amount.
+ * Estimates the fee rate. A fee that is rounded up bounds the rate, which is at most the paid rate, and more than the
+ * paid rate minus one unit of its last decimal. The result is a rate within the bounds of all fills. If there is no
+ * such rate (because of tiers, or because the rate changed), the result is the median, weighted by traded amount.
  */
 function fitFee({ asks }: Asked): Learnt {
   const real = asks.flatMap(({ fill, isDry }) => (fill === undefined || isDry ? [] : [fill]));

@@ -17,8 +17,8 @@ const NEITHER: ReadonlySet<Reason> = new Set<Reason>([
 const MS_MAX = 3_600_000;
 
 /**
- * Estimates outages. Share of the time without quotes: the share of first requests of a slice that got none. Later
- * requests are ignored, because a slice repeats its request during an outage. Length: an outage that is observed at a
+ * Estimates outages. The share of time without quotes is the share of first requests of a slice that got no quote.
+ * Later requests are ignored, because a slice repeats its request during an outage. An outage that is observed at a
  * random instant lasts for another half of its length in the median, so `length = 2·(1 − share)·median`; the factor
  * removes outages that follow one another by chance.
  */
@@ -37,7 +37,7 @@ export function fitOutages(asked: Asked, base: ExecutionModel): readonly Learnt[
   ];
 }
 
-/** Estimates the share. Requests during one outage are one observation: the interval counts the observed periods of time. */
+/** Estimates the share. Requests during one outage are one observation, because the interval counts the observed periods of time. */
 function fitShare(
   firsts: readonly { readonly at: number }[],
   { out, pieceMs }: { readonly out: number; readonly pieceMs: number },
@@ -70,15 +70,15 @@ function lengthOf(asked: Asked, share: number): Learnt | undefined {
 }
 
 /**
- * The remaining time of an outage when a slice met it: at least until the last consecutive refusal, at most until the
- * next quote.
+ * The remaining time of an outage when a slice encountered it: at least until the last consecutive refusal, at most
+ * until the next quote.
  */
 interface Rest {
   readonly least: number;
   readonly most: number;
 }
 
-/** Returns each ended outage as its slices met it. Only first requests count, because their times were planned. */
+/** Returns each ended outage as slices encountered it. Only first requests count, because their times were planned. */
 function outagesOf(asks: readonly Ask[]): readonly (readonly Rest[])[] {
   const outages: Rest[][] = [];
   let [met, last]: [number[], number] = [[], 0];

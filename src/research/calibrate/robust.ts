@@ -53,7 +53,7 @@ export function weightedMedian(rows: readonly { readonly value: number; readonly
   return sorted.at(-1)?.value ?? Number.NaN;
 }
 
-/** Returns a proportion with Wilson's score interval. `n` may be smaller than the count `of` if answers are dependent. */
+/** Returns a proportion with Wilson's score interval. `n` may be smaller than the count `of` if observations are dependent. */
 export function shareOf(yes: number, of: number, n = of): Estimate {
   const p = yes / of;
   const middle = (p + (Z * Z) / (2 * n)) / (1 + (Z * Z) / n);
@@ -66,13 +66,13 @@ export interface Line {
   readonly level: Estimate;
 }
 
-/** Maximum number of points for slopes: the number of pairs grows with its square. */
+/** Maximum number of points for slopes, because the number of pairs grows with its square. */
 const POINTS_MAX = 1_500;
 
 /**
  * Fits a line by Theil and Sen: the median of the slopes of all pairs of points, and the median of the residuals. The
- * interval of the slope is Sen's, from the variance of Kendall's S with ties; that of the level uses the worse of both
- * ends of the slope. `undefined` when all points have the same x.
+ * interval of the slope is Sen's, from the variance of Kendall's S with ties. The interval of the level uses the worse
+ * of both ends of the slope. `undefined` when all points have the same x.
  */
 export function lineThrough(points: readonly (readonly [x: number, y: number])[]): Line | undefined {
   const used = points.length <= POINTS_MAX ? points : every(points, points.length / POINTS_MAX);

@@ -73,7 +73,7 @@ function fitGroup(
   return { fittedSettings: [roundedFit(half, 4), impact], impact: impact.value };
 }
 
-/** Raises negative values to zero: a dealer never pays for a trade, so a negative value is noise. */
+/** Raises negative values to zero. A dealer never pays for a trade, so a negative value is noise. */
 const atLeastZero = ({ value, low, high }: Estimate): Estimate => ({
   value: Math.max(0, value),
   low: Math.max(0, low),
@@ -86,9 +86,9 @@ const sizesApart = (points: readonly Point[]): number => {
 };
 
 /**
- * Returns the quotes of orders that left, against the reference price of the desk at their request. The price is exact.
- * Half a unit of its last decimal is subtracted, because a venue that rounds against its client adds that much on
- * average; that part is not spread.
+ * Returns the quotes of orders that left, compared with the desk's reference price at their request. The price is
+ * exact. Half a unit of its last decimal is subtracted, because a venue that rounds against its client adds that much
+ * on average, and that part is not spread.
  */
 function pointsOf(asked: Asked): readonly Point[] {
   const quoted = asked.asks.filter(({ quote }) => quote !== undefined);

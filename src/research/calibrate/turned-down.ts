@@ -24,9 +24,9 @@ const NEVER_BPS = 10_000;
 const NEEDS_PRICES = 'needs prices between quote and order: add --data PAIR=FILE';
 
 /**
- * Estimates rejections of orders. With prices, refusals after a move against the dealer are distinguished from those
- * without a reason: the threshold is the one that misclassifies the fewest orders. Without prices, all refusals count
- * as without a reason.
+ * Estimates rejections of orders. With prices, refusals after a move against the dealer are distinguished from refusals
+ * without a reason. The threshold is the one that misclassifies the fewest orders. Without prices, all refusals count
+ * as refusals without a reason.
  */
 export function fitRefusals(asked: Asked, model: ExecutionModel, tapes: readonly Tape[]): readonly Learnt[] {
   const prices = new Map(tapes.map((tape) => [tape.pair, priceIn(tape, gapMaxOf(model, tape))]));

@@ -4,7 +4,7 @@ import { columnNames, faultIn } from '../tape/tape.ts';
 import type { Columns } from '../tape/tape.ts';
 import type { Rows } from './rows.ts';
 
-/** The rows of one or more files, combined into columns in order of time, without duplicates. */
+/** The rows of one or more files, combined into columns in chronological order, without duplicates. */
 export interface Assembled {
   readonly columns: Columns;
   readonly barMs: number;
@@ -18,7 +18,7 @@ export interface Assembled {
 export interface Duplicates {
   /** Dropped duplicate rows. */
   readonly identical: number;
-  /** Rows with the same time as another but different figures: one was kept. */
+  /** Rows with the same time as another row but different figures. One of them was kept. */
   readonly conflicting: number;
 }
 
@@ -189,7 +189,7 @@ function join(parts: readonly Rows[]): Joined {
   return { columns, lines, files, names, placeOf: placing(names, lines, files) };
 }
 
-/** Sorts rows by time: files may overlap (a month and the day after it), and their bars are merged. */
+/** Sorts rows by time, because files may overlap (a month and the day after it), and their bars are merged. */
 function inTimeOrder(joined: Joined): Joined {
   const { times } = joined.columns;
   let isSorted = true;
@@ -252,13 +252,13 @@ function withoutDuplicates(
 const isSame = (columns: Columns, a: number, b: number): boolean =>
   columnNames.every((name) => Object.is(columns[name][a], columns[name][b]));
 
-/** Gaps rarer than this may be damage; the length of a bar is the shortest gap that is not. */
+/** Gaps that are rarer than this may be damage. The length of a bar is the shortest gap that is not damage. */
 const COMMON = 0.05;
 const COMMON_MIN = 3;
 
 /**
- * Returns the length of a bar by the distances between rows: the usual distance, or a shorter one that is common. A tape
- * then rejects rows that are closer.
+ * Returns the length of a bar, derived from the distances between rows: the usual distance, or a shorter one that is
+ * common. A tape then rejects rows that are closer.
  */
 function usualGap(joined: Joined): number {
   const { times } = joined.columns;

@@ -7,8 +7,8 @@ const WIDTH = 12;
 const MONEY = ['quotevolume', 'quoteassetvolume', 'quoteav', 'quotevol'];
 
 /**
- * Detects klines of Binance: of its API (arrays) and of Data Vision (CSV, with a header since 2023 and in microseconds since
- * 2025 for spot), and common derivatives with the open time as text. Source: Binance public data, README of
+ * Detects Binance klines from its API (arrays) and from Data Vision (CSV, with a header since 2023 and in microseconds
+ * since 2025 for spot), and common derived files with the open time as text. Source: Binance public data, README of
  * binance-public-data, read 2026-11-22.
  */
 export const detectBinance: Detect = (sample, { unit, format }) => {
@@ -56,7 +56,7 @@ export const detectBinance: Detect = (sample, { unit, format }) => {
   });
 };
 
-/** Whether the volume counts contracts, as for futures margined in coins: the paid amounts then differ from price times volume. */
+/** Whether the volume counts contracts, as for coin-margined futures. The paid amounts then differ from price times volume. */
 function countsContracts(
   rows: Sample['rows'],
   at: Readonly<Record<'low' | 'high' | 'volume' | 'money', number>>,
@@ -90,7 +90,7 @@ export const detectBinanceTrades: Detect = (sample, { unit }) => {
   const hasHeader = /^(?:agg_?trade_?)?id$/iu.test(sample.rows[0]?.[0] ?? '');
   const skip = hasHeader ? 1 : 0;
   const first = sample.rows[skip] ?? [];
-  // Trade ids have ten digits, like seconds; times here are never in seconds.
+  // Trade ids have ten digits, as do times in seconds, but times here are never in seconds.
   const header = placesOf(hasHeader ? (sample.rows[0] ?? []) : []);
   const time = first.findIndex((cell, place) => place >= 4 && ['ms', 'us'].includes(unitOf(cell) ?? 's'));
   const found = unitOf(first[time] ?? '');

@@ -2,9 +2,9 @@ import { orderOf, placesOf, planOf, unitOf } from './plan.ts';
 import type { Detect, Sample } from './plan.ts';
 
 /**
- * Detects candles of Bitfinex, as arrays of its API or as CSV without a header: time, open, CLOSE, HIGH, LOW, volume. Files of
- * the same shape with high and low before close (freqtrade, ccxt) are distinguished by their prices: in the wrong order
- * some high is below a close.
+ * Detects candles of Bitfinex, as arrays of its API or as CSV without a header: time, open, CLOSE, HIGH, LOW, volume.
+ * Files of the same shape with high and low before close (freqtrade, ccxt) are distinguished by their prices, because
+ * in the wrong order some high is below a close.
  */
 export const detectBitfinex: Detect = (sample, { unit, format }) => {
   const found = headerless(sample);

@@ -80,7 +80,7 @@ function timeOf(data: Sample['rows'], places: ReadonlyMap<string, number>, unit:
   };
 }
 
-/** Whether the rows fit, except for at most one in a hundred that may be damaged: the reader then names the row. */
+/** Whether the rows fit, except for at most one in a hundred, which may be damaged and which the reader then names. */
 function fitsAll(rows: Sample['rows'], fit: (row: readonly string[]) => boolean): boolean {
   const [first] = rows;
   const misfits = rows.filter((row) => !fit(row)).length;
@@ -88,8 +88,8 @@ function fitsAll(rows: Sample['rows'], fit: (row: readonly string[]) => boolean)
 }
 
 /**
- * Whether a spreadsheet could have rounded this time to `1.63875E+12`: it differs by at most half of the last remaining
- * digit.
+ * Whether a spreadsheet could have rounded this time to `1.63875E+12`, which means that it differs by at most half of
+ * the last remaining digit.
  */
 function fits(at: number | undefined, unix: string | undefined): boolean {
   if (at === undefined || unix === undefined) return at !== undefined;

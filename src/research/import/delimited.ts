@@ -5,7 +5,10 @@ import { RowReader } from './rows.ts';
 import type { Rows } from './rows.ts';
 import { shown } from './plan.ts';
 
-/** Delimited text and arrays of JSON: byte order marks, line ends, quotes, the first rows to detect the layout, and all of them. */
+/**
+ * Reads delimited text and JSON arrays: byte order marks, line ends, quotes, the first rows for detecting the layout,
+ * and all rows.
+ */
 
 const NEWLINE = 10;
 const RETURN = 13;
@@ -46,7 +49,7 @@ function lineAt(bytes: Uint8Array, at: number): number {
   return line;
 }
 
-/** Whether the last line is terminated: a truncated file mostly ends without a line end. */
+/** Whether the last line is terminated. A truncated file mostly ends without a line end. */
 export const endsItsLastLine = (bytes: Uint8Array): boolean => {
   const last = bytes.at(-1);
   return last === NEWLINE || last === RETURN;
@@ -72,7 +75,7 @@ function jsonRows(name: string, bytes: Uint8Array): Uint8Array {
       if (typeof cell !== 'number' && !(typeof cell === 'string' && /^[\w.+-]*$/u.test(cell)))
         return fail(`element ${n + 1} holds ${JSON.stringify(cell) ?? 'nothing'}, not a number`);
   }
-  // The text was checked: no cell contains a bracket, comma or blank.
+  // The text was checked, so no cell contains a bracket, comma or blank.
   const lines = text
     .replaceAll(/[\s"]/gu, '')
     .replaceAll('],[', '\n')
@@ -91,7 +94,7 @@ interface Lines {
   readonly count: number;
 }
 
-/** Yields the lines of a file, a megabyte at a time, without the empty ones at its end. */
+/** Yields the lines of a file, a megabyte at a time, without empty lines at its end. */
 function* linesIn(name: string, bytes: Uint8Array): Generator<Lines> {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   let end = source.length;
@@ -118,7 +121,7 @@ function* linesIn(name: string, bytes: Uint8Array): Generator<Lines> {
 
 const isLineEnd = (byte: number | undefined): boolean => byte === NEWLINE || byte === RETURN;
 
-/** Returns where the line begins that follows the last one to end before `to`. */
+/** Returns the start of the line that follows the last line that ends before `to`. */
 function lineEndBefore(bytes: Buffer, from: number, to: number): number | undefined {
   const newline = bytes.lastIndexOf(NEWLINE, to - 1);
   if (newline >= from) return newline + 1;
@@ -151,10 +154,10 @@ export function readRows(name: string, bytes: Uint8Array, plan: ReadPlan): Rows 
       throw new OperatorError('data', `${name}:${line}: ${found} cells instead of ${width}: is the file complete?`); // prettier-ignore
     };
     const parser = initParser(schema);
-    // Pass whole lines by `chunk`, and never call `end`: the parser does not return from a short last row at the end of
-    // the text.
+    // Pass whole lines with `chunk`, and never call `end`, because the parser does not return from a short last row at
+    // the end of the text.
     parser.chunk<string[]>(afterLines(text, skipped), parser.stringArrs, (cells) => {
-      // The parser does not count cells: a short row continues into the next line, and the last cell contains the
+      // The parser does not count cells. A short row continues into the next line, and the last cell contains the
       // surplus of a long row.
       if (cells.some((cell) => cell.includes('\n')) || cells.at(-1)?.includes(delimiter) === true)
         refuseRagged();

@@ -9,7 +9,7 @@ import { detectOwn } from './own.ts';
 import { formats, placesOf, TOLD_MIN, unitOf } from './plan.ts';
 import type { Detect, Format, Hints, ReadPlan, Sample } from './plan.ts';
 
-/** Every layout of delimited rows. The first that recognizes a file applies, so the general ones come last. */
+/** Every layout of delimited rows. The first layout that recognizes a file applies, so general layouts come last. */
 const layouts: readonly (readonly [Format, Detect])[] = [
   ['tranche', detectOwn],
   ['binance', detectBinance],
@@ -30,7 +30,7 @@ const layouts: readonly (readonly [Format, Detect])[] = [
 /**
  * Returns how to read the rows of a file.
  *
- * @throws OperatorError (`data`) when no layout recognizes the file, or when the layout that does rejects it.
+ * @throws OperatorError (`data`) if no layout recognizes the file, or if the layout that recognizes it rejects it.
  */
 export function planFor(sample: Sample, hints: Hints, name: string): ReadPlan {
   for (const [format, detect] of layouts) {

@@ -1,6 +1,6 @@
-/** Detection of files before a reader is loaded: a cached tape needs no reader. */
+/** Detects the kind of a file before a reader is loaded, because a cached tape needs no reader. */
 
-/** Raise this version whenever the same bytes would produce another tape: tapes cached by older readers are then rebuilt. */
+/** Raise this version whenever the same bytes would produce another tape. Tapes cached by older readers are then rebuilt. */
 export const READER_VERSION = 3;
 
 export type TableKind = 'parquet' | 'arrow';

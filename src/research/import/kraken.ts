@@ -3,9 +3,9 @@ import { numberOf, planOf, unitOf } from './plan.ts';
 import type { Detect, ReadPlan, Sample } from './plan.ts';
 
 /**
- * Detects Kraken's OHLCVT files: seconds, open, high, low, close, volume, number of trades; no header; minutes without a trade
- * are omitted. With eight cells (its API) the volume-weighted price precedes the volume. Source: Kraken support,
- * "Downloadable historical OHLCVT data", read 2026-11-22.
+ * Detects Kraken's OHLCVT files: seconds, open, high, low, close, volume, number of trades; no header; minutes without
+ * a trade are omitted. With eight cells (Kraken's API), the volume-weighted price precedes the volume. Source: Kraken
+ * support, "Downloadable historical OHLCVT data", read 2026-11-22.
  */
 export const detectKraken: Detect = (sample, { unit, format }) => {
   const [first = []] = sample.rows;
@@ -25,7 +25,7 @@ export const detectKraken: Detect = (sample, { unit, format }) => {
   });
 };
 
-/** Whether a price precedes the volume: other files have the volume there, followed by its cost. */
+/** Whether a price precedes the volume. Other files have the volume in that place, followed by its cost. */
 function hasMean(rows: Sample['rows']): boolean {
   const misfits = rows.filter((row) => {
     const [high, low, mean] = [row[2], row[3], row[5]].map(numberOf);

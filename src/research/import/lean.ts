@@ -5,10 +5,11 @@ import { textTime } from './times.ts';
 const DAY = /(?:^|_)(\d{8})_(?:([a-z0-9]+)_)?(?:minute|second|tick)?_?(trade|quote)/u;
 
 /**
- * Detects files of LEAN, from its zips: no header; trade bars are time, open, high, low, close, volume; quote bars are time, open,
- * high, low, close and size of the bid, then of the ask; ticks are time, price, quantity. Minutes and seconds count milliseconds
- * since midnight UTC of the date in the name; hours and days have their time as text. Prices of crypto are plain; of equities,
- * ten-thousandths (`--price-scale 10000`). Source: LEAN, Data/crypto/readme.md and Data/equity/readme.md, read 2026-11-22.
+ * Detects LEAN files from LEAN's zips. They have no header. Trade bars are time, open, high, low, close, volume; quote
+ * bars are time, then open, high, low, close and size of the bid, then the same of the ask; ticks are time, price,
+ * quantity. Minutes and seconds count milliseconds since midnight UTC of the date in the name; hours and days have
+ * their time as text. Crypto prices are plain; equity prices are in ten-thousandths (`--price-scale 10000`). Source:
+ * LEAN, Data/crypto/readme.md and Data/equity/readme.md, read 2026-11-22.
  */
 export const detectLean: Detect = (sample) => {
   const [first = []] = sample.rows;

@@ -7,7 +7,7 @@ import { namesZone, textTime } from './times.ts';
 
 const TIMES = ['timestampms', 'timestamp', 'time', 'date', 'datetime', 'unix', 'opentime', 'ts', 'periodstart', 'timeperiodstart']; // prettier-ignore
 const VOLUMES = ['vol', 'basevolume', 'amount', 'quantity', 'size', 'qty'];
-/** Columns that identify an order book, quotes or funding: their prices are not trades. */
+/** Columns that identify an order book, quotes or funding, whose prices are not trades. */
 const BOOKS = ['bidprice', 'askprice', 'bid', 'asks0price', 'bids0price', 'bid1price', 'updatetype', 'fundingrate', 'fundingmean']; // prettier-ignore
 
 /** Returns the format of the times of a column, according to its first cell. */
@@ -39,7 +39,7 @@ export const detectNamed: Detect = (sample, hints) => {
   if (time === undefined) return undefined;
   const price = header.get('price');
   if (!isBars && price === undefined) return undefined;
-  // The price of a whole bar would become known too early if its time were the start of the bar.
+  // The price of a whole bar would be known too early if its time were the start of the bar.
   const missing = Object.entries(bars).filter(([, place]) => place === undefined);
   if (missing.length === 1)
     return {
@@ -81,7 +81,7 @@ export const detectCoinapi: Detect = (sample, hints) => {
   return { ...plan, ...(from === undefined || until === undefined ? {} : { barMs: until - from }) };
 };
 
-/** Detects trades in the layout of Tardis: microseconds, a symbol, an amount. */
+/** Detects trades in the Tardis layout: microseconds, a symbol, an amount. */
 export const detectTardis: Detect = (sample, hints) => {
   const header = placesOf(sample.rows[0] ?? []);
   const isTardis = ['exchange', 'symbol', 'timestamp', 'localtimestamp', 'side', 'price', 'amount'].every(
@@ -103,7 +103,7 @@ export const detectTardis: Detect = (sample, hints) => {
     : withoutVolume(plan, `its amounts are contracts of ${venue}, not base currency`);
 };
 
-/** Venues whose amounts are contracts or dollars in the files of Tardis. */
+/** Venues whose amounts are contracts or dollars in Tardis files. */
 const CONTRACTS: Readonly<Record<string, string>> = {
   bitmex: 'BitMEX',
   deribit: 'Deribit',

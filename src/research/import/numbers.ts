@@ -5,7 +5,7 @@ import type { TimeUnit } from './plan.ts';
 
 export interface ParsedNumber {
   readonly value: number;
-  /** Whether digits were lost: through the double, or earlier, in `6.73E+04` as spreadsheets show it. */
+  /** Whether digits were lost, through the double or earlier, as in `6.73E+04`, which spreadsheets show. */
   readonly loss: 'none' | 'rounded' | 'cut short';
 }
 
@@ -38,7 +38,10 @@ function isCutShort(text: string): boolean {
 /** Whether the shortest text of a double equals the text from which it was read. */
 const survives = (text: string, value: number): boolean => canonical(text) === canonical(decimalText(value));
 
-/** Returns the digits without surrounding zeros, and the power of ten of the last: equal for all texts of one decimal. */
+/**
+ * Returns the digits without surrounding zeros, and the power of ten of the last digit. The result is equal for all
+ * texts of one decimal.
+ */
 function canonical(text: string): string {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
   const [whole = '', part = ''] = mantissa.split('.');
@@ -79,7 +82,7 @@ export function decimalOf(units: bigint, scale: number): string {
   return `${units < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-/** Reads an integer in two's complement, its largest byte first, as Parquet stores long decimals. */
+/** Reads an integer in two's complement, most significant byte first, as Parquet stores long decimals. */
 export function integerOf(bytes: Uint8Array): bigint {
   let value = 0n;
   for (const byte of bytes) value = (value << 8n) | BigInt(byte);

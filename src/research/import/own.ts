@@ -5,7 +5,7 @@ const BARS = 'timestamp_ms,open,high,low,close,volume';
 const CLOSES = 'timestamp_ms,close';
 const TRADES = 'timestamp_ms,price,quantity,side';
 
-/** Detects this program's own files: bars, closes, trades. Times are Unix milliseconds, as the header says. */
+/** Detects this program's own files: bars, closes, trades. Times are Unix milliseconds, as the header states. */
 export const detectOwn: Detect = (sample, { unit }) => {
   const header = sample.rows[0]?.join(',');
   if (header !== BARS && header !== CLOSES && header !== TRADES) return undefined;

@@ -45,10 +45,10 @@ export interface ReadPlan {
   readonly width: number;
   /** Trades have a `close` (the price) and a `volume` only. */
   readonly roles: Readonly<Partial<Record<Role, number>>>;
-  /** Columns of the ask, for quotes of two sides; the roles are those of the bid. Bars are the mid of both. */
+  /** Columns of the ask, for two-sided quotes; the roles are those of the bid. Bars are the mid of both sides. */
   readonly ask?: Readonly<Record<'open' | 'high' | 'low' | 'close', number>> | undefined;
   readonly time: TimeCell;
-  /** An earlier Unix time has another unit than the digits of the first one imply, ms. */
+  /** Time in ms; an earlier Unix time has a unit other than the one that the digits of the first time imply. */
   readonly timeMin?: number | undefined;
   /** Length of a bar if the file states it, ms. */
   readonly barMs?: number | undefined;
@@ -73,7 +73,7 @@ export interface Sample {
   readonly isJson: boolean;
 }
 
-/** Statements of the operator about the file, which override the detection. */
+/** The operator's statements about the file, which override the detection. */
 export interface Hints {
   readonly format?: Format | undefined;
   readonly unit?: TimeUnit | undefined;
@@ -104,7 +104,7 @@ export function planOf(
 
 const DIGITS: Readonly<Record<number, TimeUnit>> = { 9: 's', 10: 's', 12: 'ms', 13: 'ms', 15: 'us', 16: 'us', 18: 'ns', 19: 'ns' }; // prettier-ignore
 
-/** `2021010100` and `202101010000`: an hour and a minute of a calendar. As Unix times they would be in 2034 and 1976. */
+/** `2021010100` and `202101010000`: a calendar hour and a calendar minute. As Unix times, they would be in 2034 and 1976. */
 const CALENDAR = /^20\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])(?:[0-5]\d)?$/u;
 
 /** Returns the unit of a Unix time of the years 1973 to 2286 by its digits. `undefined`: not a Unix time. */
@@ -115,7 +115,7 @@ export function unitOf(cell: string): TimeUnit | undefined {
     : DIGITS[whole.length];
 }
 
-/** A Unix time whose digits show its unit is never below this, ms. */
+/** A Unix time whose digits show its unit is never below this (in ms). */
 export const TOLD_MIN = 1e11;
 
 /** Returns `BTC/USD`, `BTC-USD`, `BTC_USD` or `BTCUSD` as `btcusd`; `undefined` if the text is not a pair. */
@@ -146,7 +146,7 @@ export const QUOTED = 'no volume: the file has only quote volume';
 
 /**
  * Finds the volume in the base currency among columns such as `Volume BTC` and `Volume USD`, in either order.
- * `isQuoted`: there is only a volume in the quote currency.
+ * `isQuoted`: the only volume is in the quote currency.
  */
 export function baseVolume(
   header: ReadonlyMap<string, number>,
@@ -164,7 +164,7 @@ export function baseVolume(
   return { isQuoted: volumes.length > 0 };
 }
 
-/** Returns the positions of cells by their plain names; the first, if a name occurs twice. */
+/** Returns the positions of cells by their plain names. If a name occurs twice, the first position counts. */
 export function placesOf(header: readonly string[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   for (const [place, cell] of header.entries()) {

@@ -26,7 +26,7 @@ export interface SourceFile {
 export interface ImportOptions extends Hints {
   /** Required if the file does not name it. */
   readonly pair?: string | undefined;
-  /** Used if neither `pair` nor the file names a pair. */
+  /** Pair to use if neither `pair` nor the file names one. */
   readonly anyPair?: string | undefined;
   readonly keep?: Keep | undefined;
   /** Whether to sort unsorted files, which are otherwise refused. */
@@ -60,13 +60,13 @@ export interface ImportReport extends Survey {
   readonly duplicates: Duplicates;
   /** Dropped rows without prices. */
   readonly empty: number;
-  /** Figures with more digits than a double preserves, rounded to the nearest. */
+  /** Number of figures with more digits than a double preserves, which were rounded to the nearest. */
   readonly rounded: {
     readonly prices: number;
     readonly volumes: number;
     readonly firstAt: string | undefined;
   };
-  /** Times of trades that were finer than a millisecond, cut. */
+  /** Number of trade times that were finer than a millisecond and were truncated. */
   readonly cutTimes: number;
   /** Assumptions, reversals and repairs, in sentences. */
   readonly notes: readonly string[];
@@ -131,7 +131,7 @@ async function partOf(
   const plain = plainRows(place, bytes);
   const plan = planFor(sampleOf(name, plain.bytes, plain.isJson), options, place);
   const rows = readRows(place, plain.bytes, plan);
-  // A compressed file has a checksum, and JSON has its last bracket.
+  // A compressed file has a checksum, and JSON ends with a bracket.
   if (container !== 'plain' || plain.isJson || endsItsLastLine(plain.bytes)) return { plan, rows };
   const note = `its last line, ${rows.lines.at(-1) ?? 0}, is not terminated: if the file was truncated there, its last figure is incomplete`;
   return { plan: { ...plan, notes: [...plan.notes, note] }, rows };
@@ -159,7 +159,7 @@ function pairFor(parts: readonly Part[], { pair: said, anyPair }: ImportOptions)
   throw new OperatorError('usage', 'the files do not name their pair: add --pair, such as --pair btcusd');
 }
 
-/** Returns a note if the file names another pair than the given one, which is either intended, such as USDT for USD, or a mistake. */
+/** Returns a note if the file names a pair other than the given one. That is either intended, such as USDT for USD, or a mistake. */
 const otherPair = (found: string | undefined, said: string): readonly string[] =>
   found === undefined || found === said ? [] : [`it names ${found}: read as ${said}, as given`];
 

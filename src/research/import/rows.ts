@@ -75,7 +75,7 @@ export class RowReader {
     this.#hasBars = plan.roles.open !== undefined;
   }
 
-  /** Reads one row, whose number of `cells` must be the width of the plan. */
+  /** Reads one row. The number of `cells` must be the width of the plan. */
   read(cells: readonly string[], line: number): void {
     this.#line = line;
     const { roles, ask: askPlaces, priceScale } = this.#plan;
@@ -196,8 +196,8 @@ export class RowReader {
   #middle(bid: Bar, ask: Bar): Bar {
     const middle = (low: number, high: number): number => {
       if (high < low) this.#fail(`its ask ${high} is below its bid ${low}`);
-      // The middle of two decimals has one more digit than they have: 15 digits preserve it and drop the error of the
-      // doubles.
+      // The middle of two decimals has one more digit than the decimals. Fifteen digits preserve it and drop the error
+      // of the doubles.
       return Number(((low + high) / 2).toPrecision(15));
     };
     return {
@@ -209,7 +209,7 @@ export class RowReader {
   }
 }
 
-/** A growing list of doubles: eight bytes each, less than in an array of numbers. */
+/** A growing list of doubles that takes eight bytes for each, less than an array of numbers. */
 class Column {
   #room = new Float64Array(1_024);
   #length = 0;

@@ -12,7 +12,7 @@ import type { Hints, ReadPlan } from './plan.ts';
 import { RowReader } from './rows.ts';
 import type { Rows } from './rows.ts';
 
-/** Parquet and Arrow (Feather) tables: the layouts of delimited files, by the names of their columns. */
+/** Parquet and Arrow (Feather) tables, in the layouts of delimited files, identified by the names of their columns. */
 
 /** A table as its library returns it. */
 export interface Table {

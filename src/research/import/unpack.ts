@@ -17,14 +17,14 @@ export const EXPANDED_BYTES_MAX = 2 ** 30;
 const MIB = 1_048_576;
 /** Head and end of a gzip file. */
 const LEAST_GZIP = 18;
-/** Largest plausible compression ratio: a larger claim means a truncated file. */
+/** Largest plausible compression ratio. A larger claim means that the file is truncated. */
 const DEFLATE_MOST = 1_032;
 const baseOf = (path: string): string => path.split(/[/\\]/u).at(-1) ?? path;
 
 /**
- * Returns the files in `bytes`: one, except for a zip with several. Checksums are verified.
+ * Returns the files in `bytes`: one file, unless it is a zip with several. Checksums are verified.
  *
- * @throws OperatorError (`data`) that names the file when it is truncated or damaged.
+ * @throws OperatorError (`data`) that names the file if it is truncated or damaged.
  */
 export function unpack(
   name: string,
@@ -58,7 +58,7 @@ function attempt<T>(name: string, what: string, maxBytes: number, work: () => T)
     return work();
   } catch (cause) {
     if (cause instanceof OperatorError) throw cause;
-    // A zip states the size of its files: a larger file is damaged.
+    // A zip states the size of its files, so a larger file is damaged.
     if (what === 'gzip' && cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE')
       throw tooLarge(name, undefined, maxBytes);
     const why = cause instanceof Error ? cause.message : 'unknown';
@@ -160,7 +160,7 @@ function fileOf(view: DataView, { path, flags, method, checksum, packed, size, a
   if ((flags & 1) !== 0) throw new Error('it is encrypted');
   if (!(at + 30 <= view.byteLength) || view.getUint32(at, true) !== LOCAL)
     throw new Error('its header is damaged');
-  // The name may be the only source of the day of a file.
+  // The name may be the only source of the file's day.
   if (textAt(view, at + 30, view.getUint16(at + 26, true)) !== path)
     throw new Error('its name differs from its name in the directory');
   const begin = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../core/errors.ts';
 
-/** Distribution of a figure over resamples. For people: never used as money. */
+/** Distribution of a figure over resamples. Only for people; never used as money. */
 export interface Summary {
   /** Number of resamples that have the figure. */
   readonly count: number;
@@ -36,20 +36,20 @@ export function summaryOf(values: readonly number[], level: number): Summary | u
   return { count, mean, median, standardError: Math.sqrt(squares / (count - 1)), p5, p25, p75, p95, low, high };
 } // prettier-ignore
 
-/** Returns the `⌈p·n⌉`-th smallest and largest: equal numbers of resamples are outside on each side. */
+/** Returns the `⌈p·n⌉`-th smallest and largest value, so that equal numbers of resamples are outside on each side. */
 function bounds(sorted: readonly number[], p: number): readonly [low: number, high: number] {
   // A product such as 0.05 · 200 may be slightly above its exact whole number.
   const rank = Math.min(Math.ceil(sorted.length / 2), Math.max(1, Math.ceil(p * sorted.length - 1e-9)));
   return [sorted[rank - 1] ?? Number.NaN, sorted[sorted.length - rank] ?? Number.NaN];
 }
 
-/** Returns the share of values below `value`; an equal one counts half. */
+/** Returns the share of values below `value`; an equal value counts half. */
 export const rankOf = (values: readonly number[], value: number): number =>
   values.reduce((sum, one) => sum + (one < value ? 1 : one === value ? 0.5 : 0), 0) / values.length;
 
 export const RESAMPLES = { least: 20, usual: 200, most: 10_000 } as const;
 
-/** Returns the minimum number of resamples for an interval of this level, and for that of 5 % to 95 %. */
+/** Returns the minimum number of resamples for an interval of this level, and for the interval of 5 % to 95 %. */
 export const leastFor = (level: number): number =>
   Math.max(RESAMPLES.least, Math.ceil(2 / (1 - level) - 1e-9));
 

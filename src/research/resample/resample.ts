@@ -31,7 +31,7 @@ export interface Piece {
   readonly lengthMs: number;
 }
 
-/** Returns the step at which blocks start and end: all bars of all tapes end at its multiples. */
+/** Returns the step at which blocks start and end. All bars of all tapes end at multiples of this step. */
 export function gridOf(tapes: readonly Tape[]): number {
   const bars = tapes.map(({ barMs }) => barMs).filter((ms) => ms > 0);
   return bars.length === 0 ? SECOND_MS : bars.reduce((a, b) => (a / divisor(a, b)) * b);
@@ -62,7 +62,7 @@ export function checkBlock(blockMs: number, tapes: readonly Tape[], { from, unti
 interface Drawing {
   readonly lengthMs: number;
   /**
-   * Time from the start of the window until the last prices of all pairs are known: a bar that ends later does not
+   * Time from the start of the window until the last prices of all pairs are known. A bar that ends later does not
    * count. Omitted: the whole window.
    */
   readonly knownMs?: number;
@@ -80,7 +80,7 @@ interface Ring {
 
 /**
  * Returns the ring. Blocks of whole days need a ring of whole days. If the window has additional hours, resamples omit
- * them at its start and at its end in turn, so that all hours are used.
+ * them alternately at its start and at its end, so that all hours are used.
  */
 function ringOf(index: number, { lengthMs, knownMs = lengthMs, grid, resampling }: Drawing): Ring {
   const byDay = isByDay(lengthMs, grid, resampling);
@@ -90,9 +90,9 @@ function ringOf(index: number, { lengthMs, knownMs = lengthMs, grid, resampling 
 } // prettier-ignore
 
 /**
- * Returns the pieces of one resample, in order. Circular blocks of one length: history is a ring, so that every instant is
- * equally likely. The first block is cut at random, so that blocks can meet anywhere. Blocks of whole days keep their
- * time of day. All pairs use the same pieces.
+ * Returns the pieces of one resample, in order. Uses circular blocks of one length. History is a ring, so that every
+ * instant is equally likely. The first block is cut at random, so that blocks can meet anywhere. Blocks of whole days
+ * keep their time of day. All pairs use the same pieces.
  */
 export function piecesOf(index: number, drawing: Drawing): readonly Piece[] {
   const { lengthMs, grid, resampling } = drawing;
@@ -137,7 +137,7 @@ export function startsOf(
   return { count, unanchored };
 }
 
-/** Resamples the history of a window; the same number gives the same tapes. */
+/** Resamples the history of a window. The same number gives the same tapes. */
 export class Resampler {
   readonly #sources: readonly Source[];
   readonly #span: Span;

@@ -3,19 +3,21 @@ import type { Ratio } from '../../core/money.ts';
 import type { DriftType } from '../../core/wake.ts';
 
 /**
- * A drift band in doubles: the weight of each asset, and of cash, between two bounds. It judges prices and ranges of prices and is never
- * wrong: where rounding could matter, it leaves the decision to the decimals.
+ * A drift band in doubles: the weight of each asset, and of cash, between two bounds. It judges prices and ranges of
+ * prices, and is never wrong, because where rounding could matter it leaves the decision to decimals.
  *
- * Proof. A weight leaves its band upwards when `w = v / S > u`, where `v` is the value of the asset, `S` that of the portfolio and `u =
- * target + width`. With `S > 0` that is `v − u·S > 0`: linear in every value, so over a box of prices its extremes are at corners, for any
- * signs of holdings. The same holds downwards with `l = target − width`. A portfolio without value has no weights and never drifts, so a
- * box without such an excess contains no drift, whatever `S` is.
+ * Proof. A weight leaves its band upwards when `w = v / S > u`, where `v` is the value of the asset, `S` that of the
+ * portfolio and `u = target + width`. With `S > 0` that is `v − u·S > 0`: linear in every value, so over a box of
+ * prices its extremes are at corners, for any signs of holdings. The same holds downwards with `l = target − width`. A
+ * portfolio without value has no weights and never drifts, so a box without such an excess contains no drift, whatever
+ * `S` is.
  *
- * Rounding. Let `ε = 2⁻⁵³`, `n` the number of assets and `G` the sum of the absolute values. The double of a price is within `ε` of its
- * decimal, and so is that of an amount; a product adds one `ε`, with a second price three in all: each value is within `6ε` of the exact
- * one. The sum of `n + 1` values errs by at most `(n + 7)·ε·G`, and subtracting one again by `2ε·G`. The bound is rounded once, `1 − u`
- * again, and there are two products and a difference: in total at most `(n + 20)·ε·G·(1 + |u|)`, which is below `2⁻⁴⁴·G·(1 + |u|)` for 256
- * assets. `SLACK` is sixteen times that. The rounding of the decimals at 80 digits is negligible.
+ * Rounding. Let `ε = 2⁻⁵³`, `n` the number of assets and `G` the sum of the absolute values. The double of a price is
+ * within `ε` of its decimal, and so is that of an amount; a product adds one `ε`, with a second price three in all:
+ * each value is within `6ε` of the exact one. The sum of `n + 1` values errs by at most `(n + 7)·ε·G`, and subtracting
+ * one again by `2ε·G`. The bound is rounded once, `1 − u` again, and there are two products and a difference: in total
+ * at most `(n + 20)·ε·G·(1 + |u|)`, which is below `2⁻⁴⁴·G·(1 + |u|)` for 256 assets. `SLACK` is sixteen times that.
+ * The rounding of the decimals at 80 digits is negligible.
  */
 export interface Band {
   /** Upper and lower bound of each weight: assets in order, then cash. */
@@ -47,7 +49,7 @@ export function bandOf(
   return { upper, lower, slack: isUsual ? SLACK * (1 + largest) : Infinity };
 }
 
-/** Values of the assets of a portfolio, each between two bounds, in the currency of its cash. Written by the caller. */
+/** Values of a portfolio's assets, each between two bounds, in the currency of its cash. The caller writes them. */
 export interface Values {
   readonly low: Float64Array;
   readonly high: Float64Array;

@@ -18,9 +18,9 @@ export interface DriftQuestion {
   /** Units held of each asset, as the nearest doubles. */
   readonly held: Float64Array;
   readonly cash: number;
-  /** The portfolio is unknown while a price is older than this. */
+  /** Maximum age of a price. While a price is older, the portfolio's value is unknown. */
   readonly ageMaxMs?: number | undefined;
-  /** Decides whether there is a breach at these rows, one of each history. Called if rounding could matter. */
+  /** Decides whether there is a breach at these rows, one row of each history. Called if rounding could matter. */
   isBreach(rows: Int32Array): boolean;
 }
 

@@ -1,10 +1,10 @@
-/** Exact sums of decimal texts: amounts never become floats. */
+/** Exact sums of decimal texts, so that amounts never become floats. */
 export function addText(a: string, b: string): string {
   const scale = Math.max(decimals(a), decimals(b));
   return textOf(unitsOf(a, scale) + unitsOf(b, scale), scale);
 }
 
-/** Share of `part` in `whole` for a bar, 0 to 1; a figure to draw, not money. */
+/** Share of `part` in `whole` for a bar, 0 to 1; only for drawing, not for money. */
 export function shareOf(part: string | number | undefined, whole: string | number | undefined): number {
   const share = Number(part ?? 0) / Number(whole ?? 0);
   return Number.isFinite(share) ? Math.min(1, Math.max(0, share)) : 0;

@@ -19,7 +19,7 @@ export function followApprovals(): () => void {
       const { items } = await get<Page<Approval>>('approvals', { state: 'open', limit: 500 });
       approvalsWaiting.value = items.filter(({ may_i: may }) => may === 'yes').length;
     } catch {
-      // The approvals screen shows the error; an outdated number stays.
+      // The approvals screen shows the error; the outdated number stays.
     }
     if (!isOver) timer = setTimeout(() => void read(), EVERY_MS);
   };

@@ -1,9 +1,9 @@
-/** Marks that reverse the text after them: with one in a name, a line may seem to state something else. */
+/** Marks that reverse the text after them. With such a mark in a name, a line may seem to state something else. */
 const TURNS = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
-/** Parses text of the desk, and makes every mark visible that would change how the text around it reads. */
+/** Parses text from the desk, and makes visible every mark that would change how the text around it reads. */
 export const fromJson = (text: string): unknown =>
-  // With a reviver for escaped marks, which is slower. The desk itself sends none.
+  // With a reviver for escaped marks, which is slower. The desk itself sends no escaped marks.
   ESCAPED.test(text) ? JSON.parse(text, visible) : JSON.parse(text.replaceAll(TURNS, SHOWN));
 
 const SHOWN = '\uFFFD';

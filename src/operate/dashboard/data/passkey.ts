@@ -1,14 +1,14 @@
-/** Options of the desk for a passkey, in the JSON form of WebAuthn. */
+/** The desk's options for a passkey, in WebAuthn's JSON form. */
 export type ForSignIn = PublicKeyCredentialRequestOptionsJSON;
 export type ForEnrolment = PublicKeyCredentialCreationOptionsJSON;
 
-/** A signature of a passkey in the JSON form of WebAuthn: base64url. */
+/** A passkey's signature in WebAuthn's JSON form: base64url. */
 export interface Signed {
   readonly id: string;
   readonly response: Readonly<Record<'authenticatorData' | 'clientDataJSON' | 'signature', string>>;
 }
 
-/** Asks for a signature of this person's passkey over a challenge of the desk. */
+/** Asks for this person's passkey signature over a challenge from the desk. */
 export async function signWithPasskey(options: ForSignIn): Promise<Signed> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
   return jsonOf(await navigator.credentials.get({ publicKey })) as Signed;

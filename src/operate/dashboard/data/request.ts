@@ -6,10 +6,10 @@ import type { Me } from './shapes.ts';
 export const me = signal<Me | undefined>(undefined);
 /** Whether the page belongs to a daemon of a fleet, which has no status, slices or records of its own. */
 export const isFleet = (): boolean => me.value?.mode === 'fleet';
-/** The desk does not know this browser: it must sign in. */
+/** The desk does not recognise this browser, which must sign in. */
 export const isSignedOut = signal(false);
 
-/** The desk refused a request, or could not be reached: then `status` is 0. */
+/** The desk refused a request, or could not be reached, in which case `status` is 0. */
 export class RequestError extends Error {
   readonly status: number;
 

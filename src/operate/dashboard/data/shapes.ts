@@ -1,4 +1,4 @@
-/** The fields of the API that the dashboard reads. Amounts are decimal text, times are ISO 8601 UTC text. */
+/** The API fields that the dashboard reads. Amounts are decimal text, times are ISO 8601 UTC text. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next?: string | number | undefined;
@@ -174,7 +174,7 @@ export interface Doubt {
   readonly notional?: string | undefined;
   readonly since?: string | undefined;
   readonly why?: string | undefined;
-  /** Earliest proof that it did not trade; omitted when it certainly traded. */
+  /** Earliest time of proof that it did not trade; omitted if it certainly traded. */
   readonly earliest_answer_at?: string | undefined;
   readonly reserves?: { readonly currency: string; readonly amount: string } | undefined;
 }
@@ -205,7 +205,7 @@ export interface Approval {
   readonly asks: string;
   /** What would change, one line each: `slices: 4 → 6`. */
   readonly difference?: readonly string[] | undefined;
-  /** An approval needs a passkey signature. */
+  /** Whether an approval needs a passkey signature. */
   readonly passkey?: 'required' | undefined;
   readonly proposed_by: string;
   readonly proposed_at: string;
@@ -218,7 +218,7 @@ export interface Approval {
   }[];
   readonly ended_by?: string | undefined;
   readonly ended_why?: string | undefined;
-  /** `yes`, or `no:` and why: approving, rejecting, taking back. */
+  /** `yes`, or `no:` and the reason; for approving, rejecting and withdrawing. */
   readonly may_i: string;
   readonly may_reject: string;
   readonly may_withdraw: string;
@@ -235,7 +235,7 @@ export interface FleetTotals {
   readonly holdings: Readonly<Record<string, string>>;
 }
 
-/** Desks of a fleet; totals only from a daemon of one. */
+/** Desks of a fleet; only a fleet daemon sends totals. */
 export interface FleetPage extends Page<FleetDesk> {
   readonly totals?: Readonly<Record<string, FleetTotals>> | undefined;
 }
@@ -258,7 +258,7 @@ export interface FleetDesk {
   readonly groups?: readonly string[] | undefined;
   readonly owner?: string | undefined;
   readonly epoch?: number | undefined;
-  /** Omitted: it is this desk, or it has no address. */
+  /** Omitted: it is this desk, or it has no URL. */
   readonly url?: string | undefined;
   readonly mode?: string | undefined;
   readonly state?: string | undefined;
@@ -270,7 +270,7 @@ export interface FleetDesk {
   readonly error?: string | undefined;
   /** Omitted: it should run. */
   readonly hibernates_until?: string | undefined;
-  /** Seconds since it last answered. */
+  /** Seconds since it last responded. */
   readonly silent_s?: number | undefined;
 }
 
@@ -391,7 +391,7 @@ export interface TwinSlice {
   readonly modelled: boolean;
 }
 
-/** The last comparison with the twin; above zero, live did better. */
+/** The last comparison with the twin. Above zero, live did better. */
 export interface TwinAnswer {
   readonly on: boolean;
   readonly problem?: string | undefined;

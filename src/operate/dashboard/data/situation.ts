@@ -22,7 +22,7 @@ interface Known {
   readonly approvals: number;
 }
 
-/** Judges the desk. An unknown state is never in order. */
+/** Judges the desk. An unknown state never counts as healthy. */
 export function situationOf({ status, isLost, silenceS, alerts, approvals }: Known): Situation {
   if (status === undefined) {
     return isLost

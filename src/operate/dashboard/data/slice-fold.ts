@@ -1,7 +1,7 @@
 import { addText } from './amounts.ts';
 import type { Attempt, JournalRecord, Slice } from './shapes.ts';
 
-/** A slice, and the parts that distinguish it from all others. */
+/** A slice, with the parts that distinguish it from all others. */
 export const keyOf = (slice: Pick<Slice, 'strategy' | 'parent' | 'slice'>): string =>
   `${slice.strategy} ${slice.parent} ${slice.slice}`;
 
@@ -60,7 +60,7 @@ interface SliceBody {
   readonly filled_amount: string;
 }
 
-/** The slices of a desk, updated record by record. Bounded: the oldest are dropped. */
+/** The slices of a desk, updated record by record. The number is bounded; the oldest are dropped. */
 export class SliceFold {
   readonly #slices = new Map<string, Slice>();
   readonly #ofOrder = new Map<string, string>();
@@ -209,7 +209,7 @@ export class SliceFold {
 
   #set(slice: Slice): void {
     const key = keyOf(slice);
-    // The newest is last: the bound drops the slice without changes for the longest time.
+    // The newest slice is last, so the bound drops the slice that has not changed for the longest time.
     this.#slices.delete(key);
     this.#slices.set(key, slice);
     if (this.#slices.size <= this.#max) return;

@@ -50,7 +50,7 @@ function take(record: JournalRecord): void {
   else requestAnimationFrame(flush);
 }
 
-/** Something has happened since the status was read. */
+/** Whether something has happened since the status was read. */
 let isStale = true;
 let isReading = false;
 
@@ -73,7 +73,7 @@ export async function readStatus(): Promise<void> {
 
 let isStarted = false;
 
-/** Starts following the desk. It never ends: a page that loses the desk shows what it knows, with its age. */
+/** Starts following the desk. This never ends; a page that loses the desk shows what it knows, with its age. */
 export async function start(): Promise<void> {
   if (isStarted) return;
   isStarted = true;
@@ -96,7 +96,7 @@ export async function start(): Promise<void> {
   });
 }
 
-/** The newest record of the desk; earlier ones come from the lists. */
+/** The desk's newest record; earlier records come from the lists. */
 async function newestSeq(): Promise<number> {
   for (;;) {
     try {

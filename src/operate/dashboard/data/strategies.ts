@@ -11,11 +11,11 @@ export const strategyIds: Signal<readonly string[]> = signal([]);
 export const strategiesProblem = signal<string | undefined>(undefined);
 const byId = new Map<string, Signal<Strategy>>();
 
-/** One strategy as a separate signal, so that a record redraws only its row. */
+/** One strategy as a separate signal, so that a record redraws only that strategy's row. */
 export const strategyOf = (id: string): Signal<Strategy> | undefined => byId.get(id);
 
 const PAGE = 500;
-/** Sums computed here are replaced by those of the desk after this time. */
+/** Time after which the desk's sums replace the sums computed here. */
 const AGAIN_MS = 20_000;
 
 /** Follows all strategies until the returned function is called. */
@@ -40,7 +40,7 @@ export function followStrategies(): () => void {
   };
 }
 
-/** The response of the desk includes records up to about this one. */
+/** The desk's response includes records up to about this one. */
 let readUpTo = 0;
 
 async function readAll(): Promise<void> {

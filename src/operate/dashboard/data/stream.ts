@@ -5,7 +5,7 @@ import { fromJson } from './json.ts';
 import { now } from './clock.ts';
 import type { JournalRecord } from './shapes.ts';
 
-/** `lost`: no connection, so the displayed data ages. */
+/** `lost`: there is no connection, so the displayed data becomes older. */
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
 /** When something last arrived from the desk, on the clock of `now`; a heartbeat counts. */
 export const heardAt = signal<number | undefined>(undefined);
@@ -14,7 +14,7 @@ export const dataAge = signal<number | undefined>(undefined);
 /** The newest record received. */
 export const lastSeq = signal(0);
 
-/** After this long without a byte, a connection counts as dead: a heartbeat comes every 10 s. */
+/** After this long without a byte, a connection counts as dead, because a heartbeat comes every 10 s. */
 const SILENCE_MS = 25_000;
 const RETRY_MS = [250, 500, 1_000, 2_000, 5_000] as const;
 
@@ -28,8 +28,8 @@ interface Listener {
 }
 
 /**
- * Follows the event stream from after record `from`, while the page is open. After a disconnect, a silence or a skipped record
- * it reconnects at the last received record: the desk sends the missed records first, so none is lost.
+ * Follows the event stream from after record `from`, while the page is open. After a disconnect, a silence or a skipped
+ * record, it reconnects at the last received record. The desk sends the missed records first, so no record is lost.
  */
 export async function follow(from: number, listener: Listener): Promise<never> {
   lastSeq.value = from;
@@ -77,7 +77,7 @@ async function readOnce(gone: AbortController, listener: Listener, onOpen: () =>
       const record = fromJson(data) as JournalRecord;
       const last = lastSeq.peek();
       if (record.seq <= last) return;
-      // A record is missing: reconnect at the last one received.
+      // A record is missing, so reconnect at the last one received.
       if (last > 0 && record.seq > last + 1) {
         gone.abort();
         return;

@@ -25,5 +25,5 @@ export const Choices = (props: {
   </div>
 );
 
-/** Days that a screen looks back or ahead. */
+/** Number of days that a screen looks back or ahead. */
 export const DAYS = { 1: '1 day', 7: '7 days', 30: '30 days' } as const;

@@ -38,7 +38,7 @@ export const Fact = (props: { readonly name: string; readonly children: Componen
   </div>
 );
 
-/** The used or completed share of something. The text beside it states the same. */
+/** The used or completed share of something. The text beside it states the same share. */
 export const Bar = ({
   share,
   label,

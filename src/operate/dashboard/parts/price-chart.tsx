@@ -100,7 +100,7 @@ function usePrices(pair: string | undefined): Signal<readonly Point[]> {
         const fresh = items.filter(({ at }) => since === undefined || at > since);
         if (fresh.length > 0) points.value = [...points.peek(), ...fresh].slice(-POINTS_KEPT);
       } catch {
-        // The chart stays unchanged: the age of the data in the header shows the failure.
+        // The chart stays unchanged; the age of the data in the header shows the failure.
       }
       if (!gone.signal.aborted) timer = setTimeout(() => void read(), EVERY_MS);
     };

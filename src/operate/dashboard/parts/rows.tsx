@@ -20,7 +20,7 @@ interface RowsProps<T> {
   readonly onOpen?: ((row: T) => void) | undefined;
   readonly isOpen?: ((row: T) => boolean) | undefined;
   readonly empty: string;
-  /** Texts of the wide column may wrap. All rows are then in the document: for short lists only. */
+  /** Texts of the wide column may wrap. All rows are then in the document, so use this only for short lists. */
   readonly wraps?: boolean;
   /** Number of visible rows; the space stays reserved if there are fewer. */
   readonly height?: number;

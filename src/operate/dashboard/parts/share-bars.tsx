@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-/** The parts of a sum side by side, in basis points: below zero to the left, above zero to the right. */
+/** The parts of a sum side by side, in basis points; parts below zero are on the left, parts above zero on the right. */
 export function ShareBars(props: {
   /** Name of the sum, for screen readers. */
   readonly label: string;

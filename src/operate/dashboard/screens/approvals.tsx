@@ -119,7 +119,7 @@ function Request(props: {
   );
 }
 
-/** The actions that the desk allows this person on the request, and why not more. */
+/** The actions on the request that the desk allows this person, and why other actions are not allowed. */
 function Answers(props: {
   readonly one: Approval;
   readonly onChoose: (answer: Answer) => void;
@@ -205,7 +205,7 @@ function Decide(props: {
   );
 }
 
-/** The passkey's signature over exactly this request: its hash is the challenge. */
+/** The passkey's signature over exactly this request, whose hash is the challenge. */
 async function assertionOf(hash: string): Promise<unknown> {
   const bytes = hash.match(/../gu)?.map((hex) => Number.parseInt(hex, 16)) ?? [];
   const challenge = btoa(String.fromCodePoint(...bytes))

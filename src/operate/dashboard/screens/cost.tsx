@@ -168,6 +168,6 @@ export function Cost(): JSX.Element {
   );
 }
 
-/** An average price has as many digits as the division returns: eight are enough for people. */
+/** An average price has as many digits as the division returns; eight are enough for people. */
 const averaged = (price: string | undefined): string | undefined =>
   price === undefined ? undefined : String(Number(Number(price).toPrecision(8)));

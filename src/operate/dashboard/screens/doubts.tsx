@@ -11,7 +11,7 @@ import { Verdict } from '../parts/verdict.tsx';
 import { linkTo, route } from '../router.ts';
 import { mayAct } from '../shell.tsx';
 
-/** What is unknown, what does it reserve, when can it be proven? */
+/** What is unknown, what does it reserve, and when can it be proven? */
 export function Doubts(): JSX.Element {
   const read = useRead<{ readonly doubts: readonly Doubt[] }>(
     'doubts',

@@ -50,7 +50,7 @@ const stateOf = ({ error, hibernates_until: hibernates, state }: FleetDesk): str
       ? `hibernates until ${dateTime(hibernates)}`
       : state;
 
-/** One line per mode: even paper and dry run are not added up. */
+/** One line per mode, because not even paper and dry run are added up. */
 const Totals = (props: {
   readonly of: Readonly<Record<string, FleetTotals>> | undefined;
   readonly modes: readonly (string | undefined)[];
@@ -78,7 +78,7 @@ const amounts = (what: string, all: Readonly<Record<string, string>>): readonly 
   return words.length === 0 ? [] : [`${what} ${words.join(' and ')}`];
 };
 
-/** Facts that only a daemon of a fleet has. */
+/** Facts that only a fleet daemon has. */
 const ofFleet = [
   { title: 'Group', isExtra: true, cell: ({ groups = [] }: FleetDesk) => groups.join(', ') },
   { title: 'Owner', isExtra: true, cell: ({ owner = 'none' }: FleetDesk) => owner },

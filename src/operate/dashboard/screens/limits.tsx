@@ -17,7 +17,7 @@ const isKnown = ({ used, max }: Limit): boolean =>
 const usedShare = ({ used, max, is_floor: isFloor }: Limit): number =>
   isFloor === true ? shareOf(max, used) : shareOf(used, max);
 
-/** Which share of each limit is used, with every unknown outcome at its worst? */
+/** Which share of each limit is used, with every unknown outcome at its worst case? */
 export function Limits(): JSX.Element {
   const read = useRead<Page<Limit>>(
     'limits',

@@ -155,7 +155,7 @@ function State({ open }: { readonly open: readonly Alert[] }): JSX.Element {
 
 const REASONS_SHOWN = 4;
 
-/** A page of the runbook, as a link if it is an address. */
+/** A page of the runbook, as a link if it is a URL. */
 const Runbook = ({ of }: { readonly of: string }): JSX.Element =>
   /^https?:\/\//u.test(of) ? (
     <a href={of} target="_blank" rel="noreferrer">

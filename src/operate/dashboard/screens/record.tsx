@@ -113,7 +113,7 @@ export function Record(): JSX.Element {
   );
 }
 
-/** In pages of the journal, only the body names the kind. */
+/** In journal pages, only the body names the kind. */
 const withKind = (record: JournalRecord): JournalRecord => ({ ...record, kind: plain(record.body['kind']) });
 
 function ChainState({ of }: { readonly of: Chain | undefined }): JSX.Element {
@@ -159,7 +159,7 @@ const whoOf = (body: JournalRecord['body']): string =>
       '',
   );
 
-/** The short values of a record, up to the length of a line: the reason first, the others in their order. */
+/** The short values of a record, up to the length of a line. The reason comes first, the others in their order. */
 function contentOf(body: JournalRecord['body']): string {
   const parts: string[] = [];
   for (const [name, value] of Object.entries({ why: undefined, ...body })) {

@@ -20,7 +20,7 @@ export function SignIn(): JSX.Element {
   );
 }
 
-/** The session exists: reloads the page without the secret in its address. */
+/** The session exists. Reloads the page without the secret in its URL. */
 const open = (): void => {
   if (location.pathname === '/') location.reload();
   else location.replace(`/${location.hash}`);

@@ -15,7 +15,7 @@ import { Rows } from '../parts/rows.tsx';
 import { StrategyField } from '../parts/strategy-field.tsx';
 import { ask, linkTo, route } from '../router.ts';
 
-/** Maximum number of slices kept, the newest. */
+/** Maximum number of slices kept; the newest are kept. */
 const KEPT = 2_000;
 const PAGE = 500;
 const PAGES = 4;
@@ -159,7 +159,7 @@ const stateLevels: Readonly<Record<Slice['state'], string>> = {
   missed: 'bad',
 };
 
-/** Compares times as text: a locale-aware order would take as long as a frame. */
+/** Compares times as text, because a locale-aware comparison would take as long as a frame. */
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The price of the last fill. */
@@ -175,7 +175,7 @@ function summaryOf(slices: readonly Slice[], hasPlan: boolean): string {
 /** The slices of the desk or of one strategy: read once, then updated by each record. */
 function useSlices(strategy: string): {
   readonly slices: Signal<readonly Slice[]>;
-  /** Whether the desk has answered: until then the number of slices is unknown. */
+  /** Whether the desk has responded. Until then, the number of slices is unknown. */
   readonly isRead: Signal<boolean>;
   readonly problem: Signal<string | undefined>;
 } {
@@ -195,7 +195,7 @@ function useSlices(strategy: string): {
           const answer: Page<Slice> = await get('slices', { strategy, limit: PAGE, after, order: 'newest' });
           if (isOver) return;
           for (const slice of answer.items) {
-            // Records of the stream after the answer was created are newer than the answer.
+            // Records that the stream sends after the response was created are newer than the response.
             const known = fold.current.get(keyOf(slice));
             if (known === undefined || (known.seq ?? 0) <= (slice.seq ?? 0)) fold.current.put(slice);
           }

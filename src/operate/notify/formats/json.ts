@@ -1,7 +1,10 @@
 import { isoOf } from '../../../core/time.ts';
 import type { Message } from '../message.ts';
 
-/** A message for programs: the body of a generic webhook, and the stdin of a command. Fields are only ever added. */
+/**
+ * A message for programs: the body of a generic webhook, and the stdin of a command. Fields may be added, but are never
+ * removed or changed.
+ */
 export const jsonBody = ({
   key,
   desk,

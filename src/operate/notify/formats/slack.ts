@@ -3,15 +3,12 @@ import type { Message } from '../message.ts';
 
 const HEADER_MAX = 150;
 const TEXT_MAX = 2_900;
-/**
- * Maximum length of all sections. Slack refuses blocks of more than some 13,000 characters together,
- * `msg_blocks_too_long`.
- */
+/** Maximum length of all sections. Slack refuses blocks of more than about 13,000 characters in total (`msg_blocks_too_long`). */
 const ALL_MAX = 9_000;
 
 /**
- * The body for an incoming webhook of Slack. Every text is `plain_text`, in which mentions, links and formatting have
- * no effect; the only link is our own. https://docs.slack.dev/reference/block-kit/
+ * The body for a Slack incoming webhook. Every text is `plain_text`, in which mentions, links and formatting have no
+ * effect; the only link is our own. https://docs.slack.dev/reference/block-kit/
  */
 export function slackBody(message: Message): object {
   let left = ALL_MAX;
@@ -22,7 +19,7 @@ export function slackBody(message: Message): object {
     return [{ type: 'section', text: plain(text, max) }];
   };
   return {
-    // The text on a phone, the only one that Slack parses as markup.
+    // The text on a phone, which is the only text that Slack parses as markup.
     text: escaped(cut(message.title, TEXT_MAX)),
     mrkdwn: false,
     unfurl_links: false,

@@ -6,8 +6,8 @@ const COLOURS = { info: 'default', warning: 'warning', critical: 'attention' } a
 const TEXT_MAX = 6_000;
 
 /**
- * The body for a webhook of Teams (Workflows): an adaptive card. All text is in text runs, which do not support
- * Markdown; a mention needs an entity, and the card has none. https://adaptivecards.io/explorer/TextRun.html
+ * The body for a Teams webhook (Workflows): an adaptive card. All text is in text runs, which do not support Markdown.
+ * A mention needs an entity, and the card contains none. https://adaptivecards.io/explorer/TextRun.html
  */
 export function teamsBody(message: Message): object {
   let left = TEXT_MAX;
