@@ -15,7 +15,7 @@ export interface PortOptions {
   /** Name of the account; default: the first of the exchange. */
   readonly account?: string | undefined;
   readonly clock: Clock;
-  /** From the request to the response, half of it in each direction; 0: in the same tick. */
+  /** Time from the request to the response, half of it in each direction; 0: in the same tick. */
   readonly quoteLatencyMs?: Latency | undefined;
   readonly orderLatencyMs?: Latency | undefined;
   /** Whether the routes beyond the specification are available: balances, pairs, order lookup. */
@@ -28,7 +28,7 @@ export type Latency = number | ((clientId: string | undefined) => number);
 const latencyOf = (latency: Latency, clientId: string | undefined): number =>
   typeof latency === 'number' ? latency : latency(clientId);
 
-/** The exchange as the engine's venue port, without a network: same rules, same limits, on any clock. */
+/** The exchange as the engine's venue port, without a network, with the same rules and limits, on any clock. */
 export function inProcessVenue(exchange: Exchange, options: PortOptions): VenuePort {
   const { clock, quoteLatencyMs = 0, orderLatencyMs = 0, capabilities = 'all' } = options;
   const now = steadyTime(clock);

@@ -9,12 +9,12 @@ import type { Exchange } from './exchange/exchange.ts';
 import type { VenueOptions } from './options/options.ts';
 import type { PriceTape } from './market/price-tape.ts';
 
-/** Version of the file layout and of the replay rules: other versions are refused. */
+/** Version of the file layout and of the replay rules; other versions are refused. */
 const VERSION = 2;
-/** "TrVn": distinguishes the file from databases of other programs. */
+/** "TrVn", which distinguishes the file from databases of other programs. */
 const APPLICATION_ID = 0x54_72_56_6e;
 
-/** Settings that a restart may change: they concern access, not the accounts. */
+/** Settings that a restart may change, because they concern access, not the accounts. */
 const FREE: ReadonlySet<string> = new Set([
   'host',
   'port',
@@ -35,19 +35,20 @@ export interface StateSetup {
 }
 
 /**
- * The file that lets a venue survive its process: every action on the exchange, in order, written before its response
- * leaves. A restart replays them all and arrives at the same accounts, orders, quotes and ids.
+ * The file that lets a venue survive its process. It contains every action on the exchange, in order, and each is
+ * written before its response leaves. A restart replays them all and arrives at the same accounts, orders, quotes and
+ * ids.
  *
- * A killed process loses nothing that a client received a response to. A machine that loses power may lose the last
+ * A killed process loses no action for which a client received a response. A machine that loses power may lose the last
  * actions.
  */
 export class StateFile {
-  /** When the venue first opened: the start of its market. */
+  /** When the venue first opened, which is the start of its market. */
   readonly startedAt: Instant;
   private readonly db: DatabaseSync;
   private readonly file: string;
 
-  /** @throws OperatorError (`storage`, `config`) when the file cannot be used, is in use, or belongs to another venue. */
+  /** @throws OperatorError (`storage`, `config`) if the file cannot be used, is in use, or belongs to another venue. */
   constructor(file: string, setup: StateSetup) {
     this.file = file;
     const world = worldOf(setup);
@@ -66,7 +67,7 @@ export class StateFile {
     this.startedAt = instant(Number(this.read('started_at')));
   }
 
-  /** Replays the file, and records all further actions. Returns the time of the last one. */
+  /** Replays the file, and records all later actions. Returns the time of the last replayed action. */
   attach(exchange: Exchange, drilling: <T>(drill: OrderDrill, work: () => T) => T): Instant {
     let last = this.startedAt;
     for (const row of this.db.prepare('SELECT body FROM deeds ORDER BY seq').iterate()) {

@@ -33,10 +33,10 @@ export interface RunningVenue {
   readonly accounts: readonly AccountAccess[];
   /** Token of each account, in the order of the settings. */
   readonly tokens: readonly string[];
-  /** Token of the enterprise partner, which issues tokens of the accounts. */
+  /** Token of the enterprise partner, who issues tokens for the accounts. */
   readonly partnerToken: string;
   readonly exchange: Exchange;
-  /** `http://127.0.0.1:PORT` of the admin API; `undefined` when it was not asked for. */
+  /** `http://127.0.0.1:PORT` of the admin API; `undefined` if it was not requested. */
   readonly adminUrl: string | undefined;
   /** Drops every connection and frees the port. */
   close(): Promise<void>;
@@ -48,9 +48,9 @@ export interface VenueWorld extends ServerHooks {
   readonly feedFaults?: FeedFaults | undefined;
   /** A plan of faults for requests, and for messages unless `feedFaults` is given. */
   readonly faults?: Faults | undefined;
-  /** Starts the admin API on loopback; it needs `faults`. */
+  /** Whether to start the admin API on loopback, which needs `faults`. */
   readonly admin?: { readonly token: string; readonly port?: number | undefined } | undefined;
-  /** Reads the price files that the options name; without it, they may name none. */
+  /** Reads the price files that the options name. Without this function, the options may name none. */
   readonly loadTape?: LoadTape | undefined;
   /** File that stores the actions on the venue, so that its state survives the process. Omitted: the state is lost. */
   readonly stateFile?: string | undefined;
@@ -79,7 +79,7 @@ export async function startVenue(
     script: scriptOf(script, faults),
   });
   const feeds = new Feeds(app.server, { exchange, options, clock, now, faults: feedFaults });
-  // Due events happen without a request as well: orders fill, withdrawals end, feeds report it.
+  // Due events also happen without a request: orders fill, withdrawals end, and feeds report this.
   const beats = interval(ADVANCE_MS, clock.scheduler).subscribe(() => {
     exchange.advance(now());
   });
@@ -114,7 +114,7 @@ export async function startVenue(
   };
 }
 
-/** The script of the code takes precedence over the plan. */
+/** A script from the code takes precedence over the plan. */
 function scriptOf(script: ServerHooks['script'], faults: Faults | undefined): ServerHooks['script'] {
   if (faults === undefined) return script;
   return (seen) =>
@@ -122,7 +122,7 @@ function scriptOf(script: ServerHooks['script'], faults: Faults | undefined): Se
     faultOf(faults.request({ at: seen.at, what: `${seen.method} ${seen.route}`, account: seen.account }));
 }
 
-/** A new exchange, or the one restored from a file; its time continues from where it stopped. */
+/** A new exchange, or one restored from a file, whose time continues from where it stopped. */
 function openExchange(setup: {
   readonly options: VenueOptions;
   readonly tapes: ReadonlyMap<string, PriceTape>;
@@ -138,7 +138,7 @@ function openExchange(setup: {
   }
   const state = new StateFile(file, { options, tapes, now: real() });
   const exchange = new Exchange({ options, tapes, startedAt: state.startedAt });
-  // The clock of the machine may have been set back since, but the time of the venue never goes back.
+  // The machine's clock may have been set back since, but the venue's time never goes back.
   const lagMs = Math.max(0, state.attach(exchange, drilling) - real());
   return { exchange, now: () => after(real(), lagMs), state };
 }

@@ -48,7 +48,7 @@ export interface SizeFields<Plan> {
   readonly quote: keyof Plan & string;
 }
 
-/** Rejects an amount in the wrong currency of the pair, and names the field that takes it. */
+/** Rejects an amount in the wrong currency of the pair, and names the field that accepts this currency. */
 export function checkUnits<Plan extends { readonly pair: string }>(
   plan: Plan,
   { base, quote }: SizeFields<Plan>,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isAmountText, ratio } from '../core/money.ts';
 import { checkZone, parseDuration, parseTime } from '../core/time.ts';
 
-/** Fields that strategies and the config share. Messages are for the operator: what is wrong, what to write instead. */
+/** Fields that strategies and the config share. Messages tell the operator what is wrong and what to write instead. */
 
 const bareNumber = 'write amounts in quotes, such as "1.5": a bare YAML number may lose digits';
 
@@ -51,7 +51,7 @@ export const amountOf = (what: string) =>
     )
     .describe(what);
 
-/** Returns a check that reads the text; the error of the reader becomes the message. */
+/** Returns a check that reads the text. The reader's error becomes the message. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- a refinement of zod
 export const reads =
   (read: (text: string) => unknown) => (value: string, context: z.RefinementCtx<string>) => {

@@ -20,11 +20,11 @@ export interface View {
   /** Returns the newest reference price of a pair; `undefined` if there is none or it is stale. */
   reference(pair: string): ReferencePrice | undefined;
   /**
-   * Returns the volume of the pair that the market has traded since its day began, base currency, from the newest report; a lower
-   * figure starts a new day. `undefined` when unknown or too old.
+   * Returns the volume of the pair that the market has traded since its day began, in base currency, from the newest
+   * report. A lower figure starts a new day. `undefined` if unknown or too old.
    */
   volume(pair: string): Quantity | undefined;
-  /** Whether the pair is delisted: it keeps its last price and can no longer be bought. Known only in backtests. */
+  /** Whether the pair is delisted, so that it keeps its last price and can no longer be bought. Known only in backtests. */
   isDelisted(pair: string): boolean;
   /** Returns the newest `count` finished bars of a pair, oldest first, among those that the strategy requested; fewer if fewer exist. */
   bars(pair: string, intervalMs: number, count: number): readonly Bar[];
@@ -39,8 +39,8 @@ export interface View {
   /** Returns the risk mode of a pair; `undefined` if unknown or too old. */
   modeOf(pair: string): RiskMode | undefined;
   /**
-   * Returns the largest order of a pair, base currency, within the limits per order at its reference price; `undefined` without a
-   * limit or a price.
+   * Returns the largest order of a pair, in base currency, within the per-order limits at its reference price;
+   * `undefined` if there is no limit or no price.
    */
   orderMax(pair: string, side: Side): Quantity | undefined;
   /** Values the currencies of `targets` and cash in cash; `undefined` when a price is missing or nothing is held. */
@@ -49,7 +49,7 @@ export interface View {
   accountValue(basis: Basis): { readonly value: Money; readonly unpriced: readonly string[] };
 }
 
-/** The result of a step: plain data, recorded before any of it takes effect. */
+/** The result of a step: plain data, which is recorded before any of it takes effect. */
 export interface Step<State> {
   readonly state: State;
   readonly waits: readonly Wait[];
@@ -62,13 +62,14 @@ export interface Step<State> {
   readonly note?: string | undefined;
   /** Set when the strategy has ended. */
   readonly finished?: Reason | undefined;
-  /** Why the step failed: the desk discards the rest of the step and pauses the strategy until a person resumes it. */
+  /** Why the step failed. The desk then discards the rest of the step and pauses the strategy until a person resumes it. */
   readonly fault?: string | undefined;
 }
 
 /**
- * A planned slice, for `validate`, `plan` and progress. It also sets the caps of the controls: more slices with an order than
- * planned, or a slice above 1.5 times its plan, halt the desk. A kind whose sizes shift returns none and gives a `ceiling`.
+ * A planned slice, for `validate`, `plan` and progress. It also sets the caps of the controls. More slices with an
+ * order than planned, or a slice above 1.5 times its plan, halt the desk. A kind whose sizes shift returns no planned
+ * slices, and gives a `ceiling` instead.
  */
 export interface Slot {
   readonly slice: number;
@@ -105,14 +106,14 @@ export interface Occurrence {
   readonly closed?: string | undefined;
 }
 
-/** Expected cost of a plan against the price at its start, in basis points of its value. Positive is bad. */
+/** Expected cost of a plan compared with the price at its start, in basis points of its value. Positive is bad. */
 export interface Estimate {
   readonly costBps: number;
   /** Standard deviation of the cost, from the market alone. */
   readonly riskBps: number;
 }
 export interface Forecast extends Estimate {
-  /** The same total in equal slices over the same window, to compare with. */
+  /** The same total in equal slices over the same window, for comparison. */
   readonly even: Estimate;
 }
 
@@ -133,7 +134,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Facts for checking parameters without a venue. */
+/** Facts with which parameters are checked without a venue. */
 export interface CheckWorld {
   minimum(pair: string): Minimum;
   /** Returns the base and quote currency of a pair, if known without asking the venue. */
@@ -161,18 +162,21 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   needsValuation?(params: Params): boolean;
   /** Whether steps use the venue's credit terms: funding rates and risk modes. */
   readonly needsTerms?: boolean | undefined;
-  /** Whether the times and sizes of its slices follow from document, clock and fills alone: no price or volume changes them. */
+  /**
+   * Whether the times and sizes of its slices follow from document, clock and fills alone, so that no price or volume
+   * changes them.
+   */
   readonly isTimed?: boolean | undefined;
   /**
-   * Returns why a person cannot start an occurrence now; `undefined` if they can, and a step on `run` then starts it. Omitted by
-   * kinds without occurrences.
+   * Returns why a person cannot start an occurrence now. `undefined` if they can, in which case a step on `run` starts
+   * it. Omitted by kinds without occurrences.
    */
   runFault?(state: State, params: Params, at: Instant): string | undefined;
   /** Whether another document may replace the running one without leaving a decision unfinished. */
   isReplaceable?(state: State): boolean;
   /**
-   * Whether `plan` computes a decision on the current account: for kinds that know no slot in advance and decide a whole round at
-   * once.
+   * Whether `plan` computes a decision based on the current account. This is for kinds that know no slot in advance and
+   * decide a whole round together.
    */
   readonly isEstimated?: boolean | undefined;
   /** Checks across fields. */
@@ -180,9 +184,9 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   /** Takes the first step of a run that starts at `begunAt`. */
   start(params: Params, begunAt: Instant, view: View): Step<State>;
   step(state: State, wake: Wake, params: Params, context: Context): Step<State>;
-  /** Returns how much of the parent has traded, from the state; omitted by kinds without a total, `undefined` between two parents. */
+  /** Returns how much of the parent has traded, from the state. Omitted by kinds without a total; `undefined` between two parents. */
   progress?(state: State, params: Params): ParentProgress | undefined;
-  /** Returns the slots ahead, if times and sizes are fixed in advance. The controls hold the run to them. */
+  /** Returns the remaining slots, if times and sizes are fixed in advance. The controls hold the run to these slots. */
   slots(params: Params, begunAt: Instant, known: Precisions | undefined): readonly Slot[];
   /** Returns the times of a run at which it decides on sizes that are unknown in advance. */
   looks?(params: Params, begunAt: Instant): readonly Instant[];
@@ -191,15 +195,15 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   /** Returns the bounds of a run, for a kind that knows its total but not its slots. The controls enforce them. */
   ceiling?(params: Params, instrument: Instrument): Ceiling;
   /**
-   * Returns the next `count` times after `from` at which the calendar lets the strategy run, or one closed time with its reason if
-   * none is open within a year. Empty when no time is ahead, `undefined` without a calendar.
+   * Returns the next `count` times after `from` at which the calendar lets the strategy run, or one closed time with
+   * its reason if none is open within a year. Empty if there is no later time; `undefined` if there is no calendar.
    */
   occurrences?(params: Params, from: Instant, count: number): readonly Occurrence[] | undefined;
   /** Returns notes for people, shown by `plan`, such as what happens when a trade fails. */
   notes?(params: Params): readonly string[];
   /** Returns the sizes to probe for the strategy. */
   ladder?(params: Params): LadderWish | undefined;
-  /** Returns the expected cost of the slots ahead, if the kind has a cost model. */
+  /** Returns the expected cost of the remaining slots, if the kind has a cost model. */
   forecast?(params: Params, begunAt: Instant, known: Precisions | undefined): Forecast | undefined;
 }
 
@@ -208,15 +212,15 @@ export interface Context {
   readonly view: View;
 }
 
-/** Ties the types of parameters and state together, then erases them: the registry holds kinds of any shape. */
+/** Ties the types of parameters and state together, then erases them, because the registry holds kinds of any shape. */
 export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>): AnyStrategy {
   return {
     ...kind,
     bind(raw) {
       const params = kind.params.parse(raw);
-      // A state from the last step needs no parsing; one from a journal is parsed by its schema.
+      // A state from the last step needs no parsing; a state from a journal is parsed by its schema.
       let made: Step<State> | undefined;
-      // The code of a module may run in another process: it is called once, on first use.
+      // A module's code may run in another process, so it is called only once, on first use.
       let bars: readonly BarWish[] | undefined;
       const read = (state: unknown): State => {
         if (made !== undefined && state === made.state) return made.state;
@@ -252,7 +256,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
   };
 }
 
-/** A strategy with its parameters inside. States are plain JSON between steps. */
+/** A strategy bound to its parameters. States are plain JSON between steps. */
 export interface BoundStrategy {
   readonly pairs: readonly string[];
   readonly bars: readonly BarWish[];

@@ -2,15 +2,15 @@ import * as shared from '../core/money.ts';
 import type { AnyAmount } from '../core/money.ts';
 
 /**
- * The helpers of `money.ts` for modules. They return separate copies: the program shares some of its amounts, and a
- * module that changes one must not change the desk's amounts.
+ * The helpers of `money.ts` for modules. They return separate copies, because the program shares some of its amounts,
+ * and a module that changes an amount must not change the desk's.
  */
 const own =
   <Given extends readonly unknown[], A extends AnyAmount>(make: (...given: Given) => A) =>
   (...given: Given): A =>
     shared.apart(make(...given));
 
-/** These four take text only, because a number may already have lost digits. */
+/** These four accept only text, because a number may already have lost digits. */
 export const price = own(shared.price);
 export const quantity = own(shared.quantity);
 export const money = own(shared.money);

@@ -93,7 +93,7 @@ export type Wait =
       readonly above: Quantity | string;
       readonly notBefore?: number | undefined;
     }
-  /** Holdings that leave a band around their target weights, not before an instant. */
+  /** Portfolio weights that leave a band around their targets, not before an instant. */
   | {
       readonly on: 'drift';
       readonly targets: Readonly<Record<string, string>>;
@@ -126,7 +126,7 @@ export interface Outcome {
   readonly filledAmount: Money;
 }
 
-/** A trade that a kernel wants now, in the unit of the declared total: `quantity` for `total_quantity`, else `notional`. */
+/** A trade that a kernel wants now, in the unit of the declared total: `quantity` for `total_quantity`, otherwise `notional`. */
 export interface Intent {
   readonly pair: string;
   readonly side: Side;
@@ -150,7 +150,7 @@ export interface Step<State> {
   readonly intents?: readonly Intent[] | undefined;
   /** Explanation for people, stored in the journal. */
   readonly note?: string | undefined;
-  /** The kernel wants nothing more. The strategy ends once its open intents have ended. */
+  /** Whether the kernel wants nothing more. The strategy then ends once its open intents have ended. */
   readonly finished?: boolean | undefined;
 }
 
@@ -173,7 +173,7 @@ export interface Kernel<Params, State> {
   bars?(params: Params): readonly BarWish[];
   /** Takes the first step of a life. */
   start(params: Params, view: View): Step<State>;
-  /** Takes the next step, after a wait came true or an intent ended. */
+  /** Takes the next step, after a wait was met or an intent ended. */
   step(state: State, wake: Wake, params: Params, view: View): Step<State>;
 }
 

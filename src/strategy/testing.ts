@@ -1,6 +1,6 @@
 /**
- * `tranche/strategy/testing`: runs a kernel without an engine, a venue or a clock. It checks each step by the same rules as the
- * desk and passes the kernel the same copies, so that a kernel behaves here as on a desk.
+ * `tranche/strategy/testing`: runs a kernel without an engine, a venue or a clock. It checks each step by the same
+ * rules as the desk and passes the kernel the same copies, so that a kernel behaves here as it does on a desk.
  */
 import { barMs, lastEnd } from '../core/bar.ts';
 import type { Bar } from '../core/bar.ts';
@@ -89,7 +89,10 @@ export interface KernelTest {
   /** Every step so far, oldest first. */
   readonly steps: readonly TestStep[];
   readonly isFinished: boolean;
-  /** Why a desk would pause the strategy: the kernel threw, or broke a rule of its document. The kernel then takes no further step. */
+  /**
+   * Why a desk would pause the strategy, because the kernel threw an error or broke a rule of its document. The kernel
+   * then takes no further step.
+   */
   readonly fault: string | undefined;
   /** Advances time by an ISO 8601 duration and wakes the kernel whenever a wait is met on the way. Prices stay. */
   advance(duration: string): void;
@@ -99,13 +102,16 @@ export interface KernelTest {
   balance(currency: string, amount: string): void;
   /** Advances time to the end of the current interval and adds its bar. The close becomes the price. */
   bar(pair: string, interval: string, bar: TestBar): void;
-  /** Fills an open intent, whole or in part, at the given price, else at the market price, else at its limit. Updates the balances. */
+  /**
+   * Fills an open intent, in whole or in part, at the given price, otherwise at the market price, otherwise at its
+   * limit. Updates the balances.
+   */
   fill(number: number, of?: { readonly price?: string; readonly quantity?: string }): void;
   /** Ends an open intent without a trade. */
   skip(number: number, reason?: Reason): void;
 }
 
-/** Starts a kernel with a document. @throws Error with the reason when a desk would reject the document or its `params`. */
+/** Starts a kernel with a document. @throws Error with the reason if a desk would reject the document or its `params`. */
 export function testKernel<Params, State>(
   kernel: Kernel<Params, State>,
   document: TestDocument,

@@ -19,7 +19,7 @@ import { reachableRoutes } from './routes.ts';
 
 /**
  * All account routes that trading does not need, for the operator at the command line. The daemon never has this
- * client: its route table (`tradingRoutes`) contains no route that withdraws, whitelists or approves.
+ * client, because its route table (`tradingRoutes`) contains no route that withdraws, whitelists or approves.
  */
 export interface AccountVenueOptions {
   readonly http: VenueHttp;
@@ -83,7 +83,7 @@ type Result<Name extends RouteName> = Observable<z.output<(typeof venueRoutes)[N
  */
 export interface AccountVenue {
   balances(): Result<'balances'>;
-  /** One page, 1 request a 10 s. */
+  /** One page; 1 request per 10 s. */
   transactions(ask: TransactionsAsk): Observable<z.output<typeof transactionDetailsSchema>>;
   currencies(): Observable<z.output<typeof currencyDetailsSchema>>;
   pairs(): Result<'pairs'>;
@@ -92,12 +92,12 @@ export interface AccountVenue {
   history(ask: { from: Instant; to?: Instant | undefined; interval: 3600 | 86400 }): Result<'history'>;
   trades(ask: { limit?: number | undefined; after?: string | undefined }): Result<'trades'>;
   orders(which: 'open' | 'done', ask: OrdersAsk): Result<'openOrders'>;
-  /** By the id of the venue or of the client. */
+  /** Finds an order by the venue's id or the client's. */
   order(id: string): Observable<z.output<typeof orderViewSchema>>;
   cancel(id: string): Result<'cancel'>;
   cancelSeveral(ids: readonly string[]): Result<'cancelSeveral'>;
   cancelAll(): Result<'cancelAll'>;
-  /** In the currency. `channel`: wires of usd. */
+  /** In units of the currency. `channel`: for usd wires. */
   withdrawFee(currency: string, channel?: string): Result<'withdrawFee'>;
   /** Moves money. */
   withdraw(request: WithdrawalRequest): Result<'withdraw'>;
@@ -130,7 +130,7 @@ interface Brought extends Pick<Exchange, 'query' | 'body'> {
   readonly path?: readonly string[];
 }
 
-/** The same route, read in more detail. */
+/** The same route, with its response read in more detail. */
 const detailed = <T>(route: VenueRoute, schema: z.ZodType<T>): Answered<T> => ({
   ...route,
   reply: { ...route.reply, schema },
@@ -202,8 +202,8 @@ export function accountVenue(options: AccountVenueOptions): AccountVenue {
 }
 
 /**
- * A call may have been executed unless the venue clearly refused it: for example after a 5xx, or a success status
- * with an invalid body.
+ * A call may have been executed unless the venue clearly refused it. This is so, for example, after a 5xx, or after a
+ * success status with an invalid body.
  */
 const unlessRefused =
   <T>(attempt: string) =>

@@ -91,7 +91,7 @@ function must<T>(attempt: string, reply: Reply, answer: Parsed<T>): T {
   throw errorOf(attempt, reply, answer.answer);
 }
 
-/** The error of a read whose reply does not answer the request. */
+/** The error for a read whose reply does not fit the request. */
 function errorOf(attempt: string, { status, retryAfterMs }: Reply, failure: Failure): VenueError {
   const said = failure.kind === 'error' ? failure.error : failure.why;
   const detail = { applied: 'no', sent: true, attempt, status, said, retryAfterMs } as const;
@@ -120,7 +120,7 @@ export const answered =
       }),
     );
 
-/** With a status there was at least the head of a response. */
+/** If there is a status, at least the head of a response arrived. */
 function lostOf(error: VenueError): Failure {
   const why = error.cause instanceof Error ? `${error.code}: ${error.cause.message}` : error.code;
   if (error.status !== undefined) return { kind: 'garbled', status: error.status, why };

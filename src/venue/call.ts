@@ -15,7 +15,7 @@ export interface Reply {
   readonly body: string;
   /** Names in lower case. */
   readonly headers: Headers;
-  /** From `retry-after`, when it is a number of seconds above 0 and at most 300. */
+  /** From `retry-after`, if that is a number of seconds above 0 and at most 300. */
   readonly retryAfterMs: number | undefined;
   /** When the first byte of the request left. */
   readonly sentAt: Monotonic;
@@ -41,8 +41,8 @@ export interface CallOptions {
 
 /**
  * One exchange, as undici reports it. Settles once: with a complete response, or with an error that states whether
- * money may have moved. undici calls `onRequestStart` right before it writes, so a call that never started sent
- * nothing.
+ * money may have moved. The library undici calls `onRequestStart` right before it writes, so a call that never started
+ * sent nothing.
  */
 export class Call implements Dispatcher.DispatchHandler {
   readonly #options: CallOptions;
@@ -156,7 +156,7 @@ export class Call implements Dispatcher.DispatchHandler {
     this.#phase = 'settled';
     const { route, attempt, clean, failed } = this.#options;
     const hasAnswer = this.#status !== 0;
-    // undici's own error is dropped: it may contain bytes of the response or of the socket.
+    // undici's own error is dropped, because it may contain bytes of the response or of the socket.
     const cause = new Error(clean(why));
     const error = new VenueError({
       code,

@@ -48,7 +48,7 @@ function factsOf(seen: PeerCertificate | undefined): string {
 const nameIn = (holder: Partial<PeerCertificate['subject']> | undefined): string =>
   [holder?.CN ?? holder?.O ?? 'nobody'].flat().join(', ');
 
-/** Captures the certificate of a connection before verification: a refused connection no longer provides it. */
+/** Captures the certificate of a connection before verification, because a refused connection no longer provides it. */
 export function certificateOf(socket: unknown): () => PeerCertificate | undefined {
   let seen: PeerCertificate | undefined;
   if (socket instanceof TLSSocket)
@@ -61,8 +61,8 @@ export function certificateOf(socket: unknown): () => PeerCertificate | undefine
 export type ConnectOptions = NonNullable<Parameters<typeof buildConnector>[0]>;
 
 /**
- * undici connections that fail with `CertificateRefused` when the certificate is the cause. `onRefused` is called once per reason until a
- * connection succeeds.
+ * Connections of undici that fail with `CertificateRefused` if the certificate is the cause. `onRefused` is called once
+ * per reason until a connection succeeds.
  */
 export function judgedConnector(
   options: ConnectOptions,

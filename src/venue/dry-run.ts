@@ -22,12 +22,12 @@ const QUOTES_MAX = 1_000;
  * balance.
  */
 const ROWS_OF_TRADES_MAX = 100;
-/** Maximum number of rows kept: simulated ones, and the displayed form of real ones. */
+/** Maximum number of rows kept, both simulated rows and real rows in their displayed form. */
 const ROWS_MAX = 20_000;
 
 /**
- * The real venue, except for orders: answers them from the real quote, and never sends them. Adds their effect to the
- * balances and their rows to the transactions, so that the engine sees the resulting account.
+ * The real venue, except for orders. Orders are never sent; the response to an order comes from the real quote. Their
+ * effect is added to the balances and their rows to the transactions, so that the engine sees the resulting account.
  */
 export function dryRunVenue(venue: VenuePort, { clock, past }: DryRunOptions): VenuePort {
   const quotes = new Map<string, Quote>();
@@ -94,7 +94,7 @@ export function dryRunVenue(venue: VenuePort, { clock, past }: DryRunOptions): V
       venue.transactions(query).pipe(
         map((rows) => {
           const shown = imagined.present(rows);
-          // The last page: simulated rows are newer than all real rows read before them.
+          // The last page, because simulated rows are newer than all real rows that were read before them.
           return rows.length < query.limit ? [...shown, ...imagined.rows(query.from)] : shown;
         }),
       ),
@@ -165,8 +165,8 @@ function legsOf({ side, base, amount, pair }: Trade): readonly (readonly [string
 }
 
 /**
- * How to show a real row that came after a simulated trade: with a new id, and with the effect of the simulated
- * trades on its balance.
+ * How to show a real row that came after a simulated trade. It gets a new id, and its balance includes the effect of
+ * the simulated trades.
  */
 interface Shown {
   readonly id: number;
@@ -174,8 +174,8 @@ interface Shown {
 }
 
 /**
- * Simulated trades as rows among the real ones. An account's past never changes: a row has the same id and balance in every
- * read of this process, so later rows, real or simulated, come after it.
+ * Simulated trades as rows among the real ones. An account's past never changes. A row has the same id and balance in
+ * every read of this process, so later rows, real or simulated, come after it.
  */
 class ImaginedTrades {
   /** Trades that no read has shown yet. */
@@ -185,7 +185,7 @@ class ImaginedTrades {
   readonly #moved = new Map<string, Quantity>();
   /** By currency: the trades that have rows. */
   readonly #shownMoved = new Map<string, Quantity>();
-  /** Newest real balance seen of each currency: a later page may name fewer. */
+  /** Newest real balance seen for each currency, because a later page may name fewer currencies. */
   readonly #real = new Map<string, { readonly id: number; readonly balance: Quantity }>();
   /** Real rows up to this id were read before any trade was shown, so they appear unchanged. */
   #plainUpTo = 0;

@@ -19,12 +19,12 @@ import type { Turns } from './turns.ts';
 /** One request. */
 export interface Exchange {
   readonly method: Method;
-  /** Below the base address: `/v1/currency`. */
+  /** Path below the base URL: `/v1/currency`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
   /** JSON. */
   readonly body?: string | undefined;
-  /** For the whole exchange, connecting included. */
+  /** Time limit for the whole exchange, including connecting. */
   readonly timeoutMs: number;
   /** Maximum number of bytes of the response, if fewer than the route allows. */
   readonly capBytes?: number | undefined;
@@ -44,15 +44,18 @@ export interface VenueHttp {
    * soon as a byte of a route that moves money may have left.
    */
   exchange(request: Exchange): Observable<Reply>;
-  /** How far the venue's clock is certainly ahead of ours, ms, by its last response with a date; negative: behind. */
+  /**
+   * How far the venue's clock is certainly ahead of ours, in ms, according to its last response with a date; a negative
+   * value means behind.
+   */
   skewMs(): number | undefined;
-  /** Opens connections ahead of `at_once` exchanges, so that `wanted` are ready. */
+  /** Opens connections ahead of `at_once` exchanges, so that `wanted` connections are ready. */
   warm(wanted: number): void;
-  /** Sanitizes text of the venue for display: short, on one line, without the token. */
+  /** Sanitizes the venue's text for display, so that it is short, on one line, and without the token. */
   clean(text: string): string;
   /**
-   * From now on, no request that moves money leaves until the process ends. Requests already sent are still
-   * answered.
+   * From now on, no request that moves money leaves until the process ends. Requests that were already sent still get
+   * their responses.
    */
   shut(): void;
   /** Closes all connections; requests in flight fail. */
@@ -61,14 +64,14 @@ export interface VenueHttp {
 
 export interface HttpOptions {
   readonly baseUrl: string;
-  /** Read for every request, and never stored. */
+  /** The token, which is read for every request and never stored. */
   readonly token: VenueToken;
   /** The only routes that can be reached. */
   readonly routes: readonly Route[];
   readonly clock: Clock;
   /** Version of Tranche, for `user-agent`. */
   readonly version: string;
-  /** Time limit for a connection, for the first byte of a response, and between two pieces of it. */
+  /** Time limit for a connection, for the first byte of a response, and between two pieces of the response. */
   readonly connectTimeoutMs?: number | undefined;
   readonly headersTimeoutMs?: number | undefined;
   readonly bodyTimeoutMs?: number | undefined;
@@ -142,7 +145,7 @@ export function venueHttp(options: HttpOptions): VenueHttp {
         ...outgoing,
         path: prefix + outgoing.path,
         body: outgoing.body ?? null,
-        // A spare carries one request only: undici would not write the second one immediately.
+        // A spare connection carries only one request, because undici would not write the second one immediately.
         reset: spare !== undefined,
       },
       call,
@@ -169,7 +172,7 @@ export interface Outgoing {
   readonly method: Method;
   /** With the query. */
   readonly path: string;
-  /** Names and values in turn. */
+  /** Names and values, alternating. */
   readonly headers: string[];
   readonly body: string | undefined;
 }
@@ -220,8 +223,8 @@ export function exchanges(
           failed: (error) => subscriber.error(error),
         });
         subscriber.add(() => call.abandon());
-        // undici's own timeouts have a resolution of about a second, and none limits the whole exchange, so a very slow
-        // response would not trigger them.
+        // The timeouts of undici have a resolution of about a second, and none limits the whole exchange, so a very
+        // slow response would not trigger them.
         subscriber.add(clock.scheduler.schedule(() => call.expire(), request.timeoutMs));
         const headers = [
           'authorization', `Bearer ${token.reveal()}`,

@@ -4,8 +4,8 @@ import type { LookupFunction } from 'node:net';
 import { OperatorError } from '../core/errors.ts';
 
 /**
- * Checks an address of the venue: encrypted, or on this machine; no user, password, query or fragment; no address
- * that maps to another one.
+ * Checks a URL of the venue. It must be encrypted or on this machine, must not contain a user, password, query or
+ * fragment, and must not be an address that maps to another one.
  *
  * @throws OperatorError `config`. The message omits the address if it may contain a password.
  */
@@ -47,7 +47,7 @@ export function isLoopback(address: string): boolean {
   return url !== null && LOOPBACK.test(url.hostname);
 }
 
-/** The common part of two addresses of one server: scheme, name and port; `wss` counts as `https`. */
+/** The part that two URLs of one server have in common: scheme, name and port; `wss` counts as `https`. */
 export function originOf(address: string): string | undefined {
   return URL.parse(address)?.origin.replace(/^ws/u, 'http');
 }
@@ -65,12 +65,12 @@ export const lookupHere: LookupFunction = (host, options, done) => {
   });
 };
 
-/** Created on first use: a backtest opens no connection. */
+/** Created on first use, because a backtest opens no connection. */
 interface Networks {
   readonly here: BlockList;
   /** Addresses that no venue can have, including those where cloud machines serve their credentials. */
   readonly nowhere: BlockList;
-  /** IPv6 forms that embed an IPv4 address: here they could only serve to bypass lists like these. */
+  /** IPv6 forms that embed an IPv4 address. Here, they could only serve to bypass lists like these. */
   readonly disguised: BlockList;
 }
 let known: Networks | undefined;

@@ -13,12 +13,12 @@ export interface Preconnections {
 }
 
 /**
- * undici lets one turn of the event loop pass before it writes to a used connection, in order to see bytes of a
- * closing or cheating peer first. A connection that has carried no request needs no such check, so undici writes to
- * it in the tick of `dispatch`. It is also the only kind of connection for which "not sent" is certain.
+ * undici lets one turn of the event loop pass before it writes to a used connection, so that it first sees bytes of a
+ * closing or cheating peer. A connection that has carried no request needs no such check, so undici writes to it in the
+ * tick of `dispatch`. It is also the only kind of connection for which "not sent" is certain.
  *
- * A spare that the peer closes, or that idles for longer than the keep-alive of `make`, is dropped; no call waits for
- * it.
+ * A spare connection that the peer closes, or that idles for longer than the keep-alive of `make`, is dropped; no call
+ * waits for it.
  */
 export function preconnect(make: () => Client): Preconnections {
   const opening = new Set<Client>();
@@ -66,7 +66,7 @@ export function preconnect(make: () => Client): Preconnections {
   };
 }
 
-/** A request that connects and then throws right before its first byte: undici drops it and keeps the connection. */
+/** A request that connects and then throws right before its first byte, so that undici drops it and keeps the connection. */
 function connectOnly(connected: () => void, failed: () => void): Dispatcher.DispatchHandler {
   let hasConnected = false;
   return {
@@ -78,7 +78,7 @@ function connectOnly(connected: () => void, failed: () => void): Dispatcher.Disp
       if (hasConnected) connected();
       else failed();
     },
-    // undici requires these callbacks; this request never gets that far.
+    // undici requires these callbacks, but this request never gets that far.
     onResponseStart: () => undefined,
     onResponseData: () => undefined,
     onResponseEnd: () => undefined,

@@ -9,7 +9,7 @@ export interface Route {
   readonly path: string;
   /** Maximum number of bytes of a response. */
   readonly capBytes: number;
-  /** Whether a request that fails after its first byte may have moved money: such errors carry `applied: 'unknown'`. */
+  /** Whether a request that fails after its first byte may have moved money. Such errors have `applied: 'unknown'`. */
   readonly movesMoney?: boolean | undefined;
 }
 
@@ -30,7 +30,7 @@ const reachable = ({ method, path, answerBytes = ANSWER_BYTES_MAX, movesMoney }:
 });
 
 /**
- * The routes that trading needs: no withdrawal, no whitelist, no approval rule.
+ * The routes that trading needs. They include no withdrawal, no whitelist and no approval rule.
  *
  * @throws OperatorError `config` when `sellPath` leads anywhere but to orders.
  */
@@ -47,7 +47,7 @@ export function tradingRoutes(capabilities: Capabilities, sellPath: string | und
   ];
 }
 
-/** Finds the route of a call; `undefined` without one. */
+/** Finds the route of a call; `undefined` if there is none. */
 export type FindRoute = (method: Method, path: string) => Route | undefined;
 
 export function routeFinder(routes: readonly Route[]): FindRoute {

@@ -4,7 +4,7 @@ import type { Redactor } from '../core/text/redact.ts';
 
 /** Maximum number of characters of the venue's text in logs, errors and the journal. */
 const SAID_MAX = 200;
-/** Shorter tokens occur in any text, so the venue's text is not changed for them. */
+/** Length below which tokens occur in any text, so that the venue's text is not changed because of them. */
 const TOKEN_LENGTH_MIN = 8;
 const MARK = '[token]';
 
@@ -18,7 +18,7 @@ function redactorOf(secrets: readonly string[]): Redactor {
   return latest.redact;
 }
 
-/** A token of the venue. It may be replaced while requests are in flight; the old one remains secret. */
+/** A venue token. It may be replaced while requests are in flight; the old token remains secret. */
 export interface VenueToken {
   /** The token that requests carry. */
   reveal(): string;
@@ -30,12 +30,12 @@ export interface VenueToken {
 export const secretsOf = (token: VenueToken): readonly string[] => token.revealAll?.() ?? [token.reveal()];
 
 /**
- * Text of the venue for display: cut to 200 characters (or `max`), without the token if the venue echoes it, control
- * and formatting characters replaced. Text of the venue can then forge neither a log line nor a terminal escape.
+ * The venue's text for display: cut to 200 characters (or `max`), without the token if the venue echoes it, and with
+ * control and formatting characters replaced. The venue's text can then forge neither a log line nor a terminal escape.
  */
 export function sanitize(text: string, secrets: readonly string[], max = SAID_MAX): string {
   const redact = redactorOf(secrets);
-  // The token is removed before the cut: a cut through it would leave a part that no pattern matches.
+  // The token is removed before the cut, because a cut through it would leave a part that no pattern matches.
   const safe = redact.clean(text);
   return forTerminal((redact.holds(safe) ? MARK : safe).slice(0, max));
 }

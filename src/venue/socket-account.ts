@@ -7,12 +7,12 @@ export type AccountFeedOptions = Omit<FeedOptions, 'feeds' | 'quietMs'>;
 
 /** Feeds that report account changes. They may be silent for days. */
 const FEEDS = ['private.user.balances', 'private.user.open-orders', 'private.user.trades'];
-/** A burst of messages is one hint, or two. */
+/** A burst of messages gives one or two hints. */
 const BURST_MS = 250;
 
 /**
- * Hints that the account has changed, or that a change may have been missed. Does not pass the content of the feeds
- * on: they may lag, repeat or lie, and the desk reads the account's transactions instead.
+ * Hints that the account has changed, or that a change may have been missed. Does not pass on the content of the feeds,
+ * because they may lag, repeat or lie. The desk reads the account's transactions instead.
  *
  * @throws OperatorError `config` when the address cannot be used.
  */

@@ -2,9 +2,9 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS, after } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
 
-/** A connection with more messages per second is closed: the venue sends only a few. */
+/** Maximum number of messages per second. A connection with more messages is closed, because the venue sends only a few. */
 const MESSAGES_PER_SECOND_MAX = 2_000;
-/** A connection with this many unreadable messages in one minute is closed. */
+/** Number of unreadable messages in one minute at which a connection is closed. */
 const POISON_PER_MINUTE_MAX = 10;
 
 /** Relation of a sequence number to earlier messages. */
@@ -43,7 +43,7 @@ export class FeedGuard {
       : undefined;
   }
 
-  /** Checks the sequence of the connection: each number is one higher than the last. */
+  /** Checks the connection's sequence, in which each number is one higher than the last. */
   follow(sequence: number | undefined): SequenceOrder {
     if (sequence === undefined) return 'uncounted';
     const before = this.last;
@@ -53,8 +53,9 @@ export class FeedGuard {
   }
 
   /**
-   * Whether this message of a feed was sent before one that has already arrived. Compares only the venue's timestamps, and
-   * only within one feed; sequence numbers are not compared, because no source says whether each feed has its own.
+   * Whether this message of a feed was sent before one that has already arrived. Compares only the venue's timestamps,
+   * and only within one feed; sequence numbers are not compared, because no source states whether each feed has its
+   * own.
    */
   isOutdated(feed: string, sentAt: Instant | undefined): boolean {
     // One absurd timestamp must not silence its feed.

@@ -17,11 +17,11 @@ const QUIET_MS = MINUTE_MS;
 const VOLUME_AGE_MS = 2 * MINUTE_MS;
 
 /**
- * The venue's ticker as reference prices: the last price of each pair, stamped with its time of arrival, and the
- * volume of the day. A smaller volume than before is accepted: the venue's day has started again.
+ * The venue's ticker as reference prices: the last price of each pair, with its time of arrival, and the volume of the
+ * day. A smaller volume than before is accepted, because the venue's day has started again.
  *
- * Gaps in the sequence are ignored: every ticker message replaces the previous one, so a lost message matters only
- * briefly.
+ * Gaps in the sequence are ignored, because every ticker message replaces the previous one, so a lost message matters
+ * only briefly.
  *
  * @throws OperatorError `config` when the address cannot be used.
  */

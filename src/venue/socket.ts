@@ -25,15 +25,15 @@ export interface FeedOptions {
   /** Closes a connection whose feeds are silent for this long; default: never. */
   readonly quietMs?: number | undefined;
   readonly onEvent?: ((event: SocketEvent) => void) | undefined;
-  /** Omitted: no other process connects from the network address of this one. */
+  /** Omitted: no other process connects from this process's network address. */
   readonly connections?: FeedConnectionsPort | undefined;
 }
 
-/** The number of connections that the venue allows one network address. */
+/** Controls the number of connections that the venue allows one network address. */
 export interface FeedConnectionsPort {
   /**
    * Takes one connection, emits when it may be opened, and keeps it until unsubscribed. Cold. Errors, with a message
-   * for the operator, when none is left or the connection was lost.
+   * for the operator, if no connection is left or the connection was lost.
    */
   hold(): Observable<unknown>;
 }
@@ -41,7 +41,7 @@ export interface FeedConnectionsPort {
 /** Signals of the feeds. */
 export type FeedSignal =
   | { readonly signal: 'data'; readonly feed: string; readonly data: FeedData }
-  /** Messages may have been missed: state derived from the feeds must be read again over REST. */
+  /** Messages may have been missed, so state derived from the feeds must be read again over REST. */
   | { readonly signal: 'resync'; readonly why: 'connected' | 'gap' };
 
 /** Events of the feeds for the operator. */
@@ -59,16 +59,17 @@ const QUARANTINE_MAX = 4_096;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** From the handshake to the response to the subscription. */
 const ANSWER_TIMEOUT_MS = 10_000;
-/** After this time without a byte the client sends a ping; after twice that it closes the connection. */
+/** After this time without a byte, the client sends a ping; after twice that time, it closes the connection. */
 const SILENCE_MS = 15_000;
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
-/** Feeds per subscription message. Requests are limited to 40 a minute; a limit of feeds is not documented. */
+/** Feeds per subscription message. Requests are limited to 40 a minute; a limit on feeds is not documented. */
 const BATCH = 100;
 
 /**
- * Feeds of the venue's WebSocket: one connection for all subscribers, open while there is one. Authenticates, subscribes,
- * and reconnects 1 to 60 s after each disconnection. Never errors. Feeds are hints: no decision depends only on them.
+ * The venue's WebSocket feeds, over one connection for all subscribers, which is open while there are subscribers.
+ * Authenticates, subscribes, and reconnects 1 to 60 s after each disconnection. Never errors. Feeds are hints: no
+ * decision depends only on them.
  *
  * @throws OperatorError `config` when the address cannot be used.
  */
@@ -77,7 +78,7 @@ export function venueFeed(options: FeedOptions): Observable<FeedSignal> {
   const { clock, random, onEvent } = options;
   let failures = 0;
   return defer(() => admitted(url, options)).pipe(
-    // Only data proves that a connection works, so a connection that is refused after the handshake backs off too.
+    // Only data proves that a connection works, so a connection that is refused after the handshake also backs off.
     tap(({ signal }) => {
       if (signal === 'data') failures = 0;
     }),
@@ -106,7 +107,7 @@ export function retryDelayMs(failures: number, random: Random): number {
 class Closed extends Error {
   override readonly name = 'Closed';
   readonly lastedMs: number;
-  /** Closed because of its messages: the next attempt waits at least a minute. */
+  /** Whether it was closed because of its messages, so that the next attempt waits at least a minute. */
   readonly isPoison: boolean;
   /** The certificate was refused. */
   readonly isRefusal: boolean;
@@ -121,7 +122,7 @@ class Closed extends Error {
 
 type End = (why: string | Error, isPoison?: boolean) => void;
 
-/** One connection, once the address may open one more. Errors with `Closed` when it ends. */
+/** One connection, opened once the address may open another. Errors with `Closed` when it ends. */
 function admitted(url: URL, options: FeedOptions): Observable<FeedSignal> {
   const { connections, clock } = options;
   if (connections === undefined) return connection(url, options);
@@ -135,7 +136,7 @@ function admitted(url: URL, options: FeedOptions): Observable<FeedSignal> {
   );
 }
 
-/** `lookup` reaches the socket although the types of ws do not name it. */
+/** `lookup` reaches the socket, although the types of the library ws do not name it. */
 const socketOptions = (
   url: URL,
   ca: string | undefined,
@@ -311,7 +312,7 @@ class Watch {
     this.toldAt = this.clock.monotonic();
   }
 
-  /** All feeds are subscribed to. */
+  /** The connection is subscribed to all feeds. */
   ready(): void {
     this.isReady = true;
     this.told();

@@ -61,7 +61,7 @@ export function tradingVenue(options: TradingOptions): VenuePort {
         .exchange({ method: 'POST', path: on.quote.path, body: quoteRequestBody(request), timeoutMs })
         .pipe(answered((reply) => reader.quote(reply)));
       if (request.clientId === undefined) return answer$;
-      // An order may follow each of these quotes, so its connection is opened while the venue computes the quote.
+      // An order may follow each of these quotes, so a connection for it is opened while the venue computes the quote.
       const warmed$ = defer(() => {
         http.warm(quoting);
         return EMPTY;
@@ -170,7 +170,7 @@ function riskModesOf(
   return modes;
 }
 
-/** Reports unreadable rows once, and again when they change: the lists are read each minute. */
+/** Reports unreadable rows once, and again when they change, because the lists are read every minute. */
 function onceEach(tell: OnUnreadable): OnUnreadable {
   const known = new Map<string, string>();
   return (list, rows) => {

@@ -1,10 +1,10 @@
-/** Runs a function soon, in order of the calls. */
+/** Runs a function soon, in the order of the calls. */
 export type Turns = (run: () => void) => void;
 
 /**
  * Runs each function in its own turn of the event loop, after all input that had arrived by then. A commit and an order
- * follow the response to a quote: if many responses of one moment were processed in a row, a signal or a command that
- * arrived with them would wait until after their last order.
+ * follow the response to a quote request. If many responses that arrive together were processed one after another, a
+ * signal or a command that arrived with them would wait until after their last order.
  */
 export function turnByTurn(): Turns {
   const waiting: (() => void)[] = [];

@@ -5,7 +5,7 @@ import type { Balance, Currency, FundingRate, Transaction, ValuationPoint } from
 import type { CurrencyDetail, TransactionDetail } from './account.ts';
 import { numberOf } from './message.ts';
 
-/** Writes the account's messages in the venue's form; the schemas in `account.ts` read them. */
+/** Writes the account's messages in the venue's format; the schemas in `account.ts` read them. */
 
 const capitalised = (word: string): string => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
 const flag = (value: boolean): 0 | 1 => (value ? 1 : 0);

@@ -83,7 +83,7 @@ const transactionOf = (row: TransactionFields): Transaction => ({
   ...(row.AccountTransferFee?.isZero() === false ? { transferFee: row.AccountTransferFee } : {}),
 });
 
-/** An unknown row must not hide the rest of the account. However, if it names an order of the desk, the read fails. */
+/** An unknown row must not hide the rest of the account. However, if the row names an order of the desk, the read fails. */
 export const transactionSchema = transactionFields.transform((row, context) => {
   if (row.action === 'other' && parseClientId(row.client_order_id ?? '') !== undefined) {
     context.addIssue({ code: 'custom', message: 'a row with an unknown action names one of our orders' });
@@ -200,7 +200,7 @@ const riskMode = z.string().transform((value, context): RiskMode => {
 /** `GET /v1/post-trade-settlement/risk-modes`. If a row cannot be read, only the mode of its pair is unknown. */
 const riskModeRow = z.object({ currency_pair: z.string(), risk_mode: riskMode.or(unreadable) });
 export const riskModesSchema = z.object({ data: z.array(riskModeRow) });
-/** The same, without the rows that name no pair. */
+/** The same modes, without the rows that name no pair. */
 export const readableModesSchema = z.object({ data: z.array(riskModeRow.or(unreadable)) });
 
 /** `GET /v1/account/balance/history`. Spec: "Portfolio valuation point". */

@@ -115,7 +115,7 @@ export const candlesSchema = z
   )
   .max(CANDLES_MAX);
 
-/** Returns a candle. `as` chooses how prices are written, because sources disagree whether they are strings or numbers. */
+/** Returns a candle. `as` chooses how prices are written, because sources disagree on whether they are strings or numbers. */
 export function candleBody(candle: Candle, as: 'text' | 'number'): object {
   const figure = (each: Price | Quantity): object | string =>
     as === 'text' ? each.toFixed() : numberOf(each);

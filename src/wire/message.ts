@@ -18,7 +18,7 @@ const AMOUNT_FIELDS = [
   'trading_wallet', 'collateral_wallet', 'borrow_wallet', 'lending_wallet', 'subtotal', 'total',
 ] as const; // prettier-ignore
 
-/** Parses a body from the venue. @throws SyntaxError when it is not JSON. */
+/** Parses a body from the venue. @throws SyntaxError if it is not JSON. */
 export const readBody: JsonReader = jsonReader(AMOUNT_FIELDS);
 
 const UNLISTED =
@@ -53,12 +53,12 @@ export const eitherQuantity = amount(quantity, 'either');
 export const numberOf = (each: AnyAmount): object => exact(text(each));
 
 /**
- * Parses a body and keeps every number as text: for lists of numbers without field names, such as an order book.
+ * Parses a body and keeps every number as text, for lists of numbers without field names, such as an order book.
  *
  * @throws SyntaxError when the body is not JSON.
  */
 export function readNumbersAsText(source: string): unknown {
-  // In valid JSON every string is terminated. On other input the pattern below would take quadratic time.
+  // In valid JSON, every string is terminated. On other input, the pattern below would take quadratic time.
   JSON.parse(source);
   const quoted = source.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gu, (token) =>
     token.startsWith('"') ? token : `"${token}"`,

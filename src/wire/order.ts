@@ -23,7 +23,10 @@ export const orderRequestSchema = z
     error: 'exactly one of quantity or amount',
   });
 
-/** Reads the usual request faster than `orderRequestSchema`, which reads all others. A property test checks that both agree. */
+/**
+ * Reads the usual request faster than `orderRequestSchema`, which reads all other requests. A property test checks that
+ * both agree.
+ */
 export function plainOrderRequest(
   body: PlainBody,
 ): (Pick<OrderRequest, 'pair' | 'quoteId' | 'size'> & { readonly clientId: string | undefined }) | undefined {

@@ -58,7 +58,10 @@ export function plainSize(body: PlainBody): Size | undefined {
     : { by: 'quantity', quantity: quantity(written) };
 }
 
-/** Reads the usual request faster than `quoteRequestSchema`, which reads all others. A property test checks that both agree. */
+/**
+ * Reads the usual request faster than `quoteRequestSchema`, which reads all other requests. A property test checks that
+ * both agree.
+ */
 export function plainQuoteRequest(body: PlainBody): QuoteRequest | undefined {
   const pair = plainText(body.get('pair'), 32);
   const side = plainText(body.get('side'), 4);
@@ -104,9 +107,9 @@ export const quoteSchema = z
   });
 
 /**
- * Reads the response of `POST /v1/quote`, with a fast path for the usual response, which has exactly the fields of the
- * specification, all valid. `quoteSchema` reads every other response, reports errors and names extra fields. A property
- * test checks that both paths give the same quote.
+ * Reads the response of `POST /v1/quote`, with a fast path for the usual response, which has exactly the
+ * specification's fields, all of them valid. `quoteSchema` reads every other response, reports errors and names extra
+ * fields. A property test checks that both paths give the same quote.
  */
 export function readQuote(body: unknown): Read<Quote> {
   const quote = usualQuote(body);
@@ -158,7 +161,7 @@ export function quoteRequestBody({ pair, side, size, clientId }: QuoteRequest): 
   return `{"pair":${JSON.stringify(pair)},"side":"${side}",${sizeText(size)}${id}}`;
 }
 
-/** Returns the response of the quote route in the venue's form. */
+/** Returns the response of the quote route in the venue's format. */
 export const quoteBody = (quote: Quote): object => ({
   quote_id: quote.quoteId,
   quantity: exact(text(quote.quantity)),

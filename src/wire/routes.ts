@@ -74,7 +74,7 @@ export interface VenueRoute {
   readonly limit?: LimitedRoute | undefined;
   /** Query parameters of the route. */
   readonly query?: z.ZodType | undefined;
-  /** Body of the request; `undefined` when the route takes none. */
+  /** Body of the request; `undefined` if the route accepts none. */
   readonly body?: z.ZodType | undefined;
   /** Status and schema of the successful response. */
   readonly reply: { readonly status: 200 | 201; readonly schema: z.ZodType };
@@ -82,7 +82,7 @@ export interface VenueRoute {
   readonly desk?: 'always' | keyof Capabilities | undefined;
   /** Whether the `account` commands may call the route. */
   readonly operator?: true | undefined;
-  /** Whether a request that fails after its first byte may have moved money: such errors carry `applied: 'unknown'`. */
+  /** Whether a request that fails after its first byte may have moved money. Such errors have `applied: 'unknown'`. */
   readonly movesMoney?: true | undefined;
   /** Largest answer that a client reads, in bytes; default: 64 KiB. */
   readonly answerBytes?: number | undefined;
@@ -92,7 +92,7 @@ export interface VenueRoute {
 export type LimitedRoute =
   'quote' | 'order' | 'transactions' | 'balances' | 'openOrders' | 'doneOrders' | 'positions';
 
-/** Capabilities of the venue beyond its specification, limited to those that trading uses over HTTP. */
+/** Capabilities of the venue beyond its specification; only those that trading uses over HTTP. */
 export interface Capabilities {
   readonly balances?: boolean | undefined;
   readonly pairs?: boolean | undefined;
@@ -103,7 +103,7 @@ const spec = { kind: 'spec', access: 'token' } as const;
 const extra = { kind: 'extra', access: 'token' } as const;
 const MIB = 1024 * 1024;
 
-/** Every route of the venue by name. A path without parameters takes precedence over one with parameters. */
+/** Every route of the venue, by name. A path without parameters takes precedence over a path with parameters. */
 export const venueRoutes = {
   quote: {
     ...spec,

@@ -25,7 +25,7 @@ export const depositAddressesSchema = z.union([
 /** Response of `POST /v1/user/deposit/address/:currency`. */
 export const newDepositAddressSchema = depositAddressSchema;
 
-/** Body and answer of `POST /v1/user/bank/deposit`: usd, by ACH. */
+/** Body and response of `POST /v1/user/bank/deposit`: usd, by ACH. */
 export const bankDepositSchema = z.object({ amount: wireQuantity.describe('USD') });
 export const bankDepositResultSchema = z.object({ tx_status: z.int(), success: z.boolean() });
 
@@ -89,7 +89,7 @@ const userTokenSchema = z
   .transform((row): UserToken => ({ token: row.token, userId: row.partner_user_id, expiresAt: row.expires }));
 /** Response of `POST /v1/enterprise/user-tokens/:user_id`, status 201. */
 export const newUserTokenSchema = z.object({ data: userTokenSchema });
-/** Body and answer of `POST /v1/enterprise/user-tokens`, status 201. */
+/** Body and response of `POST /v1/enterprise/user-tokens`, status 201. */
 export const userTokensRequestSchema = z.object({
   data: z.array(z.string().min(1).max(128)).min(1).max(100),
 });

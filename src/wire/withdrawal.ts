@@ -55,7 +55,7 @@ export interface WithdrawalResult {
   readonly id: string;
   /** Account transaction id. */
   readonly atxId: string;
-  /** Status code of the withdrawal; 1100 when the withdrawal has just started (from a public sample). */
+  /** Status code of the withdrawal; 1100 if the withdrawal has just started (from a public sample). */
   readonly txStatus: number;
   readonly currency: string;
   readonly amount: Quantity;

@@ -48,7 +48,10 @@ export interface ReadPlan {
   /** Columns of the ask, for two-sided quotes; the roles are those of the bid. Bars are the mid of both sides. */
   readonly ask?: Readonly<Record<'open' | 'high' | 'low' | 'close', number>> | undefined;
   readonly time: TimeCell;
-  /** Time in ms; an earlier Unix time has a unit other than the one that the digits of the first time imply. */
+  /**
+   * Earliest plausible time, ms. An earlier Unix time must have a unit other than the one that the digits of the first
+   * time imply.
+   */
   readonly timeMin?: number | undefined;
   /** Length of a bar if the file states it, ms. */
   readonly barMs?: number | undefined;

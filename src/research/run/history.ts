@@ -10,7 +10,7 @@ export interface History {
   readonly index: PriceIndex;
 }
 
-/** Valuation of an asset: at the price of its pair, times that of a second pair if the first is not against cash. */
+/** Valuation of an asset: at the price of its pair, multiplied by the price of a second pair if the first is not against cash. */
 export interface Valuation {
   /** Index of the pair among the histories. */
   readonly pair: number;

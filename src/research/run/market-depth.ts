@@ -7,9 +7,10 @@ import type { ColumnName, Tape } from '../tape/tape.ts';
 const BARS_MIN = 20;
 
 /**
- * Returns the cost of one million of quote currency by the square-root law with the market's own figures, basis points: coefficient
- * · σ · √(10^6 / V). σ: standard deviation of a day's returns; V: traded in a day, quote currency. Both cover the day
- * (at least twenty bars) that ended with the last full hour. `undefined` if that has fewer bars or no volume.
+ * Returns the cost of one million units of quote currency by the square-root law with the market's own figures, in
+ * basis points: coefficient · σ · √(10^6 / V). σ is the standard deviation of a day's returns, and V is the volume of a
+ * day in quote currency. Both cover the day (at least twenty bars) that ended with the last full hour. `undefined` if
+ * that day has fewer bars or no volume.
  */
 export function millionBpsOf(tape: Tape, coefficient: number): (at: Instant) => number | undefined {
   const { barMs, times } = tape;
@@ -29,7 +30,7 @@ export function millionBpsOf(tape: Tape, coefficient: number): (at: Instant) => 
       if (i > 0) squares += Math.log(close / (closes[i - 1] ?? close)) ** 2;
       traded += close * (volumes[i] ?? 0);
     }
-    // History may start within the day.
+    // The history may start within that day.
     const days = (end - Math.max(end - spanMs, times[0] ?? end)) / DAY_MS;
     const bps = (coefficient * 10_000 * Math.sqrt(squares / days)) / Math.sqrt(traded / days / 1e6);
     known = { hour, bps: closes.length >= BARS_MIN && Number.isFinite(bps) ? bps : undefined };

@@ -19,8 +19,8 @@ import {
 } from '../../simulator/options/options-parts.ts';
 
 /**
- * Assumptions of a backtest about execution: a tape shows trades, not what a dealer would have quoted for this size at
- * that instant. Everything here is an assumption, and every report prints all of it.
+ * Assumptions of a backtest about execution, because a tape shows trades, not what a dealer would have quoted for this
+ * size at that instant. Everything here is an assumption, and every report prints all of it.
  */
 export type ExecutionModel = z.output<typeof modelSchema>;
 
@@ -137,7 +137,7 @@ export const presets = {
   },
 } as const satisfies Readonly<Record<string, ModelText>>;
 
-/** A model file: omitted settings come from the preset named as its `base`, otherwise from `normal`. */
+/** A model file. Omitted settings come from the preset that its `base` names, otherwise from `normal`. */
 export const modelFileSchema = z
   .looseObject({ base: z.enum(['tight', 'normal', 'stressed']).default('normal') })
   .transform(({ base, ...own }): ModelText => ({ ...presets[base], ...own }))
@@ -162,7 +162,7 @@ export const gapMaxOf = (
   { barMs }: Pick<Tape, 'barMs'>,
 ): number => gapMax ?? Math.max(HOUR_MS, barMs);
 
-/** Facts of a backtest that the settings of the venue depend on. */
+/** Facts about a backtest on which the venue's settings depend. */
 export interface VenueFacts {
   readonly seed: string;
   readonly from: Instant;
@@ -200,7 +200,7 @@ export function venueOf(model: ExecutionModel, facts: VenueFacts): VenueOptions 
   });
 }
 
-/** Returns checked settings, cached: the runs of a sweep use the same settings, which are immutable. */
+/** Returns checked settings. They are cached, because the runs of a sweep use the same settings, which are immutable. */
 function checked(input: VenueInput): VenueOptions {
   const asked = JSON.stringify(input);
   if (lastVenue?.asked !== asked) lastVenue = { asked, options: venueOptions(input) };

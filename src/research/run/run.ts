@@ -32,7 +32,7 @@ import type { Tape } from '../tape/tape.ts';
 export interface BacktestSetup {
   /** One tape for each pair that is traded or needed for valuation. */
   readonly tapes: readonly Tape[];
-  /** Start of the desk: the first close of every tape is known by then. */
+  /** Start of the desk. The first close of every tape is known by then. */
   readonly from: Instant;
   /** The desk drains at this instant, and makes no decisions at it. */
   readonly until: Instant;
@@ -47,10 +47,10 @@ export interface BacktestSetup {
   /** Currencies that are not built into the simulated venue, or differ. */
   readonly currencies?: Readonly<Record<string, CurrencyOptions>> | undefined;
   readonly journal: JournalPort;
-  /** Finds where a wait can come true; without it, every row of every tape reaches the desk. */
+  /** Finds where a wait can be met. Without it, every row of every tape reaches the desk. */
   readonly nextPossible?: NextPossible | undefined;
   readonly observer?: Partial<Observer> | undefined;
-  /** Treatment of tapes whose pair is delisted at their end; default: frozen at the last price. */
+  /** Treatment of tapes whose pair is delisted at their end; default: the price stays frozen at the last price. */
   readonly delisting?: Delisting | undefined;
   /** Facts of a live desk that replace the model. */
   readonly live?: LiveFacts | undefined;
@@ -58,11 +58,11 @@ export interface BacktestSetup {
 
 /** The parts of the history of a live desk that replace the model. */
 export interface LiveFacts {
-  /** Prices and refusals of its venue. */
+  /** Prices and refusals of the live desk's venue. */
   readonly script?: DealerScript | undefined;
   readonly quoteLatencyMs?: Latency | undefined;
   readonly orderLatencyMs?: Latency | undefined;
-  /** Answers of its venue that the exchange does not give. */
+  /** Responses of the live desk's venue that the exchange does not give. */
   readonly venue?: ((inner: VenuePort, clock: VirtualClock) => VenuePort) | undefined;
   /** Commands of people, and their times. */
   readonly commands?: readonly { readonly at: Instant; readonly command: Command }[] | undefined;
@@ -82,11 +82,12 @@ export interface Backtest {
   readonly exchange: Exchange;
   /**
    * Returns the value of the account in USD, at the prices of an instant. A desk that has finished early keeps its
-   * holdings: backtests and sweeps value them at the end of the window.
+   * holdings, and backtests and sweeps value them at the end of the window.
    */
   valueAt(moment: Instant): Money;
   /**
-   * Continues to `until`, or to the end. Synchronous: nothing else runs in the meantime. Returns whether the desk has ended.
+   * Continues to `until`, or to the end. Synchronous, so nothing else runs meanwhile. Returns whether the desk has
+   * ended.
    *
    * @throws the error that ended the desk: `OperatorError` for a strategy that cannot run, otherwise a bug.
    */
@@ -150,7 +151,7 @@ export function backtest(setup: BacktestSetup): Backtest {
     clock,
     exchange,
     valueAt: (moment) => valueAt(exchange, moment),
-    // A command of a person may start a strategy after all others have finished.
+    // A person's command may start a strategy after all others have finished.
     run: runner(desk, clock, { isUntilDone: (live.commands ?? []).length === 0 }),
   };
 }
@@ -214,8 +215,9 @@ function runner(
 }
 
 /**
- * Disables features that only a live desk needs: nobody adjusts this clock, the venue's terms are constant, and nobody else trades
- * on the account. Only interest changes a balance without a trade, so an account with credit is read every hour.
+ * Disables features that only a live desk needs, because nobody adjusts this clock, the venue's terms are constant, and
+ * nobody else trades on the account. Only interest changes a balance without a trade, so an account with credit is read
+ * every hour.
  */
 export const backtestPolicy = (policy: DeskSettings): DeskSettings => ({
   ...policy,
@@ -227,7 +229,7 @@ export const backtestPolicy = (policy: DeskSettings): DeskSettings => ({
   pts: { ...policy.pts, pollMs: Number.POSITIVE_INFINITY, maxAgeMs: Number.POSITIVE_INFINITY },
 });
 
-/** Emits the commands of people, then a drain at the end of the tape. */
+/** Emits people's commands, then a drain at the end of the tape. */
 const commandsOf = (
   clock: VirtualClock,
   until: Instant,

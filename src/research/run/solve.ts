@@ -80,8 +80,8 @@ export function nextCrossing(
 
 /**
  * Returns a check of whether the decimal of a double is on this side of a level. Conversion to the nearest double keeps
- * the order: a double below the level's double is below the level, and one above is above. The decimals are compared
- * once, for the level's double itself.
+ * the order, so a double below the level's double is below the level, and a double above it is above the level. The
+ * decimals are compared only once, for the level's double itself.
  */
 function beyond(is: Beyond, text: string): (value: number) => boolean {
   const level = price(text);
@@ -95,8 +95,9 @@ function beyond(is: Beyond, text: string): (value: number) => boolean {
 export type Holdings = ReadonlyMap<string, Quantity>;
 
 /**
- * Returns the first instant at which the portfolio has drifted beyond the threshold with constant holdings: exactly when
- * a desk that evaluates every price would wake. `undefined` if there is none, or a price is permanently missing.
+ * Returns the first instant at which the portfolio has drifted beyond the threshold with constant holdings, which is
+ * exactly when a desk that evaluates every price would wake. `undefined` if there is no such instant, or if a price is
+ * permanently missing.
  */
 export const nextDrift = (
   market: Market,
@@ -142,8 +143,8 @@ function driftProblem(wait: DriftWait): DriftProblem {
 }
 
 /**
- * Prepares `nextDrift` for a wait that is evaluated repeatedly: everything that does not depend on the holdings is
- * computed once.
+ * Prepares `nextDrift` for a wait that is evaluated repeatedly. Computes only once everything that does not depend on
+ * the holdings.
  */
 export function driftSolver(
   market: Market,
@@ -167,17 +168,17 @@ export function driftSolver(
   };
 }
 
-/** Returns the pair that prices a currency, followed by the pair against cash if the first is not. */
+/** Returns the pair that prices a currency, followed by a pair against cash if the first pair is not against cash. */
 function pairsOf(currency: string, wait: DriftWait): readonly string[] {
   const bridge = wait.via?.[currency];
   return [tradedPair(currency, wait), ...(bridge === undefined ? [] : [bridge + wait.cash])];
 }
 
 /**
- * Returns the first instant at which a price makes a wait come true. Two kinds of wait depend on prices: `price` on that
- * of its pair, `drift` on those of its portfolio and on the holdings. `undefined` for the others: `at` is an instant
- * itself, `inflow` and `lifted` depend on the balance, `debt` on balances and the venue's terms, `outcome` on the
- * strategy's own slices.
+ * Returns the first instant at which a price meets a wait. Two kinds of waits depend on prices: `price` depends on its
+ * pair's price, and `drift` on the prices of its portfolio and on the holdings. `undefined` for all other kinds: `at`
+ * is an instant itself, `inflow` and `lifted` depend on the balance, `debt` on balances and the venue's terms,
+ * `outcome` on the strategy's own slices.
  */
 export function nextByPrice(
   market: Market,

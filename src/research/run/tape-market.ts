@@ -13,8 +13,8 @@ import { TapeBars } from '../tape/tape-bars.ts';
 import type { Tape } from '../tape/tape.ts';
 
 /**
- * Returns the first instant after `from` at which the wait may come true. A result that is too early only costs time;
- * one that is too late is wrong. `undefined`: not before the tapes end.
+ * Returns the first instant after `from` at which the wait may be met. A result that is too early only costs time; a
+ * result that is too late is wrong. `undefined`: not before the tapes end.
  */
 export type NextPossible = (lookout: Lookout, from: Instant) => Instant | undefined;
 
@@ -31,7 +31,7 @@ export interface TapeMarketOptions {
 
 /**
  * Returns market history as the market of a desk. The market provides the last known close at any time. It emits each
- * row when it becomes known or, if `nextPossible` is given, only rows with which a wait may come true.
+ * row when it becomes known or, if `nextPossible` is given, only rows with which a wait may be met.
  */
 export function tapeMarket(options: TapeMarketOptions): MarketPort {
   const { clock, readers } = options;
@@ -100,11 +100,11 @@ export function nextRow(tapes: readonly Tape[]): (from: Instant) => Instant | un
 
 interface Expected {
   readonly lookout: Lookout;
-  /** When the wait may next come true; Infinity if never. */
+  /** When the wait may next be met; Infinity if never. */
   next: number;
 }
 
-/** Emits the rows of an instant only if a wait may come true then. */
+/** Emits the rows of an instant only if a wait may be met then. */
 function onDemand(
   { clock, until }: TapeMarketOptions,
   nextPossible: NextPossible,
@@ -132,7 +132,7 @@ function onDemand(
       tell(at, (told) => {
         for (const listen of listeners) listen(told);
       });
-    // The wait that came true has ended, and new waits check for themselves; the others keep waiting.
+    // The wait that was met has ended, and new waits check for themselves; the others keep waiting.
     for (const one of expected) if (one.next <= at) lookOn(one, at);
     scheduledAt = Number.NaN;
     schedule();
@@ -203,7 +203,7 @@ export class TapeReader {
     return this.#told;
   }
 
-  /** Returns the last close known at `at`, of any age; before the first, the first. */
+  /** Returns the last close known at `at`, of any age; before the first close, returns the first. */
   last(at: Instant): Price {
     this.#seek(at);
     return this.#close();
@@ -226,7 +226,7 @@ export class TapeReader {
     return Number.isNaN(sum) ? undefined : quantity(sum.toFixed(VOLUME_DECIMALS));
   }
 
-  /** Whether the pair was delisted by `at`: no more rows follow, and the last price stays. */
+  /** Whether the pair was delisted by `at`, so that no more rows follow and the last price stays. */
   isDelisted(at: Instant): boolean {
     if (this.#tape.isDelisted !== true) return false;
     this.#seek(at);
@@ -241,7 +241,7 @@ export class TapeReader {
 
   #seek(at: Instant): void {
     if (at >= this.#from && at < this.#until) return;
-    // Time mostly advances by one row, or by many.
+    // Time mostly advances either by one row or by many.
     if (at - this.#until <= this.#tape.barMs) this.#stand(this.#row + 1);
     if (!(at >= this.#from && at < this.#until)) this.#stand(lastKnownRow(this.#tape, at));
   }
@@ -259,7 +259,10 @@ export class TapeReader {
   }
 }
 
-/** Returns a tape as price source of the simulated exchange. The exchange never requests a time before the first close is known. */
+/**
+ * Returns a tape as the price source of the simulated exchange. The exchange never requests a time before the first
+ * close is known.
+ */
 export function venueTape(tape: Tape, reader = new TapeReader(tape)): PriceTape {
   return {
     startsAt: knownAt(tape, 0),

@@ -10,9 +10,9 @@ import type { Tape } from '../tape/tape.ts';
 type DriftWait = Extract<Lookout['wait'], { readonly on: 'drift' }>;
 
 /**
- * Returns a function that computes when a wait can come true over these tapes: the next crossing of a level, the next
- * drift out of a band, or the next price at all. Indexes a tape when a strategy first waits for its prices; `indexOf` may
- * return an existing index.
+ * Returns a function that computes when a wait can be met over these tapes: the next crossing of a level, the next
+ * drift out of a band, or the next price at all. Indexes a tape when a strategy first waits for its prices; `indexOf`
+ * may return an existing index.
  */
 export function solvedOver(
   tapes: readonly Tape[],
@@ -51,8 +51,8 @@ export function solvedOver(
 }
 
 /**
- * Serves every wait for the same band: a strategy waits for it after every trade, with its own targets, and `notBefore`
- * is handled elsewhere.
+ * Serves every wait for the same band, because a strategy waits for the band after every trade, with its own targets.
+ * `notBefore` is handled elsewhere.
  */
 interface Solver {
   readonly wait: DriftWait;

@@ -1,4 +1,4 @@
-/** A search over blocks of time: first whole blocks, then the rows in the narrowest ones. */
+/** A search over blocks of time: first over whole blocks, then over the rows in the narrowest ones. */
 export interface Search {
   /** Number of levels, and width of the narrowest blocks, ms. */
   readonly levels: number;
@@ -15,21 +15,21 @@ export interface Search {
   mayHold(level: number, block: number): boolean;
   /** Returns the first result in these blocks of the narrowest level, Unix ms; `undefined` if there is none. */
   open(first: number, last: number): number | undefined;
-  /** Returns when the next price arrives after the blocks opened last, Unix ms: nothing changes before. */
+  /** Returns when the next price arrives after the blocks that were opened last, Unix ms. Nothing changes before that. */
   resumesAt(): number;
 }
 
 const FAN_OUT = 4;
-/** At most two to the power of this many narrowest blocks are opened without a check. */
+/** Exponent: at most two to this power narrowest blocks are opened without a check. */
 const UNASKED_MAX = 5;
 
 /**
- * Returns the first instant that a search finds. After a block without a result it checks the next, four at once wherever
- * four begin, and opens a block that may contain a result.
+ * Returns the first instant that a search finds. After a block without a result, it checks the next block, or four
+ * together wherever a group of four begins, and opens a block that may contain a result.
  *
- * Checks that exclude nothing cost more than they save: after each useless check of a narrowest block, twice as many
- * blocks are opened without a check, until a check excludes one. Checks therefore cost at most a small part of opening,
- * and no more blocks are opened unnecessarily than had to be opened before.
+ * Checks that exclude nothing cost more than they save. After each useless check of a narrowest block, twice as many
+ * blocks are therefore opened without a check, until a check excludes a block. Thus checks cost at most a small part of
+ * the cost of opening blocks, and no more blocks are opened unnecessarily than had to be opened before.
  */
 export function walk(search: Search): number | undefined {
   const { levels, from, until } = search;

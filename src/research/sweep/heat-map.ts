@@ -9,7 +9,7 @@ export interface HeatMap {
   readonly across: Axis;
   /** Rows follow `down`, columns `across`; `undefined` if no setting has the figure. */
   readonly cells: readonly (readonly (number | undefined)[])[];
-  /** Further varied fields: each cell is the best over their values. */
+  /** Additional varied fields. Each cell shows the best figure over their values. */
   readonly over: readonly string[];
 }
 
@@ -21,7 +21,10 @@ export interface Axis {
 /** Maximum number of values per axis, so that the map stays legible. */
 const AXIS_MAX = 40;
 
-/** Returns the map of the first two fields with at least two values; `undefined` when there are none, or they have too many. */
+/**
+ * Returns the map of the first two fields with at least two values; `undefined` if there are no such fields, or if they
+ * have too many values.
+ */
 export function heatMapOf(
   fields: readonly string[],
   settings: readonly Setting[],
@@ -66,7 +69,7 @@ function valuesOf(all: readonly string[]): readonly string[] {
     : values;
 }
 
-/** Returns the shade of each cell, from 0 for the best to 1 for the worst of the map; `undefined` for empty ones. */
+/** Returns the shade of each cell, from 0 for the best cell to 1 for the worst; `undefined` for empty cells. */
 export function shades({ cells, figure }: HeatMap): readonly (readonly (number | undefined)[])[] {
   const sign = sweepFigures[figure].better === 'less' ? 1 : -1;
   const known = cells.flat().flatMap((cell) => (cell === undefined ? [] : [sign * cell]));

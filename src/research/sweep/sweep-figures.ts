@@ -54,7 +54,10 @@ export function badness(figures: SweepFigures | undefined, name: FigureName): nu
   return sweepFigures[name].better === 'less' ? Number(said) : -Number(said);
 }
 
-/** Returns the indices of settings, best first, without those that lack the figure or traded nothing; equal ones keep their order. */
+/**
+ * Returns the indices of settings, best first, without settings that lack the figure or traded nothing. Equal settings
+ * keep their order.
+ */
 export function ranked(all: readonly (SweepFigures | undefined)[], name: FigureName): readonly number[] {
   return all
     .flatMap((figures, index) => {
@@ -66,8 +69,9 @@ export function ranked(all: readonly (SweepFigures | undefined)[], name: FigureN
 }
 
 /**
- * Returns the indices of the settings that no other one beats in both figures, sorted by the first: a better value of one
- * figure always means a worse value of the other. Settings that are equal in both are listed together, in their order.
+ * Returns the indices of the settings that no other setting beats in both figures, sorted by the first figure. Among
+ * these, a better value of one figure always means a worse value of the other. Settings that are equal in both are
+ * listed together, in their order.
  */
 export function paretoFront(
   all: readonly (SweepFigures | undefined)[],
@@ -87,14 +91,17 @@ export function paretoFront(
   return front.map(({ indices }) => indices);
 }
 
-/** A field whose best value is the smallest or largest tried: a better one may lie beyond. */
+/** A field whose best value is the smallest or largest one tried, so that a better value may lie beyond. */
 export interface Edge {
   readonly field: string;
   readonly value: string;
   readonly end: 'lowest' | 'highest';
 }
 
-/** Returns the fields whose best value is at an edge. Only for numbers with at least three values: of two, each is at an edge. */
+/**
+ * Returns the fields whose best value is at an edge. Only for numeric fields with at least three values, because of two
+ * values each is at an edge.
+ */
 export function edgesOf(
   fields: readonly string[],
   settings: readonly (readonly string[])[],
@@ -109,7 +116,7 @@ export function edgesOf(
   });
 }
 
-/** The result of a sweep that pure chance would produce. */
+/** The result that pure randomness would produce in a sweep. */
 export interface Luck {
   readonly trials: number;
   readonly median: number;
@@ -121,10 +128,10 @@ export interface Luck {
 }
 
 /**
- * Estimates how much of the best figure is luck. If all settings were equal and their figures normally distributed, the best
- * of `n` would be `(1−γ)·Φ⁻¹(1−1/n) + γ·Φ⁻¹(1−1/(n·e))` standard deviations from their mean (γ: Euler's constant). The
- * median replaces the mean, and the deviation comes from the quartile on the better side, so that a few extreme
- * settings have no effect. `undefined` for fewer than three settings, or when too many are equal.
+ * Estimates how much of the best figure is due to luck. If all settings were equal and their figures normally
+ * distributed, the best of `n` would be `(1−γ)·Φ⁻¹(1−1/n) + γ·Φ⁻¹(1−1/(n·e))` standard deviations from their mean (γ:
+ * Euler's constant). The median replaces the mean, and the deviation comes from the quartile on the better side, so
+ * that a few extreme settings have no effect. `undefined` for fewer than three settings, or if too many are equal.
  */
 export function luckOf(all: readonly (SweepFigures | undefined)[], name: FigureName): Luck | undefined {
   const values = all.flatMap((figures) => badness(figures, name) ?? []).toSorted((a, b) => a - b);

@@ -26,7 +26,7 @@ export interface Values {
 export interface Vary {
   /** The left side of the equals sign: `slices`, `target_weights.btc`, `hour.slices`, `target_weights.btc+target_weights.usd`. */
   readonly field: string;
-  /** `each`: every value in turn. `random`: the requested number of draws. */
+  /** `each`: every value, one after the other. `random`: the requested number of draws. */
   readonly how: 'each' | 'random';
   readonly values: Values;
 }
@@ -36,7 +36,7 @@ export type Setting = readonly string[];
 
 export interface Settings {
   readonly settings: readonly Setting[];
-  /** Number of draws that repeated an earlier one, and are not run again. */
+  /** Number of draws that repeated an earlier draw and are not run again. */
   readonly repeated: number;
 }
 
@@ -50,7 +50,7 @@ export interface Sampling {
 export const SETTINGS_MAX = 10_000;
 const FIELDS_MAX = 16;
 const LIST_MAX = 1_000;
-/** Largest number of values of a range, which random draws can still distinguish. */
+/** Largest number of values of a range that random draws can still distinguish. */
 const RANGE_MAX = 1_000_000_000;
 const FIELD = /^[a-z0-9_-]{1,64}(?:\.[A-Za-z0-9_-]{1,64}){0,15}$/u;
 /** Separator of fields that change together, and of their values. */
@@ -143,11 +143,11 @@ function lastDigit(...written: readonly string[]): Ratio {
 }
 
 /**
- * Returns every setting of a sweep, in a fixed order: the product of the listed values, the last field fastest; each of
- * them with as many draws as requested if a field is random. Without a random field, `samples` draws that many distinct
- * settings of the product.
+ * Returns every setting of a sweep, in a fixed order: the product of the listed values, in which the last field varies
+ * fastest. If a field is random, each combination has as many draws as requested. Without a random field, `samples`
+ * draws that many distinct settings of the product.
  *
- * @throws OperatorError `usage` when there are too many, or the number of draws is missing or too large.
+ * @throws OperatorError `usage` if there are too many settings, or if the number of draws is missing or too large.
  */
 export function settingsOf(varies: readonly Vary[], { samples, seed }: Sampling): Settings {
   const isRandom = varies.some(({ how }) => how === 'random');
@@ -173,7 +173,7 @@ function productOf(varies: readonly Vary[]): readonly Setting[] {
   return settings;
 }
 
-/** Returns the value of a draw: a function of the field, the seed and the number only. */
+/** Returns the value of a draw, which is a function of only the field, the seed and the number. */
 const draw = ({ field, values }: Vary, seed: string, sample: number): string =>
   values.at(Math.floor(uniform(hash32(`sweep ${seed} ${field}`), sample) * values.count));
 
@@ -207,7 +207,8 @@ function chosen(
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Returns a copy of a document with one value set; parts off the path are shared. Missing groups are created.
+ * Returns a copy of a document with one value set. Parts that are not on the path are shared. Missing groups are
+ * created.
  *
  * @throws OperatorError `usage` when the path leads through a plain value or beyond a list.
  */

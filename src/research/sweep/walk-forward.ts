@@ -11,7 +11,7 @@ export interface Window {
   readonly until: Instant;
 }
 
-/** One step of a walk-forward test: selected in one window, evaluated in the next. */
+/** One step of a walk-forward test: a setting is selected in one window and evaluated in the next. */
 export interface Fold {
   readonly train: Window;
   readonly test: Window;
@@ -23,13 +23,16 @@ export interface Fold {
   readonly rank: number | undefined;
   /** Number of settings that have the figure in the test. */
   readonly of: number;
-  /** Median of all settings in the test: the expected result of a random choice. */
+  /** Median of all settings in the test, which is the expected result of a random choice. */
   readonly median: number | undefined;
   /** The best setting in the test, known only in hindsight. */
   readonly best: number | undefined;
 }
 
-/** Returns `folds + 1` consecutive windows of equal length: each but the last trains, each but the first tests. Cut at whole minutes. */
+/**
+ * Returns `folds + 1` consecutive windows of equal length, cut at whole minutes. Every window except the last trains,
+ * and every window except the first tests.
+ */
 export function windowsOf({ from, until }: Window, folds: number): readonly Window[] {
   const length = (until - from) / (folds + 1);
   if (length < MINUTE_MS)
@@ -84,6 +87,6 @@ export function walkForward(
   });
 }
 
-/** Returns the mean of the two in the middle, for an even number of settings. */
+/** Returns the median; for an even number of settings, the mean of the two in the middle. */
 const middle = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? undefined : (a + b) / 2;

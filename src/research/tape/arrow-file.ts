@@ -48,10 +48,10 @@ export function tapeToArrow(tape: Tape, notes: Readonly<Record<string, string>> 
 }
 
 /**
- * Reads the tape in an Arrow file from `tapeToArrow`. The columns are views of `bytes`, which must not change. `undefined` when another
- * program wrote the file.
+ * Reads the tape in an Arrow file from `tapeToArrow`. The columns are views of `bytes`, which must not change.
+ * `undefined` when another program wrote the file.
  *
- * @throws OperatorError (`data`) when the file is damaged: truncated, or its columns do not match their checksums.
+ * @throws OperatorError (`data`) if the file is damaged: it is truncated, or its columns do not match their checksums.
  */
 export function tapeFromArrow(
   bytes: Uint8Array,
@@ -64,7 +64,7 @@ export function tapeFromArrow(
   try {
     table = inTime(bytes.length, () => arrowTable(bytes));
   } catch (cause) {
-    // The error of the library means nothing to an operator.
+    // The library's error means nothing to an operator.
     return damaged('it is truncated, or not an Arrow file', cause);
   }
   const notes = table.schema.metadata ?? new Map<string, string>();
@@ -128,8 +128,8 @@ export function arrowTable(bytes: Uint8Array, maxBytes = DATA_BYTES_MAX): Table 
 }
 
 /**
- * Rejects columns with fewer values than rows: in a damaged file, a batch may claim millions of rows, and memory is allocated for
- * them only if their values exist.
+ * Rejects columns with fewer values than rows. In a damaged file, a batch may claim millions of rows, and memory must
+ * be allocated for them only if their values exist.
  */
 function refuseFalseRows(table: Table): void {
   for (let n = 0; n < table.numCols; n++)
@@ -146,7 +146,7 @@ function never(): never {
   throw new Error('tapes are never compressed');
 }
 
-/** Returns the CRC-32 of each column. It takes a third of the time of the hash, and protects against damage, not against malice. */
+/** Returns the CRC-32 of each column, which takes a third of the time of a hash. It protects against damage, not against malice. */
 const checksumsOf = (tape: Tape): string =>
   columnNames
     .map((name) => {

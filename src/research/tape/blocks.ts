@@ -50,10 +50,10 @@ export function blockValues(
   return { levels, read };
 }
 
-/** Number of blocks on the highest level above which a search needs a further level. */
+/** Number of blocks on the highest level above which a search needs another level. */
 const BLOCKS_MAX = 512;
 
-/** Returns as many levels as the index of a tape has, or more if long tapes are searched together with fine ones. */
+/** Returns as many levels as a tape's index has, or more if long tapes are searched together with fine ones. */
 function levelsFor(histories: readonly History[], exponent: number): number {
   const known = histories.map(({ tape: { times, rows } }) => [times[0] ?? 0, times[rows - 1] ?? 0] as const);
   const spanMs = Math.max(0, ...known.map(([, last]) => last)) - Math.min(...known.map(([first]) => first));
@@ -62,7 +62,7 @@ function levelsFor(histories: readonly History[], exponent: number): number {
   return levels;
 }
 
-/** Bounds of the prices of several assets over blocks of time, lower and upper in turn. */
+/** Bounds of the prices of several assets over blocks of time, with lower and upper bounds alternating. */
 interface Places {
   readonly bounds: readonly Float32Array[];
   /** Number of the first block of each asset. */

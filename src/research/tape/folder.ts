@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Creates a folder and its missing parents, one after the other. The recursive mkdir of Node retries forever on a file system in
- * which nothing can be created, such as /proc.
+ * Creates a folder and its missing parents, one after the other. Node's recursive mkdir would retry forever on a file
+ * system in which nothing can be created, such as /proc.
  */
 export function makeFolder(path: string): void {
   if (isFolder(path)) return;

@@ -4,7 +4,10 @@ import type { Instant } from '../../core/time.ts';
 import { tapeOf } from './tape.ts';
 import type { Tape } from './tape.ts';
 
-/** Options of an invented market history, for demonstrations and measurements: the same options give the same tape on every machine. */
+/**
+ * Options of a generated market history, for demonstrations and measurements. The same options give the same tape on
+ * every machine.
+ */
 export interface GenerateOptions {
   readonly pair: string;
   readonly rows: number;
@@ -15,13 +18,13 @@ export interface GenerateOptions {
   readonly seed: string;
   /** Close before the first bar, quote per base. */
   readonly startPrice: number;
-  /** Standard deviation of the logarithm over one day: 0.03 is 3 % per square root of a day. */
+  /** Standard deviation of the price's logarithm over one day; 0.03 is 3 % per square root of a day. */
   readonly volatility: number;
   /** Correlation of the steps with those of other pairs of the same seed, 0 to 1. */
   readonly correlation: number;
 }
 
-/** Digits of the first price: so few that each double stands for exactly one decimal. */
+/** Number of digits of the first price: few enough that each double stands for exactly one decimal. */
 const DIGITS = 7;
 
 const COMMON = 0;

@@ -24,8 +24,9 @@ export function indexBytes(index: PriceIndex): Uint8Array {
 }
 
 /**
- * Reads the index that `indexBytes` wrote for this tape; `undefined` when the bytes are damaged, or belong to another tape or
- * another version of this program: the caller then rebuilds the index. Aligned bytes are used in place, not copied.
+ * Reads the index that `indexBytes` wrote for this tape; `undefined` if the bytes are damaged, or belong to another
+ * tape or another version of this program, in which case the caller rebuilds the index. Aligned bytes are used in
+ * place, not copied.
  */
 export function readIndex(bytes: Uint8Array, tape: Closes): PriceIndex | undefined {
   if (bytes.byteLength < HEAD_BYTES) return undefined;
@@ -56,9 +57,9 @@ export function readIndex(bytes: Uint8Array, tape: Closes): PriceIndex | undefin
 const sumOf = (bytes: Uint8Array): number =>
   crc32(bytes.subarray(NUMBERS_BYTES), crc32(bytes.subarray(0, NUMBERS_BYTES - 8)));
 
-/** A double: bytes in another order, or of another file, do not read as this number. */
+/** A double, because bytes in another order, or from another file, do not read as this number. */
 const MAGIC = 0x7072_6963_6573;
-/** Version of the format: changes whenever an index of the same tape would differ. */
+/** Version of the format. It changes whenever an index of the same tape would differ. */
 const FORMAT = 1;
 const NUMBERS_BYTES = 64;
 const HASH_BYTES = 64;

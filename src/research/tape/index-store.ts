@@ -7,12 +7,15 @@ import type { Closes, PriceIndex } from './index.ts';
 import { DATA_BYTES_MAX, readRegularFile } from '../../files/regular-file.ts';
 import { changeableByOthers } from '../../files/rights.ts';
 
-/** Smallest number of rows for which the index is stored: building a smaller index is faster than finding and checking a file. */
+/**
+ * Smallest number of rows for which the index is stored, because building a smaller index is faster than finding and
+ * checking a file.
+ */
 export const KEPT_ROWS_MIN = 100_000;
 
 /**
- * Returns the index of a tape, from the folder of tapes if it is stored there; else builds and stores it. A damaged file is
- * replaced. If the folder is not writable, the index is built again each time, with the same result.
+ * Returns the index of a tape, from the folder of tapes if it is stored there; otherwise builds and stores it. A
+ * damaged file is replaced. If the folder is not writable, the index is built again each time, with the same result.
  */
 export function indexThrough(folder: string, tape: Closes, rowsMin = KEPT_ROWS_MIN): PriceIndex {
   if (tape.rows < rowsMin || changeableByOthers(folder) !== undefined) return indexPrices(tape);
@@ -32,7 +35,7 @@ function readKept(file: string, tape: Closes): PriceIndex | undefined {
   }
 }
 
-/** Writes the file completely or not at all, because another process may read it in the meantime. */
+/** Writes the file completely or not at all, because another process may read it meanwhile. */
 function keep(file: string, folder: string, bytes: Uint8Array): void {
   try {
     makeFolder(folder);

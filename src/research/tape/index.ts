@@ -1,40 +1,41 @@
 import type { Tape } from './tape.ts';
 
 /**
- * The lowest and the highest price that was known during each block of time, in a hierarchy: a search checks a whole block at
- * once, and opens only blocks that may matter.
+ * The lowest and the highest price that was known during each block of time, in a hierarchy, so that a search checks a
+ * whole block at once and opens only blocks that may matter.
  *
- * Blocks are counted from 1970 and are 2^k ms wide, so blocks of different tapes nest, regardless of their bars and gaps.
- * The price that was known when a block began counts in it as well: without a new price, the last one holds.
+ * Blocks are counted from 1970 and are 2^k ms wide, so blocks of different tapes nest, regardless of their bars and
+ * gaps. The price that was known when a block began also counts in the block, because the last price holds until there
+ * is a new one.
  */
 export interface PriceIndex {
   /** Hash of its tape. */
   readonly tape: string;
   readonly rows: number;
   readonly barMs: number;
-  /** The narrowest blocks are `2 ** exponent` ms wide, those of each further level four times as wide as before. */
+  /** The narrowest blocks are `2 ** exponent` ms wide; the blocks of each next level are four times as wide. */
   readonly exponent: number;
   /** For each level, narrowest first, the number of its first block since 1970. */
   readonly first: readonly number[];
   /**
-   * For each level, the bounds of its blocks, lower and upper in turn: floats, rounded outwards. The last pair bounds all later
-   * time, in which the last price holds.
+   * For each level, the bounds of its blocks as floats rounded outwards, with lower and upper bounds alternating. The
+   * last pair bounds all later time, in which the last price holds.
    */
   readonly bounds: readonly Float32Array[];
   /** For each of the narrowest blocks, the first row that is known at its beginning or later; at the end, the number of rows. */
   readonly starts: Int32Array;
 }
 
-/** Input of an index: closes, because decisions use only these. */
+/** Input of an index. It contains only closes, because decisions use nothing else. */
 export type Closes = Pick<Tape, 'times' | 'close' | 'barMs' | 'rows' | 'hash'>;
 
 /** For bars of a minute, the narrowest block is 8.7 minutes wide, the widest 25 days. */
 export const LEVELS = 7;
 const FAN_OUT = 4;
-/** Smallest average number of rows in one of the narrowest blocks; the average is at most four times as large. */
+/** Smallest average number of rows in the narrowest blocks; the average is at most four times as large. */
 const ROWS_MIN = 4;
 
-/** Builds the index of a tape: some 20 ms for a million rows. */
+/** Builds the index of a tape, which takes about 20 ms for a million rows. */
 export function indexPrices(tape: Closes): PriceIndex {
   const { times, barMs, rows, hash } = tape;
   const begins = (times[0] ?? 0) + barMs;

@@ -4,7 +4,7 @@ import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import { readRegularFile } from '../../files/regular-file.ts';
 
-/** Smallest file whose hash is stored: hashing a smaller one is faster than finding its hash. */
+/** Size of the smallest file whose hash is stored, because hashing a smaller file is faster than finding its hash. */
 export const KNOWN_BYTES_MIN = 2 ** 21;
 
 /** Identity of a file before it is read. */
@@ -40,8 +40,9 @@ function timeIn(folder: string): number | undefined {
 }
 
 /**
- * Returns the stored SHA-256 of a file that has not changed since. File times are coarse: a file that was written within two
- * seconds before its sighting may have been written again at the same time, so its hash is not trusted.
+ * Returns the stored SHA-256 of a file that has not changed since. File times are coarse. A file that was written
+ * within two seconds before its sighting may have been written again with the same file time, so its hash is not
+ * trusted.
  */
 export function knownHash(folder: string, { path, stamp }: Sighting): string | undefined {
   try {
@@ -58,7 +59,7 @@ export function knownHash(folder: string, { path, stamp }: Sighting): string | u
   }
 }
 
-/** Stores the hash of the bytes that were read after the sighting, unless the file has changed in the meantime. */
+/** Stores the hash of the bytes that were read after the sighting, unless the file has changed meanwhile. */
 export function keepHash(folder: string, { path, stamp, seenMs }: Sighting, sha256: string): void {
   if (seenMs === undefined) return;
   try {
@@ -69,7 +70,7 @@ export function keepHash(folder: string, { path, stamp, seenMs }: Sighting, sha2
     try {
       const note = join(aside, 'source');
       writeFileSync(note, `${stamp}\n${sha256}\n`);
-      // The note gets the time of the sighting, because data written to the file after that was not hashed.
+      // The note contains the time of the sighting, because data written to the file after that time was not hashed.
       utimesSync(note, seenMs / 1000, seenMs / 1000);
       renameSync(note, file);
     } finally {
@@ -84,7 +85,7 @@ const COARSE_NS = 2_000_000_000n;
 /** Largest size of a note with one hash. */
 const NOTE_BYTES_MAX = 4_096;
 
-/** `undefined` for a file that does not exist or cannot be checked: the code that reads it reports why. */
+/** `undefined` for a file that does not exist or cannot be checked; the code that reads the file reports why. */
 function statOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });

@@ -7,15 +7,15 @@ import type { ColumnName, Tape } from './tape.ts';
 import { openRegularFile } from '../../files/regular-file.ts';
 
 /**
- * Large stored tapes: times and closes are read immediately, other columns when they are used, whole or in blocks. A
- * few orders over a year of minutes need a third of the file. Only the parts that are read are checked.
+ * Large stored tapes. Times and closes are read immediately; other columns are read when they are used, whole or in
+ * blocks. A few orders over a year of minutes need a third of the file. Only the parts that are read are checked.
  */
 
 /** Below this size, reading a whole tape is faster than reading parts. */
 const LARGE_ROWS_MIN = 100_000;
 /** Rows that share a checksum. */
 const BLOCK_ROWS = 2_048;
-/** A caller that has read this many blocks of a column will read more: reading the rest takes as long. */
+/** A caller that has read this many blocks of a column will read more, and reading the rest then takes no longer. */
 const BLOCKS_MAX = 64;
 const NOTE = 'crc32_blocks';
 const SUM_DIGITS = 8;
@@ -38,10 +38,10 @@ interface Found {
 }
 
 /**
- * Opens the large tape in a file; `undefined` for any other file, which the caller reads whole. The file stays open until all columns
- * are read.
+ * Opens the large tape in a file; `undefined` for any other file, which the caller reads whole. The file stays open
+ * until all columns are read.
  *
- * @throws OperatorError (`data`) when data does not match its checksums: here, and wherever a column is used.
+ * @throws OperatorError (`data`) if data does not match its checksums, both here and wherever a column is used.
  */
 export function openLarge(path: string): Found | undefined {
   const opened = ahead.get(path) ?? open(path);
@@ -168,7 +168,7 @@ function headOf(
   return notes && { notes, bodyAt };
 }
 
-/** Returns where the head of a message ends: it begins with a mark and its length. */
+/** Returns where the head of a message ends. The head begins with a mark and its length. */
 function messageEnd(file: number, at: number): number | undefined {
   const begin = Buffer.alloc(8);
   readSync(file, begin, 0, begin.length, at);
@@ -220,7 +220,10 @@ class LargeColumns {
     return rows.subarray(from - begin, until - begin);
   }
 
-  /** Reads rows from the beginning of a block to the end of one: into the buffer of a column that was read ahead, or into a new one. */
+  /**
+   * Reads rows from the beginning of one block to the end of another, into the buffer of a column that was read ahead
+   * or into a new buffer.
+   */
   #read(name: ColumnName, from: number, until: number): Float64Array {
     const { file, path, sums } = this.#place;
     const begun = until - from === this.#place.rows ? this.#begun.get(name) : undefined;
@@ -256,7 +259,10 @@ class LargeColumns {
 const placeOf = ({ bodyAt, rows }: Place, name: ColumnName, row: number): number =>
   bodyAt + (columnNames.indexOf(name) * rows + row) * DOUBLE_BYTES;
 
-/** Allocates shared memory: V8 does not count it towards garbage collection, and a short command ends before it needs any collection. */
+/**
+ * Allocates shared memory, because V8 does not count it towards garbage collection, and a short command ends before it
+ * needs any collection.
+ */
 const roomFor = (rows: number): Float64Array => new Float64Array(new SharedArrayBuffer(rows * DOUBLE_BYTES));
 
 /** Returns a CRC-32 as eight digits. */

@@ -46,7 +46,7 @@ class Output {
   }
 }
 
-/** Decodes one block, which has `size` bytes when unpacked. */
+/** Decodes one block, which has `size` bytes once unpacked. */
 export function lz4Block(packed: Uint8Array, size: number): Uint8Array {
   const output = new Output(size);
   decodeBlock(packed, output);

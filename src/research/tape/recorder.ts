@@ -14,8 +14,8 @@ export interface SeenBar {
 }
 
 /**
- * Builds bars from arriving prices. A bar is complete if the recorder saw its start and the next bar has started: the partial first
- * and last bars are never returned, and an interval without prices has no bar.
+ * Builds bars from arriving prices. A bar is complete if the recorder saw its start and the next bar has started. The
+ * partial first and last bars are never returned, and an interval without prices has no bar.
  */
 export class BarRecorder {
   readonly #barMs: number;
@@ -42,7 +42,7 @@ export class BarRecorder {
   }
 }
 
-/** Header of a recorded file: `data import` reads it. There is no volume: reference prices are not trades. */
+/** Header of a recorded file, which `data import` reads. There is no volume, because reference prices are not trades. */
 export const SEEN_HEADER = 'timestamp_ms,open,high,low,close';
 
 /** Returns a bar as a line of a recorded file, with all digits. */

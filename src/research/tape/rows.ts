@@ -10,7 +10,7 @@ export interface RowCursor {
   readonly at: number;
   /** Returns when the oldest of these prices became known. */
   oldest(): number;
-  /** Returns when the next price arrives; infinity when none does. */
+  /** Returns when the next price arrives; infinity if none does. */
   nextAt(): number;
   /** Moves to the prices known at an instant. */
   seek(at: number): void;

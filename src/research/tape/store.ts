@@ -12,7 +12,7 @@ import type { Tape } from './tape.ts';
 import { DATA_BYTES_MAX, readRegularFile } from '../../files/regular-file.ts';
 import { changeableByOthers } from '../../files/rights.ts';
 
-/** Tapes on disk: files of market history are imported once, then loaded from the folder of tapes. */
+/** Tapes on disk. Files of market history are imported once, and then loaded from the folder of tapes. */
 
 export interface OpenTape extends ImportOptions {
   /** Folder that relative paths start from. */
@@ -26,7 +26,7 @@ export interface OpenTape extends ImportOptions {
 /** Runs a function that writes a file, and defers signals that would end the process during it. */
 export type Undisturbed = (write: () => void) => void;
 
-/** Origin of a tape: a tape file, the cache, newly cached, or only in memory. */
+/** Origin of a tape: it comes from a tape file or from the cache, was newly cached, or is only in memory. */
 export type TapeOrigin = 'tape' | 'cached' | 'imported' | 'not_cached';
 
 export interface OpenedTape {
@@ -42,8 +42,8 @@ export interface OpenedTape {
 const REPORT = 'import_report';
 
 /**
- * Opens the tape of files of one pair: tapes (`.arrow`) are loaded directly, other files are imported, or taken from the cache
- * when the same reader has imported the same bytes with the same options before.
+ * Opens the tape of one pair's files. Tapes (`.arrow`) are loaded directly. Other files are imported, or taken from the
+ * cache if the same reader has already imported the same bytes with the same options.
  *
  * @throws OperatorError (`data`, `usage`) that names the file and the invalid row.
  */
@@ -76,7 +76,7 @@ export async function openTape(files: readonly string[], options: OpenTape): Pro
     options,
     join(cacheFolder, `${cacheKey(hashed, options)}.arrow`),
   );
-  // Only for a tape that is stored: the hash serves to find its file.
+  // Only for a tape that is stored, because the hash serves to find its file.
   for (const [n, sighting] of seen.entries())
     if (sighting !== undefined && opened.file !== undefined)
       keepHash(cacheFolder, sighting, hashed[n]?.sha256 ?? '');
@@ -94,7 +94,7 @@ function madeFolder(folder: string | undefined): string | undefined {
   }
 }
 
-/** Starts reading a large tape of the cache while the caller does other work: `openTape` continues with it. */
+/** Starts reading a large tape from the cache while the caller does other work. `openTape` continues with it. */
 export async function beginTape(files: readonly string[], options: OpenTape): Promise<void> {
   const { cwd, cacheFolder } = options;
   if (cacheFolder === undefined || changeableByOthers(resolve(cwd, cacheFolder)) !== undefined) return;
@@ -142,7 +142,7 @@ async function throughCache(
     if (found !== undefined) return { ...found, origin: 'cached', file, said };
     said = `${file} is not a tape: rebuilding it`;
   } catch (cause) {
-    // Usually, there is no file. A damaged one is rebuilt, which costs a second and changes no result.
+    // Usually, there is no file. A damaged file is rebuilt, which costs a second and changes no result.
     if (cause instanceof OperatorError) said = `${cause.message}: made anew`;
   }
   const { tape, report } = await imported(sources, options);
@@ -195,7 +195,7 @@ const plainly: Undisturbed = (write) => {
   write();
 };
 
-/** Age at which an unfinished file counts as left over from a crash: no write takes that long. */
+/** Age at which an unfinished file counts as left over from a crash, because no write takes that long. */
 const LEFT_OVER_MS = 600_000;
 const ASIDE = /\.new-[A-Za-z0-9]{6}$/u;
 
@@ -221,7 +221,7 @@ export function writeTape(file: string, tape: Tape, report: ImportReport): void 
   }
 }
 
-/** Reads the tape in a file of the cache; a large one in parts. */
+/** Reads the tape in a cache file; a large tape is read in parts. */
 function keptTape(file: string): ReadTape | undefined {
   const large = openLarge(file);
   if (large !== undefined) return withReport(large, file);
@@ -267,7 +267,7 @@ const isReportOf = ({ hash, rows, pair, barMs }: Tape, value: unknown): value is
   'barMs' in value &&
   value.hash === hash &&
   value.rows === rows &&
-  // No checksum covers these two, but the report contains them too.
+  // No checksum covers these two, but the report also contains them.
   value.pair === pair &&
   value.barMs === barMs;
 

@@ -15,9 +15,9 @@ interface Made {
 }
 
 /**
- * Builds bars of any length from the rows of a tape. A row counts in the interval in which its close becomes known, so that a bar
- * contains only data that was known when it ended. An interval without rows has no bar, nor has the interval in which the tape
- * begins.
+ * Builds bars of any length from the rows of a tape. A row counts in the interval in which its close becomes known, so
+ * that a bar contains only data that was known when it ended. An interval without rows has no bar, and neither has the
+ * interval in which the tape begins.
  */
 export class TapeBars {
   readonly #tape: Tape;
@@ -28,8 +28,8 @@ export class TapeBars {
   }
 
   /**
-   * Returns the newest `count` bars that have ended by `at`, oldest first; fewer if the tape has no more. @throws RangeError when
-   * its rows are longer.
+   * Returns the newest `count` bars that have ended by `at`, oldest first; fewer if the tape has no more. @throws
+   * RangeError if the tape's rows are longer.
    */
   newest(at: Instant, intervalMs: number, count: number): readonly Bar[] {
     if (this.#tape.barMs > intervalMs)
@@ -39,7 +39,7 @@ export class TapeBars {
     const end = lastEnd(at, intervalMs);
     const made = this.#made.get(intervalMs);
     if (made?.end === end && made.count === count) return made.bars;
-    // Time mostly advances: earlier bars are reused.
+    // Time mostly advances, so earlier bars are reused.
     const isOnward = made !== undefined && made.count === count && made.end < end;
     const known = isOnward ? made : { end: instant(0), bars: [] };
     const bars = [...known.bars, ...this.#between(known.end, end, { intervalMs, count })].slice(-count);

@@ -14,7 +14,7 @@ export interface Tape {
   readonly rows: number;
   /** Start of each bar, Unix ms, strictly ascending. For trades, their times, ascending. */
   readonly times: Float64Array;
-  /** Quote per base, as are the next three. The decimal of a price is the shortest text of its double: `priceAt`. */
+  /** Quote per base, as in the next three columns. The decimal of a price is the shortest text of its double: `priceAt`. */
   readonly open: Float64Array;
   readonly high: Float64Array;
   readonly low: Float64Array;
@@ -23,9 +23,9 @@ export interface Tape {
   readonly volume: Float64Array;
   /** SHA-256 of the columns, hex. */
   readonly hash: string;
-  /** Returns the rows of a column from `from` to before `until`, for tapes that can read part of a column. */
+  /** Returns the rows of a column from `from` up to, but excluding, `until`, for tapes that can read part of a column. */
   readonly part?: ((column: ColumnName, from: number, until: number) => Float64Array) | undefined;
-  /** Whether the pair was delisted when its last bar ended: it keeps that price and can no longer be bought. */
+  /** Whether the pair was delisted when its last bar ended. It then keeps that price and can no longer be bought. */
   readonly isDelisted?: boolean | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface RowFault {
   readonly why: string;
 }
 
-/** Unix ms of the year 10000: a later time must be in a finer unit, and no ISO text can represent it. */
+/** Unix ms of the year 10000. A later time must be in a finer unit, and no ISO text can represent it. */
 const TIME_MAX = 253_402_300_800_000;
 const PAIR = /^[a-z0-9]{2,24}$/u;
 
@@ -124,7 +124,7 @@ export function hashOf(columns: Columns): string {
   return hash.digest('hex');
 }
 
-/** Returns when the close of a row is known: a row must not be used before that. */
+/** Returns when the close of a row is known. A row must not be used before that. */
 export const knownAt = (tape: Pick<Tape, 'times' | 'barMs'>, row: number): Instant =>
   after(instant(tape.times[row] ?? Number.NaN), tape.barMs);
 
@@ -135,7 +135,7 @@ export function lastKnownRow({ times, barMs }: Pick<Tape, 'times' | 'barMs'>, at
   let low = -1;
   let high = last;
   if (barMs > 0) {
-    // Bars do not overlap: no row comes later than it would without gaps, and usually there is no gap.
+    // Bars do not overlap, so no row comes later than it would without gaps, and usually there is no gap.
     const most = Math.max(-1, Math.min(last, Math.floor((at - begins) / barMs) - 1));
     if ((times[last] ?? 0) - begins === last * barMs) return most;
     if (most >= 0 && (times[most] ?? Infinity) + barMs <= at) return most;
@@ -164,7 +164,7 @@ export function decimalText(value: number): string {
     : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** Returns a price of a tape as money: the only place where its double becomes a decimal. */
+/** Returns a price of a tape as money. This is the only place where its double becomes a decimal. */
 export function priceAt(column: Float64Array, row: number): Price {
   const last = lastPrices.get(column);
   if (last?.row === row) return last.price;

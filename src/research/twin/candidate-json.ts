@@ -8,17 +8,20 @@ import { CAUSES, shownBps } from './twin-json.ts';
 import type { CauseShare, ComparisonHead } from './twin-json.ts';
 import type { Unasked } from './live-answers.ts';
 
-/** `candidate.json`. Amounts are text. Differences are the candidate minus live, in USD; a positive one favours the candidate. */
+/**
+ * `candidate.json`. Amounts are text. Differences are the candidate minus live, in USD; a positive difference favours
+ * the candidate.
+ */
 export interface CandidateReport extends ComparisonHead {
   readonly strategy: string;
-  /** Hash of the text of the candidate, as the journal would record it at its start. */
+  /** Hash of the candidate's text, as the journal would record it at the candidate's start. */
   readonly hash: string;
   readonly live: StrategySumText;
   readonly candidate: StrategySumText;
   readonly difference_usd: string;
-  /** Of the volume that live traded; absent if it traded nothing. */
+  /** In relation to the volume that live traded; absent if live traded nothing. */
   readonly difference_bps: string | undefined;
-  /** Sum exactly to the difference. */
+  /** The shares sum exactly to the difference. */
   readonly causes: readonly CauseShare[];
   /** Number of slices of the candidate that the model quoted, because live has no answer for them. */
   readonly modelled: number;

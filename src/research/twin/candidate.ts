@@ -12,7 +12,7 @@ import type { TwinRun } from './play.ts';
 import { causes } from './twin-setup.ts';
 import type { Cause, TwinSetup } from './twin-setup.ts';
 
-/** A candidate text of a strategy compared with live. Amounts in USD; a positive one favours the candidate. */
+/** A candidate text of a strategy compared with live. Amounts in USD; a positive amount favours the candidate. */
 export interface CandidateComparison {
   readonly from: Instant;
   readonly until: Instant;
@@ -22,13 +22,13 @@ export interface CandidateComparison {
   readonly candidate: StrategySum;
   readonly total: Money;
   /**
-   * `text`: effect of the text on the model alone. Each other cause: how much more it changes the candidate than the text of live.
-   * Sums exactly to `total`.
+   * `text`: effect of the text on the model alone. For each other cause: how much more it changes the candidate than
+   * live's text. The effects sum exactly to `total`.
    */
   readonly shares: Readonly<Record<Cause | 'rest', Money>>;
   /** Number of slices of the candidate that the model quoted. */
   readonly modelled: number;
-  /** Number of requests of the candidate without an answer of live, by reason. */
+  /** Number of the candidate's requests for which live has no response, by reason. */
   readonly unasked: Readonly<Record<Unasked, number>>;
 }
 
@@ -38,11 +38,11 @@ export interface StrategySum {
   readonly filled: number;
   /** USD. */
   readonly traded: Money;
-  /** Mean cost of its slices against their references, basis points; `undefined` if nothing traded. */
+  /** Mean cost of its slices compared with their references, in basis points; `undefined` if nothing traded. */
   readonly meanBps: number | undefined;
 }
 
-/** Runs the text of live and the candidate, each as `compare` does. @throws OperatorError */
+/** Runs live's text and the candidate, each as `compare` does. @throws OperatorError */
 export function compareCandidate(
   setup: TwinSetup & { readonly candidate: StrategySource },
 ): CandidateComparison {

@@ -22,19 +22,19 @@ import type { TwinRun } from './play.ts';
 import { causes } from './twin-setup.ts';
 import type { Cause, TwinMarket, TwinSetup } from './twin-setup.ts';
 
-/** Live compared with its twin: every difference with its causes. Amounts in USD; a positive one favours live. */
+/** Live compared with its twin: every difference with its causes. Amounts are in USD; a positive amount favours live. */
 export interface Comparison {
   readonly from: Instant;
   readonly until: Instant;
   /** Hash of the last record of live. */
   readonly head: string;
   readonly rows: readonly Row[];
-  /** Traded by live, in USD at the prices of the end. */
+  /** Volume that live traded, in USD at the prices at the end. */
   readonly traded: Money;
   readonly total: Money;
   /** Sums exactly to `total`. */
   readonly shares: Readonly<Record<Cause | 'rest', Money>>;
-  /** Counts of slices by the decision of live and of the twin: `filled`, or the reason why not. */
+  /** Numbers of slices by their end in live and in the twin: `filled`, or the reason why not. */
   readonly decisions: readonly { readonly live: string; readonly twin: string; readonly slices: number }[];
   /**
    * Mean cost of live minus that of the twin, basis points, over slices that both traded, with the interval that covers 95 % of
@@ -54,7 +54,7 @@ export interface Row {
   readonly twin: SliceOutcome | undefined;
   readonly total: Money;
   readonly shares: Readonly<Record<Cause | 'rest', Money>>;
-  /** Cost against the reference of live, or of the twin if live has none; basis points. */
+  /** Cost compared with live's reference, or with the twin's if live has none; in basis points. */
   readonly liveBps: Ratio | undefined;
   readonly twinBps: Ratio | undefined;
   readonly isModelled: boolean;
@@ -65,7 +65,7 @@ export interface CompareSetup extends TwinSetup {
   readonly since?: Instant | undefined;
 }
 
-/** Decimals of the worth of a slice: sums and differences of such amounts are exact. */
+/** Decimals of the worth of a slice. Sums and differences of such amounts are exact. */
 const WORTH_DECIMALS = 12;
 
 /** Runs the twin on the model alone, then once more for each cause. @throws OperatorError */
@@ -128,8 +128,8 @@ interface Compared {
 }
 
 /**
- * Attributes each difference: the worth of a slice changes from run to run, from the model alone to live, and each change belongs
- * to the cause that the run adds.
+ * Attributes each difference to its causes. The worth of a slice changes from run to run, from the model alone to live,
+ * and each change belongs to the cause that the run adds.
  */
 function rowOf(key: string, { live, plain, runs, last, worth }: Compared): Row {
   const twin = plain.slices.get(key);
@@ -151,7 +151,7 @@ function rowOf(key: string, { live, plain, runs, last, worth }: Compared): Row {
   };
 }
 
-/** Returns the cost against the reference, including fees. */
+/** Returns the cost compared with the reference, including fees. */
 function bpsOf(slice: SliceOutcome | undefined, reference: Price | undefined): Ratio | undefined {
   if (slice === undefined || reference === undefined || slice.quantity.isZero()) return undefined;
   const { side, amount, fees, quantity } = slice;
@@ -161,7 +161,7 @@ function bpsOf(slice: SliceOutcome | undefined, reference: Price | undefined): R
 
 /** The worth of slices at the end, in USD. */
 export interface Worth {
-  /** For a buy, its value at the prices of the end minus the payment; for a sell, the reverse. Zero if nothing traded. */
+  /** For a buy, the value at the prices at the end minus the payment; for a sell, the reverse. Zero if nothing traded. */
   of(slice: SliceOutcome | undefined): Money;
   traded(slice: SliceOutcome): Money;
 }
@@ -188,7 +188,7 @@ export function worthAt({ recorded }: TwinSetup, market: TwinMarket, until: Inst
   };
 }
 
-/** Returns the mean cost of slices against their own references, basis points; `undefined` if none traded. */
+/** Returns the mean cost of slices compared with their own references, in basis points; `undefined` if no slice traded. */
 export function meanCostOf(slices: readonly SliceOutcome[]): number | undefined {
   const each = slices.flatMap((slice) => bpsOf(slice, slice.reference) ?? []).map(approximate);
   return each.length === 0 ? undefined : meanOf(each);
@@ -215,7 +215,10 @@ function decisionsOf(rows: readonly Row[]): Comparison['decisions'] {
 
 const RESAMPLES = 2_000;
 
-/** Returns the mean cost with its interval, from resamples of the slices, drawn with replacement (percentile bootstrap). */
+/**
+ * Returns the mean cost with its interval, computed from resamples of the slices, which are drawn with replacement
+ * (percentile bootstrap).
+ */
 function costOf(rows: readonly Row[]): Comparison['cost'] {
   const each = rows.flatMap(({ liveBps, twinBps }) =>
     liveBps === undefined || twinBps === undefined ? [] : [approximate(subtract(liveBps, twinBps))],

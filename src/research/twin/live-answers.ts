@@ -19,25 +19,28 @@ import type { Ask } from '../calibrate/asks.ts';
 import { sliceKey } from './outcomes.ts';
 import type { Recorded } from './recorded.ts';
 
-/** Why live has no answer to a quote request of a candidate. */
+/** Why live has no response for a candidate's quote request. */
 export type Unasked = 'pair_and_side' | 'time' | 'size';
 
-/** Longest time between a candidate's request and a quote to live of the same pair and side that it may use. */
+/** Longest time between a candidate's request and a quote that it may use, which live received for the same pair and side. */
 const NEAR_MS = 5 * MINUTE_MS;
-/** Tolerance of sizes: the size that live requested, times this, must reach the candidate's. */
+/** Tolerance of sizes. The size that live requested, multiplied by this, must be at least the candidate's size. */
 const SIZE_TOLERANCE = ratio('1.1');
 
 /** Reasons why live got no quote. */
 const NOT_QUOTED: ReadonlySet<string> = new Set(['quotes_unavailable', 'venue_failed', 'retry_budget']);
 
-/** The answers of the venue to live, for the attempts of a twin: of the same attempt or, for a candidate, of the nearest. */
+/**
+ * The venue's responses to live, for the attempts of a twin: the response to the same attempt or, for a candidate, to
+ * the nearest attempt.
+ */
 export class LiveAnswers {
   readonly #recorded: Recorded;
   /** By pair and side, oldest first; empty if only the same attempt counts. */
   readonly #near: ReadonlyMap<string, readonly Ask[]>;
-  /** The nearest answer, by client id of the candidate. */
+  /** The nearest response, by the candidate's client id. */
   readonly #found = new Map<string, Ask>();
-  /** Requests without an answer of live, by client id. */
+  /** Requests for which live has no response, by client id. */
   readonly unasked = new Map<string, Unasked>();
 
   constructor(recorded: Recorded, { isCandidate }: { readonly isCandidate: boolean }) {
@@ -47,13 +50,13 @@ export class LiveAnswers {
       : new Map();
   }
 
-  /** Returns the answer to an attempt that has requested its quote. */
+  /** Returns the response to an attempt that has requested its quote. */
   of(clientId: string | undefined): Ask | undefined {
     if (clientId === undefined) return undefined;
     return this.#recorded.asks.get(clientId) ?? this.#found.get(clientId);
   }
 
-  /** Finds the nearest answer for an attempt that live did not make. Call it before requesting the quote. */
+  /** Finds the nearest response for an attempt that live did not make. Call it before requesting the quote. */
   ask({ clientId, pair, side, size }: QuoteRequest, mid: Price | undefined, now: Instant): void {
     if (clientId === undefined || this.#near.size === 0 || this.of(clientId) !== undefined) return;
     const same = this.#near.get(`${pair} ${side}`) ?? [];

@@ -13,7 +13,7 @@ import type { LiveAnswers } from './live-answers.ts';
 import { sourcesOf, textsOf } from './texts.ts';
 import type { Cause, TwinMarket, TwinSetup } from './twin-setup.ts';
 
-/** Returns the facts that the twin takes over from live. */
+/** Returns the facts that the twin adopts from live. */
 export function liveFacts(
   setup: TwinSetup,
   { tapes }: TwinMarket,
@@ -100,7 +100,7 @@ interface RecordedVenue {
   readonly model: ExecutionModel;
 }
 
-/** Returns the venue of the twin, which also repeats missing answers of live: no quote, or no answer to an order. */
+/** Returns the twin's venue, which also repeats live's missing responses: no quote, or no response to an order. */
 function recordedVenue(inner: VenuePort, { clock, answers, midOf, taken, model }: RecordedVenue): VenuePort {
   return {
     ...inner,
@@ -118,7 +118,7 @@ function recordedVenue(inner: VenuePort, { clock, answers, midOf, taken, model }
     order: (request) => {
       const ask = answers.of(request.clientId);
       if (!taken.has('doubt') || ask === undefined || !isDoubted(ask)) return inner.order(request);
-      // Whether the order traded is known from the account of live.
+      // Whether live's account shows that the order traded.
       if (ask.result === 'filled') {
         const answer = inner.order(request);
         if ('subscribe' in answer) answer.subscribe();

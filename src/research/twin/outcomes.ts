@@ -14,19 +14,19 @@ export interface SliceOutcome {
   readonly pair: string;
   readonly quote: string;
   readonly side: Side;
-  /** When its strategy decided it. */
+  /** When the slice's strategy decided it. */
   readonly decidedAt: Instant;
-  /** Reference price of the decision, or else of the first attempt. */
+  /** Reference price at the decision, otherwise at the first attempt. */
   readonly reference: Price | undefined;
   /** `open`: the journal ends before the slice. */
   readonly result: 'filled' | 'skipped' | 'expired' | 'open';
   /** Why the slice traded less than planned. */
   readonly reason: Reason | undefined;
   readonly attempts: number;
-  /** Number of attempts whose order the venue turned down. */
+  /** Number of attempts whose order the venue refused. */
   readonly refusals: number;
   readonly doubts: number;
-  /** Sum of its fills: base currency, and quote currency. */
+  /** Sums of its fills, in base currency and in quote currency. */
   readonly quantity: Quantity;
   readonly amount: Money;
   readonly fees: Money;

@@ -4,7 +4,7 @@ import type { Command } from '../../engine/ports.ts';
 
 const answer = (): void => undefined;
 
-/** Commands of people: halts, pauses, resumes, stops and runs. Decisions of controls follow automatically. */
+/** People's commands: halts, pauses, resumes, stops and runs. Decisions of controls follow automatically. */
 export class PeopleCommands {
   readonly commands: { readonly at: Instant; readonly command: Command }[] = [];
   #isHalted = false;

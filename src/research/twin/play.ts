@@ -21,7 +21,7 @@ export interface TwinRun {
   readonly slices: ReadonlyMap<string, SliceOutcome>;
   /** Slices, as `sliceKey`, that the model quoted because live got no quote. */
   readonly modelled: ReadonlySet<string>;
-  /** For a candidate: why live has no answer, for each request without one. */
+  /** For a candidate: for each request without a response from live, why there is none. */
   readonly unasked: readonly Unasked[];
 }
 
@@ -31,7 +31,7 @@ export function marketOf(setup: Pick<TwinSetup, 'recorded' | 'tapes'>): TwinMark
 }
 
 /**
- * Runs the strategies in virtual time over the records of live. Everything that is not among `taken` comes from the model.
+ * Runs the strategies in virtual time over live's records. Everything that is not among `taken` comes from the model.
  *
  * @throws OperatorError
  */
@@ -54,7 +54,7 @@ export function play(
     until: after(until, MINUTE_MS),
     strategies,
     policy: policyOf(setup),
-    // References in a journal may be far apart; each holds until the next.
+    // References in a journal may be far apart; each is valid until the next.
     model: (setup.tapes ?? []).length === 0 ? { ...model, gapMax: Number.MAX_SAFE_INTEGER } : model,
     holdings: holdingsOf(setup, tapes),
     seed: 'twin',
@@ -77,7 +77,7 @@ export function play(
   return { slices, modelled, unasked: [...answers.unasked.values()] };
 }
 
-/** Returns the settings of the twin, with the first limits of live. It requests no approvals: people gave them in live. */
+/** Returns the twin's settings, with live's first limits. The twin requests no approvals, because people gave them in live. */
 function policyOf({ policy, recorded: { desk, limits } }: TwinSetup): DeskSettings {
   const [first] = limits;
   return {
@@ -90,8 +90,8 @@ function policyOf({ policy, recorded: { desk, limits } }: TwinSetup): DeskSettin
 }
 
 /**
- * Returns the opening holdings of the twin, without currencies that have no price: they are not traded, and the simulated venue
- * could not value them.
+ * Returns the twin's opening holdings, without currencies that have no price. These are not traded, and the simulated
+ * venue could not value them.
  */
 function holdingsOf(
   { recorded, currencies = {} }: TwinSetup,
@@ -110,7 +110,7 @@ function tapesOf({ recorded, tapes = [] }: Pick<TwinSetup, 'recorded' | 'tapes'>
   const own = [...recorded.references].flatMap(([pair, references]) => {
     const [first] = references;
     if (given.has(pair) || first === undefined) return [];
-    // The first reference holds from the start, because a tape begins with a price.
+    // The first reference is valid from the start, because a tape begins with a price.
     return [referenceTape(pair, [{ ...first, at: recorded.from }, ...references])];
   });
   return [...tapes, ...own];

@@ -28,9 +28,9 @@ export interface Flow {
   readonly amount: Quantity;
 }
 
-/** The execution of a desk as its journal records it: the input of a twin. */
+/** A desk's execution as its journal records it, which is the input of a twin. */
 export interface Recorded {
-  /** Name of the desk: ids of parents and orders depend on it. */
+  /** Name of the desk, on which ids of parents and orders depend. */
   readonly desk: string;
   /** When the first strategies began. */
   readonly from: Instant;
@@ -58,7 +58,7 @@ export interface Recorded {
   readonly limits: readonly { readonly at: Instant; readonly limits: LimitTexts }[];
 }
 
-/** Reads the records once, oldest first. @throws OperatorError `data` when no strategy has started, or no balances are known. */
+/** Reads the records once, oldest first. @throws OperatorError `data` if no strategy has started, or if no balances are known. */
 export function recordedOf(records: Iterable<StoredRecord>): Recorded {
   const kept = [...records];
   const asked = askedOf(kept);
@@ -112,14 +112,14 @@ export function recordedOf(records: Iterable<StoredRecord>): Recorded {
 const heldIn = ({ balances }: BalancesRecord): ReadonlyMap<string, Quantity> =>
   new Map(Object.entries(balances).map(([currency, held]) => [currency, quantity(held)]));
 
-/** Returns the last balances that were read before the strategies began, or else the first. */
+/** Returns the last balances that were read before the strategies began, otherwise the first balances. */
 const openingOf = (balances: readonly BalancesRecord[], from: Instant): BalancesRecord | undefined =>
   balances.findLast(({ read_at }) => read_at <= from) ?? balances[0];
 
 /**
- * Returns the changes of balances other than fills: a read differs from the opening balances plus all fills until then, and the
- * next read, if there is one, differs by the same amount. A difference in only one read is a fill that was not booked yet, or not
- * known yet.
+ * Returns the balance changes other than fills. Such a change exists if a read differs from the opening balances plus
+ * all fills until then, and the next read, if there is one, differs by the same amount. A difference in only one read
+ * is a fill that was not booked yet, or not known yet.
  */
 function flowsOf(
   opening: BalancesRecord,
@@ -165,7 +165,7 @@ function flowsOf(
   );
 }
 
-/** Returns the changes of balances by a fill, by currency. */
+/** Returns the balance changes that a fill causes, by currency. */
 function changesOf({
   base,
   quote,
@@ -187,8 +187,8 @@ function changesOf({
 }
 
 /**
- * Collects the documents in force, as starts and reloads change them. A strategy that a person stopped stays in the text: the stop
- * is a command.
+ * Collects the documents in force, as starts and reloads change them. A strategy that a person stopped stays among
+ * them, because the stop is a command.
  */
 class TextChanges {
   readonly #running = new Map<string, BegunDocument>();

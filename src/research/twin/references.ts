@@ -39,7 +39,7 @@ export class References {
   }
 }
 
-/** Returns reference prices as a tape: each holds until the next. */
+/** Returns reference prices as a tape, in which each is valid until the next. */
 export function referenceTape(pair: string, references: readonly Reference[]): Tape {
   const times = Float64Array.from(references, ({ at }) => at);
   // The shortest text of a double equals the original decimal, up to 15 digits.

@@ -4,7 +4,7 @@ import type { Texts } from './recorded.ts';
 import type { Tape } from '../tape/tape.ts';
 import type { TwinSetup } from './twin-setup.ts';
 
-/** Returns the texts of live. A candidate replaces the strategy with its id, or is added to the others, from the start on. */
+/** Returns live's texts. A candidate replaces the strategy with its id, or is added to the others, from the start on. */
 export function textsOf({ recorded, candidate }: TwinSetup): readonly Texts[] {
   if (candidate === undefined) return recorded.texts;
   const { id: strategy, hash, kind: type, document } = candidate;
@@ -39,6 +39,6 @@ export function sourcesOf(
       );
     return source;
   });
-  // Live had no price of a pair without a reference either.
+  // Live did not have a price for a pair without a reference either.
   return sources.filter(({ bound }) => bound.pairs.every((pair) => known.has(pair)));
 }

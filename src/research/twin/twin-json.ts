@@ -19,7 +19,7 @@ export interface ComparisonHead {
   readonly model: string;
 }
 
-/** `twin.json`. Amounts are text. Differences are live minus its twin, in USD; a positive one favours live. */
+/** `twin.json`. Amounts are text. Differences are live minus its twin, in USD; a positive difference favours live. */
 export interface TwinReport extends ComparisonHead {
   /** `beyond`: the absolute difference is larger than the bound. `empty`: live traded nothing. */
   readonly verdict: 'within' | 'beyond' | 'empty';
@@ -27,9 +27,9 @@ export interface TwinReport extends ComparisonHead {
   readonly traded_usd: string;
   readonly difference_usd: string;
   readonly difference_bps: string | undefined;
-  /** In the order in which the twin took them over from live. The causes sum exactly to the difference. */
+  /** In the order in which the twin adopted them from live. The causes sum exactly to the difference. */
   readonly causes: readonly CauseShare[];
-  /** Mean cost of live minus that of the twin for slices that both traded, and the interval that contains 95 % of its resamples. */
+  /** Live's mean cost minus the twin's for slices that both traded, and the interval that contains 95 % of its resamples. */
   readonly cost_bps:
     | { readonly mean: string; readonly low: string; readonly high: string; readonly slices: number }
     | undefined;
@@ -48,7 +48,7 @@ export interface SideSum {
   readonly filled: number;
   readonly expired: number;
   readonly attempts: number;
-  /** Number of orders that the venue turned down. */
+  /** Number of orders that the venue refused. */
   readonly refusals: number;
   readonly doubts: number;
   /** From the decision of a slice to its first fill, milliseconds; absent if nothing was filled. */

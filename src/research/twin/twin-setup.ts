@@ -10,8 +10,9 @@ import type { Tape } from '../tape/tape.ts';
 import type { Recorded } from './recorded.ts';
 
 /**
- * The causes of a difference between a live desk and its model, in the order in which a twin takes them over from live. Each is
- * measured on top of those before it: latency before the quote, because a later quote has another price.
+ * The causes of a difference between a live desk and its model, in the order in which a twin adopts them from live.
+ * Each is measured on top of the causes before it. Latency comes before the quote, because a later quote has another
+ * price.
  */
 export const causes = ['text', 'people', 'sizing', 'latency', 'quote', 'last_look', 'doubt'] as const;
 export type Cause = (typeof causes)[number];
@@ -20,16 +21,16 @@ export interface TwinSetup {
   readonly recorded: Recorded;
   /** Settings of the desk, from its config. */
   readonly policy: DeskSettings;
-  /** Model for requests that live has no answer to. */
+  /** Model for requests for which live has no response. */
   readonly model: ExecutionModel;
-  /** Prices by pair. For other pairs, the recorded reference prices of live apply, each until the next. */
+  /** Prices by pair. For other pairs, live's recorded reference prices apply, each until the next. */
   readonly tapes?: readonly Tape[] | undefined;
   /** The end. Default: the end of the journal. */
   readonly until?: Instant | undefined;
   readonly currencies?: Readonly<Record<string, CurrencyOptions>> | undefined;
   /**
-   * A candidate text of a strategy, which replaces that of live. For requests that live never made, the nearest answers of live
-   * apply.
+   * A candidate text of a strategy, which replaces live's text. For requests that live never made, live's nearest
+   * responses apply.
    */
   readonly candidate?: StrategySource | undefined;
   /** Returns a strategy from its text; `undefined` when this version cannot read it. */
@@ -38,7 +39,7 @@ export interface TwinSetup {
   journal(): JournalPort & { read(): Iterable<StoredRecord> };
 }
 
-/** The prices of a twin: the same for each of its runs. */
+/** The prices of a twin, which are the same for each of its runs. */
 export interface TwinMarket {
   readonly tapes: readonly Tape[];
   readonly nextPossible: NextPossible;

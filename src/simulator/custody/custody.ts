@@ -38,9 +38,9 @@ const IN_FORCE = 'Approved';
 const RULES_MAX = 1_000;
 
 /**
- * Approval rules and the requests that they create. Fields and texts of requests come from a public sample. Chosen
- * here: a new or changed rule waits for approvals of its own, and a requester may not approve their own request, unless
- * there is no other user.
+ * Approval rules and the requests that they create. Fields and texts of requests come from a public sample. The
+ * following is chosen here: a new or changed rule waits for approvals of its own, and a requester may not approve their
+ * own request unless there is no other user.
  */
 export class Custody {
   private readonly setup: CustodySetup;
@@ -94,7 +94,7 @@ export class Custody {
     });
   }
 
-  /** The rule in force for a withdrawal of this value: the one that requires the most approvals. */
+  /** The rule in force for a withdrawal of this value: of all rules that apply, the one that requires the most approvals. */
   ruleFor(account: string, usd: Money): ApprovalRule | undefined {
     return this.of(account)
       .filter(({ ruleType, status, threshold }) => {

@@ -25,7 +25,7 @@ export type TransferStatus = (typeof transferStatuses)[keyof typeof transferStat
 
 const { initiated, inProgress, approvalRequired, broadcast, confirmed, canceled, held } = transferStatuses;
 
-/** Sequences of states; after the last one, the transfer is done. No document defines the transitions: chosen here. */
+/** Sequences of states; after the last one, the transfer is done. No document defines the transitions; they are chosen here. */
 const ways = {
   deposit: [initiated, inProgress, confirmed],
   crypto: [initiated, inProgress, broadcast],
@@ -37,9 +37,9 @@ export type Way = keyof typeof ways;
 export interface NewTransfer {
   readonly account: string;
   readonly currency: string;
-  /** Signed: a withdrawal is below zero. */
+  /** Signed; a withdrawal is below zero. */
   readonly amount: Quantity;
-  /** In addition to the amount. */
+  /** Fee in addition to the amount. */
   readonly fee: Quantity;
   readonly way: Exclude<Way, 'approved'>;
   /** Set while the transfer waits for approval or review. */

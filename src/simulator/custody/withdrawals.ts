@@ -28,7 +28,7 @@ export interface WithdrawalsSetup {
 
 /** Status code of a new withdrawal. Source: a public sample. */
 const TX_INITIATED = 1_100;
-/** Default fees of built-in currencies, in the currency. */
+/** Default fees of built-in currencies, in the respective currency. */
 const FEES: Readonly<Record<string, string>> = {
   btc: '0.0001',
   eth: '0.001',
@@ -39,7 +39,7 @@ const FEES: Readonly<Record<string, string>> = {
   usdt: '1',
 };
 
-/** Withdrawals: who may withdraw what, and for which fee. `Transit` moves the money afterwards. */
+/** Withdrawals: who may withdraw what, and at which fee. `Transit` moves the money afterwards. */
 export class Withdrawals {
   private readonly setup: WithdrawalsSetup;
 
@@ -47,9 +47,7 @@ export class Withdrawals {
     this.setup = setup;
   }
 
-  /**
-   * Fee in the currency; `channel` matters only for usd: a domestic or an international wire. Default: a domestic wire.
-   */
+  /** Fee in the currency; `channel` matters only for usd; it is a domestic or an international wire. Default: a domestic wire. */
   fee(currency: string, channel: FeeChannel | undefined): Reply<Quantity> {
     const { market, options } = this.setup;
     if (!market.currencies.has(currency)) return assumed.unknownCurrency(currency);

@@ -18,7 +18,7 @@ export interface Outlay {
   readonly now: Instant;
 }
 
-/** Post-trade settlement: in which pairs, on which side and up to which amount an account may borrow. */
+/** Post-trade settlement: decides in which pairs, on which side and up to which amount an account may borrow. */
 export class Credit {
   private readonly options: VenueOptions['pts'];
   private readonly ledger: Ledger;
@@ -72,7 +72,7 @@ export class Credit {
     return owed.lte(this.limitUsd);
   }
 
-  /** The account's debts, holdings and remaining credit, USD, cents. Debts are rounded up, holdings down. */
+  /** The account's debts, holdings and remaining credit, in USD to the cent. Debts are rounded up, holdings down. */
   metrics(account: string, now: Instant): PtsMetrics {
     const exposure = roundUp(this.owedUsd(account, undefined, now), 2);
     const equity = accountValue(account, { ledger: this.ledger, market: this.market, now });

@@ -36,7 +36,7 @@ import { splitFill } from './split-fill.ts';
 
 const NO_PRICE = price('0');
 
-/** Prices and refusals of another venue, which replace the market's own: by client id, `undefined` if unknown. */
+/** Prices and refusals of another venue, which replace the market's own. They are looked up by client id; `undefined` if unknown. */
 export interface DealerScript {
   /** The price that the other venue quoted; `mid` is the current price. A quote with such a price is not refused. */
   price(clientId: string, mid: Price): Price | undefined;
@@ -55,7 +55,7 @@ export interface DealerSetup {
   readonly credit: Credit;
   readonly random: Random;
   readonly startedAt: Instant;
-  /** Default: the impact of a size follows the settings of its pair, regardless of earlier trades. */
+  /** Default: the impact of a size follows its pair's settings, regardless of earlier trades. */
   readonly impact?: Impact | undefined;
   /** Default: prices and refusals come only from the market and the options. */
   readonly script?: DealerScript | undefined;
@@ -64,8 +64,8 @@ export interface DealerSetup {
 /**
  * Quotes prices and fills orders against them: one order per quote, all or nothing, at the quoted price.
  *
- * An order that breaks a rule is refused and leaves no trace. An accepted one is final, `Done` or `Canceled`, and uses
- * up its quote and its client id.
+ * An order that breaks a rule is refused and leaves no trace. An accepted order is final, `Done` or `Canceled`, and
+ * uses up its quote and its client id.
  */
 export class Dealer {
   private readonly setup: DealerSetup;
@@ -137,10 +137,7 @@ export class Dealer {
       : script.price(clientId, market.mid(pair, now));
   }
 
-  /**
-   * The same client id with the same request gets the same quote while that is live; with another request it is
-   * refused.
-   */
+  /** The same client id with the same request gets the same quote while that quote is live; with another request, it is refused. */
   private knownQuote(account: string, request: QuoteRequest, now: Instant): Reply<Quote> | undefined {
     if (request.clientId === undefined) return undefined;
     const entry = this.quotes.findByClientId(account, request.clientId);
@@ -205,7 +202,7 @@ export class Dealer {
     return isAbove ? assumed.aboveQuote(order.size.by) : sizeProblem(listing, order.size);
   }
 
-  /** Last look, or random rejection: even a live quote may not be filled. */
+  /** Last look, or random rejection, because of which even a live quote may not be filled. */
   private isTurnedDown({ quote, mid, request }: QuoteEntry, now: Instant): boolean {
     const { options, market, random, script } = this.setup;
     const known = request.clientId === undefined ? undefined : script?.isTurnedDown(request.clientId);

@@ -51,13 +51,13 @@ export interface ExchangeSetup {
   readonly startedAt: Instant;
   /** Default: seeded by `options.seed`. */
   readonly random?: Random | undefined;
-  /** How trades affect later prices; default: not at all. */
+  /** How trades affect later prices; default: they do not. */
   readonly impact?: Impact | undefined;
-  /** Prices and refusals of another venue, which replace those of this one. */
+  /** Prices and refusals of another venue, which replace those of this venue. */
   readonly script?: DealerScript | undefined;
 }
 
-/** Query of the transactions; omitted fields have the defaults of the specification. */
+/** Query of the transactions; omitted fields have the specification's defaults. */
 export type TransactionsAsked = { readonly [Key in keyof LedgerQuery]?: LedgerQuery[Key] | undefined };
 
 type Source = Pick<Transfers, 'nextDue' | 'runNext'>;
@@ -96,7 +96,7 @@ export class Exchange {
   private readonly sources: readonly Source[];
   private time: Instant;
 
-  /** @throws OperatorError (`config`) when the settings contradict one another. */
+  /** @throws OperatorError (`config`) if the settings contradict one another. */
   constructor({
     options,
     tapes = new Map(),
@@ -175,8 +175,8 @@ export class Exchange {
   }
 
   /**
-   * Runs everything due until `now`, in order of time: checks of resting orders, interest, transfer states, history
-   * points. The result does not depend on how often it is called.
+   * Runs everything due until `now`, in chronological order: checks of resting orders, interest, transfer states,
+   * history points. The result does not depend on how often it is called.
    */
   advance(now: Instant): void {
     if (now < this.time) return;
@@ -248,7 +248,7 @@ export class Exchange {
     return order === undefined ? assumed.unknownOrder() : found(order);
   }
 
-  /** Newest first. Defaults of the specification: the last 24 hours, 250 rows, at most 1000, only done ones. */
+  /** Newest first. The specification's defaults: the last 24 hours; 250 rows, at most 1000; only completed transactions. */
   transactions(account: string, asked: TransactionsAsked, now: Instant): Reply<readonly LedgerRow[]> {
     this.advance(now);
     return found(
@@ -295,7 +295,7 @@ export class Exchange {
     return this.credit.isEnabled ? found(this.positions.interestOf(account)) : documented.ptsDisabled();
   }
 
-  /** USD value of the account at its start and at each full hour (or day) of the market, stamped in real time. */
+  /** USD value of the account at its start and at each full hour (or day) of the market, with timestamps in real time. */
   valuation(
     account: string,
     { from, to, interval }: { from: Instant; to?: Instant | undefined; interval: 'hour' | 'day' },
@@ -413,7 +413,7 @@ export class Exchange {
     this.onDeed?.({ kind: 'drill', now, drill });
   }
 
-  /** Runs `move`, which changes a balance without a trade; incoming money repays debts. */
+  /** Runs `move`, which changes a balance without a trade. Incoming money repays debts. */
   private moved(account: string, currency: string, now: Instant, move: () => number): number {
     this.advance(now);
     const before = this.ledger.balance(account, currency);

@@ -8,7 +8,7 @@ import { limitAlgorithms } from '../../wire/constants.ts';
 import type { Listing } from './listing.ts';
 import type { Priced } from './pricing.ts';
 
-/** A trade as it is booked, both legs. Amounts are unsigned. */
+/** A trade as it is booked, with both legs. Amounts are unsigned. */
 export interface Trade {
   readonly orderId: string;
   readonly clientId: string | undefined;
@@ -46,7 +46,7 @@ export interface Filled {
   readonly fill: Fill;
   /** Number of the trade. */
   readonly number: number;
-  /** Number of an order against a quote, which is filled whole. Other orders have more data. */
+  /** Number of an order against a quote, which is filled whole. Other orders need more data. */
   readonly wholeOrder?: number | undefined;
   /** When its rows appear, and their timestamp; default: immediately, with the time of the order. */
   readonly showing?: Showing | undefined;
@@ -59,7 +59,7 @@ export interface Showing {
   readonly stamp: Instant;
 }
 
-/** Ledger entries of a trade: the id of the base leg (the quote leg has the next one), and the balances after each. */
+/** Ledger entries of a trade: the id of the base leg (the quote leg has the next id), and the balances after each leg. */
 export interface Booked {
   readonly id: number;
   readonly base: Quantity;
@@ -106,7 +106,8 @@ export class Fills {
   private readonly quoteIds: string[] = [];
 
   /**
-   * Stores a fill and returns its place; `undefined` for a fill that cannot be stored as a row: that of a limit order.
+   * Stores a fill and returns its place; `undefined` for a fill that cannot be stored as a row, which is the fill of a
+   * limit order.
    */
   add({ order, listing, fill, number, wholeOrder }: Filled, booked: Booked): number | undefined {
     const place = this.sides.length;

@@ -5,7 +5,7 @@ import type { Side } from '../../core/venue.ts';
 
 /** Market impact of one client's trades. */
 export interface ImpactOptions {
-  /** Half-life of the effect of past trades, ms; 0: past trades have none. */
+  /** Half-life of the effect of past trades, in ms; 0: past trades have no effect. */
   readonly halfLifeMs: number;
   /** Impact of one million USD now, basis points; default: the setting of the pair. */
   readonly bpsAt?: ((pair: string, at: Instant) => number | undefined) | undefined;
@@ -18,13 +18,13 @@ interface Remembered {
 }
 
 /**
- * Impact that decays: a size costs c·((D + q)^1.5 − D^1.5) / q, where q is the size and D the decayed sum of earlier
- * trades on the same side, million USD. With D = 0 that is the square-root law c·√q; slices of one instant cost as much
- * as one order.
+ * Impact that decays. A size costs c·((D + q)^1.5 − D^1.5) / q, where q is the size and D is the decayed sum of earlier
+ * trades on the same side, in million USD. With D = 0, that is the square-root law c·√q, so slices of one instant cost
+ * as much as one order.
  *
  * Square root: Almgren, Thum, Hauptmann and Li 2005; Tóth et al. 2011. Decay: the propagator of Bouchaud, Gefen,
  * Potters and Wyart 2004, with the exponential resilience of Obizhaeva and Wang 2013. A remainder of the other side is
- * no gain: no round trip earns from its own impact (Gatheral 2010).
+ * no gain, so no round trip earns from its own impact (Gatheral 2010).
  */
 export class Impact {
   readonly #options: ImpactOptions;

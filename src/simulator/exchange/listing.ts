@@ -19,7 +19,7 @@ export interface Listing {
   readonly quotePrecision: number;
   /** Decimals of every price, if configured. */
   readonly pricePrecision: number | undefined;
-  /** Minimum decimals of a price otherwise. */
+  /** Minimum decimals of a price if none are configured. */
   readonly priceDecimalsMin: number;
   /** Largest quote. */
   readonly maxUsd: Money;
@@ -51,7 +51,7 @@ const BUILT_IN: Readonly<Record<string, Known>> = {
   usdt: coin('Tether', '10', 6),
 };
 
-/** Whether a currency is fiat money, and its decimals, as default for the settings. */
+/** Whether a currency is fiat money, and its decimals, as defaults for the settings. */
 export const builtIn = (symbol: string): { readonly fiat: boolean; readonly precision: number } => ({
   fiat: own(BUILT_IN, symbol)?.isFiat ?? false,
   precision: own(BUILT_IN, symbol)?.precision ?? 8,
@@ -133,8 +133,9 @@ export function listPairs(
 
 /**
  * Decimals of this price: those configured for its pair; otherwise 8 for prices in crypto, 2 for prices in fiat money,
- * and more for small prices of either kind, to keep six significant digits. With fewer, rounding would cost more than
- * any dealer charges. They depend only on the price, so that the price at the start of a market does not matter.
+ * and more for small prices of either kind, to keep six significant digits. With fewer decimals, rounding would cost
+ * more than any dealer charges. The decimals depend only on the price, so that the price at the start of a market does
+ * not matter.
  */
 export const priceDecimals = ({ pricePrecision, priceDecimalsMin }: Listing, each: Price): number =>
   pricePrecision ?? Math.min(PRECISION_MAX, Math.max(priceDecimalsMin, DIGITS - 1 - each.e));

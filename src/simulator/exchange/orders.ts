@@ -31,12 +31,12 @@ export const isFinished = ({ status }: OrderDetail): boolean => FINISHED.has(sta
 
 /** The orders and fills of an account. */
 interface Kept {
-  /** In the order of their ids. A number is the place of an order that is stored among the fills. */
+  /** In the order of their ids. A number is the position of an order that is stored among the fills. */
   readonly orders: (OrderDetail | number)[];
-  /** Index of the newest order of a client id, among the first `placed` orders: the others are indexed on request. */
+  /** Index of the newest order of a client id, among the first `placed` orders. The others are indexed on request. */
   readonly places: Map<string, number>;
   placed: number;
-  /** When each client id was used, as long as none of them may be used again. */
+  /** When each client id was used, for as long as the id may not be used again. */
   readonly taken: Map<string, Instant>;
   /** Ids of unfinished orders. */
   readonly open: Set<string>;
@@ -58,7 +58,7 @@ export class OrderRegistry {
     this.lastNumber = Math.floor(startedAt);
   }
 
-  /** A unique number: for a quote, an order, a trade, a rule, an address. */
+  /** A unique number for a quote, an order, a trade, a rule or an address. */
   nextNumber(): string {
     return String(this.nextCount());
   }
@@ -106,14 +106,14 @@ export class OrderRegistry {
     if (this.changes.isHeard) this.changes.tell({ kind: 'order', account, order });
   }
 
-  /** Only by the venue's id. */
+  /** Finds an order only by the venue's id. */
   byId(account: string, orderId: string): OrderDetail | undefined {
     const { orders } = this.of(account);
     const order = this.orderAt(orders, this.placeOf(orders, orderId));
     return order?.orderId === orderId ? order : undefined;
   }
 
-  /** By the id of the venue or of the client. */
+  /** Finds an order by the venue's id or the client's. */
   find(account: string, id: string): OrderDetail | undefined {
     return this.byId(account, id) ?? this.byClientId(account, id);
   }
@@ -178,7 +178,7 @@ export class OrderRegistry {
     return typeof order === 'number' ? this.fills.orderNumber(order) : Number(order?.orderId);
   }
 
-  /** Index of the order with this id, or its insertion point: ids are ascending. */
+  /** Index of the order with this id, or its insertion point, because ids are ascending. */
   private placeOf(orders: Kept['orders'], orderId: string): number {
     const id = Number(orderId);
     let [low, high] = [0, orders.length];

@@ -55,14 +55,14 @@ interface Position {
   readonly openedAt: Instant;
   closedAt: Instant | undefined;
   closingOrderId: string | undefined;
-  /** Borrowed and not repaid, without interest, which bears no interest itself. */
+  /** Borrowed and not repaid, excluding interest, which itself bears no interest. */
   loan: Quantity;
   /** Interest charged and not repaid. */
   owed: Quantity;
   charged: Quantity;
   /**
-   * Interest since the opening times the minutes of a year: divided only at the end, so that no intermediate result is
-   * rounded.
+   * Interest since the opening, multiplied by the minutes of a year. It is divided only at the end, so that no
+   * intermediate result is rounded.
    */
   accrued: Quantity;
   /** Market time. */
@@ -77,12 +77,13 @@ const HISTORY_MAX = 100_000;
 const VWAP_DECIMALS = 8;
 
 /**
- * Positions on credit, one loan each. The debt of an account in a currency is the sum of its loans in it and of the
- * interest charged on them.
+ * Positions on credit, one loan each. An account's debt in a currency is the sum of its loans in that currency and of
+ * the interest charged on them.
  *
- * Interest is simple, a year has 365 days. It accrues in market time, first one `frequency` after the grace period.
- * Each charge is the total so far, cut to the decimals of the currency, minus the earlier charges, so that no fraction
- * is lost or charged twice. Source of rate, grace and frequency: specification; the rest is chosen here.
+ * Interest is simple, and a year has 365 days. Interest accrues in market time, for the first time one `frequency`
+ * after the grace period. Each charge is the total so far, cut to the decimals of the currency, minus the earlier
+ * charges, so that no fraction is lost or charged twice. Source of rate, grace and frequency: specification; the rest
+ * is chosen here.
  */
 export class Positions {
   private readonly setup: PositionsSetup;
@@ -111,7 +112,7 @@ export class Positions {
       this.repay(account, { currency: trade.currency, amount: negate(grown), by: trade }, now);
   }
 
-  /** Incoming money without a trade repays debts in its currency, oldest position first. */
+  /** Money that arrives without a trade repays debts in its currency, oldest position first. */
   received(account: string, currency: string, before: Quantity, now: Instant): void {
     const paid = subtract(debt(before), debt(this.setup.ledger.balance(account, currency)));
     if (paid.gt(0)) this.repay(account, { currency, amount: paid }, now);
@@ -193,7 +194,7 @@ export class Positions {
     position.amount = add(position.amount, holding(fill.amount));
   }
 
-  /** Repays interest before the loan, and the position of the traded pair before older ones. */
+  /** Repays interest before the loan, and the traded pair's position before older positions. */
   private repay(
     account: string,
     { currency, amount, by }: { currency: string; amount: Quantity; by?: CreditTrade },

@@ -28,8 +28,8 @@ export interface Priced {
  * The dealer's price for a size: the mid price, moved against the client by the half spread plus the impact of the
  * size, then rounded against the client (up for a buy, down for a sell) to the price precision of the pair.
  *
- * `usd` is the value of the size. Impact grows with its square root: the impact of the pair's settings applies at one
- * million USD. `impactBps` replaces that impact, if known.
+ * `usd` is the value of the size. Impact grows with the square root of that value, and the impact in the pair's
+ * settings applies at one million USD. `impactBps` replaces that impact, if known.
  */
 export function dealerPrice(listing: Listing, side: Side, mid: Price, usd: Money, impactBps?: number): Price {
   const { halfSpreadBps, spread, options } = listing;
@@ -53,9 +53,9 @@ function impactOf(impactBps: number, usd: Money): Ratio {
 }
 
 /**
- * A size at a price. The requested side stays unchanged; the other is rounded against the client: a buy pays the amount
- * rounded up or gets the quantity rounded down, a sell gets the amount rounded down or gives the quantity rounded up.
- * So `price * quantity` differs from the amount by less than one unit of the quote currency's precision.
+ * A size at a price. The requested side stays unchanged; the other side is rounded against the client. A buy pays the
+ * amount rounded up or gets the quantity rounded down; a sell gets the amount rounded down or gives the quantity
+ * rounded up. So `price * quantity` differs from the amount by less than one unit of the quote currency's precision.
  */
 export function priced(listing: Listing, side: Side, size: Size, each: Price): Priced {
   if (size.by === 'quantity') {
@@ -84,7 +84,10 @@ export const feeFor = (listing: Listing, amount: Money, feeBps: number): Money =
 
 const bpsOf = (count: number): Ratio => scale(ratioOf(count), ratio('0.0001'));
 
-/** How far the mid moved against the dealer since the quote, basis points; negative if it moved in the dealer's favour. */
+/**
+ * How far the mid price has moved against the dealer since the quote, in basis points; negative if it moved in the
+ * dealer's favour.
+ */
 export function movedAgainstDealer(side: Side, quoted: Price, now: Price): Ratio {
   const rise = now.minus(quoted).div(quoted).times(10_000);
   return ratio((side === 'buy' ? rise : rise.negated()).toFixed(9));

@@ -22,7 +22,7 @@ const MEMORY_MS = 5 * MINUTE_MS;
 
 /** Live quotes, and recently expired ones. */
 export class QuoteBook {
-  /** Nearly every order refers to it, so it is added to the map only when the next quote arrives. */
+  /** The newest quote. Nearly every order refers to it, so it is added to the map only when the next quote arrives. */
   private newest: QuoteEntry | undefined;
   private readonly entries = new Map<string, QuoteEntry>();
   private readonly byClientId = new ByAccount<QuoteEntry>();
@@ -65,7 +65,7 @@ export class QuoteBook {
 
 const isForgotten = ({ quote }: QuoteEntry, now: Instant): boolean => quote.expiresAt + MEMORY_MS <= now;
 
-/** A UUID derived from `text` instead of drawn, so that a run can be repeated exactly. */
+/** A UUID that is derived from `text` instead of being drawn, so that a run can be repeated exactly. */
 export function uuidOf(text: string): string {
   const hex = hash('sha256', text);
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);

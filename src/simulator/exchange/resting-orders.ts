@@ -48,7 +48,7 @@ interface Working {
   exact: Money;
   /** The part of the balance that is reserved for the rest of the order. */
   held: Quantity;
-  /** Until then, a cancellation is pending. */
+  /** Time until which a cancellation is pending. */
   cancelAt: Instant | undefined;
 }
 
@@ -59,10 +59,10 @@ const PRICE_DECIMALS = { fiat: 2, crypto: 8 };
 const VWAP_DECIMALS = 8;
 
 /**
- * Limit orders. An order that the dealer's price crosses fills immediately at that price. Any other waits with its
- * funds reserved, and fills at its limit when a check of the market (every `orders.check_interval_ms`) finds the price
- * there. It pays from own funds only, without credit. Except for fields and minimums, all of this is chosen here: no
- * document defines it.
+ * Limit orders. An order that the dealer's price crosses fills immediately at that price. Any other order waits with
+ * its funds reserved, and fills at its limit when a check of the market (every `orders.check_interval_ms`) finds the
+ * price there. It pays only from own funds, without credit. Except for fields and minimums, all of this is chosen here,
+ * because no document defines it.
  */
 export class RestingOrders {
   private readonly setup: RestingSetup;
@@ -114,7 +114,7 @@ export class RestingOrders {
     return found(this.cancel(orderId, now) === 'Canceled' ? 'canceled' : 'cancel pending');
   }
 
-  /** Cancels those of several orders that can still be canceled. Spec: "DELETE /v1/orders?ids=". */
+  /** Cancels, of several orders, those that can still be canceled. Spec: "DELETE /v1/orders?ids=". */
   cancelMany(account: string, ids: readonly string[], now: Instant): Reply<readonly CanceledOrder[]> {
     const { registry } = this.setup;
     const open = [...new Set(ids)].filter((id) => {
@@ -125,7 +125,7 @@ export class RestingOrders {
     return found(open.map((orderId) => ({ orderId, status: this.cancel(orderId, now) })));
   }
 
-  /** Cancels every open order of an account. Without any, the response is an empty list, which is chosen here. */
+  /** Cancels every open order of an account. If there is none, the response is an empty list, which is chosen here. */
   cancelAll(account: string, now: Instant): Reply<readonly CanceledOrder[]> {
     const open = [...this.working.values()].filter((work) => work.account === account);
     return found(open.map(({ order: { orderId } }) => ({ orderId, status: this.cancel(orderId, now) })));
@@ -273,7 +273,7 @@ export class RestingOrders {
     return this.promise(listing, order, { exact, rest: rest(order), spent });
   }
 
-  /** The largest remaining cost: everything at the limit, rounded once, minus the amount already spent. */
+  /** The largest remaining cost: the whole order at the limit, rounded once, minus the amount already spent. */
   private promise(
     listing: Listing,
     { side, price: limit }: Pick<LimitOrder, 'side' | 'price'>,

@@ -21,11 +21,11 @@ import type { Listing } from './listing.ts';
 import type { BookingOptions } from '../options/options-booking.ts';
 
 const PRICE_DECIMALS = 8;
-/** Each trade gets its own price by a shift of at most this share of the smaller amount to another trade. */
+/** Each trade gets its own price because at most this share of the smaller amount is shifted to another trade. */
 const UNEVEN = ratio('0.0005');
 
 /**
- * Splits a fill into the trades that are booked. Their quantities, amounts and fees sum to those of the fill exactly.
+ * Splits a fill into the trades that are booked. Their quantities, amounts and fees sum exactly to those of the fill.
  * Returns fewer trades than wanted if the size has fewer smallest units.
  */
 export function splitFill(
@@ -56,7 +56,7 @@ function tradesOf({ tradesPerOrder }: BookingOptions, random: Random): number {
   return fewest + Math.floor(random.next() * (most - fewest + 1));
 }
 
-/** Share of trades that have only the smallest unit: one in five. */
+/** Share of trades that consist only of the smallest unit: one in five. */
 const TINY = 0.2;
 
 function splitQuantity(
@@ -71,7 +71,7 @@ function splitQuantity(
   let left = whole;
   const wanted = tradesOf(booking, random);
   for (let index = 0; index < wanted - 1; index++) {
-    // Every later trade needs a unit as well.
+    // Every later trade also needs a unit.
     const most = subtract(left, scale(unit, ratio(String(wanted - 1 - index))));
     if (most.lt(unit)) break;
     const share = booking.shares?.[index];

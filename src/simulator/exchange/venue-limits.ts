@@ -3,7 +3,7 @@ import type { Instant } from '../../core/time.ts';
 import type { LimitedRoute } from '../../wire/routes.ts';
 import type { VenueOptions } from '../options/options.ts';
 
-/** At most `count` admissions in any window of `windowMs`: stores each of the last ones, instead of an average. */
+/** At most `count` admissions in any window of `windowMs`. Stores each of the last admissions, instead of an average. */
 export class SlidingWindow {
   private readonly log: Float64Array;
   private readonly windowMs: number;
@@ -29,7 +29,7 @@ export class SlidingWindow {
   }
 }
 
-/** A window that closes for some time after a request that exceeds the limit. */
+/** A window that closes for a time after a request that exceeds the limit. */
 class Gate {
   private readonly window: SlidingWindow;
   private readonly cooldownMs: number;
@@ -40,7 +40,7 @@ class Gate {
     this.cooldownMs = cooldownMs;
   }
 
-  /** Like that of the window. A request while it is closed does not extend the closure: no document specifies it. */
+  /** Like `Window.admit`. A request during the closure does not extend it, because no document specifies that. */
   admit(now: Instant): number | undefined {
     if (now < this.shutUntil) return this.shutUntil - now;
     const waitMs = this.window.admit(now);
@@ -62,7 +62,7 @@ const ROUTE_COOLDOWN_MS = 10 * SECOND_MS;
 const ADDRESS_COOLDOWN_MS = 60 * SECOND_MS;
 
 /**
- * The request limits of the venue: of each route by account, and of all routes by network address.
+ * The venue's request limits: for each route by account, and for all routes by network address.
  *
  * Source: the interface specification, "Limits"; orders, balances and the limit by address: its public documentation.
  */

@@ -7,7 +7,7 @@ import { camelKeys } from '../options/options-parts.ts';
 import type { Fault } from '../http/server.ts';
 
 const HTML = 'text/html; charset=utf-8';
-/** Decimals of a part of a size. */
+/** Decimals of part of a size. */
 const SIZE_DECIMALS = 8;
 
 /**
@@ -86,7 +86,7 @@ function one({ fault, draw }: Strike<RestFault>): Fault {
 const page = (status: number): string =>
   `<!doctype html><html><head><title>${status}</title></head><body><center><h1>${status}</h1></center><hr><center>gateway</center></body></html>`;
 
-/** A number of a JSON text, with all its digits. */
+/** A number in a JSON text, with all its digits. */
 class Digits {
   readonly source: string;
 
@@ -148,7 +148,7 @@ function skewed(key: string, value: unknown, ms: number): unknown {
   return key === 'timestamp' && value instanceof Digits ? Number(value.source) + ms : value;
 }
 
-/** The quote has expired when it arrives: its end is before its start. */
+/** The quote has expired when it arrives, because its end is before its start. */
 function expire(byMs: number): Edit {
   return (body) => {
     const from = /"date_quote":"(?<at>[^"]+)"/u.exec(body)?.groups?.['at'];

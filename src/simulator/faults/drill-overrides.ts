@@ -1,11 +1,11 @@
 import type { VenueOptions } from '../options/options.ts';
 import type { BookingOptions } from '../options/options-booking.ts';
 
-/** Overrides by a drill for the orders of one request. */
+/** A drill's overrides for the orders of one request. */
 export interface OrderDrill {
   /** Every accepted order ends `Canceled`. */
   readonly canceled?: true | undefined;
-  /** How the orders are booked, instead of by the settings. */
+  /** How the orders are booked, instead of as in the settings. */
   readonly booking?: BookingOptions | undefined;
 }
 

@@ -7,7 +7,7 @@ import { hash32 } from '../market/random.ts';
 export interface Met {
   /** Monotonic, ms. */
   readonly at: Monotonic;
-  /** `POST /v1/quote`; for a message its feed, or `authenticate`, `subscribe`. */
+  /** For a request, such as `POST /v1/quote`; for a message, its feed, `authenticate` or `subscribe`. */
   readonly what: string;
   /** Name of the account; `undefined` if unknown. */
   readonly account: string | undefined;
@@ -31,7 +31,7 @@ export interface RuleCount {
 
 /**
  * Decides which faults apply. Each rule draws one number of its own seeded sequence for each request that it matches,
- * so that rules do not affect one another: the same plan and the same order of requests give the same faults, on every
+ * so that rules do not affect one another. The same plan and the same order of requests give the same faults on every
  * machine.
  */
 export class Faults {
@@ -39,7 +39,7 @@ export class Faults {
   private rules: readonly Armed<RestRule>[] = [];
   private feeds: readonly Armed<FeedRule>[] = [];
 
-  /** `now`: monotonic, ms; the times of the plan count from here. @throws ZodError for an invalid plan. */
+  /** `now`: monotonic, ms. The times in the plan count from it. @throws ZodError for an invalid plan. */
   constructor(plan: FaultPlanInput, now: Monotonic) {
     this.replace(plan, now);
   }

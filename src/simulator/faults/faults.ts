@@ -3,7 +3,7 @@ import { bookingFields } from '../options/options-booking.ts';
 
 /**
  * Fault plans: errors of the simulated venue for drills. Read from `config/faults/*.yaml`, or set through the admin
- * API. A plan defines which requests (or feed messages) a rule matches, how often it applies, and its effect.
+ * API. A plan defines which requests (or feed messages) each rule matches, how often the rule applies, and its effect.
  */
 export type FaultPlan = z.output<typeof faultPlanSchema>;
 export type FaultPlanInput = z.input<typeof faultPlanSchema>;
@@ -11,7 +11,7 @@ export type RestRule = FaultPlan['rules'][number];
 export type FeedRule = FaultPlan['feeds'][number];
 /** Effect on a request. */
 export type RestFault = z.output<typeof restFaultSchema>;
-/** Effect on a message of the WebSocket, or on an authentication. */
+/** Effect on a WebSocket message, or on an authentication. */
 export type FeedFault = z.output<typeof feedFaultSchema>;
 
 const milliseconds = () => z.int().min(0).max(600_000);
@@ -138,7 +138,7 @@ const feedFaultSchema = z.lazy(() =>
   ]),
 );
 
-/** How often a rule applies; all given conditions must be true, omitted ones do not limit. */
+/** How often a rule applies. All given conditions must be met; omitted conditions do not limit it. */
 const frequency = () => ({
   name: z.string().min(1).max(64).describe('Unique name, used by counts and the admin API'),
   enabled: z.boolean().default(true).describe('false: inactive until enabled through the admin API'),

@@ -23,7 +23,7 @@ export type ReplayEntry =
     }
   | { readonly kind: 'drill'; readonly now: number; readonly drill: Drill };
 
-/** Actions of a drill or a test besides calls. Amounts are text. */
+/** Actions of a drill or a test, other than calls. Amounts are text. */
 export type Drill = Readonly<
   | { do: 'deposit'; account: string; currency: string; amount: string }
   | { do: 'reward'; account: string; currency: string; amount: string; label: string }

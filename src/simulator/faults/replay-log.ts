@@ -11,7 +11,7 @@ const byName: ReadonlyMap<string, Route> = new Map(
   routes.map((route) => [`${route.method} ${route.path}`, route]),
 );
 
-/** Repeats a logged action. `drilling` runs it with the drill's overrides. */
+/** Repeats a logged action. `drilling` runs the action with the drill's overrides. */
 export function replay(
   exchange: Exchange,
   deed: ReplayEntry,

@@ -38,7 +38,7 @@ export interface LineWorld {
 
 /** A client with more queued bytes than this reads too slowly and is disconnected. */
 const BACKLOG_BYTES_MAX = 1_048_576;
-/** Maximum number of pings while a pong is queued. A client that sends more is not reading. */
+/** Maximum number of pings while a pong is queued. A client that sends more pings is not reading. */
 const UNREAD_PINGS_MAX = 1_000;
 
 /** Error texts, which no document states. A rejected authentication has no text, as in the public sample. */
@@ -59,7 +59,7 @@ export class Line {
   /** Number of messages that the current gap still drops. */
   private missing = 0;
   private silentUntil = -Infinity;
-  /** Pings received while a pong is queued, and the newest of them; only that one is answered, as RFC 6455 allows. */
+  /** Pings received while a pong is queued, and the newest of them; only the newest gets a pong, as RFC 6455 allows. */
   private unread: { pings: number; newest: Buffer | undefined } | undefined;
   /** Messages held back so that later ones overtake them. */
   private held: { readonly text: string; left: number }[] = [];

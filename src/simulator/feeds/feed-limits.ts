@@ -20,8 +20,8 @@ interface Address {
 const ADDRESSES_MAX = 10_000;
 
 /**
- * Limits of the WebSocket by network address, over all connections of the address: 10 connections; 40 requests a minute,
- * then an error and a block of 2 minutes. Source: public documentation.
+ * WebSocket limits by network address, over all connections of the address: 10 connections, and 40 requests a minute,
+ * beyond which there is an error and a block of 2 minutes. Source: public documentation.
  */
 export class FeedLimits {
   private readonly options: FeedLimitsOptions;

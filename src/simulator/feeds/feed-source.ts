@@ -70,7 +70,8 @@ export class FeedSource {
 
   /**
    * First message of a private feed to a new subscriber: all balances, all open orders, or the credit. Source: public
-   * documentation. The feed of fills has no first message, which no document states; it starts with the next fill.
+   * documentation. No document states a first message for the feed of fills, so it has none and starts with the next
+   * fill.
    */
   first(feed: string, account: string): string | undefined {
     if (feed === BALANCES) return this.balances(account);

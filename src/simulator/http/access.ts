@@ -13,7 +13,7 @@ export interface AccountAccess {
   readonly token: string;
 }
 
-/** Maximum number of valid tokens of a partner. */
+/** Maximum number of valid tokens that a partner may have. */
 const ISSUED_MAX = 100_000;
 
 /** The owner of a token: a user of an account, the partner, or (for one day) the partner on behalf of a user. */
@@ -69,8 +69,9 @@ export class Access {
   }
 
   /**
-   * A token for a user of the partner: here every account of the settings is one. It lives 24 hours and ends no earlier
-   * one. Source: public documentation, "User tokens"; the last: chosen here.
+   * A token for a user of the partner; here, every account in the settings is such a user. It is valid for 24 hours and
+   * does not end an earlier token. Source: public documentation, "User tokens"; that earlier tokens remain valid is
+   * chosen here.
    */
   issue(account: string, userId: string, now: Instant): Reply<UserToken> {
     const refused = this.refusal(account, [userId]);

@@ -28,7 +28,7 @@ export interface RunningAdmin {
 }
 
 const BODY_BYTES_MAX = 1_048_576;
-/** Drill overrides of the accounts. */
+/** Drill overrides by account. */
 const CONNECTIONS_MAX = 64;
 const TIMEOUT_MS = 10_000;
 const HOST = '127.0.0.1';

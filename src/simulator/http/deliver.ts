@@ -95,7 +95,7 @@ function drip(
     });
 }
 
-/** Answers on a socket that has no response object, then closes it. */
+/** Responds on a socket that has no response object, then closes it. */
 export function endRaw(socket: Duplex, refusal: Refusal): void {
   // No other listener is left; without this one, a client that hangs up would crash the process.
   socket.on('error', () => {

@@ -11,7 +11,7 @@ const VERSION = '1';
 export const openApiDocument = (): JsonSchema => openApi(routes, VERSION);
 export const asyncApiDocument = (): JsonSchema => asyncApi(VERSION);
 
-/** The interface documents, for programs and for readers. Their paths need no token and the page loads nothing else. */
+/** The interface documents, for programs and for readers. Their paths need no token, and the page loads nothing else. */
 export const documentPages: ReadonlyMap<string, () => Answer> = new Map([
   ['/openapi.json', once(() => page(JSON.stringify(openApiDocument(), undefined, 2)))],
   ['/asyncapi.json', once(() => page(JSON.stringify(asyncApiDocument(), undefined, 2)))],

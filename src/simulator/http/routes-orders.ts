@@ -88,7 +88,10 @@ function place(exchange: Exchange, side: Side, call: Call): Reply<object> {
   return as(reply, orderBody);
 }
 
-/** An order with an algorithm is a limit order. An invalid body is treated as a quote order, whose parser reports the error. */
+/**
+ * An order with an algorithm is a limit order. An invalid body is treated as a quote order, so that the parser of quote
+ * orders reports the error.
+ */
 function isLimitOrder({ body, plain }: Call): boolean {
   if (plain !== undefined) return !plain.has('quote_id') && plain.has('algorithm_id');
   try {

@@ -49,7 +49,7 @@ export interface Fault extends Manner {
   readonly reply?: ((body: string) => string) | undefined;
   /** Overrides for orders that the exchange accepts. */
   readonly orders?: OrderDrill | undefined;
-  /** Number of times the exchange processes the request; the last response is sent. */
+  /** Number of times that the exchange processes the request; the last response is sent. */
   readonly times?: number | undefined;
   /** Offset of the header `Date`, ms. */
   readonly skewMs?: number | undefined;
@@ -192,7 +192,7 @@ class Desk {
     } else this.read({ ...routed, seen, query: queryOf(url, cut), request, response });
   }
 
-  /** Answers immediately and discards the rest of the body, so that the client can read the response. */
+  /** Responds immediately and discards the rest of the body, so that the client can read the response. */
   private refuse(request: IncomingMessage, response: ServerResponse, said: Answer | Refusal): void {
     drain(request);
     deliver(response, 'error' in said ? answerOf(said) : said, this.setup);
@@ -232,7 +232,7 @@ class Desk {
 
   /**
    * Sends the responses of one event-loop turn together, after the last request of that turn. The client then wakes
-   * once instead of once per answer; waking costs more than the processing itself.
+   * once instead of once per response, because waking costs more than the processing itself.
    */
   private leave(response: ServerResponse, answer: Answer): void {
     this.leaving.push({ response, answer });
@@ -242,7 +242,7 @@ class Desk {
     });
   }
 
-  /** The path for requests with latency or faults. */
+  /** Handles requests with latency or faults. */
   private async suffer(serving: Serving, body: string, fault: Fault): Promise<void> {
     const { clock, options } = this.setup;
     const { response, route } = serving;

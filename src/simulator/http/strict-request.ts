@@ -36,7 +36,7 @@ export function strictProblem(route: Route, { headers, query, body, plain }: Ask
   return plain !== undefined && isStrict(fields, plain) ? undefined : bodyProblem(fields, body);
 }
 
-/** Whether a plain body is acceptable. If this is false or uncertain, `bodyProblem` decides and gives the reason. */
+/** Whether a plain body is acceptable. If it is not, or if that is uncertain, `bodyProblem` decides and gives the reason. */
 function isStrict(fields: ReadonlyMap<string, WireField>, plain: PlainBody): boolean {
   for (const [name, { type }] of plain) {
     const types = fields.get(name)?.types;

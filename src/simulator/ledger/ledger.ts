@@ -20,7 +20,7 @@ export interface Movement {
   readonly currency: string;
   /** Signed, without the fee. */
   readonly amount: Quantity;
-  /** In addition to the amount, in the same currency. */
+  /** Fee in addition to the amount, in the same currency. */
   readonly fee?: Quantity | undefined;
   /** Default: a deposit or a withdrawal, by the sign. */
   readonly action?: 'credit' | undefined;
@@ -34,7 +34,7 @@ export interface LedgerQuery {
   readonly limit: number;
   /** Only transactions with a larger id. */
   readonly after?: number | undefined;
-  /** Number of the first row to return, from 1: after 500 rows, 501 gives the next. 0 is the first as well. */
+  /** Number of the first row to return, from 1. After 500 rows, 501 gives the next row. 0 also means the first row. */
   readonly offset: number;
   readonly types?: ReadonlySet<string> | undefined;
   /** Whether to include pending deposits and withdrawals. */
@@ -46,13 +46,13 @@ export interface LedgerQuery {
 interface Account {
   readonly name: string;
   readonly balances: Map<string, Quantity>;
-  /** Reserved part of the balances: for open orders, withdrawals, the collateral wallet. */
+  /** Reserved part of the balances, for open orders, withdrawals and the collateral wallet. */
   readonly held: Map<string, Quantity>;
   /** Oldest first. */
   readonly rows: Entry[];
 }
 
-/** A number is a leg of a fill in the columns: twice its place, plus one for the quote leg. */
+/** A number is a leg of a fill in the columns: twice the fill's place, plus one for the quote leg. */
 type Entry = LedgerRow | Leg | number;
 type Balances = ReadonlyMap<string, Quantity>;
 /** Filter of transactions. */
@@ -61,9 +61,9 @@ type Sides = Pick<Trade, 'base' | 'quote'>;
 type Sums = Pick<Trade, 'quantity' | 'amount' | 'fees'>;
 
 /**
- * All balances, exactly, and the transactions behind them. Every trade is between an account and the dealer, so for
- * each currency the accounts, the dealer and the fees together have the deposits minus the withdrawals: no money
- * appears or disappears.
+ * All balances, exactly, and the transactions behind them. Every trade is between an account and the dealer. For each
+ * currency, the accounts, the dealer and the fees together therefore hold the deposits minus the withdrawals, so no
+ * money appears or disappears.
  */
 export class Ledger {
   /** The trades that are stored in columns. */
@@ -71,7 +71,7 @@ export class Ledger {
   private readonly accounts = new Map<string, Account>();
   /** Cache of the account used last. */
   private last: Account | undefined;
-  /** Holdings of the dealer, without the fills in columns from `undealt` on: they are added on request. */
+  /** The dealer's holdings, without the fills in columns from `undealt` on, which are added on request. */
   private readonly dealerHoldings = new Map<string, Quantity>();
   private undealt = 0;
   private readonly feeHoldings = new Map<string, Quantity>();
@@ -103,7 +103,7 @@ export class Ledger {
     return this.of(account).balances;
   }
 
-  /** Id of the newest transaction of the account: while it is unchanged, so are the balances. */
+  /** Id of the account's newest transaction. While it is unchanged, so are the balances. */
   newestId(account: string): number {
     const newest = this.of(account).rows.at(-1);
     return newest === undefined ? -1 : this.idOf(newest);
@@ -114,7 +114,7 @@ export class Ledger {
     const { rows, balances } = this.of(account);
     const first = ids[0] ?? Infinity;
     let next = rows.findLastIndex((entry) => this.idOf(entry) <= first) + 1;
-    // Balances without a later transaction are unchanged; only the others need a search further back.
+    // Balances without a later transaction are unchanged. Only the others need a search further back.
     const held = new Map(balances);
     for (let index = next; index < rows.length; index++)
       held.delete(this.balanceOf(rows[index] ?? 0).currency);
@@ -131,7 +131,7 @@ export class Ledger {
     }
   }
 
-  /** Balances of the dealer: the other side of every trade. */
+  /** The dealer's balances. The dealer is the other side of every trade. */
   dealer(): ReadonlyMap<string, Quantity> {
     for (; this.undealt < this.fills.count; this.undealt++) this.deal(this.fills.swap(this.undealt));
     return this.dealerHoldings;
@@ -193,7 +193,7 @@ export class Ledger {
     return this.append(account, { ...row, action: 'charge', status: DONE });
   }
 
-  /** A deposit or withdrawal that does not count yet. Returns the id of the transaction. */
+  /** Announces a deposit or withdrawal that does not count yet. Returns the id of the transaction. */
   announce(account: string, movement: Movement & { readonly status?: string }, at: Instant): number {
     const row = this.moved(account, movement, at);
     return this.append(account, { ...row, status: movement.status ?? 'In Progress' });
@@ -277,7 +277,7 @@ export class Ledger {
     return typeof entry === 'object' ? entry : this.fills.balance(entry >> 1, entry % 2 === 0);
   }
 
-  /** The fields for the filter, without the rest of the row. */
+  /** The fields that the filter needs, without the rest of the row. */
   private looked(entry: Entry): Looked {
     if (typeof entry === 'object') return entry;
     const place = entry >> 1;
@@ -369,12 +369,12 @@ export class Ledger {
   }
 }
 
-/** Separate, so that the message is not built on every access to an open account. */
+/** A separate function, so that the message is not built on every access to an open account. */
 function notOpen(account: string): never {
   invariant(false, `the account ${account} is open`);
 }
 
-/** Whether the row of a leg is not visible yet: it may appear later than its booking. */
+/** Whether the row of a leg is not visible yet, because it may appear later than its booking. */
 const isHidden = (entry: Entry, now: Instant | undefined): boolean =>
   now !== undefined && entry instanceof Leg && entry.shownAt !== undefined && entry.shownAt > now;
 

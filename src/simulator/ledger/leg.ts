@@ -12,7 +12,7 @@ export type Optional<Of> = { readonly [Key in keyof Of]?: Of[Key] | undefined };
 export const DONE = 'done';
 export const UNIT_PRICE = price('1');
 
-/** One leg of a trade. Its row is created on read, because most are never read. */
+/** One leg of a trade. Its row is created on read, because most rows are never read. */
 export class Leg {
   readonly id: number;
   readonly trade: Trade;

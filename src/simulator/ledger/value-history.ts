@@ -6,7 +6,7 @@ import type { ValuationPoint } from '../../core/venue.ts';
 import type { Ledger } from './ledger.ts';
 import type { Market } from '../market/market.ts';
 
-/** Maximum number of points of an account: more than a year of hours. */
+/** Maximum number of points of an account, which is more than a year of hours. */
 const POINTS_MAX = 10_000;
 
 /**
@@ -21,7 +21,7 @@ interface Line {
   newest: number[];
   /** Number of points in all spans. */
   count: number;
-  /** Market and real time of the first point of the account, the only one that is not at a full hour of the market. */
+  /** Market and real time of the account's first point, which is the only point that is not at a full hour of the market. */
   readonly beginsAt: { readonly market: Instant; readonly at: Instant };
   /** Values by the market time of their points. Computed on request, because few points are read. */
   readonly usd: Map<number, Money>;
@@ -126,7 +126,7 @@ export class ValueHistory {
     return wanted.map(({ at, market }) => ({ at, usd: line.usd.get(market) ?? NO_MONEY })).toReversed();
   }
 
-  /** The newest points, newest first, because readers mostly request few hours of years. */
+  /** The newest points, newest first, because readers mostly request a few hours out of years. */
   private *pointsOf(line: Line, count: number): Generator<Point> {
     let left = count;
     for (let span = line.firsts.length - 1; span >= 0; span--) {
@@ -156,7 +156,7 @@ export class ValueHistory {
 const hourOf = ({ firsts }: Line, span: number, place: number): Instant =>
   instant((firsts[span] ?? 0) + place * HOUR_MS);
 
-/** Drops the oldest spans, which no reader can request any more. */
+/** Drops the oldest spans, which no reader can request any longer. */
 function shorten(line: Line): void {
   let gone = 0;
   for (const count of line.counts) {

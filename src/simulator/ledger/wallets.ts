@@ -15,8 +15,8 @@ export interface WalletTransferIds {
 }
 
 /**
- * The collateral wallet: money of the account that cannot be traded. It stays in the balance as a reservation; it
- * creates no rows, so that running balances stay correct. Fields: public documentation; the rest is chosen here.
+ * The collateral wallet: money of the account that cannot be traded. The money stays in the balance as a reservation,
+ * and creates no rows, so that running balances stay correct. Fields: public documentation; the rest is chosen here.
  */
 export class Wallets {
   private readonly setup: { ledger: Ledger; market: Market; registry: OrderRegistry };

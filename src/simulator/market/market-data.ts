@@ -30,9 +30,9 @@ import { dealerPrice } from '../exchange/pricing.ts';
 import { assumed, found } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
 
-/** Market data derived from the mid price; nothing is stored. */
+/** Market data that is derived from the mid price; nothing is stored. */
 
-/** Cumulative depths of the book's levels, USD: each level is as deep as all levels before it. */
+/** Cumulative depths of the book's levels, in USD. Each level is as deep as all levels before it. */
 const LEVELS_USD = ['1000', '5000', '10000', '25000', '50000', '100000', '250000', '500000'].map(money);
 const PLACE = 'simulated';
 /** Number of price samples in one candle. */

@@ -41,15 +41,15 @@ const USD_EACH = price('1');
 const RATE_DIGITS = 30;
 
 /**
- * The dealer's view of the market: a mid price for every pair at any time. Market time starts with the tapes and runs
- * `speed` times as fast as real time; the rest of the venue uses real time.
+ * The dealer's view of the market, with a mid price for every pair at any time. Market time starts with the tapes and
+ * runs `speed` times as fast as real time; the rest of the venue uses real time.
  */
 export class Market {
   readonly currencies: ReadonlyMap<string, ListedCurrency>;
   readonly listings: ReadonlyMap<string, Listing>;
   /** Market time at the start. */
   readonly startsAt: Instant;
-  /** Called before a price is pinned or released: everything that depends on the old price must be valued first. */
+  /** Called before a price is pinned or released, because everything that depends on the old price must be valued first. */
   onPin: (() => void) | undefined;
   private readonly startedAt: Instant;
   private readonly speed: number;
@@ -57,7 +57,7 @@ export class Market {
   private readonly pinned = new Map<string, Price>();
   private readonly rates: ReadonlyMap<string, Rate>;
 
-  /** @throws OperatorError (`config`) when a pair has no price or a currency no value in USD. */
+  /** @throws OperatorError (`config`) if a pair has no price or a currency has no value in USD. */
   constructor({ options, tapes, startedAt }: MarketSetup) {
     this.startedAt = startedAt;
     this.speed = options.speed;
@@ -165,7 +165,7 @@ function findRates(
   return rates;
 }
 
-/** The value of one unit of the quote currency when one unit of the base currency is worth `onward`. */
+/** The value of one unit of the quote currency if one unit of the base currency is worth `onward`. */
 const inverse = (each: Price, onward: Price): Price =>
   priceOf(money(onward.toFixed()), quantity(each.toFixed()));
 

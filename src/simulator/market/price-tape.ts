@@ -13,8 +13,8 @@ export interface PriceTape extends PriceSource {
 }
 
 /**
- * Reads the prices of a pair from the file named in the options of a venue.
+ * Reads the prices of a pair from the file that a venue's options name.
  *
- * @throws OperatorError (`data`) that names the file, and the row when one is damaged.
+ * @throws OperatorError (`data`) that names the file, and the row if one is damaged.
  */
 export type LoadTape = (pair: string, file: string) => Promise<PriceTape>;

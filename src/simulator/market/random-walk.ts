@@ -11,33 +11,33 @@ export interface PriceSource {
 }
 
 export interface WalkOptions {
-  /** Two walks with the same seed are the same. */
+  /** Two walks with the same seed are equal. */
   readonly seed: string;
   /** Market time of the start price. */
   readonly startsAt: Instant;
   /** Quote per base. */
   readonly startPrice: Price;
-  /** Standard deviation of the logarithm over one day: 0.03 is 3 % per square root of a day. */
+  /** Standard deviation of the price's logarithm over one day; 0.03 is 3 % per square root of a day. */
   readonly volatilityPerRootDay: number;
 }
 
 /** Length of the whole walk: 2^41 ms are almost 70 years. */
 const SPAN_LEVELS = 41;
-/** Within intervals shorter than 16 ms the walk is linear. */
+/** Within intervals shorter than 16 ms, the walk is linear. */
 const FINEST_MS = 16;
-/** Digits of a synthetic price: more than any venue quotes, few enough to be the same on every machine. */
+/** Number of digits of a synthetic price: more than any venue quotes, and few enough that the price is the same on every machine. */
 const DIGITS = 12;
 
 /**
- * A geometric random walk without drift and with random access: the interval is halved repeatedly (Lévy's construction),
- * and each midpoint has its own random number. Reading a price takes about 40 small steps at any time, and the order of
- * reads does not matter.
+ * A geometric random walk without drift and with random access. The interval is halved repeatedly (Lévy's
+ * construction), and each midpoint has its own random number. Reading a price takes about 40 small steps at any time,
+ * and the order of reads does not matter.
  */
 export function randomWalk({ seed, startsAt, startPrice, volatilityPerRootDay }: WalkOptions): PriceSource {
   const path = brownian(hash32(`walk\n${seed}`));
   const start = approximate(startPrice);
   const variancePerMs = volatilityPerRootDay ** 2 / DAY_MS;
-  // One request reads the price of the same time repeatedly.
+  // Cached, because one request repeatedly reads the price of the same time.
   let last: { readonly elapsedMs: number; readonly mid: Price } | undefined;
   return {
     midAt(market) {
@@ -45,7 +45,7 @@ export function randomWalk({ seed, startsAt, startPrice, volatilityPerRootDay }:
       if (elapsedMs === 0 || variancePerMs === 0) return startPrice;
       if (last?.elapsedMs === elapsedMs) return last.mid;
       const logarithm = Math.sqrt(variancePerMs) * path(elapsedMs) - (variancePerMs * elapsedMs) / 2;
-      // The one place where a float becomes a price: the price is invented here, so no digits can be lost.
+      // The one place where a float becomes a price. The price is generated here, so no digits can be lost.
       last = { elapsedMs, mid: price((start * Math.exp(logarithm)).toPrecision(DIGITS)) };
       return last.mid;
     },
@@ -53,8 +53,8 @@ export function randomWalk({ seed, startsAt, startPrice, volatilityPerRootDay }:
 }
 
 /**
- * Standard Brownian motion after a number of ms (variance 1 per ms): the interval is halved until it encloses the point.
- * Consecutive reads mostly fall into the same final interval, which is cached.
+ * Standard Brownian motion after a number of ms (variance 1 per ms). The interval is halved until it encloses the
+ * point. Consecutive reads mostly fall into the same final interval, which is cached.
  */
 function brownian(key: number): (elapsedMs: number) => number {
   let piece = { from: 0, spanMs: 0, left: 0, right: 0 };

@@ -1,6 +1,6 @@
 import type { Random } from '../../engine/ports.ts';
 
-/** Seeded randomness: the same seed gives the same numbers on every machine. */
+/** Seeded randomness, so that the same seed gives the same numbers on every machine. */
 export function seededRandom(seed: string): Random {
   let state = hash32(seed);
   return {

@@ -25,7 +25,7 @@ export interface Ticker {
   readonly open: Price;
   readonly high: Price;
   readonly low: Price;
-  /** Base-currency volume of this venue, plus that of others if configured. */
+  /** Base-currency volume of this venue, plus other venues' volume if configured. */
   readonly volume: Quantity;
   /** Quote-currency volume of this venue. */
   readonly amount: Money;
@@ -76,7 +76,7 @@ export class TickerBoard {
     return { ...day.prices, pair, last, volume, amount, vwap, market: this.market.timeAt(now) };
   }
 
-  /** Volume that others have traded in a pair today: their daily volume times the elapsed fraction of the day. */
+  /** Volume that others have traded in a pair today: their daily volume multiplied by the elapsed fraction of the day. */
   private othersIn(pair: string, now: Instant): Quantity {
     const listing = this.market.listings.get(pair);
     if (listing === undefined) return NO_QUANTITY;

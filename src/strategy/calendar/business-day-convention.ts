@@ -7,7 +7,7 @@ import { instantsOf, plainWallTimeOf, zoned } from './zoned-time.ts';
 /** Where to move a time that falls on a day without trading. */
 export type Roll = 'none' | 'next' | 'previous' | 'next_in_month';
 
-/** Longest search for a business day, in days: no run of holidays is longer. */
+/** Longest search for a business day, in days. No run of holidays is longer. */
 const DAYS_MAX = 31;
 
 interface Rolling extends Hours {
@@ -17,7 +17,7 @@ interface Rolling extends Hours {
 /** Returns `due`, moved to the same time of a business day if its own day is closed; unchanged if no business day is near. */
 export function rolled(schedule: Rolling, due: Instant): Instant {
   const closed = closedDayAt(schedule, due);
-  // Beyond the end of a holiday list, days are unknown: the time stays.
+  // Beyond the end of a holiday list, days are unknown, so the time stays.
   if (closed === undefined || closed.until === NEVER) return due;
   const { roll } = schedule;
   const next = roll === 'previous' ? undefined : businessDay(schedule, due, 1);
@@ -38,8 +38,8 @@ function businessDay(schedule: Rolling, due: Instant, step: 1 | -1): Instant | u
 }
 
 /**
- * Returns the first rolled time strictly after `at`; times that roll to the same instant count once. `next` returns the times
- * before they roll. Only times of nearby days are checked: no time rolls further than `DAYS_MAX` days.
+ * Returns the first rolled time strictly after `at`. Times that roll to the same instant count once. `next` returns the
+ * times before they roll. Only times of nearby days are checked, because no time rolls further than `DAYS_MAX` days.
  */
 export function nextRolled(
   schedule: Rolling,
@@ -60,18 +60,18 @@ const YEARS_MS = 8 * 366 * DAY_MS;
 const FAR_MS = (DAYS_MAX + 2) * DAY_MS;
 
 /**
- * Whether times keep their order when they roll, because a day is closed or open as a whole: the first one found is then the
- * earliest.
+ * Whether times keep their order when they roll, because a day is closed or open as a whole. The first time found is
+ * then the earliest.
  */
 const inOrder = ({ calendar, time_zone: zone }: Hours): boolean =>
   (calendar?.holidays ?? []).every(
     (list) => typeof list === 'string' || list.time_zone === undefined || list.time_zone === zone,
   );
 
-/** How far a time may roll ahead of those found before it, ms. */
+/** How far a time may roll ahead of times that were found before it, ms. */
 const lookAhead = (schedule: Rolling): number => (inOrder(schedule) ? 0 : FAR_MS);
 
-/** Returns where the search starts. No earlier time rolls beyond `at`: an open day or too many closed days lie between. */
+/** Returns where the search starts. No earlier time rolls beyond `at`, because an open day or too many closed days lie in between. */
 function lookFrom(schedule: Rolling, at: Instant): Instant {
   if (schedule.roll === 'previous' && inOrder(schedule)) return at;
   if (!inOrder(schedule)) return after(at, -FAR_MS);

@@ -136,7 +136,7 @@ export function checkHours(
   }
 }
 
-/** Accepts unreadable times: another check reports them at their location. */
+/** Accepts unreadable times, because another check reports them at their location. */
 function isAfter(later: string, earlier: string): boolean {
   try {
     return parseTime(later) > parseTime(earlier);
@@ -145,7 +145,7 @@ function isAfter(later: string, earlier: string): boolean {
   }
 }
 
-/** Why nothing trades, and until when at the earliest. */
+/** Why nothing trades, and the earliest time at which that ends. */
 export interface Closure {
   readonly why: string;
   readonly until: Instant;
@@ -198,9 +198,10 @@ function quietEnd(
 }
 
 /**
- * Returns the first instant after `at` at which a rule about the local time of `zone` no longer holds; `undefined` when it does not
- * hold at `at`. `endOf` returns the local time at which the rule ends, within a day. If the clock changes before that time, the
- * rule is evaluated again at the change: the end may fall into a skipped hour, or occur twice in a repeated one.
+ * Returns the first instant after `at` at which a rule about the local time of `zone` no longer holds; `undefined` if
+ * it does not hold at `at`. `endOf` returns the local time at which the rule ends, within a day. If the clock changes
+ * before that time, the rule is evaluated again at the change, because the end may fall into a skipped hour, or occur
+ * twice in a repeated hour.
  */
 function closedUntil(
   at: Instant,
@@ -250,7 +251,7 @@ export function openUntil(schedule: Hours, at: Instant, until: Instant): Instant
   return closes === undefined ? until : instant(closes);
 }
 
-/** End of a closure because a holiday list ends or was not read: any later day may be a holiday, so nothing trades. */
+/** End of a closure that exists because a holiday list ends or was not read. Any later day may be a holiday, so nothing trades. */
 export const NEVER = instant(Date.UTC(9999, 0));
 
 function closedDay(

@@ -2,9 +2,9 @@ import { instant, MINUTE_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { instantsOf, plainWallTimeOf, zoned } from './zoned-time.ts';
 
-/** Times at a fixed interval, starting with a first one: `P2W`, `P1M`, `PT36H`. */
+/** Times at a fixed interval from a first time on: `P2W`, `P1M`, `PT36H`. */
 export interface Periodic {
-  /** ISO 8601 duration: days, weeks, months and years follow the calendar, hours and shorter units elapsed time. */
+  /** ISO 8601 duration. Days, weeks, months and years follow the calendar; hours and shorter units follow elapsed time. */
   readonly every: string;
   /** The first time. */
   readonly from: Instant;
@@ -45,8 +45,8 @@ const clockMs = ({ hours, minutes, seconds, milliseconds }: Temporal.Duration): 
   ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
 
 /**
- * Returns the first time strictly after `at`. The `k`-th time is counted from the first one, not from the previous one, so that
- * monthly times on the 31st fall on the last day of February and on the 31st of March again.
+ * Returns the first time strictly after `at`. The `k`-th time is counted from the first time, not from the previous
+ * one, so that monthly times on the 31st fall on the last day of February and on the 31st of March again.
  */
 export function nextPeriod(periodic: Periodic, at: Instant): Instant {
   const { from, every } = periodic;
@@ -61,8 +61,8 @@ export function nextPeriod(periodic: Periodic, at: Instant): Instant {
 }
 
 /**
- * Returns the `k`-th time, in the zone. A local time that a clock change skips becomes the end of the gap; of a repeated one, the
- * first counts.
+ * Returns the `k`-th time, in the zone. A local time that a clock change skips becomes the end of the gap. Of a
+ * repeated local time, the first occurrence counts.
  */
 function timeOf(
   { from, zone }: Periodic,

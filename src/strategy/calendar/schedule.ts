@@ -10,7 +10,10 @@ import { nextPeriod, parsePeriod } from './period.ts';
 import { nextRolled } from './business-day-convention.ts';
 import { instantsOf, wallTimeOf, zoned } from './zoned-time.ts';
 
-/** The fields of a schedule. croner only evaluates the expression, on a clock without zones; Temporal handles the zones. */
+/**
+ * The fields of a schedule. The library croner only evaluates the expression, on a clock without zones; Temporal
+ * handles the zones.
+ */
 const shape = () => ({
   cron: z
     .string()
@@ -125,7 +128,7 @@ type Due = Pick<Schedule, 'time_zone'> &
   Partial<Hours>;
 type CronDue = { readonly cron: string; readonly time_zone: string };
 
-/** Returns the first time of the schedule strictly after `at`, moved as `roll` says; `undefined` when there is none. */
+/** Returns the first time of the schedule strictly after `at`, moved as `roll` states; `undefined` if there is none. */
 export function nextTime(schedule: Due, at: Instant): Instant | undefined {
   const { roll = 'none', calendar } = schedule;
   if (roll === 'none' || calendar === undefined) return nextUnrolled(schedule, at);
@@ -149,7 +152,7 @@ interface LookedUp {
   readonly found: Found[];
   newest: number;
 }
-/** Results by schedule: one step of a strategy needs the same times more than once. */
+/** Results by schedule, because one step of a strategy needs the same times more than once. */
 const lookedUp = new WeakMap<Due, LookedUp>();
 const LOOKED_UP_MAX = 16;
 
@@ -170,16 +173,17 @@ function knownCron(schedule: Due, cron: string, at: Instant): Instant | undefine
 }
 
 /**
- * Returns the first time of the expression strictly after `at`; `undefined` when there is none. Each local time runs once: local
- * times that a clock change skips run together at the end of the gap, and a repeated one runs the first time. With `*` as its hour,
- * a schedule follows elapsed time: it runs in both passes of a repeated hour, and not at all in a skipped one.
+ * Returns the first time of the expression strictly after `at`; `undefined` when there is none. Each local time runs
+ * once. Local times that a clock change skips run together at the end of the gap, and a repeated local time runs on its
+ * first occurrence. A schedule with `*` as its hour follows elapsed time, so it runs in both passes of a repeated hour,
+ * and not at all in a skipped hour.
  */
 function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
   const zone = schedule.time_zone;
   if (zone === 'UTC') return nextOfUtc(schedule.cron, at);
   const { isElapsed } = patternOf(schedule.cron);
   let wall = wallTimeOf(at, zone);
-  // In the second pass of a repeated hour, the times of the first pass have passed: the loop skips them.
+  // In the second pass of a repeated hour, the times of the first pass are over, so the loop skips them.
   for (let n = 0; n < REPEATED_MAX; n++) {
     const next = nextWall(schedule.cron, wall);
     if (next === undefined) return undefined;
@@ -199,12 +203,12 @@ function nextOfUtc(cron: string, at: Instant): Instant | undefined {
   return next === undefined ? undefined : instant(next);
 }
 
-/** More times than a clock change repeats or skips, even with one every second: an island once skipped a whole day. */
+/** More times than a clock change repeats or skips, even with a time every second. An island once skipped a whole day. */
 const REPEATED_MAX = 100_000;
 
 /**
- * Returns the first time of a repeated hour's second pass if it comes before `due`, else `due`; for schedules that follow elapsed
- * time.
+ * For schedules that follow elapsed time: returns the first time of a repeated hour's second pass if it comes before
+ * `due`, otherwise `due`.
  */
 function earlierPass(
   schedule: CronDue,
@@ -212,7 +216,7 @@ function earlierPass(
 ): Instant {
   const zone = schedule.time_zone;
   const local = zoned(at, zone);
-  // Finding the next clock change is slow, and usually none is that near.
+  // Finding the next clock change is slow, and usually there is none so near.
   if (local.offsetNanoseconds === zoned(due, zone).offsetNanoseconds) return due;
   const change = local.getTimeZoneTransition('next')?.epochMilliseconds;
   if (change === undefined || change > due) return due;
@@ -222,7 +226,7 @@ function earlierPass(
   return passes.find((one) => one >= began && one > at && one < due) ?? due;
 }
 
-/** Whether the hour is a wildcard: such a schedule means "at this interval", not "at this time of the day". */
+/** Whether the hour is a wildcard. Such a schedule means "at this interval", not "at this time of the day". */
 const goesByElapsedTime = (cron: string): boolean => {
   const fields = cron.trim().split(/\s+/u);
   return fields.length === 1 ? fields[0] === '@hourly' : fields[fields.length === 5 ? 1 : 2] === '*';
@@ -277,7 +281,7 @@ function nextWall(text: string, wall: number): number | undefined {
   return low < daily.length ? midnight + (daily[low] ?? 0) : midnight + DAY_MS + (daily[0] ?? 0);
 }
 
-/** Number of gaps to measure: expressions repeat soon. */
+/** Number of gaps to measure, because expressions soon repeat. */
 const GAPS = 12;
 
 /** Returns the smallest of the next gaps between two times in UTC, before they roll, ms; `undefined` when there is none. */
@@ -303,7 +307,7 @@ export interface Time {
   readonly closed?: string | undefined;
 }
 
-/** Yields the times of `schedule` after `from`, and only the first of the times that one closure covers. */
+/** Yields the times of `schedule` after `from`. Of the times that one closure covers, yields only the first. */
 export function* timesAfter(schedule: Omit<Schedule, 'misfire'>, from: Instant): Generator<Time> {
   let at: Instant | undefined = from;
   for (;;) {
@@ -329,7 +333,7 @@ export function timesBetween(
   return found;
 }
 
-/** Largest number of times to check for an open one: beyond it, there is none. */
+/** Largest number of times to check for an open one. Beyond it, there is none. */
 const LOOKS_MAX = 3_000;
 
 /** Returns the first open time after `from` and before `until`; if there is none, the first closed time and its reason. */

@@ -1,7 +1,7 @@
 import { DAY_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** Local times of zones. A local time is a number of ms, written as if it were UTC. */
+/** Local times in time zones. A local time is a number of ms, written as if it were UTC. */
 
 export const zoned = (at: Instant, zone: string): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone);
@@ -39,7 +39,7 @@ export function instantsOf(
 export function changesOf(zone: string, from: Instant, to: Instant): readonly Instant[] {
   if (zone === 'UTC') return [];
   const local = zoned(from, zone);
-  // Finding a clock change is slow. No zone changes its clock and reverts the change within a few days.
+  // Finding a clock change is slow, and no zone changes its clock and reverts the change within a few days.
   if (to - from < DAYS_MS && local.offsetNanoseconds === zoned(to, zone).offsetNanoseconds) return [];
   const changes: Instant[] = [];
   for (let next = local.getTimeZoneTransition('next'); next !== null && next.epochMilliseconds < to;) {

@@ -2,15 +2,15 @@ import type { Estimate } from '../kernel.ts';
 
 /**
  * The schedule of Almgren and Chriss ("Optimal execution of portfolio transactions", 2000) for a linear temporary
- * impact and no permanent one. The parent's size is 1. The figures only plan and never become money, so they are plain
- * numbers.
+ * impact and no permanent impact. The parent's size is 1. The figures are only for planning and never become money, so
+ * they are plain numbers.
  */
 export interface ImpactModel {
   /** Basis points of cost accepted to remove a variance of 1 %². */
   readonly riskAversion: number;
   /** Standard deviation of the price over an hour, as a fraction of it. */
   readonly hourlyVolatility: number;
-  /** Cost of trading the whole parent at a steady pace within one hour, basis points. */
+  /** Cost of trading the whole parent at a steady pace within one hour, in basis points. */
   readonly impactBps: number;
   /** Fixed cost of every trade, independent of its size, basis points. */
   readonly halfSpreadBps: number;
@@ -24,7 +24,7 @@ export interface Steps {
 
 const BPS = 10_000;
 
-/** Returns the urgency per step: κτ, where cosh κτ = 1 + λσ²τ²/2η. Zero, for equal slices, when risk costs nothing. */
+/** Returns the urgency per step: κτ, where cosh κτ = 1 + λσ²τ²/2η. Zero, which means equal slices, if risk costs nothing. */
 export function urgency(
   { riskAversion, hourlyVolatility, impactBps }: ImpactModel,
   { stepHours }: Steps,
@@ -34,7 +34,10 @@ export function urgency(
   return Math.log1p(half + Math.sqrt(half * (half + 2)));
 }
 
-/** Returns the part of the parent that is left after `k` of `slices` trades: sinh((n − k)κτ) / sinh(nκτ), without overflow. */
+/**
+ * Returns the part of the parent that is left after `k` of `slices` trades: sinh((n − k)κτ) / sinh(nκτ), computed
+ * without overflow.
+ */
 export function leftAfter(k: number, slices: number, urgencyPerStep: number): number {
   if (k <= 0) return 1;
   if (k >= slices) return 0;

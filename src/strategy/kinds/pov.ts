@@ -54,9 +54,9 @@ const state = z.lazy(() =>
   z.strictObject({
     /** Next slice to start. */
     next: z.int().min(0),
-    /** Not yet traded, base currency. */
+    /** Not yet traded, in base currency. */
     left: z.string(),
-    /** Volume share that was too small to trade, base currency; carried over. */
+    /** Share of the volume that was too small to trade, in base currency; carried over. */
     carry: z.string(),
     /** The market's volume of the day at the last check, and its time; omitted before the first check. */
     seen: z.strictObject({ volume: z.string(), at: z.number() }).optional(),
@@ -66,7 +66,7 @@ type State = z.output<typeof state>;
 
 const LEG = 'all';
 const INTERVALS_MAX = 100_000;
-/** Decimals of a carry: its share of a volume may have more than the currency. */
+/** Decimals of a carried amount. A share of a volume may have more decimals than the currency. */
 const CARRY_DECIMALS = 18;
 
 const startOf = (plan: Params, begunAt: Instant): Instant =>
@@ -76,7 +76,7 @@ const endOf = (plan: Params, begunAt: Instant): Instant =>
     ? after(startOf(plan, begunAt), parseDuration(plan.duration ?? 'PT0S'))
     : parseTime(plan.end_time);
 
-/** Returns the first check after `at`; the end of the window is the last. */
+/** Returns the first check after `at`. The last check is at the end of the window. */
 function lookAfter(plan: Params, begunAt: Instant, at: Instant): Instant {
   const start = startOf(plan, begunAt);
   if (at < start) return start;
@@ -86,8 +86,9 @@ function lookAfter(plan: Params, begunAt: Instant, at: Instant): Instant {
 }
 
 /**
- * Trades a fixed share of the market's volume: at the end of each interval, that share of the volume that the market traded in it.
- * It never catches up on missed volume, but carries over amounts below the venue's minimum.
+ * Trades a fixed share of the market's volume. At the end of each interval, it trades that share of the volume that the
+ * market traded in the interval. It never catches up on missed volume, but carries over amounts below the venue's
+ * minimum.
  */
 export const pov = defineStrategy<Params, State>({
   kind: 'pov',
@@ -132,7 +133,7 @@ export const pov = defineStrategy<Params, State>({
   ],
 });
 
-/** Returns the check after the one that started the slice. It may have passed already, and then runs immediately. */
+/** Returns the check after the one that started the slice. That check may already be over, in which case it runs immediately. */
 const dueAfter = ({ seen: last }: State, plan: Params, begunAt: Instant): Instant =>
   lookAfter(plan, begunAt, instant(last?.at ?? begunAt));
 
@@ -168,7 +169,7 @@ function look(was: State, at: Instant, plan: Params, { begunAt, view }: Context)
   const now: State = { ...was, seen: { volume: text(volume), at } };
   if (was.seen === undefined) return onward(now, 'waiting', 'volume counts from now on');
   const sinceMs = at - was.seen.at;
-  // Volume from a time without checks is not caught up.
+  // Volume from a time without checks is not caught up on.
   if (sinceMs > 2 * parseDuration(plan.interval))
     return onward(now, 'missed_slot', `no look since ${isoOf(instant(was.seen.at))}`);
   const traded = tradedSince(volume, quantity(was.seen.volume));
@@ -201,7 +202,7 @@ function look(was: State, at: Instant, plan: Params, { begunAt, view }: Context)
   };
 }
 
-/** Returns the smallest order of the venue and of the document, base currency. */
+/** Returns the smallest order that both the venue and the document allow, in base currency. */
 function smallestOf(
   { min_trade_notional: own }: Params,
   { minimum, basePrecision }: Instrument,

@@ -12,7 +12,7 @@ import { plannedSize } from '../sliced/slicing.ts';
 import type { Curve, SlicePlan } from '../sliced/slicing.ts';
 
 const YEAR_HOURS = 365 * 24;
-/** Decimals of a share: finer than any relevant share, and coarser than the differences between builds of a mathematical library. */
+/** Decimals of a share: finer than any relevant share, and coarser than the differences between builds of a maths library. */
 const SHARE_DECIMALS = 14;
 const VOLATILITY_MAX = 10;
 

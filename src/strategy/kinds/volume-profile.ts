@@ -2,11 +2,11 @@ import { MINUTE_MS } from '../../core/time.ts';
 import { minutesOf, partsOf } from '../sliced/day-parts.ts';
 import type { Division, Parts } from '../sliced/day-parts.ts';
 
-/** Volume that traded evenly from one instant to another, Unix ms; both are the same for a single trade. */
+/** Volume that traded evenly from one instant to another, Unix ms. For a single trade, both are the same. */
 export interface Volume {
   readonly fromMs: number;
   readonly untilMs: number;
-  /** In any unit, the same throughout. */
+  /** In any unit, which is the same throughout. */
   readonly volume: number;
 }
 
@@ -25,8 +25,9 @@ export interface Unknown {
 const WHOLE = 1_000_000;
 
 /**
- * Learns how volume spreads over a day or a week: the mean of each part over the time for which it was observed, so that partly
- * observed days count for what they show. `volumes` come in the order of time; `seen` lists the observed spans.
+ * Learns how volume is distributed over a day or a week: the mean of each part over the time for which it was observed,
+ * so that partly observed days count for what they show. `volumes` come in chronological order; `seen` lists the
+ * observed spans.
  */
 export function learnShares(
   volumes: Iterable<Volume>,
@@ -68,8 +69,8 @@ function* cut(
 }
 
 /**
- * Converts rates to shares in whole millionths that sum to a million: the rounding remainder goes to the shares that lost most by
- * rounding.
+ * Converts rates to shares in whole millionths that sum to a million. The rounding remainder goes to the shares that
+ * lost most by rounding.
  */
 function rounded(rates: readonly number[]): readonly number[] {
   const total = rates.reduce((sum, rate) => sum + rate, 0);

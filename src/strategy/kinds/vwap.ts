@@ -8,7 +8,7 @@ import { durationMsOf, slicedFields, slicedStrategy } from '../sliced/sliced.ts'
 import type { Window } from '../sliced/sliced.ts';
 import type { Curve } from '../sliced/slicing.ts';
 
-/** Longer windows would take too long to add up part by part. */
+/** Longest window. Longer windows would take too long to add up part by part. */
 const WINDOW_DAYS_MAX = 366;
 
 const profile = z
@@ -61,7 +61,7 @@ export const vwap = slicedStrategy({
 
 function checkLength(plan: Params): readonly Problem[] {
   const startMs = plan.start_time === undefined ? undefined : parseTime(plan.start_time);
-  // Another check reports an end without a start.
+  // Another check reports an end that has no start.
   if (plan.duration === undefined && startMs === undefined) return [];
   if (durationMsOf(plan, startMs ?? 0) <= WINDOW_DAYS_MAX * DAY_MS) return [];
   const message = `a window of more than ${WINDOW_DAYS_MAX} days: split it into several strategies`;

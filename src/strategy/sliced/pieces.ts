@@ -15,7 +15,7 @@ import { uniform } from '../../core/uniform.ts';
 
 /** Pieces, for strategies that do not know the number of pieces in advance. */
 
-/** Every piece that does not trade doubles the pause, up to this many intervals: unused quotes cost goodwill. */
+/** Every piece that does not trade doubles the pause, up to this many intervals, because unused quotes cost goodwill. */
 const PAUSE_MAX = 16;
 
 /** Returns how many intervals to pause after that many consecutive pieces without a trade. */
@@ -31,8 +31,9 @@ export const piecesOf = <A extends Quantity | Money>(size: A, largest: A): numbe
   approximate(roundUp(fraction(size, largest), 0));
 
 /**
- * Returns piece number `slice` of the remainder `left`: an equal part of as few pieces as `largest` allows, so that the last one is
- * not tiny; jitter only makes a piece smaller. A remainder that fits in one piece stays whole: Σ pieces = total exactly.
+ * Returns piece number `slice` of the remainder `left`: one of as few equal pieces as `largest` allows, so that the
+ * last piece is not tiny. Jitter only makes a piece smaller. A remainder that fits in one piece stays whole, so that Σ
+ * pieces = total exactly.
  */
 export function pieceOf<A extends Quantity | Money>(
   left: A,

@@ -68,7 +68,7 @@ export const slicedFields = () => ({
 });
 type Sliced = z.output<z.ZodObject<ReturnType<typeof slicedFields>>>;
 
-/** Returns the length of the window that starts at `startMs`, ms; not above zero when `end_time` is too early. */
+/** Returns the length of the window that starts at `startMs`, ms; zero or less if `end_time` is too early. */
 export function durationMsOf(plan: Sliced, startMs: number): number {
   if (plan.duration !== undefined) return parseDuration(plan.duration);
   return plan.end_time === undefined ? 0 : parseTime(plan.end_time) - startMs;
@@ -119,7 +119,7 @@ interface SlicedKind<Params extends Sliced> {
   curve?(plan: Params, window: Window): Curve | undefined;
   /** Whether the curve depends on the start. */
   readonly curveNeedsStart?: boolean | undefined;
-  /** What makes the smallest slice larger, besides fewer slices, for people. */
+  /** For people: what makes the smallest slice larger, other than fewer slices. */
   readonly smallestHint?: string | undefined;
   /** Checks across the kind's own fields; called once the shared fields for size and window are complete. */
   check?(plan: Params, world: CheckWorld): readonly Problem[];
@@ -127,9 +127,9 @@ interface SlicedKind<Params extends Sliced> {
 }
 
 /**
- * Returns a kind that trades a total in slices over a window. Slot rule: `n` slices at `start + k·(duration/n)`, `k = 0…n−1`; the
- * last takes the remainder, so that Σ slices = total exactly. A slice lasts until the next slot. A slice never starts before the
- * previous one has ended: an unknown outcome pauses the parent.
+ * Returns a kind that trades a total in slices over a window. Slot rule: `n` slices at `start + k·(duration/n)`, `k =
+ * 0…n−1`; the last slice takes the remainder, so that Σ slices = total exactly. A slice lasts until the next slot. A
+ * slice never starts before the previous one has ended, so an unknown outcome pauses the parent.
  */
 export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>): AnyStrategy {
   const planOf = slicePlanner(kind);
@@ -179,7 +179,7 @@ export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>):
   });
 }
 
-/** Returns the sizes up to an equal slice. While the start is unknown, the window may be shorter, with the same slices. */
+/** Returns the sizes up to an equal slice. While the start is unknown, the window may be shorter, but has the same slices. */
 function ladderOf(plan: Sliced): LadderWish | undefined {
   if (plan.size_ladder === undefined) return undefined;
   const durationMs = durationMsOf(plan, plan.start_time === undefined ? 0 : parseTime(plan.start_time));
@@ -196,7 +196,7 @@ const LADDER_DECIMALS = 18;
 
 /** Returns a function that plans slices in base quantities or in quote amounts, in the unit of the total. */
 function slicePlanner<Params extends Sliced>(kind: SlicedKind<Params>) {
-  // A curve may be long, and every step needs it: it is computed once per life.
+  // A curve may be long, and every step needs it, so it is computed once per life.
   const made = new WeakMap<Params, { readonly startMs: number; readonly curve: Curve | undefined }>();
   const curveOf = (plan: Params, window: Window): Curve | undefined => {
     const known = made.get(plan);
@@ -353,7 +353,7 @@ function check<Params extends Sliced>(
     ...checkTactics(plan, world, sliceMsOf(plan)),
     ...(kind.check?.(plan, world) ?? []),
   ];
-  // A curve uses the fields checked so far.
+  // A curve uses only fields that have been checked.
   if (kind.curve !== undefined && wrong.length > 0) return wrong;
   const small = checkMinimum(plan, world, { curveOf: curveMaker(kind, plan), hint: kind.smallestHint });
   return [...wrong, ...(wrong.length + small.length > 0 ? small : checkSizes(kind, plan, world))];
@@ -380,7 +380,7 @@ function checkSizes<Params extends Sliced>(
     known,
   );
   const rule = sizeRuleOf(plan, world.minimum(plan.pair), names);
-  // Each total that the search tries evaluates every slice of a curve.
+  // For each total that it tries, the search evaluates every slice of a curve.
   const isSearched = slices.curve === undefined || slices.slices <= SEARCHED_MAX;
   const isUsable = (total: Quantity | Money): boolean => unfitPlan({ ...slices, total }, rule) === undefined;
   const decimals = checkDecimals<Sliced>(plan, fields, {
@@ -436,8 +436,8 @@ function checkWindow(plan: Sliced): readonly Problem[] {
 type CurveMaker = (slices: number) => Curve | undefined;
 
 /**
- * Returns how the total is spread. While the start is unknown, a curve that depends on it is taken as equal slices: its smallest
- * slice is never larger than these, and the parent checks it again when it begins.
+ * Returns how the total is spread. While the start is unknown, a curve that depends on it is treated as equal slices.
+ * The curve's smallest slice is never larger than these, and the parent checks it again when it begins.
  */
 function curveMaker<Params extends Sliced>(kind: SlicedKind<Params>, plan: Params): CurveMaker {
   if (plan.start_time === undefined && kind.curveNeedsStart === true) return () => undefined;
@@ -481,8 +481,8 @@ function smallestShare(curve: Curve, slices: number): Ratio {
 }
 
 /**
- * Returns the largest number of slices below the requested one for which no slice of the curve is too small. More slices make the
- * smallest one smaller.
+ * Returns the largest number of slices below the requested one for which no slice of the curve is too small. More
+ * slices make the smallest slice smaller.
  */
 function feasibleAlong(curveOf: CurveMaker, slices: number, { shareMin, feasible }: Bound): number {
   const isFeasible = (count: number): boolean => {
@@ -498,7 +498,7 @@ function feasibleAlong(curveOf: CurveMaker, slices: number, { shareMin, feasible
   return yes;
 }
 
-/** A total and one minimum of the venue, both in `unit`. */
+/** A total and one of the venue's minimums, both in `unit`. */
 interface Bound {
   readonly minimum: Quantity | Money;
   readonly total: Quantity | Money;
@@ -520,7 +520,7 @@ function boundOf(plan: Sliced, { minimum, total, unit }: Pick<Bound, 'minimum' |
   return { minimum, total, reduced, unit, feasible, shareMin: fraction(needed, smallest) };
 }
 
-/** Returns the minimums that can be compared: the one in the unit of the total, and through limit_price the other. */
+/** Returns the minimums that can be compared: the minimum in the unit of the total and, through `limit_price`, the other minimum. */
 function minimumsOf(plan: Sliced, world: CheckWorld): readonly Bound[] {
   const { quantity: fewest, notional } = world.minimum(plan.pair);
   if (plan.total_notional !== undefined) {

@@ -28,7 +28,7 @@ export interface Jitter {
 /** Share of the total that is planned before slice `k`: 0 before the first, 1 after the last, never decreasing. */
 export type Curve = (k: number) => Ratio;
 
-/** How a total is split: `n` slices at `start + k·(duration/n)`. These numbers determine every slice. */
+/** How a total is split into `n` slices at `start + k·(duration/n)`. These numbers determine every slice. */
 export interface SlicePlan<A extends Sliceable> {
   readonly total: A;
   /** Number of slices. */
@@ -43,7 +43,10 @@ export interface SlicePlan<A extends Sliceable> {
   readonly jitter?: Jitter | undefined;
 }
 
-/** Returns the planned instant of slice `k`, Unix ms. Jitter moves it later within its own interval, so order and window hold. */
+/**
+ * Returns the planned instant of slice `k`, Unix ms. Jitter moves the slot later within its own interval, so the order
+ * and the window are kept.
+ */
 export function slotMs(plan: SlicePlan<Sliceable>, k: number): number {
   const gap = plan.durationMs / plan.slices;
   const jitter =
@@ -51,7 +54,10 @@ export function slotMs(plan: SlicePlan<Sliceable>, k: number): number {
   return Math.floor(plan.startMs + k * gap + jitter);
 }
 
-/** Returns the planned size of slice `k`. The last takes the rounding remainder; jitter moves size between neighbours, so Σ holds. */
+/**
+ * Returns the planned size of slice `k`. The last slice takes the rounding remainder. Jitter moves size between
+ * neighbours, so the sum is unchanged.
+ */
 export function plannedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
   const base = steadySize(plan, k);
   const partner = k % 2 === 0 ? k + 1 : k - 1;
@@ -70,8 +76,9 @@ export function smallestSize<A extends Sliceable>(plan: SlicePlan<A>): A {
 }
 
 /**
- * Returns why a plan cannot be traded with the decimals and the minimum of its currency; `undefined` when it can. The desk checks
- * this when a parent begins, and `validate` before that. If slices round to zero, the last one would take the whole total.
+ * Returns why a plan cannot be traded with the decimals and the minimum of its currency; `undefined` if it can. The
+ * desk checks this when a parent begins; `validate` checks it before that. If slices rounded to zero, the last slice
+ * would take the whole total.
  */
 export function unfitPlan(
   plan: SlicePlan<Sliceable>,
@@ -109,8 +116,8 @@ function steadySize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
 }
 
 /**
- * Returns Σ of the sizes before slice `k`, without jitter. Along a curve, this sum is rounded instead of the single slices, so that
- * no slice is further than one unit from its share and no remainder accumulates in the last.
+ * Returns Σ of the sizes before slice `k`, without jitter. Along a curve, this sum is rounded instead of the individual
+ * slices, so that no slice is further than one unit from its share and no remainder accumulates in the last slice.
  */
 function steadyBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
   const { total, slices, precision, curve } = plan;
@@ -119,7 +126,7 @@ function steadyBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
   return roundEven(scale(total, curve(k)), precision);
 }
 
-/** Returns what the even slice `k` takes from the odd one after it, rounded towards zero, so that both stay within the jitter. */
+/** Returns what the even slice `k` takes from the odd slice after it, rounded towards zero, so that both stay within the jitter. */
 function movedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
   const { sizePct, seed } = plan.jitter ?? { sizePct: 0, seed: 0 };
   const smaller = least(steadySize(plan, k), steadySize(plan, k + 1));
@@ -137,7 +144,7 @@ export function dueSize<A extends Sliceable>(plan: SlicePlan<A>, k: number, left
   const planned = plannedSize(plan, k);
   if (!spread) return least(planned, left);
   const missed = subtract(left, k === 0 ? plan.total : subtract(plan.total, plannedBefore(plan, k)));
-  // Ahead of the plan, because the venue filled more than was requested: the parent ends earlier.
+  // The parent is ahead of its plan, because the venue filled more than was requested, so it ends earlier.
   if (!isAboveZero(missed)) return least(planned, left);
   const isLast = k === plan.slices - 1;
   const wanted = isLast ? left : add(planned, partOfMissed(plan, k, missed));

@@ -113,7 +113,7 @@ export function tacticsOf(plan: Jittered): Tactics | undefined {
   return known.tactics;
 }
 
-/** Tactics by document: they do not change, and each slice carries them. */
+/** Tactics by document. They do not change, and each slice carries them. */
 const read = new WeakMap<Jittered, { readonly tactics: Tactics | undefined }>();
 
 function readTactics(plan: Jittered): Tactics | undefined {
@@ -139,7 +139,7 @@ function readTactics(plan: Jittered): Tactics | undefined {
 /** Formats a setting as text without an exponent. */
 const plain = (count: number): string => count.toFixed(8).replace(/\.?0+$/u, '');
 
-/** Checks across the tactical fields. `sliceMs` is how long a slice may be tried. */
+/** Checks that involve several tactical fields. `sliceMs` is how long a slice may be tried. */
 export function checkTactics(
   plan: Tactical & { readonly pair: string; readonly side: 'buy' | 'sell' },
   world: CheckWorld,

@@ -6,9 +6,9 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 const AMOUNT_TEXT = '^-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?$';
 
 /**
- * Returns the input of a wire schema as JSON Schema: the form on the wire, not the parsed value. The parser reads amounts as
- * text to keep every digit; their `wire` mark says whether the venue writes a JSON number. `either` allows both, because the
- * feeds write amounts as strings that REST writes as numbers.
+ * Returns the input of a wire schema as JSON Schema: the form on the wire, not the parsed value. The parser reads
+ * amounts as text to keep every digit; their `wire` mark states whether the venue writes a JSON number. `either` allows
+ * both, because the feeds write amounts as strings that REST writes as numbers.
  */
 export function wireJsonSchema(schema: z.ZodType, amounts: 'marked' | 'either' = 'marked'): JsonSchema {
   const made = z.toJSONSchema(schema, {

@@ -21,7 +21,10 @@ export const feedRequestSchema = z.discriminatedUnion('type', [
 ]); // prettier-ignore
 export type FeedRequest = z.output<typeof feedRequestSchema>;
 
-/** Reads a request. For an invalid one, returns the action for the error message: the action of the request if it is readable. */
+/**
+ * Reads a request. For an invalid request, returns the action for the error message, which is the action of the request
+ * if it is readable.
+ */
 export function readFeedRequest(source: string): FeedRequest | { readonly type: 'unreadable'; readonly action: string } {
   let message: unknown;
   try {

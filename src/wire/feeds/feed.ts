@@ -63,7 +63,10 @@ export const feedKinds = {
 } as const;
 const kinds = Object.entries(feedKinds);
 
-/** Messages nested deeper than this are rejected unread. No message of the venue is nested deeper than 6. */
+/**
+ * Messages nested more deeply than this are rejected without being read. No message of the venue is nested more than 6
+ * levels deep.
+ */
 const DEPTH_MAX = 32;
 
 /**

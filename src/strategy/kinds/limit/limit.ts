@@ -100,8 +100,8 @@ function levelOf(plan: Params): Price {
 }
 
 /**
- * Returns the largest piece, in the unit of the total; `undefined` when the total is one piece. An amount becomes a quantity at the
- * limit price, or for a sell at the market price if that is higher, so that no piece is worth more.
+ * Returns the largest piece, in the unit of the total; `undefined` when the total is one piece. An amount becomes a
+ * quantity at the limit price or, for a sell, at the market price if that is higher, so that no piece is worth more.
  */
 function largestPiece(
   plan: Params,
@@ -122,7 +122,7 @@ const state = z.lazy(() =>
     left: z.string(),
     /** Number of the next piece. */
     slice: z.int().min(0),
-    /** Nothing starts before this time, Unix ms. */
+    /** Time before which nothing starts, Unix ms. */
     until: z.number(),
     /** Consecutive pieces that did not trade. */
     misses: z.int().min(0),
@@ -131,12 +131,12 @@ const state = z.lazy(() =>
 type State = z.output<typeof state>;
 
 const LEG = 'all';
-/** Orders beyond one per piece: orders that the venue did not fill, pieces that were cut to funds. */
+/** Orders beyond one per piece, for orders that the venue did not fill and pieces that were cut to the funds. */
 const SPARE_SLICES = 10;
 
 /**
- * Buys at or below a price, sells at or above it, in consecutive pieces, at most one per interval. It waits for the
- * reference price before requesting a quote; a quote worse than the limit is never executed.
+ * Buys at or below a price, or sells at or above it, in consecutive pieces, at most one per interval. Waits for the
+ * reference price before it requests a quote. A quote worse than the limit is never executed.
  */
 export const limit = defineStrategy<Params, State>({
   kind: 'limit',
@@ -241,7 +241,7 @@ function intervalMs(plan: Params, slice: number): number {
   return Math.floor(ms * (1 + longer));
 }
 
-/** Subtracts the fill of a piece, and waits for the price again. */
+/** Subtracts the fill of a piece, and again waits for the price. */
 function settle(
   was: State,
   { at, outcome }: Wake & { readonly on: 'outcome' },
@@ -365,15 +365,18 @@ function inField(plan: Params, size: string): string {
 }
 
 /**
- * Returns the smallest share of the largest piece that jitter may leave: a smaller piece may require one more piece, and each of
- * two equal pieces is more than half of the largest.
+ * Returns the smallest share of the largest piece that jitter may leave. A smaller piece may require one more piece,
+ * and each of two equal pieces is more than half of the largest.
  */
 const jitterShare = (plan: Params): Ratio | undefined => {
   const percent = plan.jitter?.size_pct ?? 0;
   return percent === 0 ? undefined : ratioOf((100 - percent) / 200);
 };
 
-/** Returns the smallest value for the largest piece at which no piece is below `bound`, eight decimals. Never more than the total. */
+/**
+ * Returns the smallest value for the largest piece at which no piece is below `bound`, with eight decimals. Never more
+ * than the total.
+ */
 function enough<A extends Quantity | Money>(plan: Params, total: A, bound: A): A {
   const left = jitterShare(plan);
   const needed =
@@ -397,7 +400,7 @@ function smallestPiece(plan: Params, precision: number): Quantity | Money {
   return roundDown(each, precision);
 }
 
-/** Returns the larger of the venue's minimums, in the unit of the total: an amount becomes a quantity at the limit price. */
+/** Returns the larger of the venue's minimums, in the unit of the total. An amount becomes a quantity at the limit price. */
 function tightest(plan: Params, minimum: Minimum): Quantity | Money | undefined {
   if (plan.total_quantity === undefined) return minimum.notional;
   const ofNotional =
@@ -420,11 +423,11 @@ function unfit(plan: Params, instrument: Precisions & Pick<Instrument, 'minimum'
   return `the smallest piece would be ${text(smallest)} ${unit}${most}`;
 }
 
-/** Whether `left` can never trade: even at the limit price it is below the venue's minimum. */
+/** Whether `left` can never trade, because even at the limit price it is below the venue's minimum. */
 function isCrumb(plan: Params, left: Quantity | Money, { minimum }: Instrument): boolean {
   if (plan.total_quantity === undefined) return minimum.notional !== undefined && left.lt(minimum.notional);
   if (minimum.quantity !== undefined && left.lt(minimum.quantity)) return true;
-  // A sell may find a higher price, at which the remainder is enough.
+  // A sell may get a higher price, at which the remainder is enough.
   if (plan.side === 'sell' || minimum.notional === undefined) return false;
   return money(left.times(plan.limit_price).toFixed()).lt(minimum.notional);
 }

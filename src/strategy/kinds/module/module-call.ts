@@ -3,15 +3,15 @@ import type { Instant } from '../../../core/time.ts';
 import type { Outcome } from '../../sdk.ts';
 
 /**
- * The calls from the desk to the code of a module: plain JSON in both directions, amounts as text, so that the code may run in a
- * process of its own.
+ * The calls from the desk to a module's code. They are plain JSON in both directions, with amounts as text, so that the
+ * code may run in a process of its own.
  */
 export type ModuleCall =
   /** Returns the problems of `params`, as `Problem[]`. */
   | { readonly do: 'check'; readonly params: unknown }
   /** Returns the bars that the kernel reads, as `BarWish[]`. */
   | { readonly do: 'bars'; readonly params: unknown }
-  /** These two return a step, as the module returned it. */
+  /** These two calls return a step, as the module returned it. */
   | { readonly do: 'start'; readonly params: unknown; readonly view: ViewData }
   | {
       readonly do: 'step';
@@ -33,7 +33,7 @@ export interface ViewData {
   readonly bars: Readonly<Record<string, readonly BarData[]>>;
   /** Balances by currency; a missing currency has a balance of zero. Omitted while the account is unknown. */
   readonly balances?: Readonly<Record<string, string>> | undefined;
-  /** Remainder of the declared total, in its currency. */
+  /** Remainder of the declared total, in the total's currency. */
   readonly left: string;
   /** Number of intents that have not ended. */
   readonly open: number;
@@ -45,7 +45,7 @@ export interface PairData {
   readonly basePrecision: number;
   readonly quotePrecision: number;
   readonly minimum: Readonly<Partial<Record<'quantity' | 'notional' | 'lot', string>>>;
-  /** Newest reference price, quote per base; omitted when none is fresh. */
+  /** Newest reference price, quote per base; omitted if no price is fresh. */
   readonly price?: string | undefined;
 }
 

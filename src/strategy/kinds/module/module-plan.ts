@@ -58,7 +58,7 @@ const asking = z.lazy(() =>
 );
 export const state = z.lazy(() =>
   z.strictObject({
-    /** The kernel's own state: no other code reads it. */
+    /** The kernel's own state, which no other code reads. */
     own: z.unknown(),
     /** Number of the next intent; it names the parent. */
     next: z.int().min(0),
@@ -69,7 +69,7 @@ export const state = z.lazy(() =>
     ended: z.record(z.string(), asking),
     /** When the intents of the last minute were decided, Unix ms. */
     recent: z.array(z.number()),
-    /** The kernel wants nothing more; the strategy ends with its last open intent. */
+    /** Whether the kernel wants nothing more, so that the strategy ends with its last open intent. */
     isEnding: z.boolean(),
   }),
 );

@@ -23,7 +23,7 @@ import type { ModulePlan, ModuleState } from './module-plan.ts';
 const STATE_MAX = 32 * 1024;
 const DEPTH_MAX = 32;
 const WITHIN_MAX_MS = DAY_MS;
-/** Shortest wait: earlier instants are moved to it, so that no step follows another within a tick. */
+/** Shortest wait. Earlier instants are moved to it, so that no step follows another within a tick. */
 const SOONEST_MS = SECOND_MS;
 
 /** An amount from a kernel: text, or a result of the amount helpers. A number may already have lost digits. */
@@ -41,7 +41,7 @@ const amount = z
 
 function amountText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  // A copy, because `text` caches the object that it gets, which must not be the module's own.
+  // A copy, because `text` caches the object that it receives, which must not be the module's own.
   return isAmount(value) ? text(apart(value)) : undefined;
 }
 
@@ -101,7 +101,7 @@ const step = z.lazy(() =>
 type OwnStep = z.output<typeof step>;
 type OwnIntent = z.output<typeof intent>;
 
-/** Reads the result of a kernel as plain data, amounts as text. @throws BrokenRule with a message for its author. */
+/** Reads a kernel's result as plain data, with amounts as text. @throws BrokenRule with a message for its author. */
 export function readStep(returned: unknown): OwnStep {
   if (typeof returned === 'object' && returned !== null && 'then' in returned)
     throw new BrokenRule(
@@ -116,7 +116,10 @@ export function readStep(returned: unknown): OwnStep {
   return { ...parsed.data, state: plainCopy(parsed.data.state) };
 }
 
-/** Returns a copy through JSON, and rejects values that JSON changes: the journal then restores exactly the state of the kernel. */
+/**
+ * Returns a copy made through JSON, and rejects values that JSON would change, so that the journal restores exactly the
+ * kernel's state.
+ */
 function plainCopy(own: unknown): unknown {
   const odd = oddIn(own, 'state', 0);
   if (odd !== undefined) throw new BrokenRule(odd);

@@ -50,7 +50,7 @@ const moduleOf = (code: ModuleCode): AnyStrategy => ({
   withCode: moduleOf,
 });
 
-/** The kind in the registry: without code, it can be described but not run. */
+/** The kind in the registry. Without code, it can be described but not run. */
 export const module = moduleOf(() => {
   throw new BrokenRule('the code of the module was not loaded');
 });
@@ -113,13 +113,13 @@ export function wordsOf(error: unknown): string {
   return `${words.slice(0, WORDS_MAX)}${error instanceof Error ? placeIn(error) : ''}`;
 }
 
-/** Returns ` (FILE:LINE)` if the stack contains a module, else an empty text. */
+/** Returns ` (FILE:LINE)` if the stack contains a module, otherwise an empty text. */
 export function placeIn({ stack = '' }: Error): string {
   const place = /tranche-module\/[0-9a-f]+\/(?<at>[^:\s]+:\d+)/u.exec(stack)?.groups?.['at'];
   return place === undefined ? '' : ` (${place})`;
 }
 
-/** Books the outcome of an intent: its trade counts, and its remainder is free again. */
+/** Books the outcome of an intent. Its trade counts, and its remainder is free again. */
 function settled(was: State, { outcome }: Wake & { on: 'outcome' }, plan: ModulePlan): State {
   const { [outcome.leg]: ended, ...open } = was.open;
   const filled = totalOf(plan).by === 'quantity' ? outcome.filled : holding(outcome.filledAmount);
@@ -158,7 +158,7 @@ function wakeData(was: State, wake: Wake): WakeData {
   }
 }
 
-/** Declared bars by document: they do not change. */
+/** Declared bars by document, which do not change. */
 const wishes = new WeakMap<ModulePlan, readonly BarWish[]>();
 
 function wishesOf(code: ModuleCode, plan: ModulePlan): readonly BarWish[] {
@@ -258,7 +258,7 @@ function lived(plan: ModulePlan, now: State, view: View, returned: unknown): Ste
 const outcomesOf = ({ open }: State): Step<State>['waits'] =>
   Object.keys(open).map((leg) => ({ on: 'outcome', leg, slice: 0 }));
 
-/** Ends with the last open intent: the kernel wants nothing more. */
+/** Ends with the last open intent, because the kernel wants nothing more. */
 const ending = (now: State): Step<State> =>
   Object.keys(now.open).length === 0
     ? { state: now, waits: [], finished: 'finished' }

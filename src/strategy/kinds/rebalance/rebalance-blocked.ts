@@ -21,7 +21,7 @@ interface Band {
 /** The reasons that blocked the latest rebalancings, none of which traded anything. Part of the state. */
 export const blockedShape = z.lazy(() =>
   z.strictObject({
-    /** `pair side reason` of each trade of the latest one. */
+    /** `pair side reason` of each trade of the latest blocked rebalancing. */
     by: z.array(z.string()).readonly(),
     /** Number of consecutive blocked rebalancings, up to `TIMES_MAX`. */
     times: z.int().min(1),
@@ -30,8 +30,8 @@ export const blockedShape = z.lazy(() =>
 export type Blocked = z.output<typeof blockedShape>;
 
 /**
- * Reasons that persist until a new day, a person, a trade or another price changes the situation. Terms of the venue, such as its
- * risk mode, are not included: the desk gets no notification when they return.
+ * Reasons that persist until a new day, a person, a trade or another price changes the situation. Terms of the venue,
+ * such as its risk mode, are not included, because the desk gets no notification when they change back.
  */
 const STANDING: ReadonlySet<string> = new Set<Reason>([
   'no_funds',
@@ -62,9 +62,9 @@ const OF_THE_DAY: ReadonlySet<string> = new Set<Reason>(['day_notional', 'pair_d
 export const SAME_MAX = 10;
 /** Longest wait before `SAME_MAX` is reached, unless `min_interval` is longer. */
 const REST_MAX_MS = HOUR_MS;
-/** Longest wait for a change: an unobserved change may also lift the block. */
+/** Longest wait for a change, because an unobserved change may also lift the block. */
 const CHANGE_MAX_MS = DAY_MS;
-/** Shortest time between two wakes by a change: at most ten in an hour. */
+/** Shortest time between two wakes that changes cause, so that there are at most ten in an hour. */
 const CHANGE_APART_MS = HOUR_MS / SAME_MAX;
 /**
  * A block that the venue may lift is retried this many times after `min_interval`, then every ten minutes, which is at most ten
@@ -106,7 +106,7 @@ function again(by: readonly string[], before: Blocked | undefined): Blocked {
 
 const reasonsOf = ({ by }: Blocked): readonly string[] => by.map((one) => one.split(' ').at(-1) ?? '');
 
-/** Whether only persistent reasons blocked it. */
+/** Whether only persistent reasons blocked the rebalancing. */
 export const isStanding = (blocked: Blocked): boolean =>
   reasonsOf(blocked).every((reason) => STANDING.has(reason));
 
@@ -145,8 +145,8 @@ interface Portfolio {
 }
 
 /**
- * Returns waits for what may lift the limit earlier: another balance, an operator's command, a new process; or weights that have
- * moved so far that other trades may be due.
+ * Returns waits for events that may lift the limit earlier (another balance, an operator's command, a new process), or
+ * for weights that have moved so far that other trades may be due.
  */
 export function sooner(
   plan: Band,

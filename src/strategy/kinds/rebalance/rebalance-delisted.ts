@@ -10,8 +10,8 @@ type Weights = Readonly<Record<string, string>>;
 const DECIMALS = 12;
 
 /**
- * Returns the target weights after a delisting: a delisted asset keeps its current weight, and the others share the rest in
- * proportion to their targets. Unchanged without a delisting.
+ * Returns the target weights after a delisting. A delisted asset keeps its current weight, and the others share the
+ * rest in proportion to their targets. Without a delisting, the weights are unchanged.
  */
 export function reachableWeights(weights: Weights, basis: Basis, view: View): Weights {
   const isFixed = (asset: string): boolean =>

@@ -40,9 +40,9 @@ export function distanceOf(worths: ReadonlyMap<string, Money>, value: Money, tar
 }
 
 /**
- * Cuts trades that were decided at earlier prices by the current ones: a trade that would take the portfolio further from its
- * targets goes no further than the target of its currency. Trades in a bridging currency are not cut, because a later trade may pay
- * with it.
+ * Cuts trades that were decided at earlier prices, based on the current prices. A trade that would take the portfolio
+ * further from its targets goes no further than its currency's target. Trades in a bridging currency are not cut,
+ * because a later trade may pay with it.
  */
 export function towardsTargets(turn: readonly Due[], markets: Markets): readonly Due[] {
   const { valued, targets, basis } = markets;

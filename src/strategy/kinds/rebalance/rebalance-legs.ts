@@ -51,15 +51,15 @@ export const legShape = z.lazy(() =>
     ended: z.boolean(),
     /** If omitted: 1 for a sell, 2 for a buy. See `turns`. */
     turn: z.int().min(0).max(3).optional(),
-    /** For a cross pair: the quote currency, which is not cash, and the amount of it. */
+    /** For a cross pair: the quote currency, which is not cash, and its amount. */
     bridge: z.strictObject({ currency: z.string(), amount: z.string() }).optional(),
-    /** Proceeds or cost at the prices of the decision, quote currency; omitted by earlier versions. */
+    /** Proceeds or cost at the prices of the decision, in quote currency; omitted by earlier versions. */
     amount: z.string().optional(),
-    /** Traded quantity once the trade has ended, base currency; if omitted, all of it. */
+    /** Traded quantity once the trade has ended, in base currency; if omitted, the whole quantity. */
     filled: z.string().optional(),
     /** Why it traded nothing. */
     reason: z.string().optional(),
-    /** The decided size exceeds a limit per order: the trade is split into orders within it. */
+    /** Whether the decided size exceeds a per-order limit, so that the trade is split into orders within it. */
     split: z.literal(true).optional(),
     /** If omitted, the trade is one slice. */
     spread: spreadShape.optional(),
@@ -92,7 +92,7 @@ export const ended = (leg: Leg, filled: Quantity, reason?: Reason): Leg => ({
   ...(reason === undefined || filled.gt(0) ? {} : { reason }),
 });
 
-/** Returns the turn in progress: the first with a trade that has not ended. */
+/** Returns the turn in progress, which is the first turn with a trade that has not ended. */
 export function turnUnderWay(legs: readonly Leg[]): number | undefined {
   let first: number | undefined;
   for (const one of legs)
@@ -131,9 +131,9 @@ export function nextTurn(
 }
 
 /**
- * Returns the quantity that a trade may still reach. If a sale against another currency brought less, less of that currency is
- * sold; if less of a currency was bought, less of it is spent; cash that sells did not bring is not spent. No trade becomes larger
- * than decided.
+ * Returns the quantity that a trade may still reach. If a sale against another currency brought less, less of that
+ * currency is sold. If less of a currency was bought, less of it is spent. Cash that sells did not bring is not spent.
+ * No trade becomes larger than decided.
  */
 function dueOf(leg: Leg, legs: readonly Leg[]): Quantity {
   const decided = quantity(leg.quantity);
@@ -154,8 +154,8 @@ function dueOf(leg: Leg, legs: readonly Leg[]): Quantity {
 }
 
 /**
- * Returns the share of the buys with cash that remains after cutting all of them by the cash that sells did not bring. A worse
- * price of a sale does not count: cash pays the cost of trades.
+ * Returns the share of the buys with cash that remains after cutting all of them by the cash that sells did not bring.
+ * A worse price of a sale does not count, because cash pays the cost of trades.
  */
 function affordable(legs: readonly Leg[]): Ratio {
   const total = (turn: number, amountOf: (leg: Leg) => Money): Money =>
@@ -168,7 +168,7 @@ function affordable(legs: readonly Leg[]): Ratio {
 
 const amountOf = ({ amount = '0' }: Leg): Money => money(amount);
 
-/** Returns the amount of a bridging currency that sales against it should have brought and did not. */
+/** Returns the amount of a bridging currency that sales against it should have brought but did not bring. */
 const undelivered = (currency: string, legs: readonly Leg[]): Quantity =>
   legs
     .filter((one) => turnOf(one) === turns.crossSell && one.bridge?.currency === currency)

@@ -67,7 +67,10 @@ const planOf = (
     : { jitter: { timePct: legs.jitter.time_pct, sizePct: legs.jitter.size_pct, seed: legs.jitter.seed } }),
 });
 
-/** Returns the trade split into slices from `from` on: as many as the document says, or fewer if a slice would be below the minimum. */
+/**
+ * Returns the trade, split into slices from `from` on: as many as the document states, or fewer if a slice would be
+ * below the minimum.
+ */
 export function spreadLeg(
   { due, ...leg }: Due,
   from: Instant,
@@ -104,7 +107,7 @@ export const isSpreading = (leg: Leg): leg is Leg & { spread: Spread } =>
 interface Work {
   readonly legs: readonly Leg[];
   readonly starting: readonly SliceDue[];
-  /** For each trade, the end of its current slice, or else its next slot. Empty when all have ended. */
+  /** For each trade, the end of its current slice, otherwise its next slot. Empty once all trades have ended. */
   readonly waits: readonly Wait[];
   readonly missed: readonly MissedSlice[];
 }
@@ -130,7 +133,7 @@ export function workLegs(
     const due = dues.get(one.leg);
     return due?.gt(0) === true ? [{ ...one, due }] : [];
   });
-  // The currency has reached its target: nothing is left to trade.
+  // The currency has reached its target, so nothing is left to trade.
   const none = new Set(wanted.map((one) => one.leg)).difference(new Set(starting.map((one) => one.leg)));
   const now = advanced.map((leg) =>
     none.has(leg.leg) ? ended(leg, quantity(leg.spread?.filled ?? '0')) : leg,
@@ -145,7 +148,7 @@ export function workLegs(
   return { legs: now, starting, waits, missed };
 }
 
-/** Returns when slice `k` begins; for the one after the last, when the duration ends. */
+/** Returns when slice `k` begins; for the slice after the last, when the duration ends. */
 function slotOf(spread: Spread, rule: Rule, k: number): Instant {
   const plan = planOf(spread, rule);
   return instant(k >= spread.slices ? plan.startMs + plan.durationMs : slotMs(plan, k));

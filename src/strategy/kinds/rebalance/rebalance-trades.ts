@@ -21,8 +21,9 @@ import type { Side } from '../../../core/venue.ts';
 import type { DriftType } from '../../../core/wake.ts';
 
 /**
- * The order of trades: a trade begins once all trades of the turn before it have ended, because their proceeds pay for it. First
- * sells against currencies other than cash, then sells for cash, then buys with cash, then buys with other currencies.
+ * The order of trades. A trade begins once all trades of the previous turn have ended, because their proceeds pay for
+ * it. The turns are: sells against currencies other than cash, sells for cash, buys with cash, and buys with other
+ * currencies.
  */
 export const turns = { crossSell: 0, sell: 1, buy: 2, crossBuy: 3 } as const;
 export type Turn = (typeof turns)[keyof typeof turns];
@@ -48,13 +49,13 @@ export interface AssetMarket {
   readonly pair: string;
   /** Quote per base of `pair`. */
   readonly mid: Price;
-  /** Price of one unit in cash. The same as `mid` if the pair is against cash. */
+  /** Price of one unit in cash. Equal to `mid` if the pair is against cash. */
   readonly each: Price;
   /** Decimals of a quantity. */
   readonly precision: number;
 }
 
-/** Much finer than any unit, and much coarser than the precision of a fraction. */
+/** Decimals of a value: much finer than any unit, and much coarser than the precision of a fraction. */
 const DECIMALS = 40;
 
 interface Question {
@@ -122,8 +123,8 @@ function crossTrades(
 }
 
 /**
- * Returns the quantity with this value in cash, cut to its precision. Weights have 80 digits and are truncated: without the
- * rounding first, a sale of a whole asset would leave one unit of it.
+ * Returns the quantity that has this value in cash, cut to its precision. Weights have 80 digits and are truncated, so
+ * without the rounding first, a sale of a whole asset would leave one unit of it.
  */
 export const quantityWorth = (
   notional: Money,
@@ -152,7 +153,7 @@ function cut(moves: ReadonlyMap<string, Money>, largest: Money): ReadonlyMap<str
     : moves;
 }
 
-/** Returns the one-way turnover, in cash: value that moves from one asset to another counts once. */
+/** Returns the one-way turnover, in cash. Value that moves from one asset to another counts once. */
 function turnoverOf(moves: readonly Money[]): Money {
   const bought = moves.reduce((sum, move) => (move.gt(0) ? add(sum, move) : sum), NO_MONEY);
   const sold = moves.reduce((sum, move) => (move.lt(0) ? subtract(sum, move) : sum), NO_MONEY);
@@ -183,9 +184,9 @@ function wantedMoves(question: Question): ReadonlyMap<string, Money> {
 }
 
 /**
- * Returns the moves of all assets to their targets without a division. To the relevant decimals they equal the moves from the
- * weights, which are truncated at 80 digits. `undefined` where they may differ, or where a digit beyond those decimals decides
- * whether a trade reaches the minimum, or which of two equal trades comes first.
+ * Returns the moves of all assets to their targets without a division. To the relevant decimals, they equal the moves
+ * computed from the weights, which are truncated at 80 digits. `undefined` if the two may differ, or if a digit beyond
+ * those decimals decides whether a trade reaches the minimum or which of two equal trades comes first.
  */
 function plainMoves(question: Question): ReadonlyMap<string, Money> | undefined {
   const { valued, targets, basis, tradeMin, turnoverMax } = question;
@@ -208,9 +209,9 @@ function plainMoves(question: Question): ReadonlyMap<string, Money> | undefined 
 const PLAIN_MAX = money('1000000000000000000000000');
 
 /**
- * Cash takes what the assets leave. If that is outside the band of cash, cash takes the difference from the assets above their
- * targets, or gives it to those below, in proportion to their distances: no asset passes its target, so none leaves its band, and
- * no sale exceeds the holding.
+ * Cash gets what the assets leave. If that is outside cash's band, cash takes the difference from the assets above
+ * their targets, or gives it to the assets below theirs, in proportion to their distances. No asset passes its target,
+ * so none leaves its band, and no sale exceeds the holding.
  */
 function withCash(question: Question, goals: ReadonlyMap<string, Ratio>): ReadonlyMap<string, Ratio> {
   const { targets, basis } = question;

@@ -114,7 +114,7 @@ interface Portfolio {
   readonly basis: Basis;
 }
 
-/** Portfolios by document: they do not change, and every wake reads them. */
+/** Portfolios by document. They do not change, and every wake reads them. */
 const portfolios = new WeakMap<Params, Portfolio>();
 
 function portfolioOf(plan: Params): Portfolio {
@@ -143,7 +143,7 @@ const state = z.lazy(() =>
   z.strictObject({
     /** Rebalancings decided so far. */
     decisions: z.int().min(0),
-    /** Trades of the current rebalancing: decided once, then only completed. Sells come first. */
+    /** Trades of the current rebalancing. They are decided once, and then only completed. Sells come first. */
     legs: z.array(legShape).readonly(),
     /** Why the last rebalancings traded nothing; omitted if they traded. */
     blocked: blockedShape.optional(),
@@ -152,8 +152,8 @@ const state = z.lazy(() =>
 type State = z.output<typeof state>;
 
 /**
- * Keeps target weights of portfolio value `V = Σ balance_i · mid_i` (cash at 1). Sells precede buys. Each leg is its own parent;
- * the state holds the decisions, so that a restart completes them instead of deciding again.
+ * Keeps target weights of portfolio value `V = Σ balance_i · mid_i` (cash at 1). Sells precede buys. Each leg is a
+ * parent of its own. The state holds the decisions, so that a restart completes them instead of deciding again.
  */
 export const rebalance = defineStrategy<Params, State>({
   kind: 'rebalance',
@@ -243,11 +243,14 @@ function endOf(plan: Params, begunAt: Instant): Instant | undefined {
   );
 }
 
-/** Returns when the next decision may come: a schedule sets its own pace; a continuous strategy pauses between decisions. */
+/** Returns when the next decision may come. A schedule sets its own pace; a continuous strategy pauses between decisions. */
 const pauseUntil = (plan: Params, at: Instant): Instant =>
   plan.schedule === undefined ? after(at, parseDuration(plan.min_interval)) : at;
 
-/** Returns the waits of an idle strategy: the next time of its schedule, or the portfolio leaving its band; and its end. */
+/**
+ * Returns the waits of an idle strategy: for the next time of its schedule or for the portfolio to leave its band, and
+ * for its end.
+ */
 function idle(plan: Params, begunAt: Instant, from: Instant): readonly Wait[] {
   const over = endOf(plan, begunAt);
   const waits: Wait[] = over === undefined ? [] : [{ on: 'at', at: over }];
@@ -332,7 +335,7 @@ function checkValuation(plan: Params, view: View): Decision | undefined {
   const ours = view.accountValue(basisOf(plan));
   const tolerance = ratio(plan.valuation_tolerance);
   const away = size(subtract(ours.value, view.valuation));
-  // A multiplication comes first, because it is faster; the division decides borderline cases and a valuation of zero.
+  // A multiplication comes first, because it is faster. The division decides borderline cases and a valuation of zero.
   if (view.valuation.gt(0) && away.lte(scale(view.valuation, tolerance))) return undefined;
   if (
     fraction(away, view.valuation.isZero() ? money('1') : view.valuation)
@@ -360,11 +363,14 @@ interface Beginning {
   readonly isDecidedNow?: boolean;
 }
 
-/** Returns what a trade must leave of the currency that it pays with: the cash buffer; for other currencies, no debt. */
+/**
+ * Returns the balance that a trade must leave in the currency that it pays with: for cash, the cash buffer; for other
+ * currencies, zero, so that there is no debt.
+ */
 const keepOf = (plan: Params, { side, bridge }: Pick<Leg, 'side' | 'bridge'>): string =>
   side === 'buy' && bridge === undefined ? (plan.cash_buffer?.amount ?? '0') : '0';
 
-/** Returns the current portfolio, to cut the trades of a later turn. */
+/** Returns the current portfolio, which is used to cut the trades of a later turn. */
 function marketsOf(plan: Params, view: View): Markets {
   const basis = basisOf(plan);
   const targets = targetsOf(plan);
@@ -450,13 +456,13 @@ function work(
 }
 
 /**
- * Becomes idle after the last trade: for the usual time, or longer each time while limits block all trades. A schedule is not
- * affected.
+ * Becomes idle after the last trade, for the usual time or, while limits block all trades, longer each time. A schedule
+ * is not affected.
  */
 function rest(was: State, { plan, begunAt, view }: Setting, at: Instant): Step<State> {
   const over: State = { ...unblocked(was), legs: [] };
   const end = endOf(plan, begunAt);
-  // Slices may last beyond the end, and the strategy then does not wait for it again.
+  // Slices may last beyond the end, and the strategy then does not wait for the end again.
   if (plan.legs !== undefined && end !== undefined && at >= end)
     return { state: over, waits: [], finished: 'window_over' };
   const blocked = plan.schedule === undefined ? blockedBy(was.legs, was.blocked) : undefined;
@@ -475,7 +481,7 @@ function rest(was: State, { plan, begunAt, view }: Setting, at: Instant): Step<S
 
 const unblocked = ({ decisions, legs }: State): State => ({ decisions, legs });
 
-/** Handles the end of a leg: waits for the other legs of its turn, then starts the next turn. */
+/** Handles the end of a leg. Waits for the other legs of its turn, then starts the next turn. */
 function settle(was: State, { at, outcome }: Wake & { on: 'outcome' }, setting: Setting): Step<State> {
   const told = was.legs.find((one) => one.leg === outcome.leg);
   const isNews = told !== undefined && !told.ended;
@@ -559,7 +565,7 @@ function checkPairs(plan: Params, world: CheckWorld): readonly Problem[] {
   });
 }
 
-/** Checks the bridging currencies: each must itself have a pair against cash. */
+/** Checks the bridging currencies, each of which must itself have a pair against cash. */
 function checkVia(plan: Params): readonly Problem[] {
   const assets = assetsOf(plan);
   return Object.entries(plan.via).flatMap(([asset, bridge]) => {

@@ -5,7 +5,7 @@ import type { CountedSchedule } from '../../calendar/schedule.ts';
 
 /** Times of a recurring document that passed while nothing ran, and how they are handled. */
 
-/** Number of missed times, the newest ones, that can be made up after a longer downtime. */
+/** Number of newest missed times that can be made up for after a longer downtime. */
 const PASSED_MAX = 31;
 
 /** The fields of a document that determine when its occurrences are due. */
@@ -31,15 +31,15 @@ export function nextDue(plan: Timetable, at: Instant): Instant | undefined {
 export interface Passed {
   /** The newest open times, oldest first. */
   readonly times: readonly Instant[];
-  /** Whether no older open time passed as well. */
+  /** Whether no older open time also passed. */
   readonly isAll: boolean;
 }
 
-/** Returns the newest open times after `from` and up to `at`, regardless of how many closed ones lie between. */
+/** Returns the newest open times after `from` and up to `at`, regardless of how many closed times lie in between. */
 export function passedTimes(plan: Timetable, from: Instant, at: Instant): Passed {
   const times = openTimes(plan, { from, upTo: at, most: PASSED_MAX + 1 });
   if (times.length <= PASSED_MAX) return { times, isAll: true };
-  // If there are many, searches for the newest from the end, over increasing spans.
+  // If there are many times, searches for the newest from the end, over increasing spans.
   for (let spanMs = MINUTE_MS; ; spanMs *= 2) {
     const since = instant(Math.max(from, at - spanMs));
     const newest = openTimes(plan, { from: since, upTo: at, most: Number.POSITIVE_INFINITY });
@@ -53,7 +53,7 @@ interface Span {
   readonly most: number;
 }
 
-/** Returns the first `most` open times of a span. All times that one closure covers take one step. */
+/** Returns the first `most` open times of a span. All times that one closure covers take one step of the search. */
 function openTimes(plan: Timetable, { from, upTo, most }: Span): readonly Instant[] {
   const end = endOf(plan) ?? Number.POSITIVE_INFINITY;
   const times: Instant[] = [];
@@ -64,7 +64,7 @@ function openTimes(plan: Timetable, { from, upTo, most }: Span): readonly Instan
   return times;
 }
 
-/** Returns the newest time after `from` and up to `at`, open or closed. There must be one. */
+/** Returns the newest time after `from` and up to `at`, open or closed. There must be such a time. */
 export function newestTime(plan: Timetable, from: Instant, at: Instant): Instant {
   let newest: Instant | undefined;
   for (let spanMs = MINUTE_MS; newest === undefined; spanMs *= 2) {
@@ -87,7 +87,7 @@ interface Misfire {
   readonly isSkipped: boolean;
   readonly lateMs: number;
   readonly lost: number;
-  /** Whether no older time passed as well. */
+  /** Whether no older time also passed. */
   readonly isAll: boolean;
 }
 

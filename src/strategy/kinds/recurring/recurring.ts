@@ -39,7 +39,7 @@ import {
   tacticsOf,
 } from '../../sliced/tactic-fields.ts';
 
-/** Largest number of slices: the controls halt the desk at one more order of a parent that is not planned for its whole life. */
+/** Largest number of slices. At one more order of a parent that is not planned for its whole life, the controls halt the desk. */
 const SLICES_MAX = 50;
 
 /** The fields of a recurring document. */
@@ -130,11 +130,11 @@ function slicesOf(
   };
 }
 
-/** Returns the slices of any occurrence: only sizes and precision are meaningful. */
+/** Returns the slices of any occurrence. Only sizes and precision are meaningful. */
 const anySlices = (plan: Params, known: Precisions | undefined): Slices =>
   slicesOf(plan, { due: instant(0), startMs: 0 }, known);
 
-/** Time between two missed occurrences that run late: well below the rate at which the controls halt a desk. */
+/** Time between two missed occurrences that run late. It keeps them well below the rate at which the controls halt a desk. */
 const MADE_UP_APART_MS = 30_000;
 
 const state = z.lazy(() =>
@@ -146,11 +146,11 @@ const state = z.lazy(() =>
     /** The current one. */
     now: z
       .strictObject({
-        /** Time of the schedule, Unix ms; names the parent. */
+        /** Time of the schedule, Unix ms. It names the parent. */
         due: z.number(),
         /** Start of its window, Unix ms: `due`, or the time at which a missed occurrence runs. */
         start: z.number(),
-        /** Length of its window, ms: shorter than planned if the next time comes earlier, as on a day of 23 hours. */
+        /** Length of its window, ms. It is shorter than planned if the next time comes earlier, as on a day of 23 hours. */
         length: z.number().min(0),
         /** Next slice to start. */
         slice: z.int().min(0),
@@ -199,9 +199,10 @@ const withReport = (step: Step<State>, report: StepReport): Step<State> =>
   report === SILENT ? step : { ...step, ...report };
 
 /**
- * Places the same buy or sell at every time of a calendar. Each occurrence is a parent of its own, named by the time at which it
- * was due, and is split like a twap: `n` slices over its window, the last takes the remainder, Σ slices = its size exactly. One
- * occurrence ends before the next begins. Nothing starts while the calendar is closed, and nothing continues into a closed time.
+ * Places the same buy or sell at every time of a calendar. Each occurrence is a parent of its own, named by the time at
+ * which it was due, and is split like a twap into `n` slices over its window. The last slice takes the remainder, so
+ * that Σ slices = its size exactly. One occurrence ends before the next begins. Nothing starts while the calendar is
+ * closed, and nothing continues into a closed time.
  */
 export const recurring = defineStrategy<Params, State>({
   kind: 'recurring',
@@ -271,7 +272,7 @@ const slicesOfNow = ({ now }: Under, { plan, instrument, each }: Setting): Slice
 const slotOf = (slices: Slices, k: number): Instant =>
   instant(k >= slices.slices ? slices.startMs + slices.durationMs : slotMs(slices, k));
 
-/** Waits for the next time of the schedule, between two occurrences. */
+/** Between two occurrences, waits for the next time of the schedule. */
 function idle(was: State, plan: Params, report: StepReport = SILENT): Step<State> {
   const next = nextDue(plan, instant(was.after));
   if (next !== undefined) return withReport({ state: was, waits: [{ on: 'at', at: next }] }, report);
@@ -327,7 +328,7 @@ interface Beginning {
   readonly start: Instant;
   readonly at: Instant;
   readonly report: StepReport;
-  /** Started by a person: all times of the schedule are still ahead. */
+  /** A person started it, so all times of the schedule are still ahead. */
   readonly isExtra?: boolean;
 }
 
@@ -462,7 +463,7 @@ const slotWait = (was: Under, setting: Setting): Wait => ({
   at: slotOf(slicesOfNow(was, setting), was.now.slice),
 });
 
-/** Ends the occurrence: its window is over, or it is fully traded. */
+/** Ends the occurrence, because its window is over or it is fully traded. */
 function endOccurrence(
   { after: dealtWith, begun, now }: Under,
   { at, report }: { readonly at: Instant; readonly report: StepReport },
@@ -476,7 +477,7 @@ function endOccurrence(
         note: noted(report.note, `${now.left} of ${text(eachOf(plan))} ${currencyOf(plan)} not traded`),
       })
     : idle(over, plan, report);
-  // Missed occurrences that run in a row must not look like a runaway strategy, which the controls halt.
+  // Missed occurrences that run one after another must not look like a runaway strategy, which the controls halt.
   if (plan.schedule.misfire !== 'all') return next;
   const soonest = after(at, MADE_UP_APART_MS);
   const wait = next.waits.map((one) => (one.on === 'at' && one.at < at ? { ...one, at: soonest } : one));
@@ -506,7 +507,7 @@ function checkWindow(plan: Params): readonly Problem[] {
 }
 const WINDOW_MAX_MS = 7 * DAY_MS;
 
-/** The instant at which a schedule without start and end is checked: the result must not depend on the current date. */
+/** The instant at which a schedule without start and end is checked, because the result must not depend on the current date. */
 const SOME_DAY = instant(Date.UTC(2026, 0, 1) - 1);
 const LOOKED_MS = 4 * 366 * DAY_MS;
 

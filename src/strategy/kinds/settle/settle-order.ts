@@ -26,9 +26,9 @@ import { pieceOf } from '../../sliced/pieces.ts';
 
 /** The settings for closing a debt. */
 interface ClosingPlan {
-  /** Pairs that may close a debt; the first one that can is used. */
+  /** Pairs that may close a debt; the first pair that can close it is used. */
   readonly pairs: readonly string[];
-  /** Amount traded beyond the debt, basis points. */
+  /** Amount traded beyond the debt, in basis points. */
   readonly buffer_bps: number;
   /** Largest piece, in quote currency. */
   readonly max_slice_notional?: { readonly amount: string } | undefined;
@@ -46,8 +46,8 @@ type Why = Required<Pick<Step<unknown>, 'reason' | 'note'>>;
 const SPREAD = ratio('1.01');
 
 /**
- * Returns the next piece that closes a debt, in the first pair that can, paid from the account's own holdings, so that one debt is
- * never paid with another; or why there is none.
+ * Returns the next piece that closes a debt, or why there is none. The piece is in the first pair that can close the
+ * debt, and is paid from the account's own holdings, so that one debt is never paid with another.
  */
 export function orderFor(
   plan: ClosingPlan,
@@ -95,7 +95,7 @@ const withBuffer = ({ buffer_bps: bps }: ClosingPlan, owed: Quantity): Quantity 
 const largestOf = (plan: ClosingPlan): Money | undefined =>
   plan.max_slice_notional === undefined ? undefined : money(plan.max_slice_notional.amount);
 
-/** Sells for the amount owed, at least the venue's minimum; sells the whole holding if that does not suffice. */
+/** Sells enough to get the amount owed, but at least the venue's minimum; sells the whole holding if that does not suffice. */
 function saleFor({ plan, instrument, mid, owed, held }: Question): Size | undefined {
   const { minimum, basePrecision, quotePrecision } = instrument;
   const largest = largestOf(plan);
@@ -115,7 +115,7 @@ function saleFor({ plan, instrument, mid, owed, held }: Question): Size | undefi
   return size.gt(0) ? { by: 'quantity', quantity: size } : undefined;
 }
 
-/** Buys the amount owed, at least the venue's minimum; buys what the holding can pay for if that is less. */
+/** Buys the amount owed, but at least the venue's minimum; buys what the holding can pay for if that is less. */
 function purchaseFor({ plan, instrument, mid, owed, held }: Question): Size | undefined {
   const { minimum, basePrecision } = instrument;
   const largest = largestOf(plan);

@@ -126,11 +126,11 @@ function checkPieces({ pairs, max_slice_notional: largest }: Params, world: Chec
 
 const state = z.lazy(() =>
   z.strictObject({
-    /** Number of closings begun; the newest is part of the name of the parent. */
+    /** Number of closings begun, which is part of the name of the newest parent. */
     closings: z.int().min(0),
     /** Time before which nothing is checked, Unix ms. */
     rest: z.number(),
-    /** Since when a required funding rate is unknown, Unix ms. */
+    /** Since when a required funding rate has been unknown, Unix ms. */
     unknownSince: z.number().optional(),
     /** The closing in progress. */
     now: z
@@ -153,9 +153,9 @@ const ASK_AGAIN_MS = MINUTE_MS;
 type StepReport = Pick<Step<State>, 'reason' | 'note'>;
 
 /**
- * Closes positions on credit before the grace period ends, or before their interest passes a bound. It waits for the instant that
- * results from the start of the debt and the venue's terms. Each piece is sized by what the account owes when it begins, and ends
- * before the next begins, so nothing is closed twice.
+ * Closes positions on credit before the grace period ends, or before their interest passes a bound. It waits for the
+ * instant that results from the start of the debt and the venue's terms. Each piece is sized by what the account owes
+ * when the piece begins, and ends before the next piece begins, so nothing is closed twice.
  */
 export const settle = defineStrategy<Params, State>({
   kind: 'settle',
@@ -187,7 +187,7 @@ export const settle = defineStrategy<Params, State>({
   slots: () => [],
 });
 
-/** Clears the time of the unknown rate: all required funding rates are known. */
+/** Clears the time of the unknown rate, because all required funding rates are known. */
 const forgetUnknown = ({ closings, rest, now }: State): State => ({
   closings,
   rest,
@@ -270,7 +270,7 @@ function startPiece(was: State, plan: Params, { debt, order, at }: Piece): Step<
   const { slice, misses } = isNew
     ? { slice: 0, misses: was.now?.misses ?? 0 }
     : (was.now ?? { slice: 0, misses: 0 });
-  // The controls count a parent in one unit.
+  // The controls count each parent in a single unit.
   const leg = `${closings}.${order.pair}.${order.side}.${order.size.by}`;
   const until = after(at, intervalOf(plan));
   const since = debt.since === 0 ? 'before the first check' : isoOf(debt.since);
@@ -286,7 +286,7 @@ const intervalOf = (plan: Params): number => Math.floor(parseDuration(plan.inter
 
 const KEPT = 'sizing.keep leaves no more of the currency it pays with';
 
-/** Handles the end of a piece. The debt is checked again when the interval of the piece is over, or later if nothing traded. */
+/** Handles the end of a piece. The debt is checked again when the piece's interval is over, or later if nothing traded. */
 function settlePiece(
   was: State,
   { at, outcome }: Wake & { readonly on: 'outcome' },

@@ -91,7 +91,7 @@ const params = z.lazy(() =>
 );
 type Params = z.output<typeof params>;
 
-/** Quote currencies, in order of precedence: of two currencies, the earlier one quotes their pair. */
+/** Quote currencies in order of precedence. Of two currencies, the earlier one quotes their pair. */
 const QUOTES = ['usd', 'usdt', 'usdc', 'jpy', 'chf', 'cad', 'aud', 'gbp', 'eur', 'btc', 'eth'];
 
 function pairOf({ pair, from, to }: Params): string {
@@ -115,8 +115,8 @@ const intervalOf = (plan: Params): number => Math.floor(parseDuration(plan.inter
 const withFee = (plan: Params): Ratio => add(ONE, fraction(ratioOf(plan.fee_bps), ratioOf(10_000)));
 
 /**
- * Returns the balance above keep, in `from`, rounded down to its decimals and reduced by a fee on top. Negative when less than keep
- * is held.
+ * Returns the balance above `keep`, in `from`, rounded down to its decimals and reduced by a fee on top. Negative if
+ * less than `keep` is held.
  */
 function excessOf(plan: Params, held: Quantity, instrument: Instrument): Quantity {
   const above = subtract(held, keepOf(plan));
@@ -139,7 +139,7 @@ const leastNotional = (plan: Params, { minimum }: Instrument): Money =>
     minimum.notional ?? NO_MONEY,
   );
 
-/** Whether this amount of `from` is worth a trade. A sale needs the price to tell. */
+/** Whether this amount of `from` is worth a trade. For a sale, this depends on the price. */
 function isWorthwhile(
   plan: Params,
   excess: Quantity,
@@ -152,8 +152,8 @@ function isWorthwhile(
 }
 
 /**
- * Returns the balance of `from` above which a check is worthwhile. The value of a sale depends on the price: without a price, any
- * amount above keep is checked.
+ * Returns the balance of `from` above which a check is worthwhile. The value of a sale depends on the price, so without
+ * a price any amount above `keep` is checked.
  */
 function thresholdOf(plan: Params, instrument: Instrument, mid: Price | undefined): Quantity {
   const keep = keepOf(plan);
@@ -166,13 +166,13 @@ function thresholdOf(plan: Params, instrument: Instrument, mid: Price | undefine
         mid === undefined ? NO_QUANTITY : (instrument.minimum.quantity ?? NO_QUANTITY),
       )
     : roundUp(holding(scale(leastValue, withFee(plan))), precision);
-  // The wait requires more than the threshold, and the smallest amount itself suffices.
+  // The wait requires more than the threshold, but the smallest amount itself suffices.
   return add(keep, subtract(needed, least(unit, needed)));
 }
 
 const state = z.lazy(() =>
   z.strictObject({
-    /** Number of sweeps begun; it names the newest parent. */
+    /** Number of sweeps begun, which names the newest parent. */
     sweeps: z.int().min(0),
     /** Time before which no sweep begins, Unix ms. */
     rest: z.number(),
@@ -197,12 +197,13 @@ type Under = State & { readonly now: NonNullable<State['now']> };
 /** The most pieces that the controls allow a parent without a plan; the remainder becomes another sweep. */
 const PIECES_MAX = 40;
 
-/** The report of a step, besides its actions. */
+/** The report of a step, in addition to its actions. */
 type StepReport = Pick<Step<State>, 'reason' | 'note'>;
 
 /**
- * Converts the balance above a floor: payments received into cash, or cash into an asset. It waits for the balance to rise and
- * checks the actual balance of the account; nothing is counted twice, because each piece ends before the next is sized.
+ * Converts the balance above a floor: received payments into cash, or cash into an asset. It waits for the balance to
+ * rise, and checks the account's actual balance. Nothing is counted twice, because each piece ends before the next is
+ * sized.
  */
 export const sweep = defineStrategy<Params, State>({
   kind: 'sweep',
@@ -267,7 +268,7 @@ function closedNow({ schedule }: Params, wake: Wake): StepReport | undefined {
   return closure === undefined ? undefined : { reason: 'blackout', note: closure.why };
 }
 
-/** Waits for the next time of the schedule, or for the balance, between two sweeps. */
+/** Between two sweeps, waits for the next time of the schedule or for the balance. */
 function idle(was: State, plan: Params, view: View, report: StepReport = {}): Step<State> {
   const end = endOf(plan);
   const idleState: State = { sweeps: was.sweeps, rest: was.rest };
@@ -327,7 +328,7 @@ function look(plan: Params, view: View): Look | { readonly reason: Reason; reado
   return { instrument, mid, excess: excessOf(plan, held, instrument) };
 }
 
-/** Decides a sweep of the whole balance above keep, if that is worth a trade. */
+/** Decides a sweep of the whole balance above `keep`, if that is worth a trade. */
 function begin(was: State, plan: Params, view: View): Step<State> {
   const seen = look(plan, view);
   const { schedule } = plan;
@@ -344,7 +345,7 @@ function begin(was: State, plan: Params, view: View): Step<State> {
   return startPiece({ ...later, sweeps: was.sweeps + 1, now }, plan, { view, seen });
 }
 
-/** Continues with the decided amount, limited to the current balance above keep. */
+/** Continues with the decided amount, limited to the current balance above `keep`. */
 function nextPiece(was: Under, plan: Params, view: View): Step<State> {
   const seen = look(plan, view);
   if ('reason' in seen) {
@@ -423,7 +424,10 @@ function settle(
   return { state: under, waits: [{ on: 'at', at: instant(under.now.until) }, ...ends(plan)], ...report };
 }
 
-/** Ends the sweep: nothing is left, or nothing that is worth a trade. The next sweep begins after the interval of the last piece. */
+/**
+ * Ends the sweep, because nothing is left, or nothing that is worth a trade. The next sweep begins after the last
+ * piece's interval.
+ */
 const endSweep = (was: Under, plan: Params, view: View): Step<State> =>
   idle({ ...was, rest: Math.max(was.rest, was.now.until) }, plan, view);
 
@@ -470,7 +474,7 @@ function checkTimes(plan: Params): readonly Problem[] {
   return problems;
 }
 
-/** Checks the largest piece: each of two equal pieces is more than half of it, which must reach the venue's minimum. */
+/** Checks the largest piece. Each of two equal pieces is more than half of it, and half of it must reach the venue's minimum. */
 function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
   const { notional } = world.minimum(pairOf(plan));
   if (plan.max_slice_notional === undefined || notional === undefined) return [];
