@@ -122,7 +122,7 @@ Examples:
   tranche init my-desk                         create a desk of your own; asks what it should do
   tranche validate --config my-desk/config/desk.yaml
   tranche doctor --config my-desk/config/desk.yaml   check everything that a start needs
-  tranche plan --days 30                       list every slot ahead and check feasibility
+  tranche plan --days 30                       list every upcoming slot and check feasibility
   tranche why --since PT4H                     explain why each slice did or did not trade
   tranche report --since P7D --out report      report what was traded and what it cost
   tranche backtest my.yaml --data btcusd=btcusd.csv.gz --holdings usd=250000

@@ -98,7 +98,7 @@ export class EventStream {
     const own = [...this.#listeners].filter((listener) => listener.name === name).length;
     return own < CLIENTS_OF_ONE_MAX
       ? undefined
-      : { status: 429, why: `${name} has ${own} listeners, of at most ${CLIENTS_OF_ONE_MAX}: close one` };
+      : { status: 429, why: `${name} has ${own} listeners, the maximum is ${CLIENTS_OF_ONE_MAX}: close one` };
   }
 
   /** Takes over a response until its client disconnects. */

@@ -236,7 +236,7 @@ describe('tranche backtest', () => {
       64,
       'before the first price of btcusd, at 2026-01-05T00:01',
     ],
-    [[...DATA, '--until', '2026-01-06'], 64, 'after the end of the tape of btcusd, at 2026-01-05T03:21'],
+    [[...DATA, '--until', '2026-01-06'], 64, 'ends at 2026-01-05T03:21'],
     [[...DATA, '--from', '2026-01-05T02:00:00Z', '--until', '2026-01-05T01:00:00Z'], 64, 'the window from'],
     [[...DATA, '--holdings', 'usd'], 64, '--holdings'],
     [

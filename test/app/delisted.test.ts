@@ -79,7 +79,7 @@ describe('an asset whose prices end before the window', () => {
   it('is refused where the window is asked for, with how to handle it', async () => {
     const { code, err } = await backtest(desk(), '--until', '2026-01-25');
     expect(code).toBe(64);
-    expect(err).toContain('--until 2026-01-25T00:00:00.000Z, after the end of the tape of ethusd, at 2026-01-17T13:00:00.000Z (eth.csv)'); // prettier-ignore
+    expect(err).toContain('--until 2026-01-25T00:00:00.000Z, but the tape of ethusd (eth.csv) ends at 2026-01-17T13:00:00.000Z'); // prettier-ignore
     expect(err).toContain(
       '--delisted liquidate sells it there and --delisted freeze keeps it at its last price',
     );

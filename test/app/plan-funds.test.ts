@@ -133,7 +133,7 @@ venue: { base_url: "${venue.baseUrl}", capabilities: { balances: true } }
       'nobody may be asked',
       'capabilities: { balances: true }',
       ['--offline'],
-      /--offline was given: give --holdings too/u,
+      /--offline was given: also give --holdings/u,
     ],
   ])('are told as not checked when %s', async (_when, capabilities, more, message) => {
     const config = `mode: dry_run

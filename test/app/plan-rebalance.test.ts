@@ -107,7 +107,7 @@ describe('the plan of a rebalancing', () => {
   it('says what is missing where neither account nor prices are known', async () => {
     const config = `mode: dry_run\nvenue: { base_url: "http://127.0.0.1:9", sell_path: /v1/orders/sell }\n${limits('100000')}`;
     const ran = await aDesk({ strategies: rebalance(), config }).plan('--json', '--offline');
-    expect(estimateOf(dataOf(ran))).toEqual({ missing: '--offline was given: give --holdings too' });
+    expect(estimateOf(dataOf(ran))).toEqual({ missing: '--offline was given: also give --holdings' });
     expect(ran.code).toBe(0);
   });
 

@@ -47,8 +47,8 @@ describe('readiness', () => {
     isDown = true;
     bench.clock.run(after(START, 20 * MINUTE_MS));
     expect(notReady(bench.desk)).toEqual([
-      expect.stringMatching(/^the venue does not answer, for \d+ s: /u),
-      expect.stringMatching(/^the account was last read \d+ s ago, of at most 180 s$/u),
+      expect.stringMatching(/^the venue has not responded for \d+ s: /u),
+      expect.stringMatching(/^the account was last read \d+ s ago \(limit: 180 s\)$/u),
     ]);
     isDown = false;
     bench.clock.run(after(START, 25 * MINUTE_MS));
@@ -104,7 +104,7 @@ describe('bearers of tokens', () => {
     const copied = { ...ben, file: file('copy', 'a-token-that-is-of-ann') };
     expect(() => bearersOf([ann, copied])).toThrow(/^operate\.tokens: ann and ben have the same token/u);
     const venue = new Secret('a-token-that-is-of-ben');
-    expect(() => bearersOf([ann, ben], venue)).toThrow(/^operate\.tokens: ben has the token of the venue/u);
+    expect(() => bearersOf([ann, ben], venue)).toThrow(/^operate\.tokens: ben has the venue's token/u);
     expect(() => bearersOf([{ ...ann, name: 'Local' }])).toThrow(
       /^operate\.tokens: the name Local is already/u,
     );

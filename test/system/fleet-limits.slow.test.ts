@@ -16,7 +16,7 @@ describe.skipIf(missing !== undefined)(
         [['--max-day-notional', '-5 USD'], /give a plain decimal number above 0/u],
         [['--max-open-doubts', '0'], /give a whole number above 0/u],
         [['--max-position', 'btc'], /give a currency and an amount/u],
-        [['--max-position', 'btc=1', '--max-position', 'BTC=2'], /btc has a limit already/u],
+        [['--max-position', 'btc=1', '--max-position', 'BTC=2'], /btc already has a limit/u],
         [['--mode', 'real', '--max-open-doubts', '1'], /give live, dry_run, paper/u],
       ] as const) {
         const { code, stderr } = await fleet.tried('limits', ...args);

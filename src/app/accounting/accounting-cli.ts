@@ -50,7 +50,7 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     .addOption(config())
     .addOption(settings())
     .requiredOption('--until <time>', 'first instant after the period, such as 2026-02-01', time)
-    .option('--unreconciled <reason>', 'close although the books differ from the account; recorded')
+    .option('--unreconciled <reason>', 'close even if the books differ from the account; this is recorded')
     .option('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the person who closes the period (default: user name on this machine)')
     .option('--store <url>', 'PostgreSQL of a fleet: the owner of --desk writes the record, wherever it runs')

@@ -78,7 +78,7 @@ function whereOf(
   { operate }: Config,
   { rule, outcome, withinMs, passkey, isOneMore: isMore }: Tested,
 ): string {
-  const more = isMore ? ', one more than the rule, because the requester is not known' : '';
+  const more = isMore ? ', one more than the rule states, because the requester is unknown' : '';
   const time = outcome === 'require' ? `${more}, within ${Math.round(withinMs / 60_000)} min` : '';
   const key = passkey === undefined ? '' : `, passkey ${passkey}`;
   if (operate?.approvals === undefined) return `${time} (built in: there is no operate.policy)`;

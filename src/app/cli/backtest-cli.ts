@@ -39,7 +39,7 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
       collect,
       [],
     )
-    .option('--seed <text>', 'seed of the randomness of the venue and of jitter', '1')
+    .option('--seed <text>', "seed for the venue's randomness and for jitter", '1')
     .option(
       '--every-tick',
       'process every row of the tapes instead of jumping between wakes: same result, slower',
@@ -50,12 +50,7 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
       resamples,
     )
     .option('--block <length>', 'block length, such as 1d or 4h (default: one day, or ten bars)')
-    .option(
-      '--level <percent>',
-      'confidence level of an additional interval, besides 5 % to 95 %',
-      percent,
-      95,
-    )
+    .option('--level <percent>', 'confidence level of an interval in addition to 5 % to 95 %', percent, 95)
     .option('--no-trend', 'remove the mean return of the window from resampled history')
     .option(
       '--unanchored',

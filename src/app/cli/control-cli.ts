@@ -18,7 +18,7 @@ export interface ControlCli {
 export function addControl(cli: Command, { io, config, done }: ControlCli): void {
   const leaf = leaves(config);
   leaf(cli, 'status', 'show the running desk: state, readiness, strategies, holdings, limits, doubts')
-    .option('--exit-code', 'exit 75 when the desk cannot trade now')
+    .option('--exit-code', 'exit 75 if the desk cannot trade now')
     .action(async (options) => {
       const { status } = await import('../commands/desk/status.ts');
       done(await status(options, io));
@@ -27,7 +27,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     .addArgument(new Argument('<side>', 'buy or sell').choices(['buy', 'sell'] as const))
     .argument('<amount>', 'plain decimal, such as 0.5')
     .argument('<currency>', 'currency of the amount: base or quote of the pair')
-    .option('--pair <pair>', 'pair (default: the only one of the desk with this base currency)')
+    .option('--pair <pair>', "pair (default: the desk's only pair with this base currency)")
     .option('--limit <price>', 'worst acceptable price, quote per base (default: none)')
     .option('--within <duration>', 'time to trade, ISO 8601 (default: PT5M)')
     .option('--slices <n>', 'equal slices within that time (default: 1)')
@@ -162,7 +162,7 @@ function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
     .argument('<limit>', 'setting under controls, such as max_order_notional')
     .option('--to <value>', 'value of the limit for that order; omit for restricted_hours')
     .option('--parent <id>', 'one order of this parent')
-    .option('--slice <number>', 'with --parent: of this slice')
+    .option('--slice <number>', 'with --parent: only this slice of the parent')
     .option('--pair <pair>', 'one order of this pair')
     .addOption(new Option('--side <side>', 'with --pair').choices(['buy', 'sell'] as const))
     .option('--minutes <number>', 'minutes until the override expires, at most 15')

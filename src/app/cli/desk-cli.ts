@@ -43,7 +43,7 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
       '--fleet <url>',
       'run the desks of this PostgreSQL database instead of the desk in a config; see tranche fleet',
     )
-    .option('--name <name>', 'with --fleet: name of this daemon (default: name of the host)', notEmpty)
+    .option('--name <name>', 'with --fleet: name of this daemon (default: the host name)', notEmpty)
     .option(
       '--capacity <n>',
       `with --fleet: maximum number of desks that this daemon runs (default: ${DESKS_MAX})`,

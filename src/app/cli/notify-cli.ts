@@ -18,7 +18,7 @@ export function addWatch(cli: Command, { io, done }: WatchCli): void {
     )
     .argument(
       '[urls...]',
-      "addresses of desks, or postgres://… for all desks of a fleet, in addition to those in the watchman's config",
+      "URLs of desks, or postgres://… for all desks of a fleet, in addition to those in the watchman's config",
     )
     .option('--config <file>', 'file with desks, times and channels (notify:) (default: none)')
     .option('--token-file <file>', 'token with the role viewer, for the desks on the command line')

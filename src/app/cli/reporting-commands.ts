@@ -14,7 +14,7 @@ export interface LookCli extends ControlCli {
 export function addLook(cli: Command, { io, config, done }: LookCli): void {
   cli
     .command('plan')
-    .description('list every slot ahead and check feasibility; does not trade')
+    .description('list every upcoming slot and check feasibility; does not trade')
     .argument('[files...]', 'strategy files, instead of those in the config')
     .addOption(config())
     .addOption(modeOption())
@@ -47,7 +47,7 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
     .option('--strategy <id>', 'only this strategy')
     .option(
       '--zone <zone>',
-      'IANA time zone of all times (default: that of the strategy with --strategy, else of this machine)',
+      'IANA time zone of all times (default: the zone of the strategy with --strategy, otherwise of this machine)',
     )
     .option('--json', 'print one JSON object per line to stdout')
     .action(async (file, options) => {

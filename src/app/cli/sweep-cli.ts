@@ -70,7 +70,7 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
       collect,
       [],
     )
-    .option('--seed <text>', 'seed of random draws, of the randomness of the venue, and of jitter', '1')
+    .option('--seed <text>', "seed for random draws, the venue's randomness and jitter", '1')
     .option('--json', 'print one JSON object to stdout')
     .action(async (files, options, command) => {
       const { runSweep } = await import('../commands/sweep.ts');

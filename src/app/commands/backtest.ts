@@ -108,7 +108,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
     io.stderr.write(`written to ${forTerminal(shownPath(folder, io.cwd))}: ${REPORT_FILES.join(', ')}\n`);
   if (drawn?.isStopped === true) {
     io.stderr.write(
-      `stopped after ${drawn.drawn} of ${bootstrap?.asked ?? 0} resamples: the intervals cover those; ${anewWith({ folder, file })}\n`,
+      `stopped after ${drawn.drawn} of ${bootstrap?.asked ?? 0} resamples: the intervals cover only those; ${anewWith({ folder, file })}\n`,
     );
     return exitCodes.again;
   }

@@ -205,7 +205,7 @@ function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
       return;
     }
     progress.say(
-      `${signal}: finishing orders in flight; press Ctrl-C again to stop at once (the next start recovers them)`,
+      `${signal}: finishing orders in flight; press Ctrl-C again to stop immediately (the next start recovers them)`,
     );
     draining = setTimeout(() => {
       progress.say(
@@ -238,7 +238,7 @@ function noticesOf({ mode, venue, operate }: Config): readonly string[] {
 function greet({ mode, desk, strategyFiles: files }: Config, progress: Progress): void {
   const words = {
     paper: 'paper: simulated venue on this machine, no real money',
-    dry_run: 'dry run: real quotes; orders are answered locally',
+    dry_run: 'dry run: real quotes; orders are simulated locally',
     live: 'LIVE: real orders',
   } as const;
   progress.say(

@@ -120,7 +120,7 @@ function checkUrl({ venue }: Facts, document: YamlDocument, key: 'base_url' | 'w
 function checkVenue({ venue }: Facts, document: YamlDocument, mode: Mode): FileProblem[] {
   const problems: FileProblem[] = [];
   if (venue.base_url === undefined) {
-    const message = `mode ${mode} needs the address of the venue: write base_url: "https://…", or mode: paper`;
+    const message = `mode ${mode} needs the URL of the venue: write base_url: "https://…", or mode: paper`;
     problems.push(document.problem(['venue', 'base_url'], message));
   }
   if (venue.capabilities.ticker && venue.ws_url === undefined) {
@@ -219,7 +219,7 @@ export function checkCurrencies({ controls }: RawConfig, document: YamlDocument)
   const [of, other] = [order?.currency ?? 'usd', day?.currency ?? 'usd'];
   if (of === other || (order === undefined && day === undefined)) return [];
   const key = day === undefined ? 'max_order_notional' : 'max_day_notional';
-  const message = `max_order_notional (${of}) and max_day_notional (${other}) must be in one currency: write both`;
+  const message = `max_order_notional (${of}) and max_day_notional (${other}) must be in the same currency: write both`;
   return [document.problem(['controls', key, 'currency'], message)];
 }
 
@@ -310,6 +310,6 @@ function givenToken({ venue }: Facts, document: YamlDocument, { folder, env }: C
   const text = env['TRANCHE_TOKEN']?.trim() ?? '';
   if (text !== '') return { source: 'environment', key: 'token', read: { text }, prefix: 'TRANCHE_TOKEN: ' };
   const problem =
-    'the venue needs a token: set the environment variable TRANCHE_TOKEN, or write token_file: with the path of a file that holds it';
+    'the venue needs a token: set the environment variable TRANCHE_TOKEN, or write token_file: with the path of a file that contains it';
   return { source: 'environment', key: 'token', read: { problem } };
 }

@@ -62,7 +62,7 @@ export async function exchange(
   const answer: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = reply.body ?? [];
   for await (const piece of answer) {
     size += piece.length;
-    if (size > bytesMax) throw new Error(`an answer of more than ${bytesMax} bytes`);
+    if (size > bytesMax) throw new Error(`a response of more than ${bytesMax} bytes`);
     pieces.push(piece);
   }
   return { status: reply.status, headers: reply.headers, body: Buffer.concat(pieces) };

@@ -29,10 +29,8 @@ export function notReady(desk: Desk): readonly string[] {
   return [
     ...(outage === undefined
       ? []
-      : [`the venue does not answer, for ${Math.round((now - outage.since) / 1000)} s: ${outage.detail}`]),
-    ...(stale === undefined
-      ? []
-      : [`the account was last read ${stale.value} ago, of at most ${stale.limit}`]),
+      : [`the venue has not responded for ${Math.round((now - outage.since) / 1000)} s: ${outage.detail}`]),
+    ...(stale === undefined ? [] : [`the account was last read ${stale.value} ago (limit: ${stale.limit})`]),
     ...[...failing].map(([pair, count]) => `venue is not quoting ${pair}: ${count} failures in a row`),
   ];
 }

@@ -176,7 +176,7 @@ export function bearersOf(tokens: OperateConfig['tokens'], venueToken?: Secret):
     if (other === 'venue.token')
       throw new OperatorError(
         'config',
-        `operate.tokens: ${name} has the token of the venue, which nobody else may know: give ${name} another`,
+        `operate.tokens: ${name} has the venue's token, which nobody else may know: give ${name} another`,
       );
     if (other !== undefined)
       throw new OperatorError(

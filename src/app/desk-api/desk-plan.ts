@@ -36,7 +36,7 @@ export async function deskPlan(
   if (slots > SLOTS_MAX)
     throw new Refusal(
       422,
-      `the plan has more than ${SLOTS_MAX} slots: name one strategy, ask for fewer days, or run tranche plan`,
+      `the plan has more than ${SLOTS_MAX} slots: name one strategy, request fewer days, or run tranche plan`,
     );
   const pairs = new Set(sources.flatMap(({ bound }) => bound.pairs));
   const prices = new Map(

@@ -84,6 +84,6 @@ async function askedRow({ name, url, tokenFile }: FleetMember): Promise<FleetRow
       ? fleetRow(name, url, read.data)
       : failed('its status comes from an incompatible version');
   } catch (cause) {
-    return failed(cause instanceof SyntaxError ? 'its answer is not JSON' : whyUnanswered(cause));
+    return failed(cause instanceof SyntaxError ? 'its response is not JSON' : whyUnanswered(cause));
   }
 }

@@ -89,6 +89,6 @@ function folderFinding(setting: string, file: string): Finding {
     accessSync(dirname(file), constants.W_OK);
     return { ...own, verdict: 'ok', says: `${setting}: its folder can be written to` };
   } catch {
-    return { ...own, verdict: 'warn', says: `${setting}: its folder does not exist or is not writable`, fix: `create ${dirname(file)}, writable by the user of the desk` }; // prettier-ignore
+    return { ...own, verdict: 'warn', says: `${setting}: its folder does not exist or is not writable`, fix: `create ${dirname(file)}, writable by the desk's user` }; // prettier-ignore
   }
 }

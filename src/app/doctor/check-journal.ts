@@ -111,7 +111,7 @@ function startFinding({ started, ended }: LastStart, found: FoundDaemon, configH
     return {
       ...own,
       verdict: 'ok',
-      says: `${head} and stopped in good order at ${isoOf(ended.at)}${edited}`,
+      says: `${head} and stopped cleanly at ${isoOf(ended.at)}${edited}`,
     };
   return {
     ...own,

@@ -54,7 +54,7 @@ function nodeFinding(config: Config | undefined): Finding {
       return {
         ...own,
         verdict: 'ok',
-        says: `${version}, another build than the tested ones: allowed by runtime.allow_other`,
+        says: `${version}, a build other than the tested ones; runtime.allow_other allows it`,
       };
     return {
       ...own,
@@ -105,8 +105,8 @@ export function checkDisk(config: Config): readonly Finding[] {
 function reserveWords(bytes: number, wanted: number): string {
   if (bytes === 0) return '';
   return wanted > 0
-    ? `; the reserve of the journal takes ${inMib(wanted)} of them at the next start`
-    : '; the reserve of the journal is set aside';
+    ? `; the journal's reserve takes ${inMib(wanted)} of them at the next start`
+    : "; the journal's reserve is set aside";
 }
 
 const inMib = (bytes: number): string => Math.floor(bytes / MIB).toLocaleString('en-US');
@@ -167,12 +167,12 @@ function folderFinding(folder: string): Finding {
     return {
       ...own,
       verdict: 'fail',
-      says: 'this user may not write to the folder of the journal',
-      fix: 'run this command as the user of the desk, or change the owner of the folder with "chown"',
+      says: "this user may not write to the journal's folder",
+      fix: 'run this command as the desk\'s user, or change the owner of the folder with "chown"',
       exit: 'storage',
     };
   }
-  return { ...own, verdict: 'ok', says: 'only its owner can change the folder of the journal' };
+  return { ...own, verdict: 'ok', says: "only its owner can change the journal's folder" };
 }
 
 const isSticky = (folder: string): boolean => (statSync(folder).mode & 0o1000) !== 0;

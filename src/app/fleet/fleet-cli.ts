@@ -34,7 +34,7 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     .command('status')
     .description('show the state of every desk in the store, as its owner last reported it')
     .requiredOption('--store <url>', STORE)
-    .option('--exit-code', 'exit 75 when a desk cannot trade now')
+    .option('--exit-code', 'exit 75 if a desk cannot trade now')
     .option('--json', 'print one JSON object')
     .action(async (options) => {
       const { fleetStatus } = await import('./fleet-commands.ts');
@@ -67,7 +67,7 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     });
   fleet
     .command('limits')
-    .description('show the limits of the firm over all desks, or replace those of a mode')
+    .description('show the firm limits over all desks, or replace those of a mode')
     .requiredOption('--store <url>', STORE)
     .option('--mode <mode>', 'live, dry_run or paper; each mode has its own limits', 'live')
     .option(
@@ -76,7 +76,7 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     )
     .option(
       '--max-open-doubts <number>',
-      'number of orders with an unknown outcome at which no further order leaves',
+      'number of orders with an unknown outcome at which no other order leaves',
     )
     .option(
       '--max-position <limit>',
@@ -97,7 +97,7 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     .command('move')
     .description('move a desk to another daemon, once its orders in flight have ended')
     .argument('<desk>', 'name of the desk')
-    .requiredOption('--to <daemon>', 'daemon that takes the desk')
+    .requiredOption('--to <daemon>', 'daemon that takes over the desk')
     .requiredOption('--store <url>', STORE)
     .option('--why <reason>', 'reason, kept with the command')
     .action(async (desk, options) => {

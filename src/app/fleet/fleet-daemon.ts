@@ -145,7 +145,7 @@ class FleetDaemon {
       folder,
       ready: () => [
         ...(this.#isDraining ? ['the daemon drains'] : []),
-        ...(performance.now() - this.#beatAt > BEAT_LATE_MS ? ['the store does not answer'] : []),
+        ...(performance.now() - this.#beatAt > BEAT_LATE_MS ? ['the store does not respond'] : []),
       ],
       warn: (line) => {
         this.#io.stderr.write(`warning: ${escapeMarks(line)}\n`);
@@ -176,7 +176,7 @@ class FleetDaemon {
         if (tries === 0)
           this.#say('fleet_waiting', {
             daemon: this.#me,
-            why: 'another daemon of this name has just been alive',
+            why: 'another daemon of this name was alive a moment ago',
           });
         await sleep(LOOK_MS);
       }

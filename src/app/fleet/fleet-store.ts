@@ -231,7 +231,7 @@ export class FleetStore {
     if (row === undefined)
       throw new OperatorError(
         'again',
-        `another daemon of this fleet is named ${me.daemon}: give this one another --name, or start it again in ${SILENT_S} s if that one has died`,
+        `another daemon of this fleet is named ${me.daemon}: give this daemon another --name, or start it again in ${SILENT_S} s if the other has died`,
       );
     return { isDraining: row[0] === true };
   }

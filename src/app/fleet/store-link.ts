@@ -183,7 +183,7 @@ class StoreLink {
     // The desk has a newer owner. This owner is about to detect that it lost the lease.
     if ((epoch ?? 0) > desk.epoch || (begunBy ?? 0) > desk.epoch) return;
     if (begunBy !== undefined) {
-      await this.#commands.voidIt(id, `the owner under epoch ${begunBy} started it and did not answer: the journal shows whether it took effect`, begunBy); // prettier-ignore
+      await this.#commands.voidIt(id, `the owner under epoch ${begunBy} started it and did not respond: the journal shows whether it took effect`, begunBy); // prettier-ignore
       return;
     }
     if (epoch !== undefined && epoch < desk.epoch) {

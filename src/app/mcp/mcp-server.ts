@@ -102,7 +102,7 @@ async function resultOf(tool: Tool, given: unknown): Promise<unknown> {
     const text = await tool.call(given);
     const cut =
       text.length > TEXT_MAX
-        ? `${text.slice(0, TEXT_MAX)}\n… cut after ${TEXT_MAX} characters: ask for less`
+        ? `${text.slice(0, TEXT_MAX)}\n… cut after ${TEXT_MAX} characters: request less`
         : text;
     return { content: [{ type: 'text', text: cut }] };
   } catch (error) {

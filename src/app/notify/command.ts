@@ -35,7 +35,7 @@ export const command = (
     child.once('exit', (code, signal) => {
       if (code === 0) resolve(undefined);
       else if (signal === 'SIGKILL')
-        reject(new Undelivered(`the command did not end within ${timeoutMs} ms`));
+        reject(new Undelivered(`the command did not finish within ${timeoutMs} ms`));
       else
         reject(
           new Undelivered(`the command ended with ${code === null ? String(signal) : `exit code ${code}`}`),

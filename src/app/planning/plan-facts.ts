@@ -57,7 +57,7 @@ async function worldOf(
 ): Promise<Found> {
   if (config === undefined) return nothing('no config: name one with --config, or give --holdings');
   if (config.venue.simulated !== undefined) return simulated(config);
-  if (offline === true) return nothing('--offline was given: give --holdings too');
+  if (offline === true) return nothing('--offline was given: also give --holdings');
   return await asked(config, pairs);
 }
 
@@ -118,7 +118,7 @@ async function asked(config: Config, pairs: readonly string[]): Promise<Found> {
         // With two quotes per pair, the rate stays well below the venue's limit per second.
         if (prices.size > 0) await firstValueFrom(timer(QUOTES_APART_MS));
         const known = await quoted(world.venue, pair, config);
-        if (known === undefined) notices.push(`the venue returned no price of ${pair}`);
+        if (known === undefined) notices.push(`the venue returned no price for ${pair}`);
         else prices.set(pair, known);
       }
     }

@@ -61,7 +61,7 @@ export class ReadThread implements History {
     const id = (this.#id += 1);
     return await new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#end(`no answer within ${this.#timeoutMs / 1000} s: request a shorter time, or one strategy`);
+        this.#end(`no response within ${this.#timeoutMs / 1000} s: request a shorter time, or one strategy`);
       }, this.#timeoutMs);
       timer.unref();
       this.#waiting.set(id, { resolve, reject, timer });

@@ -132,7 +132,7 @@ function assumptionsOf({ name, model }: NamedModel, { holdings }: BacktestInput)
 /** Returns what the impact's memory means for the choice of the number of slices. */
 const impactNote = ({ impactMemory: memory }: NamedModel['model']): string =>
   memory === 'none'
-    ? 'impact_memory none: the impact of a trade decays at once, so total impact falls with the square root of the number of slices. Do not choose the number of slices on this basis; set a half-life such as impact_memory=PT1H.'
+    ? 'impact_memory none: the impact of a trade decays immediately, so total impact falls with the square root of the number of slices. Do not choose the number of slices on this basis; set a half-life such as impact_memory=PT1H.'
     : `impact_memory ${durationText(memory)}: each trade also pays the impact of earlier trades on the same side, which halves in this time. Slices close together cost as much as one order; more than one slice per half-life saves almost nothing.`;
 
 const worded = (settings: Readonly<Record<string, unknown>>): string =>

@@ -66,7 +66,7 @@ export function windowOf(options: WindowOptions, tapes: readonly NamedTape[]): W
     if (asked.until > end && (delisted === 'refuse' || tape === last.tape))
       throw new OperatorError(
         'usage',
-        `${until === undefined ? 'the window ends at' : '--until'} ${isoOf(asked.until)}, after the end of the tape of ${pair}, at ${isoOf(end)} (${file}): use that time or omit --until${tape === last.tape ? '' : '; if it was delisted then, --delisted liquidate sells it there and --delisted freeze keeps it at its last price'}`,
+        `${until === undefined ? 'the window ends at' : '--until'} ${isoOf(asked.until)}, but the tape of ${pair} (${file}) ends at ${isoOf(end)}: use that time or omit --until${tape === last.tape ? '' : '; if it was delisted then, --delisted liquidate sells it there and --delisted freeze keeps it at its last price'}`,
       );
     if (end <= asked.from)
       throw new OperatorError('usage', `--from ${isoOf(asked.from)} is after the end of the tape of ${pair}, at ${isoOf(end)} (${file}): omit the pair, or begin earlier`); // prettier-ignore

@@ -232,7 +232,7 @@ function notesOf({ resampling, blocks, drawn, asked, halted }: { readonly resamp
   return [
     ...(drawn < asked ? [`The run was stopped after ${drawn} of ${asked} resamples. The intervals equal those of --bootstrap ${drawn} with the same seed, and are less certain.`] : []),
     `History was resampled ${drawn} times in blocks of ${durationText(blockMs)}, the same for all pairs, seed ${seed}. Refusals and outages of the venue were drawn with each resample.`,
-    'The intervals show how much the figures would vary over markets like that of the window. They do not cover other markets or errors of the execution model: all resamples assume the same spread, impact and latency.',
+    'The intervals show how much the figures would vary over markets like the one in the window. They do not cover other markets or errors of the execution model: all resamples assume the same spread, impact and latency.',
     trend === 'kept'
       ? 'Each resample has the trend of the window: prices rise or fall on average as in the window. In a period without that trend, costs fall outside an interval more often than stated; --no-trend removes the trend.'
       : 'The trend of the window is removed from every pair: the value of a portfolio excludes its gain from the trend.',

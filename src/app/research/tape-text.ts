@@ -45,7 +45,10 @@ function gapWords({ gaps, barMs, rows, offGrid }: ImportReport): (readonly [stri
       : `${countOf(gaps.missing, 'bar')} missing (${share.toFixed(3)} %) in ${countOf(gaps.holes, 'place')}; the longest lasts ${countOf(longest.bars, 'bar')} from ${timeWords(longest.after + barMs)}`;
   const lines: (readonly [string, string])[] = [['gaps', words]];
   if (offGrid > 0)
-    lines.push(['off the grid', `${count(offGrid)} bars are off the grid of the bars before them`]);
+    lines.push([
+      'off the grid',
+      `${count(offGrid)} bars do not begin a whole number of bars after the previous one`,
+    ]);
   return lines;
 }
 

@@ -44,7 +44,7 @@ function ask(source: ModuleSource, call?: ModuleCall): ModuleAnswer {
   const received: { readonly message: ModuleAnswer } | undefined = receiveMessageOnPort(port);
   if (received?.message.id === id) return received.message;
   bridge = undefined;
-  return { id, fault: 'the process of the module does not answer' };
+  return { id, fault: 'the process of the module does not respond' };
 }
 
 function startBridge(): Bridge {

@@ -139,7 +139,7 @@ export function sweepNotes({
     ...edges.map(({ field, value, end }) => `The best setting lies at the edge of the grid: ${field} ${value} is the ${end} tried. A better one may lie beyond it: widen the range.`),
     ...(equal.size > 0 ? [`Equal in both figures of the efficient frontier, and listed once: ${[...equal].map(([first, others]) => `${first + 1} and ${numbered(others)}`).join('; ')}.`] : []),
     ...(folds === undefined && tried > 1 ? [overfitting(tried, by, luck)] : []),
-    ...(further > 0 ? [`The folder contains ${further} more runs on this history, with other settings or windows: they were tried as well, but are not counted here.`] : []),
+    ...(further > 0 ? [`The folder contains ${further} more runs on this history, with other settings or windows. They were also tried, but are not counted here.`] : []),
     ...(folds === undefined ? [] : [`${tried} settings were tried in each window. Only the figures of the window after the choice show what to expect.`]),
   ]; // prettier-ignore
 }

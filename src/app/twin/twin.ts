@@ -135,7 +135,7 @@ const notesOf = (recorded: Recorded, tapes: readonly Tape[]): readonly string[] 
   ...priceNotes(recorded, tapes),
   ...(recorded.limits.length === 0 ? ['the journal has no limits: the twin uses those of the config'] : []),
   ...(recorded.modes.includes('dry_run')
-    ? ['in a dry run the desk answers its own orders: there is no last look and no doubt']
+    ? ['in a dry run, the desk itself simulates orders: there is no last look and no doubt']
     : []),
 ];
 

@@ -84,7 +84,7 @@ function jsonOf(text: string): Answer['json'] {
 /** Returns the code of an error. Its message may contain the URL, including any secret in the URL. */
 function whyNot(cause: unknown): string {
   if (!(cause instanceof Error)) return 'no answer';
-  if (cause.name === 'TimeoutError') return 'no answer within ten seconds';
+  if (cause.name === 'TimeoutError') return 'no response within ten seconds';
   return 'code' in cause && typeof cause.code === 'string'
     ? `no answer (${cause.code})`
     : `no answer (${cause.name})`;

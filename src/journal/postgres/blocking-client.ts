@@ -72,7 +72,7 @@ export class BlockingClient {
     const answer = this.#thread.ask(statements);
     if (answer === undefined) {
       this.close();
-      throw new PostgresFault({ message: `the server did not answer within ${this.#timeoutMs / 1000} s` });
+      throw new PostgresFault({ message: `the server did not respond within ${this.#timeoutMs / 1000} s` });
     }
     this.#idle = asyncScheduler.schedule(() => {
       this.#endThread();

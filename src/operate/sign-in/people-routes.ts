@@ -52,7 +52,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     if ((role !== 'viewer' || isTaken) && !isOfMachine)
       throw new Refusal(
         403,
-        `people with a role above viewer can be invited only on the machine of the desk: run tranche people invite ${name} --role ${role} there`,
+        `people with a role above viewer can be invited only on the desk's machine: run tranche people invite ${name} --role ${role} there`,
       );
     if (token !== undefined && (token.kind ?? 'person') !== 'person')
       throw new Refusal(409, `${token.name} is the name of a program: choose another for a person`);
@@ -131,7 +131,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     if (!isMachine(caller))
       throw new Refusal(
         403,
-        'sign-in links can be created only on the machine of the desk: run tranche sign-in there',
+        "sign-in links can be created only on the desk's machine: run tranche sign-in there",
       );
     const { role } = await readBody('/api/v1/sign-in/new-link', request.body);
     const link = newLink(signIn, role);

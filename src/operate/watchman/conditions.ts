@@ -96,7 +96,7 @@ function statusOf(probe: Probe, limits: WatchLimits, headBefore: number): readon
       kind: 'old_data',
       severity: 'warning',
       says: `has not read its account for ${spanText(dataAgeS * SECOND_MS)}`,
-      lines: [about, 'what to do: check the venue and the network of the desk.'],
+      lines: [about, "what to do: check the venue and the desk's network."],
       graceMs: 0,
     });
   const isDue = nextAt !== undefined && probe.at - nextAt > limits.stuckMs;

@@ -68,7 +68,7 @@ describe('a fleet', () => {
       ['good', undefined],
       ['refused', 'it rejected the token'],
       ['strange', 'its status comes from an incompatible version'],
-      ['no json', 'its answer is not JSON'],
+      ['no json', 'its response is not JSON'],
       ['broken', 'it answers with status 500'],
     ]);
     expect(errors[5]?.[1]).toContain('no answer');

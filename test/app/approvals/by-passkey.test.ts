@@ -106,7 +106,7 @@ describe('an approval by passkey over the API', () => {
       expect.stringContaining('Approvals that hold: 1; signed by a passkey: 1;'),
     ]);
     expect(good.told).toMatch(
-      /approver@desk \(approver\), who approved ov-1, was invited from the machine of the desk by local \(cli:root\), record \d+, without an approval\.$/mu,
+      /approver@desk \(approver\), who approved ov-1, was invited from the desk's machine by local \(cli:root\), record \d+, without an approval\.$/mu,
     );
     const { told: json } = await verified(bench.records(), true);
     expect(JSON.parse(json)).toMatchObject({

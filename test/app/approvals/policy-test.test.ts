@@ -57,7 +57,7 @@ describe('tranche policy test', () => {
     [
       ['--strategy', 'twap.yaml'],
       75,
-      'strategy btc-twap: needs 2 of risk or treasury, one more than the rule, because the requester is not known, within 240 min, passkey optional (rule 3)',
+      'strategy btc-twap: needs 2 of risk or treasury, one more than the rule states, because the requester is unknown, within 240 min, passkey optional (rule 3)',
     ],
     [['--rearm', '--by', 'CAT'], 75, 'rearm: needs 1 of risk, within 15 min (rule 4)'],
     [['--rearm'], 77, 'rearm: is blocked (no rule of operate.policy matches)'],

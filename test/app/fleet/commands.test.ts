@@ -130,7 +130,7 @@ describe.skipIf(missing !== undefined)(
       const { executed } = await own('e', await takeOver('e'));
       expect(await asked).toMatchObject({
         status: 409,
-        body: { says: expect.stringMatching(/started it and did not answer/u) as string },
+        body: { says: expect.stringMatching(/started it and did not respond/u) as string },
       });
       expect(executed).toEqual([]);
     });

@@ -136,7 +136,7 @@ describe('a command', () => {
     const failing = program('exit 3');
     expect((await failureOf(command({ run: [failing.file], timeoutMs: 5_000 }, {})(aMessage()))).message).toBe('the command ended with exit code 3'); // prettier-ignore
     const slow = program('exec sleep 60');
-    expect((await failureOf(command({ run: [slow.file], timeoutMs: 100 }, { PATH: process.env['PATH'] })(aMessage()))).message).toBe('the command did not end within 100 ms'); // prettier-ignore
+    expect((await failureOf(command({ run: [slow.file], timeoutMs: 100 }, { PATH: process.env['PATH'] })(aMessage()))).message).toBe('the command did not finish within 100 ms'); // prettier-ignore
     expect((await failureOf(command({ run: ['/nowhere/page'], timeoutMs: 100 }, {})(aMessage()))).message).toBe('the command cannot be run (ENOENT)'); // prettier-ignore
   });
 });

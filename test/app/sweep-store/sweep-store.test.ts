@@ -154,7 +154,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
 
   it('refuses to work while a sweep of another version waits', async () => {
     await sql("INSERT INTO tranche_sweep.sweep (id, version, base, tapes) VALUES ('old', '0.0.9', '', '[]')");
-    await expect(work()).rejects.toThrow('sweep old is of version 0.0.9 and this worker of version');
+    await expect(work()).rejects.toThrow('sweep old has version 0.0.9, but this worker has version');
     expect((await sweep(sweepFolder(), ['cancel', 'old', '--store', owner()])).code).toBe(0);
   });
 

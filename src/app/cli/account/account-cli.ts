@@ -39,9 +39,9 @@ export function addAccount(cli: Command, world: AccountCli): void {
 }
 
 const HELP = `
-Token: TRANCHE_OPERATOR_TOKEN or --token-file; the token of the desk is never used. Address: --base-url, or --config (TRANCHE_CONFIG).
+Token: TRANCHE_OPERATOR_TOKEN or --token-file; the desk's token is never used. URL: --base-url, or --config (TRANCHE_CONFIG).
 Commands that move money ask for confirmation; --yes skips the prompt, for scripts.
-Exit codes: 0 done, 64 usage, 65 balances with gaps, 69 the venue refused or did not answer, 75 try again, 78 no token or address.`;
+Exit codes: 0 done, 64 usage, 65 balances with gaps, 69 the venue refused or did not respond, 75 try again, 78 no token or URL.`;
 
 /** Adds the clock, randomness and prompts to `io`. Prompts go to stderr, so that stdout carries only data. */
 export function accountIo(
@@ -214,7 +214,7 @@ function addSync(account: Command, { io, done }: AccountCli): void {
     .option('--json', 'print the result as one JSON object')
     .option('--store <file>', 'file that stores the history', STORE)
     .option('--from <time>', 'start of the history (default: the first transaction)', timeArgument)
-    .option('--account-changed', 'continue after a change of token or address of the same account')
+    .option('--account-changed', 'continue after the token or URL of the same account has changed')
     .action(async (options) => {
       const { sync } = await import('../../commands/account/account-sync.ts');
       done(await sync(options, io));

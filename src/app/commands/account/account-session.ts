@@ -86,7 +86,7 @@ function explainFailure(error: VenueError, baseUrl: string): string {
   if (error.applied === 'unknown') {
     return [
       `It is unknown whether the venue carried out the request (${error.code}${said}).`,
-      'Before you repeat the command, check whether the change took effect: see tranche account transactions --pending and the list that it changes.',
+      'Before you repeat the command, check whether the change took effect: see tranche account transactions --pending, and the list that the command changes.',
     ].join('\n');
   }
   switch (error.code) {
@@ -95,7 +95,7 @@ function explainFailure(error: VenueError, baseUrl: string): string {
     case 'connect':
     case 'timeout':
     case 'broken':
-      return `The venue at ${baseUrl} did not answer (${error.code}). Nothing was changed.`;
+      return `The venue at ${baseUrl} did not respond (${error.code}). Nothing was changed.`;
     case 'unauthorised':
       return error.status === 403
         ? `The token is not authorized for this action${said}.`
@@ -112,7 +112,7 @@ function explainFailure(error: VenueError, baseUrl: string): string {
     case 'unreadable':
     case 'too_large':
     case 'forbidden_route':
-      return `The venue sent an invalid answer (${error.code}${said}).`;
+      return `The venue sent an invalid response (${error.code}${said}).`;
   }
 }
 
@@ -126,7 +126,7 @@ function tokenOf({ tokenFile }: AccountOptions, { env, cwd }: AccountIo, baseUrl
   if (given.text === '' && tokenFile !== undefined) throw refuse(`${name}: ${tokenFile} is empty`);
   if (given.text === '') {
     throw refuse(
-      `No operator token: set ${TOKEN_VARIABLE} or use --token-file. The token of the desk is never used here.`,
+      `No operator token: set ${TOKEN_VARIABLE} or use --token-file. The desk's token is never used here.`,
     );
   }
   const credential = readCredential(given.text);
@@ -153,7 +153,7 @@ function addressOf({ baseUrl, config }: AccountOptions, { env, cwd }: AccountIo)
   if (file === undefined) {
     throw new OperatorError(
       'config',
-      'No venue address: use --base-url, or --config with a file that has venue.base_url.',
+      'No venue URL: use --base-url, or --config with a file that has venue.base_url.',
     );
   }
   // The desk's token is not needed here, so a missing variable for it is not a problem.

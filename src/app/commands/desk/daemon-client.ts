@@ -113,7 +113,7 @@ async function exchange(
     const told: unknown = await answer.json();
     return { status: statusCode, body: typeof told === 'object' && told !== null ? { ...told } : {} };
   } catch (cause) {
-    throw new OperatorError('unavailable', `the daemon at ${url} did not answer: ${reasonOf(cause)}`, cause);
+    throw new OperatorError('unavailable', `the daemon at ${url} did not respond: ${reasonOf(cause)}`, cause);
   }
 }
 

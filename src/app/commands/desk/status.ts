@@ -140,7 +140,7 @@ export function openWords(body: Json): readonly string[] {
   const flights = namesOf(body['orders_in_flight']);
   const doubts = namesOf(body['open_doubts']);
   const lines = [
-    ...(flights.length === 0 ? [] : [`orders under way that may still fill: ${flights.join(', ')}`]),
+    ...(flights.length === 0 ? [] : [`orders in flight that may still fill: ${flights.join(', ')}`]),
     ...(doubts.length === 0 ? [] : [`outcome unknown: ${doubts.join(', ')} (tranche doubts)`]),
     ...listOf(body['residuals']).map(
       (one) =>

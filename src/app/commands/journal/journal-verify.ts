@@ -102,7 +102,7 @@ function approverLine(
   const late = findings.flatMap(({ request, by, invited_after_request: isLate }) =>
     isLate === true && by === person && approved.includes(request ?? '') ? [request] : [],
   );
-  const where = isFromMachine ? ' from the machine of the desk' : '';
+  const where = isFromMachine ? " from the desk's machine" : '';
   const after = late.length === 0 ? '' : `; invited after ${late.join(', ')} was asked for`;
   return `${person} (${role}), who approved ${approved.join(', ')}, was invited${where} by ${invited.by}, record ${invited.seq}, without an approval${after}.`;
 }

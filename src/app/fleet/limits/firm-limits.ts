@@ -165,7 +165,7 @@ export function readLimits({ mode, maxDayNotional, maxOpenDoubts, maxPosition }:
     if (Object.hasOwn(positions, base.toLowerCase()))
       throw new OperatorError(
         'usage',
-        `--max-position ${written}: ${base.toLowerCase()} has a limit already`,
+        `--max-position ${written}: ${base.toLowerCase()} already has a limit`,
       );
     positions[base.toLowerCase()] = amount('--max-position', most);
   }

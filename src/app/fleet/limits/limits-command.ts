@@ -78,7 +78,7 @@ function linesOf({
     ),
   ];
   return [
-    `${mode}: limits of the firm by ${person} (role ${author}): ${why}`,
+    `${mode}: firm limits by ${person} (role ${author}): ${why}`,
     ...(lines.length === 0 ? ['  none'] : lines.map((line) => `  ${line}`)),
   ];
 }

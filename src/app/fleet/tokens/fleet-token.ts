@@ -48,7 +48,7 @@ export async function fleetToken(
   if (!(await store.write({ ...place, sealed, person: by ?? whoami(io), why })))
     throw new OperatorError(
       'again',
-      `the token of desk ${desk} was replaced in the meantime: run this command again`,
+      `the token of desk ${desk} was replaced meanwhile: run this command again`,
     );
   io.stderr.write(
     `the store has version ${place.version} of the token of desk ${desk}; a running desk uses it within a minute, once the venue accepts it\n`,

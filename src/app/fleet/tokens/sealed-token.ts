@@ -101,7 +101,7 @@ export function openToken(sealed: string, place: TokenPlace, key: KeyObject): Ke
 export const undecipherable = ({ desk, version }: TokenPlace): OperatorError =>
   new OperatorError(
     'config',
-    `version ${version} of the token of desk ${desk} cannot be decrypted: it was encrypted with another key, or changed. Give this machine the key of the other daemons; if that key is lost, docs/fleet.md says how to start with a new key`,
+    `version ${version} of the token of desk ${desk} cannot be decrypted: it was encrypted with another key, or changed. Give this machine the key of the other daemons; if that key is lost, docs/fleet.md describes how to start with a new key`,
   );
 
 /** Largest number of former tokens that a desk recognizes. */

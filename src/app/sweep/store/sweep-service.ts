@@ -63,7 +63,7 @@ async function refuseForeign(store: StoreConnection): Promise<void> {
   if (foreign !== undefined)
     throw new OperatorError(
       'config',
-      `sweep ${foreign.id} is of version ${foreign.version} and this worker of version ${version}: a sweep cannot mix results of two versions. Run a worker of version ${foreign.version}, or end the sweep with "tranche sweep cancel ${foreign.id}"`,
+      `sweep ${foreign.id} has version ${foreign.version}, but this worker has version ${version}: a sweep cannot mix results of two versions. Run a worker of version ${foreign.version}, or end the sweep with "tranche sweep cancel ${foreign.id}"`,
     );
 }
 

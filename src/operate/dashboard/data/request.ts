@@ -55,7 +55,7 @@ async function answerOf<T>(url: string, init: RequestInit): Promise<T> {
   try {
     response = await fetch(url, { ...init, cache: 'no-store', credentials: 'same-origin' });
   } catch {
-    throw new RequestError(0, 'the desk does not answer');
+    throw new RequestError(0, 'the desk does not respond');
   }
   const body = await bodyOf(response);
   if (response.status === 401) isSignedOut.value = true;
