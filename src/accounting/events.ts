@@ -119,8 +119,8 @@ export interface AccountRow {
 }
 
 /**
- * Returns the events that the account's history adds to the journal: movements, and trades that the journal does not contain, such as
- * manual ones. `isKnown` tells whether the journal contains the trade of a row.
+ * Returns the events that the account's history adds to the journal: movements, and trades that the journal does not
+ * contain, such as manual ones. `isKnown` returns whether the journal contains a row's trade.
  *
  * @throws OperatorError `data` for a row that cannot be booked.
  */
@@ -157,8 +157,8 @@ function movementOf(row: AccountRow, action: string): MovementEvent {
   if (type === undefined)
     throw new OperatorError('data', `transaction ${row.id}: no rule to book the action ${row.action}`);
   return {
-    // The specification has no action for interest of post-trade settlement: a charge whose description mentions it counts as
-    // interest.
+    // The specification has no action for interest on post-trade settlement, so a charge whose description mentions it
+    // counts as interest.
     type: type === 'charge' && /\binterest\b/iu.test(row.description) ? 'interest' : type,
     id: `transaction ${row.id}`,
     at: instant(row.at),

@@ -76,10 +76,12 @@ interface Day {
 }
 
 /**
- * Share pooling: disposals of a day are identified with acquisitions of the same day, then with those of the next 30 days, the earliest first,
- * then with the pool. Source: Taxation of Chargeable Gains Act 1992, sections 104, 105 and 106A; HMRC Cryptoassets Manual CRYPTO22200 to 22257.
+ * Share pooling. Disposals of a day are identified with acquisitions of the same day, then with acquisitions of the
+ * next 30 days, the earliest first, and then with the pool. Source: Taxation of Chargeable Gains Act 1992, sections
+ * 104, 105 and 106A; HMRC Cryptoassets Manual CRYPTO22200 to 22257.
  *
- * The fold never looks ahead: at the end of each day it returns how the disposals of that day and the last 30 days differ from the books.
+ * The fold never looks ahead: at the end of each day it returns how the disposals of that day and the last 30 days
+ * differ from the books.
  */
 export class SharePools {
   readonly #pools = new Map<string, SharePool>();

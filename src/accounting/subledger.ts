@@ -98,7 +98,7 @@ export interface BookSettings {
   readonly choiceOf: (id: string) => Choice | undefined;
   /** Returns cost and date of the units of a deposit, if a person declared them; otherwise they count at their value. */
   readonly costOf: (id: string) => Pick<Lot, 'cost' | 'acquiredAt'> | undefined;
-  /** Whether a later correction changes this trade: the books then keep its effects. */
+  /** Whether a later correction changes this trade. The books then keep the trade's effects. */
   readonly isCorrected: (id: string) => boolean;
   /** Ends of the closed periods, oldest first. Default: none. */
   readonly closedUntil?: readonly Instant[] | undefined;

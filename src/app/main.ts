@@ -65,7 +65,7 @@ function report(error: unknown, io: RunIo): number {
   return exitCodes.software;
 }
 
-/** Removes control characters except line breaks: part of the text may come from elsewhere. */
+/** Removes control characters except line breaks, because part of the text may come from elsewhere. */
 const inLines = (text: string): string => text.split('\n').map(forTerminal).join('\n');
 
 /**
@@ -82,7 +82,10 @@ const SHORT: ReadonlySet<string | undefined> = new Set(['backtest', 'validate'])
 const DESK: ReadonlySet<string | undefined> = new Set(['run', 'venue']);
 const HELP: ReadonlySet<string> = new Set(['-h', '--help']);
 
-/** Exits once the output is written, without freeing the heap first: that would take a tenth of the time of a short command. */
+/**
+ * Exits once the output is written, without freeing the heap first, because that would take a tenth of the time of a
+ * short command.
+ */
 function leaveAfter([first, ...others]: readonly NodeJS.WriteStream[]): void {
   if (first === undefined) process.exit();
   first.write('', () => {
@@ -150,7 +153,7 @@ interface Around {
 function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
   const hidden: string[] = [];
   let redact: Redactor | undefined;
-  // Streams and the inspector are loaded only when a command needs them: each takes milliseconds of the start.
+  // Streams and the inspector are loaded only when a command needs them, because each takes milliseconds of the start.
   const guarded = (name: 'stdout' | 'stderr'): Screen => {
     let stream: NodeJS.WriteStream | undefined;
     let isRegular: boolean | undefined;

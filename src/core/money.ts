@@ -48,8 +48,8 @@ const isShortEnough = (value: DecimalJs): boolean =>
   value.precision() <= DIGITS_MAX && Math.abs(value.e) <= DIGITS_MAX;
 
 /**
- * Cache of recently read and written amounts by text: the fields of one order are written into a record, and read from it many
- * times. Amounts are immutable, so they can be shared.
+ * Cache of recently read and written amounts by text, because the fields of one order are written into a record and
+ * read from it many times. Amounts are immutable, so they can be shared.
  */
 const recent = new Map<string, DecimalJs>();
 const RECENT_MAX = 256;

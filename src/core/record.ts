@@ -54,7 +54,7 @@ export interface StartedRecord {
   readonly mode: string;
   readonly desk: string;
   readonly config_hash: string;
-  /** Hash of origin and token: a journal belongs to one account. */
+  /** Hash of origin and token, because a journal belongs to one account. */
   readonly account: string;
   /** The limits of the desk, by the config's names. Omitted: not recorded. */
   readonly limits?: LimitTexts | undefined;
@@ -92,7 +92,7 @@ export interface ProcessRecord {
   readonly why?: string | undefined;
 }
 
-/** A strategy starts a run: the same content never starts twice in one journal. */
+/** A strategy starts a run. The same content never starts twice in one journal. */
 export interface StrategyRecord {
   readonly kind: 'strategy';
   readonly strategy: string;
@@ -463,7 +463,7 @@ export interface ControlRecord {
   readonly until?: Instant | undefined;
   /** The pause of a parent ends once quotes agree with the reference price; omitted: an operator must resume it. */
   readonly ends?: 'prices_agree' | undefined;
-  /** For a halt that is a kill: no order can leave until another process is armed. */
+  /** For a halt that is a kill, after which no order can leave until another process is armed. */
   readonly transport?: 'closed' | undefined;
   /** Orders whose outcome was unknown when a person re-armed the desk. */
   readonly doubts?: readonly string[] | undefined;

@@ -4,7 +4,7 @@ import type { Tactics } from './risk/tactics.ts';
 import type { Instant } from './time.ts';
 import type { RiskMode, Side, Size } from './venue.ts';
 
-/** A condition that a strategy waits for. Plain data, so that the journal can store it: amounts are text. */
+/** A condition that a strategy waits for. Plain data, so that the journal can store it. Amounts are text. */
 export type Wait =
   | { readonly on: 'at'; readonly at: Instant }
   | {
@@ -53,17 +53,15 @@ export type Wait =
       readonly leadMs: number;
       /** Immediately in these modes of a pair. */
       readonly modes: readonly RiskMode[];
-      /**
-       * The debt is closed in pieces: the largest piece, in quote currency, as text, and the time that each takes, ms.
-       */
+      /** If the debt is closed in pieces: the largest piece, in quote currency, as text, and the time that each piece takes, ms. */
       readonly pieces?: { readonly largest: string; readonly intervalMs: number } | undefined;
       /** Not before this instant. */
       readonly notBefore: Instant;
     }
   | {
       /**
-       * A limit that refused a trade may allow it now: a balance changed, or an operator or a new process may have lifted the
-       * limit.
+       * A limit that refused a trade may allow it now, because a balance changed, or because an operator or a new
+       * process may have lifted the limit.
        */
       readonly on: 'lifted';
       /** Balances at the refusal, as text, by currency. */

@@ -40,7 +40,7 @@ export interface Observer {
   riskMode(pair: string, mode: RiskMode | undefined): void;
   /** The account was read whole. */
   accountRead(rows: number): void;
-  /** An event that `alerts` names: the observer logs, counts and shows it. */
+  /** An event that `alerts` names. The observer logs, counts and shows it. */
   alert(alert: Alert, facts?: Readonly<Record<string, unknown>>): void;
   /** Information for the operator without an alert. */
   warn(message: string, facts?: Readonly<Record<string, unknown>>): void;

@@ -141,9 +141,7 @@ export interface MarketPort {
    */
   readonly bars?: ((pair: string, intervalMs: number, count: number) => readonly Bar[]) | undefined;
 
-  /**
-   * Whether the pair was delisted: its last price remains, and it cannot be bought. Omitted: no pair is ever delisted.
-   */
+  /** Whether the pair was delisted, so that its last price remains and it cannot be bought. Omitted: no pair is ever delisted. */
   readonly isDelisted?: ((pair: string) => boolean) | undefined;
 
   /** The pairs for which a queryable market has prices. */
@@ -316,7 +314,7 @@ export type Command =
       answer(answer: CommandAnswer): void;
     };
 
-/** A suspicious fact about a journal whose hash chain is correct: the journal may be an older copy. */
+/** A suspicious fact about a journal whose hash chain is correct, which means that the journal may be an older copy. */
 export interface Oddity {
   readonly what: 'rolled_back' | 'no_anchor';
   readonly why: string;

@@ -59,7 +59,7 @@ export function readRegularFile(path: string, { maxBytes, ...rules }: ReadRules)
     const pieces: Buffer[] = [];
     let size = 0;
     for (;;) {
-      // One byte more than expected: the read that would find it also detects the end.
+      // One byte more than expected, because the read that would find it also detects the end.
       const piece = Buffer.allocUnsafe(Math.max(facts.size - size + 1, 4_096));
       const read = readSync(file, piece);
       size += read;

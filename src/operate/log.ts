@@ -30,7 +30,7 @@ export interface LogSecret {
   revealAll(): readonly string[];
 }
 
-/** Writes one JSON object per line. No method throws or waits: a log must never stop or delay a trade. */
+/** Writes one JSON object per line. No method throws or waits, because a log must never stop or delay a trade. */
 export interface Log {
   debug(message: string, fields?: object): void;
   info(message: string, fields?: object): void;

@@ -235,7 +235,7 @@ function direct(meters: Meters, labels: Labels): Pick<Metrics, Direct> {
   };
 }
 
-/** Omits an invalid measurement: prom-client throws on NaN, and a metric must never end a cycle. */
+/** Omits an invalid measurement, because prom-client throws on NaN, and a metric must never end a cycle. */
 function observe<Label extends string>(
   into: Histogram<Label>,
   labels: Partial<Record<Label, string>>,

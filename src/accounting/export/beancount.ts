@@ -20,7 +20,7 @@ const DECIMALS = 8;
 
 /**
  * Yields the books for beancount 2 and later. Each lot has a label, and a disposal names the lots that it takes, so
- * that beancount can track them. Averages and pools have no lots: their postings state the total cost.
+ * that beancount can track them. Averages and pools have no lots, so their postings state the total cost.
  */
 export function* beancount(entries: Iterable<Entry>, options: PlainTextOptions): Generator<string> {
   const { currency, about } = options;

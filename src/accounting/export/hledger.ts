@@ -5,7 +5,7 @@ import { sourceOf } from './beancount.ts';
 import type { PlainTextOptions } from './beancount.ts';
 import { accountName, commodity } from './account-names.ts';
 
-/** Yields the books for hledger: postings of holdings state the total cost, and name their lot in a tag. */
+/** Yields the books for hledger. Postings of holdings state the total cost, and name their lot in a tag. */
 export function* hledger(entries: Iterable<Entry>, { currency, about }: PlainTextOptions): Generator<string> {
   for (const line of about) yield `; ${line}\n`;
   for (const entry of entries) {

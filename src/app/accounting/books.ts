@@ -28,7 +28,7 @@ export interface Books {
   /** Complete once the entries have been read. */
   readonly subledger: Subledger;
   readonly prices: PriceList | undefined;
-  /** Modes of the runs in the journal: only the books of `live` belong to a real account. */
+  /** Modes of the runs in the journal. Only the books of `live` belong to a real account. */
   readonly modes: readonly string[];
   /** Head of the chain that the books were computed from. */
   readonly head: Head;

@@ -68,7 +68,7 @@ interface Data {
   readonly undisturbed?: Undisturbed | undefined;
 }
 
-/** Ignores signals while it writes a file: the write completes, and then the command ends. */
+/** Ignores signals while it writes a file, so that the write completes before the command ends. */
 const writing =
   (io: RunIo): Undisturbed =>
   (write) => {

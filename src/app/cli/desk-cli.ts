@@ -17,7 +17,7 @@ export function addDesk(cli: Command, world: DeskCli): void {
   addValidate(cli, world);
 }
 
-/** Largest number of desks: each is a process of some 100 MB. */
+/** Largest number of desks. Each is a process of about 100 MB. */
 const DESKS_MAX = 20;
 
 function addRun(cli: Command, { io, config, done }: DeskCli): void {

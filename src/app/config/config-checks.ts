@@ -31,7 +31,10 @@ export interface CheckContext extends ConfigOptions {
   readonly folder: string;
 }
 
-/** The settings that these checks need, read leniently: other settings may be invalid, and a command reports all problems together. */
+/**
+ * The settings that these checks need. They are read leniently, because other settings may be invalid and a command
+ * reports all problems together.
+ */
 const facts = z.object({
   venue: z
     .object({

@@ -215,7 +215,7 @@ export interface VenueConfig {
   };
   /** Options of the embedded venue; only in paper mode. Paths of price files are absolute. */
   readonly simulated: VenueOptions | undefined;
-  /** Set by a backtest: the venue trades the pairs that have tapes. */
+  /** Set by a backtest, in which the venue trades the pairs that have tapes. */
   readonly isTaped?: boolean | undefined;
 }
 

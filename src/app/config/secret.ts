@@ -1,7 +1,7 @@
 /** The symbol `inspect.custom` of `node:util`, obtained without loading that module. */
 const INSPECTED = Symbol.for('nodejs.util.inspect.custom');
 
-/** A string that nothing prints by accident: logs, JSON, templates and `inspect` all show `[redacted]`. */
+/** A string that nothing prints by accident. Logs, JSON, templates and `inspect` all show `[redacted]`. */
 export class Secret {
   /** Newest first. */
   #texts: readonly [string, ...string[]];

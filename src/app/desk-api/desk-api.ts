@@ -283,7 +283,7 @@ function openOf(desk: Desk): object {
 }
 
 /**
- * Starts an occurrence of a strategy. Waits for the response a little longer than the desk waits for a fresh price: if
+ * Starts an occurrence of a strategy. Waits for the response a little longer than the desk waits for a fresh price. If
  * there is no response by then, the desk does not accept commands.
  */
 async function runNow(

@@ -13,8 +13,8 @@ interface Point {
 }
 
 /**
- * The reference prices of this process, for a chart. When a pair has too many points, the ring drops every second point of the older
- * half: the newest points keep their resolution, and the oldest point stays.
+ * The reference prices of this process, for a chart. When a pair has too many points, the ring drops every second point
+ * of the older half. The newest points thus keep their resolution, and the oldest point stays.
  */
 export class PriceRing {
   readonly #points = new Map<string, Point[]>();

@@ -179,8 +179,8 @@ function commandOf([id, desk, epoch, path, body, caller, author, begunBy, isLate
 }
 
 /**
- * Returns the caller of a command. Without a caller in the row, the database role is the caller: it can write records and versions, so it
- * counts as a machine, never as one of the two people of an approval.
+ * Returns the caller of a command. Without a caller in the row, the database role is the caller. It can write records
+ * and versions, so it counts as a machine, never as one of the two people of an approval.
  */
 function callerOf(text: Row[number] | undefined, author: string): Caller | undefined {
   if (typeof text !== 'string') return { name: author, kind: 'machine', role: 'admin', via: 'token' };

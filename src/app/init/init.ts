@@ -87,7 +87,7 @@ async function answersFrom(
 const optionName = (flag: string): string =>
   flag.slice(2).replaceAll(/-(\w)/gu, (_, letter: string) => letter.toUpperCase());
 
-/** Writes all files or none: removes the written files if one fails or the desk would not be usable. */
+/** Writes all files or none. Removes the written files if one fails or if the desk would not be usable. */
 function write(target: string, answers: DeskAnswers, io: RunIo): number {
   const written: string[] = [];
   try {

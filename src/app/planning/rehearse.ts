@@ -21,7 +21,7 @@ import { inLimits } from '../../planning/plan.ts';
 import type { Estimate, PlanFacts, PlannedSlice } from '../../planning/plan.ts';
 import type { BoundStrategy, Step, View } from '../../strategy/kernel.ts';
 
-/** Maximum number of steps in one rehearsal: a trade of 50 slices takes 100. */
+/** Maximum number of steps in one rehearsal. A trade of 50 slices takes 100 steps. */
 const STEPS_MAX = 2_000;
 
 interface Rehearsed {

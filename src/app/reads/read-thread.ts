@@ -10,7 +10,7 @@ import type { ReadResult, ReadTask } from './read-worker.ts';
 const SCRIPT = new URL(`read-worker${extname(import.meta.url)}`, import.meta.url);
 /** Largest number of waiting requests; the thread refuses more. */
 const WAITING_MAX = 32;
-/** Memory of the thread: a request that needs more ends the thread, not the desk. */
+/** Memory of the thread. A request that needs more ends the thread, not the desk. */
 const HEAP_MB = 512;
 
 /** Handles requests about the past of a desk. */

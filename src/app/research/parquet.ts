@@ -14,7 +14,10 @@ export interface ParquetColumn {
   readonly nullable: boolean;
 }
 
-/** `DECIMAL(38, 18)`, which readers of Parquet represent exactly: amounts are rounded to 18 decimals, with 20 digits before the point. */
+/**
+ * `DECIMAL(38, 18)`, which Parquet readers represent exactly. Amounts are rounded to 18 decimals, with 20 digits before
+ * the point.
+ */
 const [PRECISION, SCALE] = [38, 18];
 const BYTES = 16;
 

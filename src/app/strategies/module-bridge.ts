@@ -6,7 +6,7 @@ import { CALL_MS, RUNNER_OPTIONS, START_MS } from './module-request.ts';
 import type { ModuleAnswer, ModuleOutcome, ModuleRequest } from './module-request.ts';
 
 /**
- * Thread between the desk and the process of its modules: it starts the process, kills it if a call does not end in
+ * Thread between the desk and the process of its modules. It starts the process, kills it if a call does not end in
  * time, and starts another for the next call. The desk waits for one response at a time.
  */
 const { port, signal } = workerData as { readonly port: MessagePort; readonly signal: Int32Array }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- module-process.ts gave it

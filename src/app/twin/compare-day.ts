@@ -13,7 +13,7 @@ import type { TwinTask } from './twin-worker.ts';
 
 /** Script of the thread, with the extension of this file: `.js` once compiled. */
 const SCRIPT = new URL(`twin-worker${extname(import.meta.url)}`, import.meta.url);
-/** Memory of the thread: a journal that needs more ends the thread, not the desk. */
+/** Memory of the thread. A journal that needs more ends the thread, not the desk. */
 const HEAP_MB = 1_024;
 /** Longest comparison. */
 const TIMEOUT_MS = HOUR_MS;

@@ -5,8 +5,8 @@ import type { Monotonic } from '../time.ts';
 import type { Order, Quote } from '../venue.ts';
 
 /**
- * The state machine of one attempt: quote, check, execute. Only the transitions in `nextPhase` are possible. Neither
- * a timer nor a count ends a doubt: only a fill does, or reads of the account that prove its absence.
+ * The state machine of one attempt: quote, check, execute. Only the transitions in `nextPhase` are possible. Neither a
+ * timer nor a count ends a doubt. Only a fill ends it, or account reads that prove that there was no fill.
  */
 export type Phase = Readonly<
   | { state: 'quoting' }

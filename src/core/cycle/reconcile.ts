@@ -14,14 +14,14 @@ export interface Anchor {
   /** Newest row of the currency included in it. */
   readonly newestId: number;
   readonly at: Instant;
-  /** Set for balances of an earlier process: own trades included in them, whether a row shows them or not. */
+  /** Set for balances of an earlier process: the own trades that they include, whether a row shows them or not. */
   readonly booked?: ReadonlySet<string> | undefined;
 }
 
 /** A difference that a later read may still explain. */
 export interface Pending {
   readonly missing: string;
-  /** The reported balance and its time: later rows may explain exactly this balance. */
+  /** The reported balance and its time, because later rows may explain exactly this balance. */
   readonly told: Quantity;
   readonly at: Instant;
   readonly since: Monotonic;
@@ -72,7 +72,7 @@ export interface ToldAccount {
   readonly startedAt: Monotonic;
   /** An order in flight may explain a difference: an order in doubt, or a fill that is not booked yet. */
   isExcused(currency: string): boolean;
-  /** The smallest unit of the currency: balances and rows may differ by less through rounding. */
+  /** The smallest unit of the currency. Balances and rows may differ by less than this through rounding. */
   unit(currency: string): Quantity;
   /**
    * Deposits and withdrawals that a read may omit: pending ones, and those that began long ago. Requested when

@@ -95,8 +95,8 @@ export interface Position {
 }
 
 /**
- * Input of the gate besides the proposal: totals are folds of the journal, with doubts counted as filled at their
- * worst.
+ * Input of the gate in addition to the proposal. Totals are folds of the journal, with doubts counted as filled at
+ * their worst case.
  */
 export interface RiskContext {
   readonly control: 'active' | 'paused' | 'reducing' | 'halted';
@@ -138,7 +138,7 @@ export interface Repeats {
   readonly ofParent: number;
   /** Slices that the parent plans; `undefined` when it has no plan. */
   readonly planned: number | undefined;
-  /** When the gap after the latest earlier slice of the parent with an order ends. */
+  /** End of the gap that must follow the parent's latest earlier slice with an order. */
   readonly gapUntil: Instant | undefined;
 }
 

@@ -21,9 +21,7 @@ export interface Transfer {
   readonly amount: Quantity;
 }
 
-/**
- * What this process has read from the account. The journal stores none of it: a new process reads the account again.
- */
+/** What this process has read from the account. The journal stores none of it, because a new process reads the account again. */
 export class AccountState {
   /** Attempts in doubt, with what the proof of each requires. */
   readonly doubts = new Map<string, Doubt>();

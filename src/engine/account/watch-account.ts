@@ -138,7 +138,7 @@ function untilCountingRead(
   let first: Monotonic | undefined;
   for (const { proof } of account.doubts.values())
     if (proof.notBefore > now && (first === undefined || proof.notBefore < first)) first = proof.notBefore;
-  // The delay counts from the hint: an immediate read would be too early to show the change.
+  // The delay counts from the hint, because an immediate read would be too early to show the change.
   if (pollMs <= HINT_MS) return pollMs;
   if (first === undefined) return Math.max(0, lastAt + pollMs - now);
   const leftMs = first - now;

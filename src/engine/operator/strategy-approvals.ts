@@ -27,7 +27,7 @@ export interface ReloadedBy {
 
 /**
  * Whether this document may start, or replace a running one, under the policy in force. An approval covers the document
- * by its hash: an edited document needs another approval, and a document that has started has used its approval up.
+ * by its hash. An edited document needs another approval, and a document that has started has used up its approval.
  * After a rejection or expiry, only a person's reload requests approval again.
  */
 export function strategyApproval(

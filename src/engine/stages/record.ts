@@ -261,7 +261,7 @@ function retryOrEnd(
     return { bodies: braked, after: () => expireLater(desk, slice, { reason, detail }) };
   }
   const retry = (): Observable<OpenSlice> => retryAt(desk, slice, waitMs, reason);
-  // The risk mode may have changed since it was read: the next attempt must read it again.
+  // The risk mode may have changed since it was read, so the next attempt must read it again.
   const isStale = reason === 'order_refused' && desk.policy.pts.use !== 'never';
   return { bodies: braked, after: () => (isStale ? merge(desk.pts.poll(), retry()) : retry()) };
 }
@@ -394,7 +394,7 @@ function slowedBy(desk: RecordContext, { intent: { parent, pair } }: OpenSlice, 
 /** Number of consecutive immediate retries with a smaller size. */
 const SMALLER_MAX = 4;
 
-/** Failures of the venue: each consecutive one lengthens the wait. */
+/** Failures of the venue. Each consecutive failure lengthens the wait. */
 const FAILURES: ReadonlySet<Reason> = new Set<Reason>([
   'quotes_unavailable',
   'venue_failed',

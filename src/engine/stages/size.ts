@@ -198,7 +198,7 @@ const NEVER: SizingQuestion['pts'] = {
   carryBpsMax: undefined,
 };
 
-/** The credit data in `pays` for an order of the pair. `except` names an attempt not to count. */
+/** The credit data in the currency `pays`, for an order of the pair. `except` names an attempt that does not count. */
 function creditOf(desk: SizeContext, pair: string, pays: string, except?: string): SizingQuestion['pts'] {
   const { use } = desk.policy.pts;
   if (use === 'never') return NEVER;

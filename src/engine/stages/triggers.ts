@@ -62,7 +62,7 @@ function nextWake(desk: TriggersContext, strategy: string): Observable<StrategyW
   if (life === undefined || life.finished !== undefined || !desk.strategies.isRun(life)) return EMPTY;
   const isPaused = (): boolean => desk.state.totals.strategyPausedWhy(strategy) !== undefined;
   if (!isPaused()) return firstWake(desk, life);
-  // The waits of a paused strategy are armed again when it resumes: a wait that was met meanwhile wakes it then.
+  // The waits of a paused strategy are armed again when it resumes. A wait that was met meanwhile wakes it then.
   return desk.changed$.pipe(
     filter(() => !isPaused()),
     take(1),

@@ -3,7 +3,7 @@ import type { Instant } from '../../core/time.ts';
 /** Number of slices of a parent whose ends are remembered. */
 const SLICES_MAX = 100;
 
-/** Stands for "no slice": slice numbers start at 0. */
+/** Stands for "no slice", because slice numbers start at 0. */
 const NONE = -1;
 
 /** The slices of a parent as plain data. */

@@ -41,9 +41,9 @@ export const settingsAtStart = (
   };
 
 /**
- * The settings in force as this process records them. They advance when a record is created, not when it is durable,
- * so that of two pending changes the second builds on the first. Until `begin` it records nothing: the journals of
- * backtests have no settings.
+ * The settings in force as this process records them. They advance when a record is created, not when it is durable, so
+ * that of two pending changes the second builds on the first. Until `begin` is called, it records nothing, because
+ * backtest journals have no settings.
  */
 export class RecordedSettings {
   #current: SettingTexts | undefined;

@@ -7,8 +7,8 @@ import { restoreInto, savedOf } from './snapshot.ts';
 import type { SavedState } from './snapshot.ts';
 
 /**
- * Version of the snapshot format and of the fold. Raise it whenever a fold changes: a process ignores snapshots with
- * another number, and reads all records.
+ * Version of the snapshot format and of the fold. Raise it whenever a fold changes. A process ignores snapshots with
+ * another number, and reads all records instead.
  */
 export const STATE_FORMAT = 24;
 

@@ -41,7 +41,7 @@ export interface StrategyRun {
 export interface SliceProgress {
   /** Number of attempts so far, which is also the number of the next attempt. */
   attempts: number;
-  /** Attempts up to and including the last one that traded. */
+  /** Number of attempts up to and including the last attempt that traded. */
   settled: number;
   filled: Quantity;
   filledAmount: Money;

@@ -37,7 +37,7 @@ interface Append {
 }
 
 /**
- * Appends become durable in order: while the store processes one statement, the next appends wait, and then go
+ * Appends become durable in order. While the store processes one statement, the next appends wait, and are then sent
  * together. After an append that failed or was refused, the chain writes nothing more. If a response was lost, the next
  * owner reads whether the commit took effect.
  */

@@ -25,7 +25,7 @@ const residual = z.strictObject({
   left: amount,
 });
 
-/** Part of the status and of every command's answer: trades that may still happen, regardless of the command. */
+/** Part of the status and of the response to every command: trades that may still happen, regardless of the command. */
 export const openWork = {
   state: control,
   is_noted: z.boolean().describe('The journal knows the state'),

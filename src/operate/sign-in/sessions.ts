@@ -27,7 +27,7 @@ export interface NewSession extends UsedToken {
   readonly isSecure: boolean;
 }
 
-/** What lists show of a session. */
+/** The data of a session that lists show. */
 export interface ShownSession {
   readonly session: string;
   readonly name: string;

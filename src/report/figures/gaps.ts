@@ -6,7 +6,7 @@ import type { PriceColumns } from './prices.ts';
 export interface Gaps {
   readonly gaps: number;
   readonly missingBars: number;
-  /** Longest time from the end of a bar to the start of the next, ms, and when that bar ended. */
+  /** Longest time between the end of a bar and the start of the next, in ms, and the time at which the first of these bars ended. */
   readonly longestMs: number;
   readonly longestAt: Instant | undefined;
 }

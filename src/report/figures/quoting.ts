@@ -100,7 +100,7 @@ export function quotingOf(attempts: readonly AttemptFacts[]): Quoting {
   };
 }
 
-/** Whether an order left: its quote was recorded, or the venue reported its outcome. */
+/** Whether an order left, which is so if its quote was recorded or the venue reported its outcome. */
 const hasLeft = ({ quote, result }: AttemptFacts): boolean =>
   quote !== undefined || result === 'filled' || result === 'rejected';
 

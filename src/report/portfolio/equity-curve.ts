@@ -82,7 +82,7 @@ export interface EquityPoints {
   readonly weights: Float64Array;
 }
 
-/** Maximum number of points: more than a chart or a year of days needs. */
+/** Maximum number of points, which is more than a chart or a year of days needs. */
 const POINTS_MAX = 2_000;
 const YEAR_DAYS = 365.25;
 

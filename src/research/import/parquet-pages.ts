@@ -1,9 +1,9 @@
 import type { FileMetaData } from 'hyparquet';
 
 /**
- * Compares the page headers of a Parquet file with its column metadata before anything is decoded: a decoder allocates
- * memory for as many values as a page claims, and a flipped bit can claim millions. Source: parquet.thrift and the
- * compact protocol of Thrift, read 2026-11-23.
+ * Compares the page headers of a Parquet file with its column metadata before anything is decoded, because a decoder
+ * allocates memory for as many values as a page claims, and a flipped bit can claim millions. Source: parquet.thrift
+ * and the compact protocol of Thrift, read 2026-11-23.
  *
  * @throws Error with a message; RangeError if a header points outside of the file.
  */

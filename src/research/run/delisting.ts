@@ -5,7 +5,7 @@ import type { Clock, VenuePort } from '../../engine/ports.ts';
 import { knownAt } from '../tape/tape.ts';
 import type { Tape } from '../tape/tape.ts';
 
-/** Treatment of an asset whose prices end before the window: sold at its last price, or kept at that price. */
+/** Treatment of an asset whose prices end before the window: it is sold at its last price, or kept at that price. */
 export type Delisting = 'liquidate' | 'freeze';
 
 /** Returns when the last price of a tape is known. */
@@ -18,7 +18,7 @@ export const delistedTape = (tape: Tape): Tape =>
 export interface Closing {
   readonly clock: Clock;
   readonly tapes: readonly Tape[];
-  /** How long an asset can be sold at the last price of a tape, ms; 0: not at all. */
+  /** How long an asset can be sold at the last price of a tape, in ms; 0: it cannot be sold. */
   readonly sellsForMs: (tape: Tape) => number;
 }
 

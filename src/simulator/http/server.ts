@@ -232,7 +232,7 @@ class Desk {
 
   /**
    * Sends the responses of one event-loop turn together, after the last request of that turn. The client then wakes
-   * once instead of once per response, because waking costs more than the processing itself.
+   * only once, not once per response. Waking costs more than the processing itself.
    */
   private leave(response: ServerResponse, answer: Answer): void {
     this.leaving.push({ response, answer });

@@ -30,7 +30,7 @@ export interface SyncPace {
 }
 /** A quarter of a second longer than the rate limit, because the client and the venue measure from different instants. */
 const SPEC_PACE: SyncPace = { gapMs: 10_250, pageRows: 1_000 };
-/** Period that every run reads again: pending withdrawals and deposits change, and the venue may book rows late. */
+/** Period that every run reads again, because pending withdrawals and deposits change, and the venue may book rows late. */
 const OVERLAP_MS = 30 * DAY_MS;
 /** Maximum number of waits for the rate limit. A daemon that reads the same route competes for it. */
 const RATE_LIMITED_MAX = 12;

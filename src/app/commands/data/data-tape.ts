@@ -72,7 +72,7 @@ export async function dataInfo(files: readonly string[], options: ReadOptions, i
   return 0;
 }
 
-/** Placeholder for a pair: a file can be described without one. */
+/** Placeholder for a pair, because a file can be described without one. */
 const ANY_PAIR = 'notsaid';
 
 export interface GenerateCommand {

@@ -23,7 +23,7 @@ export interface TurnOptions extends SteerOptions {
   readonly strategy?: string | undefined;
   /** Name of a strategy, pair or parent, whichever the desk knows. */
   readonly what?: string | undefined;
-  /** For a pause of the whole desk: the pause ends automatically after this duration, ISO 8601. */
+  /** For a pause of the whole desk: duration after which the pause ends automatically, ISO 8601. */
   readonly for?: string | undefined;
 }
 

@@ -51,7 +51,7 @@ export class Hibernation {
     return noted.idleSince !== undefined && now - noted.idleSince >= IDLE_FOR_MS;
   }
 
-  /** Returns whether a desk may start now: a first start waits while too many desks are starting. */
+  /** Returns whether a desk may start now. A first start waits while too many desks are starting. */
   mayStart({ head }: Pick<StoredDesk, 'head'>, starting: number): boolean {
     return this.#forMs === undefined || head.seq > 0 || starting < FIRST_STARTS_MAX;
   }

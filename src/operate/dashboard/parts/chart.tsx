@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 
-/** A mark in the chart. `at`: Unix seconds. A slot has no price: it appears as a line from top to bottom. */
+/** A mark in the chart. `at`: Unix seconds. A slot has no price, so it appears as a line from top to bottom. */
 export interface Mark {
   readonly at: number;
   readonly price?: number;

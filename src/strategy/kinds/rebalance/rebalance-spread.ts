@@ -22,7 +22,7 @@ import { jitterField } from '../../sliced/tactic-fields.ts';
 import { ended, turnOf, turnUnderWay } from './rebalance-legs.ts';
 import type { Due, Leg, Spread, TurnSizing } from './rebalance-legs.ts';
 
-/** The most orders that the controls allow a parent without a plan of its own. */
+/** Largest number of orders that the controls allow for a parent without a plan of its own. */
 const SLICES_MAX = 50;
 
 /** How the trades of a rebalancing are spread over time. */
