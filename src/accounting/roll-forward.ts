@@ -186,7 +186,7 @@ function needed(currency: string, at: Instant, { valueAt }: RollForwardOptions):
   if (found === undefined)
     throw new OperatorError(
       'data',
-      `no price of ${currency} at ${isoOf(at)} or in the day before: add one to the prices`,
+      `no price for ${currency} at ${isoOf(at)} or in the day before: add one to the prices`,
     );
   return found;
 }

@@ -400,7 +400,7 @@ export class Subledger {
     if (isAboveZero(left))
       throw new OperatorError(
         'data',
-        `${id}: ${text(quantity)} ${currency} leave, and the books hold ${text(left)} less: add earlier holdings under opening`,
+        `${id}: ${text(quantity)} ${currency} leave, but the books hold ${text(left)} less than that: add earlier holdings under opening`,
       );
     this.#flow(currency, { quantity: negate(quantity), cost: negate(paid) }, true);
     this.#post(draft, 'withdrawals', paid);
@@ -507,7 +507,7 @@ export class Subledger {
     if (price === undefined)
       throw new OperatorError(
         'data',
-        `no price of ${currency} at ${isoOf(at)} or in the day before: add one to the prices`,
+        `no price for ${currency} at ${isoOf(at)} or in the day before: add one to the prices`,
       );
     return cost(price, quantity);
   }

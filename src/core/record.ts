@@ -56,7 +56,7 @@ export interface StartedRecord {
   readonly config_hash: string;
   /** Hash of origin and token, because a journal belongs to one account. */
   readonly account: string;
-  /** The limits of the desk, by the config's names. Omitted: not recorded. */
+  /** The desk's limits, under their names in the config. Omitted: not recorded. */
   readonly limits?: LimitTexts | undefined;
   /** Lifting a halt and raising a limit require two people. */
   readonly four_eyes?: boolean | undefined;

@@ -58,7 +58,7 @@ export interface TestIntent {
   readonly number: number;
   readonly pair: string;
   readonly side: Side;
-  /** In base currency where the document declares `total_quantity`, else `notional`. */
+  /** In base currency if the document declares `total_quantity`; otherwise, `notional` states the size. */
   readonly quantity?: string;
   readonly notional?: string;
   readonly limit?: string;

@@ -74,6 +74,6 @@ describe('the roll-forward of fair values', () => {
     const entries = [
       ...books.book(buy({ on: 0, id: 'a', pair: ['sol', 'usd'], quantity: '1', amount: '1' })),
     ];
-    expect(() => rollForward(entries, options)).toThrow('no price of sol at 2026-01-11T00:00:00.000Z');
+    expect(() => rollForward(entries, options)).toThrow('no price for sol at 2026-01-11T00:00:00.000Z');
   });
 });

@@ -133,10 +133,10 @@ describe('the subledger', () => {
   it('refuses what it has no price for, and a withdrawal of more than it holds', () => {
     const books = aSubledger({ priceAt: () => undefined });
     expect(() => books.book(movement('deposit', { on: 0, id: 'd', currency: 'sol', units: '1' }))).toThrow(
-      'no price of sol at 2026-01-01T00:00:00.000Z or in the day before: add one to the prices',
+      'no price for sol at 2026-01-01T00:00:00.000Z or in the day before: add one to the prices',
     );
     expect(() => books.book(movement('withdrawal', { on: 1, id: 'w', currency: 'btc', units: '1' }))).toThrow(
-      /w: 1 btc leave, and the books hold 1 less: add earlier holdings under opening/u,
+      /w: 1 btc leave, but the books hold 1 less than that: add earlier holdings under opening/u,
     );
   });
 });

@@ -103,7 +103,7 @@ describe('tranche twin', () => {
     writeFileSync(join(cwd, 'large.yaml'), larger);
     const { out: said } = await twin(cwd, '--candidate', 'large.yaml', ...DATA);
     expect(said).toMatch(
-      /warning: \d+ requests are answered by the model: live requested smaller sizes at that time/u,
+      /warning: \d+ requests use responses from the model: live requested smaller sizes at that time/u,
     );
     writeFileSync(join(cwd, 'bad.yaml'), 'id: buy\nkind: twpa\n');
     expect(await twin(cwd, '--candidate', 'bad.yaml')).toMatchObject({ code: 78, err: expect.stringContaining('twap') as string }); // prettier-ignore

@@ -66,7 +66,7 @@ describe('a strict venue', () => {
       'GET /v1/currency',
       undefined,
       ['accept: text/html'],
-      '406 only JSON answers are available',
+      '406 only JSON responses are available',
     ],
     [
       'a body with GET',
@@ -90,7 +90,7 @@ describe('a strict venue', () => {
       `GET /v1/orders/${'9'.repeat(5_000)}`,
       undefined,
       [],
-      '414 the address is too long',
+      '414 the URL is too long',
     ],
     [
       'an expectation',

@@ -31,7 +31,7 @@ export async function askStore(
     );
   if (name === undefined) throw new OperatorError('usage', 'name the desk with --desk');
   const { connectionString, desk } = readPostgresUrl(withDesk(url, name));
-  if (desk !== name) throw new OperatorError('usage', 'the URL of a store names no desk: use --desk');
+  if (desk !== name) throw new OperatorError('usage', 'the URL of a store must not name a desk: use --desk');
   const session = new StoreSession(connectionString);
   try {
     if (body === undefined) return { status: 200, body: await readOf(session, desk, path) };

@@ -27,7 +27,7 @@ export function readDeskFiles(config: string, others: readonly string[]): DeskFi
   if (bytes > BYTES_MAX)
     throw new OperatorError(
       'config',
-      `the files of a desk are ${bytes} bytes together, at most ${BYTES_MAX} are kept`,
+      `the files of a desk have ${bytes} bytes in total; at most ${BYTES_MAX} are stored`,
     );
   return { config: relative(root, resolve(config)), texts };
 }

@@ -40,7 +40,7 @@ async function withStore<T>(url: string, use: (store: FleetStore) => Promise<T>)
 /** Stores the config and strategies of a desk as its next version. Returns the exit code: 0, 75, or 78 as `validate` does. */
 export async function fleetPut(desk: string, options: PutOptions, io: CommandIo): Promise<number> {
   const { desk: checked } = readPostgresUrl(withDesk(options.store, desk));
-  if (checked !== desk) throw new OperatorError('usage', 'the URL of a fleet names no desk');
+  if (checked !== desk) throw new OperatorError('usage', 'the URL of a fleet must not name a desk');
   const code = validate({ config: options.config }, io);
   if (code !== 0) return code;
   const settings = { env: io.env, cwd: io.cwd, now: io.now };

@@ -19,7 +19,10 @@ import { takeLock } from '../../journal/sqlite/lock.ts';
 import { notWritten } from '../research/parquet.ts';
 import type { SweepOutcome } from './sweep-run.ts';
 
-/** Everything that the results in a folder depend on, by name: hashes and settings. If one of them differs, it is another sweep. */
+/**
+ * Everything that the results in a folder depend on, by name: hashes and settings. If one of them differs, the folder
+ * belongs to another sweep.
+ */
 export type SweepInputs = Readonly<Record<string, string>>;
 
 /** Results of a sweep on disk, open in one process at a time. */

@@ -48,7 +48,7 @@ export const limitNames: ReadonlySet<string> = new Set(Object.values(LIMITS).map
 const PAIR_LIMITS = new Set(['max_order_quantity', 'max_pair_day_notional']);
 const DIRECTIONS = new Map<string, Loosens>(Object.values(LIMITS));
 
-/** The limits as the journal stores them: by the config's names, one entry per pair or currency. */
+/** The limits as the journal stores them: under their names in the config, one entry per pair or currency. */
 export function limitTexts(limits: Limits): LimitTexts {
   const texts: Record<string, string> = {};
   const put = (name: string, written: string | undefined): void => {

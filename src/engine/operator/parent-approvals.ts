@@ -229,5 +229,5 @@ const sideIn = (document: unknown): string =>
     ? `${document.side} `
     : '';
 
-/** Limits how many prices are requested from the venue simultaneously. */
+/** Largest number of prices that are requested from the venue simultaneously. */
 const ASKED_AT_ONCE = 4;

@@ -216,7 +216,7 @@ function pauseRecord(
   return [{ kind: 'control', state: 'paused', by: 'tranche', why }];
 }
 
-/** Less than one unit of the currency's precision is left, because an amount that is filled by quantity cannot be reached exactly. */
+/** Whether less than one unit of the currency's precision is left. An amount that is filled by quantity cannot be reached exactly. */
 function isDust(desk: RecordContext, slice: Traded): boolean {
   const left = leftOfSlice(slice);
   const { basePrecision, quotePrecision } = desk.instruments.precisions(slice.intent.pair);

@@ -246,7 +246,7 @@ export class PostgresStore implements RecordStore {
             }
             throw new PostgresFault({
               code: '23505',
-              message: 'other records stand in the place of these, or those before them are missing',
+              message: 'other records are stored in place of these, or the records before them are missing',
             });
           }),
         );

@@ -18,7 +18,7 @@ export interface PeopleOptions {
   readonly admit: Admit;
 }
 
-/** Adds the routes for people and their invitations, and for sessions and their end. */
+/** Adds the routes for people and their invitations, and the routes that list and end sessions. */
 export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admit }: PeopleOptions): void {
   const { people, sessions, invitations } = signIn;
   const commanded = (request: FastifyRequest, needed: Role): Caller => {

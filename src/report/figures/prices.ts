@@ -18,7 +18,10 @@ export interface PriceColumns {
   readonly volume: Float64Array;
   /** SHA-256 of the columns, hex. */
   readonly hash: string;
-  /** Rows of a column from the first up to, but excluding, the second, if a part can be read separately. */
+  /**
+   * Returns the rows of a column from the first index up to, but excluding, the second. Present if parts of the tape
+   * can be read separately.
+   */
   readonly part?:
     ((column: 'high' | 'low' | 'volume', from: number, until: number) => Float64Array) | undefined;
   /** Whether the last price remains valid, as for a delisted pair. */

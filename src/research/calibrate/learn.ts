@@ -94,7 +94,7 @@ function fitLatency({ asks }: Asked): readonly Learnt[] {
   ]; // prettier-ignore
 }
 
-const DRY = 'in a dry run the desk answers its orders itself';
+const DRY = 'in a dry run, the desk itself simulates orders';
 
 /**
  * Estimates the fee rate. A fee that is rounded up bounds the rate, which is at most the paid rate, and more than the

@@ -75,7 +75,7 @@ export function candidateReport(
     modelled,
     warnings: [
       ...(['pair_and_side', 'time', 'size'] as const).flatMap((why) =>
-        unasked[why] === 0 ? [] : [`${unasked[why]} requests are answered by the model: ${WARNINGS[why]}`],
+        unasked[why] === 0 ? [] : [`${unasked[why]} requests use responses from the model: ${WARNINGS[why]}`],
       ),
       ...(live.slices === 0
         ? [`live ran no slice of ${source.id}: the difference is the whole result of the candidate`]

@@ -101,7 +101,7 @@ export const CAUSES: Readonly<Record<Cause | 'rest', string>> = {
   sizing: 'deposits and withdrawals, which reduced or increased sizes',
   latency: 'quotes and orders took more or less time than in the model',
   quote: 'the venue quoted other prices, or did not quote',
-  last_look: 'the venue turned orders down, or the model did',
+  last_look: 'the venue or the model refused orders',
   doubt: 'outcomes of orders were unknown until the account proved them',
   rest: 'differences that none of the causes above explains',
 };

@@ -10,9 +10,9 @@ export const refused = {
   malformed: (why: string): Refusal => refusal(400, `invalid request: ${why}`),
   timeout: (): Refusal => refusal(408, 'the request took too long to arrive'),
   method: (): Refusal => refusal(405, 'method not allowed'),
-  accept: (): Refusal => refusal(406, 'only JSON answers are available'),
+  accept: (): Refusal => refusal(406, 'only JSON responses are available'),
   body: (): Refusal => refusal(413, 'the body is too large'),
-  address: (): Refusal => refusal(414, 'the address is too long'),
+  address: (): Refusal => refusal(414, 'the URL is too long'),
   type: (): Refusal => refusal(415, 'only application/json is accepted'),
   expectation: (): Refusal => refusal(417, 'only the expectation 100-continue is supported'),
   /** The response to too many connections of an address is not documented. */

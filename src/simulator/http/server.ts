@@ -22,7 +22,7 @@ import { lenientBody, strictProblem } from './strict-request.ts';
 
 /** A request as received. */
 export interface RequestSeen {
-  /** When the request head had arrived. */
+  /** When the request head arrived. */
   readonly at: Monotonic;
   readonly method: string;
   /** Path of the route, such as `/v1/orders/:id`; empty if there is no such route. */

@@ -127,7 +127,7 @@ describe('tranche accounting', () => {
     [{ prices: 'at,currency,price,source\n2026-12-01T00:00:00Z,btc,0,x\n' }, ['balances'], 65, 'prices.csv:2: expected a price above zero, got "0"'],
     [{ prices: 'at,currency,price,source\n2026-12-01T00:00:00Z,btc,1\n' }, ['balances'], 65, 'prices.csv:2: expected 4 cells'],
     [{}, ['roll-forward', '--from', '2026-12-02T00:00:00Z', '--until', '2026-12-01T00:00:00Z'], 64, '--until must be after --from'],
-    [{}, ['roll-forward', '--from', '2026-12-01T00:00:00Z', '--until', '2027-12-01T00:00:00Z'], 65, 'no price of btc at 2027-12-01'],
+    [{}, ['roll-forward', '--from', '2026-12-01T00:00:00Z', '--until', '2027-12-01T00:00:00Z'], 65, 'no price for btc at 2027-12-01'],
     [{}, ['export', '--format', 'parquet'], 64, 'name the output file with --out FILE'],
     [{}, ['export', '--format', 'beancount', '--from', '2026-12-01T00:00:00Z'], 64, 'needs all entries'],
   ] as const)('says what is wrong and how to correct it: %o %o', async (desk, line, code, says) => {

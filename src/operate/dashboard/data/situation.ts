@@ -14,7 +14,7 @@ export interface Situation {
 interface Known {
   readonly status: Status | undefined;
   readonly isLost: boolean;
-  /** Seconds since the last news from the desk. */
+  /** Seconds since the last message from the desk. */
   readonly silenceS: number;
   /** Active alerts, with what to do; most urgent first. */
   readonly alerts: readonly Alert[];
