@@ -163,7 +163,7 @@ interface OpenLot {
   cost: Money;
 }
 
-/** Number of taken lots at the head of the array from which the array is trimmed, once they are most of it. */
+/** Number of taken lots at the head of the array from which on the array is trimmed, once they make up most of it. */
 const HEAD_MAX = 1_024;
 
 /** The open lots of one currency, all long or all short. */

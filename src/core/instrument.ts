@@ -17,7 +17,7 @@ export interface Instrument {
 export interface Minimum {
   readonly quantity?: Quantity | undefined;
   readonly notional?: Money | undefined;
-  /** Quantities are multiples of it: a power of ten, at most 1. Default: the decimals of the currency. */
+  /** Quantities are multiples of this power of ten, which is at most 1. Default: the decimals of the currency. */
   readonly lot?: Quantity | undefined;
 }
 

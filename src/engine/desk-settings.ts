@@ -100,7 +100,7 @@ export interface DeskSettings {
     readonly trustRefusals: boolean;
     /** Longest life of a quote that is executed; also assumed for quotes whose life is unknown. */
     readonly lifeMaxMs: number;
-    /** `same_quote`: the desk may resend an unanswered order, byte for byte, during the life of its quote. */
+    /** `same_quote`: the desk may resend an order without a response, byte for byte, during the life of its quote. */
     readonly resend: 'same_quote' | 'never';
   };
   /** Longest wait for the response to an order. */

@@ -198,7 +198,7 @@ export interface CommandAnswer {
   readonly facts?: object | undefined;
 }
 
-/** Scope of a pause: one parent, one pair or one strategy; with none of them, the desk. */
+/** Scope of a pause: one parent, one pair or one strategy. Without any of these, it is the whole desk. */
 export interface Scope {
   readonly parent?: string | undefined;
   readonly pair?: string | undefined;

@@ -7,9 +7,9 @@ import type { Journal } from './journal.ts';
 import { selected } from './record-query.ts';
 
 /**
- * An in-memory journal that checks, encodes and hashes its records on demand. Backtests use it: a sweep runs thousands
- * of them, and their figures need no hashes. Hashing each record immediately would make a backtest of hourly buys 1.4
- * times slower. Texts and hashes equal those of every other journal.
+ * An in-memory journal that checks, encodes and hashes its records on demand. Backtests use it, because a sweep runs
+ * thousands of them and their figures need no hashes. Hashing each record immediately would make a backtest of hourly
+ * buys 1.4 times slower. Texts and hashes equal those of every other journal.
  *
  * Records must not change after their append, because their text is created later. Bodies are `readonly` to their last
  * member and hold nothing that a user's module can reach; tests freeze them. A body that is not a record is detected on

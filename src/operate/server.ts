@@ -24,7 +24,7 @@ export interface OperateOptions {
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
   /** Why the daemon is not ready to trade; empty if it is. */
   readonly ready: () => readonly string[];
-  /** Values of the `Host` header to accept besides the loopback names, as in `tranche.internal:8321`. */
+  /** Values of the `Host` header to accept in addition to the loopback names, as in `tranche.internal:8321`. */
   readonly hosts?: readonly string[] | undefined;
   /** Addresses of reverse proxies, whose `X-Forwarded-For` names the sender. Omitted: that header is ignored. */
   readonly proxies?: readonly string[] | undefined;

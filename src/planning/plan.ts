@@ -32,8 +32,8 @@ export interface PlannedSlice {
 }
 
 /**
- * The trades that a strategy would decide on the current account and prices, or why it would trade nothing, or what
- * is missing for the estimate.
+ * The trades that a strategy would decide based on the current account and prices, or why it would trade nothing, or
+ * what the estimate lacks.
  */
 export type Estimate =
   | { readonly slices: readonly PlannedSlice[]; readonly why?: string | undefined }

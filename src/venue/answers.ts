@@ -20,7 +20,7 @@ export interface ReaderOptions {
 type Failure = Exclude<QuoteAnswer, { readonly kind: 'quote' }>;
 type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly answer: Failure };
 
-/** Parses replies into answers. */
+/** Parses replies into responses. */
 export interface Reader {
   quote(reply: Reply): QuoteAnswer;
   order(reply: Reply): OrderAnswer;

@@ -183,7 +183,7 @@ export type Send = (outgoing: Outgoing, request: Exchange, call: Call) => void;
 /** `VenueHttp.exchange` over any transport: applies the allow-list, the headers and the time limits. */
 export function exchanges(
   options: Pick<HttpOptions, 'token' | 'clock' | 'version' | 'routes' | 'mayMoveMoney'> & {
-    /** The scheduler on which answers are delivered. */
+    /** The scheduler on which responses are delivered. */
     readonly answerIn?: Turns;
   },
   clean: VenueHttp['clean'],

@@ -184,7 +184,7 @@ export const fundingRatesSchema = z.record(z.string(), fundingRateSchema);
 
 /** A row that cannot be read. It does not affect the other rows. */
 const unreadable = z.unknown().transform(() => undefined);
-/** The rates of the same answer. The rate of a row that cannot be read is `undefined` (unknown). */
+/** The rates in the same response. The rate of a row that cannot be read is `undefined` (unknown). */
 export const readableRatesSchema = z.record(z.string(), fundingRateSchema.or(unreadable));
 
 /** Accepts both spellings of the last mode. */

@@ -84,7 +84,7 @@ export interface VenueRoute {
   readonly operator?: true | undefined;
   /** Whether a request that fails after its first byte may have moved money. Such errors have `applied: 'unknown'`. */
   readonly movesMoney?: true | undefined;
-  /** Largest answer that a client reads, in bytes; default: 64 KiB. */
+  /** Largest response that a client reads, in bytes; default: 64 KiB. */
   readonly answerBytes?: number | undefined;
 }
 

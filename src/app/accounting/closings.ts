@@ -68,7 +68,7 @@ function checkSettings(
 export const differencesOf = (numbers: readonly number[]): readonly number[] =>
   numbers.map((number, n) => number - (n === 0 ? 0 : (numbers[n - 1] ?? 0)));
 
-/** Returns the numbers of a record from their differences. */
+/** Returns the numbers that a record stores as differences. */
 export function numbersOf(differences: readonly number[]): readonly number[] {
   let last = 0;
   return differences.map((difference) => (last += difference));

@@ -34,7 +34,7 @@ export function addData(
   if (recording !== undefined) addRecord(data, done, recording);
 }
 
-/** The parts of the process that a recording needs besides files: signals and the config's location. */
+/** The parts of the process that a recording needs in addition to files: signals and the config's location. */
 export interface Recording {
   readonly io: RunIo;
   readonly config: () => Option<'--config <file>', undefined, string>;

@@ -39,7 +39,7 @@ export interface PlanOptions extends FactOptions {
   readonly ics?: string | undefined;
 }
 
-/** Access to the process that `plan` needs besides files and variables. */
+/** Access to the process that `plan` needs in addition to files and variables. */
 export interface PlanIo extends CommandIo {
   /** Removes a secret from the variables of this process and from everything that it prints. */
   readonly forget?: ((secret: Secret | undefined) => void) | undefined;

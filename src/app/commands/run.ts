@@ -36,7 +36,7 @@ export interface RunCommandOptions {
   readonly accountChanged?: string | undefined;
 }
 
-/** Access to the process that `run` needs besides files and variables. */
+/** Access to the process that `run` needs in addition to files and variables. */
 export interface RunIo extends CommandIo, ProcessFacts {
   readonly stderr: Screen;
   /** Calls `listener` for SIGTERM, SIGINT, SIGHUP and SIGUSR2. Returns a function that removes it. */

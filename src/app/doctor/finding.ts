@@ -5,7 +5,7 @@ import type { ExitName } from '../../core/errors.ts';
 export interface Finding {
   /** Name of the check, stable for scripts. */
   readonly check: string;
-  /** `skipped`: the check could not be made; the text says why. */
+  /** `skipped`: the check could not be performed; the text states why. */
   readonly verdict: 'ok' | 'warn' | 'fail' | 'skipped';
   readonly says: string;
   /** The file, folder or URL that was checked. */

@@ -108,7 +108,7 @@ export class CommandStore {
 
   /**
    * Records the response of the owner that started the command. No owner takes a halt with `begin`: the first owner to
-   * answer ends it.
+   * respond ends it.
    */
   async end(
     id: number,

@@ -6,7 +6,7 @@ import type { Out } from '../commands/io.ts';
 import { version } from '../version.ts';
 import type { Tool } from './mcp-tools.ts';
 
-/** Supported versions of the Model Context Protocol, the newest last; the methods below are the same in all of them. */
+/** Supported versions of the Model Context Protocol, the newest last. The methods below are the same in all versions. */
 const PROTOCOLS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
 /** Longest text of a response, in characters, because clients have a limited context. */
 const TEXT_MAX = 200_000;

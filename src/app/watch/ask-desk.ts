@@ -6,7 +6,7 @@ import type { DeskStatus, Probe } from '../../operate/watchman/probe.ts';
 import type { WatchedDesk } from './watch-config.ts';
 
 const ANSWER_MS = 10_000;
-/** Largest answer: the status of a desk with a thousand strategies is long. */
+/** Largest response, because the status of a desk with a thousand strategies is long. */
 const BYTES_MAX = 8 * 1024 * 1024;
 
 export interface DeskAsker {

@@ -85,7 +85,7 @@ export const defaultWithinMs = (kind: RequestKind): number => (isShort(kind) ? S
 /** Kinds that files can request without a person. */
 const FROM_FILES: ReadonlySet<RequestKind> = new Set(['parent', 'strategy']);
 
-/** Whether a request needs one more person than its rule says. */
+/** Whether a request needs one more person than its rule states. */
 export const isOneMore = (
   { unknown_asker: unknown }: ApprovalPolicy,
   { by, kind }: Pick<PolicyQuestion, 'by' | 'kind'>,

@@ -30,7 +30,7 @@ export type QuoteMeaning =
   | { readonly means: 'smaller'; readonly usdMax: string; readonly usdAsked: string; readonly detail: string }
   /** Another request cannot succeed. */
   | { readonly means: 'never'; readonly reason: Reason; readonly detail: string }
-  /** The venue refused the token: the desk halts. */
+  /** The venue refused the token, so the desk halts. */
   | { readonly means: 'halt'; readonly reason: Reason; readonly detail: string };
 
 const TOO_LARGE =
@@ -219,6 +219,6 @@ function fillDifference(quote: Quote, order: Order): string | undefined {
   return undefined;
 }
 
-/** Price of a fill: amount per base unit, truncated to 18 decimals. For display only; never paid. */
+/** Price of a fill: amount per base unit, truncated to 18 decimals. This is a figure, not an amount that is paid. */
 export const fillPrice = (order: Order): Price =>
   isAboveZero(order.vwap) ? order.vwap : roundDown(priceOf(order.filledAmount, order.filled), 18);

@@ -85,7 +85,7 @@ export interface Trust {
   readonly refusals: boolean;
   /** How long the venue may take to book a trade, milliseconds. */
   readonly bookingMarginMs: number;
-  /** Whether an unanswered order is sent again on the same quote. */
+  /** Whether an order without a response is sent again on the same quote. */
   readonly resend: boolean;
 }
 
@@ -155,8 +155,8 @@ export const lastResendStart = (life: QuoteLife): Monotonic => after(life.lower,
 
 /**
  * Handles the response to one copy of an order. A refusal of the only copy ends the attempt after a read of the
- * account; a refusal of a later copy says nothing about earlier copies, which may have traded or may still be on their
- * way.
+ * account; a refusal of a later copy proves nothing about earlier copies, which may have traded or may still be on
+ * their way.
  */
 function ordered(
   from: Phase & { state: 'ordering' },

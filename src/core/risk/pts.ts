@@ -79,7 +79,7 @@ function creditFor(
   own: Quantity,
 ): { readonly credit: Quantity; readonly reason?: Reason } {
   const { use, creditLeft, outgoing } = question;
-  // Reducing a position with borrowed money is credit as well, which `never` forbids.
+  // Reducing a position with borrowed money is also credit, which `never` forbids.
   if (use === 'never') return { credit: ZERO, reason: 'pts_never' };
   const refusal = modeRefusal(question);
   const reducing = greatest(subtract(least(question.reducing, outgoing), own), ZERO);

@@ -54,8 +54,7 @@ function lookUp(desk: LookupContext, open: OpenAttempt): Observable<AttemptEnd> 
       // A read of the account may have shown the trade meanwhile.
       if (phase === undefined || !desk.state.attempts.has(intent.client_order_id)) return EMPTY;
       if (!isWhole(desk, open, order)) {
-        // It traded, so nothing may prove its absence any more; the account's rows will give its complete
-        // figures.
+        // It traded, so nothing may prove its absence any longer. The account's rows will give its complete figures.
         if (phase.proof.proves === 'nothing') return EMPTY;
         return of<AttemptEnd>({ end: 'doubt', intent, phase: certain(phase) });
       }

@@ -19,7 +19,7 @@ export interface PermitExchange {
   readonly used: readonly { readonly block: number; readonly agoMs: number }[];
   /** Blocks of permits that no request has used or will use. */
   readonly unused: readonly number[];
-  /** Blocks with requests that are still unanswered. */
+  /** Blocks with requests that still have no response. */
   readonly unanswered: readonly number[];
 }
 

@@ -11,7 +11,7 @@ export interface Window {
 export interface Place {
   readonly log: RateWindow;
   readonly sentAt: number;
-  /** When the place becomes free; Infinity while the request is unanswered. */
+  /** When the place becomes free; Infinity while the request has no response. */
   freeAt: number;
 }
 

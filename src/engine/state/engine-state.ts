@@ -311,7 +311,7 @@ export class EngineState {
     return false;
   }
 
-  /** Whether an order may be in flight whose answer is still awaited. */
+  /** Whether an order may be in flight whose response is still awaited. */
   hasFlights(): boolean {
     for (const open of this.attempts.values()) if (open.doubt === undefined) return true;
     return false;

@@ -22,7 +22,7 @@ export interface ReloadedSettings {
 export interface ReloadedChannels {
   /** Differences from the channels in use, by name: `ops changed`. */
   readonly changes: readonly string[];
-  /** A hash that changes with the content and reveals nothing of it, because webhook addresses are secrets. */
+  /** A hash that changes with the content but reveals nothing about it, because webhook URLs are secrets. */
   readonly subject: string;
   /** The channels as the journal records them, without secrets. */
   readonly settings?: ReloadedSettings | undefined;

@@ -60,7 +60,7 @@ const PARENTS_MAX = 5_000;
 /** Number of days kept. Fills of earlier days no longer count. */
 const DAYS_KEPT = 3;
 
-/** Reasons for answers that could not be used. */
+/** Reasons for responses that could not be used. */
 export const MALFORMED: ReadonlySet<Reason> = new Set<Reason>([
   'quote_invalid',
   'quote_mismatch',

@@ -119,7 +119,7 @@ function leave(armed: string, file: string): void {
   try {
     renameSync(armed, file);
   } catch {
-    // Somebody removed the prepared file. If there is disk space, a new file works as well.
+    // Somebody removed the prepared file. If there is disk space, a new file works equally well.
     closeSync(openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, FILE_MODE));
   }
 }

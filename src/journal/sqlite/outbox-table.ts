@@ -75,7 +75,7 @@ export function outboxTable(
   };
 }
 
-/** The waiting notices, also for a reader. A journal whose desk never notified anybody has no such tables. */
+/** Returns the waiting notices, even for a reader. A journal whose desk has never notified anybody has no such tables. */
 export function loadOutbox(db: DatabaseSync): ReturnType<OutboxPort['load']> {
   const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'outbox'").get() !== undefined;
   if (!isThere) return { rows: [], notes: new Map() };

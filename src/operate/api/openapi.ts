@@ -9,7 +9,7 @@ import type { SignInRoute } from '../sign-in/sign-in-schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The API as an OpenAPI 3.1 document, generated from the table of routes and the schemas of their answers. */
+/** The API as an OpenAPI 3.1 document, generated from the table of routes and the schemas of their responses. */
 export function openApi(version: string): Json {
   return {
     openapi: '3.1.0',

@@ -1,6 +1,6 @@
 import type { Role } from '../access.ts';
 
-/** One route of the API. Its query, body and answer are in `schemas.ts`, under the same path. */
+/** One route of the API. Its query, body and response are in `schemas.ts`, under the same path. */
 export interface ApiRoute {
   readonly method: 'GET' | 'POST';
   /** Lowest role that may call it. */

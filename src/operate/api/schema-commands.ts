@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { openWork } from './schema-desk.ts';
 import { amount, count, list, side } from './schema-parts.ts';
 
-/** Bodies of the commands, and their answer. `commands.ts` refuses every other field. */
+/** Bodies of the commands, and their response. `commands.ts` refuses every other field. */
 
 const text = z.string().min(1).max(500);
 const base = {

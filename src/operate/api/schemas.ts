@@ -8,7 +8,7 @@ import * as journal from './schema-journal.ts';
 import { moment, name, order, page, paging, severity, span } from './schema-parts.ts';
 import * as twin from './schema-twin.ts';
 
-/** The query, body and answer of a route. */
+/** The query, body and response of a route. */
 export interface RouteSchema {
   /** Parameters. Omitted: none. */
   readonly query?: z.ZodObject | undefined;

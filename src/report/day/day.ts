@@ -44,7 +44,7 @@ export interface Day {
     readonly records: Records;
   }[];
   readonly alerts: readonly AlertCount[];
-  /** Changes of the desk or a part of it: halts, pauses, reloads, approvals, people. */
+  /** Changes to the desk or a part of it: halts, pauses, reloads, approvals, people. */
   readonly actions: readonly Action[];
   readonly doubts: readonly Doubt[];
   /** Records of the starts of processes. */

@@ -20,7 +20,7 @@ import type { BootstrapFacts } from '../json/schema-bootstrap.ts';
 import { against, parentFigures } from './shortfall.ts';
 import type { ParentFigures, Shortfall } from './shortfall.ts';
 
-/** Input of a report besides the records. */
+/** Input of a report in addition to the records. */
 export interface ReportInput {
   /** Version of the program that creates the report. */
   readonly version: string;

@@ -7,8 +7,8 @@ import type { Markup, Piece } from './markup.ts';
 type Portfolio = Report['portfolios'][number];
 
 /**
- * A portfolio in tables: gains by asset, also without rebalancing, why it differs from its targets, other costs,
- * rebalancings, weights, and figures of the period.
+ * A portfolio in tables: gains by asset with and without rebalancing, the causes of its difference from its targets,
+ * results at other costs, rebalancings, weights, and figures of the period.
  */
 export const portfolioTables = (portfolio: Portfolio): Markup =>
   markup`${gains(portfolio)}${held(portfolio)}${gap(portfolio)}${otherCosts(portfolio)}${rebalancings(portfolio)}${weights(portfolio)}${overPeriod(portfolio)}`;

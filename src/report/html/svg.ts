@@ -197,7 +197,10 @@ function path({ shape = 'line', colour, points }: Line, { x, y }: Frame): Markup
   return markup`<path class="area c${colour}" d="${d}V${floor}H${one(x(first[0]))}Z" /><path class="line c${colour}" d="${d}" />`;
 }
 
-/** The visible points of each column of the picture, two units wide: the first, the lowest, the highest, the last. */
+/**
+ * The visible points: of each column of the picture, which is two units wide, the first, the lowest, the highest and
+ * the last point.
+ */
 function thinned(points: readonly Point[], x: (at: number) => number): readonly Point[] {
   if (points.length <= WIDTH) return points;
   const seen: Point[] = [];

@@ -19,7 +19,7 @@ export interface Ask {
    * independent of the venue's state.
    */
   readonly isFirst: boolean;
-  /** Whether the mode is `dry_run`, in which the desk itself answers orders. */
+  /** Whether the mode is `dry_run`, in which the desk itself simulates orders. */
   readonly isDry: boolean;
   /** The record of the quote, written when its order left. */
   quote?: { readonly at: Instant; readonly body: QuoteRecord };

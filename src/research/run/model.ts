@@ -19,8 +19,8 @@ import {
 } from '../../simulator/options/options-parts.ts';
 
 /**
- * Assumptions of a backtest about execution, because a tape shows trades, not what a dealer would have quoted for this
- * size at that instant. Everything here is an assumption, and every report prints all of it.
+ * Assumptions of a backtest about execution. A tape shows trades, not what a dealer would have quoted for this size at
+ * that instant, so everything here is an assumption, and every report prints all of it.
  */
 export type ExecutionModel = z.output<typeof modelSchema>;
 

@@ -57,7 +57,7 @@ export function openLarge(path: string): Found | undefined {
 }
 
 /**
- * Reads the columns that `openLarge` needs immediately, in another thread. Resolves in any case: `openLarge` reports
+ * Reads the columns that `openLarge` needs immediately, in another thread. Always resolves, because `openLarge` reports
  * what is wrong with the file.
  */
 export async function readAhead(path: string): Promise<void> {

@@ -23,7 +23,7 @@ export interface CandidateReport extends ComparisonHead {
   readonly difference_bps: string | undefined;
   /** The shares sum exactly to the difference. */
   readonly causes: readonly CauseShare[];
-  /** Number of slices of the candidate that the model quoted, because live has no answer for them. */
+  /** Number of slices of the candidate that the model quoted, because live has no response for them. */
   readonly modelled: number;
   readonly warnings: readonly string[];
   readonly notes: readonly string[];

@@ -66,7 +66,7 @@ export const LIMIT_MAX = 1_000;
 
 /**
  * The simulated venue as a state machine without I/O or a clock. The caller passes the time to every call, and all
- * randomness comes from one seeded generator, so the same calls give the same answers.
+ * randomness comes from one seeded generator, so the same calls give the same responses.
  *
  * `now` is real time, in ms; it must not go back. The market behind the prices has its own, faster time.
  */

@@ -106,7 +106,7 @@ export function venueServer(setup: ServerSetup): VenueServer {
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: true,
-      // Rejected with the same kind of answer as other invalid requests.
+      // Rejected with the same kind of response as other invalid requests.
       requireHostHeader: false,
       // Other upgrades, such as the HTTP/2 upgrade that some clients offer with every request, are ignored, as HTTP allows.
       shouldUpgradeCallback: ({ url, headers }) =>

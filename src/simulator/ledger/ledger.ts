@@ -10,7 +10,7 @@ import type { Booked, Filled, Swap, Trade } from '../exchange/fills.ts';
 import { DONE, Leg, UNIT_PRICE } from './leg.ts';
 import type { LedgerRow, Optional } from './leg.ts';
 
-/** Fields of a deposit, withdrawal, credit or charge besides its amounts. */
+/** Fields of a deposit, withdrawal, credit or charge other than its amounts. */
 export type Remarks = Optional<
   Pick<TransactionDetail, 'accountTransactionId' | 'memo' | 'description' | 'txHash' | 'addedBy'>
 >;

@@ -21,7 +21,7 @@ export type FeedMessage =
   | ({ readonly kind: 'unreadable'; readonly why: string } & FeedStamp);
 
 export interface FeedStamp {
-  /** Number of the message among all messages of one connection (answers and data), from 1; `undefined` when it has none. */
+  /** Number of the message among all messages of one connection (responses and data), from 1; `undefined` when it has none. */
   readonly sequence: number | undefined;
   /** When the venue claims to have sent the message. Not to be used for decisions. */
   readonly sentAt: Instant | undefined;

@@ -12,7 +12,7 @@ export interface HaltOptions extends SteerOptions {
 }
 
 /**
- * Halts the desk in three ways: by a file beside the journal, by a signal, then by the API, whose answer lists the
+ * Halts the desk in three ways: by a file beside the journal, by a signal, then by the API, whose response lists the
  * orders in flight. The first two need neither the network nor an API that responds. Without a daemon, the file halts
  * the next start.
  *

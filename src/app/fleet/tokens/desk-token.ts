@@ -93,7 +93,7 @@ export class DeskToken implements TokenKeeper {
     const sealed = sealToken(next, place, this.#options.key);
     if (!(await store.write({ ...place, sealed, epoch, why: 'replaced' }))) {
       const stored = await store.read(desk);
-      // The store may already have this token, from an earlier attempt whose answer was lost.
+      // The store may already have this token, from an earlier attempt whose response was lost.
       if (stored?.version !== place.version || this.#opened(stored).token.reveal() !== token.reveal())
         throw new OperatorError('again', 'another owner has the desk, or a person replaced its token');
     }

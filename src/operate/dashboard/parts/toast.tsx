@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 const told = signal<{ readonly text: string; readonly id: number } | undefined>(undefined);
 const SHOWN_MS = 8_000;
 
-/** Shows the result of an action, also to a screen reader. */
+/** Shows the result of an action, including to screen readers. */
 export function announce(text: string): void {
   const id = (told.peek()?.id ?? 0) + 1;
   told.value = { text, id };
