@@ -159,7 +159,7 @@ export const quantityDown = (amount: Money, each: Price, precision: number): Qua
 export const quantityUp = (amount: Money, each: Price, precision: number): Quantity =>
   roundUp(amount.div(each) as Quantity, precision);
 
-/** The price that makes `of` cost `amount`. 80 digits. */
+/** The price at which `of` costs `amount`, with 80 digits. */
 export const priceOf = (amount: Money, of: Quantity): Price => amount.div(of) as Price;
 
 /** The same price, rounded to `precision` decimals, halves to even. */

@@ -231,7 +231,7 @@ export class PostgresStore implements RecordStore {
     }
   }
 
-  /** Existing records are counted afterwards, because records never change. */
+  /** Records that already exist are counted afterwards. They cannot have changed, because records never change. */
   #insertAgain(values: readonly Parameter[], count: number): Observable<boolean> {
     const added = this.#session.ask({ text: INSERT_MISSING, values });
     const equal = this.#session.ask({ text: COUNT_EQUAL, values });
