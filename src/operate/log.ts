@@ -172,7 +172,7 @@ export function cleaner(secrets: readonly LogSecret[]): (line: string) => string
 /** Replaces a line that contains a secret in encoded form. */
 const UNCLEAN = '{"level":"error","msg":"[redacted]: a line that contained an encoded secret"}\n';
 
-/** The file may have been moved or removed: writing continues to the old one until it is reopened. */
+/** Renames the log file, which may have been moved or removed already. Writes still go to the renamed file until the log is reopened. */
 function putAside(file: string): void {
   try {
     renameSync(file, `${file}.1`);

@@ -46,11 +46,11 @@ export interface Metrics extends Omit<Observer, 'warn' | 'alert' | 'kept'> {
   portfolioValue(usd: number | undefined): void;
   /** Weight minus target weight. */
   portfolioDrift(strategy: string, currency: string, drift: number): void;
-  /** Number of requests that wait for people, by kind: all kinds that have any. */
+  /** Number of requests that wait for people, by kind; only kinds with at least one such request. */
   approvals(open: ReadonlyMap<string, number>): void;
   /** Removes the drifts; after this call, all current ones are reported again. */
   forgetDrifts(): void;
-  /** An answer of the venue had `count` fields that we do not know. */
+  /** A response of the venue contained `count` unknown fields. */
   extraFields(resource: string, count: number): void;
   /** State of the notification channels. */
   channels(figures: readonly ChannelFigures[]): void;

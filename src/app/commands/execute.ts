@@ -29,9 +29,9 @@ export interface ExecuteOptions extends SteerOptions {
 }
 
 /**
- * Places one order of a person: writes a strategy for it into the folder of the desk, and reloads the desk. The order passes the limits,
- * the gate and the journal like every other order. Exit codes: 0, 64 for invalid arguments or without `--yes`, 69 when no daemon runs,
- * 75 when the desk refuses, 78 when the order is not possible with this config.
+ * Places one order for an operator: writes a strategy for the order into the desk's folder, and reloads the desk. The order passes through
+ * the limits, the gate and the journal like every other order. Exit codes: 0; 64 for invalid arguments or without `--yes`; 69 when no daemon
+ * runs; 75 when the desk refuses; 78 when the order is not possible with this config.
  */
 export async function execute(options: ExecuteOptions, io: CommandIo): Promise<number> {
   const { config, folder } = deskOf(options, io);

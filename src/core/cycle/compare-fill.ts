@@ -42,9 +42,9 @@ export type Comparison =
       readonly why: string;
     };
 
-/** The account must show a fill this long after it was booked here, milliseconds. */
+/** The account must show a fill within this time of its execution, milliseconds. */
 const SHOWN_AFTER_MS = MINUTE_MS;
-/** If it shows one leg, it must show the other by then. */
+/** If the account shows one leg, it must show the other leg within this time of the execution, milliseconds. */
 const WHOLE_AFTER_MS = 2 * MINUTE_MS;
 /** A difference above this share of a figure is not a rounding difference. */
 const TOLERANCE = '0.001';

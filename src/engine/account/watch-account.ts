@@ -430,7 +430,7 @@ function adopt(desk: AccountWatchContext, read: WholeAccount): Observable<never>
   const { unknown, waiting, isBreach } = adoptable(read.trades, desk.state);
   const ids = [...unknown, ...waiting].map(({ clientId }) => clientId).join(', ');
   const why = `the account shows trades that the journal does not know: ${ids}`;
-  // Its slice must not trade again before this trade is booked, although its value is not known yet.
+  // The slice of a waiting trade must not trade again before that trade is booked, although the trade's value is not known yet.
   if (unknown.length === 0) return waiting.length === 0 ? EMPTY : halt(desk, why);
   desk.observer.alert('fill_adopted', { ids });
   const bodies: RecordBody[] = unknown.map((trade) => adoptedFill(desk, trade, desk.limitDay.now()));
@@ -440,7 +440,7 @@ function adopt(desk: AccountWatchContext, read: WholeAccount): Observable<never>
     // A trade without a value cannot count towards the limits.
     bodies.some((body) => body.kind === 'fill' && body.notional_usd === '0');
   if (isBroken || !desk.policy.adoptFills) bodies.unshift(haltRecord(why));
-  // Its order is unknown: the rest may still be booked, and the slice must not trade again before.
+  // The order is unknown, so the rest of the trade may still be booked; until then the slice must not trade again.
   else if (desk.control === 'active') bodies.push(untilBooked(desk, why));
   return desk.journal.append(bodies).pipe(mergeMap(() => EMPTY));
 }

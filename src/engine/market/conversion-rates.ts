@@ -139,7 +139,7 @@ export const noRate = (from: string, into: string, stated: StatedRates): string 
 const contradicted = ({ currency, stated, market, by, limitBps }: Contradiction): string =>
   `the config states ${stated} usd for ${currency}, the market says ${market} (${by}), further apart than ${limitBps} bps`;
 
-/** Currencies that strategies trade: their prices are known anyway. */
+/** Currencies that strategies trade. The desk knows their prices anyway. */
 function traded(desk: RatesContext): readonly string[] {
   const known = between.get(desk.strategies.sources);
   if (known !== undefined) return known;

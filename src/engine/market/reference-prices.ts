@@ -269,7 +269,7 @@ export class References {
     return false;
   }
 
-  /** Requests the price of a small quote; empty without one. It is never executed: it carries no client id. */
+  /** Requests a small quote and emits its price; emits nothing if no quote arrives. The quote has no client id, so it is never executed. */
   #side(pair: string, side: Side): Observable<Price> {
     const { ports, policy, rateLimiter, observer, footprint, venueHealth } = this.#wiring;
     if (this.#wiring.isHalted()) return EMPTY;

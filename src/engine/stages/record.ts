@@ -56,9 +56,9 @@ export function record(
     );
 }
 
-/** The effects of an end. */
+/** What the end of an attempt leads to. */
 interface Ending {
-  /** Records to make durable, all at once. */
+  /** Records to make durable together. */
   readonly bodies: readonly RecordBody[];
   /** What follows once they are durable, if anything. */
   readonly after?: (() => Observable<OpenSlice> | undefined) | undefined;
@@ -198,8 +198,8 @@ function fillEnding(
     bodies.push(sliceRecord(after, 'filled', isWhole ? {} : { reason: cuts[cut], detail: notes?.[cut] }));
     return { bodies };
   }
-  // After a piece cut by tactics, the price gets time to recover; after one cut by the venue, the next
-  // follows at once.
+  // After a piece that tactics cut, the desk gives the price time to recover. After a piece that the venue cut, the next piece follows
+  // immediately.
   const next = cuts.includes('size_impact')
     ? timer(pauseOf(desk, slice), desk.ports.clock.scheduler).pipe(map(() => slice))
     : of(slice);

@@ -29,7 +29,7 @@ export interface Person {
   readonly hadPasskey?: true | undefined;
 }
 
-/** Number of removed people kept for lists, the newest. */
+/** Number of most recently removed people kept for lists. */
 const REMOVED_KEPT = 200;
 
 /** The people who may sign in, as a fold of the journal. Two names never differ only in case. */

@@ -137,7 +137,7 @@ function* pricesOf(byPair: ByPair, prices: PriceBook): Generator<string> {
     yield `No market history of ${names(missing)}: TWAP and VWAP benchmarks and mark-outs are omitted (give --data ${missing[0] ?? 'pair'}=FILE).`;
 }
 
-/** Bars longer than a mark-out horizon cannot show it. */
+/** Bars that are longer than a mark-out horizon cannot provide that mark-out. */
 function* barsOf(byPair: ByPair, prices: PriceBook): Generator<string> {
   const own = prices.tapes.filter(({ pair }) => byPair.has(pair));
   for (const [barMs, tapes] of Map.groupBy(own, (tape) => tape.barMs)) {

@@ -22,14 +22,14 @@ import type { TwinRun } from './play.ts';
 import { causes } from './twin-setup.ts';
 import type { Cause, TwinMarket, TwinSetup } from './twin-setup.ts';
 
-/** Live compared with its twin: every difference with its causes. Amounts in USD; a positive one favours live. */
+/** Live compared with its twin: every difference with its causes. Amounts are in USD; a positive amount favours live. */
 export interface Comparison {
   readonly from: Instant;
   readonly until: Instant;
   /** Hash of the last record of live. */
   readonly head: string;
   readonly rows: readonly Row[];
-  /** Traded by live, in USD at the prices of the end. */
+  /** Value that live traded, in USD at the final prices. */
   readonly traded: Money;
   readonly total: Money;
   /** Sums exactly to `total`. */

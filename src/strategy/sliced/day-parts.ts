@@ -21,8 +21,8 @@ export const minutesOf = (period: Period): number => (period === 'day' ? DAY_MIN
 const MONDAY_MS = 3 * DAY_MS;
 
 /**
- * Returns a lookup of the part that contains an instant, and of its end. Between two clock changes, a zone has a fixed offset from
- * UTC: a skipped hour is in no part, and a repeated one is in its part twice. Lookups in ascending order are fast.
+ * Returns a function that finds the part containing an instant, and the end of that part. Between two clock changes, a zone has a
+ * fixed offset from UTC. A skipped hour is in no part; a repeated hour is in its part twice. Lookups in ascending order are fast.
  */
 export function partsOf({ zone, period, parts }: Division, startMs: number): Parts {
   const periodMs = minutesOf(period) * MINUTE_MS;

@@ -139,7 +139,7 @@ const leastNotional = (plan: Params, { minimum }: Instrument): Money =>
     minimum.notional ?? NO_MONEY,
   );
 
-/** Whether this amount of `from` is worth a trade. A sale needs the price to tell. */
+/** Whether this amount of `from` is worth a trade. Without a price, no sale is. */
 function isWorthwhile(
   plan: Params,
   excess: Quantity,
