@@ -68,7 +68,7 @@ export interface StartedRecord {
   readonly settings?: string | undefined;
 }
 
-/** A process released the journal in good order. */
+/** A process released the journal cleanly. */
 export interface StoppedRecord {
   readonly kind: 'stopped';
   readonly why: string;

@@ -31,7 +31,7 @@ export interface ContinuityOptions {
 
 /**
  * The settings that the engine runs with: the checked config as amounts and milliseconds. An interval of Infinity
- * disables a periodic task, and only works on a virtual clock: Node would fire such a timer at once.
+ * disables a periodic task, and only works on a virtual clock: Node would fire such a timer immediately.
  */
 export interface DeskSettings {
   /** Name of the desk: part of every client id. */

@@ -9,14 +9,14 @@ export const isAsync = <T>(answer: MaybeAsync<T>): answer is Observable<T> => an
 export const toObservable = <T>(answer: MaybeAsync<T>): Observable<T> =>
   isAsync(answer) ? answer : of(answer);
 
-/** Passes the answer to `project`: at once if it is known, otherwise when it arrives. */
+/** Passes the answer to `project`: immediately if it is known, otherwise when it arrives. */
 export const andThen = <T, R>(answer: MaybeAsync<T>, project: (value: T) => MaybeAsync<R>): MaybeAsync<R> =>
   isAsync(answer) ? answer.pipe(mergeMapMaybe(project)) : project(answer);
 
 /**
  * RxJS' `mergeMap` for a `project` that returns a `MaybeAsync`: emits a value as it is, and subscribes only to an Observable. An
  * error that `project` throws is an error of the stage. Values that wait for `concurrent` start in a loop, so that the stack does
- * not grow while answers come at once.
+ * not grow while answers come immediately.
  */
 export function mergeMapMaybe<T, R>(
   project: (value: T) => MaybeAsync<R>,

@@ -16,7 +16,7 @@ export interface Observer {
   committed(ms: number): void;
   /** A permit was given. */
   paced(route: Route, priority: Priority, waitedMs: number): void;
-  /** A quote request ended: `quote`, or the reason without one. */
+  /** A quote request ended: `quote`, or the reason why there is no quote. */
   quoted(pair: string, result: 'quote' | Reason, ms: number): void;
   /** An order ended. `quoteAgeMs`: from the quote's last byte to the order's first. */
   ordered(

@@ -64,7 +64,7 @@ export function pipeline(
   );
   const begin = of(undefined).pipe(
     tap(() => {
-      // Slices open now: one that resumes may end at once and let another start.
+      // Slices open now: one that resumes may end immediately and let another start.
       const open = [...desk.state.slices.values()];
       for (const slice of open) if (slice.openAttempt === undefined) again$.next(slice);
       for (const strategy of desk.strategies.sources.keys()) armed$.next(strategy);
@@ -84,7 +84,7 @@ export function pipeline(
     askAhead(desk),
     desk.bars.run(),
   ).pipe(untilDrained);
-  // Subscribed last: early reloads run at once and change what has started.
+  // Subscribed last, because reloads that arrived early run immediately and change strategies that must have started.
   const reloading = reloads(desk, reloads$).pipe(untilDrained);
   return merge(trading, watching, begin, reloading).pipe(ignoreElements());
 }

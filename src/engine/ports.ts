@@ -72,14 +72,14 @@ export interface Random {
  */
 export interface VenuePort {
   /**
-   * Requests an executable price. Moves no money. Never errors: failures are answers. A venue without a network answers at once.
+   * Requests an executable price. Moves no money. Never errors: failures are answers. A venue without a network answers immediately.
    * `POST /v1/quote`.
    */
   quote(request: QuoteRequest): MaybeAsync<QuoteAnswer>;
 
   /**
    * Executes a quote. Moves money. The first byte leaves in the tick of `subscribe`. Never errors: failures are answers,
-   * and after anything except a well-formed answer the order may have traded. A venue without a network answers at once.
+   * and after anything except a well-formed answer the order may have traded. A venue without a network answers immediately.
    * `POST /v1/orders/buy`, or the configured sell path.
    */
   order(request: OrderRequest): MaybeAsync<OrderAnswer>;
@@ -149,7 +149,7 @@ export interface MarketPort {
   readonly pairs?: ReadonlySet<string> | undefined;
 
   /**
-   * Announces, while subscribed, that a price is awaited. The market may then skip instants at which no wait can come true.
+   * Announces, while subscribed, that a price is awaited. The market may then skip instants at which no wait can be met.
    * Never emits.
    */
   readonly expect?: ((lookout: Lookout) => Observable<never>) | undefined;
@@ -368,7 +368,7 @@ export interface StatePort {
   read(): KeptState | { readonly unfit: string } | undefined;
   /** Stores a state later, replacing the previous one. Never throws: on failure the state is dropped. */
   keep(state: KeptState): void;
-  /** Stores a state at once, at the end of a process. */
+  /** Stores a state immediately, at the end of a process. */
   keepNow(state: KeptState): void;
 }
 
@@ -496,7 +496,7 @@ export interface Ports {
   /** Bars of earlier processes. Omitted: each process builds its own. */
   readonly bars?: BarsPort | undefined;
   readonly operator$: Observable<Command>;
-  /** Omitted: the strategies of the start stay. */
+  /** Omitted: the strategies of the start remain in force. */
   readonly strategies?: StrategiesPort | undefined;
   /** Omitted: alerts are not recorded. */
   readonly alerts?: AlertsPort | undefined;

@@ -204,7 +204,7 @@ function noteFailure(desk: Desk, error: unknown): Observable<never> {
 const FAILURE_LENGTH_MAX = 200;
 const FAILURE_WAIT_MS = 1_000;
 
-/** A desk that stopped for lack of disk space has not stopped in good order. */
+/** A desk that stopped for lack of disk space has not stopped cleanly. */
 const endOfDisk = ({ ports }: Desk): Observable<never> =>
   defer(() =>
     ports.journal.isSpent === true

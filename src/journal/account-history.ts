@@ -165,8 +165,8 @@ function storeOf(db: DatabaseSync, file: string, account: string | undefined): H
   const insert = db.prepare(
     `INSERT OR REPLACE INTO transactions (${HISTORY_COLUMNS.join(', ')}) VALUES (${HISTORY_COLUMNS.map(() => '?').join(', ')})`,
   );
-  // Beyond the spec, 9.4, and seen at the simulated venue: a settled row may have a new id; its account transaction id
-  // stays.
+  // Beyond the spec, 9.4, and seen at the simulated venue: a settled row may get a new id, but keeps its account
+  // transaction id.
   const supersede = db.prepare(
     `DELETE FROM transactions WHERE account_transaction_id = ? AND account_transaction_id <> '' AND id <> ? AND lower(status) <> '${DONE}'`,
   );

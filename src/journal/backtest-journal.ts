@@ -8,7 +8,7 @@ import { selected } from './record-query.ts';
 
 /**
  * An in-memory journal that checks, encodes and hashes its records on demand. Backtests use it: a sweep runs thousands of them, and
- * their figures need no hashes. Hashing each record at once would make a backtest of hourly buys 1.4 times slower. Texts and hashes
+ * their figures need no hashes. Hashing each record immediately would make a backtest of hourly buys 1.4 times slower. Texts and hashes
  * equal those of every other journal.
  *
  * Records must not change after their append: their text is created later. Bodies are `readonly` to their last member and hold

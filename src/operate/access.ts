@@ -48,7 +48,7 @@ const hashOf = (text: string): Buffer => createHash('sha256').update(text).diges
 
 /** Identifies the sender of a request. */
 export interface Authenticator {
-  /** The caller by token, or without one by session. Takes constant time over all tokens. */
+  /** Identifies the caller by token or, without a token, by session. Takes constant time over all tokens. */
   caller(credentials: Credentials): Caller | undefined;
   /** Whether the address has sent too many wrong tokens, so that its other tokens are ignored for now. */
   isBlocked(address: string): boolean;

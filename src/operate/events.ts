@@ -29,7 +29,7 @@ export interface EventOptions {
   readonly status?: (() => object) | undefined;
   /** Calls repeatedly; returns the function that stops it. Omitted: no heartbeat and no status. */
   readonly every?: ((ms: number, call: () => void) => () => void) | undefined;
-  /** Runs a function later, so that sending delays neither an order nor an answer. Omitted: at once. */
+  /** Runs a function later, so that sending delays neither an order nor an answer. Omitted: immediately. */
   readonly later?: ((call: () => void) => void) | undefined;
 }
 

@@ -1,9 +1,9 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 
-/** From half a millisecond (a local exchange) to a minute (a cycle that waited for its turn). Seconds. */
+/** Histogram bounds for waits, seconds: from half a millisecond (a local exchange) to a minute (a cycle that waited for rate limits). */
 const WAITS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-/** One durable write: tens of microseconds on a fast disk, seconds on one that is failing. Seconds. */
+/** Histogram bounds for one durable write, seconds: from tens of microseconds on a fast disk to seconds on a failing disk. */
 const COMMITS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5];
 
 export type Meters = ReturnType<typeof tradingMeters> &

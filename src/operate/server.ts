@@ -28,7 +28,7 @@ export interface OperateOptions {
   readonly hosts?: readonly string[] | undefined;
   /** Addresses of reverse proxies, whose `X-Forwarded-For` names the sender. Omitted: that header is ignored. */
   readonly proxies?: readonly string[] | undefined;
-  /** The control plane; without it only metrics and health. */
+  /** The control plane. If omitted, the server has only metrics and health. */
   readonly api?: ApiOptions | undefined;
   /** Instead of `api`: the control plane of a fleet. */
   readonly fleetApi?: FleetApiOptions | undefined;
@@ -44,7 +44,7 @@ export interface OperateOptions {
 export interface TlsIdentity {
   readonly key: string;
   readonly cert: string;
-  /** Certificate authorities of client certificates; without them clients need none. */
+  /** Certificate authorities of client certificates; without authorities, clients need no certificate. */
   readonly clientCa: string | undefined;
 }
 
@@ -120,7 +120,7 @@ const CONNECTIONS_MAX = 128;
 /** Maximum number of connections per address, so that others can still connect while one floods the desk. */
 const ADDRESS_CONNECTIONS_MAX = 96;
 const HEADERS_TIMEOUT_MS = 5_000;
-/** Interval of the check for slow requests: they end a second after their time, not half a minute. */
+/** Interval of the check for slow requests. A slow request thus ends within a second of its time limit, not half a minute later. */
 const CHECK_MS = 1_000;
 const REQUEST_MS = 10_000;
 const CONNECTION_MS = 30_000;

@@ -237,7 +237,7 @@ const NOTHING_STATED: StatedRates = new Map();
 /** Currencies through which a conversion may go. */
 const BETWEEN = ['usd', 'btc'];
 
-/** An amount of a currency in that of the limits; `undefined` when no price converts it. */
+/** Converts an amount of a currency into the currency of the limits; `undefined` when no price does. */
 export function inLimits(currency: string, amount: Money, facts: PlanFacts): Money | undefined {
   const { currency: limits } = facts.limits;
   if (currency === limits) return amount;

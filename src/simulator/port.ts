@@ -78,7 +78,7 @@ export function inProcessVenue(exchange: Exchange, options: PortOptions): VenueP
   };
 }
 
-/** Mid prices of the exchange, at once and then every `everyMs`. */
+/** Mid prices of the exchange, immediately and then every `everyMs`. */
 export function inProcessMarket(
   exchange: Exchange,
   {

@@ -73,9 +73,9 @@ export interface View {
   readonly open: number;
 }
 
-/** A condition that a kernel waits for. The first one that comes true wakes the kernel; the end of one of its intents always does. */
+/** A condition that a kernel waits for. The first one that is met wakes the kernel; the end of one of its intents always does. */
 export type Wait =
-  /** An instant. A past instant comes true one second from now. */
+  /** An instant. A past instant is met one second from now. */
   | { readonly on: 'at'; readonly at: number }
   /** A reference price at or beyond a level, not before an instant. */
   | {

@@ -91,7 +91,7 @@ export interface KernelTest {
   readonly isFinished: boolean;
   /** Why a desk would pause the strategy: the kernel threw, or broke a rule of its document. The kernel then takes no further step. */
   readonly fault: string | undefined;
-  /** Advances time by an ISO 8601 duration and wakes the kernel whenever a wait comes true on the way. Prices stay. */
+  /** Advances time by an ISO 8601 duration and wakes the kernel whenever a wait is met on the way. Prices do not change. */
   advance(duration: string): void;
   /** Sets the price of a pair; `undefined` removes it. */
   price(pair: string, mid: string | undefined): void;
@@ -248,7 +248,7 @@ class Bench implements KernelTest {
     this.#wake({ on: 'outcome', at: this.at, outcome: { leg: open.leg, slice: 0, ...outcome } });
   }
 
-  /** Advances time to `end`: wakes the kernel whenever a wait comes true on the way, and expires intents. */
+  /** Advances time to `end`: wakes the kernel whenever a wait is met on the way, and expires intents. */
   #passTo(end: Instant): void {
     for (;;) {
       const due = this.#nextDue();

@@ -40,12 +40,11 @@ export interface VenueHttp {
    * Sends one request and returns the answer. Cold; unsubscribing aborts it. Never repeats a request or follows a
    * redirect.
    *
-   * - Errors: `VenueError` and nothing else. `sent: false` means that certainly no byte left. `applied` is `unknown`
-   *   as
-   *   soon as a byte of a route that moves money may have left.
+   * - Errors: `VenueError` and nothing else. `sent: false` means that certainly no byte left. `applied` is `unknown` as
+   *   soon as a byte of a request that moves money may have left.
    */
   exchange(request: Exchange): Observable<Reply>;
-  /** How far the venue's clock is certainly ahead of ours, ms, by its last answer with a date; negative: behind. */
+  /** How far the venue's clock is certainly ahead of ours, ms, according to its last response with a date; negative if it is behind. */
   skewMs(): number | undefined;
   /** Opens connections ahead of `at_once` exchanges, so that `wanted` are ready. */
   warm(wanted: number): void;
@@ -143,7 +142,7 @@ export function venueHttp(options: HttpOptions): VenueHttp {
         ...outgoing,
         path: prefix + outgoing.path,
         body: outgoing.body ?? null,
-        // A spare carries one request only: undici would not write the second one at once.
+        // A spare carries one request only: undici would not write the second one immediately.
         reset: spare !== undefined,
       },
       call,

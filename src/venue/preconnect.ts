@@ -3,7 +3,7 @@ import type { Client, Dispatcher } from 'undici';
 /** Maximum number of connections kept ready. */
 export const PRECONNECTIONS_MAX = 4;
 
-/** Open connections that have not carried a request, for calls whose first byte must leave at once. */
+/** Open connections that have not carried a request, for calls whose first byte must leave immediately. */
 export interface Preconnections {
   /** Ensures that `wanted` connections are ready or being opened. */
   ready(wanted: number): void;

@@ -20,7 +20,7 @@ export function turnByTurn(): Turns {
   };
 }
 
-/** Runs at once, for virtual time, in which no other input can arrive. */
+/** Runs immediately, for virtual time, in which no other input can arrive. */
 export const atOnce: Turns = (run) => {
   run();
 };

@@ -65,7 +65,7 @@ export function makeBooks(
   const prices = settings.prices === undefined ? undefined : PriceList.read(settings.prices);
   const own: (TradeEvent | CorrectionEvent)[] = [];
   const modes = new Set<string>();
-  // Reads the journal once, because a desk may write in the meantime: the head is then that of the records in the books.
+  // Reads the journal once, because a desk may write in the meantime: the head then belongs to the records in the books.
   // Reading checks the chain.
   let head: Head = EMPTY;
   for (const record of journal.read()) {

@@ -49,7 +49,7 @@ export interface RunIo extends CommandIo, ProcessFacts {
   readonly self: string;
   /** Removes a secret from the variables of this process, so that no report and no child process shows it. */
   forget(secret: Secret | undefined): void;
-  /** Ends the process at once. */
+  /** Ends the process immediately. */
   exitNow(code: number): void;
 }
 

@@ -187,7 +187,7 @@ interface Run {
   readonly job: SweepJob;
 }
 
-/** Runs the settings whose outcomes the store does not have yet. A signal stops the sweep in good order. */
+/** Runs the settings whose outcomes the store does not have yet. A signal stops the sweep cleanly. */
 async function runAll(plan: SweepPlan): Promise<{
   readonly outcomes: readonly (readonly (SweepOutcome | undefined)[])[];
   readonly isStopped: boolean;

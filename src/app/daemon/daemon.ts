@@ -93,7 +93,7 @@ export interface ReadyFacts {
 
 /** One running daemon. */
 export interface Daemon {
-  /** Resolves when the desk has stopped in good order. Rejects if it could not continue. */
+  /** Resolves when the desk has stopped cleanly. Rejects if it could not continue. */
   readonly finished: Promise<void>;
   readonly summary: Summary;
   /** Returns the number of open doubts. */

@@ -156,7 +156,7 @@ const TOKEN_MIN = 16;
 /**
  * Reads the tokens of the API.
  *
- * @throws OperatorError `config` if a token cannot be read or is that of the venue, or if two entries share a name or a token
+ * @throws OperatorError `config` if a token cannot be read, if a token is the venue's, or if two entries share a name or a token
  */
 export function bearersOf(tokens: OperateConfig['tokens'], venueToken?: Secret): readonly Bearer[] {
   const bearers = tokens.map(bearerOf);

@@ -119,7 +119,7 @@ export class CommandStore {
   }
 
   /**
-   * Declares a command void: one that the owner of epoch `begunBy` started or, without `begunBy`, one that no owner has started.
+   * Declares a command void: a command that the owner of epoch `begunBy` started or, without `begunBy`, a command that no owner has started.
    * Returns whether it did.
    */
   async voidIt(id: number, says: string, begunBy?: number): Promise<boolean> {

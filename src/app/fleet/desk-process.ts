@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 export interface DeskProcess {
   /** Asks the process to finish orders in flight, release the lease and exit. */
   drain(): void;
-  /** Kills the process at once. */
+  /** Kills the process immediately. */
   kill(): void;
   /** Exit code; `undefined` if a signal ended the process or it could not start. */
   readonly ended: Promise<number | undefined>;

@@ -169,7 +169,7 @@ export class FleetStore {
        ON CONFLICT DO NOTHING RETURNING 1`,
       [desk, before + 1, files.config, JSON.stringify(files.texts), hash, why, person ?? null],
     );
-    // A hibernating desk resumes, so that it reads the version at once.
+    // A hibernating desk resumes, so that it reads the version immediately.
     await this.#rows(
       'INSERT INTO tranche.fleet_desk (desk) VALUES ($1) ON CONFLICT (desk) DO UPDATE SET resumes_at = NULL',
       [desk],

@@ -15,7 +15,7 @@ export interface LinkedDesk {
   readonly isReady: () => boolean;
   /** Returns whether the journal has the record of the halt in force. */
   readonly isHaltNoted: () => boolean;
-  /** Returns a text that changes whenever the desk should report at once. */
+  /** Returns a text that changes whenever the desk should report immediately. */
   readonly standing: () => string;
   readonly report: () => DeskReport;
   readonly warn: (why: string) => void;
@@ -138,7 +138,7 @@ class StoreLink {
     if (due.length > 0) await this.#statuses.publish(due).catch(() => undefined);
   }
 
-  /** Executes a command: a halt at once, other commands of a desk one after the other. */
+  /** Executes a command: a halt immediately, other commands of a desk one after the other. */
   #follow(desk: LinkedDesk, command: StoredCommand): void {
     const { id, path } = command;
     if (this.#underWay.has(id)) return;
@@ -161,7 +161,7 @@ class StoreLink {
   }
 
   /**
-   * Halts the desk at once, and answers when the journal has the halt. Until then the row stays open, and the next owner halts the desk
+   * Halts the desk immediately, and answers when the journal has the halt. Until then the row stays open, and the next owner halts the desk
    * before it sends anything. Returns whether the command has ended.
    */
   async #halt(desk: LinkedDesk, command: StoredCommand): Promise<boolean> {

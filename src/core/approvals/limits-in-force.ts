@@ -14,9 +14,9 @@ export interface KeptLimits {
 
 /** Limits as the journal records them. */
 export interface LimitsInForce {
-  /** Those of the last start that needed no approval, or got it. */
+  /** The limits and policy of the last start that needed no approval or received it. */
   readonly agreed?: KeptLimits | undefined;
-  /** Those of this process, until they are approved. */
+  /** The limits and policy of this process, until they are approved. */
   readonly raised?: KeptLimits | undefined;
 }
 
@@ -47,7 +47,7 @@ export const BUILT_IN = { two: builtInPolicy(true), one: builtInPolicy(false) };
 
 /**
  * Who must approve. While the limits or policy of this start are not approved, the policy of the last start that
- * needed no approval or got it applies; but turning four eyes on takes effect at once.
+ * needed no approval or got it applies; but turning four eyes on takes effect immediately.
  */
 export function policyOfBoth(agreed: KeptLimits | undefined, now: KeptLimits | undefined): ApprovalPolicy {
   const kept = agreed ?? now;
@@ -69,7 +69,7 @@ export interface RaisedParts {
 }
 
 /**
- * The requirement of a rearm: that of lifting a halt, combined with those of the limits and policies that this start
+ * The requirement of a rearm: the requirement for lifting a halt, combined with the requirements for the limits and policies that this start
  * raised.
  */
 export function rearmRequirement(policy: ApprovalPolicy, raised: RaisedParts, by?: string): Requirement {

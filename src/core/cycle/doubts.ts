@@ -121,7 +121,7 @@ export type Judgement =
   | { readonly is: 'closed'; readonly phase: Phase & { readonly state: 'ended' } };
 
 /**
- * Judges a doubt by one whole read. Rows with its id that match the quote end it at once. Incomplete rows prove a
+ * Judges a doubt by one whole read. Rows with its id that match the quote end it immediately. Incomplete rows prove a
  * trade whose booking may continue; they are final once the booking margin is over. Without any row, the read counts
  * towards the proof of absence, unless rows without an id could be its trade.
  */

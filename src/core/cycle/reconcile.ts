@@ -14,7 +14,7 @@ export interface Anchor {
   /** Newest row of the currency included in it. */
   readonly newestId: number;
   readonly at: Instant;
-  /** Set for balances of an earlier process: own trades included in them, whether a row shows them or not. */
+  /** Only for a balance from an earlier process: the desk's own trades that the balance includes, whether or not a row shows them. */
   readonly booked?: ReadonlySet<string> | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface Pending {
 export interface Ledger {
   readonly anchors: ReadonlyMap<string, Anchor>;
   readonly pending: ReadonlyMap<string, Pending>;
-  /** Rows that appeared behind newer ones and are not in any balance yet. */
+  /** Rows that appeared after newer rows had been shown, and that no balance includes yet. */
   readonly late: ReadonlyMap<string, readonly Transaction[]>;
   /** Currencies that did not agree while an order in flight could explain it. */
   readonly excused: ReadonlySet<string>;

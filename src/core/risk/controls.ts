@@ -126,7 +126,7 @@ function referenceRefusal(world: RiskContext, { referenceGapBpsMax: most }: Limi
   return stop('references_disagree', `${most.toFixed()} bps`, `${gap.toFixed(2)} bps`);
 }
 
-/** A quote this many times outside the collar pauses its parent at once. */
+/** A quote this many times outside the collar pauses its parent immediately. */
 const FAR = ratio('3');
 
 /** Limits refuse only prices that are worse for us; the collar also refuses a price that is much better. */

@@ -34,7 +34,7 @@ export function concerns(override: OverrideRecord, order: OverriddenOrder): bool
   return override.pair === order.pair && override.side === order.side;
 }
 
-/** The limits for one order, with the overridden limit at its new value. The others stay. */
+/** The limits for one order, with the overridden limit at its new value. The other limits do not change. */
 export function loosened(limits: Limits, { limit, value }: OverrideRecord, order: OverriddenOrder): Limits {
   const [gives, gets] = order.side === 'buy' ? [order.quote, order.base] : [order.base, order.quote];
   if (limit === 'restricted_hours') return { ...limits, closedHours: undefined };

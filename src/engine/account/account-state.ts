@@ -25,7 +25,7 @@ export interface Transfer {
  * What this process has read from the account. The journal stores none of it: a new process reads the account again.
  */
 export class AccountState {
-  /** Attempts in doubt, with what it takes to prove each. */
+  /** Attempts in doubt, each with the state of its proof. */
   readonly doubts = new Map<string, Doubt>();
   /** Time of the last record of an earlier process, which has reported its doubts itself. */
   inheritedAt: Instant | undefined;

@@ -56,8 +56,8 @@ export function doubtFacts(desk: DoubtAlertsContext, { intent, doubt, since }: O
 }
 
 /**
- * Alerts the operator when a doubt reaches each age, once per age, also across restarts: an earlier process has
- * already reported the ages that it reached. Never emits.
+ * Alerts the operator when a doubt reaches each age, once per age, also across restarts: ages that the doubt reached
+ * under an earlier process have already been reported. Never emits.
  */
 export function watchDoubts(desk: DoubtAlertsContext): Observable<never> {
   const { clock } = desk.ports;

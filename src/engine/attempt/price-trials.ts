@@ -6,7 +6,7 @@ import type { EngineState } from '../state/engine-state.ts';
 /** Time from the pause to the first trial; each failed trial doubles the wait for the next. */
 const FIRST_MS = 5 * SECOND_MS;
 const MOST_MS = MINUTE_MS;
-/** The oldest are dropped: the next trial of a dropped parent is due at once. */
+/** Maximum number of parents kept; the oldest are dropped. The next trial of a dropped parent is due immediately. */
 const PARENTS_MAX = 1_000;
 
 interface Wait {
@@ -35,7 +35,7 @@ export class PriceTrials {
     this.#waits.set(parent, { dueAt: after(now, waitMs), waitMs });
   }
 
-  /** When the next trial of a paused parent is due; `undefined`: at once, as after a start. */
+  /** When the next trial of a paused parent is due; `undefined`: immediately, as after a start. */
   dueAt(parent: string): Monotonic | undefined {
     return this.#waits.get(parent)?.dueAt;
   }

@@ -49,7 +49,7 @@ export const tacticFault = (
     ? undefined
     : tacticRefusal(intent.tactics, { side: intent.side, price: each }, knownPrices(desk, intent, mid));
 
-/** The reserve of a currency that must stay: that of the desk, or that of the strategy if it is larger. */
+/** The balance of a currency that must not be spent: the desk's reserve, or the strategy's reserve if it is larger. */
 export function keepOf(
   desk: TacticsContext,
   { tactics }: IntentText,

@@ -251,7 +251,7 @@ function gottenPosition(
   return { currency, after: sum };
 }
 
-/** The most that an attempt can add to a currency: no accepted quote is further from the reference than the collar. */
+/** The most that an attempt can add to a currency, given that no accepted quote is further from the reference price than the collar. */
 function incoming(intent: IntentRecord, currency: string, collarBps: ReturnType<typeof ratio>): Quantity {
   const sized = quantity(intent.size);
   const reach = fraction(collarBps, ratio('10000'));

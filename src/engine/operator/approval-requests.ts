@@ -66,7 +66,7 @@ type TakeBack = Command & { readonly do: 'withdraw' | 'reject' };
 
 /**
  * Requests that need approval: a person or the desk proposes, others approve, and the journal records every step. An approved command
- * is executed at once; approvals for files and parents are looked up by subject. Never emits.
+ * is executed immediately; approvals for files and parents are looked up by subject. Never emits.
  */
 export const approvalRequests = (desk: RequestsContext): Observable<unknown> =>
   merge(

@@ -30,7 +30,7 @@ export interface PlannedLimits {
 const NOTHING: PlannedLimits = { changes: [], loosened: [], kept: [] };
 
 /**
- * Compares the limits of the file with those in force. Tighter limits apply at once; looser ones only when a person reloads and no
+ * Compares the limits of the file with those in force. Tighter limits apply immediately; looser ones only when a person reloads and no
  * further approval is needed.
  */
 export function planLimits(

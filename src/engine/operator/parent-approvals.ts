@@ -28,7 +28,7 @@ interface JudgedParent {
    * trades.
    */
   readonly totals: readonly { readonly amount: Quantity; readonly currency: string }[];
-  /** The total covers the whole parent: one that started below the threshold continues. */
+  /** Whether the total covers the whole parent. A parent that started below the threshold continues. */
   readonly isWhole: boolean;
 }
 

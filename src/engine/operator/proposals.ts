@@ -42,7 +42,7 @@ export class Proposals {
     return `ov-${this.#asked}`;
   }
 
-  /** Adds a proposal and drops expired ones, as of `now`. Each person has few that are open. */
+  /** Adds a proposal and drops expired ones, as of `now`. Each person has only a few open proposals. */
   set(id: string, proposal: Proposal, now: Monotonic): void {
     if (this.#all.size >= SWEPT_FROM)
       for (const [other, { until }] of this.#all) if (until <= now) this.#all.delete(other);

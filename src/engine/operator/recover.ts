@@ -250,7 +250,7 @@ function beginRequestLog({ state, ports, requestsKnownSince }: RecoverContext): 
     ports.requestLog?.begin(state.startSeq, requestsKnownSince ?? boot);
 }
 
-/** A halt of an earlier process stays; one known only from the halt file is recorded. */
+/** Keeps a halt of an earlier process in force. Records a halt that only the halt file shows. */
 function heldBack(desk: RecoverContext): readonly RecordBody[] {
   const { state, killSwitch } = desk;
   const { controlBy: by, controlWhy: why } = state;
@@ -293,7 +293,7 @@ function causesOf(deaths: readonly Death[]): string {
 }
 
 /**
- * An earlier process may have used the rate limits: up to its last record if it stopped in good order, up to a moment
+ * An earlier process may have used the rate limits: up to its last record if it stopped cleanly, up to a moment
  * ago if it died, because probes and reads leave no record. If it logged its requests, they are known exactly. The
  * last requests may still be on their way.
  */
@@ -332,7 +332,7 @@ function holdBack(desk: RecoverContext): void {
 /** Longest time that the last request of an earlier process takes to reach the venue. */
 const LAST_REQUEST_MS = 1_000;
 
-/** Loads what the account can access. Retries indefinitely: without it nothing can be sized. */
+/** Loads what the account can access. Retries indefinitely, because nothing can be sized without this information. */
 export function learnVenue(desk: RecoverContext): Observable<never> {
   const { venue } = desk.ports;
   const read = <T>(source: Observable<T>): Observable<T> =>

@@ -345,7 +345,7 @@ export function infeasible(desk: ReloadContext, { run, begin }: Planned): Infeas
 export const faultLine = ({ strategy, says }: StrategyFault): string =>
   `${strategy === undefined ? 'the strategies together' : `strategy ${strategy}`}: ${says}`;
 
-/** If the limits are in another currency, a rate is needed: without one every trade would be refused. */
+/** If the limits are in another currency, a rate is needed, because without a rate every trade would be refused. */
 function unknownRate({ policy, rates }: ReloadContext, quote: string): string | undefined {
   const { currency, orderNotionalMax, dayNotionalMax } = policy.limits;
   if (orderNotionalMax === undefined && dayNotionalMax === undefined) return undefined;

@@ -10,12 +10,12 @@ export const IDLE_WAKES_MAX = 10;
 /** Interval between wakes after that. */
 const HOLD_MS = MINUTE_MS;
 
-/** Counts of a strategy that woke at once and did nothing. */
+/** Counts of a strategy that woke immediately and did nothing. */
 interface Idle {
   count: number;
   /** When the count started. */
   since: Monotonic;
-  /** When it last woke at once and did nothing. */
+  /** When it last woke immediately and did nothing. */
   last: Monotonic;
   steppedAt: Monotonic;
   isSpinning: boolean;

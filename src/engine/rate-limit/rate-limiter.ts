@@ -44,7 +44,7 @@ export interface Permit {
   readonly queuedMs: number;
   /** Reports that the answer has arrived, or never will. Until then the request counts as on its way to the venue. */
   settle(): void;
-  /** Reports that nothing was sent after all: its place is free at once. */
+  /** Reports that nothing was sent after all: its place is free immediately. */
   giveBack(): void;
 }
 
@@ -233,7 +233,7 @@ export class RateLimiter {
     pending.subscriber.complete();
   }
 
-  /** Ends a request at its deadline. Node fires timers longer than 2³¹ ms at once, so long waits run in steps of an hour. */
+  /** Ends a request at its deadline. Node fires timers longer than 2³¹ ms immediately, so long waits run in steps of an hour. */
   #expire(deadline: Monotonic, pending: Pending): Subscription {
     const clock = this.#clock;
     const refuse = (): void => {
@@ -319,7 +319,7 @@ export class RateLimiter {
       this.#isGranting = false;
     }
     this.#sleep();
-    // Last: its answer may come at once, and grants again.
+    // Last: its answer may come immediately, and grants again.
     this.#shared?.want(this.#demand(this.#shared));
   }
 

@@ -53,7 +53,7 @@ export function controlled(desk: ControlContext, item: Sized | Stopped): Sized |
   return stopped(item.slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
 }
 
-/** In quote currency: what a buy pays at most; what a sell brings at the reference price. */
+/** In quote currency: the most that a buy pays, or what a sell brings at the reference price. */
 const amountAtWorst = ({ size, slice, worst, reference }: Sized): Money =>
   size.by === 'amount'
     ? size.amount

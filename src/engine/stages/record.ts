@@ -363,7 +363,7 @@ function waitFor(
     desk.rateLimiter.block('quote', ms);
     return ms;
   }
-  // A smaller size is requested at once; a venue that refuses that too is waited for.
+  // A smaller size is requested immediately; a venue that refuses that too is waited for.
   if (reason === 'too_large' && (desk.failures.get(pair)?.count ?? 0) < SMALLER_MAX) {
     failed(desk, pair, now);
     return 0;

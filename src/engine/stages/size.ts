@@ -76,7 +76,7 @@ function sizeOnTerms(desk: SizeContext, slice: OpenSlice): Observable<Sized | St
   return desk.pts.known(slice, { mostMs, pending$ }).pipe(map(() => sizeNow(desk, slice, { isFinal: true })));
 }
 
-/** The pair, and the pairs that convert its quote currency into that of the limits. */
+/** The pair, and the pairs that convert its quote currency into the currency of the limits. */
 const pricedPairs = (desk: SizeContext, pair: string): readonly string[] => [
   pair,
   ...(desk.rates.pairs(desk.instruments.of(pair).quote, desk.policy.limits.currency) ?? []),

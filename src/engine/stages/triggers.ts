@@ -50,7 +50,7 @@ export interface StrategyWake {
   readonly command?: RunCommand | undefined;
 }
 
-/** Arms the waits of each arriving strategy; the first wait that comes true is its next wake. */
+/** Arms the waits of each arriving strategy; the first wait that is met is its next wake. */
 export const wakes = (desk: TriggersContext, armed$: Observable<string>): Observable<StrategyWake> =>
   armed$.pipe(
     groupBy((strategy) => strategy),
@@ -178,7 +178,7 @@ interface Arming {
   readonly isHeld: boolean;
 }
 
-/** Emits when `wait` comes true. */
+/** Emits when `wait` is met. */
 function when(desk: TriggersContext, wait: Wait, arming: Arming): Observable<StrategyWake> {
   const { strategy, soon } = arming;
   if (wait.on === 'outcome') return whenEnded(desk, strategy, wait);
@@ -194,7 +194,7 @@ function when(desk: TriggersContext, wait: Wait, arming: Arming): Observable<Str
   );
 }
 
-/** Evaluates a condition now, and whenever it may have come true. */
+/** Evaluates a condition now, and whenever it may have been met. */
 function whenCondition(
   desk: TriggersContext,
   wait: Exclude<Wait, { on: 'at' | 'outcome' }>,

@@ -104,7 +104,7 @@ export class EngineState {
   lastRecordAt: Instant | undefined;
   /** The latest time of any record. Later than that of the last record if the clock went back. */
   newestRecordAt: Instant | undefined;
-  /** The last record belongs to a process that stopped in good order: nothing was sent after it. */
+  /** The last record belongs to a process that stopped cleanly: nothing was sent after it. */
   isStopped = false;
   startedAt: Instant | undefined;
   /** Number of the record with which the last process began, if this process has read it. */
@@ -336,7 +336,7 @@ export class EngineState {
     this.failure = undefined;
   }
 
-  /** The death of the process that wrote the last record, at `lastAt`; none if it stopped in good order. */
+  /** The death of the process that wrote the last record, at `lastAt`; none if it stopped cleanly. */
   #death(lastAt: Instant | undefined): readonly Death[] {
     const { runningSince: startedAt, failure: error } = this;
     if (startedAt === undefined) return [];
@@ -535,7 +535,7 @@ export class EngineState {
     life.late.push({ leg: booked.leg, slice: now.slice, result: 'filled', filled, filledAmount });
   }
 
-  /** Handles a trade of a slice that ended without it: the strategy that decided the slice must still receive it. */
+  /** Handles a trade of a slice that had already ended. The strategy that decided the slice must still receive the trade. */
   #tellLate(fill: FillRecord): boolean {
     const closed = this.closedIds.get(fill.client_order_id);
     const life = closed === undefined ? undefined : this.lives.get(closed.strategy);

@@ -85,7 +85,7 @@ export class SnapshotWriter {
     });
   }
 
-  /** Called last by a process that stops in good order. */
+  /** Called last by a process that stops cleanly. */
   finish(): void {
     const { states } = this.#desk.ports.journal;
     if (states !== undefined && this.#behind > states.every / WORTH) this.#keep('keepNow');

@@ -35,7 +35,7 @@ export class StateJournal {
   readonly #startedAt: Instant;
   /** Number of records about the account's rows that are not durable yet. */
   #pendingAccountTrades = 0;
-  /** When this process last recorded that a limit may allow what it refused. */
+  /** When this process last made a record after which a limit may allow what it had refused. */
   #freedAt: Instant | undefined;
 
   constructor(parts: StateJournalParts) {

@@ -54,7 +54,7 @@ export class DayClock {
     const expected = steady + this.#offset;
     if (wall - expected <= AHEAD_MS) {
       this.#aheadSince = undefined;
-      // After the clock was set back, counting continues from there; the newest time stays.
+      // After the clock was set back, the new time counts from there; the newest time seen does not change.
       this.#offset = wall - steady;
     } else {
       this.#aheadSince ??= steady;

@@ -165,7 +165,7 @@ class HeapAction<T> extends Subscription implements SchedulerAction<T> {
 }
 
 /**
- * Node fires timers longer than 2³¹ ms at once, and a suspended machine wakes late: long waits run in steps of
+ * Node fires timers longer than 2³¹ ms immediately, and a suspended machine wakes late: long waits run in steps of
  * an hour.
  */
 export function waitUntil(clock: Clock, at: Instant): Observable<void> {

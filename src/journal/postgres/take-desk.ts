@@ -15,7 +15,7 @@ export const LEASE_MS = 10_000;
 
 /**
  * Takes the desk over, or reports its owner. `files`: place of the files that this process has locked. If the previous
- * owner used the same place, it has died, and its lease ends at once.
+ * owner used the same place, it has died, and its lease ends immediately.
  *
  * @throws OperatorError `again`: another process has the desk, or the desk is retired.
  */

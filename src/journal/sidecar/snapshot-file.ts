@@ -83,7 +83,7 @@ export interface StateFile extends StatePort {
 
 /**
  * One state in a file beside the journal, replaced as a whole: written under another name, flushed, and renamed. If the
- * write fails, the old state stays.
+ * write fails, the old state remains.
  */
 export function stateFile(
   file: string,

@@ -65,7 +65,7 @@ function fill(path: string, bytes: number): void {
   }
 }
 
-/** A nearly full disk may write only a part without an error. */
+/** On a nearly full disk, one write may store only part of the bytes without an error. */
 function writeWhole(descriptor: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
 }

@@ -144,7 +144,7 @@ export class SessionStore implements Sessions {
     return [...this.#byHash.values()].find((session) => session.id === id)?.name;
   }
 
-  /** Ends one session, or all of a person. Their cookies become invalid at once. */
+  /** Ends one session, or all of a person. Their cookies become invalid immediately. */
   end(which: { readonly id: string } | { readonly name: string }): void {
     for (const [hash, session] of this.#byHash)
       if ('id' in which ? session.id === which.id : session.name === which.name) this.#drop(hash);

@@ -8,7 +8,7 @@ import { OneTimeSecrets } from './secrets.ts';
 import type { NewSecret } from './secrets.ts';
 import { SessionStore } from './sessions.ts';
 
-/** Lives of links and invitations: a link is used at once, an invitation by a person elsewhere. */
+/** Lives of links and invitations: a link is used immediately, an invitation by a person elsewhere. */
 export const LINK_MS = 10 * MINUTE_MS;
 export const INVITATION_MS = 24 * HOUR_MS;
 

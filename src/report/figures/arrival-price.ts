@@ -4,7 +4,7 @@ import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { ParentFacts } from './facts.ts';
 import type { PriceBook, Seen } from './prices.ts';
 
-/** A decision this soon after the slot was on time: the slot's price is the decision price. */
+/** A decision within this time of the slot was on time, so the decision price is the price of the slot. */
 const ON_TIME_MS = SECOND_MS;
 /** A journal price further away from a slot than this does not apply to it. */
 export const SLOT_AGE_MAX_MS = 5 * MINUTE_MS;
@@ -15,7 +15,7 @@ interface Begin {
   readonly decision: Seen | undefined;
 }
 
-/** For a parent without any attempt, both are the price when it was due, so that all of its cost is opportunity. */
+/** For a parent without any attempt, both prices are the price at its due time, so that its whole cost is opportunity. */
 export function arrivalPricesOf(parent: ParentFacts, prices: PriceBook): Begin {
   if (parent.unbegun !== undefined) {
     const due = prices.midAt(parent.pair, parent.decidedAt, SLOT_AGE_MAX_MS);

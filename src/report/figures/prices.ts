@@ -18,7 +18,7 @@ export interface PriceColumns {
   readonly volume: Float64Array;
   /** SHA-256 of the columns, hex. */
   readonly hash: string;
-  /** Rows of a column from the first up to, but excluding, the second, if a part can be read separately. */
+  /** Reads the rows from `from` (inclusive) to `until` (exclusive) of a column; omitted if columns cannot be read in part. */
   readonly part?:
     ((column: 'high' | 'low' | 'volume', from: number, until: number) => Float64Array) | undefined;
   /** The last price remains valid (a delisted pair). */
@@ -238,7 +238,7 @@ export class PriceBook {
   }
 }
 
-/** The exact decimal of a row of a tape: that of its shortest text, mostly without creating the text. */
+/** The exact decimal of a row of a tape, as its shortest text states it, mostly without creating the text. */
 export const exactPrice = (close: number): Price => price(String(close));
 
 const stated = (mean: number): Price | undefined =>

@@ -103,7 +103,7 @@ export const detectTardis: Detect = (sample, hints) => {
     : withoutVolume(plan, `its amounts are contracts of ${venue}, not base currency`);
 };
 
-/** Venues whose amounts are contracts or dollars in the files of Tardis. */
+/** Venues whose amounts in Tardis files are contracts or dollars. */
 const CONTRACTS: Readonly<Record<string, string>> = {
   bitmex: 'BitMEX',
   deribit: 'Deribit',

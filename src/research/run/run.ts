@@ -47,7 +47,7 @@ export interface BacktestSetup {
   /** Currencies that are not built into the simulated venue, or differ. */
   readonly currencies?: Readonly<Record<string, CurrencyOptions>> | undefined;
   readonly journal: JournalPort;
-  /** Finds where a wait can come true; without it, every row of every tape reaches the desk. */
+  /** Finds where a wait can be met; without it, every row of every tape reaches the desk. */
   readonly nextPossible?: NextPossible | undefined;
   readonly observer?: Partial<Observer> | undefined;
   /** Treatment of tapes whose pair is delisted at their end; default: frozen at the last price. */

@@ -174,7 +174,7 @@ function pairsOf(currency: string, wait: DriftWait): readonly string[] {
 }
 
 /**
- * Returns the first instant at which a price makes a wait come true. Two kinds of wait depend on prices: `price` on that
+ * Returns the first instant at which a price meets a wait. Two kinds of wait depend on prices: `price` on that
  * of its pair, `drift` on those of its portfolio and on the holdings. `undefined` for the others: `at` is an instant
  * itself, `inflow` and `lifted` depend on the balance, `debt` on balances and the venue's terms, `outcome` on the
  * strategy's own slices.

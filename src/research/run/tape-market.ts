@@ -13,7 +13,7 @@ import { TapeBars } from '../tape/tape-bars.ts';
 import type { Tape } from '../tape/tape.ts';
 
 /**
- * Returns the first instant after `from` at which the wait may come true. A result that is too early only costs time;
+ * Returns the first instant after `from` at which the wait may be met. A result that is too early only costs time;
  * one that is too late is wrong. `undefined`: not before the tapes end.
  */
 export type NextPossible = (lookout: Lookout, from: Instant) => Instant | undefined;
@@ -31,7 +31,7 @@ export interface TapeMarketOptions {
 
 /**
  * Returns market history as the market of a desk. The market provides the last known close at any time. It emits each
- * row when it becomes known or, if `nextPossible` is given, only rows with which a wait may come true.
+ * row when it becomes known or, if `nextPossible` is given, only rows with which a wait may be met.
  */
 export function tapeMarket(options: TapeMarketOptions): MarketPort {
   const { clock, readers } = options;
@@ -100,11 +100,11 @@ export function nextRow(tapes: readonly Tape[]): (from: Instant) => Instant | un
 
 interface Expected {
   readonly lookout: Lookout;
-  /** When the wait may next come true; Infinity if never. */
+  /** When the wait may next be met; Infinity if never. */
   next: number;
 }
 
-/** Emits the rows of an instant only if a wait may come true then. */
+/** Emits the rows of an instant only if a wait may be met then. */
 function onDemand(
   { clock, until }: TapeMarketOptions,
   nextPossible: NextPossible,
@@ -226,7 +226,7 @@ export class TapeReader {
     return Number.isNaN(sum) ? undefined : quantity(sum.toFixed(VOLUME_DECIMALS));
   }
 
-  /** Whether the pair was delisted by `at`: no more rows follow, and the last price stays. */
+  /** Whether the pair was delisted by `at`. No more rows follow then, and the last price remains in force. */
   isDelisted(at: Instant): boolean {
     if (this.#tape.isDelisted !== true) return false;
     this.#seek(at);

@@ -10,7 +10,7 @@ import type { Tape } from '../tape/tape.ts';
 type DriftWait = Extract<Lookout['wait'], { readonly on: 'drift' }>;
 
 /**
- * Returns a function that computes when a wait can come true over these tapes: the next crossing of a level, the next
+ * Returns a function that computes when a wait can be met over these tapes: the next crossing of a level, the next
  * drift out of a band, or the next price at all. Indexes a tape when a strategy first waits for its prices; `indexOf` may
  * return an existing index.
  */

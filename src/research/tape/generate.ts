@@ -4,7 +4,7 @@ import type { Instant } from '../../core/time.ts';
 import { tapeOf } from './tape.ts';
 import type { Tape } from './tape.ts';
 
-/** Options of an invented market history, for demonstrations and measurements: the same options give the same tape on every machine. */
+/** Options of a synthetic market history, for demonstrations and measurements. The same options give the same tape on every machine. */
 export interface GenerateOptions {
   readonly pair: string;
   readonly rows: number;

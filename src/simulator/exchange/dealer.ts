@@ -278,7 +278,7 @@ export class Dealer {
     return detail;
   }
 
-  /** Books a filled order as configured: as one or several trades, visible at once or later. */
+  /** Books a filled order as configured: as one or several trades, visible immediately or later. */
   private bookAs({ account, detail, listing, fill, how }: Executed, now: Instant): void {
     const { registry, booking } = this.setup;
     const random = this.randomOf(detail, 'trades');

@@ -8,7 +8,7 @@ export type Change = Readonly<
   | { kind: 'balances'; account: string }
 >;
 
-/** Notifies listeners of every change, at once and in order. */
+/** Notifies listeners of every change, immediately and in order. */
 export class Changes {
   private readonly listeners = new Set<(change: Change) => void>();
 

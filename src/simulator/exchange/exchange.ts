@@ -200,7 +200,7 @@ export class Exchange {
     return this.time;
   }
 
-  /** Calls `listener` at once for every later change of an account. Returns the function that stops it. */
+  /** Calls `listener` immediately for every later change of an account. Returns the function that stops it. */
   listen(listener: (change: Change) => void): () => void {
     return this.changes.listen(listener);
   }
@@ -323,7 +323,7 @@ export class Exchange {
     return found([...this.market.listings.values()].map(({ pair, base, quote }) => ({ pair, base, quote })));
   }
 
-  /** Deposits (`amount` above zero) or withdraws money at once. Returns the id of the transaction. */
+  /** Deposits (`amount` above zero) or withdraws money immediately. Returns the id of the transaction. */
   deposit(account: string, currency: string, amount: Quantity, now: Instant): number {
     this.did({ do: 'deposit', account, currency, amount: text(amount) }, now);
     return this.moved(account, currency, now, () => this.ledger.move(account, { currency, amount }, now));
@@ -392,7 +392,7 @@ export class Exchange {
     this.dealer.setAvailability(scope, state);
   }
 
-  /** Fixes the price of a pair for a drill; `undefined` releases it. Resting orders are checked against it at once. */
+  /** Fixes the price of a pair for a drill; `undefined` releases it. Resting orders are checked against it immediately. */
   pin(pair: string, mid: Price | undefined, now: Instant): void {
     this.advance(now);
     this.did({ do: 'pin', pair, mid: mid === undefined ? undefined : text(mid) }, now);

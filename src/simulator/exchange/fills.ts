@@ -48,7 +48,7 @@ export interface Filled {
   readonly number: number;
   /** Number of an order against a quote, which is filled whole. Other orders have more data. */
   readonly wholeOrder?: number | undefined;
-  /** When its rows appear, and their timestamp; default: at once, with the time of the order. */
+  /** When its rows appear, and their timestamp; default: immediately, with the time of the order. */
   readonly showing?: Showing | undefined;
 }
 

@@ -59,7 +59,7 @@ const PRICE_DECIMALS = { fiat: 2, crypto: 8 };
 const VWAP_DECIMALS = 8;
 
 /**
- * Limit orders. An order that the dealer's price crosses fills at once at that price. Any other waits with its funds
+ * Limit orders. An order that the dealer's price crosses fills immediately at that price. Any other waits with its funds
  * reserved, and fills at its limit when a check of the market (every `orders.check_interval_ms`) finds the price there.
  * It pays from own funds only, without credit. Except for fields and minimums, all of this is chosen here: no document
  * defines it.

@@ -40,7 +40,7 @@ class Gate {
     this.cooldownMs = cooldownMs;
   }
 
-  /** Like that of the window. A request while it is closed does not extend the closure: no document specifies it. */
+  /** Admits a request or returns its wait, as the window does. A request during a closure does not extend it: no document specifies that. */
   admit(now: Instant): number | undefined {
     if (now < this.shutUntil) return this.shutUntil - now;
     const waitMs = this.window.admit(now);

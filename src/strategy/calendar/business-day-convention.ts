@@ -17,7 +17,7 @@ interface Rolling extends Hours {
 /** Returns `due`, moved to the same time of a business day if its own day is closed; unchanged if no business day is near. */
 export function rolled(schedule: Rolling, due: Instant): Instant {
   const closed = closedDayAt(schedule, due);
-  // Beyond the end of a holiday list, days are unknown: the time stays.
+  // Days beyond the end of a holiday list are unknown, so the time is not moved.
   if (closed === undefined || closed.until === NEVER) return due;
   const { roll } = schedule;
   const next = roll === 'previous' ? undefined : businessDay(schedule, due, 1);

@@ -15,7 +15,7 @@ export interface ImpactModel {
   readonly halfSpreadBps: number;
 }
 
-/** `slices` trades, the first at once, `stepHours` apart. */
+/** `slices` trades, the first immediately, `stepHours` apart. */
 export interface Steps {
   readonly slices: number;
   readonly stepHours: number;

@@ -132,7 +132,7 @@ export const pov = defineStrategy<Params, State>({
   ],
 });
 
-/** Returns the check after the one that started the slice. It may have passed already, and then runs at once. */
+/** Returns the check after the one that started the slice. It may have passed already, and then runs immediately. */
 const dueAfter = ({ seen: last }: State, plan: Params, begunAt: Instant): Instant =>
   lookAfter(plan, begunAt, instant(last?.at ?? begunAt));
 

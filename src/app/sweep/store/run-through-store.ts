@@ -37,7 +37,7 @@ export interface StoreRun {
 const CHUNKS = 80;
 const RUNS_MAX = 25;
 const POLL_MS = 250;
-/** Longest outage of the server before the command fails; the results stay. */
+/** Longest outage of the server before the command fails. The stored results remain. */
 const AWAY_MS = 60_000;
 
 export const chunkSize = (runs: number): number => Math.min(RUNS_MAX, Math.max(1, Math.ceil(runs / CHUNKS)));

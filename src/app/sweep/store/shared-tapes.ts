@@ -24,7 +24,7 @@ const STORED_BYTES_MAX = 500_000_000;
 const fileOf = (folder: string, sha256: string): string => join(folder, `${sha256}.arrow`);
 const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Puts tapes where workers find them: into the folder, if given, or into the store. Existing tapes stay. */
+/** Puts tapes where workers find them: into the folder, if given, or into the store. Does not replace existing tapes. */
 export async function shareTapes(
   { pool }: StoreConnection,
   tapes: readonly Tape[],

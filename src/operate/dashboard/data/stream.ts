@@ -38,7 +38,7 @@ export async function follow(from: number, listener: Listener): Promise<never> {
     const watch = setInterval(() => {
       if (now() - (heardAt.peek() ?? 0) > SILENCE_MS) gone.abort();
     }, 1_000);
-    // A wake from sleep or a change of network leaves dead connections behind, so the page reconnects at once
+    // A wake from sleep or a change of network leaves dead connections behind, so the page reconnects immediately
     // when it is back online.
     const onOnline = (): void => {
       gone.abort();
