@@ -69,8 +69,8 @@ export function readerOf({ http, onExtras }: ReaderOptions): Reader {
     },
     lookup(reply) {
       const answer = parse('order', reply, readOrder);
-      // Beyond the spec, 7.1: it does not document the answer for an unknown order. These three statuses with an
-      // {error} count as one.
+      // Beyond the spec, 7.1: the spec does not document the answer for an unknown order. Each of these three statuses
+      // with an {error} counts as that answer.
       const isUnknown =
         !answer.ok && answer.answer.kind === 'error' && [400, 404, 422].includes(reply.status);
       return isUnknown ? undefined : must('GET /v1/orders/:id', reply, answer);

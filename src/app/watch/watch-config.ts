@@ -92,7 +92,7 @@ export const watchSchema = z.strictObject({
   notify: notifySchema.optional().describe('As operate.notify of a desk'),
 });
 
-/** Returns the settings without a file. */
+/** Returns the settings that apply if there is no file. */
 export const watchDefaults = (): z.output<typeof watchSchema> => watchSchema.parse({});
 
 export interface WatchOptions {

@@ -128,7 +128,7 @@ function turn(
   ]);
 }
 
-/** Ends a pause at its end time, also one set before this process started. */
+/** Ends a pause at its end time, even if it was set before this process started. */
 function resumeInTime(desk: CommandContext): Observable<unknown> {
   return watch(desk.changed$, () => desk.state.controlUntil).pipe(
     distinctUntilChanged(),

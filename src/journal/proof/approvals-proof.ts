@@ -483,7 +483,7 @@ export class ApprovalsProof {
     return assertionFault(assertion, { challenge: hash, passkey: signed, home: key.home });
   }
 
-  /** The last approval must complete the needs, without people who were removed in the meantime. */
+  /** Why the approvals do not meet the requirements when the last one is given; approvals of people removed in the meantime do not count. */
   #countFault(proposal: OverrideRecord, agreed: readonly OverrideRecord[]): string | undefined {
     const { needs } = proposal;
     if (agreed.at(-1)?.step !== 'approved' || needs === undefined) return undefined;

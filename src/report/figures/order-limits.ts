@@ -61,7 +61,7 @@ interface Open {
   isOut: boolean;
 }
 
-/** Days of fills kept: an order counts the fills of its own day, and a late proof may belong to the day before. */
+/** Number of days for which fills are kept: fills count towards the limits of their own day, and a late proof may add a fill to the day before. */
 const DAYS_KEPT = 3;
 
 /** Traded value by day, in the currency of the limits: in total, and by pair. */

@@ -90,7 +90,7 @@ export const detectBinanceTrades: Detect = (sample, { unit }) => {
   const hasHeader = /^(?:agg_?trade_?)?id$/iu.test(sample.rows[0]?.[0] ?? '');
   const skip = hasHeader ? 1 : 0;
   const first = sample.rows[skip] ?? [];
-  // Trade ids have ten digits, like seconds; times here are never in seconds.
+  // Trade ids have ten digits, as Unix times in seconds do, but times in these files are never in seconds.
   const header = placesOf(hasHeader ? (sample.rows[0] ?? []) : []);
   const time = first.findIndex((cell, place) => place >= 4 && ['ms', 'us'].includes(unitOf(cell) ?? 's'));
   const found = unitOf(first[time] ?? '');

@@ -50,8 +50,8 @@ function valuesIn(headers: Headers, end: number, size: number): number {
 }
 
 /**
- * Largest number of values beyond those that take space: a run of equal values takes a few bytes, however long it is. The usual
- * size of a row group.
+ * Number of values that a page may claim in addition to the values that its bytes can hold, because a run of equal values takes only a
+ * few bytes, however long it is. The usual size of a row group.
  */
 const MOST_OF_RUNS = 2 ** 24;
 

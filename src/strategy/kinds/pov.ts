@@ -66,7 +66,7 @@ type State = z.output<typeof state>;
 
 const LEG = 'all';
 const INTERVALS_MAX = 100_000;
-/** Decimals of a carry: its share of a volume may have more than the currency. */
+/** Number of decimals of a carry. A share of a volume may have more decimals than the currency. */
 const CARRY_DECIMALS = 18;
 
 const startOf = (plan: Params, begunAt: Instant): Instant =>

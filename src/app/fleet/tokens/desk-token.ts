@@ -15,7 +15,7 @@ export interface DeskTokenOptions {
   readonly epoch: number;
   /** Origin of the venue. */
   readonly origin: string;
-  /** Token that the desk trades with: that of its config until `open` replaces its text by that of the token in the store. */
+  /** Token that the desk trades with: at first the config's token, until `open` replaces its text with the text of the stored token. */
   readonly token: Secret;
   /** Account id of the journal if the token of the config is the first token of the desk. */
   readonly account: string;
