@@ -80,7 +80,7 @@ export type Beyond = 'at_or_below' | 'at_or_above';
 
 export type DriftType = 'absolute' | 'relative';
 
-/** The wait that came true. `at` is now. */
+/** The wait that was met. `at` is now. */
 export type Wake =
   | { readonly on: 'start'; readonly at: Instant }
   | { readonly on: 'at'; readonly at: Instant; readonly due: Instant }

@@ -7,7 +7,7 @@ export type AccountFeedOptions = Omit<FeedOptions, 'feeds' | 'quietMs'>;
 
 /** Feeds that report account changes. They may be silent for days. */
 const FEEDS = ['private.user.balances', 'private.user.open-orders', 'private.user.trades'];
-/** A burst of messages is one hint, or two. */
+/** Messages within this time, milliseconds, make at most two hints: one for the first and one for the last. */
 const BURST_MS = 250;
 
 /**

@@ -25,7 +25,7 @@ export class SeenHeads {
     this.#now = now;
   }
 
-  /** Notes the end of a journal. Ignores a lower number than before: it is the sign of an older copy. */
+  /** Notes the end of a journal. Ignores a lower number than before, because it indicates an older copy. */
   see(desk: string, head: Head): void {
     if (head.seq > (this.#seen.get(desk)?.seq ?? 0)) this.#seen.set(desk, head);
   }

@@ -37,7 +37,7 @@ const TOO_LARGE =
   /^request USD value (?<asked>\d+(?:\.\d+)?) greater than max USD value (?<max>\d+(?:\.\d+)?) for pair (?<pair>[a-z0-9]+)$/iu;
 const UNSUPPORTED = /not currently supported for RFQ/iu;
 
-/** Life that a quote may claim, milliseconds. A quote that claims another is not executed. */
+/** Bounds of the life that a quote may claim, milliseconds. A quote that claims a life outside these bounds is not executed. */
 const LIFE_MIN_MS = 1_000;
 const LIFE_MAX_MS = 300_000;
 
@@ -200,7 +200,7 @@ function classifyPlaced(request: OrderRequest, quote: Quote, order: Order): Orde
 /** A fee or rebate cannot exceed the traded amount, except by one unit of rounding. */
 const FEE_SHARE_MAX = ratio('0.1');
 
-/** Why these fees cannot belong to this trade: the account decides. `undefined` if they can. */
+/** Why these fees cannot belong to this trade, in which case the account decides; `undefined` if they can. */
 export function feesFault({ filledAmount, fees }: Pick<Order, 'filledAmount' | 'fees'>): string | undefined {
   if (fees.isZero() && isAboveZero(filledAmount)) return undefined;
   const most = filledAmount.times(FEE_SHARE_MAX);

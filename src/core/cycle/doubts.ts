@@ -170,7 +170,7 @@ const tradesIn = ({ rows }: TradeEvidence): number => new Set(rows.map(({ tradeI
 
 /** An order whose outcome is unknown. */
 export interface Doubted extends Asked {
-  /** The earliest timestamp that a trade of it can carry, in the venue's time. Omitted: any row may be its trade. */
+  /** The earliest timestamp that the attempt's trade can carry, in the venue's time. Omitted: any row may be its trade. */
   readonly earliest?: Instant | undefined;
 }
 

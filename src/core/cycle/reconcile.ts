@@ -136,7 +136,7 @@ export function reconcile(
     }
     const slow = isSteady ? slowRow(currency, found.missing, read) : undefined;
     if (slow !== undefined && !isDone(slow)) {
-      // A pending row moved the balance; once completed, its row explains it.
+      // A pending row moved the balance; once that row is completed, it explains the difference.
       anchors.set(currency, before);
       excused.add(currency);
       continue;

@@ -14,8 +14,8 @@ export type ClosingReadContext = RecoverContext;
 const TRIED_FOR_MS = 60_000;
 
 /**
- * The time at which a whole read of the account must start to show all of the last fills; `undefined` if one has, or nothing
- * was filled.
+ * The earliest start of a whole read of the account that shows all of the last fills; `undefined` if such a read has been made, or if
+ * nothing was filled.
  */
 export function closingReadDue({ account, policy }: ClosingReadContext): Monotonic | undefined {
   const { lastFillAt, wholeReadAt } = account;

@@ -1,6 +1,7 @@
 /**
- * Number of observed round trips before the limiter relies on any. The smallest of only twenty can be too far above
- * the smallest possible: an eleventh request then met ten in a window of ten, in one of 6 000 simulated networks.
+ * Number of observed round trips before the limiter relies on them. With only twenty, the smallest observed round trip can
+ * be too far above the smallest possible one: in one of 6 000 simulated networks, an eleventh request then reached the
+ * venue within a window for ten.
  */
 const ROUND_TRIPS_NEEDED = 100;
 /** Weight of the newest round trip in their mean. */

@@ -113,7 +113,7 @@ export class ApprovalsProof {
   readonly findings: ApprovalFinding[] = [];
   readonly #requests = new Map<string, Request>();
   readonly #people = new Map<string, Known>();
-  /** By the number of the record of their invitation. */
+  /** By the record number of their invitation. */
   readonly #approvers = new Map<number, Approver>();
   #limits: LimitsInForce = {};
   #own: ApprovalPolicy = BUILT_IN.one;

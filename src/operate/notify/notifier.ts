@@ -44,7 +44,7 @@ export interface ChannelFigures {
 
 /** Interval of checks for due messages; new notices are made durable then, in one transaction. */
 const TICK_MS = SECOND_MS;
-/** Maximum number of consecutive ticks that wait for orders: a desk that always trades still notifies. */
+/** Maximum number of consecutive ticks that are postponed because of orders, so that a desk that always trades still notifies. */
 const POSTPONED_MAX = 3;
 /** Maximum lag of the recorded journal position. */
 const NOTE_EVERY_MS = 10 * MINUTE_MS;

@@ -30,7 +30,7 @@ const layouts: readonly (readonly [Format, Detect])[] = [
 /**
  * Returns how to read the rows of a file.
  *
- * @throws OperatorError (`data`) when no layout recognizes the file, or when the layout that does rejects it.
+ * @throws OperatorError (`data`) when no layout recognizes the file, or when the recognized layout rejects the file.
  */
 export function planFor(sample: Sample, hints: Hints, name: string): ReadPlan {
   for (const [format, detect] of layouts) {

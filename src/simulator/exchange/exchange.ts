@@ -200,7 +200,7 @@ export class Exchange {
     return this.time;
   }
 
-  /** Calls `listener` immediately for every later change of an account. Returns the function that stops it. */
+  /** Calls `listener` immediately on every later change of an account. Returns the function that stops it. */
   listen(listener: (change: Change) => void): () => void {
     return this.changes.listen(listener);
   }

@@ -5,7 +5,7 @@ import type { CountedSchedule } from '../../calendar/schedule.ts';
 
 /** Times of a recurring document that passed while nothing ran, and how they are handled. */
 
-/** Number of missed times, the newest ones, that can be made up after a longer downtime. */
+/** Maximum number of missed times that can be made up after a longer downtime; the newest count. */
 const PASSED_MAX = 31;
 
 /** The fields of a document that determine when its occurrences are due. */
