@@ -163,7 +163,7 @@ interface OpenLot {
   cost: Money;
 }
 
-/** Number of taken lots at the head of the array from which the array is trimmed, once they are most of it. */
+/** The array is trimmed once at least this many taken lots are at its head and make up most of it. */
 const HEAD_MAX = 1_024;
 
 /** The open lots of one currency, all long or all short. */

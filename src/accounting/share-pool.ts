@@ -186,7 +186,7 @@ class SharePool {
     return this.#today;
   }
 
-  /** Makes the disposals of days before this one final: they become part of the start. */
+  /** Makes the disposals of days before this one final, so that they become part of the opening state. */
   #forget(first: number): void {
     for (let [oldest] = this.#days; oldest !== undefined && oldest.day < first; [oldest] = this.#days) {
       this.#start = this.#after(this.#start, oldest);

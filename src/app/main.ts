@@ -82,7 +82,7 @@ const SHORT: ReadonlySet<string | undefined> = new Set(['backtest', 'validate'])
 const DESK: ReadonlySet<string | undefined> = new Set(['run', 'venue']);
 const HELP: ReadonlySet<string> = new Set(['-h', '--help']);
 
-/** Exits once the output is written, without freeing the heap first: that would take a tenth of the time of a short command. */
+/** Exits once the output is written, without freeing the heap first, which would take a tenth of the time of a short command. */
 function leaveAfter([first, ...others]: readonly NodeJS.WriteStream[]): void {
   if (first === undefined) process.exit();
   first.write('', () => {

@@ -21,7 +21,7 @@ export interface BarWish {
   readonly count: number;
 }
 
-/** Maximum number of bars of one strategy: they are passed to each step. */
+/** Maximum number of bars of one strategy, because they are passed to each step. */
 export const BARS_MAX = 1_000;
 
 /** Length of a bar interval, ms. @throws RangeError with a message for its author. */

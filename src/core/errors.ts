@@ -78,7 +78,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** Another owner has taken the desk over: this process writes and sends nothing more. */
+/** Another owner has taken over the desk, so this process writes and sends nothing more. */
 export class FencedOut extends OperatorError {
   constructor(desk: string) {
     super('again', `another owner has taken over desk ${desk}: this process has stopped`);

@@ -320,7 +320,7 @@ export interface ResolvedRecord {
   readonly token?: UsedToken | undefined;
 }
 
-/** The account shows other figures of a fill than were booked. The fill record stays; these figures count. */
+/** The account shows other figures of a fill than were booked. The fill record does not change; these figures count. */
 export interface CorrectionRecord {
   readonly kind: 'correction';
   readonly client_order_id: string;
@@ -527,7 +527,7 @@ export interface ClosingRecord {
   readonly token?: UsedToken | undefined;
 }
 
-/** An alert was raised. It has no effect on the state: it records what a daemon reported. */
+/** An alert was raised. It has no effect on the state; it only records what a daemon reported. */
 export interface AlertRecord {
   readonly kind: 'alert';
   /** An id of `alerts`; ids of earlier versions stay readable. */

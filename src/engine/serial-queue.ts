@@ -8,7 +8,7 @@ export class SerialQueue {
   readonly #waiting: (() => void)[] = [];
   #isBusy = false;
 
-  /** An operator that delivers the notifications of its source in turn. */
+  /** An operator that delivers the notifications of its source one after another. */
   readonly observe = <T>(source: Observable<T>): Observable<T> =>
     new Observable((subscriber) =>
       source.subscribe({

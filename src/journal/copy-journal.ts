@@ -20,8 +20,8 @@ export interface Copied {
 }
 
 /**
- * Suffixes of files with the identity of the desk. The desk creates all others again: the journal records a halt as
- * well.
+ * Suffixes of files that contain the desk's identity. The desk creates all other files again, even the halt file, because
+ * the journal records a halt too.
  */
 const MOVED = ['.key'];
 

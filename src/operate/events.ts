@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { StoredRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
 
-/** Bytes that may wait for a slow client. Beyond that the desk drops the client: it never delays the desk. */
+/** Bytes that may wait for a slow client. Beyond that the desk drops the client, so that a client never delays the desk. */
 const WAITING_BYTES_MAX = 256 * 1024;
 /** Maximum number of listeners, in total and per name. */
 const CLIENTS_MAX = 32;

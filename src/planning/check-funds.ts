@@ -130,7 +130,7 @@ function project(
     const about = { currency, first: at, strategy };
     const floor = floorOf(currency, facts).least;
     const ceiling = facts.limits.positionMax.get(currency);
-    // An incoming amount may leave the balance below the floor: that is not a fault of this slice.
+    // An incoming amount may leave the balance below the floor, which is not a fault of this slice.
     if (by.lt(0) && now.lt(floor)) note(below, { ...about, missing: subtract(floor, now) });
     if (by.gt(0) && ceiling !== undefined && now.gt(ceiling))
       note(above, { ...about, missing: subtract(now, ceiling) });

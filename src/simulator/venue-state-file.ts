@@ -14,7 +14,7 @@ const VERSION = 2;
 /** "TrVn": distinguishes the file from databases of other programs. */
 const APPLICATION_ID = 0x54_72_56_6e;
 
-/** Settings that a restart may change: they concern access, not the accounts. */
+/** Settings that a restart may change, because they concern access, not the accounts. */
 const FREE: ReadonlySet<string> = new Set([
   'host',
   'port',

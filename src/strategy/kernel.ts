@@ -24,7 +24,7 @@ export interface View {
    * figure starts a new day. `undefined` when unknown or too old.
    */
   volume(pair: string): Quantity | undefined;
-  /** Whether the pair is delisted: it keeps its last price and can no longer be bought. Known only in backtests. */
+  /** Whether the pair is delisted. It then keeps its last price and can no longer be bought. Known only in backtests. */
   isDelisted(pair: string): boolean;
   /** Returns the newest `count` finished bars of a pair, oldest first, among those that the strategy requested; fewer if fewer exist. */
   bars(pair: string, intervalMs: number, count: number): readonly Bar[];
@@ -216,7 +216,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
       const params = kind.params.parse(raw);
       // A state from the last step needs no parsing; one from a journal is parsed by its schema.
       let made: Step<State> | undefined;
-      // The code of a module may run in another process: it is called once, on first use.
+      // The code of a module may run in another process, so it is called once, on first use.
       let bars: readonly BarWish[] | undefined;
       const read = (state: unknown): State => {
         if (made !== undefined && state === made.state) return made.state;

@@ -156,7 +156,7 @@ export class Call implements Dispatcher.DispatchHandler {
     this.#phase = 'settled';
     const { route, attempt, clean, failed } = this.#options;
     const hasAnswer = this.#status !== 0;
-    // undici's own error is dropped: it may contain bytes of the answer or of the socket.
+    // undici's own error is dropped, because it may contain bytes of the answer or of the socket.
     const cause = new Error(clean(why));
     const error = new VenueError({
       code,

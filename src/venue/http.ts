@@ -169,7 +169,7 @@ export interface Outgoing {
   readonly method: Method;
   /** With the query. */
   readonly path: string;
-  /** Names and values in turn. */
+  /** Names and values, alternating. */
   readonly headers: string[];
   readonly body: string | undefined;
 }

@@ -41,7 +41,7 @@ interface Tested extends Requirement {
 export const policyOfConfig = ({ operate }: Config): ApprovalPolicy =>
   operate?.approvals ?? builtInPolicy(operate?.fourEyes === true);
 
-/** Exit code for a blocked request: nobody may allow it. */
+/** Exit code for a blocked request, which nobody may allow. */
 const BLOCKED = 77;
 
 /** Prints what a request would need. Exit codes: 0 nothing, 75 approvals, 77 blocked, 64 and 78 as everywhere. */

@@ -78,7 +78,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   const tally = new TradeTally(liquidations.map(({ id }) => id));
   const journal = backtestJournal();
   const running = prepared({ options, input, named, liquidations, journal, alerts, tally });
-  // Only for people: this clock makes Node load ten modules.
+  // Only for people, because this clock makes Node load ten modules.
   const began = options.json === true ? undefined : performance.now();
   await go(running, input, io.stderr);
   const seconds = began === undefined ? undefined : (performance.now() - began) / 1000;

@@ -28,7 +28,7 @@ export function explain(
   });
 }
 
-/** Hides the value of an unknown key: it may be a misspelt `token`, which nothing recognises as a secret. */
+/** Hides the value of an unknown key, because it may be a misspelt `token`, which nothing recognises as a secret. */
 function hideValue(problem: FileProblem, key: string): FileProblem {
   const end = problem.excerpt.indexOf(key) + key.length;
   return { ...problem, excerpt: `${problem.excerpt.slice(0, end)}: …` };

@@ -94,7 +94,7 @@ const isUnreachable: Holds = ({ venueHealth }) => venueHealth.unreachable !== un
 const isUnquoted: Holds = ({ venueHealth }, { pair }) => venueHealth.faultOf(String(pair)) !== undefined;
 
 /**
- * Tests of whether the condition of an alert still holds. An alert without an entry reports an event: it is never open, and
+ * Tests of whether the condition of an alert still holds. An alert without an entry reports an event. It is never open, and
  * `tranche alerts` lists it.
  */
 const holds: Partial<Readonly<Record<Alert, Holds>>> = {

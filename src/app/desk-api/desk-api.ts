@@ -51,7 +51,7 @@ export const deskApi = (
 
 /**
  * Shortest time between alerts about refused callers, so that a flood of refusals does not become a flood of alerts. Each
- * alert has the number of refusals without an alert before it.
+ * alert states how many refusals before it raised no alert.
  */
 const REFUSED_EVERY_MS = 10_000;
 

@@ -196,7 +196,7 @@ function refuseWorthless({ config, strategies, holdings, named }: Valued): void 
   );
 }
 
-/** Warns of strategies that start after the window: otherwise a user would look for the fault elsewhere. */
+/** Warns of strategies that start after the window, because a user would otherwise look for the fault elsewhere. */
 function warnOfLateStarts(strategies: readonly LoadedStrategy[], until: Instant, io: CommandIo): void {
   for (const { id, bound, document } of strategies) {
     const { start_time: written } = document;

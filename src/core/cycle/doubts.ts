@@ -252,7 +252,7 @@ export interface KnownIds {
 /** Trades with our ids that the journal does not know. */
 export interface Adoption {
   readonly unknown: readonly TradeEvidence[];
-  /** Trades with one leg so far: nothing may trade in their place before their figures are known. */
+  /** Trades that show only one leg so far. Nothing may trade in their place before their figures are known. */
   readonly waiting: readonly TradeEvidence[];
   /**
    * One of them was proven not to have traded: the venue contradicted itself, and the desk halts whatever its config.
@@ -260,7 +260,7 @@ export interface Adoption {
   readonly isBreach: boolean;
 }
 
-/** Finds the trades of a whole read that nobody knows; they are booked as soon as both legs are there. */
+/** Finds the trades of a whole read that the journal does not contain. They are booked as soon as both legs are shown. */
 export function adoptable(trades: ReadonlyMap<string, TradeEvidence>, known: KnownIds): Adoption {
   const strange = [...trades.values()].filter(
     ({ clientId, at }) =>

@@ -130,7 +130,7 @@ export function evidenceOf(
   };
 }
 
-/** An order may fill in several trades: it is complete once each of them shows both legs. */
+/** An order may fill in several trades. It is complete once each of them shows both legs. */
 function sameTrades(bases: readonly Transaction[], quotes: readonly Transaction[]): boolean {
   const [ofBase, ofQuote] = [bases, quotes].map((legs) => new Set(legs.map((leg) => leg.tradeId)));
   return ofBase?.symmetricDifference(ofQuote ?? new Set()).size === 0;

@@ -72,8 +72,8 @@ export function extentOf(
   const away = expected && subtract(other, expected);
   const isOff = away !== undefined && size(away).gt(unitOf(otherUnit).times(times));
   if (asked.gt(wanted)) {
-    // One unit more may be rounding, unless the trade is twice the order, or the other side is larger as well: an
-    // order of one unit, executed twice.
+    // One unit more may be rounding. It is not if the trade is twice the order, or if the other side is larger as well,
+    // as when an order of one unit was executed twice.
     const isTwice = asked.gte(wanted.times(2)) || (isOff && away.gt(0));
     return isTwice || isBeyond(asked, wanted, unit) ? 'more' : 'other';
   }

@@ -163,7 +163,7 @@ export function heldSince({ anchors, pending, excused }: Ledger): Instant | unde
   return oldest;
 }
 
-/** Whether the next read may find a difference that counts: then it needs the `slow` rows. */
+/** Whether the next read may find a difference that counts, and therefore needs the `slow` rows. */
 export const isDue = ({ pending }: Ledger, startedAt: Monotonic): boolean =>
   [...pending.values()].some(({ since }) => startedAt - since >= LASTS_MS);
 

@@ -89,6 +89,6 @@ function figuresFault(
   return undefined;
 }
 
-/** Whether the figures cover less than the whole order: then its fill differs from its quote. */
+/** Whether the figures cover less than the whole order, so that its fill differs from its quote. */
 export const isPart = (intent: IntentRecord, { quantity, amount }: TradeFigures): boolean =>
   (intent.by === 'quantity' ? quantity : amount).lt(intent.size);

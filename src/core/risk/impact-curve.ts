@@ -8,7 +8,7 @@ export interface Rung {
   readonly amount: Money;
   readonly price: Price;
 }
-/** The sizes of one ladder, requested in turn, the smallest first. */
+/** The sizes of one ladder, requested one after another, the smallest first. */
 export type Round = readonly Rung[];
 
 /** Shares of the largest slice that are probed. */

@@ -35,7 +35,7 @@ export interface PtsQuestion {
   readonly use: 'never' | 'when_enabled';
   /** Remaining credit, in the same currency; `undefined` without a cap. */
   readonly creditLeft: Quantity | undefined;
-  /** Expected cost of the credit, basis points of it; `undefined` when the funding rate is unknown. */
+  /** Expected cost of the credit, in basis points of the credit; `undefined` when the funding rate is unknown. */
   readonly carryBps: Ratio | undefined;
   readonly carryBpsMax: Ratio | undefined;
 }
@@ -43,9 +43,9 @@ export interface PtsQuestion {
 export interface PtsAnswer {
   /** The amount that may be paid: at most `outgoing`. */
   readonly allowed: Quantity;
-  /** The borrowed part of it. */
+  /** The borrowed part of `allowed`. */
   readonly credit: Quantity;
-  /** Why it is less than requested. */
+  /** Why `allowed` is less than requested. */
   readonly cuts: readonly Reason[];
 }
 

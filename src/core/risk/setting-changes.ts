@@ -53,7 +53,7 @@ export const withReplaced = (
   ...others,
 });
 
-/** SHA-256 over the canonical JSON of the settings, hex: it identifies them. */
+/** SHA-256 over the canonical JSON of the settings, hex, which identifies the settings. */
 export const settingsHash = (settings: SettingTexts): string => sha256(canonicalValue(settings));
 
 /** `controls.max_order_notional 1000 -> 5000`. */

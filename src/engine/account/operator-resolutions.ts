@@ -36,7 +36,7 @@ const resolvedRecord = ({ clientOrderId, verdict, by, why, token }: Resolve): Re
   ...(token === undefined ? {} : { token }),
 });
 
-/** A person confirms that the missing part of a fill never traded: it no longer counts as filled. */
+/** A person confirms that the missing part of a fill never traded, so that it no longer counts as filled. */
 function resolveMissing(desk: ResolutionContext, command: Resolve): Observable<never> {
   const { clientOrderId } = command;
   const fault = missingFault(command);

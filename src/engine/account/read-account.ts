@@ -64,7 +64,7 @@ export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
             // read.
             [at, startedAt] = [clock.wall(), clock.monotonic()];
             from = beginning(desk, at);
-            // A hint from here on may concern rows that this read does not show yet: it counts towards the next read.
+            // A hint from here on may concern rows that this read does not show yet, so it counts towards the next read.
             desk.account.isHinted = false;
           }
           return venue.transactions({ from, limit: PAGE, ...(have === 0 ? {} : { offset: have - 1 }) });

@@ -99,7 +99,7 @@ export function watchAccount(desk: AccountWatchContext): Observable<AttemptEnd> 
 function tellForeign(desk: AccountWatchContext, { rows, from, known, trades }: WholeAccount): void {
   const before = desk.account.readFrom;
   desk.account.readFrom = from;
-  // The first read shows what happened before this process: it cannot determine which rows are new.
+  // The first read shows what happened before this process, so it cannot determine which rows are new.
   if (known.rows.size === 0) return;
   const foreign = new Set<string>();
   const ours = new Set([...trades.values()].flatMap((trade) => trade.rows.map(({ id }) => id)));

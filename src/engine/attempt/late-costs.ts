@@ -16,7 +16,7 @@ interface LateCost {
 const LATE_MAX = 1_000;
 
 /**
- * Postpones adding the cost of fills to their day: it takes long divisions, and a desk without a daily cost limit needs
+ * Postpones adding the cost of fills to their day, because it takes long divisions, and a desk without a daily cost limit needs
  * it only for snapshots. Readers of a day's cost call `count` first.
  */
 export class LateCosts {

@@ -25,7 +25,7 @@ export type MaximumContext = Pick<Desk, 'ports' | 'rates' | 'state'>;
 const SHARE = ratio('0.98');
 /** Time after which the whole size is requested again: a maximum from a stressed minute must not cut slices forever. */
 const AGE_MS = HOUR_MS;
-/** Time after which a maximum that leaves only tiny pieces of a slice is tested again: it may come from an invalid answer. */
+/** Time after which a maximum that leaves only tiny pieces of a slice is tested again, because it may come from an invalid response. */
 export const CRUMBS_AGE_MS = MINUTE_MS;
 /** Shortest time before a new maximum is tested again. */
 const HELD_MS = 15 * MINUTE_MS;

@@ -95,7 +95,7 @@ export class LiveBars {
     const at = this.#desk.ports.clock.wall();
     for (const { pair, intervalMs, bars } of this.#desk.ports.bars?.read() ?? []) {
       const series = this.#series.get(keyOf(pair, intervalMs));
-      // The clock has gone back since these bars were built: they lie in the future.
+      // The clock has gone back since these bars were built, so they lie in the future.
       if (series?.bars.length === 0)
         series.bars = bars.filter(({ from }) => from + intervalMs <= at).slice(-series.count);
     }

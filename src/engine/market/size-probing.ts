@@ -104,7 +104,7 @@ function isDue(desk: SizeProbingContext, strategy: string, { pair, side }: Ladde
   return isNear && desk.footprint.allowsLadder(pair);
 }
 
-/** Requests each size in turn; keeps the round if all were priced in time. */
+/** Requests the sizes one after another; keeps the round if all were priced in time. */
 function climb(desk: SizeProbingContext, wish: LadderWish): Observable<never> {
   const { clock } = desk.ports;
   const { pair, side } = wish;

@@ -53,7 +53,7 @@ export const isHeld = (desk: ApprovalsContext, command: Command): command is Gua
 export const commands = (desk: ApprovalsContext): Observable<Command> =>
   merge(desk.ports.operator$.pipe(filter((command) => !isHeld(desk, command))), desk.agreed$);
 
-/** Whether the desk distinguishes people: then the requester must be a person, too. */
+/** Whether the desk distinguishes people. If it does, the requester must be a person, too. */
 export const isStrict = ({ policy, state }: Pick<Desk, 'policy' | 'state'>): boolean =>
   policy.approvals !== undefined ||
   policy.fourEyes === true ||

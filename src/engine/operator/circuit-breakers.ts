@@ -193,7 +193,7 @@ function pauseParent(desk: CircuitBreakersContext, parent: string, end: BadEnd):
   return { kind: 'control', state: 'paused', parent, by: 'tranche', why: words(end) };
 }
 
-/** A pause that ends automatically is not enough here: this one waits for a person. */
+/** A pause that ends automatically is not enough here, so this pause waits for a person. */
 const pauseDesk = (desk: CircuitBreakersContext, end: BadEnd): readonly RecordBody[] =>
   desk.control === 'active' || (desk.control === 'paused' && desk.state.controlUntil !== undefined)
     ? [{ kind: 'control', state: 'paused', by: 'tranche', why: words(end) }]

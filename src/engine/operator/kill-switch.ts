@@ -31,7 +31,7 @@ export class KillSwitch {
     return this.halt !== undefined;
   }
 
-  /** Whether a halt file exists, without halting for it: for a command that lifts the halt. */
+  /** Whether a halt file exists. Does not halt the desk because of the file, so that a command can lift the halt. */
   get isNoted(): boolean {
     return this.#noted() !== undefined;
   }

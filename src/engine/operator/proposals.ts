@@ -13,7 +13,7 @@ export interface Proposal {
   readonly command?: Guarded | undefined;
 }
 
-/** A request of the desk itself: it outlives the process, and is looked up by subject. */
+/** A request that the desk itself makes. It outlives the process, and is looked up by subject. */
 export interface Wish {
   readonly request: RequestKind;
   readonly asks: string;

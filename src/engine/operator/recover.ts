@@ -126,7 +126,7 @@ export function takeOver(
   if (isOther && accountChanged === undefined)
     return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
   desk.account.inheritedAt = state.lastRecordAt;
-  // Its age is unknown: it counts as now.
+  // Its age is unknown, so it counts as now.
   if (state.isUnconfirmed) desk.account.lastFillAt = ports.clock.monotonic();
   checkClock(desk);
   if (state.lastRecordAt !== undefined) desk.limitDay.inherit(state.lastRecordAt);
@@ -376,7 +376,7 @@ function backOff(desk: RecoverContext, error: unknown, count: number): Observabl
   }
   const waitMs = Math.min(desk.policy.retry.baseMs * 2 ** count, desk.policy.retry.capMs);
   desk.venueHealth.readFailed(error);
-  // The server is probably not the venue: that has its own alert.
+  // The server is probably not the venue, which has its own alert.
   if (error.code !== 'certificate')
     desk.observer.alert('venue_unreachable', { error: error.message, wait_ms: waitMs });
   return timer(waitMs, desk.ports.clock.scheduler);

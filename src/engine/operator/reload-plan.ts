@@ -26,7 +26,7 @@ export interface Planned {
   readonly run: readonly StrategySource[];
   /** The subset that starts a new run. */
   readonly begin: readonly StrategySource[];
-  /** Why a running strategy cannot keep its document: then the whole change is refused. */
+  /** Why a running strategy cannot keep its document, in which case the whole change is refused. */
   readonly faults: readonly string[];
   /** Approvals to request first. */
   readonly wishes: readonly Wish[];

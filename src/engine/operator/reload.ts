@@ -324,7 +324,7 @@ export const unknownPairs = (desk: ReloadContext, sources: readonly StrategySour
 interface Infeasible {
   /** Of strategies that would start now: the desk refuses to start them. */
   readonly refused: readonly StrategyFault[];
-  /** Of strategies that already run: they continue, because their orders need this desk. */
+  /** Faults of strategies that already run. These strategies continue, because their orders need this desk. */
   readonly running: readonly StrategyFault[];
 }
 

@@ -13,7 +13,7 @@ export interface AddressBudgetPort {
 export interface PermitExchange {
   /** Number of permits needed now; 0 for a report only. */
   readonly wanted: number;
-  /** For orders and doubts: they get permits before all other requests of the address. */
+  /** For orders and doubts, which get permits before all other requests of the address. */
   readonly isUrgent: boolean;
   /** Permits whose requests have reached the venue, each with the least time since then, milliseconds. */
   readonly used: readonly { readonly block: number; readonly agoMs: number }[];

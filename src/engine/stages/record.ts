@@ -294,7 +294,7 @@ export function expireLater(desk: RecordContext, slice: OpenSlice, known: Why): 
   );
 }
 
-/** Consequences of a venue that does not answer or quote: they are not a reason to end a slice. */
+/** Consequences of a venue that does not respond or quote. They are no reason to end a slice. */
 const SYMPTOMS: ReadonlySet<Reason | undefined> = new Set<Reason>([
   'deadline',
   'account_stale',
@@ -407,7 +407,7 @@ const FAILURES: ReadonlySet<Reason> = new Set<Reason>([
   'never_sent',
   'too_large',
 ]);
-/** Reasons that imply a received quote: they end a series of failures. */
+/** Reasons that imply a received quote and therefore end a series of failures. */
 const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
   'collar',
   'limit_price',

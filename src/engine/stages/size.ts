@@ -160,7 +160,7 @@ export function sizeNow(
   };
 }
 
-/** A maximum that leaves only tiny pieces counts for a minute: it may be an invalid answer, and is tested again. */
+/** A maximum that leaves only tiny pieces counts for a minute. It may be an invalid response, so it is then tested again. */
 function sizeWithin(desk: SizeContext, question: SizingQuestion): ReturnType<typeof sizeSlice> {
   const sized = sizeSlice(question);
   const isOdd =

@@ -82,7 +82,7 @@ function firstWake(desk: TriggersContext, life: StrategyRun): Observable<Strateg
   const soon = after(clock.wall(), AT_ONCE_MS);
   const holdMs = desk.spins.holdMs(life);
   const fired$: Observable<StrategyWake>[] = [];
-  // Only between slices: a strategy that waits for an outcome must not mistake a late one for it.
+  // Only between slices, because a strategy that waits for an outcome must not mistake a late outcome for the awaited one.
   if (waits.every(isNoOutcome)) fired$.push(whenLate(desk, strategy));
   const armed = (wait: Wait): Observable<StrategyWake> =>
     when(desk, wait, { strategy, soon, isHeld: holdMs > 0 });

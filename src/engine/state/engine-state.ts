@@ -104,7 +104,7 @@ export class EngineState {
   lastRecordAt: Instant | undefined;
   /** The latest time of any record. Later than that of the last record if the clock went back. */
   newestRecordAt: Instant | undefined;
-  /** The last record belongs to a process that stopped cleanly: nothing was sent after it. */
+  /** The last record belongs to a process that stopped cleanly, so nothing was sent after it. */
   isStopped = false;
   startedAt: Instant | undefined;
   /** Number of the record with which the last process began, if this process has read it. */
@@ -122,7 +122,7 @@ export class EngineState {
   readonly people = new People(); // Who may sign in.
   readonly totals = new Totals(); // Limits are compared with them.
   recent: FillRecord[] = [];
-  /** Trades of slices that this journal has not decided, or not yet: it may be older than the account. */
+  /** Trades of slices that this journal has not decided, or not yet, because it may be older than the account. */
   readonly strays = new Map<string, SliceProgress>();
 
   apply({ seq, at, body }: StoredRecord): void {

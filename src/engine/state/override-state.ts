@@ -14,7 +14,7 @@ export interface Override {
   readonly agreed: readonly Agreement[];
   /** The person whose approval completed the request. */
   approvedBy?: string | undefined;
-  /** Set if the request was withdrawn, rejected or has expired: nothing can use it any more. */
+  /** Set if the request was withdrawn, rejected or has expired, so that nothing can use it any more. */
   ended?:
     | { readonly how: 'withdrawn' | 'rejected' | 'expired'; readonly by: string; readonly why: string }
     | undefined;

@@ -79,7 +79,7 @@ export class StateJournal {
     return written$;
   }
 
-  /** Another owner has taken over: this process writes nothing more. */
+  /** Another owner has taken over, so this process writes nothing more. */
   fenceOut(error: FencedOut): void {
     this.#isFencedOut = true;
     this.fencedOut$.next(error);

@@ -45,7 +45,7 @@ export interface SliceProgress {
   settled: number;
   filled: Quantity;
   filledAmount: Money;
-  /** The part of traded orders that the account does not show: it counts as filled. */
+  /** The part of traded orders that the account does not show. It counts as filled. */
   missing: Quantity;
   missingAmount: Money;
 }

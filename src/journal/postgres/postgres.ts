@@ -177,7 +177,7 @@ function own({ place, client, cleanup, files, options }: Open): OpenWriter {
     try {
       atOnce(opening.release(lease));
     } catch {
-      // The lease ends by itself.
+      // The lease expires without further action.
     }
   });
   const end = atOnce(opening.end(lease));

@@ -12,7 +12,7 @@ export interface Session {
   ask(statement: Statement): Observable<readonly Row[]>;
 }
 
-/** A synchronous connection, for opening and closing a journal: it emits before `subscribe` returns. */
+/** A synchronous connection, for opening and closing a journal. It emits before `subscribe` returns. */
 export const blockingSession = (client: BlockingClient): Session => ({
   ask: (statement) => defer(() => of(client.transaction([statement])[0] ?? [])),
 });

@@ -412,8 +412,8 @@ export class ApprovalsProof {
   }
 
   /**
-   * The requirements of the policy in force for it. Older versions recorded the amount of a parent only in words: then
-   * any of the rules may apply.
+   * The requirements of the policy in force for a request. Older versions recorded the amount of a parent only in words,
+   * so any of the rules may apply to such a parent.
    */
   #neededBy(proposal: OverrideRecord): readonly Requirement[] {
     const kind: RequestKind = kindOf(proposal);

@@ -77,7 +77,7 @@ function isReady(armed: string): boolean {
   return found?.isFile() === true && found.size >= NOTE_BYTES;
 }
 
-/** Creates the file, or blanks it. Without disk space only the name remains: that is enough for a halt, and only the note is lost. */
+/** Creates the file, or blanks it. Without disk space only the name remains, which is enough for a halt, and only the note is lost. */
 function makeRoom(armed: string): void {
   const descriptor = openSync(
     armed,

@@ -20,7 +20,7 @@ export interface Notice {
   readonly page?: string | undefined;
   /** Number of further notices of this kind that are not listed. */
   readonly others?: number | undefined;
-  /** The channel that this notice is about: it is not notified of its own failure. */
+  /** The channel that this notice is about. It does not receive notices of its own failure. */
   readonly about?: string | undefined;
 }
 

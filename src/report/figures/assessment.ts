@@ -83,7 +83,7 @@ export type At<Body> = Body & { readonly at: Instant };
 export interface Refusal {
   readonly reason: Reason;
   readonly words: string;
-  /** Counts of slices and attempts that ended with it, sizes that it cut, and wakes that reported it. */
+  /** Number of slices and attempts that ended with the reason, of sizes that it cut, and of wakes that reported it. */
   readonly slices: number;
   readonly attempts: number;
   readonly cuts: number;

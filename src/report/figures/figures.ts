@@ -79,7 +79,7 @@ export interface Group {
   /** `s·(Σ amount − F·B)` and `F·B` over the parents that have the benchmark. */
   readonly twap: Against | undefined;
   readonly vwap: Against | undefined;
-  /** The same against the mean over time of the journal's own reference prices: it needs no market history. */
+  /** The same against the mean over time of the journal's own reference prices, which needs no market history. */
   readonly references: Against | undefined;
   readonly fills: FillsFigures;
   readonly quoting: Quoting;

@@ -12,7 +12,7 @@ interface Before {
   readonly missed: MissedFacts[];
   /** The leg as a rebalancing decided it. */
   readonly decided: DecidedLeg | undefined;
-  /** Its calendar was closed: nothing was planned. */
+  /** Whether its calendar was closed, so that nothing was planned. */
   isClosed: boolean;
   /** It was decided and later dropped. */
   droppedAt: Instant | undefined;
@@ -125,7 +125,7 @@ export function unbegunOf(legs: Legs, desk: string): readonly ParentFacts[] {
   });
 }
 
-/** Whether a state shows that a time of a calendar is in progress: it may have slices ahead. */
+/** Whether a state shows that a time of a calendar is in progress and may have slices ahead. */
 export function isUnderWay(state: unknown, leg: string): boolean {
   const now = isRecord(state) ? state['now'] : undefined;
   return isRecord(now) && ISO.test(leg) && now['due'] === Date.parse(leg);
@@ -154,7 +154,7 @@ function legsIn(state: unknown): readonly DecidedLeg[] {
 }
 const NONE: readonly DecidedLeg[] = [];
 
-/** Whether a state contains the known legs in order: then their progress is reported elsewhere. */
+/** Whether a state contains the known legs in order, in which case their progress is reported elsewhere. */
 function isDecided(decided: readonly DecidedLeg[], state: unknown): boolean {
   const all = isRecord(state) && Array.isArray(state['legs']) ? (state['legs'] as readonly unknown[]) : NONE;
   if (all.length !== decided.length) return false;

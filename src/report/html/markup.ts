@@ -30,7 +30,7 @@ function written(piece: Piece): string {
   return piece.map(written).join('');
 }
 
-/** Names and reasons are untrusted text: they never become markup or change the text direction. */
+/** Names and reasons are untrusted text, so they never become markup or change the text direction. */
 const escaped = (text: string): string =>
   forTerminal(text).replaceAll(/[&<>"']/gu, (mark) => `&#${mark.charCodeAt(0)};`);
 

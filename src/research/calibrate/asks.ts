@@ -35,7 +35,7 @@ export interface Asked {
   readonly asks: readonly Ask[];
   /** Maximums that the venue stated. */
   readonly maxima: readonly { readonly at: Instant; readonly body: MaximumRecord }[];
-  /** USD per unit of a quote currency, as of its last fill: it values quotes that were not filled. */
+  /** USD per unit of a quote currency, as of its last fill. It values quotes that were not filled. */
   readonly rates: ReadonlyMap<string, Ratio>;
   readonly modes: readonly string[];
   readonly records: number;

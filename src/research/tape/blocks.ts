@@ -62,7 +62,7 @@ function levelsFor(histories: readonly History[], exponent: number): number {
   return levels;
 }
 
-/** Bounds of the prices of several assets over blocks of time, lower and upper in turn. */
+/** Bounds of the prices of several assets over blocks of time; lower and upper bounds alternate. */
 interface Places {
   readonly bounds: readonly Float32Array[];
   /** Number of the first block of each asset. */

@@ -168,7 +168,7 @@ function headOf(
   return notes && { notes, bodyAt };
 }
 
-/** Returns where the head of a message ends: it begins with a mark and its length. */
+/** Returns where the head of a message ends. A head begins with a mark and its length. */
 function messageEnd(file: number, at: number): number | undefined {
   const begin = Buffer.alloc(8);
   readSync(file, begin, 0, begin.length, at);

@@ -25,7 +25,7 @@ export interface Tape {
   readonly hash: string;
   /** Returns the rows of a column from `from` to before `until`, for tapes that can read part of a column. */
   readonly part?: ((column: ColumnName, from: number, until: number) => Float64Array) | undefined;
-  /** Whether the pair was delisted when its last bar ended: it keeps that price and can no longer be bought. */
+  /** Whether the pair was delisted when its last bar ended. It then keeps that price and can no longer be bought. */
   readonly isDelisted?: boolean | undefined;
 }
 

@@ -71,7 +71,7 @@ export class Ledger {
   private readonly accounts = new Map<string, Account>();
   /** Cache of the account used last. */
   private last: Account | undefined;
-  /** Holdings of the dealer, without the fills in columns from `undealt` on: they are added on request. */
+  /** Holdings of the dealer, without the fills in columns from `undealt` on, which are added on request. */
   private readonly dealerHoldings = new Map<string, Quantity>();
   private undealt = 0;
   private readonly feeHoldings = new Map<string, Quantity>();
@@ -374,7 +374,7 @@ function notOpen(account: string): never {
   invariant(false, `the account ${account} is open`);
 }
 
-/** Whether the row of a leg is not visible yet: it may appear later than its booking. */
+/** Whether the row of a leg is not visible yet, because rows may appear later than their booking. */
 const isHidden = (entry: Entry, now: Instant | undefined): boolean =>
   now !== undefined && entry instanceof Leg && entry.shownAt !== undefined && entry.shownAt > now;
 

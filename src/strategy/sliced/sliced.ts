@@ -196,7 +196,7 @@ const LADDER_DECIMALS = 18;
 
 /** Returns a function that plans slices in base quantities or in quote amounts, in the unit of the total. */
 function slicePlanner<Params extends Sliced>(kind: SlicedKind<Params>) {
-  // A curve may be long, and every step needs it: it is computed once per life.
+  // A curve may be long, and every step needs it, so it is computed once per life.
   const made = new WeakMap<Params, { readonly startMs: number; readonly curve: Curve | undefined }>();
   const curveOf = (plan: Params, window: Window): Curve | undefined => {
     const known = made.get(plan);

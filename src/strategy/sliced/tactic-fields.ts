@@ -113,7 +113,7 @@ export function tacticsOf(plan: Jittered): Tactics | undefined {
   return known.tactics;
 }
 
-/** Tactics by document: they do not change, and each slice carries them. */
+/** Tactics by document. They do not change, and each slice carries them. */
 const read = new WeakMap<Jittered, { readonly tactics: Tactics | undefined }>();
 
 function readTactics(plan: Jittered): Tactics | undefined {

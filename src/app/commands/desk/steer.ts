@@ -23,7 +23,7 @@ export interface TurnOptions extends SteerOptions {
   readonly strategy?: string | undefined;
   /** Strategy, pair or parent, whichever the desk knows under this name. */
   readonly what?: string | undefined;
-  /** With a pause of the desk: the pause ends by itself after this duration, ISO 8601. */
+  /** With a pause of the desk: the pause ends automatically after this duration, ISO 8601. */
   readonly for?: string | undefined;
 }
 

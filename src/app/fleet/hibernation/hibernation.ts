@@ -7,7 +7,7 @@ export const RESUME_EARLY_MS = MINUTE_MS;
 export const HIBERNATE_MIN_MS = 2 * MINUTE_MS;
 /** Time for which a desk stays idle before it hibernates: the person who woke it may send another command. */
 const IDLE_FOR_MS = 10 * SECOND_MS;
-/** Most desks that may start for the first time at once: they have nothing open, and each start needs a processor. */
+/** Maximum number of desks that may start for the first time simultaneously, because each start needs a processor. They have nothing open. */
 const FIRST_STARTS_MAX = 4;
 
 /** Idle state of a desk whose process runs. */

@@ -71,7 +71,7 @@ export class DeskToken implements TokenKeeper {
     return desk;
   }
 
-  /** Account id of the journal: that of the first token. */
+  /** Account id of the journal, which follows from the first token. */
   get account(): string {
     return this.#kept?.account ?? this.#options.account;
   }

@@ -92,7 +92,7 @@ export function openToken(sealed: string, place: TokenPlace, key: KeyObject): Ke
     const { token, ...rest } = contentSchema.parse(JSON.parse(text.toString('utf8')));
     return { ...rest, token: new Secret(token) };
   } catch {
-    // The message is dropped: it may quote the text that could not be parsed.
+    // The message is dropped, because it may quote the text that could not be parsed.
     return undefined;
   }
 }

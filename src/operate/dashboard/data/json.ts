@@ -1,4 +1,4 @@
-/** Marks that reverse the text after them: with one in a name, a line may seem to state something else. */
+/** Marks that reverse the text after them. A name with such a mark could make a line appear to state something else. */
 const TURNS = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
 /** Parses text of the desk, and makes every mark visible that would change how the text around it reads. */

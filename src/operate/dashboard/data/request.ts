@@ -6,7 +6,7 @@ import type { Me } from './shapes.ts';
 export const me = signal<Me | undefined>(undefined);
 /** Whether the page belongs to a daemon of a fleet, which has no status, slices or records of its own. */
 export const isFleet = (): boolean => me.value?.mode === 'fleet';
-/** The desk does not know this browser: it must sign in. */
+/** The desk does not know this browser, so the user must sign in. */
 export const isSignedOut = signal(false);
 
 /** The desk refused a request, or could not be reached: then `status` is 0. */

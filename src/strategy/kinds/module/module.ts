@@ -158,7 +158,7 @@ function wakeData(was: State, wake: Wake): WakeData {
   }
 }
 
-/** Declared bars by document: they do not change. */
+/** Declared bars by document, which do not change. */
 const wishes = new WeakMap<ModulePlan, readonly BarWish[]>();
 
 function wishesOf(code: ModuleCode, plan: ModulePlan): readonly BarWish[] {

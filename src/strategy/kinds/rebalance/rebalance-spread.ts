@@ -130,7 +130,7 @@ export function workLegs(
     const due = dues.get(one.leg);
     return due?.gt(0) === true ? [{ ...one, due }] : [];
   });
-  // The currency has reached its target: nothing is left to trade.
+  // The currency has reached its target, so nothing is left to trade.
   const none = new Set(wanted.map((one) => one.leg)).difference(new Set(starting.map((one) => one.leg)));
   const now = advanced.map((leg) =>
     none.has(leg.leg) ? ended(leg, quantity(leg.spread?.filled ?? '0')) : leg,

@@ -114,7 +114,7 @@ interface Portfolio {
   readonly basis: Basis;
 }
 
-/** Portfolios by document: they do not change, and every wake reads them. */
+/** Portfolios by document. They do not change, and every wake reads them. */
 const portfolios = new WeakMap<Params, Portfolio>();
 
 function portfolioOf(plan: Params): Portfolio {

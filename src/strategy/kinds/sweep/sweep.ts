@@ -423,7 +423,7 @@ function settle(
   return { state: under, waits: [{ on: 'at', at: instant(under.now.until) }, ...ends(plan)], ...report };
 }
 
-/** Ends the sweep: nothing is left, or nothing that is worth a trade. The next sweep begins after the interval of the last piece. */
+/** Ends the sweep because nothing is left, or nothing that is worth a trade. The next sweep begins after the interval of the last piece. */
 const endSweep = (was: Under, plan: Params, view: View): Step<State> =>
   idle({ ...was, rest: Math.max(was.rest, was.now.until) }, plan, view);
 
