@@ -56,7 +56,7 @@ export function bookingOrder({ own, rows, closed }: BookingSources): AccountingE
     if (event.type === 'trade' && corrected.has(event.id)) trades.set(event.id, dateOf(event));
   return (
     dated
-      // A correction comes after its trade, regardless of the clock of the venue: the sort is stable, and the record of a trade is
+      // A correction comes after its trade, regardless of the clock of the venue, because the sort is stable, and the record of a trade is
       // older.
       .map((event) =>
         event.type === 'correction'

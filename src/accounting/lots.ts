@@ -157,7 +157,7 @@ function withProceeds(parts: readonly Lot[], lot: Lot, closed: Quantity): readon
 interface OpenLot {
   readonly id: string;
   readonly acquiredAt: Instant;
-  /** Cost of a unit. Only `hifo` needs it: a quotient of 80 digits takes time and memory. */
+  /** Cost of a unit. Only `hifo` needs it, because a quotient of 80 digits takes time and memory. */
   unit: Price | undefined;
   quantity: Quantity;
   cost: Money;

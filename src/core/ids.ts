@@ -38,7 +38,7 @@ export const sha256 = (text: string): string => hashOf('sha256', text, 'hex');
 
 /** A hash of `text` in `length` characters of 5 bits each. */
 export function digest(text: string, length: number): string {
-  // One character per byte: a buffer would cost more than the hash.
+  // One character per byte, because a buffer would cost more than the hash.
   const bytes = hashOf('sha256', text, 'latin1');
   let out = '';
   for (let i = 0; i < length; i++) out += BASE32[bytes.charCodeAt(i) & 31] ?? '';

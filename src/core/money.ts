@@ -72,7 +72,7 @@ function read(what: string, text: string): DecimalJs {
   return amount;
 }
 
-/** Takes text only: a JSON number has already lost digits. */
+/** Takes text only, because a JSON number has already lost digits. */
 export const price = (text: string): Price => read('price', text) as Price;
 export const quantity = (text: string): Quantity => read('quantity', text) as Quantity;
 export const money = (text: string): Money => read('money', text) as Money;
@@ -121,7 +121,7 @@ export function add<A extends AnyAmount>(a: A, b: A): A {
 }
 
 export const subtract = <A extends AnyAmount>(a: A, b: A): A => (b.isZero() ? a : (a.minus(b) as A));
-/** Whether it is above zero, by its sign: a comparison with 0 would first create an amount from it. */
+/** Whether it is above zero, by its sign, because a comparison with 0 would first create an amount from it. */
 export const isAboveZero = (amount: AnyAmount): boolean => amount.isPositive() && !amount.isZero();
 /** Whether it is below zero. */
 export const isBelowZero = (amount: AnyAmount): boolean => amount.isNegative() && !amount.isZero();

@@ -108,7 +108,7 @@ export const mergeLists =
     });
 
 /**
- * A subscriber that closes together with `destination`, even while subscribing: no synchronous result may continue
+ * A subscriber that closes together with `destination`, even while subscribing, because no synchronous result may continue
  * after the stage has ended.
  */
 function linkedTo<T>(destination: Subscriber<never>, observer: Observer<T>): Subscriber<T> {

@@ -98,7 +98,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
       ),
   );
   const ready = defer(() => (desk.isStopping ? [] : of('ready' as const)));
-  // Commands take effect as soon as they can be recorded: a halt must not wait for the venue.
+  // Commands take effect as soon as they can be recorded, because a halt must not wait for the venue.
   const commanded = merge(
     operate(desk),
     watchClocks(desk),
@@ -147,7 +147,7 @@ const fencedOut = (desk: Desk, { lost$ = NEVER }: RunOptions): Observable<never>
     }),
   );
 
-/** Emits once the journal uses its disk reserve: the reserve is for recording orders in flight, and nothing new starts. */
+/** Emits once the journal uses its disk reserve. The reserve is for recording orders in flight, and nothing new starts. */
 const diskIsFull = ({ changed$, ports, observer }: Desk): Observable<void> =>
   changed$.pipe(
     filter(() => ports.journal.isSpent === true),
@@ -159,7 +159,7 @@ const diskIsFull = ({ changed$, ports, observer }: Desk): Observable<void> =>
 
 /**
  * Records that the process has survived the time after its start in which a death counts as early. Only after a
- * crash: an idle desk may write no other record for half an hour.
+ * crash, because an idle desk may write no other record for half an hour.
  */
 const noteRunning = (desk: Desk): Observable<never> =>
   defer(() =>

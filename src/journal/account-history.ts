@@ -195,7 +195,7 @@ function storeOf(db: DatabaseSync, file: string, account: string | undefined): H
       try {
         const kept = rows.map(keepRow);
         writeMeta(db, 'progress', JSON.stringify(progress));
-        // Deferred until now: a token that the venue does not know must not claim the file.
+        // Deferred until now, because a token that the venue does not know must not claim the file.
         if (account !== undefined) writeMeta(db, 'account', account);
         db.exec('COMMIT');
         const sum = (key: keyof Kept): number => kept.reduce((total, each) => total + each[key], 0);

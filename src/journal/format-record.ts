@@ -121,7 +121,7 @@ function closingWords({ until, method, entries, hash, unreconciled, by, why }: C
   );
 }
 
-/** Maximum number of settings in a line: the first record has all of them, and the line would be unreadable. */
+/** Maximum number of settings in a line, because the first record has all of them, and the line would be unreadable. */
 const SETTINGS_SHOWN = 20;
 
 function settingsWords({ cause, changes, by, why }: SettingsRecord): string {

@@ -252,7 +252,7 @@ function* missingTold(
   }: Pick<CorrectionRecord, 'client_order_id' | 'quantity' | 'missing'>,
   { fill, of }: { readonly fill: FillRecord | undefined; readonly of: Speaker },
 ): Generator<WhyEntry> {
-  // Other differences do not concern the slice: the journal has both figures.
+  // Other differences do not concern the slice, because the journal has both figures.
   if (fill === undefined || (missing === undefined && fill.missing === undefined)) return;
   const { strategy, slice, pair, side, base } = fill;
   const lacks =

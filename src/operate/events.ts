@@ -188,7 +188,7 @@ export class EventStream {
     }
   }
 
-  /** A position beyond the journal belongs to another journal, or to a lost copy: the client must read everything again. */
+  /** A position beyond the journal belongs to another journal, or to a lost copy, so the client must read everything again. */
   #refuseFuture(listener: Listener): void {
     const head = this.#options.head?.();
     if (head === undefined || listener.next === undefined || listener.next <= head + 1) return;

@@ -26,11 +26,11 @@ export interface LogOptions {
 }
 
 export interface LogSecret {
-  /** Includes earlier tokens: a token may be replaced while the log is open. */
+  /** Includes earlier tokens, because a token may be replaced while the log is open. */
   revealAll(): readonly string[];
 }
 
-/** Writes one JSON object per line. No method throws or waits: a log must never stop or delay a trade. */
+/** Writes one JSON object per line. No method throws or waits, because a log must never stop or delay a trade. */
 export interface Log {
   debug(message: string, fields?: object): void;
   info(message: string, fields?: object): void;

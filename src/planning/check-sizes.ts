@@ -44,7 +44,7 @@ export function checkMinimum(strategies: readonly PlannedStrategy[], facts: Plan
     const names = facts.currencies(pair);
     const bounds: readonly Bound[] = [
       { bound: quantity, unit: names?.base ?? 'base', of: ({ worth }) => worth.quantity },
-      // At its worst price a buy is larger than at the market: the smaller value counts here.
+      // At its worst price a buy is larger than at the market, so the smaller value counts here.
       { bound: notional, unit: names?.quote ?? 'quote', of: (one) => amountAtMarket(one, facts) },
     ];
     const found: Check[] = [];
@@ -88,8 +88,8 @@ const amountAtMarket = ({ slice, worth }: Sized, facts: PlanFacts): Money | unde
 };
 
 /**
- * Maximum number of slices whose smallest still meets the minimum. A slice in base currency is truncated to its decimals:
- * the truncated size must be worth the minimum.
+ * Maximum number of slices whose smallest still meets the minimum. A slice in base currency is truncated to its decimals,
+ * so the truncated size must be worth the minimum.
  */
 function feasibleSlices(all: readonly Sized[], smallest: Quantity | Money, { bound, facts }: Floor): number {
   const [first] = all;

@@ -208,7 +208,7 @@ export interface Context {
   readonly view: View;
 }
 
-/** Ties the types of parameters and state together, then erases them: the registry holds kinds of any shape. */
+/** Ties the types of parameters and state together, then erases them, because the registry holds kinds of any shape. */
 export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>): AnyStrategy {
   return {
     ...kind,

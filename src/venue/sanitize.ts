@@ -35,7 +35,7 @@ export const secretsOf = (token: VenueToken): readonly string[] => token.revealA
  */
 export function sanitize(text: string, secrets: readonly string[], max = SAID_MAX): string {
   const redact = redactorOf(secrets);
-  // The token is removed before the cut: a cut through it would leave a part that no pattern matches.
+  // The token is removed before the cut, because a cut through it would leave a part that no pattern matches.
   const safe = redact.clean(text);
   return forTerminal((redact.holds(safe) ? MARK : safe).slice(0, max));
 }

@@ -173,7 +173,7 @@ function riskModesOf(
   return modes;
 }
 
-/** Reports unreadable rows once, and again when they change: the lists are read each minute. */
+/** Reports unreadable rows once, and again when they change, because the lists are read each minute. */
 function onceEach(tell: OnUnreadable): OnUnreadable {
   const known = new Map<string, string>();
   return (list, rows) => {

@@ -233,7 +233,7 @@ export const NOTIFY = 'operate.notify.';
 
 const IN_PARTS: ReadonlySet<string> = new Set(['venue', 'controls', 'operate']);
 
-/** Returns the hash of the settings, with variables substituted and without the token: a new token is not a new config. */
+/** Returns the hash of the settings, with variables substituted and without the token, because a new token is not a new config. */
 function hashOf(document: YamlDocument): string {
   const value = document.value as z.input<typeof configSchema>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- has just passed the schema
   const { token: _, ...venue } = value.venue ?? {};

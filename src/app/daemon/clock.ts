@@ -50,7 +50,7 @@ function readBootId(): string {
 const TIME_NAMESPACE = '/proc/self/ns/time';
 /** The time namespace that Linux boots with: PROC_TIME_INIT_INO in include/linux/proc_ns.h. */
 const FIRST_TIME_NAMESPACE = 'time:[4026531834]';
-/** Tolerance for rounding: the kernel reports process starts and the uptime in hundredths of a second, and each may lag by one. */
+/** Tolerance for rounding, because the kernel reports process starts and the uptime in hundredths of a second, and each may lag by one. */
 const ROUNDING_MS = 30;
 
 /**

@@ -67,7 +67,7 @@ export async function exchange(
   return { status: reply.status, headers: reply.headers, body: Buffer.concat(pieces) };
 }
 
-/** Returns why there was no answer, without any part of the address: the address of a webhook is a secret. */
+/** Returns why there was no answer, without any part of the address, because the address of a webhook is a secret. */
 export function whyUnanswered(cause: unknown): string {
   if (!(cause instanceof Error)) return 'no answer';
   if (cause.name === 'TimeoutError') return 'no answer in time';

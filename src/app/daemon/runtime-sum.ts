@@ -35,13 +35,13 @@ export function sumOf(path: string, folder: string | undefined = privateFolder()
   }
 }
 
-/** Returns the folder of the compile cache, unless other users can change it: a variable may name any folder. */
+/** Returns the folder of the compile cache, unless other users can change it, because a variable may name any folder. */
 function privateFolder(): string | undefined {
   const folder = getCompileCacheDir();
   return folder === undefined || changeableByOthers(folder) !== undefined ? undefined : folder;
 }
 
-/** Returns a text that differs after each change of the file: no program can set `ctime`. */
+/** Returns a text that differs after each change of the file, because no program can set `ctime`. */
 const identityOf = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string =>
   [dev, ino, size, mtimeMs, ctimeMs].join(' ');
 

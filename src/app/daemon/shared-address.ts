@@ -12,7 +12,7 @@ import type { Config } from '../config/config.ts';
 import { REQUESTS_PER_TEN_SECONDS } from '../config/desk-settings.ts';
 import { systemClock } from './clock.ts';
 
-/** Requests per ten seconds that only orders and doubts may use: a read of one desk must not delay an order of another. */
+/** Requests per ten seconds that only orders and doubts may use, because a read of one desk must not delay an order of another. */
 const RESERVED = 5;
 /** Limits of the feeds. Source: the public documentation of the venue, "WebSocket rate limits". */
 const MESSAGES_PER_MINUTE = 40;
@@ -28,7 +28,7 @@ export interface SharedAddress {
   close(): Promise<void>;
 }
 
-/** Returns `undefined` if this desk shares its address with no other, as always in paper mode: each desk has its own embedded venue. */
+/** Returns `undefined` if this desk shares its address with no other, as always in paper mode, because each desk has its own embedded venue. */
 export function sharedAddressOf(
   { address, journal, mode, desk, pacing }: Config,
   warn: Observer['warn'],

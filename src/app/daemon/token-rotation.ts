@@ -26,7 +26,7 @@ export interface RotationWorld {
 export interface TokenKeeper {
   /** Returns why a token from a file must not be tried, or `undefined` if it may be. */
   refusalOf(token: Secret): string | undefined;
-  /** Makes a token durable. Rejects if that is not certain: the token must not be used yet. */
+  /** Makes a token durable. Rejects if that is not certain, in which case the token must not be used yet. */
   keep(token: Secret): Promise<void>;
   /** Returns the token that another process has stored since the last call, if any. */
   newer(): Promise<Secret | undefined>;
@@ -125,7 +125,7 @@ export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRot
     }
     return use(next);
   };
-  /** The last read. Reads run one after the other: a signal may arrive during a check. */
+  /** The last read. Reads run one after the other, because a signal may arrive during a check. */
   let last: Promise<unknown> = Promise.resolve();
   const reread = async (): Promise<string | undefined> => {
     const next = last.then(readAndTry);

@@ -42,7 +42,7 @@ const BEAT_LATE_MS = 10_000;
 /** Longest wait for the name of a daemon that died: longer than `BEAT_LATE_MS`, after which the store frees the name. */
 const NAME_WAIT_MS = BEAT_LATE_MS + 2_000;
 const RETRY_MS_MAX = 30_000;
-/** Time without a lease after which a process counts as hung: a working one takes its lease first and renews it every few seconds. */
+/** Time without a lease after which a process counts as hung, because a working one takes its lease first and renews it every few seconds. */
 const HUNG_MS = 30_000;
 /** Time without a report after which a process with a lease counts as hung, because it blocks the desk and obeys no command. */
 const UNHEARD_MS = 90_000;

@@ -55,7 +55,7 @@ function seenDesk([desk, daemon, epoch, holder, lease, age, body, seq, recordAge
     status: report?.status,
     row: {
       ...base,
-      // The error is the only reason shown: the reasons in the last report may no longer hold.
+      // The error is the only reason shown, because the reasons in the last report may no longer hold.
       ...(error === undefined ? {} : { error, not_ready: [error], silent_s: rounded(age) }),
       holdings: report?.status?.holdings,
       // The next process reads the account again, so the age of the last read does not matter.

@@ -8,7 +8,7 @@ export interface PlacedDesk {
   readonly epoch: number;
   /** The newest request to move it. */
   readonly move: { readonly to: string; readonly epoch: number } | undefined;
-  /** Version of tranche that ran it last: an older version may not be able to read the desk's records. */
+  /** Version of tranche that ran it last. An older version may not be able to read the desk's records. */
   readonly program: string;
 }
 

@@ -76,7 +76,7 @@ class StoreLink {
     this.#statuses = new StatusStore(this.#session);
   }
 
-  /** @throws OperatorError `storage` if the commands cannot be read: a desk must not start before it knows the halts */
+  /** @throws OperatorError `storage` if the commands cannot be read, because a desk must not start before it knows the halts */
   async add(desk: LinkedDesk): Promise<void> {
     const waiting = await this.#commands.pending([desk.desk]);
     const halts = waiting.filter(({ path }) => path === HALT);

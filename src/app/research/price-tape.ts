@@ -5,6 +5,6 @@ import { readTape } from './tape-file.ts';
 
 /** Reads the prices of a pair for a simulated venue, from any file that `data import` reads. @throws OperatorError as `readTape`. */
 export async function loadPriceTape(pair: string, file: string, cwd: string): Promise<PriceTape> {
-  // No cache: a venue must not leave a folder where it was started.
+  // No cache, because a venue must not leave a folder where it was started.
   return venueTape(await readTape({ pair, name: resolve(cwd, file), cwd }));
 }

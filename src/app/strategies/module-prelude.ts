@@ -23,7 +23,7 @@ const barred: Readonly<Record<string, string>> = {
 };
 
 /**
- * Constructs that no barred name can catch, each with the alternative. They also match in comments: a false refusal is better than a miss.
+ * Constructs that no barred name can catch, each with the alternative. They also match in comments, because a false refusal is better than a miss.
  */
 const refused: readonly (readonly [pattern: RegExp, what: string, instead: string])[] = [
   [/\beval\s*\(/u, 'eval', 'write the code out'],

@@ -17,7 +17,7 @@ export interface ModuleSource {
   readonly text: string;
 }
 
-/** Largest module: a larger file is not the code of one strategy. */
+/** Largest module. A larger file is not the code of one strategy. */
 const BYTES_MAX = 64 * 1024;
 /** Virtual folder of modules for the loader; no file exists there. The hash in the URL makes each version a separate module. */
 const HOME = 'file:///tranche-module/';

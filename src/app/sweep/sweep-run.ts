@@ -96,7 +96,7 @@ export class SettingRunner {
     );
   }
 
-  /** Runs a job. @throws Error only for a bug: a setting that cannot run has an outcome. */
+  /** Runs a job. @throws Error only for a bug, because a setting that cannot run has an outcome. */
   run(job: SweepJob): SweepOutcome {
     const { strategies, from, until, resample } = job;
     if (resample !== undefined && resample.index > 0) return this.#overAnother(job, resample);

@@ -56,7 +56,7 @@ export function readVariants(
   return { variants, invalid };
 }
 
-/** Applies a setting. Checks only the documents that it changes: the others were checked before. */
+/** Applies a setting. Checks only the documents that it changes, because the others were checked before. */
 function changedBy(
   values: Setting,
   targets: readonly Target[],

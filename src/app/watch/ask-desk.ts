@@ -10,7 +10,7 @@ const ANSWER_MS = 10_000;
 const BYTES_MAX = 8 * 1024 * 1024;
 
 export interface DeskAsker {
-  /** Queries the desk once. Never rejects: a missing answer is a result. */
+  /** Queries the desk once. Never rejects, because a missing answer is a result. */
   ask(): Promise<Probe>;
   close(): Promise<void>;
 }

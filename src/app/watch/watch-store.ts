@@ -13,7 +13,7 @@ export interface DeskProbe {
 }
 
 export interface StoreAsker {
-  /** Checks the store and, if it answers, its desks. Never rejects: a missing answer is a result. */
+  /** Checks the store and, if it answers, its desks. Never rejects, because a missing answer is a result. */
   ask(): Promise<readonly DeskProbe[]>;
   close(): Promise<void>;
 }

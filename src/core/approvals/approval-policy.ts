@@ -185,7 +185,7 @@ export function metNeeds(
   const seats = needs.flatMap(({ count }, need) => Array.from({ length: count }, () => need));
   const taken: (string | undefined)[] = seats.map(() => undefined);
   const groupsOf = (seat: number): readonly string[] => needs[seats[seat] ?? 0]?.groups ?? [];
-  // A maximum matching by augmenting paths: a later person may move an earlier one to another need.
+  // A maximum matching by augmenting paths, in which a later person may move an earlier one to another need.
   const place = (name: string, tried: Set<number>): boolean => {
     for (const seat of seats.keys()) {
       if (tried.has(seat) || !isMember(policy, name, groupsOf(seat))) continue;

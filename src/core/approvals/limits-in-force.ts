@@ -39,7 +39,7 @@ export function limitsAtReload({ agreed, raised }: LimitsInForce, { limits }: Re
     : { agreed, raised: { ...raised, limits } };
 }
 
-/** Applies a rearm: the person who lifts the halt has seen the raised limits. */
+/** Applies a rearm. The person who lifts the halt has seen the raised limits. */
 export const agreedTo = ({ agreed, raised }: LimitsInForce): LimitsInForce => ({ agreed: raised ?? agreed });
 
 /** The rules without `operate.policy`, with and without four eyes. */

@@ -185,7 +185,7 @@ function breaksOf(rows: readonly Transaction[]): Found {
 }
 
 /**
- * A row explains a balance step by its amount, with or without fees: the samples do not show which actions include
+ * A row explains a balance step by its amount, with or without fees, because the samples do not show which actions include
  * them.
  */
 function unexplained(step: Quantity, { amount, fees }: Transaction): Quantity {

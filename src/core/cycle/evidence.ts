@@ -42,7 +42,7 @@ export function tradesOf(
     if (row.clientId === undefined || (row.action !== 'buy' && row.action !== 'sell')) continue;
     let group = groups.get(row.clientId);
     if (group === undefined) {
-      // Checked once per id, not per row: the check is a hash.
+      // Checked once per id, not per row, because the check is a hash.
       if (parseClientId(row.clientId)?.mark !== mark) continue;
       group = new Map();
       groups.set(row.clientId, group);

@@ -10,7 +10,7 @@ export interface OrderMax {
 }
 
 /**
- * Share of the notional limit that a piece uses: the quote of a sell may be better than the price used for sizing.
+ * Share of the notional limit that a piece uses. The quote of a sell may be better than the price used for sizing.
  */
 const SHARE = ratio('0.98');
 

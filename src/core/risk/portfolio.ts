@@ -311,5 +311,5 @@ export function targetsOf({ targets }: Pick<DriftWait, 'targets'>): Targets {
   return read;
 }
 
-/** Cache: the same wait is evaluated many times. */
+/** Cache, because the same wait is evaluated many times. */
 const readTargets = new WeakMap<DriftWait['targets'], Targets>();

@@ -130,7 +130,7 @@ export function expectedCarryBps(rate: FundingRate, holdingMs: number): Ratio {
   const charged = Math.max(0, holdingMs / MINUTE_MS - rate.graceMinutes);
   const steps = Math.floor(charged / rate.frequencyMinutes);
   if (steps === 0) return NOTHING;
-  // Multiplied before dividing: a carry exactly at the limit must not exceed it through rounding.
+  // Multiplied before dividing, because a carry exactly at the limit must not exceed it through rounding.
   const charge = scale(rate.annualRate, ratioOf(steps * rate.frequencyMinutes * 10_000));
   return fraction(charge, ratioOf(MINUTES_A_YEAR));
 }

@@ -35,7 +35,7 @@ export const tighterLimits = (
   overrideCeilings: either(a.overrideCeilings, b.overrideCeilings, lowerCeilings),
 });
 
-/** The tighter of two values, or the only one: a missing value does not limit. */
+/** The tighter of two values, or the only one, because a missing value does not limit. */
 function either<T>(a: T | undefined, b: T | undefined, tighter: (a: T, b: T) => T): T | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return tighter(a, b);

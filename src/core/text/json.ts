@@ -170,7 +170,7 @@ const nameOf = (value: unknown): string => {
 export function canonicalMembers(value: object): string {
   const members = value as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- read by its own keys
   let text = '';
-  // By code units, as `sort` does without a comparison: a locale would make the hash depend on the machine.
+  // By code units, as `sort` does without a comparison, because a locale would make the hash depend on the machine.
   for (const key of Object.keys(value).toSorted()) {
     const member = members[key];
     if (member !== undefined)

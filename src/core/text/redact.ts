@@ -9,7 +9,7 @@ export interface Redactor {
   readonly holds: (text: string) => boolean;
 }
 
-/** Shorter secrets are matched only in plain form: their other encodings would occur in any text. */
+/** Shorter secrets are matched only in plain form, because their other encodings would occur in any text. */
 const DISGUISED_LENGTH_MIN = 8;
 /** Maximum depth of nested escapes to decode. */
 const UNESCAPES_MAX = 2;
@@ -17,7 +17,7 @@ const UNESCAPES_MAX = 2;
 /** `secrets` contain ASCII characters, as in an HTTP header. */
 export function redactor(secrets: readonly string[], mark = '[redacted]'): Redactor {
   const known = secrets.filter((secret) => secret !== '');
-  // Longest first: a shorter secret may be part of a longer one.
+  // Longest first, because a shorter secret may be part of a longer one.
   const spellings = [...new Set(known.flatMap(spellingsOf))].toSorted((a, b) => b.length - a.length);
   const isIn = (text: string): boolean => spellings.some((spelling) => text.includes(spelling));
   return {

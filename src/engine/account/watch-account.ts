@@ -54,7 +54,7 @@ export type AccountWatchContext = Pick<Desk, 'changed$' | 'limitDay' | 'mark'> &
 /** Interval from the start of a failed read to the next read; at least `SOON_MS` after its end. */
 const RETRY_MS = 10_000;
 const SOON_MS = 1_000;
-/** Delay from a hint to the read: the feed may be ahead of the transactions, and one read serves a burst of hints. */
+/** Delay from a hint to the read, because the feed may be ahead of the transactions, and one read serves a burst of hints. */
 const HINT_MS = 1_000;
 
 /**
@@ -138,7 +138,7 @@ function untilCountingRead(
   let first: Monotonic | undefined;
   for (const { proof } of account.doubts.values())
     if (proof.notBefore > now && (first === undefined || proof.notBefore < first)) first = proof.notBefore;
-  // The delay counts from the hint: an immediate read would be too early to show the change.
+  // The delay counts from the hint, because an immediate read would be too early to show the change.
   if (pollMs <= HINT_MS) return pollMs;
   if (first === undefined) return Math.max(0, lastAt + pollMs - now);
   const leftMs = first - now;

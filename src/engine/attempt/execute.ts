@@ -77,7 +77,7 @@ export function execute(
     const { item, permit } = paced;
     const { parent } = item.slice.intent;
     if (desk.control === 'halted') {
-      // The item may have waited for other attempts: a halt since then takes precedence.
+      // The item may have waited for other attempts, so a halt since then takes precedence.
       permit.giveBack();
       return stopped(item.slice, 'halted', desk.controlWhy, { do: 'again' });
     }
@@ -191,7 +191,7 @@ function askForQuote({ desk, intent, request, item, permit }: Attempt): MaybeAsy
     return { on: 'quote_answer', meaning, askedAt, at };
   });
   return whileWriting(answer, () => {
-    // Timestamped after the request has left: the quote is not older than that.
+    // Timestamped after the request has left, so the quote is not older than that.
     const boot = clock.boot?.();
     return desk.journal.write([boot === undefined ? intent : { ...intent, boot }]);
   });
@@ -226,7 +226,7 @@ function intentOf(desk: ExecuteContext, item: Sized): IntentRecord {
 function endOf({ desk, item, intent }: Attempt, phase: Final): AttemptEnd {
   switch (phase.state) {
     case 'filled': {
-      // Uses the days of the limits: a clock that was set back must not book into a past day.
+      // Uses the days of the limits, because a clock that was set back must not book into a past day.
       const executedAt = desk.limitDay.now();
       const notional = desk.rates.convert(
         intent.quote,

@@ -23,7 +23,7 @@ export type MaximumContext = Pick<Desk, 'ports' | 'rates' | 'state'>;
 
 /** How far a piece stays below the venue's maximum, because its USD rate is not ours. */
 const SHARE = ratio('0.98');
-/** Time after which the whole size is requested again: a maximum from a stressed minute must not cut slices forever. */
+/** Time after which the whole size is requested again, because a maximum from a stressed minute must not cut slices forever. */
 const AGE_MS = HOUR_MS;
 /** Time after which a maximum that leaves only tiny pieces of a slice is tested again, because it may come from an invalid response. */
 export const CRUMBS_AGE_MS = MINUTE_MS;

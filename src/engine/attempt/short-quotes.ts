@@ -25,7 +25,7 @@ export function quoteWasTooShort(
   });
 }
 
-/** A quote of the pair lived long enough: the count starts over. */
+/** A quote of the pair lived long enough, so the count starts over. */
 export function quoteSufficed(desk: ShortQuotesContext, pair: string): void {
   if (desk.shortQuotes.size > 0) desk.shortQuotes.delete(pair);
 }

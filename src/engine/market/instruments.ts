@@ -61,8 +61,8 @@ export class Instruments {
   }
 
   /**
-   * Decimals in which trades of a pair are booked. A pair that the account cannot access, or not yet, uses the finest precision:
-   * its trades must still be booked and counted.
+   * Decimals in which trades of a pair are booked. A pair that the account cannot access, or not yet, uses the finest precision,
+   * because its trades must still be booked and counted.
    */
   precisions(pair: string): Pick<Instrument, 'basePrecision' | 'quotePrecision'> {
     return 'problem' in this.pair(pair) ? FINEST : this.of(pair);

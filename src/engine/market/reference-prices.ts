@@ -110,7 +110,7 @@ export class References {
     if (ports.market?.look !== undefined) return ports.market.look(pair);
     const known = this.#prices.get(pair);
     if (known === undefined) return undefined;
-    // The wall clock may step back: a price seen too long ago is stale regardless of its timestamp.
+    // The wall clock may step back, so a price seen too long ago is stale regardless of its timestamp.
     const ageMs = ports.clock.monotonic() - known.seenAt;
     const { maxAgeMs } = policy.reference;
     return ageMs <= maxAgeMs && isFresh(known.price, ports.clock.wall(), maxAgeMs) ? known.price : undefined;

@@ -78,7 +78,7 @@ export const approvalRequests = (desk: RequestsContext): Observable<unknown> =>
       }),
     ),
     desk.wished$.pipe(
-      // Deferred by a tick: the stage that needs the approval is still running.
+      // Deferred by a tick, because the stage that needs the approval is still running.
       observeOn(desk.ports.clock.scheduler),
       filter(
         ({ subject }) => desk.state.overrides.of(subject) === undefined && desk.proposals.mayWish(subject),
@@ -452,7 +452,7 @@ export function mayApproveFault(
   if (known.agreed.some((one) => isInitiator(one, { by, token }))) return `${name} has approved it already`;
   const isKnown = kindOf(proposal) !== 'parent' || proposal.amount !== undefined;
   if (proposal.needs !== undefined && isDurable(proposal) && isKnown) {
-    // A request may outlive a restart that brings another policy: each approval is judged by the policy in force when
+    // A request may outlive a restart that brings another policy, so each approval is judged by the policy in force when
     // it is given.
     const now = requirementOfRequest(policyInForce(desk), proposal);
     if (now.outcome === 'block') return `${id} can no longer be approved: ${blockedWords(now)}`;

@@ -80,7 +80,7 @@ export function circuitBreakers(
 
 /**
  * Whether quotes of a parent were outside the collar often enough and for long enough. Reference prices expire after
- * `reference.max_age`, so the quotes disagreed with at least two of them: one absurd price cannot pause a parent.
+ * `reference.max_age`, so the quotes disagreed with at least two of them, and one absurd price cannot pause a parent.
  */
 function haveDisagreed({ state, policy, ports }: CircuitBreakersContext, parent: string): boolean {
   const known = state.totals.parent(parent);

@@ -53,7 +53,7 @@ function propose(desk: OverridesContext, command: Propose): Observable<unknown> 
   return proposed(desk, { wish, requirement: { ...requirement, withinMs }, by, why, command });
 }
 
-/** The subject must exist: an override for a wrong id would wait unnoticed. */
+/** The subject must exist, because an override for a wrong id would wait unnoticed. */
 function targetFault(desk: OverridesContext, { parent, pair }: Propose): string | undefined {
   if (pair !== undefined && 'problem' in desk.instruments.pair(pair))
     return `the account has no pair ${pair}`;
@@ -87,7 +87,7 @@ export function* overridesFor(
 }
 
 /**
- * The limits for this order, with those of the day loosened by the overrides used today: their orders were meant to
+ * The limits for this order, with those of the day loosened by the overrides used today, because their orders were meant to
  * exceed them.
  */
 export function dayLimits(desk: OverridesContext, slice: OpenSlice | undefined): Limits {

@@ -70,7 +70,7 @@ export function recover(desk: RecoverContext): Observable<never> {
     defer(() => learnVenue(desk)),
     defer(() => checkPairs(desk)),
     defer(() => firstRead(desk)),
-    // Last, because a strategy without start_time begins now: a long first read must not cost it its first slots.
+    // Last, because a strategy without start_time begins now, and a long first read must not cost it its first slots.
     defer(() => beginLives(desk)),
     of('over' as const),
   );
@@ -406,7 +406,7 @@ function beginLives(desk: RecoverContext): Observable<never> {
   desk.strategies.run(run);
   const asked$ = planned.wishes.length === 0 ? EMPTY : desk.journal.append(wishes(desk, planned.wishes));
   if (begin.length === 0) return asked$.pipe(ignoreElements());
-  // Two appends in total: one per strategy would make a thousand strategies wait for the disk a thousand
+  // Two appends in total, because one per strategy would make a thousand strategies wait for the disk a thousand
   // times.
   return concat(
     desk.journal.append(beginnings(desk, begin)).pipe(ignoreElements()),

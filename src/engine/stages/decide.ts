@@ -111,7 +111,7 @@ function takeStep(
 ): MaybeAsync<readonly IntentText[] | undefined> {
   const { life, command } = woken;
   const { strategy } = life;
-  // A reload may have happened in the meantime: the woken strategy may have been removed, or another run may have its
+  // A reload may have happened in the meantime, so the woken strategy may have been removed, or another run may have its
   // document.
   const isSame = desk.state.lives.get(strategy) === life;
   if (desk.isStopping || !isSame || !desk.strategies.isRun(life)) {

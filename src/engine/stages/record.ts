@@ -68,7 +68,7 @@ function endingOf(desk: RecordContext, end: AttemptEnd | Stopped): Ending {
   if ('stage' in end) return retryOrEnd(desk, end.slice, { ...end, bodies: [] });
   const { intent } = end;
   const id = intent.client_order_id;
-  // Two sources may prove the same end: the first one is recorded.
+  // Two sources may prove the same end, so the first one is recorded.
   if (!desk.state.attempts.has(id) || desk.closing.has(id)) {
     end.resolution?.answer({ isDone: false, says: `${id} is no longer in doubt` });
     return { bodies: [] };
@@ -219,7 +219,7 @@ function pauseRecord(
   return [{ kind: 'control', state: 'paused', by: 'tranche', why }];
 }
 
-/** Less than one unit of the currency's precision is left: an amount filled by quantity cannot be hit exactly. */
+/** Less than one unit of the currency's precision is left, because an amount filled by quantity cannot be hit exactly. */
 function isDust(desk: RecordContext, slice: Traded): boolean {
   const left = leftOfSlice(slice);
   const { basePrecision, quotePrecision } = desk.instruments.precisions(slice.intent.pair);
@@ -264,7 +264,7 @@ function retryOrEnd(
     return { bodies: braked, after: () => expireLater(desk, slice, { reason, detail }) };
   }
   const retry = (): Observable<OpenSlice> => retryAt(desk, slice, waitMs, reason);
-  // The risk mode may have changed since it was read: the next attempt must read it again.
+  // The risk mode may have changed since it was read, so the next attempt must read it again.
   const isStale = reason === 'order_refused' && desk.policy.pts.use !== 'never';
   return { bodies: braked, after: () => (isStale ? merge(desk.pts.poll(), retry()) : retry()) };
 }

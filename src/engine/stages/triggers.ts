@@ -98,7 +98,7 @@ function firstWake(desk: TriggersContext, life: StrategyRun): Observable<Strateg
 }
 
 /**
- * The outcome that a strategy must receive first, if it is known before the strategy waits: the venue may answer at
+ * The outcome that a strategy must receive first, if it is known before the strategy waits. The venue may respond at
  * once.
  */
 function endedBefore(life: StrategyRun): SliceOutcome | undefined {

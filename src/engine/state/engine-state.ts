@@ -238,7 +238,7 @@ export class EngineState {
       case 'control':
         this.totals.control(body);
         if (scopeOf(body) !== undefined) break;
-        // A halt is latched: a pause that was being recorded when the halt came does not lift it.
+        // A halt is latched, so a pause that was being recorded when the halt came does not lift it.
         if (this.control === 'halted' && body.state !== 'halted' && body.state !== 'active') break;
         if (this.control === 'halted' && body.state === 'active') this.limits = agreedTo(this.limits);
         this.control = body.state;

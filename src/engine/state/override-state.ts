@@ -114,7 +114,7 @@ export class Overrides {
   }
 
   /**
-   * The age of a request to a dead process is unknown: a person must propose it again, unless it outlives a process.
+   * The age of a request to a dead process is unknown, so a person must propose it again, unless it outlives a process.
    */
   restart(): void {
     for (const [id, { usedBy, proposal }] of this.data.known)
@@ -131,7 +131,7 @@ export class Overrides {
     }
   }
 
-  /** A document starts: its approval is used up. Returns the request, if there was one. */
+  /** A document starts, which uses up its approval. Returns the request, if there was one. */
   begin(subject: string, at: Instant): OverrideRecord | undefined {
     const [id, known] = this.of(subject) ?? [];
     if (id === undefined || known?.approvedBy === undefined) return undefined;

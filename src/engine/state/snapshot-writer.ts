@@ -69,7 +69,7 @@ export class SnapshotWriter {
 
   /** A record has become part of the state. */
   saw(record: StoredRecord): void {
-    // Its hash is not read here: a journal may compute it only later.
+    // Its hash is not read here, because a journal may compute it only later.
     this.#newest = record;
     this.#behind++;
   }

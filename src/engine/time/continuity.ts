@@ -49,7 +49,7 @@ export class Continuity {
       this.#renewedAt = now;
     }
     if (isBroken) {
-      // Reported once: the next check starts from here.
+      // Reported once, so the next check starts from here.
       if (this.#lookedAt !== undefined) this.#lookedAt = now;
       this.#count++;
       this.#onBreak({ wallMs: Math.round(wallMs), lateMs: Math.max(0, Math.round(late)) });

@@ -18,7 +18,7 @@ export class DayClock {
   #aheadSince: Monotonic | undefined;
   #newest: number;
   readonly #skewMs: () => number | undefined;
-  /** The day comes only from the journal: the clock of this process is not verified yet. */
+  /** The day comes only from the journal, because the clock of this process is not verified yet. */
   #isInherited = false;
 
   /** `skewMs`: how far the venue's clock is ahead, from an answer in this process; `undefined` before the first. */

@@ -17,7 +17,7 @@ export interface ServerSessionOptions {
 }
 
 /**
- * A connection with the function of the module that opened it: a dynamic import for each statement would delay each
+ * A connection with the function of the module that opened it, because a dynamic import for each statement would delay each
  * order.
  */
 interface Connected {

@@ -61,7 +61,7 @@ export interface ApprovalFinding {
   /** What cannot be verified with the journal alone, in words. */
   readonly unchecked?: string | undefined;
   /**
-   * The person was invited after this request was proposed: the requester may have invented the people who must agree.
+   * The person was invited after this request was proposed. The requester may have invented the people who must agree.
    */
   readonly invited_after_request?: true | undefined;
   /** The fault, in words; omitted: none. */
@@ -75,7 +75,7 @@ export interface Approver {
   /** Number of the record of the invitation that counted, and who issued it. */
   readonly invited: { readonly seq: number; readonly by: string };
   /**
-   * The invitation came from a command or a browser on the machine of the desk: one person who controls that machine
+   * The invitation came from a command or a browser on the desk's machine, so one person who controls that machine
    * can issue it.
    */
   readonly from_machine: boolean;
@@ -364,7 +364,7 @@ export class ApprovalsProof {
     });
   }
 
-  /** Uses the invitation at the time of the approval: a later one does not explain it. */
+  /** Uses the invitation at the time of the approval, because a later one does not explain it. */
   #noteApprover(body: OverrideRecord): void {
     const person = nameOf(body);
     const { role, invitation } = this.#knownAs(person);
@@ -374,7 +374,7 @@ export class ApprovalsProof {
     this.#approvers.set(seq, { person, role, invited: { seq, by }, from_machine: isFromMachine, approved });
   }
 
-  /** A request in a journal without a policy lists no needs: one other person was enough. */
+  /** A request in a journal without a policy lists no needs, because one other person was enough. */
   #proposalFault(proposal: OverrideRecord): string | undefined {
     if (this.#origin === undefined || (proposal.request === undefined && !this.#keepsPolicy))
       return undefined;

@@ -1,5 +1,5 @@
 /**
- * Requests to a time-stamping authority (RFC 3161), encoded in DER without a library: a request has forty bytes, and
+ * Requests to a time-stamping authority (RFC 3161), encoded in DER without a library, because a request has forty bytes, and
  * this file reads only the status and the digest of an answer. `openssl ts -verify` checks the signature and the
  * certificates.
  */

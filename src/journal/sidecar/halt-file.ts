@@ -99,7 +99,7 @@ function writeBlank(descriptor: number): void {
   fsyncSync(descriptor);
 }
 
-/** The prepared file is kept for the next halt: a disk that is full now has no space for another. Other files are removed. */
+/** The prepared file is kept for the next halt, because a disk that is full now has no space for another. Other files are removed. */
 function takeAway(file: string, armed: string): void {
   const found = lstatSync(file);
   const isOurs = found.isFile() && found.nlink === 1 && found.size === NOTE_BYTES;
@@ -113,7 +113,7 @@ function takeAway(file: string, armed: string): void {
 /** Whether any file has this name. Throws if that cannot be determined. */
 const isThere = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 
-/** The name decides, so it comes first: the note is only for people. */
+/** The name decides, so it comes first; the note is only for people. */
 function leave(armed: string, file: string): void {
   try {
     renameSync(armed, file);

@@ -91,7 +91,7 @@ export function stateFile(
   hashAt: (seq: number) => string | undefined,
 ): StateFile {
   const fresh = `${file}.new`;
-  /** A unique name: an older state may still be on its way to the disk. */
+  /** A unique name, because an older state may still be on its way to the disk. */
   const last = `${file}.end`;
   let isBusy = false;
   let isClosed = false;

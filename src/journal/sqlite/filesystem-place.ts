@@ -34,7 +34,7 @@ function offsetOf(text: string, file: string): number | undefined {
   }
 }
 
-/** Network file systems: their locks may not work, and their flushes may not reach a disk. statfs(2). */
+/** Network file systems. Their locks may not work, and their flushes may not reach a disk. statfs(2). */
 const NETWORKS: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],

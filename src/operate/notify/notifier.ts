@@ -215,7 +215,7 @@ export class Notifier {
       queue.begin(batch, key, now);
       return [{ lane, batch, key }];
     });
-    // Saved before anything is sent: a later process must know which rows belong to one message.
+    // Saved before anything is sent, because a later process must know which rows belong to one message.
     this.#save(isClosing);
     for (const { lane, batch, key } of begun) lane.sending = this.#send(lane, batch, key);
   }

@@ -13,7 +13,7 @@ const SESSIONS_MAX = 500;
 /** Maximum per person; the oldest is ended. */
 const OWN_MAX = 10;
 
-/** The person of a session, with their current role: a removed person has none. */
+/** The person of a session, with their current role, so a removed person has none. */
 export interface Standing {
   readonly role: Role;
   readonly groups?: readonly string[] | undefined;

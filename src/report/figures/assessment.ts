@@ -172,7 +172,7 @@ class Fold {
   readonly #count = { records: 0, orders: 0, fills: 0, corrections: 0, deaths: 0, opened: 0, byPerson: 0 };
   #notional = NO_MONEY;
   readonly #windows = { second: new Window(SECOND_MS), minute: new Window(MINUTE_MS) };
-  /** By day: a trade of yesterday may be proven after today's first trade. */
+  /** By day, because a trade of yesterday may be proven after today's first trade. */
   readonly #days = new Map<string, Money>();
   #largestDay: Assessment['largestDay'];
   readonly #refusals = new Map<Reason, RefusalCount>();

@@ -36,7 +36,7 @@ export interface ReportInput {
   readonly assumptions?: readonly string[] | undefined;
   /** The most important caveats for a reader, one sentence each. */
   readonly told?: readonly string[] | undefined;
-  /** Interest on credit, if the caller knows it: a journal does not record it. Positive is paid. */
+  /** Interest on credit, if the caller knows it; a journal does not record it. Positive is paid. */
   readonly carry?: readonly { readonly currency: string; readonly amount: Quantity }[] | undefined;
   /** The origin of the records, if a backtest wrote them. */
   readonly backtest?: BacktestFacts | undefined;

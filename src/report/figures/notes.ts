@@ -81,7 +81,7 @@ function* warningsOf(figures: Figures): Generator<string> {
   }
 }
 
-/** Fills of a backtest at an outdated close: the next bar is missing. */
+/** Fills of a backtest at an outdated close, because the next bar is missing. */
 function* stalePricesOf({ fills, prices, input }: Figures): Generator<string> {
   if (input.backtest === undefined) return;
   const ages = fills.flatMap(({ pair, executed_at: at }) => {

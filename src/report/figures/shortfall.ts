@@ -179,7 +179,7 @@ function slicesOf(whole: ParentFigures): readonly SliceFigures[] {
   return slices.map((slice) => sliceFigures(slice, whole, sumsOf(fills.get(slice.slice) ?? [])));
 }
 
-/** `+x` for a buy, `−x` for a sell: a higher price is bad for a buy. */
+/** `+x` for a buy, `−x` for a sell, because a higher price is bad for a buy. */
 export const against = (side: 'buy' | 'sell', amount: Money): Money =>
   side === 'buy' ? amount : negate(amount);
 

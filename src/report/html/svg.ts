@@ -151,7 +151,7 @@ function logarithmic(lowest: number, highest: number, height: number): Pick<Fram
   };
 }
 
-/** Smallest and largest: a chart may have more points than a call has arguments. */
+/** Smallest and largest, because a chart may have more points than a call has arguments. */
 function extent(values: readonly number[]): [low: number, high: number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) {

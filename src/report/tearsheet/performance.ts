@@ -64,7 +64,7 @@ export function performanceOf(growth: Growth): Performance {
   };
 }
 
-/** Returns of whole steps: a shorter first or last one would count as a calm one. */
+/** Returns of whole steps, because a shorter first or last one would count as a calm one. */
 function returnsOf({ times, indexes, count, stepMs }: Growth): readonly number[] {
   const returns: number[] = [];
   for (let i = 1; i < count; i++) {

@@ -95,7 +95,7 @@ function drawdownChart(course: Course, id: string): Markup {
   });
 }
 
-/** To the minute: a point at midnight is the end of the day before. */
+/** To the minute, because a point at midnight is the end of the day before. */
 const minuteOf = (iso: string): Markup => timeCell(`${iso.slice(0, 16)}Z`);
 const daysOf = (from: string, to: string): string =>
   String(Math.round(((Date.parse(to) - Date.parse(from)) / (24 * HOURS)) * 10) / 10);
@@ -161,7 +161,7 @@ const lengthOf = (ms: number): string =>
     : countOf(Math.round((10 * ms) / (24 * HOURS)) / 10, 'day');
 
 /**
- * From the first point at which every weight is within its band: the purchase of the portfolio would stretch the axes.
+ * From the first point at which every weight is within its band, because the purchase of the portfolio would stretch the axes.
  */
 function weightCharts(portfolio: Portfolio, course: Course, id: string): Markup {
   const { targets, cash } = portfolio;

@@ -14,7 +14,7 @@ import type { Instant } from '../../core/time.ts';
 export interface Ask {
   readonly intent: IntentRecord;
   readonly at: Instant;
-  /** Whether it is the first request of its slice: its time was planned, and so is independent of the venue's state. */
+  /** Whether it is the first request of its slice, whose time was planned and is therefore independent of the venue's state. */
   readonly isFirst: boolean;
   /** Whether the mode is `dry_run`, in which the desk itself answers orders. */
   readonly isDry: boolean;

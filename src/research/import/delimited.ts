@@ -151,7 +151,7 @@ export function readRows(name: string, bytes: Uint8Array, plan: ReadPlan): Rows 
       throw new OperatorError('data', `${name}:${line}: ${found} cells instead of ${width}: is the file complete?`); // prettier-ignore
     };
     const parser = initParser(schema);
-    // Pass whole lines by `chunk`, and never call `end`: the parser does not return from a short last row at the end of
+    // Pass whole lines by `chunk`, and never call `end`, because the parser does not return from a short last row at the end of
     // the text.
     parser.chunk<string[]>(afterLines(text, skipped), parser.stringArrs, (cells) => {
       // The parser does not count cells: a short row continues into the next line, and the last cell contains the

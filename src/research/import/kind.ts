@@ -1,4 +1,4 @@
-/** Detection of files before a reader is loaded: a cached tape needs no reader. */
+/** Detection of files before a reader is loaded, because a cached tape needs no reader. */
 
 /** Raise this version whenever the same bytes would produce another tape: tapes cached by older readers are then rebuilt. */
 export const READER_VERSION = 3;

@@ -7,7 +7,7 @@ import { namesZone, textTime } from './times.ts';
 
 const TIMES = ['timestampms', 'timestamp', 'time', 'date', 'datetime', 'unix', 'opentime', 'ts', 'periodstart', 'timeperiodstart']; // prettier-ignore
 const VOLUMES = ['vol', 'basevolume', 'amount', 'quantity', 'size', 'qty'];
-/** Columns that identify an order book, quotes or funding: their prices are not trades. */
+/** Columns that identify an order book, quotes or funding, whose prices are not trades. */
 const BOOKS = ['bidprice', 'askprice', 'bid', 'asks0price', 'bids0price', 'bid1price', 'updatetype', 'fundingrate', 'fundingmean']; // prettier-ignore
 
 /** Returns the format of the times of a column, according to its first cell. */

@@ -87,7 +87,7 @@ export function paretoFront(
   return front.map(({ indices }) => indices);
 }
 
-/** A field whose best value is the smallest or largest tried: a better one may lie beyond. */
+/** A field whose best value is the smallest or largest tried, so that a better one may lie beyond. */
 export interface Edge {
   readonly field: string;
   readonly value: string;

@@ -5,7 +5,7 @@ const LEAST_MS = 3_000;
 const BYTES_A_MS = 100_000;
 
 /**
- * Runs `work` over this many bytes, and ends it if it takes far longer than reading them: a library for a file format may loop up to
+ * Runs `work` over this many bytes, and ends it if it takes far longer than reading them, because a library for a file format may loop up to
  * a number in a damaged file, and fill memory in the meantime. Only a timer of the JavaScript engine can end such a loop.
  *
  * @throws Error when the time is over, and any error of `work`.

@@ -195,7 +195,7 @@ const plainly: Undisturbed = (write) => {
   write();
 };
 
-/** Age at which an unfinished file counts as left over from a crash: no write takes that long. */
+/** Age at which an unfinished file counts as left over from a crash, because no write takes that long. */
 const LEFT_OVER_MS = 600_000;
 const ASIDE = /\.new-[A-Za-z0-9]{6}$/u;
 

@@ -135,7 +135,7 @@ export function lastKnownRow({ times, barMs }: Pick<Tape, 'times' | 'barMs'>, at
   let low = -1;
   let high = last;
   if (barMs > 0) {
-    // Bars do not overlap: no row comes later than it would without gaps, and usually there is no gap.
+    // Bars do not overlap, so no row comes later than it would without gaps, and usually there is no gap.
     const most = Math.max(-1, Math.min(last, Math.floor((at - begins) / barMs) - 1));
     if ((times[last] ?? 0) - begins === last * barMs) return most;
     if (most >= 0 && (times[most] ?? Infinity) + barMs <= at) return most;

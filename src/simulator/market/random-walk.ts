@@ -45,7 +45,7 @@ export function randomWalk({ seed, startsAt, startPrice, volatilityPerRootDay }:
       if (elapsedMs === 0 || variancePerMs === 0) return startPrice;
       if (last?.elapsedMs === elapsedMs) return last.mid;
       const logarithm = Math.sqrt(variancePerMs) * path(elapsedMs) - (variancePerMs * elapsedMs) / 2;
-      // The one place where a float becomes a price: the price is invented here, so no digits can be lost.
+      // The one place where a float becomes a price. The price is generated here, so no digits can be lost.
       last = { elapsedMs, mid: price((start * Math.exp(logarithm)).toPrecision(DIGITS)) };
       return last.mid;
     },

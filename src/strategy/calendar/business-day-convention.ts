@@ -7,7 +7,7 @@ import { instantsOf, plainWallTimeOf, zoned } from './zoned-time.ts';
 /** Where to move a time that falls on a day without trading. */
 export type Roll = 'none' | 'next' | 'previous' | 'next_in_month';
 
-/** Longest search for a business day, in days: no run of holidays is longer. */
+/** Longest search for a business day, in days, because no run of holidays is longer. */
 const DAYS_MAX = 31;
 
 interface Rolling extends Hours {
@@ -60,7 +60,7 @@ const YEARS_MS = 8 * 366 * DAY_MS;
 const FAR_MS = (DAYS_MAX + 2) * DAY_MS;
 
 /**
- * Whether times keep their order when they roll, because a day is closed or open as a whole: the first one found is then the
+ * Whether times keep their order when they roll, because a day is closed or open as a whole. The first one found is then the
  * earliest.
  */
 const inOrder = ({ calendar, time_zone: zone }: Hours): boolean =>

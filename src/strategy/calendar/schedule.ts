@@ -149,7 +149,7 @@ interface LookedUp {
   readonly found: Found[];
   newest: number;
 }
-/** Results by schedule: one step of a strategy needs the same times more than once. */
+/** Results by schedule, because one step of a strategy needs the same times more than once. */
 const lookedUp = new WeakMap<Due, LookedUp>();
 const LOOKED_UP_MAX = 16;
 

@@ -23,7 +23,7 @@ const SELL_PATH = '/v1/orders/sell';
 const ORDER_TIMEOUT_MS = 8_000;
 /** Remaining quote life required when the order leaves: enough for the network and a slow answer. */
 const LIFE_MARGIN_MS = 2_000;
-/** Maximum number of quotes for one order: a person may need several before confirming. */
+/** Maximum number of quotes for one order, because a person may need several before confirming. */
 const QUOTES_MAX = 5;
 
 export interface QuoteOptions extends AccountOptions {

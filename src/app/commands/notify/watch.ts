@@ -133,7 +133,7 @@ function askerOf({ desks, store }: WatchConfig): StoreAsker {
   };
 }
 
-/** Longest round: a desk that is down uses the whole time limit of its answer. */
+/** Longest round, because a desk that is down uses the whole time limit of its answer. */
 const LONGEST_ROUND_MS = 40_000;
 
 function stateFile(path: string, cleanup: AsyncDisposableStack): OutboxPort {

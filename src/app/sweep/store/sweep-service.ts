@@ -158,7 +158,7 @@ class Slot {
     const { sweep, number } = held;
     const cancelled = new AbortController();
     const ended = AbortSignal.any([stop, cancelled.signal]);
-    // A failed heartbeat is ignored: the next one may succeed.
+    // A failed heartbeat is ignored, because the next one may succeed.
     const beat = setInterval(() => {
       held.touch().catch(() => undefined);
       this.#isRunning(sweep)

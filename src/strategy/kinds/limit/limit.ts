@@ -365,7 +365,7 @@ function inField(plan: Params, size: string): string {
 }
 
 /**
- * Returns the smallest share of the largest piece that jitter may leave: a smaller piece may require one more piece, and each of
+ * Returns the smallest share of the largest piece that jitter may leave. A smaller piece may require one more piece, and each of
  * two equal pieces is more than half of the largest.
  */
 const jitterShare = (plan: Params): Ratio | undefined => {

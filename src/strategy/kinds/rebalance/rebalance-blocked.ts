@@ -62,7 +62,7 @@ const OF_THE_DAY: ReadonlySet<string> = new Set<Reason>(['day_notional', 'pair_d
 export const SAME_MAX = 10;
 /** Longest wait before `SAME_MAX` is reached, unless `min_interval` is longer. */
 const REST_MAX_MS = HOUR_MS;
-/** Longest wait for a change: an unobserved change may also lift the block. */
+/** Longest wait for a change, because an unobserved change may also lift the block. */
 const CHANGE_MAX_MS = DAY_MS;
 /** Shortest time between two wakes by a change: at most ten in an hour. */
 const CHANGE_APART_MS = HOUR_MS / SAME_MAX;

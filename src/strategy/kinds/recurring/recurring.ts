@@ -506,7 +506,7 @@ function checkWindow(plan: Params): readonly Problem[] {
 }
 const WINDOW_MAX_MS = 7 * DAY_MS;
 
-/** The instant at which a schedule without start and end is checked: the result must not depend on the current date. */
+/** The instant at which a schedule without start and end is checked. The result must not depend on the current date. */
 const SOME_DAY = instant(Date.UTC(2026, 0, 1) - 1);
 const LOOKED_MS = 4 * 366 * DAY_MS;
 
