@@ -2,7 +2,7 @@ import { countOf } from '../../core/text/count-of.ts';
 import { withSeparators } from '../../core/text/with-separators.ts';
 import type { FleetRow, FleetTotals } from '../../operate/fleet/totals.ts';
 
-/** Returns one line for each desk, grouped by mode, and the totals of each mode: figures of different modes are never added up. */
+/** Returns one line for each desk, grouped by mode, and the totals of each mode. Figures of different modes are never added up. */
 export function statusLines(
   desks: readonly FleetRow[],
   totals: Readonly<Record<string, FleetTotals>>,

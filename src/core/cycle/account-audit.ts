@@ -39,7 +39,7 @@ export interface Audit {
   readonly books: Books;
   /** Rows whose content changed, or differs within one read: history was changed. */
   readonly changed: readonly number[];
-  /** Rows that an earlier read showed and this one should: a lagging replica, or removed history. */
+  /** Rows that an earlier read showed and this read omits although it should show them, because a replica lags or history was removed. */
   readonly gone: readonly number[];
   /** Rows were missing in more consecutive reads than replica lag explains. */
   readonly isCut: boolean;

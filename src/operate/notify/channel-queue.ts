@@ -8,7 +8,7 @@ import { isQuiet } from './quiet.ts';
 
 /** Maximum number of rows of one channel. */
 const ROWS_MAX = 500;
-/** Maximum number of rows of one kind that wait separately; the newest of them counts further ones. */
+/** Maximum number of rows of one kind that wait separately. Further rows only raise the count in the newest of them. */
 const SAME_MAX = 20;
 /** How long a critical notice waits for related ones. */
 const CRITICAL_MS = SECOND_MS;

@@ -14,8 +14,8 @@ export interface SeenBar {
 }
 
 /**
- * Builds bars from arriving prices. A bar is complete if the recorder saw its start and the next bar has started: the partial first
- * and last bars are never returned, and an interval without prices has no bar.
+ * Builds bars from arriving prices. A bar is complete if the recorder saw its start and the next bar has started. The partial first
+ * and last bars are therefore never returned, and an interval without prices has no bar.
  */
 export class BarRecorder {
   readonly #barMs: number;

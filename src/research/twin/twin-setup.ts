@@ -28,7 +28,7 @@ export interface TwinSetup {
   readonly until?: Instant | undefined;
   readonly currencies?: Readonly<Record<string, CurrencyOptions>> | undefined;
   /**
-   * A candidate text of a strategy, which replaces that of live. For requests that live never made, the nearest answers of live
+   * A candidate text of a strategy, which replaces the text of live. For requests that live never made, the nearest answers of live
    * apply.
    */
   readonly candidate?: StrategySource | undefined;

@@ -15,7 +15,10 @@ export interface FleetTokenOptions {
   readonly by?: string | undefined;
 }
 
-/** Replaces the token of a desk in the store. The desk's owner uses the token once the venue accepts it. If the desk has no owner, the next owner starts with the token. */
+/**
+ * Replaces the token of a desk in the store. The desk's owner uses the token once the venue accepts it. If the desk has no owner, the
+ * next owner starts with the token.
+ */
 export async function fleetToken(
   desk: string,
   { store: url, tokenFile, why = 'tranche fleet token', by }: FleetTokenOptions,
