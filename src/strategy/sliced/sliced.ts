@@ -436,8 +436,8 @@ function checkWindow(plan: Sliced): readonly Problem[] {
 type CurveMaker = (slices: number) => Curve | undefined;
 
 /**
- * Returns how the total is spread. While the start is unknown, a curve that depends on it is taken as equal slices: its smallest
- * slice is never larger than these, and the parent checks it again when it begins.
+ * Returns how the total is spread. While the start is unknown, a curve that depends on it is taken as equal slices. The curve's
+ * smallest slice is never larger than an equal slice, and the parent checks it again when it begins.
  */
 function curveMaker<Params extends Sliced>(kind: SlicedKind<Params>, plan: Params): CurveMaker {
   if (plan.start_time === undefined && kind.curveNeedsStart === true) return () => undefined;
