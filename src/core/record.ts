@@ -185,7 +185,7 @@ export interface QuoteRecord {
   readonly price: string;
   readonly amount: string;
   readonly life_ms: number;
-  /** The venue's own timestamp of the quote: rows of its account use the same clock. */
+  /** The venue's own timestamp of the quote. Rows of its account use the same clock. */
   readonly quoted_at?: Instant | undefined;
   /** From the quote's arrival to the order's first byte, or to the write before it; milliseconds. */
   readonly age_ms: number;

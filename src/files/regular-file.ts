@@ -47,7 +47,7 @@ export function openRegularFile(
 }
 
 /**
- * Returns the bytes of a regular file. The limit also applies while reading: some system files report size 0 and never end.
+ * Returns the bytes of a regular file. The limit also applies while reading, because some system files report size 0 and never end.
  *
  * @throws as `openRegularFile`.
  */

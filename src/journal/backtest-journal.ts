@@ -86,7 +86,7 @@ class HashedOnDemand {
   }
 }
 
-/** One at a time: all lines together are many times larger than the records. */
+/** One at a time, because all lines together are many times larger than the records. */
 function* linesOf(records: Iterable<StoredRecord>): Generator<Line> {
   for (const { seq, at, body, hash } of records) yield { seq, at, kind: body.kind, body: textOf(body), hash };
 }

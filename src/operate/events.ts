@@ -213,7 +213,7 @@ export class EventStream {
         if (!this.#listeners.has(listener)) return;
         const last = rows.at(-1);
         if (last === undefined) {
-          // In the same tick as the check: later records are published after it.
+          // In the same tick as the check, because later records are published after it.
           if ((listener.next ?? 0) > this.#last) {
             listener.isLive = true;
             return;

@@ -4,7 +4,7 @@ import { isoOf } from '../core/time.ts';
 import { figure, openSlices, sumOf, worthOf } from './plan.ts';
 import type { Check, CostModel, PlanFacts, PlannedStrategy } from './plan.ts';
 
-/** The expected cost of the plan, for display only: these figures are never used as money. */
+/** The expected cost of the plan, for display only, because these figures are never used as money. */
 
 /** The expected cost of a strategy against the price before each of its slices. Positive is bad. */
 export interface ExpectedCost {

@@ -21,7 +21,7 @@ const withAny = (env: Environment): Environment =>
     getOwnPropertyDescriptor: (_, name) => ({ value: env[String(name)] ?? 'any', configurable: true }),
   });
 
-/** Returns the id if it matches the schema of strategies: anything else must not reach a shell. */
+/** Returns the id if it matches the schema of strategies, because anything else must not reach a shell. */
 const idOf = (value: unknown): readonly string[] => {
   const id: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'id') : undefined;
   return typeof id === 'string' && /^[a-z0-9-]{1,40}$/u.test(id) ? [id] : [];

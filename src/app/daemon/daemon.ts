@@ -167,7 +167,7 @@ async function assemble(
     metrics.alerted(id);
     alertRecords.raise(id, facts);
     log[LOG_LEVEL[severity]](says, { alert: id, ...facts });
-    // A doubt is shown although its severity is `info`: people at the desk wait for its end.
+    // A doubt is shown although its severity is `info`, because people at the desk wait for its end.
     if (severity !== 'info' || id === 'doubt_open')
       progress.say(`${severity}: ${says}${facts === undefined ? '' : ` ${JSON.stringify(facts)}`}`);
   };

@@ -40,8 +40,8 @@ export interface ModeSetup {
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
   /**
-   * Returns the fills of the journal one at a time: all of its records together may be gigabytes. Absent for a command that never trades:
-   * it has no journal and keeps no simulated account.
+   * Returns the fills of the journal one at a time, because all of its records together may be gigabytes. Absent for a command that never trades,
+   * because it has no journal and keeps no simulated account.
    */
   pastFills?(): Iterable<FillRecord>;
   /** Absent if no other process connects from this network address. */

@@ -5,7 +5,7 @@ import { blindness } from '../../engine/market/risk-context.ts';
 
 /** Number of consecutive failures of a pair at which the desk is no longer ready. */
 const FAILURES_MAX = 3;
-/** Shortest time for which a failure counts: after a rate-limit refusal the desk waits up to a minute, however short its retry waits. */
+/** Shortest time for which a failure counts, because after a rate-limit refusal the desk waits up to a minute, however short its retry waits. */
 const ASKED_WITHIN_MS = 2 * MINUTE_MS;
 
 /** Returns why the desk cannot trade now, in words; empty if it can. */

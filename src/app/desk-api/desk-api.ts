@@ -283,7 +283,7 @@ function openOf(desk: Desk): object {
 }
 
 /**
- * Starts an occurrence of a strategy. Waits for the answer a little longer than the desk waits for a fresh price: without an
+ * Starts an occurrence of a strategy. Waits for the answer a little longer than the desk waits for a fresh price, so without an
  * answer by then, the desk does not accept commands.
  */
 async function runNow(

@@ -56,7 +56,7 @@ class StoreLink {
   /** The last report of each desk. */
   readonly #reported = new Map<string, { readonly standing: string; readonly at: number }>();
   readonly #desks = new Map<string, LinkedDesk>();
-  /** Commands in progress, and halts that have ended: rows read before their end still show them as open. */
+  /** Commands in progress, and halts that have ended, because rows read before their end still show them as open. */
   readonly #underWay = new Set<number>();
   /** The last command of each desk, other than a halt. */
   readonly #last = new Map<string, Promise<void>>();

@@ -8,7 +8,7 @@ import type { Tool } from './mcp-tools.ts';
 
 /** Supported versions of the Model Context Protocol, the newest last; the methods below are the same in all of them. */
 const PROTOCOLS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
-/** Longest text of an answer, characters: clients have a limited context. */
+/** Maximum number of characters of an answer, because clients have a limited context. */
 const TEXT_MAX = 200_000;
 
 const request = z.object({

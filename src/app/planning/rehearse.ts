@@ -132,7 +132,7 @@ class PlannedView implements View {
     return mid && { pair, mid, at: this.at, source: 'probe' };
   }
 
-  /** The value of the account itself: there is no second valuation to compare it with. */
+  /** The value of the account itself, because there is no second valuation to compare it with. */
   get valuation(): Money {
     return this.accountValue({ cash: 'usd' }).value;
   }

@@ -47,7 +47,7 @@ function codeOrProblem(source: ModuleSource): ReturnType<typeof codeIn> {
   }
 }
 
-/** Runs `work` with a time limit in a context of its own: only the JavaScript engine can end an endless loop. */
+/** Runs `work` with a time limit in a context of its own, because only the JavaScript engine can end an endless loop. */
 function inTime<T>(work: () => T): T {
   try {
     return runInNewContext('work()', { work }, { timeout: CALL_MS }) as T; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the context only calls the function

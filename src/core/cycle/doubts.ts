@@ -154,7 +154,7 @@ export function judge(open: Doubted, phase: Doubt, read: WholeRead, trust: Trust
 const hasHole = ({ base, quote }: IntentRecord, { doubtful }: WholeRead): boolean =>
   doubtful === 'all' || doubtful?.has(base) === true || doubtful?.has(quote) === true;
 
-/** A doubt that certainly traded: only its figures end it. */
+/** A doubt that certainly traded, so that only its figures can end it. */
 export const certain = (phase: Doubt): Doubt => ({
   ...phase,
   proof: { ...phase.proof, proves: 'nothing' },

@@ -254,7 +254,7 @@ function compare(desk: AccountWatchContext, read: WholeAccount): Observable<neve
   const booking = new Map<string, string>();
   for (const { fill, since } of compared(desk, read)) {
     const { client_order_id: id, base, quote } = fill;
-    // Rows carry the venue's time: if its clock is far behind ours, the read may seem to start after the
+    // Rows carry the venue's time, so if its clock is far behind ours, the read may seem to start after the
     // fill.
     const isCovered = read.from < since + Math.min(0, state.venueAheadMs) - MINUTE_MS;
     const hasHole = read.doubtful === 'all' || [base, quote].some((each) => isIn(read.doubtful, each));

@@ -45,7 +45,7 @@ export class Instruments {
     return known;
   }
 
-  /** @throws RangeError for a pair that cannot be split into currencies: strategies are checked against the venue at start. */
+  /** @throws RangeError for a pair that cannot be split into currencies. Strategies are checked against the venue at start. */
   of(pair: string): Instrument {
     return this.#instruments.get(pair) ?? this.#newInstrument(pair);
   }

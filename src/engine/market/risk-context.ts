@@ -60,7 +60,7 @@ export const riskContextOf = (desk: RiskContextSource, trial: Trial): RiskContex
   new DeskWorld(desk, trial);
 
 /**
- * Sums are computed only when a limit reads them: most desks have few limits, and every open attempt counts in a
+ * Sums are computed only when a limit reads them, because most desks have few limits, and every open attempt counts in a
  * sum.
  */
 class DeskWorld implements RiskContext {

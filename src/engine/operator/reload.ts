@@ -77,7 +77,7 @@ export function reloads(desk: ReloadContext, patient: Observable<Reload>): Obser
     filter((request) => ['strategy', 'limits', 'channels'].includes(kindOf(request))),
     map(({ override }): Reload => ({ do: 'reload', by: 'tranche', why: `${override} is approved` })),
   );
-  // One at a time: until a reload is durable, its new runs cannot be compared with the files.
+  // One at a time, because until a reload is durable, its new runs cannot be compared with the files.
   const reloading = merge(patient, requested, changed, approved).pipe(
     concatMap((command) => defer(() => reload(desk, command))),
   );

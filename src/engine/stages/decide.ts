@@ -44,7 +44,7 @@ type Decided = OpenSlice | Stepped;
  * strategy has stepped. Every wake leaves one record in the journal before anything else happens.
  */
 export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Decided> {
-  // Strategies that woke and whose step is not recorded yet: without this list, a reload would re-arm and wake a
+  // Strategies that woke and whose step is not recorded yet. Without this list, a reload would re-arm and wake a
   // strategy twice.
   const deciding = new Map<StrategyRun, Wake>();
   const stepOn = ({ strategy, wake, isAtOnce, command }: StrategyWake): MaybeAsync<readonly Decided[]> => {

@@ -88,7 +88,7 @@ function endingOf(desk: RecordContext, end: AttemptEnd | Stopped): Ending {
 }
 
 /**
- * Whether the end comes from a read that is older than the proof that the order traded: such a read no longer proves
+ * Whether the end comes from a read that is older than the proof that the order traded. Such a read no longer proves
  * absence.
  */
 const isOutdated = ({ account }: RecordContext, end: AttemptEnd): boolean =>

@@ -41,7 +41,7 @@ import type { ControlContext } from './control.ts';
 /** The parts of a desk that this file uses. */
 export type SizeContext = Pick<Desk, 'pts'> & ControlContext & MaximumContext & TacticsContext;
 
-/** Cuts each slice to what may be requested now. Waits for a reference price: without one nothing trades. */
+/** Cuts each slice to what may be requested now. Waits for a reference price, because without one nothing trades. */
 export function size(
   desk: SizeContext,
   drain$: Observable<unknown>,

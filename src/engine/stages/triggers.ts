@@ -172,7 +172,7 @@ const outcomeWake = (
 
 interface Arming {
   readonly strategy: string;
-  /** A wait due before this time counts as already true. */
+  /** A wait due before this time counts as already met. */
   readonly soon: Instant;
   /** Whether waits start only after a hold: see `SpinGuard`. */
   readonly isHeld: boolean;

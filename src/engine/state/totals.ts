@@ -68,7 +68,7 @@ export const MALFORMED: ReadonlySet<Reason> = new Set<Reason>([
   'venue_refused',
 ]);
 export const COLLAR: ReadonlySet<Reason> = new Set<Reason>(['collar', 'collar_far']);
-/** Reasons after a valid quote: only its price or its time was unacceptable. */
+/** Reasons after a valid quote of which only the price or the time was unacceptable. */
 const GOOD: ReadonlySet<Reason> = new Set<Reason>([
   'limit_price',
   'max_slippage',

@@ -36,7 +36,7 @@ const SETTLE = `UPDATE tranche.desk SET system_identifier = split_part(${TIMELIN
 const LINES =
   'unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[]) AS line (seq, at, kind, body, hash)';
 /**
- * Requires the record before the first line: after a backup was restored under its owner it may be missing, and the
+ * Requires the record before the first line, because after a backup was restored under its owner it may be missing, and the
  * chain would have a gap.
  */
 const FOLLOWS =

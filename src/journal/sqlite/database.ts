@@ -28,7 +28,7 @@ const SCHEMA = `
 export function makeDurable(db: DatabaseSync, where: string): void {
   db.exec(
     'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA journal_size_limit=67108864; ' +
-      // This program runs checkpoints itself: SQLite hides the failures of its automatic ones, and retries a failed
+      // This program runs checkpoints itself, because SQLite hides the failures of its automatic ones, and retries a failed
       // flush.
       'PRAGMA wal_autocheckpoint=0',
   );
@@ -129,7 +129,7 @@ export function notedHead(db: DatabaseSync): NotedHead {
 export type NotedHead = { readonly ok: true; readonly head: Head } | Extract<Verdict, { ok: false }>;
 
 /**
- * Records per page. Pages, not one long statement, because a reader must not keep a snapshot open: otherwise the
+ * Records per page. Pages, not one long statement, because a reader must not keep a snapshot open; otherwise the
  * write-ahead log would grow without bound.
  */
 const PAGE = 1_000;

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync, statfsSync } from 'node:fs';
 const PIECE_BYTES = 1_048_576;
 
 /**
- * The position of `text` in the first of `files` that contains it, for people who look for damage: SQLite itself
+ * The position of `text` in the first of `files` that contains it, for people who look for damage, because SQLite itself
  * reports no offsets. Do not use it for a file that this process has open: closing it here would free its locks.
  */
 export function placeOf(text: string, files: readonly string[]): string | undefined {

@@ -30,7 +30,7 @@ export function takeLock(file: string): Lock | undefined {
   return { release: () => holder.close() };
 }
 
-/** Whether no process writes `file` now. Does not create the lock file: if it cannot be created, no process can write. */
+/** Whether no process writes `file` now. Does not create the lock file, because if it cannot be created, no process can write. */
 export function isFree(file: string): boolean {
   const path = `${file}.lock`;
   if (!existsSync(path)) return true;

@@ -112,7 +112,7 @@ function isKnown(kind: ConditionKind, { dead, notReady, clock, status }: Probe):
   return kind !== 'head_went_back' || status.head !== undefined;
 }
 
-/** A condition ended: people who were notified of it are notified of its end. */
+/** A condition ended, so people who were notified of it are notified of its end. */
 function release(name: string, memory: DeskMemory, kind: ConditionKind, at: Instant): readonly Notice[] {
   const held = memory.held.get(kind);
   memory.held.delete(kind);

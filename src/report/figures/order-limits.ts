@@ -57,7 +57,7 @@ interface Open {
   readonly intent: IntentRecord;
   readonly at: Instant;
   readonly period: number;
-  /** The order left: until its end it counts in the day at its worst. */
+  /** Whether the order left. Until its end, it counts towards the day at its worst case. */
   isOut: boolean;
 }
 

@@ -409,7 +409,7 @@ export function tradedFrom(fills: readonly FillFacts[], from: Instant): Price | 
 }
 
 /**
- * Fills in the order of their trades: trades that the account shows late are booked after newer fills. Sorted once,
+ * Fills in the order of their trades, because trades that the account shows late are booked after newer fills. Sorted once,
  * because each slice of a long parent reads them.
  */
 function asTraded(fills: readonly FillFacts[]): readonly FillFacts[] {

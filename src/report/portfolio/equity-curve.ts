@@ -143,7 +143,7 @@ class Walk implements EquityPoints {
   readonly holdIndexes: Float64Array;
   readonly drawdowns: Float64Array;
   readonly weights: Float64Array;
-  /** Difference between the return of a point and that of the targets; none for the first. */
+  /** Difference between the return of a point and the return of the targets; none for the first point. */
   readonly #differences: Float64Array;
   #peak = 1;
   #lowest = 0;

@@ -31,7 +31,7 @@ export const builtAt = ({ points, since_built: since }: Course): number =>
         points.findIndex(({ at }) => at === since.at),
       );
 
-/** Drift and tracking error since the portfolio was bought, without those of the purchase. */
+/** Drift and tracking error since the portfolio was bought, excluding the purchase itself. */
 export interface ToldDrift {
   readonly drift: Pick<Course, 'drift_max' | 'drift_mean' | 'outside'>;
   /**

@@ -86,7 +86,7 @@ function note(ask: Ask | undefined, at: Instant, body: StoredRecord['body']): vo
   if (ask === undefined) return;
   if (body.kind === 'quote') ask.quote = { at, body };
   if (body.kind === 'fill') ask.fill = body;
-  // The figures of the account replace those of the answer, above all for fees.
+  // The figures of the account replace the figures of the answer, above all for fees.
   if (body.kind === 'correction' && ask.fill !== undefined) {
     const { quantity, price, amount, fees } = body;
     ask.fill = { ...ask.fill, quantity, price, amount, fees };

@@ -31,7 +31,7 @@ export interface Piece {
   readonly lengthMs: number;
 }
 
-/** Returns the step at which blocks start and end: all bars of all tapes end at its multiples. */
+/** Returns the step at which blocks start and end, because all bars of all tapes end at its multiples. */
 export function gridOf(tapes: readonly Tape[]): number {
   const bars = tapes.map(({ barMs }) => barMs).filter((ms) => ms > 0);
   return bars.length === 0 ? SECOND_MS : bars.reduce((a, b) => (a / divisor(a, b)) * b);

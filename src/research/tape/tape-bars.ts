@@ -39,7 +39,7 @@ export class TapeBars {
     const end = lastEnd(at, intervalMs);
     const made = this.#made.get(intervalMs);
     if (made?.end === end && made.count === count) return made.bars;
-    // Time mostly advances: earlier bars are reused.
+    // Time mostly advances, so earlier bars are reused.
     const isOnward = made !== undefined && made.count === count && made.end < end;
     const known = isOnward ? made : { end: instant(0), bars: [] };
     const bars = [...known.bars, ...this.#between(known.end, end, { intervalMs, count })].slice(-count);

@@ -77,7 +77,7 @@ export function play(
   return { slices, modelled, unasked: [...answers.unasked.values()] };
 }
 
-/** Returns the settings of the twin, with the first limits of live. It requests no approvals: people gave them in live. */
+/** Returns the settings of the twin, with the first limits of live. It requests no approvals, because people gave them in live. */
 function policyOf({ policy, recorded: { desk, limits } }: TwinSetup): DeskSettings {
   const [first] = limits;
   return {

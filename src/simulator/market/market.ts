@@ -49,7 +49,7 @@ export class Market {
   readonly listings: ReadonlyMap<string, Listing>;
   /** Market time at the start. */
   readonly startsAt: Instant;
-  /** Called before a price is pinned or released: everything that depends on the old price must be valued first. */
+  /** Called before a price is pinned or released, because everything that depends on the old price must be valued first. */
   onPin: (() => void) | undefined;
   private readonly startedAt: Instant;
   private readonly speed: number;

@@ -17,7 +17,7 @@ import { wireId, wireIso, wireMoney, wirePrice, wireQuantity } from '../message.
 const bare = <Out>(schema: z.ZodType<Out, string>) =>
   z.union([z.string(), z.number().transform(String)]).pipe(schema);
 
-/** Accepts a list or a single element: some payloads appear as both. */
+/** Accepts a list or a single element, because some payloads appear as both. */
 const listOf = <Row extends z.ZodType>(row: Row) =>
   z.union([z.array(row).max(5_000), row.transform((one) => [one])]);
 

@@ -15,7 +15,7 @@ export interface LimitsOptions extends WrittenLimits {
   readonly json?: boolean | undefined;
 }
 
-/** Shows the limits of the firm, or replaces those of a mode. @throws OperatorError `usage`, `storage`, `data` */
+/** Shows the firm limits, or replaces the limits of a mode. @throws OperatorError `usage`, `storage`, `data` */
 export async function fleetLimits(options: LimitsOptions, io: CommandIo): Promise<void> {
   const { store: url, none = false, why = 'tranche fleet limits', by = whoami(io), json } = options;
   const limits = readLimits(options);

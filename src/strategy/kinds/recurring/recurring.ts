@@ -130,7 +130,7 @@ function slicesOf(
   };
 }
 
-/** Returns the slices of any occurrence: only sizes and precision are meaningful. */
+/** Returns the slices of any occurrence. Only their sizes and precision are meaningful. */
 const anySlices = (plan: Params, known: Precisions | undefined): Slices =>
   slicesOf(plan, { due: instant(0), startMs: 0 }, known);
 
@@ -327,7 +327,7 @@ interface Beginning {
   readonly start: Instant;
   readonly at: Instant;
   readonly report: StepReport;
-  /** Started by a person: all times of the schedule are still ahead. */
+  /** Started by a person while all times of the schedule are still ahead. */
   readonly isExtra?: boolean;
 }
 

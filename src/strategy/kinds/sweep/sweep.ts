@@ -152,7 +152,7 @@ function isWorthwhile(
 }
 
 /**
- * Returns the balance of `from` above which a check is worthwhile. The value of a sale depends on the price: without a price, any
+ * Returns the balance of `from` above which a check is worthwhile. The value of a sale depends on the price, so without a price, any
  * amount above keep is checked.
  */
 function thresholdOf(plan: Params, instrument: Instrument, mid: Price | undefined): Quantity {
