@@ -1,5 +1,5 @@
 /**
- * Measures the gain from a second worker: a sweep of 2,000 settings of a TWAP over a day of minutes, through a real PostgreSQL, with one
+ * Measures the gain from a second worker: a sweep of 2,000 settings of a TWAP of 240 slices over a day of minutes, through a real PostgreSQL, with one
  * worker of one thread, then with two, then with two of which one is killed in the middle, then on threads of this process. Each sweep has
  * its own seed, so that the store knows no result, except for the last two, whose files must be equal byte for byte. It compares wall time,
  * and wall time minus the time in which the thread of a worker could have run but the system ran other work (Linux): other load on the
@@ -25,7 +25,7 @@ const { values } = parseArgs({
   options: {
     settings: { type: 'string', default: '2000' },
     target: { type: 'string', default: '1.8' },
-    slices: { type: 'string', default: '48' },
+    slices: { type: 'string', default: '240' },
   },
 });
 const settings = Number(values.settings);

@@ -171,7 +171,7 @@ class Holding {
   #method: LotMethod;
   readonly #averageId: string;
   readonly #byId = new Map<string, OpenLot>();
-  /** Sorted by acquisition, or by unit cost for `hifo`. Chosen lots that are empty stay until they are reached. */
+  /** Sorted by acquisition, or by unit cost for `hifo`. Chosen lots that become empty remain in the list until they are reached. */
   #lots: OpenLot[] = [];
   #head = 0;
   #isShort = false;

@@ -96,7 +96,7 @@ export interface BookSettings {
   readonly priceAt: (currency: string, at: Instant) => Price | undefined;
   /** Returns the lots that the disposal of this id takes before others. */
   readonly choiceOf: (id: string) => Choice | undefined;
-  /** Returns cost and date of the units of a deposit, if a person declared them; otherwise they count at their value. */
+  /** Returns the cost and date that a person declared for the units of a deposit; `undefined`: the units count at their value. */
   readonly costOf: (id: string) => Pick<Lot, 'cost' | 'acquiredAt'> | undefined;
   /** Whether a later correction changes this trade. The books then keep the trade's effects. */
   readonly isCorrected: (id: string) => boolean;

@@ -28,8 +28,8 @@ export interface Precisions {
 }
 
 /**
- * Decimals in which a pair is sized: those of its currencies, or of its lot if that is coarser. `validate`, `plan` and
- * the desk all round with this rule.
+ * Number of decimals of the sizes in a pair: the precision of its currencies, or of its lot if the lot is coarser. `validate`,
+ * `plan` and the desk all round by this rule.
  */
 export function precisionsOf<D extends number | undefined>(
   { base, quote }: Pick<Instrument, 'base' | 'quote'>,

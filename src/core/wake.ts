@@ -116,6 +116,9 @@ export interface Intent {
   readonly limit?: Price | undefined;
   /** Tactics for its quotes. */
   readonly tactics?: Tactics | undefined;
-  /** Nothing starts for the slice from this instant on. If the slice had an order, no later slice of its parent sends one before it. */
+  /**
+   * Nothing starts for the slice from this instant on. If the slice had an order, no later slice of its parent sends an order before this
+   * instant.
+   */
   readonly deadline: Instant;
 }

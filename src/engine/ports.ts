@@ -148,7 +148,7 @@ export interface MarketPort {
   readonly pairs?: ReadonlySet<string> | undefined;
 
   /**
-   * Announces, while subscribed, that a price is awaited. The market may then skip instants at which no wait can come true.
+   * Announces, while subscribed, that a price is awaited. The market may then skip instants at which no wait can be met.
    * Never emits.
    */
   readonly expect?: ((lookout: Lookout) => Observable<never>) | undefined;

@@ -28,7 +28,7 @@ export interface OperateOptions {
   readonly hosts?: readonly string[] | undefined;
   /** Addresses of reverse proxies, whose `X-Forwarded-For` names the sender. Omitted: that header is ignored. */
   readonly proxies?: readonly string[] | undefined;
-  /** The control plane; without it only metrics and health. */
+  /** The control plane. If omitted, the server has only metrics and health. */
   readonly api?: ApiOptions | undefined;
   /** Instead of `api`: the control plane of a fleet. */
   readonly fleetApi?: FleetApiOptions | undefined;

@@ -70,7 +70,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   const [gone] = input.window.delisted;
   if (options.bootstrap !== undefined && gone !== undefined)
     throw new OperatorError('usage', `--bootstrap: the history of ${gone.pair}, which ends within the window, cannot be resampled: end the window at ${isoOf(gone.at)} or omit --bootstrap`); // prettier-ignore
-  // Loaded on demand: a plain backtest starts without threads.
+  // Loaded on demand, because a plain backtest starts without threads.
   const anew = options.bootstrap === undefined ? undefined : await import('../research/bootstrap.ts');
   anew?.resamplingOf(input, options);
   const alerts: Alerts = new Map();

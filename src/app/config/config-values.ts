@@ -78,7 +78,7 @@ export interface Config {
     /** Time between two quotes of a slice when the price was not acceptable. */
     readonly requoteMs: number;
   };
-  /** Used only by `plan`. In basis points; the impact is that of a slice worth one million in the currency of the limits. */
+  /** Used only by `plan`. In basis points; the impact applies to a slice worth one million in the currency of the limits. */
   readonly costModel: {
     readonly halfSpreadBps: number;
     readonly impactBps: number;

@@ -62,8 +62,8 @@ export function readStdin(): Read {
 }
 
 /**
- * Parses a token file: either only the token, or JSON with the addresses that it is bound to, `{"origin":
- * "https://venue.example", "token": "…"}`; `origin` may be a list.
+ * Parses a token file. The file contains either only the token, or JSON that binds the token to origins: `{"origin":
+ * "https://venue.example", "token": "…"}`. `origin` may also be an array.
  */
 export function readCredential(text: string): Credential | { readonly problem: string } {
   if (!text.startsWith('{'))

@@ -50,7 +50,7 @@ export function whyUnreadable(cause: unknown): string {
 
 const STRATEGY_FILES_MAX = 1_000;
 
-/** Returns absolute paths of the files that `strategies` selects: those in the list, or the YAML files directly in the folder, by name. */
+/** Returns absolute paths of the files that `strategies` selects: the files in the list, or the YAML files directly in the folder, sorted by name. */
 export function findStrategyFiles(
   document: YamlDocument,
   folder: string,

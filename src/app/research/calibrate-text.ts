@@ -90,7 +90,7 @@ export function calibrationLines(found: Calibration): readonly string[] {
   ];
 } // prettier-ignore
 
-/** Returns the value that applies without a fitted one. */
+/** Returns the value that applies if no value was fitted. */
 const baseOf = ({ base, learnt }: Calibration, { name, pair }: Learnt): string => {
   const whole = learnt.filter(isFitted).some((fitted) => fitted.name === name && fitted.pair === undefined);
   if (pair !== undefined && whole) return 'as of all';

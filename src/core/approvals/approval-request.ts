@@ -30,11 +30,11 @@ export function kindOf({ request, limit }: Pick<OverrideRecord, 'request' | 'lim
   return limit === 'halt' ? 'rearm' : limit === 'doubt' ? 'doubt' : 'override';
 }
 
-/** Subject of the approval of a strategy: this document under this id. */
+/** Subject of a strategy's approval: this document under this id. */
 export const strategySubject = (id: string, hash: string): string =>
   sha256(JSON.stringify(['strategy', id, hash]));
 
-/** Subject of the approval of a parent: the parent's id, or the run of a strategy that plans it whole. */
+/** Subject of a parent's approval: the parent's id or, if the strategy plans the whole parent at once, the run of that strategy. */
 export const parentSubject = (parts: readonly (string | number)[]): string =>
   sha256(JSON.stringify(['parent', ...parts]));
 

@@ -16,7 +16,7 @@ export interface KeptLimits {
 export interface LimitsInForce {
   /** Those of the last start that needed no approval or was approved. */
   readonly agreed?: KeptLimits | undefined;
-  /** Those of this process, until they are approved. */
+  /** The limits and policy of this process, until they are approved. */
   readonly raised?: KeptLimits | undefined;
 }
 
@@ -39,7 +39,7 @@ export function limitsAtReload({ agreed, raised }: LimitsInForce, { limits }: Re
     : { agreed, raised: { ...raised, limits } };
 }
 
-/** Applies a rearm: the person who lifts the halt has seen the raised limits. */
+/** Applies a rearm. The person who lifts the halt has seen the raised limits. */
 export const agreedTo = ({ agreed, raised }: LimitsInForce): LimitsInForce => ({ agreed: raised ?? agreed });
 
 /** The rules without `operate.policy`, with and without four eyes. */

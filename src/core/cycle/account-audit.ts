@@ -102,7 +102,7 @@ export function audit(books: Books, { rows, from, hasDoubts }: AuditedRead): Aud
     }
   }
   return {
-    // A read that lacks rows proves nothing about them, so the known rows stay.
+    // A read that lacks rows proves nothing about them, so the known rows are kept.
     books: {
       ...calibrated,
       rows: bounded(gone.length === 0 ? now : new Map([...books.rows, ...now])),

@@ -42,7 +42,7 @@ export type Comparison =
       readonly why: string;
     };
 
-/** The account must show a fill this long after it was booked here, milliseconds. */
+/** The account must show a fill within this time of its execution, milliseconds. */
 const SHOWN_AFTER_MS = MINUTE_MS;
 /** If the account shows one leg, it must show the other within this time. */
 const WHOLE_AFTER_MS = 2 * MINUTE_MS;

@@ -34,7 +34,7 @@ export interface Pending {
 export interface Ledger {
   readonly anchors: ReadonlyMap<string, Anchor>;
   readonly pending: ReadonlyMap<string, Pending>;
-  /** Rows that appeared behind newer ones and are not in any balance yet. */
+  /** Rows that appeared after newer rows had been shown, and that no balance includes yet. */
   readonly late: ReadonlyMap<string, readonly Transaction[]>;
   /** Currencies that did not agree while an order in flight could explain it. */
   readonly excused: ReadonlySet<string>;

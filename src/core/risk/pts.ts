@@ -43,9 +43,9 @@ export interface PtsQuestion {
 export interface PtsAnswer {
   /** The amount that may be paid: at most `outgoing`. */
   readonly allowed: Quantity;
-  /** The borrowed part of it. */
+  /** The borrowed part of `allowed`. */
   readonly credit: Quantity;
-  /** Why it is less than requested. */
+  /** Why `allowed` is less than requested. */
   readonly cuts: readonly Reason[];
 }
 

@@ -288,7 +288,8 @@ function outgoing(size: Size, { side, worst, instrument }: SizingQuestion): Quan
 }
 
 /**
- * The part of the order that reduces an open position, in the currency it pays with. Selling a held balance uses own funds.
+ * The part of the order that reduces an open position, in the currency that the order pays with. Selling a held balance
+ * uses the desk's own funds.
  */
 export function reducing({
   side,

@@ -22,7 +22,7 @@ export const NO_FOOTPRINT: FootprintOptions = {
   hitRatioMin: 0,
 };
 
-/** Purpose of a quote. Quotes of a size ladder count separately: they never slow down a slice. */
+/** Purpose of a quote. Quotes of a size ladder count separately, so that they never slow down a slice. */
 export type Purpose = 'slice' | 'reference' | 'ladder';
 
 interface Minute {

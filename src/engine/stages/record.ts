@@ -56,7 +56,7 @@ export function record(
     );
 }
 
-/** The effects of an end. */
+/** What the end of an attempt leads to. */
 interface Ending {
   /** Records to make durable, all together. */
   readonly bodies: readonly RecordBody[];

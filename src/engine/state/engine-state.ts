@@ -343,7 +343,7 @@ export class EngineState {
     return [{ startedAt, error, isSoon: (lastAt ?? startedAt) - startedAt < SOON_AFTER_START_MS }];
   }
 
-  /** Attempts that a dead process left in progress may have traded: each becomes a doubt. */
+  /** Turns each attempt that a dead process left in progress into a doubt, because the attempt may have traded. */
   #doubtAll(): void {
     for (const open of this.attempts.values()) {
       open.doubt ??= { since: open.since, reason: 'outcome_unknown' };

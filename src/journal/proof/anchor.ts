@@ -9,7 +9,7 @@ import { createPrivate, refuseNoFile, syncFolder } from '../sqlite/files.ts';
  * journal restored from an older copy is consistent in itself; only data stored elsewhere can reveal it.
  */
 export interface Anchor {
-  /** The last anchor; `undefined` without one, `'unreadable'` if it is damaged. */
+  /** The last anchor; `undefined` if there is none, `'unreadable'` if it is damaged. */
   read(): Head | 'unreadable' | undefined;
   /** Stores `head`, atomically and durably. Costs three flushes, too many for every append. */
   note(head: Head): void;

@@ -501,7 +501,7 @@ export class ApprovalsProof {
     if (body.state === 'active') this.#halt = undefined;
   }
 
-  /** The request that a rearm uses must be of its kind, and must meet all requirements of the policy in force now. */
+  /** Why this rearm was not permitted. The request that it uses must be a request for this kind of rearm, and must meet the policy now in force. */
   #rearmFault(body: ControlRecord, raised: RaisedParts): string | undefined {
     const kind = kindOfRearm(raised);
     const used = this.#use(

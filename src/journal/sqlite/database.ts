@@ -4,7 +4,7 @@ import { OperatorError } from '../../core/errors.ts';
 import { EMPTY } from '../proof/chain.ts';
 import type { Head, Line, Verdict } from '../proof/chain.ts';
 
-/** Layout of the file. Higher numbers are refused, because an older program would not know what it omits. */
+/** Layout of the file. A higher number is refused, because an older program would not know what it fails to read. */
 export const SCHEMA_VERSION = 1;
 /** "TrJn", which distinguishes the file from databases of other programs. */
 const APPLICATION_ID = 0x54_72_4a_6e;

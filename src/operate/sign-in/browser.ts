@@ -5,7 +5,7 @@ import type { CookiePlace } from './cookie.ts';
 
 /** The page from which a request comes. */
 export interface Page extends CookiePlace {
-  /** As in `https://tranche.example:8321`. */
+  /** For example, `https://tranche.example:8321`. */
   readonly origin: string;
   /** Host that passkeys belong to; `undefined` for an IP address, which cannot have passkeys. */
   readonly rpId: string | undefined;

@@ -72,7 +72,7 @@ export interface MissedFacts extends MissedSlice {
 }
 
 export interface FillFacts {
-  /** The current figures: those of a correction, if there is one. */
+  /** The current figures: the figures of the newest correction, if there is one. */
   record: FillRecord;
   /** The same figures as parsed amounts. */
   readonly figures: FillAmounts;

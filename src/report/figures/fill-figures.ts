@@ -26,7 +26,7 @@ export interface FillsFigures {
 
 export interface MarkOut {
   readonly minutes: number;
-  /** Number of fills with a price that long after them. */
+  /** Number of fills for which a price is known that long after the fill. */
   readonly fills: number;
   /** `Σ s·(q·m(t+τ) − amount) / Σ amount` over these fills. Positive is good. */
   readonly bps: Ratio | undefined;

@@ -245,7 +245,7 @@ export const exactPrice = (close: number): Price => price(String(close));
 const stated = (mean: number): Price | undefined =>
   Number.isFinite(mean) && mean > 0 ? price(String(Number(mean.toPrecision(BENCHMARK_DIGITS)))) : undefined;
 
-/** One tape with the last position, so that sequential reads are fast. */
+/** One tape and the position of the last read, so that sequential reads are fast. */
 class History {
   readonly tape: PriceColumns;
   /** When the first row became known. */

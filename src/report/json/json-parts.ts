@@ -33,7 +33,7 @@ export function averageOf(amount: Money, traded: Quantity): string | undefined {
   return lastAverage.text;
 }
 const AVERAGE_DECIMALS = 12;
-/** Cached, because most parents trade in one slice, and both have the same average. */
+/** Cached, because most parents trade in one slice, and parent and slice then have the same average. */
 let lastAverage: { readonly amount?: Money; readonly traded?: Quantity; readonly text: string } = {
   text: '',
 };

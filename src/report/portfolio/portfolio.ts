@@ -49,7 +49,7 @@ export interface PortfolioFigures {
   readonly traded: Money;
   /** Statistics of the points; omitted if prices are missing. */
   readonly course: EquityCurve | undefined;
-  /** Why its return differs from that of its targets. */
+  /** Why its return differs from the return of its targets. */
   readonly gap: Gap | undefined;
   /** The gain of each currency; `undefined` if a price is missing. */
   readonly gains: readonly AssetGain[] | undefined;

@@ -9,7 +9,7 @@ export interface Band {
   readonly high: number;
 }
 
-/** The band of a currency around its target. A currency with target 0 drifts absolutely in either case. */
+/** The band of a currency around its target. For a currency with target 0, the drift is always absolute. */
 export function bandOf(
   { targets, drift_type: type, drift_threshold: threshold }: Portfolio,
   currency: string,

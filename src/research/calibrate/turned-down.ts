@@ -90,7 +90,7 @@ function thresholdOf(orders: readonly Answered[]): Threshold | undefined {
 
 type PriceAt = (at: Instant) => Price | undefined;
 
-/** Returns a lookup of prices. It has no price before a tape, after it, or in a long gap. */
+/** Returns a function that looks up prices. It returns none before the tape, after the tape, or in a long gap. */
 function priceIn(tape: Tape, gapMaxMs: number): PriceAt {
   const reader = new TapeReader(tape, gapMaxMs);
   const last = knownAt(tape, tape.rows - 1) + tape.barMs;

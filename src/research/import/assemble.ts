@@ -65,7 +65,7 @@ export function assemble(parts: readonly Rows[], options: AssembleOptions): Asse
   return { columns: rows.columns, barMs, turnedRound, sorted, duplicates };
 }
 
-/** Rejects overlapping files: a trade in two files would count twice, and cannot be distinguished from two equal trades. */
+/** Rejects overlapping files, because a trade in two files would count twice, and cannot be distinguished from two equal trades. */
 function refuseOverlaps(parts: readonly Rows[]): void {
   const spans = parts
     .filter(({ lines }) => lines.length > 0)

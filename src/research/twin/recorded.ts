@@ -15,7 +15,7 @@ import { PeopleCommands } from './people-commands.ts';
 import { References } from './references.ts';
 import type { Reference } from './references.ts';
 
-/** The documents that a desk ran from an instant on. */
+/** The documents that a desk ran, starting at an instant. */
 export interface Texts {
   readonly at: Instant;
   readonly documents: readonly BegunDocument[];

@@ -209,7 +209,7 @@ export class Ledger {
 
   /**
    * Completes an announced movement: a completed transaction with a new id replaces the announced one, so that ids
-   * follow the order of balances. The account transaction id stays.
+   * follow the order of balances. The account transaction id does not change.
    */
   settle(account: string, id: number, at: Instant): number {
     const [entry] = this.of(account).rows.splice(this.pendingAt(account, id), 1);

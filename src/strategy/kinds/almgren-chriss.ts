@@ -8,7 +8,7 @@ import type { Estimate } from '../kernel.ts';
 export interface ImpactModel {
   /** Basis points of cost accepted to remove a variance of 1 %². */
   readonly riskAversion: number;
-  /** Standard deviation of the price over an hour, as a fraction of it. */
+  /** Standard deviation of the price over an hour, as a fraction of the price. */
   readonly hourlyVolatility: number;
   /** Cost of trading the whole parent at a steady pace within one hour, in basis points. */
   readonly impactBps: number;
