@@ -129,7 +129,7 @@ function prepare(db: DatabaseSync, file: string): void {
       cause,
     );
   }
-  throw new OperatorError('data', `${file} is not a history of this version: name another file`);
+  throw new OperatorError('data', `${file} is not an account history that this version can read: name another file`);
 }
 
 function checkOwner(

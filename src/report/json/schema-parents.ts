@@ -16,7 +16,7 @@ const slice = z
       .enum(['quantity', 'amount'])
       .describe('Unit of `wanted`: a quantity of base currency, or an amount of quote currency'),
     wanted: amount.describe('Size to trade, in the currency that `by` selects'),
-    traded: amount.describe('F_k, base currency'),
+    traded: amount.describe('F_k, quantity traded; base currency'),
     amount: amount.describe('amount_k, value traded; quote currency'),
     average_price: amount
       .optional()

@@ -130,7 +130,7 @@ const feedFaultSchema = z.lazy(() =>
     z.strictObject({ kind: z.literal('duplicate') }).describe('The message arrives twice'),
     z
       .strictObject({ kind: z.literal('garble'), text: z.string().max(4_096).default('{"sequence":') })
-      .describe('This text instead of the message'),
+      .describe('`text` is sent in place of the message'),
     z.strictObject({ kind: z.literal('delay'), ms: milliseconds() }).describe('The message arrives late'),
     z
       .strictObject({ kind: z.literal('refuse_authentication') })
@@ -149,7 +149,7 @@ const frequency = () => ({
     .min(1)
     .max(1_000)
     .optional()
-    .describe('One word for each request that the rule matches, in order; then everything passes'),
+    .describe('`pass` or `fault` for each matching request, in order; after the last entry, requests pass'),
   repeat: z.boolean().default(false).describe('true: the script repeats'),
   skip: z.int().min(0).max(1_000_000).default(0).describe('Number of first requests that pass'),
   times: z.int().min(1).max(1_000_000).optional().describe('Maximum number of faults'),

@@ -32,7 +32,7 @@ export const ordersSchema = z.lazy(() =>
 export const withdrawalsSchema = z.lazy(() =>
   z
     .strictObject({
-      step_minutes: minutes.default(5).describe('Market minutes between the states of a withdrawal'),
+      step_minutes: minutes.default(5).describe('Minutes of market time between the states of a withdrawal'),
       wire_fee_domestic: decimal.default('25').describe('Fee of a domestic wire, usd'),
       wire_fee_international: decimal.default('45').describe('Fee of a wire abroad, usd'),
       ach_fee: decimal.default('0').describe('Fee of an ACH transfer, usd'),
@@ -48,7 +48,7 @@ export const withdrawalsSchema = z.lazy(() =>
 export const depositsSchema = z.lazy(() =>
   z
     .strictObject({
-      step_minutes: minutes.default(5).describe('Market minutes between the states of a deposit'),
+      step_minutes: minutes.default(5).describe('Minutes of market time between the states of a deposit'),
     })
     .transform(camelKeys),
 );
@@ -82,7 +82,7 @@ export const custodySchema = z.lazy(() =>
         .enum(['integer', 'uuid'])
         .default('integer')
         .describe('Form of the ids of whitelisted addresses: the specification and a public sample differ'),
-      address_minutes: minutes.default(0).describe('Market minutes for which a new address is pending'),
+      address_minutes: minutes.default(0).describe('Minutes of market time for which a new address is pending'),
     })
     .transform(camelKeys),
 );

@@ -192,7 +192,7 @@ export const venueOptionsSchema = z
     currencies: z
       .record(symbol, currencySchema)
       .prefault({})
-      .describe('Currencies that are not built in, or differ'),
+      .describe('Currencies that are not built in, or whose settings differ from the built-in ones'),
     pairs: z
       .record(pairName, pairSchema)
       .prefault({ btcusd: { start_price: '60000' }, ethusd: { start_price: '3000' } })

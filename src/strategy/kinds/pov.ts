@@ -235,7 +235,7 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
   for (const field of ['total_quantity', 'max_slice_quantity'] as const) {
     const given = plan[field]?.currency;
     if (given !== undefined && base !== undefined && given !== base)
-      problems.push({ path: [field, 'currency'], message: `${field} is in base currency: write ${base}` });
+      problems.push({ path: [field, 'currency'], message: `${field} must be in ${base}, not ${given}` });
   }
   if (plan.end_time !== undefined && plan.start_time === undefined)
     problems.push({ path: ['end_time'], message: 'end_time needs start_time; or write duration instead' });

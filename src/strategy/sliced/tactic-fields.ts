@@ -41,7 +41,7 @@ export const tacticFields = () => ({
         .min(1)
         .max(1_000)
         .optional()
-        .describe('Consecutive quotes of a slice without a trade, after which the slice waits for its end'),
+        .describe('Number of consecutive quotes without a trade after which a slice requests no more quotes and expires at its end'),
     })
     .optional()
     .describe(
