@@ -153,7 +153,7 @@ describe('a document of kind pov', () => {
       {
         path: ['share'],
         message:
-          'no source reports the volume: set venue.capabilities.ticker: true; the ticker of the venue reports it',
+          "no source reports the volume: set venue.capabilities.ticker: true, because the venue's ticker reports the volume",
       },
     ]);
   });
