@@ -127,7 +127,7 @@ export const questions: Readonly<Record<Answer, Question>> = {
   },
   url: {
     flag: '--url',
-    asks: 'What is the address of the venue?',
+    asks: 'What is the URL of the venue?',
     hint: 'such as https://venue.example',
     when: isVenue,
     fault: (text) => addressProblem(text, 'http'),
@@ -141,7 +141,7 @@ export const questions: Readonly<Record<Answer, Question>> = {
   },
   sellPath: {
     flag: '--sell-path',
-    asks: 'Which route of the venue takes sell orders?',
+    asks: 'Which route of the venue accepts sell orders?',
     hint: 'such as /v1/orders/sell',
     otherwise: '/v1/orders/sell',
     when: (known) => isVenue(known) && (known.does === 'sell' || isRebalance(known)),
@@ -183,7 +183,7 @@ export const questions: Readonly<Record<Answer, Question>> = {
   },
   notifyUrl: {
     flag: '--notify-url',
-    asks: 'What is the address of the webhook? It is stored in a file that only its owner can read.',
+    asks: 'What is the URL of the webhook? It is stored in a file that only its owner can read.',
     hint: 'https://…',
     isSecret: true,
     when: ({ notify }) => notify !== undefined && notify !== 'none',
