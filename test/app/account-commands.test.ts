@@ -287,7 +287,7 @@ describe.each(commands)('tranche account %s', (right, wrong) => {
       env: { TRANCHE_OPERATOR_TOKEN: 'sim-any' },
     });
     expect(ran).toMatchObject({ code: 69, out: '' });
-    expect(ran.err).toContain('did not answer (connect). Nothing was changed.');
+    expect(ran.err).toContain('did not respond (connect). Nothing was changed.');
   });
 });
 

@@ -159,7 +159,7 @@ describe.each(commands)('tranche %s', (...line) => {
     expect(await deaf.command(...line)).toMatchObject({
       code: 69,
       out: '',
-      err: expect.stringContaining('did not answer: ECONNREFUSED') as string,
+      err: expect.stringContaining('did not respond: ECONNREFUSED') as string,
     });
     writeControlFile(`sqlite:${join(deaf.folder, 'journal.db')}`, {
       token: TOKEN,

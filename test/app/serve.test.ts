@@ -47,8 +47,8 @@ describe('readiness', () => {
     isDown = true;
     bench.clock.run(after(START, 20 * MINUTE_MS));
     expect(notReady(bench.desk)).toEqual([
-      expect.stringMatching(/^the venue does not answer, for \d+ s: /u),
-      expect.stringMatching(/^the account was last read \d+ s ago, of at most 180 s$/u),
+      expect.stringMatching(/^the venue has not responded for \d+ s: /u),
+      expect.stringMatching(/^the account was last read \d+ s ago; the limit is 180 s$/u),
     ]);
     isDown = false;
     bench.clock.run(after(START, 25 * MINUTE_MS));

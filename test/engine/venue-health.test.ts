@@ -90,7 +90,7 @@ describe('a venue that dies while the desk trades', () => {
   it('makes the desk not ready, with the reason, until it is back', () => {
     const { bench } = outage({ from: FROM, to: TO, quote: LOST, isReadLost: true });
     bench.clock.run(instant(START + FROM + MINUTE_MS));
-    expect(notReady(bench.desk)[0]).toMatch(/^the venue does not answer, for \d+ s: .*connect/u);
+    expect(notReady(bench.desk)[0]).toMatch(/^the venue has not responded for \d+ s: .*connect/u);
     bench.clock.run(instant(START + TO + MINUTE_MS));
     expect(notReady(bench.desk)).toEqual([]);
   });

@@ -26,10 +26,10 @@ export function notReady(desk: Desk): readonly string[] {
   return [
     ...(outage === undefined
       ? []
-      : [`the venue does not answer, for ${Math.round((now - outage.since) / 1000)} s: ${outage.detail}`]),
+      : [`the venue has not responded for ${Math.round((now - outage.since) / 1000)} s: ${outage.detail}`]),
     ...(stale === undefined
       ? []
-      : [`the account was last read ${stale.value} ago, of at most ${stale.limit}`]),
-    ...[...failing].map(([pair, count]) => `venue is not quoting ${pair}: ${count} failures in a row`),
+      : [`the account was last read ${stale.value} ago; the limit is ${stale.limit}`]),
+    ...[...failing].map(([pair, count]) => `the venue is not quoting ${pair}: ${count} failures in a row`),
   ];
 }

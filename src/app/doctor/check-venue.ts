@@ -39,11 +39,11 @@ export async function checkVenue(config: Config, isRunning: boolean): Promise<re
   try {
     const first = await ask(http, venueRoutes.currencies.path);
     if (typeof first === 'string')
-      return [{ check: 'venue', verdict: 'fail', says: `it does not answer: ${first}`, where: baseUrl, fix: 'check the network and the address; doctor changes nothing', exit: 'unavailable' }]; // prettier-ignore
+      return [{ check: 'venue', verdict: 'fail', says: `it does not respond: ${first}`, where: baseUrl, fix: 'check the network and the URL; doctor changes nothing', exit: 'unavailable' }]; // prettier-ignore
     const venue: Finding =
       first.status >= 500 || first.status === 429
         ? { check: 'venue', verdict: 'fail', says: `it is unavailable: status ${first.status}`, where: baseUrl, fix: 'try again later', exit: 'unavailable' } // prettier-ignore
-        : { check: 'venue', verdict: 'ok', says: `${baseUrl} answers`, where: baseUrl };
+        : { check: 'venue', verdict: 'ok', says: `${baseUrl} responds`, where: baseUrl };
     const clock = clockFinding(config, http.skewMs());
     if (venue.verdict === 'fail') return [venue, clock];
     const isRefused = first.status === 401 || first.status === 403;
@@ -106,7 +106,7 @@ function clockFinding(config: Config, skewMs: number | undefined): Finding {
     return {
       ...own,
       verdict: 'warn',
-      says: "the venue's answers have no Date header, so the clocks cannot be compared",
+      says: "the venue's responses have no Date header, so the clocks cannot be compared",
     };
   const off = Math.abs(skewMs);
   const words = `the clock of this machine is ${spanText(off)} ${skewMs > 0 ? 'behind' : 'ahead of'} the venue's`;
@@ -173,5 +173,5 @@ async function lookupFinding(http: VenueHttp): Promise<Finding> {
     typeof nothing !== 'string' && nothing.status === order.status && nothing.body === order.body;
   return order.status === 404 && !isLikeNothing
     ? { ...own, verdict: 'ok', says: 'order lookup: the venue has it' }
-    : { ...own, verdict: 'warn', says: 'order lookup: venue.capabilities.order_lookup is on, but the venue answers as if the route did not exist', fix: 'set venue.capabilities.order_lookup: false, unless the venue has confirmed that it has the route' }; // prettier-ignore
+    : { ...own, verdict: 'warn', says: 'order lookup: venue.capabilities.order_lookup is on, but the venue responds as if the route did not exist', fix: 'set venue.capabilities.order_lookup: false, unless the venue has confirmed that it has the route' }; // prettier-ignore
 }

@@ -36,7 +36,7 @@ export async function askStore(
   try {
     if (body === undefined) return { status: 200, body: await readOf(session, desk, path) };
     if (methodOf(path) !== 'POST')
-      throw new OperatorError('usage', 'this command must run on the machine of the desk: omit --store');
+      throw new OperatorError('usage', "this command must run on the desk's machine: omit --store");
     const holds = path === HALT ? 'standing' : 'addressed';
     return await sendAndWait(
       new CommandStore(session),
@@ -63,7 +63,10 @@ async function readOf(session: StoreSession, desk: string, path: string): Promis
       hibernates_until: await resumeTime(session, desk),
     };
   if (path === '/api/v1/doubts') return { doubts: found.report.doubts };
-  throw new OperatorError('usage', 'the store cannot answer this command: query the desk itself, with --url');
+  throw new OperatorError(
+    'usage',
+    'the store does not support this command: query the desk itself, with --url',
+  );
 }
 
 export interface SendOptions {
@@ -96,14 +99,16 @@ export async function sendAndWait(
   const begun = await ended(commands, id, waitMs);
   if (begun !== undefined) return begun;
   const owner = await commands.owner(desk);
-  const whose = owner === undefined ? 'nobody owns the desk' : `its owner, ${owner}, does not answer`;
+  const whose = owner === undefined ? 'nobody owns the desk' : `its owner, ${owner}, does not respond`;
   if (holds === 'standing')
     return refused(`desk ${desk} has not confirmed the halt: ${whose}. The halt stays in force: the next owner of the desk halts it before it sends anything (command ${id})`); // prettier-ignore
   const says = `nothing was done, and the command is void: ${whose}`;
   if (await commands.voidIt(id, says)) return refused(says);
   return (
     (await ended(commands, id, BEGUN_MS)) ??
-    refused(`the owner started command ${id} and has not answered: its journal shows whether it took effect`)
+    refused(
+      `the owner started command ${id} but has not responded: the desk's journal shows whether the command took effect`,
+    )
   );
 }
 

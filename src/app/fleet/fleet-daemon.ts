@@ -141,7 +141,7 @@ class FleetDaemon {
       folder,
       ready: () => [
         ...(this.#isDraining ? ['the daemon drains'] : []),
-        ...(performance.now() - this.#beatAt > BEAT_LATE_MS ? ['the store does not answer'] : []),
+        ...(performance.now() - this.#beatAt > BEAT_LATE_MS ? ['the store does not respond'] : []),
       ],
       warn: (line) => {
         this.#io.stderr.write(`warning: ${escapeMarks(line)}\n`);

@@ -30,7 +30,7 @@ export const openWork = {
   state: control,
   is_noted: z.boolean().describe('The journal knows the state'),
   note_fault: z.string().optional().describe('Why the halt file could not be written'),
-  orders_in_flight: list(z.string()).describe('Client ids of orders whose answer is awaited'),
+  orders_in_flight: list(z.string()).describe('Client order ids of orders that have had no response yet'),
   quotes_in_flight: list(z.string()),
   open_doubts: list(z.string()).describe('Client ids of orders whose outcome is unknown'),
   residuals: list(residual).describe('The remainder of each open slice'),
@@ -228,7 +228,7 @@ export const fleet = z.strictObject({
   error: z.string().optional().describe('Why the desk could not be queried'),
   silent_s: seconds
     .optional()
-    .describe('Time since its last report; omitted if it never reported, or answers now'),
+    .describe('Time since its last report; omitted if it never reported, or responds now'),
   groups: list(z.string()).optional().describe('Groups of desks that it belongs to'),
   daemon: z.string().optional().describe('Daemon that starts it; omitted: none'),
   owner: z.string().optional().describe('Process that holds its lease; omitted: nobody may trade'),

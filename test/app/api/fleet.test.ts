@@ -68,8 +68,8 @@ describe('a fleet', () => {
       ['good', undefined],
       ['refused', 'it rejected the token'],
       ['strange', 'its status comes from an incompatible version'],
-      ['no json', 'its answer is not JSON'],
-      ['broken', 'it answers with status 500'],
+      ['no json', 'its response is not JSON'],
+      ['broken', 'it responds with status 500'],
     ]);
     expect(errors[5]?.[1]).toContain('no answer');
     expect(errors[6]?.[1]).toContain('token_file');

@@ -125,7 +125,9 @@ describe('the server for clients of the Model Context Protocol', () => {
       method: 'ping',
     });
     expect(answers).toMatchObject([
-      { result: { isError: true, content: [{ text: expect.stringContaining('did not answer') as string }] } },
+      {
+        result: { isError: true, content: [{ text: expect.stringContaining('did not respond') as string }] },
+      },
       { result: { isError: true, content: [{ text: expect.stringContaining('day') as string }] } },
       { id: 2, result: {} },
     ]);

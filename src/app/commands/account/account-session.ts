@@ -95,7 +95,7 @@ function explainFailure(error: VenueError, baseUrl: string): string {
     case 'connect':
     case 'timeout':
     case 'broken':
-      return `The venue at ${baseUrl} did not answer (${error.code}). Nothing was changed.`;
+      return `The venue at ${baseUrl} did not respond (${error.code}). Nothing was changed.`;
     case 'unauthorised':
       return error.status === 403
         ? `The token is not authorized for this action${said}.`
@@ -112,7 +112,7 @@ function explainFailure(error: VenueError, baseUrl: string): string {
     case 'unreadable':
     case 'too_large':
     case 'forbidden_route':
-      return `The venue sent an invalid answer (${error.code}${said}).`;
+      return `The venue sent an invalid response (${error.code}${said}).`;
   }
 }
 
@@ -153,7 +153,7 @@ function addressOf({ baseUrl, config }: AccountOptions, { env, cwd }: AccountIo)
   if (file === undefined) {
     throw new OperatorError(
       'config',
-      'No venue address: use --base-url, or --config with a file that has venue.base_url.',
+      'No venue URL: use --base-url, or --config with a file that contains venue.base_url.',
     );
   }
   // The desk's token is not needed here, so a missing variable for it is not a problem.

@@ -215,7 +215,7 @@ async function outcome(answer: OrderAnswer, placed: Placed): Promise<number> {
     io.stderr.write(`The order was not sent: ${safe(answer.why)}. Nothing was executed.\n`);
     return exitCodes.unavailable;
   }
-  io.stderr.write(`The answer to the order is unclear: ${whyNot(answer)}. Looking up the order once.\n`);
+  io.stderr.write(`The response to the order is unclear: ${whyNot(answer)}. Looking up the order once.\n`);
   try {
     return told(await answerOf(session.venue.order(clientId)), placed);
   } catch {

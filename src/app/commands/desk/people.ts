@@ -67,7 +67,7 @@ export async function signInLink(
   if (options.url !== undefined)
     throw new OperatorError(
       'usage',
-      'sign-in links can be created only on the machine of the desk: run tranche sign-in there, without --url',
+      "sign-in links can be created only on the desk's machine: run tranche sign-in there, without --url",
     );
   const body = role === undefined ? {} : { role };
   const answer = await ask(options, io, { path: '/api/v1/sign-in/new-link', body });

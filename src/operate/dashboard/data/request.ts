@@ -55,11 +55,11 @@ async function answerOf<T>(url: string, init: RequestInit): Promise<T> {
   try {
     response = await fetch(url, { ...init, cache: 'no-store', credentials: 'same-origin' });
   } catch {
-    throw new RequestError(0, 'the desk does not answer');
+    throw new RequestError(0, 'the desk does not respond');
   }
   const body = await bodyOf(response);
   if (response.status === 401) isSignedOut.value = true;
-  if (!response.ok) throw new RequestError(response.status, wordsOf(body) ?? `answer ${response.status}`);
+  if (!response.ok) throw new RequestError(response.status, wordsOf(body) ?? `status ${response.status}`);
   return body as T;
 }
 

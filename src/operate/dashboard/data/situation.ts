@@ -28,7 +28,7 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
     return isLost
       ? {
           level: 'unknown',
-          sentence: 'The desk does not answer. Its state is unknown.',
+          sentence: 'The desk does not respond. Its state is unknown.',
           reasons: [],
           action: { words: LOST },
         }
