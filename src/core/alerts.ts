@@ -252,13 +252,13 @@ export const alerts = {
   },
   halt_not_noted: {
     severity: 'critical',
-    says: 'the halt is in force in memory, but its file could not be written, so the desk may not be halted after a restart',
+    says: 'the halt is in force in memory, but its file could not be written, so the halt may not survive a restart',
     runbook:
       'Stop the daemon, and keep the supervisor from restarting it. Check the disk, then create the halt file beside the journal with `touch`.',
   },
   halt_not_prepared: {
     severity: 'warning',
-    says: 'the file for the next halt cannot be prepared; if the disk fills up, the desk may not be halted after a restart',
+    says: 'the file for the next halt cannot be prepared; if the disk fills up, the next halt may not survive a restart',
     runbook:
       "Free space on the journal's disk, and check the permissions of the journal's folder. The desk retries every second. Meanwhile a halt is in force in memory.",
   },
@@ -396,7 +396,7 @@ export const alerts = {
     severity: 'info',
     says: 'a venue feed is down; reconnecting',
     runbook:
-      'No action is needed. Feeds only let the desk react sooner; what it reads over REST decides. Check the network if a feed stays down.',
+      'No action is needed. Feeds only let the desk react sooner; it decides by what it reads over REST. Check the network if a feed stays down.',
   },
 } as const satisfies Readonly<Record<string, AlertKind>>;
 

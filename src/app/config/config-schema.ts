@@ -97,11 +97,11 @@ const venue = z.strictObject({
   body_timeout: duration('PT5S', 'Longest gap within the body of a response'),
   order_timeout: duration(
     'PT8S',
-    "Longest wait for the response to an order, regardless of the quote's life; after this time, the order is in doubt",
+    "Time without a response to an order, regardless of the quote's life, after which the order is in doubt",
   ),
   history: duration(
     'P3650D',
-    'Period that the first read of transactions covers; the balance of a currency without transactions in this period counts as 0',
+    'Period that the first read of transactions covers (the balance of a currency without transactions in this period counts as 0)',
   ),
   minimums: z
     .strictObject({
@@ -198,20 +198,14 @@ const pacing = z.lazy(() =>
       .describe(
         'Maximum number of orders that the desk sends in any second; the venue allows 60; default: 2',
       ),
-    max_wait: duration(
-      'PT1M',
-      'Longest wait of a request for rate limits; after a longer wait, the desk pauses',
-    ),
+    max_wait: duration('PT1M', 'Wait of a request for rate limits after which the desk pauses'),
     guard: duration('PT0.005S', 'Safety margin added to every rate limit window, against network jitter'),
   }),
 );
 
 const retry = z.lazy(() =>
   z.strictObject({
-    base: duration(
-      'PT0.5S',
-      'Wait after the first failure of the venue; it doubles with each further failure',
-    ),
+    base: duration('PT0.5S', 'Wait after the first failure of the venue, doubled with each further failure'),
     cap: duration('PT30S', 'Longest wait between retries'),
     budget: duration('PT10M', 'Time without quotes of a pair after which slices of the pair end'),
     requote: duration('PT1S', 'Time between two quotes of a slice when the price was not acceptable'),
@@ -254,7 +248,7 @@ const inDoubt = z.lazy(() =>
     poll: duration('PT10S', 'Time between lookups of the order'),
     quote_life_max: duration(
       'PT1M',
-      'Longest life of an executable quote; after a crash, the desk waits this long before the account can prove that an order did not trade',
+      'Longest life of an executable quote, which after a crash must pass before the account can prove that an order did not trade',
     ),
     resend: z
       .enum(['same_quote', 'never'], { error: 'expected same_quote or never' })

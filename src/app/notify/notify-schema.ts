@@ -69,7 +69,7 @@ const command = z.lazy(() =>
       .describe(
         'Program and its arguments; the path of the program is relative to this file. The program reads the message as JSON on stdin',
       ),
-    timeout: duration('PT10S', 'Maximum run time; after it, the desk kills the program').refine(
+    timeout: duration('PT10S', 'Run time after which the desk kills the program').refine(
       (ms) => ms <= 60_000,
       {
         error: 'expected at most PT1M',
@@ -137,7 +137,7 @@ export const notifySchema = z.lazy(() =>
       .describe('URL of the dashboard, for links in messages; default: no links'),
     window: duration(
       'PT30S',
-      'Notices that arrive within this time are sent as one message; a critical notice is sent immediately',
+      'Time within which notices are collected into one message (a critical notice is sent immediately)',
     ),
     channels: z.array(channel).max(20).default([]).describe('Channels for notifications'),
     digest: z

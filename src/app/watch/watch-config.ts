@@ -88,7 +88,7 @@ export const watchSchema = z.strictObject({
     'PT1M',
     'Longest time that a desk may be silent or not ready before people are notified',
   ),
-  data_age: duration('PT5M', 'Longest time since the last read of the account'),
+  data_age: duration('PT5M', 'Longest time since the last account read'),
   stuck_after: duration('PT5M', 'Longest time that a strategy may be due without a new record'),
   clock: duration('PT5S', 'Largest difference between the clocks'),
   notify: notifySchema

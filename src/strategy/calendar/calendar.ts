@@ -92,7 +92,7 @@ export const hours = () => ({
         .max(20)
         .default([])
         .describe(
-          'Holiday lists, one for each centre: each is a file, relative to this one, or a list written here with the fields centre, time_zone, every_year, days and until. A day on which any centre is closed is closed',
+          'Holiday lists, one for each centre: each is a file, relative to this one, or a list written here with the fields centre, time_zone, every_year, days and until. A day counts as closed if any of the centres is closed',
         ),
     })
     .optional()
