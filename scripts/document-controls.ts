@@ -41,27 +41,27 @@ const rows: readonly Row[] = [
   ['Price collar', 'collar_bps, max_collar_discards', 'gate', 'discards the quote and requests another; after half a minute the parent pauses until prices agree', ['collar', 'collar_far', 'parent_paused'], 'parent_paused', '(c)(1)(ii) price', '15(1)(a)', 'Price tolerance'],
   ['Price drift', 'max_drift_bps', 'plan, gate', 'parent paused', ['price_drift', 'limit_price'], 'parent_paused', '(c)(1)(ii) price', '15(1)(a)', 'Price tolerance'],
   ['Reference price', 'reference.max_age, max_reference_gap_bps', 'plan, gate', 'no trade', ['no_reference', 'stale_reference', 'references_disagree'], 'limit_refused', 'erroneous orders', '15(1)(a)', 'Market data reasonability'],
-  ['Messages', 'pacing.quotes_per_second, pacing.orders_per_second, pacing.max_wait', 'rate limiter', 'waits; pauses the desk after too long a wait', ['message_throttle'], 'messages_throttled', '', '15(1)(d)', 'Message throttle'],
+  ['Messages', 'pacing.quotes_per_second, pacing.orders_per_second, pacing.max_wait', 'rate limiter', 'waits; if the wait is too long, pauses the desk', ['message_throttle'], 'messages_throttled', '', '15(1)(d)', 'Message throttle'],
   ['Repeated execution', 'max_executions_per_minute, max_executions_per_parent', 'plan, gate', 'halt', ['repeated_execution'], 'limit_breached', 'duplicates', '15(3)', 'Repeated automated execution'],
-  ['One order a slice gap', '', 'plan, gate', 'waits for the end of the gap', ['slice_gap'], undefined, 'duplicates', '15(3)', 'Repeated automated execution'],
+  ['One order in each slice gap', '', 'plan, gate', 'waits for the end of the gap', ['slice_gap'], undefined, 'duplicates', '15(3)', 'Repeated automated execution'],
   ['Duplicate orders', 'duplicate_window', 'plan, gate', 'refused; retried later', ['duplicate_order', 'reused_key'], undefined, '(c)(1)(ii) duplicative', '15(1)', ''],
   ['Parent and slice caps', '', 'plan, gate, after each fill', 'halt', ['parent_cap', 'slice_cap'], 'limit_breached', '(c)(1)(i)', '15(4)', 'Intraday position'],
   ['Day value', 'max_day_notional, max_pair_day_notional', 'plan, gate, after each fill', 'refused before it is exceeded; halt if it was exceeded', ['day_notional', 'pair_day_notional'], 'limit_breached', '(c)(1)(i) credit', '15(4)', 'Credit limit'],
-  ['Limits of the firm', '', 'with the intent, in the database', 'refused; retried later', ['firm_limit'], 'limit_refused', '(c)(1)(i) credit', '15(4)', 'Credit limit'],
+  ['Firm limits', '', 'with the intent, in the database', 'refused; retried later', ['firm_limit'], 'limit_refused', '(c)(1)(i) credit', '15(4)', 'Credit limit'],
   ['Positions', 'min_position, max_position', 'plan, gate', 'refused', ['position_floor', 'position_ceiling'], 'limit_refused', '(c)(1)(i)', '15(4)', 'Intraday position limit'],
   ['Open doubts', 'max_open_doubts', 'plan, gate', 'no new orders', ['open_doubts', 'doubt_notional'], 'doubt_open', 'capital aggregate', '15(2)', ''],
-  ['Rejects and errors', 'max_rejects, max_malformed', 'after each answer', 'waits four times as long; pauses the pair; 401 halts', ['reject_streak', 'malformed_streak', 'unauthorised'], 'pair_paused', '', '16', ''],
+  ['Rejects and errors', 'max_rejects, max_malformed', 'after each response', 'waits four times as long; pauses the pair; 401 halts', ['reject_streak', 'malformed_streak', 'unauthorised'], 'pair_paused', '', '16', ''],
   ['Shortfall', 'max_shortfall_bps', 'after each fill', 'parent paused', ['shortfall'], 'parent_paused', '', '16', 'Post-trade limit'],
   ['Day cost', 'max_day_cost', 'after each fill', 'halt', ['day_cost'], 'limit_breached', '', '16', 'Post-trade limit'],
   ['Pairs, sides, hours', 'pairs, sides, restricted_hours', 'plan, gate', 'refused', ['pair_not_allowed', 'side_not_allowed', 'selling_off', 'restricted_hours'], undefined, '(c)(2)(ii)', '15(5)', 'Restricted list'],
   ['Reducing', '', 'plan, gate', 'refused, unless the order repays a borrowed balance', ['reducing'], undefined, '(c)(2)(ii)', '15(5)', ''],
   ['Late fill reports', '', 'after each fill', 'alert after 5 s', [], 'fill_reported_late', '(c)(2)(iv)', '16', 'Drop copy'],
-  ['Reconciliation with the venue', 'balance_difference', 'each read of the account', 'halt after a minute of difference', ['balance_difference'], 'balance_difference', '(e) review', '17', 'Drop-copy reconciliation'],
+  ['Reconciliation with the venue', 'balance_difference', 'each account read', 'halt after a minute of difference', ['balance_difference'], 'balance_difference', '(e) review', '17', 'Drop-copy reconciliation'],
   ['Connectivity', 'max_account_age', 'plan, gate', 'starts nothing until the account is read again', ['account_stale'], 'account_unreadable', '', '12, 14', 'Cancel on disconnect'],
   ['Override', 'override_ceilings', 'control plane', 'one limit, one order, 15 minutes, two people', [], 'override_used', '', '15(6)', ''],
   ['Authorised users', 'operate.tokens', 'control plane', 'refused, with an alert', [], 'access_refused', '(c)(2)(iii)', '15(5), 18', 'Access control'],
-  ['Stress test', '', '`npm run stress`, CI, yearly', 'drives twice the peak of the last six months: nothing executes twice, nothing is lost, no limit of the venue is exceeded', [], undefined, '', 'Art. 10', 'Stress test'],
-  ['Self-assessment', '', '`tranche journal assess`, yearly', 'reports limits in force and their authors, orders against them, breaches, halts, doubts, overrides and peaks of the journal, and seeds of the simulation', [], undefined, '(e) annual review', 'Art. 9', ''],
+  ['Stress test', '', '`npm run stress`, CI, yearly', 'drives twice the peak of the last six months: nothing executes twice, nothing is lost, no venue limit is exceeded', [], undefined, '', 'Art. 10', 'Stress test'],
+  ['Self-assessment', '', '`tranche journal assess`, yearly', 'reports the limits in force and their authors, orders against these limits, the breaches, halts, doubts, overrides and peaks in the journal, and the seeds of the simulation', [], undefined, '(e) annual review', 'Art. 9', ''],
   ['A control that fails', '', 'plan, gate', 'refused', ['control_failed'], 'limit_refused', '', '', ''],
 ];
 
@@ -106,16 +106,16 @@ const INTRODUCTION = `# Controls
 The desk checks every limit when it plans a slice, and again in the gate when it has the quote. The totals for these checks are rebuilt from
 the journal.
 
-- An order in doubt counts as filled at its worst. If a check throws an error, the order is refused.
-- A refusal has a reason code and the figures \`limit=… value=…\`. The slice record contains them too.
-- The pieces of a slice count as one execution.
-- In live mode, \`max_order_notional\`, \`max_day_notional\`, \`max_order_quantity\` of each pair, \`collar_bps\`, \`pairs\` and \`sides\` have no default and must
-  be set; to sell, \`min_position\` must be set too.
-- At every read of the account, the desk compares balances and fills with the account rows (\`fill_differs\`, \`fill_unbooked\`, \`fill_adopted\`). It reads
-  the account every minute, and every ten seconds while an outcome is in doubt. A balance may differ while an order in its currency is open.
-- The value of an order is converted to the currency of the limits. The rate is the price of a pair of the two currencies, in either direction, if it
-  is not older than \`reference.max_age\`; otherwise the config's \`rates\`; otherwise two traded pairs with a common currency. If there is no such
-  source, the desk does not start.
+- An order in doubt counts as filled at its worst. A check that throws an error refuses the order.
+- A refusal has a reason code and \`limit=… value=…\`, which the record of the slice also contains.
+- All pieces of a slice count as one execution.
+- In live mode \`max_order_notional\`, \`max_day_notional\`, \`max_order_quantity\` of each pair, \`collar_bps\`, \`pairs\`, \`sides\` and, to
+  sell, \`min_position\` have no default.
+- The desk compares balances and fills with the account rows at every account read: each minute, and every ten seconds while an order is
+  in doubt (\`fill_differs\`, \`fill_unbooked\`, \`fill_adopted\`). A balance may differ while an order in its currency is open.
+- To value an order in the limits' currency, the desk uses the price of a pair of the two currencies, in either direction, if it is no older
+  than \`reference.max_age\`; otherwise \`rates\` of the config; otherwise two traded pairs with a common currency. Without any of these
+  sources the desk does not start.
 
 The last columns name rules that bind broker-dealers and investment firms; they serve here as a reference. \`npm run docs\` generates this page.
 `;

@@ -400,7 +400,7 @@ export class Subledger {
     if (isAboveZero(left))
       throw new OperatorError(
         'data',
-        `${id}: ${text(quantity)} ${currency} leave, but the books hold ${text(left)} less than that: add earlier holdings under opening`,
+        `${id}: ${text(quantity)} ${currency} leave the account, but the books hold ${text(left)} less: add earlier holdings under opening`,
       );
     this.#flow(currency, { quantity: negate(quantity), cost: negate(paid) }, true);
     this.#post(draft, 'withdrawals', paid);

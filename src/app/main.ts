@@ -101,7 +101,7 @@ function done(code: number): void {
 async function program(io: RunIo, first: string | undefined): Promise<Command> {
   const cli = new Command('tranche')
     .description(
-      'Executes the orders of a treasury desk by request for quote. Strategies are YAML; an order executes at most once.',
+      "Executes a treasury desk's orders by request for quote. Strategies are YAML files; an order executes at most once.",
     )
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')

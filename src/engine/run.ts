@@ -207,7 +207,7 @@ const endOfDisk = ({ ports }: Desk): Observable<never> =>
   defer(() =>
     ports.journal.isSpent === true
       ? throwError(
-          () => new OperatorError('storage', 'the disk of the journal is full: free space, then start again'),
+          () => new OperatorError('storage', "the journal's disk is full: free space, then start again"),
         )
       : EMPTY,
   );

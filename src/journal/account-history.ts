@@ -130,7 +130,10 @@ function prepare(db: DatabaseSync, file: string): void {
       cause,
     );
   }
-  throw new OperatorError('data', `${file} is not a history of this version: name another file`);
+  throw new OperatorError(
+    'data',
+    `${file} is not an account history that this version can read: name another file`,
+  );
 }
 
 function checkOwner(
@@ -141,7 +144,7 @@ function checkOwner(
   if (owner !== undefined && owner !== account && !accountChanged) {
     throw new OperatorError(
       'config',
-      `${file} was written with another address or token. If it is the same account, add --account-changed; otherwise use another --store.`,
+      `${file} was written with another venue URL or token. If it is the same account, add --account-changed; otherwise use another --store.`,
     );
   }
 }

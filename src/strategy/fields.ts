@@ -42,7 +42,7 @@ export const amountOf = (what: string) =>
     .strictObject(
       {
         amount: positiveText.describe('Plain decimal in quotes'),
-        currency: currencySymbol.describe('Currency the amount is in'),
+        currency: currencySymbol.describe('Currency of the amount'),
       },
       {
         error: (issue) =>

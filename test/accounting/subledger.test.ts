@@ -136,7 +136,7 @@ describe('the subledger', () => {
       'no price for sol at 2026-01-01T00:00:00.000Z or in the day before: add one to the prices',
     );
     expect(() => books.book(movement('withdrawal', { on: 1, id: 'w', currency: 'btc', units: '1' }))).toThrow(
-      /w: 1 btc leave, but the books hold 1 less than that: add earlier holdings under opening/u,
+      /w: 1 btc leave the account, but the books hold 1 less: add earlier holdings under opening/u,
     );
   });
 });

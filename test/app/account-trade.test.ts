@@ -60,7 +60,7 @@ describe('an order by hand', () => {
       filled: '0.1',
       status: 'Done',
     });
-    expect(ran.err).toContain('The answer to the order is unclear');
+    expect(ran.err).toContain('The response to the order is unclear');
     expect(seen.asked.get('order')).toBe(1);
     expect(await btc(seen)).toContain('"balance":"2.1"');
   });

@@ -149,7 +149,7 @@ describe('tranche alerts', () => {
     const now = after(START, HOUR_MS);
     const all = await look('/', ['alerts', file, '--zone', 'UTC'], { now });
     expect(all).toMatchObject({ code: 0, err: '' });
-    expect(all.out).toMatch(/^2026-01-05 00:00:\d\d(?:\.\d+)? UTC {2}warning no_quotes: venue is not quoting; retrying; .*pair btcusd/mu); // prettier-ignore
+    expect(all.out).toMatch(/^2026-01-05 00:00:\d\d(?:\.\d+)? UTC {2}warning no_quotes: the venue is not quoting; retrying; .*pair btcusd/mu); // prettier-ignore
     expect(all.out).toMatch(/^ {2}quotes_down: Read `reason`/mu);
     const grave = await look('/', ['alerts', file, '--severity', 'critical', '--json'], { now });
     expect(JSON.parse(grave.out)).toMatchObject({

@@ -48,7 +48,7 @@ describe('readiness', () => {
     bench.clock.run(after(START, 20 * MINUTE_MS));
     expect(notReady(bench.desk)).toEqual([
       expect.stringMatching(/^the venue has not responded for \d+ s: /u),
-      expect.stringMatching(/^the account was last read \d+ s ago \(limit: 180 s\)$/u),
+      expect.stringMatching(/^the account was last read \d+ s ago; the limit is 180 s$/u),
     ]);
     isDown = false;
     bench.clock.run(after(START, 25 * MINUTE_MS));

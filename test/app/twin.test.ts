@@ -113,7 +113,7 @@ describe('tranche twin', () => {
     const cwd = await traded();
     const rows = readFileSync(join(cwd, 'btc.csv'), 'utf8').split('\n');
     writeFileSync(join(cwd, 'eth.csv'), rows.map((row) => row.replaceAll(',60', ',30')).join('\n'));
-    expect(await twin(cwd, '--data', 'btcusd=eth.csv')).toMatchObject({ code: 64, err: expect.stringContaining('check that the file is of the right pair') as string }); // prettier-ignore
+    expect(await twin(cwd, '--data', 'btcusd=eth.csv')).toMatchObject({ code: 64, err: expect.stringContaining('check that the file has the right pair') as string }); // prettier-ignore
     writeFileSync(join(cwd, 'short.csv'), rows.slice(0, 40).join('\n'));
     const { out } = await twin(cwd, '--data', 'btcusd=short.csv', '--bound', '1000');
     expect(out).toContain(

@@ -95,8 +95,8 @@ describe('journal show', () => {
     expect(stdout).toMatchInlineSnapshot(`
       "2026-12-01T09:00:00.000Z  started   tranche 0.1.0 opened the journal for desk main in mode paper
       2026-12-01T09:00:01.000Z  strategy  btc-twap (twap) begins at 2026-12-01T09:00:00.000Z
-      2026-12-01T09:00:02.000Z  wake      btc-twap woke on at due 2023-11-14T22:13:20.000Z slot first; wants to buy 0.03125 (quantity) of btcusd; limit 70000; 1 slice missed; clipped_funds: the size was cut to the funds of the account; 0.5 of 1; done, window_over: the window of the parent has ended
-      2026-12-01T09:00:03.000Z  intent    btc-twap abcdefgh slice 0 attempt 0: buy 0.03125 btc of btcusd; worst price 60300.5, reference 60000; clipped_funds: the size was cut to the funds of the account; pts_mode: the risk mode of the pair does not allow credit on this side; tr-abcd-abcdefgh-0-0-abcd
+      2026-12-01T09:00:02.000Z  wake      btc-twap woke on at due 2023-11-14T22:13:20.000Z slot first; wants to buy 0.03125 (quantity) of btcusd; limit 70000; 1 slice missed; clipped_funds: the size was cut to the funds of the account; 0.5 of 1; done, window_over: the parent's window has ended
+      2026-12-01T09:00:03.000Z  intent    btc-twap abcdefgh slice 0 attempt 0: buy 0.03125 btc of btcusd; worst price 60300.5, reference 60000; clipped_funds: the size was cut to the funds of the account; pts_mode: the pair's risk mode does not allow credit on this side; tr-abcd-abcdefgh-0-0-abcd
       2026-12-01T09:00:04.000Z  quote     0.03125 at 60000.12 = 1875.00375, quote b0a1, taken after 0.75 of 15000 ms
       2026-12-01T09:00:05.000Z  fill      btc-twap et6xq662 slice 0 attempt 0: bought 0.03125 btc at 60000.12 = 1875.00375 usd; fees 0; order 71
       2026-12-01T09:00:06.000Z  attempt   tr-abcd-abcdefgh-0-1-abcd rejected; order_canceled: the venue did not fill the order (fill-or-kill); Canceled
@@ -105,7 +105,7 @@ describe('journal show', () => {
       2026-12-01T09:00:09.000Z  maximum   the venue quotes at most 250000 USD of btcusd in one piece
       2026-12-01T09:00:10.000Z  control   parent abcdefgh paused by ops: lunch
       2026-12-01T09:00:11.000Z  reload    reload applied, requested by ann: SIGHUP; btc-twap kept abc to def (it runs); the config was edited; none
-      2026-12-01T09:00:12.000Z  alert     warning no_quotes: venue is not quoting; retrying; detail down; failures 3; pair btcusd; 2 further alerts of this kind since the previous one
+      2026-12-01T09:00:12.000Z  alert     warning no_quotes: the venue is not quoting; retrying; detail down; failures 3; pair btcusd; 2 further alerts of this kind since the previous one
       2026-12-01T09:00:13.000Z  stopped   stopped: SIGTERM; 1 doubt left open
       2026-12-01T09:00:14.000Z  resolved  tr-abcd-abcdefgh-0-1-abcd was not executed, says ann: the venue says that it never came
       2026-12-01T09:00:15.000Z  correction  tr-abcd-abcdefgh-0-0-abcd as the account shows it: 0.03124 for 1874.4037488, fees 0.01; booked were 0.03125 for 1875.00375, fees 0

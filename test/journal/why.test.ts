@@ -126,8 +126,8 @@ describe('whyOf', () => {
         aWake({ on: 'start', finished: 'invalid_plan', reason: 'invalid_plan', note: 'too small' }),
       ],
       [
-        'ended: ends: the window of the parent has ended (0.2 of 1 not traded)',
-        'not_traded: woke without trading: the precision or minimum of the venue makes the plan impossible (too small)',
+        "ended: ends: the parent's window has ended (0.2 of 1 not traded)",
+        "not_traded: woke without trading: the venue's precision or minimum makes the plan impossible (too small)",
         'ended: ends',
       ],
     ],

@@ -322,7 +322,7 @@ describe('a large tape that was kept', () => {
       damage(file, name, 60_000);
       const { origin, tape: back } = await open(cwd);
       expect(origin).toBe('cached');
-      const refused = `damaged tape: its column ${name} does not match its checksums; it was removed: run the command again`;
+      const refused = `damaged tape: its column ${name} does not match its checksums; the file was removed: run the command again to rebuild it`;
       expect(() => back[name]).toThrow(refused);
       expect(() => back.part?.(name, 59_999, 60_001)).toThrow(refused);
       expect(back.part?.(name, 0, 10)).toEqual(tape[name].slice(0, 10));

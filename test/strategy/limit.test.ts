@@ -328,7 +328,7 @@ describe('the check of a limit document', () => {
     [
       { total_quantity: undefined, total_notional: { amount: '1', currency: 'usd' } },
       {},
-      'max_slice_quantity: the pieces of a total_notional must be in quote currency: write max_slice_notional',
+      'max_slice_quantity: with total_notional, the pieces must be sized in quote currency: write max_slice_notional',
     ],
     [
       { start_time: '2026-12-01T09:00:00Z', good_til: '2026-12-01T09:00:00Z' },

@@ -137,7 +137,7 @@ describe('a document of kind pov', () => {
       { duration: undefined, end_time: '2026-12-01T10:00:00Z' },
       'end_time needs start_time; or write duration instead',
     ],
-    [{ total_quantity: { amount: '3', currency: 'usd' } }, 'total_quantity is in base currency: write btc'],
+    [{ total_quantity: { amount: '3', currency: 'usd' } }, 'total_quantity must be in btc, not usd'],
     [{ interval: 'PT0.01S' }, 'more than 100000 intervals: choose a longer one'],
   ])('is refused with %j', (over, message) => {
     expect(
@@ -153,7 +153,7 @@ describe('a document of kind pov', () => {
       {
         path: ['share'],
         message:
-          'no source reports the volume: set venue.capabilities.ticker: true; the ticker of the venue reports it',
+          "no source reports the volume: set venue.capabilities.ticker: true, because the venue's ticker reports the volume",
       },
     ]);
   });

@@ -323,7 +323,7 @@ describe('the check of a settle document', () => {
     [{ interval: 'PT0.1S' }, 'interval: the interval is at least a second: PT1S'],
     [
       { pairs: ['btcusd', 'btceur'], max_slice_notional: { amount: '10', currency: 'usd' } },
-      'pairs.1: max_slice_notional is in usd, btceur is quoted in eur: use a separate document for it',
+      'pairs.1: max_slice_notional is in usd, but btceur is quoted in eur: use a separate document for btceur',
     ],
     [
       { pairs: ['btcusd'], max_slice_notional: { amount: '9', currency: 'usd' } },

@@ -73,11 +73,11 @@ describe.each(Object.keys(documents))('the tactics of a %s', (kind) => {
   it('are told what is wrong with them, and what to write', () => {
     expect(messages(kind, TACTICS)).toEqual([]);
     expect(messages(kind, { keep: { amount: '1', currency: 'btc' } })).toEqual([
-      'keep.currency: keep of a buy of btcusd is in usd, the currency that it pays with, not btc',
+      'keep.currency: keep of a buy of btcusd must be in usd, the currency that it pays with, not btc',
     ]);
     expect(messages(kind, { side: 'sell', keep: { amount: '1', currency: 'btc' } })).toEqual([]);
     expect(messages(kind, { min_trade_notional: { amount: '1', currency: 'btc' } })).toEqual([
-      'min_trade_notional.currency: min_trade_notional of a buy of btcusd is in usd, the quote currency, not btc',
+      'min_trade_notional.currency: min_trade_notional of a buy of btcusd must be in usd, the quote currency, not btc',
     ]);
     expect(messages(kind, { patience: { requote: 'PT30M' } })[0]).toMatch(
       /^patience\.requote: a slice lasts \d+ s: it would never request a second quote/u,

@@ -139,7 +139,7 @@ describe('a profile of a week', () => {
       ).map(({ path, message }) => `${path.join('.')}: ${message}`);
     expect(messages(168, 'week')).toEqual([]);
     expect(messages(168, 'day')).toEqual([
-      'profile.weights: expected as many weights as divide the 1440 minutes of a day, such as 24 (an hour each) or 48 (half an hour each)',
+      'profile.weights: the number of weights must divide the 1440 minutes of a day, such as 24 (an hour each) or 48 (half an hour each)',
     ]);
     expect(messages(25, 'week')[0]).toContain('10080 minutes of a week');
   });

@@ -164,7 +164,7 @@ describe('a daemon whose environment is wrong', () => {
       config: { retry: { cap: 'PT1S' } },
     });
     const daemon = desk.run('--until-done');
-    await daemon.said(/venue does not answer; retrying[\s\S]*venue does not answer; retrying/u);
+    await daemon.said(/venue does not respond; retrying[\s\S]*venue does not respond; retrying/u);
     expect(daemon.hasEnded).toBe(false);
     await cable.plugIn();
     expect(await daemon.ended(120_000)).toEqual({ code: 0, signal: null });
@@ -179,7 +179,7 @@ describe('a daemon whose environment is wrong', () => {
       strategies: [plan],
     });
     const daemon = desk.run();
-    await daemon.said('venue does not answer; retrying');
+    await daemon.said('venue does not respond; retrying');
     daemon.signal('SIGTERM');
     expect(await daemon.ended()).toEqual({ code: 0, signal: null });
     await expectWholeJournal(desk);

@@ -136,8 +136,8 @@ describe('a watchman', () => {
       () => watchman.lastWords(),
     );
     expect(titles()).toEqual([
-      'watchman (watch): critical: desk-1 does not answer',
-      'watchman (watch): critical: desk-1 answers again',
+      'watchman (watch): critical: desk-1 does not respond',
+      'watchman (watch): critical: desk-1 responds again',
     ]);
     watchman.signal('SIGTERM');
     expect((await watchman.ended()).code).toBe(0);

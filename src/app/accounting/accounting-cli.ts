@@ -13,13 +13,15 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
   const accounting = cli
     .command('accounting')
     .description(
-      'keep double-entry books with tax lots, built from the journal and the history of the account; see docs/accounting.md',
+      'keep double-entry books with tax lots, built from the journal and the account history; see docs/accounting.md',
     );
   // A date without a time means midnight in UTC.
   const time = (text: string): Instant =>
     instant(timeOption(/^\d{4}-\d{2}-\d{2}$/u.test(text) ? `${text}T00:00:00Z` : text));
   const settings = (): Option<'--books <file>', undefined, string> =>
-    new Option('--books <file>', 'settings of the books: method, prices, opening lots').default(BOOKS);
+    new Option('--books <file>', 'file with the settings of the books: method, prices, opening lots').default(
+      BOOKS,
+    );
   accounting
     .command('export')
     .description('write the entries for another program')
@@ -50,7 +52,10 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     .addOption(config())
     .addOption(settings())
     .requiredOption('--until <time>', 'first instant after the period, such as 2026-02-01', time)
-    .option('--unreconciled <reason>', 'close even if the books differ from the account; this is recorded')
+    .option(
+      '--unreconciled <reason>',
+      'close the period although the books differ from the account, for this reason; recorded in the journal',
+    )
     .option('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the person who closes the period (default: user name on this machine)')
     .option('--store <url>', 'PostgreSQL of a fleet: the owner of --desk writes the record, wherever it runs')

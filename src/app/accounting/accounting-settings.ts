@@ -218,7 +218,7 @@ function checkCodes({ codes }: z.output<typeof settingsSchema>, context: z.Refin
       context.addIssue({
         code: 'custom',
         path: ['codes', name],
-        message: `expected holdings with a currency, such as holdings btc, or one of ${[...NAMES].join(', ')}`,
+        message: `expected "holdings" and a currency, such as "holdings btc", or one of ${[...NAMES].join(', ')}`,
       });
 }
 

@@ -54,7 +54,7 @@ function linesOf(
     if (found === undefined)
       throw new OperatorError(
         'config',
-        `${options.books}: add the code of your ledger under codes: ${name}: '…'`,
+        `${options.books}: no ledger code for "${name}": add one under codes`,
       );
     return found;
   };

@@ -13,7 +13,7 @@ export function addApprovals(cli: Command, { io, config, done }: ControlCli): vo
       .addOption(config())
       .option('--journal <journal>', 'journal of the desk, instead of a config')
       .addOption(modeOption('mode of the desk'))
-      .option('--url <url>', 'URL of the API on another machine; the token comes from TRANCHE_OPERATOR_TOKEN')
+      .option('--url <url>', "URL of another machine's API; the token is read from TRANCHE_OPERATOR_TOKEN")
       .option('--json', 'print one JSON object to stdout');
   leaf('approvals', 'list requests that wait for approval: what changes, and who must agree')
     .option('--all', 'include requests that were approved, rejected or used, or that expired')
@@ -22,7 +22,7 @@ export function addApprovals(cli: Command, { io, config, done }: ControlCli): vo
       done(await approvals(options, io));
     });
   for (const [how, does] of [
-    ['approve', "approve another person's request with your own token"],
+    ['approve', "approve another person's request, with your own token"],
     ['reject', 'reject a request before it is used'],
   ] as const)
     leaf(how, does)
@@ -53,9 +53,9 @@ export function addApprovals(cli: Command, { io, config, done }: ControlCli): vo
     )
     .option(
       '--strategy <file>',
-      'requests for the strategies of this file, new or changed, and for their parents',
+      'requests for the strategies in this file, whether new or changed, and for their parents',
     )
-    .option('--rearm', 'request for a rearm')
+    .option('--rearm', 'request to lift a halt')
     .option('--override <limit>', 'request for an override of this limit')
     .option('--of <id>', 'with --parent: id of the strategy')
     .option('--by <name>', 'name of the requester')

@@ -39,10 +39,10 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
       collect,
       [],
     )
-    .option('--seed <text>', "seed for the venue's randomness and for jitter", '1')
+    .option('--seed <text>', "seed of the venue's randomness and of jitter", '1')
     .option(
       '--every-tick',
-      'process every row of the tapes instead of jumping between wakes: same result, slower',
+      'process every row of the tapes instead of jumping between wakes; slower, with the same result',
     )
     .option(
       '--bootstrap [n]',
@@ -56,7 +56,12 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
       '--unanchored',
       'allow blocks of whole days to begin at any time of day, not only at their original time',
     )
-    .option('--workers <n>', 'resampling threads (default: one per core)', threads, availableParallelism())
+    .option(
+      '--workers <n>',
+      'number of resampling threads (default: one per core)',
+      threads,
+      availableParallelism(),
+    )
     .option(
       '--journal <file>',
       'write the journal to this new file, to read with tranche journal and tranche why',

@@ -30,7 +30,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     .option('--pair <pair>', "pair (default: the desk's only pair with this base currency)")
     .option('--limit <price>', 'worst acceptable price, quote per base (default: none)')
     .option('--within <duration>', 'time to trade, ISO 8601 (default: PT5M)')
-    .option('--slices <n>', 'equal slices within that time (default: 1)')
+    .option('--slices <n>', 'number of equal slices within that time (default: 1)')
     .option('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .option('--yes', 'place the order; without this, only show what would be placed')
@@ -90,7 +90,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     .option('--dry-run', 'show the changes without applying them')
     .option(
       '--candidate <file>',
-      'candidate.json of tranche twin --candidate: attach its figures to the request for approval',
+      'candidate.json that tranche twin --candidate wrote; its figures are attached to the approval request',
     )
     .option('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
@@ -118,9 +118,9 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     .option('--not-executed', 'the order did not trade and cannot trade any more')
     .option('--filled', 'the order traded; without figures, wait until the account shows them')
     .option('--order-id <id>', 'with --filled: id of the order at the venue')
-    .option('--quantity <decimal>', 'with --filled: base currency')
-    .option('--amount <decimal>', 'with --filled: quote currency, before fees')
-    .option('--fees <decimal>', 'with --filled: quote currency')
+    .option('--quantity <decimal>', 'with --filled: executed quantity, in base currency')
+    .option('--amount <decimal>', 'with --filled: executed amount, in quote currency, before fees')
+    .option('--fees <decimal>', 'with --filled: fees, in quote currency')
     .requiredOption(
       '--evidence <text>',
       'what the venue confirmed, and who confirmed it; recorded in the journal',
@@ -142,10 +142,10 @@ const leaves = (config: ControlCli['config']) => (parent: Command, name: string,
     .addOption(config())
     .option('--journal <journal>', 'journal of the desk, instead of a config')
     .addOption(modeOption('mode of the desk'))
-    .option('--url <url>', 'address of the API of another machine; token from TRANCHE_OPERATOR_TOKEN')
+    .option('--url <url>', "URL of another machine's API; the token is read from TRANCHE_OPERATOR_TOKEN")
     .option(
       '--store <url>',
-      'PostgreSQL of a fleet: the command reaches the owner of --desk, wherever it runs',
+      'PostgreSQL database of a fleet; the command reaches the owner of --desk, wherever it runs',
     )
     .option('--desk <name>', 'with --store: name of the desk')
     .option('--json', 'print one JSON object to stdout');
@@ -162,9 +162,11 @@ function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
     .argument('<limit>', 'setting under controls, such as max_order_notional')
     .option('--to <value>', 'value of the limit for that order; omit for restricted_hours')
     .option('--parent <id>', 'one order of this parent')
-    .option('--slice <number>', 'with --parent: only this slice of the parent')
+    .option('--slice <number>', 'with --parent: one order of this slice')
     .option('--pair <pair>', 'one order of this pair')
-    .addOption(new Option('--side <side>', 'with --pair').choices(['buy', 'sell'] as const))
+    .addOption(
+      new Option('--side <side>', 'with --pair: one order on this side').choices(['buy', 'sell'] as const),
+    )
     .option('--minutes <number>', 'minutes until the override expires, at most 15')
     .requiredOption('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the proposer (default: user name on this machine)')
@@ -198,7 +200,7 @@ function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
 function addPeople(cli: Command, { io, config, done }: ControlCli): void {
   const leaf = leaves(config);
   leaf(cli, 'sign-in', 'print a one-time link that signs in a browser on this machine')
-    .addOption(new Option('--role <role>', 'role of that browser (default: admin)').choices(roles))
+    .addOption(new Option('--role <role>', 'role of the browser (default: admin)').choices(roles))
     .action(async (options) => {
       const { signInLink } = await import('../commands/desk/people.ts');
       done(await signInLink(options, io));

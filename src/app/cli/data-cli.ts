@@ -43,7 +43,7 @@ export interface Recording {
 function addRecord(data: Command, done: Data['done'], { io, config }: Recording): void {
   data
     .command('record')
-    .description('record the reference prices of the venue as bars until stopped; requests no quotes')
+    .description("record the venue's reference prices as bars until stopped; requests no quotes")
     .argument('<pairs...>', 'pairs, such as btcusd')
     .addOption(config())
     .addOption(
@@ -55,7 +55,7 @@ function addRecord(data: Command, done: Data['done'], { io, config }: Recording)
     )
     .option('--bar <duration>', 'length of a bar, ISO 8601', 'PT1S')
     .option('--for <duration>', 'stop after this ISO 8601 duration')
-    .requiredOption('--out <folder>', 'folder for one PAIR.csv per pair; existing files are continued')
+    .requiredOption('--out <folder>', 'folder for one PAIR.csv per pair; bars are appended to existing files')
     .action(async (pairs, options) => {
       const { dataRecord } = await import('../commands/data/data-record.ts');
       done(await dataRecord(pairs, options, io));

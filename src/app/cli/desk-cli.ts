@@ -27,16 +27,13 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
     .addOption(config())
     .addOption(modeOption())
     .option('--until-done', 'exit when every strategy has finished')
-    .option(
-      '--no-closing-read',
-      'exit without the closing read of the account, which confirms the last fills',
-    )
+    .option('--no-closing-read', 'exit without the closing account read, which confirms the last fills')
     .option('--json', 'print one JSON object per event to stdout')
     .option('--rearm <reason>', 'lift a halt that the journal records, with this reason')
     .option('--with-open-doubts', 'with --rearm: proceed even if doubts are open')
     .option(
       '--account-changed <reason>',
-      'continue a journal written with another token or address of the same account',
+      'continue a journal that was written with another token or venue URL of the same account',
     )
     .option('--adopt', 'book trades of this desk that are missing from the journal, without halting')
     .option(
@@ -56,7 +53,7 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
     )
     .option(
       '--settings <file>',
-      'with --fleet: file with the address for health, metrics, API and pages, and with the tokens of callers',
+      'with --fleet: file with the network address for health, metrics, API and pages, and with the tokens of API callers',
     )
     .option(
       '--hibernate <duration>',
@@ -125,13 +122,13 @@ function addValidate(cli: Command, { io, config, done }: DeskCli): void {
 export function addVenue(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): void {
   cli
     .command('venue')
-    .description('run a simulated venue; prints its address and tokens as JSON once it is ready')
+    .description('run a simulated venue; prints its URL and tokens as JSON once it is ready')
     .option('--config <file>', 'options of the venue; see config/venue.yaml')
     .option('--port <port>', 'port to listen on; 0 picks a free port', portNumber)
     .option('--host <address>', 'address to listen on (default: 127.0.0.1)', notEmpty)
     .option(
       '--speed <times>',
-      'speed of the market; quote life and rate limits stay in real time',
+      'factor by which market time runs faster than real time; quote life and rate limits stay in real time',
       positiveNumber,
     )
     .option('--seed <text>', 'seed of all randomness')
@@ -146,7 +143,7 @@ export function addVenue(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'
     .option('--lenient', 'accept requests that known clients send: numbers as text, sides in capitals, forms')
     .option('--faults <file>', 'fault plan for drills; see config/faults')
     .option('--admin-port <port>', 'port of the admin API on loopback; 0 picks a free port', portNumber)
-    .option('--state <file>', 'file that keeps accounts, orders, quotes and ids across restarts')
+    .option('--state <file>', 'file that stores accounts, orders, quotes and ids across restarts')
     .action(async (options) => {
       const { venue } = await import('../commands/venue.ts');
       done(await venue(options, io));
@@ -160,8 +157,8 @@ export function addSchema(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done
     .description('print the JSON Schema of a file type, for editors and for programs that read report.json')
     .argument('[name]', 'config, strategy, venue, watch or report', 'config')
     .option('--write <folder>', 'write all schemas to this folder instead')
-    .option('--openapi', 'print the REST interface of the venue as an OpenAPI 3.1 document instead')
-    .option('--asyncapi', 'print its WebSocket interface as an AsyncAPI 3 document instead')
+    .option('--openapi', "print the venue's REST interface as an OpenAPI 3.1 document instead")
+    .option('--asyncapi', "print the venue's WebSocket interface as an AsyncAPI 3 document instead")
     .action(async (name, { write, openapi, asyncapi }) => {
       const { interfaceDocument, schema, writeSchemas } = await import('../commands/schema.ts');
       const { isSchemaName } = await import('../config/schema.ts');

@@ -34,7 +34,7 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     .option('--strategy <id>', 'only records of this strategy')
     .option('--since <time>', 'only records since this time, such as 2026-12-01T09:00:00Z', timeOption)
     .option('--record <numbers>', 'only the records with these numbers, such as 3,5-9')
-    .option('--about <text>', 'only records that contain this text, such as an order or a request')
+    .option('--about <text>', 'only records that contain this text, such as the id of an order or a request')
     .option('--limit <n>', 'only the newest n records', wholeNumber(9))
     .option('--json', 'print one JSON object per record')
     .action(async (file, options) => {
@@ -76,11 +76,11 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     .command('verify')
     .description('verify the chain of records, and compare it with heads stored elsewhere')
     .argument('<journal>', where)
-    .option('--head <hash>', 'hash of a record that is stored elsewhere')
+    .option('--head <hash>', 'hash of a record, as stored elsewhere')
     .option('--signed <file>', 'signed head, as "journal head" prints it')
     .option('--key <file>', 'public key of the desk in PEM, stored elsewhere; with --signed')
     .option('--anchor <file>', 'journal anchor (default: the anchor beside the journal, if one exists)')
-    .option('--approvals', 'also prove every approval: its request, person, signature and policy')
+    .option('--approvals', 'also verify every approval: its request, person, signature and policy')
     .option('--json', 'print the result as JSON')
     .action(async (file, options) => {
       const { journalVerify } = await import('../commands/journal/journal-verify.ts');
@@ -88,7 +88,7 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     });
   journal
     .command('head')
-    .description("print the newest head, signed with the desk's key, to be stored elsewhere")
+    .description("print the newest head, signed with the desk's key, to store elsewhere")
     .argument('<journal>', where)
     .option('--public-key', 'print the public key of the desk instead, in PEM')
     .action(async (file, options) => {
@@ -131,7 +131,7 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     .argument('<journal>', where)
     .option('--since <time>', 'start of the period, such as 2026-01-01T00:00:00Z', timeOption)
     .option('--orders', 'list every order with the limits in force, and whether the order was within them')
-    .option('--config <file>', 'config whose limits to show')
+    .option('--config <file>', 'config whose limits are shown')
     .option('--simulation <file>', 'output file of "npm run simulate -- --json FILE"')
     .option('--json', 'print the assessment as JSON')
     .action(async (file, options) => {

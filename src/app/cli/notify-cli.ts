@@ -20,7 +20,7 @@ export function addWatch(cli: Command, { io, done }: WatchCli): void {
       '[urls...]',
       "URLs of desks, or postgres://… for all desks of a fleet, in addition to those in the watchman's config",
     )
-    .option('--config <file>', 'file with desks, times and channels (notify:) (default: none)')
+    .option('--config <file>', 'file with the desks, the times and the channels under notify (default: none)')
     .option('--token-file <file>', 'token with the role viewer, for the desks on the command line')
     .option('--ca-file <file>', 'certificates of a private authority, for the desks on the command line')
     .option('--state <file>', 'file that remembers sent notices across restarts (default: none)')

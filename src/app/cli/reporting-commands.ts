@@ -47,7 +47,7 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
     .option('--strategy <id>', 'only this strategy')
     .option(
       '--zone <zone>',
-      'IANA time zone of all times (default: the zone of the strategy with --strategy, otherwise of this machine)',
+      "IANA time zone of all times (default: with --strategy, the strategy's zone; otherwise, this machine's zone)",
     )
     .option('--json', 'print one JSON object per line to stdout')
     .action(async (file, options) => {

@@ -48,7 +48,12 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
       '--out <folder>',
       'store each result in this folder as soon as it is known, and resume from there',
     )
-    .option('--workers <n>', 'threads (default: one per core)', count(1, 256), availableParallelism())
+    .option(
+      '--workers <n>',
+      'number of threads (default: one per core)',
+      count(1, 256),
+      availableParallelism(),
+    )
     .option(
       '--store <url>',
       'let "tranche worker" processes run the settings, through this database: postgres://user@host/database',
@@ -57,7 +62,7 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
       '--tapes <folder>',
       'with --store: folder that all workers share, for tapes (default: the database)',
     )
-    .option('--top <n>', 'settings to list', count(1, 10_000), 20)
+    .option('--top <n>', 'number of settings to list', count(1, 10_000), 20)
     .option('--data <pair=file>', 'prices of a pair, as for tranche backtest; repeatable', collect, [])
     .addOption(cacheOption())
     .option('--from <time>', 'start: a day or time (default: when all tapes have started)')
@@ -70,7 +75,7 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
       collect,
       [],
     )
-    .option('--seed <text>', "seed for random draws, the venue's randomness and jitter", '1')
+    .option('--seed <text>', "seed of random draws, of the venue's randomness, and of jitter", '1')
     .option('--json', 'print one JSON object to stdout')
     .action(async (files, options, command) => {
       const { runSweep } = await import('../commands/sweep.ts');

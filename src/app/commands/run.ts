@@ -238,7 +238,7 @@ function noticesOf({ mode, venue, operate }: Config): readonly string[] {
 function greet({ mode, desk, strategyFiles: files }: Config, progress: Progress): void {
   const words = {
     paper: 'paper: simulated venue on this machine, no real money',
-    dry_run: 'dry run: real quotes; orders are simulated locally',
+    dry_run: 'dry run: real quotes; orders are executed only locally',
     live: 'LIVE: real orders',
   } as const;
   progress.say(

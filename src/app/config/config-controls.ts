@@ -45,8 +45,8 @@ export const timeZone = z
 export const closedHours = z.lazy(() =>
   z
     .strictObject({
-      from: timeOfDay.describe('First minute, local time'),
-      to: timeOfDay.describe('First minute after the span; if not later than from, on the next day'),
+      from: timeOfDay.describe('Start of the span, local time'),
+      to: timeOfDay.describe('End of the span, exclusive; on the next day if not later than from'),
       time_zone: timeZone.describe('IANA time zone; default: UTC'),
       days: z
         .array(z.enum(weekdays))
@@ -97,10 +97,10 @@ const ceiling = (what: string) =>
 /** The most that an override approved by two people may allow. */
 const overrideCeilings = z
   .strictObject({
-    max_order_notional: ceiling('Largest value of an order, currency of the limit'),
-    max_order_quantity: ceiling('Largest order, base currency'),
-    max_day_notional: ceiling('Largest total of a day, currency of the limit'),
-    max_pair_day_notional: ceiling('Largest total of a pair and day, currency of the limit'),
+    max_order_notional: ceiling('Largest value of an order, in the currency of the limit'),
+    max_order_quantity: ceiling('Largest order, in base currency'),
+    max_day_notional: ceiling('Largest total of a day, in the currency of the limit'),
+    max_pair_day_notional: ceiling('Largest total of a pair in a day, in the currency of the limit'),
     max_drift_bps: ceiling('Largest drift, basis points'),
     min_position: ceiling('Smallest balance that an order may leave'),
     max_position: ceiling('Largest balance that an order may produce'),
@@ -110,13 +110,13 @@ const overrideCeilings = z
       .describe('true: an order may trade in restricted hours'),
   } satisfies Readonly<Record<Overridable, z.ZodType>>)
   .describe(
-    'Largest value that an override may set, by limit, in its unit, in quotes (for min_position, the smallest); a limit that is not listed cannot be overridden. Default: any value that two people agree on',
+    'Largest value that an override may set for each limit (for min_position, the smallest value), in the unit of the limit, in quotes; a limit that is not listed cannot be overridden. Default: any value that two people agree on',
   );
 
 export const controls = z.strictObject({
   max_order_notional: moneyOf('Largest value of one order').optional(),
   max_day_notional: moneyOf(
-    'Largest value of all orders of one UTC day, doubts counted as filled',
+    'Largest value of all orders of one UTC day; orders in doubt count as filled',
   ).optional(),
   max_pair_day_notional: z
     .record(pairSymbol, positiveText.transform(money))
@@ -134,17 +134,17 @@ export const controls = z.strictObject({
     .max(100)
     .default(3)
     .describe(
-      'Consecutive quotes outside the collar, over at least reference.max_age, that pause their parent until one is inside; default: 3',
+      'Number of consecutive quotes outside the collar, over at least reference.max_age, after which the parent pauses until a quote is inside the collar; default: 3',
     ),
   max_drift_bps: bps
     .optional()
     .describe(
-      'Largest adverse distance of a quote from the decision price, basis points; default: 150, none in paper mode',
+      'Largest adverse distance of a quote from the decision price, basis points; default: 150, or none in paper mode',
     ),
   max_reference_gap_bps: bps
     .optional()
     .describe(
-      'Largest distance between ticker and probe at the same time, basis points; default: 30, in paper mode 300',
+      'Largest distance between the ticker price and the probe price at the same time, basis points; default: 30, or 300 in paper mode',
     ),
   max_open_doubts: whole
     .min(1)
@@ -163,43 +163,45 @@ export const controls = z.strictObject({
     .max(10_000)
     .optional()
     .describe(
-      'Slices of one pair with an order in any minute; one more halts the desk; default: 5, in paper mode 120',
+      'Maximum number of slices of one pair that have an order in any minute; one more slice halts the desk; default: 5, or 120 in paper mode',
     ),
   max_executions_per_parent: whole
     .min(1)
     .max(1_000_000)
     .optional()
     .describe(
-      'Slices of one parent with an order; one more halts the desk; default: as many as it plans, 50 without a plan',
+      'Maximum number of slices of one parent that have an order; one more slice halts the desk; default: the number that the parent plans, or 50 without a plan',
     ),
   duplicate_window: durationText
     .transform(parseDuration)
     .prefault('PT2S')
     .describe('Shortest time between identical orders of two parents, ISO 8601; default: PT2S'),
   min_position: floors(
-    'Smallest balance that an order may leave, by currency, in quotes: orders are cut to it. A negative value allows that much debt where pts.use allows credit',
+    'Smallest balance that an order may leave, by currency, in quotes; orders are cut so that this balance remains. A negative value allows that much debt where pts.use allows credit',
   ),
   max_position: balances('Largest balance that an order may produce, by currency, in quotes'),
   max_shortfall_bps: bps
     .optional()
     .describe(
-      'Cost of a parent against its arrival price that pauses it, basis points; default: 100, none in paper mode',
+      'Cost of a parent against its arrival price, basis points, above which the parent is paused; default: 100, or none in paper mode',
     ),
   max_day_cost: moneyOf(
-    'Cost of all fills of one UTC day against their decision prices, fees included, that halts the desk; default: none',
+    'Cost of all fills of one UTC day against their decision prices, fees included, above which the desk halts; default: none',
   ).optional(),
   max_rejects: whole
     .min(1)
     .max(100)
     .default(3)
     .describe(
-      'Consecutive unfilled orders of a pair after which waits become four times as long; default: 3',
+      'Number of consecutive unfilled orders of a pair after which waits become four times as long; default: 3',
     ),
   max_malformed: whole
     .min(1)
     .max(100)
     .default(5)
-    .describe('Consecutive invalid answers for a pair after which it is paused; default: 5'),
+    .describe(
+      'Number of consecutive invalid responses for a pair after which the pair is paused; default: 5',
+    ),
   max_account_age: durationText
     .transform(parseDuration)
     .prefault('PT3M')
@@ -210,7 +212,7 @@ export const controls = z.strictObject({
     .enum(['halt', 'alert'])
     .default('halt')
     .describe(
-      'Reaction when a balance has differed from the sum of the rows of the account for a minute: halt, or alert only; default: halt',
+      'Reaction when a balance has differed from the sum of the account rows for a minute: halt, or alert only; default: halt',
     ),
   restricted_hours: z.array(closedHours).max(100).default([]).describe('Spans of the day without trading'),
   override_ceilings: overrideCeilings.optional(),

@@ -46,7 +46,7 @@ const minimum = z.lazy(() =>
       .transform(quantity)
       .optional()
       .describe(
-        'Lot size: quantities are multiples of it; a power of ten, in quotes; default: the decimals of the currency',
+        "Lot size, of which quantities are multiples; a power of ten, in quotes; default: the smallest unit that the currency's decimals allow",
       ),
   }),
 );
@@ -55,10 +55,8 @@ const venue = z.strictObject({
   base_url: z
     .string()
     .optional()
-    .describe(
-      'Address of the REST API: https, or http on this machine; default: none, which selects paper mode',
-    ),
-  ws_url: z.string().optional().describe('Address of the WebSocket API: wss, or ws on this machine'),
+    .describe('URL of the REST API: https, or http on this machine; default: none, which selects paper mode'),
+  ws_url: z.string().optional().describe('URL of the WebSocket API: wss, or ws on this machine'),
   token: z
     .string()
     .optional()
@@ -68,7 +66,7 @@ const venue = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'File with the token, alone or as {"origin": "https://…", "token": "…"}, readable by its owner only, not a symbolic link; relative to this file; "-": stdin',
+      'File that contains the token alone or {"origin": "https://…", "token": "…"}, readable by its owner only, not a symbolic link; relative to this file; "-": stdin',
     ),
   ca_file: z
     .string()
@@ -79,12 +77,12 @@ const venue = z.strictObject({
     ),
   capabilities: z
     .strictObject({
-      balances: flag('The venue answers GET /v1/user/balance'),
-      pairs: flag('The venue answers GET /v1/markets/currency-pairs'),
-      order_lookup: flag('The venue finds orders by client id'),
+      balances: flag('The venue offers GET /v1/user/balance'),
+      pairs: flag('The venue offers GET /v1/markets/currency-pairs'),
+      order_lookup: flag('The venue can look up orders by client order id'),
       ticker: flag('The venue sends prices over its WebSocket'),
       account_feed: flag(
-        'The venue reports changes of the account over its WebSocket; the desk then reads the account sooner',
+        'The venue reports account changes over its WebSocket, so that the desk reads the account sooner',
       ),
     })
     .prefault({})
@@ -95,15 +93,15 @@ const venue = z.strictObject({
     .optional()
     .describe('Route that executes sell quotes; selling stays off in live mode until it is set'),
   connect_timeout: duration('PT3S', 'Longest wait for a connection'),
-  headers_timeout: duration('PT5S', 'Longest wait for the headers of an answer'),
-  body_timeout: duration('PT5S', 'Longest gap within the body of an answer'),
+  headers_timeout: duration('PT5S', 'Longest wait for the headers of a response'),
+  body_timeout: duration('PT5S', 'Longest gap within the body of a response'),
   order_timeout: duration(
     'PT8S',
-    "Longest wait for the answer to an order, regardless of the quote's life; after it, the order is in doubt",
+    "Time without a response to an order, regardless of the quote's life, after which the order is in doubt",
   ),
   history: duration(
     'P3650D',
-    'How far back the first read of transactions goes; the balance of a currency without transactions since then counts as 0',
+    'Period that the first read of transactions covers (the balance of a currency without transactions in this period counts as 0)',
   ),
   minimums: z
     .strictObject({
@@ -111,7 +109,7 @@ const venue = z.strictObject({
         amount: '5',
         currency: 'usd',
       }),
-      pairs: z.record(pairSymbol, minimum).default({}).describe('Smallest order of single pairs'),
+      pairs: z.record(pairSymbol, minimum).default({}).describe('Smallest orders of individual pairs'),
     })
     .prefault({})
     .describe('Smallest orders that the venue accepts'),
@@ -127,7 +125,7 @@ const rates = z
         max_gap_bps: bps
           .prefault(200)
           .describe(
-            'Largest distance of the market price from this rate, basis points; beyond it, orders that need the rate are refused. Default: 200',
+            'Largest distance of the market price from this rate, basis points; if the distance is larger, orders that need the rate are refused. Default: 200',
           ),
       }),
     ),
@@ -136,7 +134,7 @@ const rates = z
   .prefault({});
 
 const sizing = z.strictObject({
-  keep: balances('Reserve by currency, in quotes: orders are cut to leave it in the account'),
+  keep: balances('Reserve by currency, in quotes; orders are cut so that the reserve remains in the account'),
 });
 
 const pts = z.lazy(() =>
@@ -144,10 +142,8 @@ const pts = z.lazy(() =>
     use: z
       .enum(['never', 'when_enabled'])
       .default('never')
-      .describe(
-        'never: own funds only. when_enabled: credit as the risk mode of the pair allows. Default: never',
-      ),
-    max_age: duration('PT5M', 'Risk modes older than this count as unknown'),
+      .describe("never: own funds only. when_enabled: credit as the pair's risk mode allows. Default: never"),
+    max_age: duration('PT5M', 'Age above which a risk mode counts as unknown'),
     poll: duration('PT1M', 'Time between reads of risk modes and funding rates'),
     max_credit: moneyOf('Largest credit in use').optional(),
     max_carry_bps: bps.optional().describe('Largest expected cost of credit over holding_time, basis points'),
@@ -157,7 +153,7 @@ const pts = z.lazy(() =>
 
 const reference = z.strictObject({
   interval: duration('PT5S', 'Time between reference prices from probe quotes'),
-  max_age: duration('PT30S', 'Reference prices older than this count as unknown'),
+  max_age: duration('PT30S', 'Age above which a reference price counts as unknown'),
   probe_notional: moneyOf('Size of a probe quote, never executed; default: 50 usd').prefault({
     amount: '50',
     currency: 'usd',
@@ -172,11 +168,11 @@ const footprint = z.lazy(() =>
       .max(100_000)
       .default(50)
       .describe(
-        'Quotes of a pair per fill, including those for reference prices; above this, waits between quotes grow; default: 50',
+        'Number of quotes of a pair for each fill, including quotes for reference prices, above which waits between quotes grow; default: 50',
       ),
     min_hit_ratio: fraction(
       '0',
-      'Minimum fills per firm quote of a pair; below this, waits between quotes grow',
+      'Number of fills for each firm quote of a pair below which waits between quotes grow',
     ),
     window: duration('PT1H', 'Period over which quotes and fills are counted'),
   }),
@@ -188,7 +184,7 @@ const pacing = z.lazy(() =>
       .min(1)
       .max(1000)
       .default(10)
-      .describe('Quote requests the venue allows in any second; default: 10'),
+      .describe('Number of quote requests that the venue allows in any second; default: 10'),
     quote_share: fraction('1', "Share of the venue's limits that this instance may use").refine(
       (value) => value > 0,
       {
@@ -199,17 +195,19 @@ const pacing = z.lazy(() =>
       .min(1)
       .max(60)
       .default(2)
-      .describe('Orders that the desk may send in any second; the venue allows 60; default: 2'),
-    max_wait: duration('PT1M', 'The desk pauses when a request waits longer than this for rate limits'),
+      .describe(
+        'Maximum number of orders that the desk sends in any second; the venue allows 60; default: 2',
+      ),
+    max_wait: duration('PT1M', 'Wait of a request for rate limits after which the desk pauses'),
     guard: duration('PT0.005S', 'Safety margin added to every rate limit window, against network jitter'),
   }),
 );
 
 const retry = z.lazy(() =>
   z.strictObject({
-    base: duration('PT0.5S', 'First wait after the venue is unavailable; doubles with each failure'),
+    base: duration('PT0.5S', 'Wait after the first failure of the venue, doubled with each further failure'),
     cap: duration('PT30S', 'Longest wait between retries'),
-    budget: duration('PT10M', 'Slices end when their pair has had no quotes for longer than this'),
+    budget: duration('PT10M', 'Time without quotes of a pair after which slices of the pair end'),
     requote: duration('PT1S', 'Time between two quotes of a slice when the price was not acceptable'),
   }),
 );
@@ -217,7 +215,7 @@ const retry = z.lazy(() =>
 const plainBps = plainNumber.min(0).max(10_000);
 const HALF_SPREAD = 'Cost of every trade against the mid price, independent of its size, basis points';
 const IMPACT =
-  'Impact: basis points for a slice worth one million in the currency of the limits; grows with the square root of the value';
+  "Price impact of a slice worth one million in the limits' currency, basis points; it grows with the square root of the value";
 const costModel = z.lazy(() =>
   z.strictObject({
     half_spread_bps: plainBps.default(5).describe(HALF_SPREAD),
@@ -233,7 +231,7 @@ const costModel = z.lazy(() =>
         ),
       )
       .default({})
-      .describe('Other figures for single pairs'),
+      .describe('Different figures for individual pairs'),
   }),
 );
 
@@ -241,20 +239,22 @@ const inDoubt = z.lazy(() =>
   z.strictObject({
     booking_margin: duration(
       'PT10S',
-      'Longest delay before a fill appears in the transactions after its quote expired',
+      'Longest time after a quote expires until its fill appears in the transactions',
     ),
-    trust_first_canceled: flag('Accept the answer Canceled to a first order as proof that nothing traded'),
-    trust_4xx: flag('Accept a 4xx answer to a first order as proof that nothing traded'),
+    trust_first_canceled: flag(
+      'Accept the response Canceled to the first request of an order as proof that nothing traded',
+    ),
+    trust_4xx: flag('Accept a 4xx response to the first request of an order as proof that nothing traded'),
     poll: duration('PT10S', 'Time between lookups of the order'),
     quote_life_max: duration(
       'PT1M',
-      'Longest life of an executable quote; after a crash, proof of absence waits this long',
+      'Longest life of an executable quote, which after a crash must pass before the account can prove that an order did not trade',
     ),
     resend: z
       .enum(['same_quote', 'never'], { error: 'expected same_quote or never' })
       .default('never')
       .describe(
-        'same_quote: the desk resends an unanswered order, byte for byte, at most twice and only during the life of its quote. never: the desk waits for proof',
+        "same_quote: if an order gets no response, the desk resends it, byte for byte, at most twice and only during its quote's life. never: the desk waits for proof",
       ),
   }),
 );
@@ -278,20 +278,20 @@ const log = z.lazy(() =>
 const heads = z.lazy(() =>
   z
     .strictObject({
-      every: duration('PT1H', 'How often'),
+      every: duration('PT1H', 'Time between two heads'),
       webhook: z
         .string()
         .refine((text) => addressProblem(text, 'http') === undefined, {
-          error: 'expected an https:// address without user, password or query',
+          error: 'expected an https:// URL without user, password or query',
         })
         .optional()
-        .describe('Address to which the desk posts each head as JSON'),
+        .describe('URL to which the desk posts each head as JSON'),
       file: z
         .string()
         .min(1)
         .optional()
         .describe(
-          "File on another owner's storage to which the desk appends each head; relative to this file",
+          'File on storage with another owner to which the desk appends each head; relative to this file',
         ),
     })
     .refine(({ webhook, file }) => webhook !== undefined || file !== undefined, {
@@ -312,7 +312,7 @@ const operate = z.lazy(() =>
             error: 'expected an address and a port, such as "127.0.0.1:8321"',
           })
           .default('127.0.0.1:8321')
-          .describe('Address and port of metrics, health and the API; port 0 picks a free one'),
+          .describe('Network address and port of metrics, health and the API; port 0 picks a free port'),
         hosts: z
           .array(z.string().min(1).max(255))
           .max(20)
@@ -352,13 +352,13 @@ const operate = z.lazy(() =>
                 .min(1)
                 .optional()
                 .describe(
-                  'Mutual TLS: only clients with a certificate of these authorities connect, PEM; relative to this file',
+                  'Certificates of authorities for mutual TLS, PEM: only clients with a certificate from one of these authorities can connect; relative to this file',
                 ),
             }),
           )
           .optional()
           .describe(
-            'Encrypts operate.listen, which may then accept other machines; commands on this machine use a separate loopback port',
+            'Encrypts operate.listen, which may then accept connections from other machines; commands on this machine use a separate loopback port',
           ),
         tokens: z
           .array(
@@ -371,7 +371,7 @@ const operate = z.lazy(() =>
                 role: z
                   .enum(['viewer', 'operator', 'approver', 'admin'])
                   .describe(
-                    'viewer: read. operator: pause, resume, halt. approver: re-arm, end doubts. admin: all',
+                    'viewer: read. operator: pause, resume, halt. approver: re-arm, resolve doubts. admin: all',
                   ),
                 kind: z
                   .enum(['person', 'program'])
@@ -400,13 +400,15 @@ const operate = z.lazy(() =>
                 url: z
                   .string()
                   .refine((text) => addressProblem(text, 'http') === undefined, {
-                    error: 'expected an https:// address without user, password or query',
+                    error: 'expected an https:// URL without user, password or query',
                   })
-                  .describe('Address of its API'),
+                  .describe('URL of its API'),
                 token_file: z
                   .string()
                   .min(1)
-                  .describe('File with a token of the role viewer of that desk; relative to this file'),
+                  .describe(
+                    'File that contains a token of that desk with the role viewer; relative to this file',
+                  ),
               }),
             ),
           )
@@ -416,7 +418,7 @@ const operate = z.lazy(() =>
         heads: heads
           .optional()
           .describe(
-            'Where the desk publishes the signed head of the journal, so that a rewritten journal is detected',
+            "Where the desk publishes the journal's signed head, so that a rewritten journal is detected",
           ),
         notify: notifySchema
           .optional()
@@ -426,7 +428,7 @@ const operate = z.lazy(() =>
         twin: twinSchema
           .optional()
           .describe(
-            'Compare each day with the prediction of the backtest model (docs/twin.md); default: only on tranche twin',
+            'Compares each day with the prediction of the backtest model (docs/twin.md); default: only when tranche twin runs',
           ),
       }),
     ],
@@ -453,33 +455,39 @@ export const configSchema = z.strictObject({
     .string()
     .regex(/^[a-z0-9-]{1,40}$/u, { error: 'expected 1 to 40 of a-z, 0-9 and -' })
     .default('main')
-    .describe('Name of the account at the venue; part of every client id, so never change it; default: main'),
+    .describe(
+      'Name of the account at the venue; part of every client order id, so never change it; default: main',
+    ),
   mode: z
     .enum(['paper', 'dry_run', 'live'])
     .optional()
     .describe(
-      'paper: embedded simulated venue. dry_run: quotes from the venue, orders answered locally. live: real orders. Default: dry_run with venue.base_url, otherwise paper',
+      'paper: embedded simulated venue. dry_run: quotes from the venue, but orders are executed only locally. live: real orders. Default: dry_run with venue.base_url, otherwise paper',
     ),
   venue: venue.prefault({}).describe('Connection to the venue'),
   controls: controls
     .prefault({})
     .describe('Limits that every order must pass; some have no default in live mode'),
   rates: rates.describe(
-    'Rates of currencies that no pair of the venue prices, such as usdt: { usd: "1" } for a stablecoin',
+    'Rates of currencies that none of the venue\'s pairs prices, such as usdt: { usd: "1" } for a stablecoin',
   ),
-  sizing: sizing.prefault({}).describe('How orders are cut to the balances of the account'),
+  sizing: sizing.prefault({}).describe('How orders are cut to the account balances'),
   pts: pts.prefault({}).describe('Use of post-trade-settlement credit'),
   reference: reference.prefault({}).describe('Prices that quotes are compared with'),
-  footprint: footprint.prefault({}).describe('Number of quotes that may be requested without a trade'),
-  pacing: pacing.prefault({}).describe('Use of the rate limits of the venue'),
+  footprint: footprint.prefault({}).describe('Limits on quote requests that do not lead to a trade'),
+  pacing: pacing.prefault({}).describe("Use of the venue's rate limits"),
   retry: retry.prefault({}).describe('Retries when the venue is unavailable'),
   cost_model: costModel.prefault({}).describe('Cost model of tranche plan; not used while the desk runs'),
-  in_doubt: inDoubt.prefault({}).describe('How the desk resolves an order without an answer'),
+  in_doubt: inDoubt.prefault({}).describe('How the desk resolves an order without a response'),
   order_margin: duration(
     'PT0.5S',
-    'Remaining quote life required when an order leaves, so that it arrives in time',
+    'Quote life that must remain when an order is sent, so that the order arrives in time',
   ),
-  max_cycles: whole.min(1).max(1000).default(64).describe('Slices in progress at once; default: 64'),
+  max_cycles: whole
+    .min(1)
+    .max(1000)
+    .default(64)
+    .describe('Maximum number of slices in progress at the same time; default: 64'),
   journal: z
     .string()
     .regex(/^(?:sqlite:.|postgres(?:ql)?:\/\/.|memory:$)/u, {
@@ -499,54 +507,56 @@ export const configSchema = z.strictObject({
         })
         .optional()
         .describe(
-          'Name of the network address that the requests of this desk leave from. All desks with the same name in the same database share the rate limits of the venue. A fleet daemon sets it to its own; default: this desk does not share its address',
+          "Name of the network address from which this desk's requests are sent. All desks with the same name in the same database share the venue's rate limits. A fleet daemon sets this to its own address name; default: this desk does not share its address",
         ),
     })
     .prefault({})
-    .describe('What this desk shares with the other desks of its PostgreSQL database (docs/fleet.md)'),
+    .describe('What this desk shares with the other desks in its PostgreSQL database (docs/fleet.md)'),
   journal_anchor: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'Journal anchor: a file that records how far the journal has come and so detects a restored older copy; preferably on another disk; default: beside the journal, none in paper mode',
+      "Journal anchor: a file that records the journal's newest record, so that a restored older copy is detected; preferably on another disk; default: beside the journal, or none in paper mode",
     ),
   journal_reserve: whole
     .min(0)
     .max(4096)
     .optional()
     .describe(
-      'Disk reserve in MiB beside the journal, for the results of open orders when the disk is full; default: 64, in paper mode 0',
+      'Disk reserve beside the journal, MiB, for the results of open orders when the disk is full; default: 64, or 0 in paper mode',
     ),
-  operate: operate.prefault({}).describe('Metrics and health over HTTP; false: none'),
-  log: log.prefault({}).describe('The log'),
+  operate: operate.prefault({}).describe('Metrics, health and the API over HTTP; false: none'),
+  log: log.prefault({}).describe('Settings of the log'),
   allow_environment: z
     .array(z.string().regex(/^-{0,2}[\w.-]{1,64}$/u, { error: 'expected a name such as NODE_OPTIONS' }))
     .max(20)
     .default([])
     .describe(
-      'Environment variables and Node options to allow although live mode refuses them to protect the token, such as HTTPS_PROXY',
+      'Environment variables and Node options to allow, such as HTTPS_PROXY; live mode otherwise refuses them to protect the token',
     ),
   runtime: z
     .lazy(() =>
       z.strictObject({
-        allow_other: flag('Allow live mode with a Node whose SHA-256 is not in the list of this version'),
+        allow_other: flag(
+          'Allow live mode with a Node.js binary whose SHA-256 is not in the list of this version',
+        ),
       }),
     )
     .prefault({})
-    .describe('The Node that runs this program'),
+    .describe('The Node.js binary that runs this program'),
   reload: z
     .enum(['on_request', 'on_change'], { error: 'expected on_request or on_change' })
     .default('on_request')
     .describe(
-      'When a running desk reloads its strategies. on_request: on SIGHUP and tranche reload. on_change: also a second after a file in their folder changes. Default: on_request',
+      'When a running desk reloads its strategies. on_request: on SIGHUP and on tranche reload. on_change: also one second after a file in the folder of strategies changes. Default: on_request',
     ),
   strategies: z
     .union([strategyPaths, strategySettings], {
       error: 'expected a folder, a list of files, or files: and allow_modules:',
     })
     .describe(
-      'Folder of strategies, or a list of files, relative to this file; or a group that names them as `files`, with other settings',
+      'Folder of strategies, or a list of files, relative to this file; or a group that gives the folder or list as `files`, with further settings',
     ),
 });
 

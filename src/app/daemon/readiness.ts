@@ -30,7 +30,9 @@ export function notReady(desk: Desk): readonly string[] {
     ...(outage === undefined
       ? []
       : [`the venue has not responded for ${Math.round((now - outage.since) / 1000)} s: ${outage.detail}`]),
-    ...(stale === undefined ? [] : [`the account was last read ${stale.value} ago (limit: ${stale.limit})`]),
-    ...[...failing].map(([pair, count]) => `venue is not quoting ${pair}: ${count} failures in a row`),
+    ...(stale === undefined
+      ? []
+      : [`the account was last read ${stale.value} ago; the limit is ${stale.limit}`]),
+    ...[...failing].map(([pair, count]) => `the venue is not quoting ${pair}: ${count} failures in a row`),
   ];
 }

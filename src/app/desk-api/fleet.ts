@@ -76,7 +76,7 @@ async function askedRow({ name, url, tokenFile }: FleetMember): Promise<FleetRow
       bytesMax: ANSWER_BYTES_MAX,
     });
     if (code === 401 || code === 403) return failed('it rejected the token');
-    if (code !== 200) return failed(`it answers with status ${code}`);
+    if (code !== 200) return failed(`it responds with status ${code}`);
     // Accepts the status of another desk only if it matches the schema.
     const { status: schema } = await import('../../operate/api/schema-desk.ts');
     const read = schema.loose().safeParse(JSON.parse(body.toString('utf8')));

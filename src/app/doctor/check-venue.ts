@@ -39,11 +39,11 @@ export async function checkVenue(config: Config, isRunning: boolean): Promise<re
   try {
     const first = await ask(http, venueRoutes.currencies.path);
     if (typeof first === 'string')
-      return [{ check: 'venue', verdict: 'fail', says: `it does not answer: ${first}`, where: baseUrl, fix: 'check the network and the address; doctor changes nothing', exit: 'unavailable' }]; // prettier-ignore
+      return [{ check: 'venue', verdict: 'fail', says: `it does not respond: ${first}`, where: baseUrl, fix: 'check the network and the URL; doctor changes nothing', exit: 'unavailable' }]; // prettier-ignore
     const venue: Finding =
       first.status >= 500 || first.status === 429
         ? { check: 'venue', verdict: 'fail', says: `it is unavailable: status ${first.status}`, where: baseUrl, fix: 'try again later', exit: 'unavailable' } // prettier-ignore
-        : { check: 'venue', verdict: 'ok', says: `${baseUrl} answers`, where: baseUrl };
+        : { check: 'venue', verdict: 'ok', says: `${baseUrl} responds`, where: baseUrl };
     const clock = clockFinding(config, http.skewMs());
     if (venue.verdict === 'fail') return [venue, clock];
     const isRefused = first.status === 401 || first.status === 403;

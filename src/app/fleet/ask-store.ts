@@ -65,7 +65,7 @@ async function readOf(session: StoreSession, desk: string, path: string): Promis
   if (path === '/api/v1/doubts') return { doubts: found.report.doubts };
   throw new OperatorError(
     'usage',
-    'the store cannot respond to this command: query the desk itself, with --url',
+    'the store does not support this command: query the desk itself, with --url',
   );
 }
 
@@ -106,7 +106,9 @@ export async function sendAndWait(
   if (await commands.voidIt(id, says)) return refused(says);
   return (
     (await ended(commands, id, BEGUN_MS)) ??
-    refused(`the owner started command ${id} and has not responded: its journal shows whether it took effect`)
+    refused(
+      `the owner started command ${id} but has not responded: the desk's journal shows whether the command took effect`,
+    )
   );
 }
 

@@ -42,7 +42,7 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     });
   fleet
     .command('sign-in')
-    .description('print a one-time link that signs in a browser on this machine to the pages of its daemon')
+    .description("print a one-time link that signs in a browser on this machine to its daemon's pages")
     .option(
       '--folder <folder>',
       'folder of the daemon, as given to tranche run --fleet (default: ./var/fleet)',
@@ -54,7 +54,7 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     });
   fleet
     .command('token')
-    .description('replace the venue token of a desk, whichever daemon runs it')
+    .description("replace a desk's venue token, whichever daemon runs the desk")
     .argument('<desk>', 'name of the desk')
     .requiredOption('--token-file <file>', 'file with the new token, mode 0600')
     .requiredOption('--store <url>', STORE)
@@ -67,7 +67,7 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     });
   fleet
     .command('limits')
-    .description('show the firm limits over all desks, or replace those of a mode')
+    .description('show the firm limits over all desks, or replace the firm limits of a mode')
     .requiredOption('--store <url>', STORE)
     .option('--mode <mode>', 'live, dry_run or paper; each mode has its own limits', 'live')
     .option(
@@ -76,7 +76,7 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     )
     .option(
       '--max-open-doubts <number>',
-      'number of orders with an unknown outcome at which no other order leaves',
+      'number of orders with an unknown outcome at which no further order is sent',
     )
     .option(
       '--max-position <limit>',
@@ -84,7 +84,7 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
       collect,
       [],
     )
-    .option('--none', 'remove all limits of the mode')
+    .option('--none', 'remove all firm limits of the mode')
     .option('--why <reason>', 'reason, kept with the limits')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .option('--json', 'print one JSON object')
@@ -107,7 +107,7 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     });
   fleet
     .command('drain')
-    .description('hand the desks of a daemon over to other daemons, and stop the daemon')
+    .description("hand a daemon's desks over to other daemons, and stop the daemon")
     .argument('<daemon>', 'name of the daemon')
     .requiredOption('--store <url>', STORE)
     .option('--why <reason>', 'reason, kept with the command')

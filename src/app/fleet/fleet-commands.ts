@@ -140,7 +140,7 @@ export async function fleetMove(
       throw new OperatorError('usage', `the store has no desk ${desk}: see tranche fleet list`);
     const target = daemons.find((one) => one.daemon === to && one.isAlive && !one.isDraining);
     if (target === undefined)
-      throw new OperatorError('usage', `no daemon ${to} runs: see tranche fleet list`);
+      throw new OperatorError('usage', `daemon ${to} is not running, or is draining: see "tranche fleet list"`);
     if (!isAtLeast(target.program, found.program))
       throw new OperatorError(
         'usage',
@@ -160,7 +160,7 @@ export async function fleetDrain(
   await withStore(url, async (store) => {
     const daemons = await store.daemons();
     if (!daemons.some((one) => one.daemon === daemon && one.isAlive))
-      throw new OperatorError('usage', `no daemon ${daemon} runs: see tranche fleet list`);
+      throw new OperatorError('usage', `no daemon named ${daemon} is running: see "tranche fleet list"`);
     await store.drain(daemon, why);
     io.stderr.write(`daemon ${daemon} hands over its desks and stops\n`);
   });

@@ -141,7 +141,7 @@ export const questions: Readonly<Record<Answer, Question>> = {
   },
   sellPath: {
     flag: '--sell-path',
-    asks: 'Which route of the venue takes sell orders?',
+    asks: 'Which route of the venue accepts sell orders?',
     hint: 'such as /v1/orders/sell',
     otherwise: '/v1/orders/sell',
     when: (known) => isVenue(known) && (known.does === 'sell' || isRebalance(known)),

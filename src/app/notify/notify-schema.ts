@@ -25,8 +25,8 @@ const webhook = z.lazy(() =>
       .describe(
         'slack, teams: the body that their incoming webhooks expect. json: all fields, for your own program',
       ),
-    url: secret('Address, https, or http on this machine', 'SLACK_URL'),
-    url_file: file('File that contains only the address, readable only by its owner'),
+    url: secret('URL: https, or http on this machine', 'SLACK_URL'),
+    url_file: file('File that contains only the URL, readable only by its owner'),
     key: secret('Key that signs each message (HMAC-SHA256)', 'WEBHOOK_KEY'),
     key_file: file('File that contains only that key, readable only by its owner'),
   }),
@@ -35,12 +35,12 @@ const webhook = z.lazy(() =>
 const smtp = z.lazy(() =>
   z.strictObject({
     host: z.string().min(1).max(255).describe('Mail server'),
-    port: whole.min(1).max(65_535).default(465).describe('Its port; default: 465'),
+    port: whole.min(1).max(65_535).default(465).describe('Port of the mail server; default: 465'),
     tls: z
       .enum(['implicit', 'starttls', 'none'])
       .default('implicit')
       .describe(
-        'implicit: TLS from the first byte. starttls: required before anything is sent. none: only for a server on this machine. Default: implicit',
+        'implicit: TLS from the first byte. starttls: STARTTLS is required before anything is sent. none: no encryption, only for a server on this machine. Default: implicit',
       ),
     ca_file: file('Certificates of a private authority, PEM; only these are trusted for this server'),
     user: z.string().min(1).max(255).optional().describe('User name at the mail server'),
@@ -67,9 +67,9 @@ const command = z.lazy(() =>
       .min(1)
       .max(50)
       .describe(
-        'Program and its arguments; the program relative to this file. It reads the message as JSON on stdin',
+        'Program and its arguments; the path of the program is relative to this file. The program reads the message as JSON on stdin',
       ),
-    timeout: duration('PT10S', 'Maximum run time; after it, the desk kills the program').refine(
+    timeout: duration('PT10S', 'Run time after which the desk kills the program').refine(
       (ms) => ms <= 60_000,
       {
         error: 'expected at most PT1M',
@@ -84,9 +84,9 @@ const channel = z.lazy(() =>
       .string()
       .regex(/^[a-z0-9-]{1,40}$/u, { error: 'expected 1 to 40 of a-z, 0-9 and -' })
       .describe('Name of the channel, in metrics, alerts and commands'),
-    webhook: webhook.optional().describe('Post each message to an address'),
-    smtp: smtp.optional().describe('Send each message as a mail'),
-    command: command.optional().describe('Run a program for each message'),
+    webhook: webhook.optional().describe('Posts each message to a URL'),
+    smtp: smtp.optional().describe('Sends each message by mail'),
+    command: command.optional().describe('Runs a program for each message'),
     topics: z
       .array(z.enum(topics))
       .min(1)
@@ -103,14 +103,16 @@ const channel = z.lazy(() =>
       .array(closedHours)
       .max(20)
       .default([])
-      .describe('Times at which only critical notices are sent; the others follow afterwards in one message'),
+      .describe(
+        'Times at which only critical notices are sent; the other notices follow afterwards in one message',
+      ),
   }),
 );
 
 const heartbeat = z.lazy(() =>
   z.strictObject({
-    url: secret('Address, https, or http on this machine', 'HEARTBEAT_URL'),
-    url_file: file('File that contains only the address, readable only by its owner'),
+    url: secret('URL: https, or http on this machine', 'HEARTBEAT_URL'),
+    url_file: file('File that contains only the URL, readable only by its owner'),
     every: duration('PT1M', 'Time between two calls').refine((ms) => ms >= 1_000, {
       error: 'expected at least PT1S',
     }),
@@ -118,7 +120,7 @@ const heartbeat = z.lazy(() =>
       .enum(['ready', 'alive'])
       .default('ready')
       .describe(
-        'ready: call while /readyz says that the desk can trade. alive: call while the process runs. Default: ready',
+        'ready: call while /readyz reports that the desk can trade. alive: call while the process runs. Default: ready',
       ),
   }),
 );
@@ -129,13 +131,13 @@ export const notifySchema = z.lazy(() =>
     dashboard: z
       .string()
       .refine((text) => addressProblem(text, 'http') === undefined, {
-        error: 'expected an https:// address without user, password or query',
+        error: 'expected an https:// URL without user, password or query',
       })
       .optional()
-      .describe('Address of the dashboard, for links in messages; default: no links'),
+      .describe('URL of the dashboard, for links in messages; default: no links'),
     window: duration(
       'PT30S',
-      'Notices that arrive within this time are sent as one message; a critical notice is sent at once',
+      'Time within which notices are collected into one message (a critical notice is sent immediately)',
     ),
     channels: z.array(channel).max(20).default([]).describe('Channels for notifications'),
     digest: z
@@ -158,7 +160,7 @@ export const notifySchema = z.lazy(() =>
     heartbeat: heartbeat
       .optional()
       .describe(
-        "Address that the desk calls regularly; a service elsewhere (dead man's switch) alerts you when the calls stop",
+        "URL that the desk calls regularly; an external service (dead man's switch) alerts you when the calls stop",
       ),
   }),
 );

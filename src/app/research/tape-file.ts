@@ -26,7 +26,7 @@ export async function readTape({ pair, name, cwd, cacheFolder }: TapeFile): Prom
     const how = `tranche data import ${name} --pair ${pair} --out ${pair}.arrow`;
     throw new OperatorError(
       cause.exit,
-      `${cause.message}\n(an option of "data import": ${how} …, and then --data ${pair}=${pair}.arrow)`,
+      `${cause.message}\n(that option belongs to "tranche data import": add it to "${how}", then pass --data ${pair}=${pair}.arrow here)`,
       cause,
     );
   }

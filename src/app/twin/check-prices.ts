@@ -38,7 +38,7 @@ function tapeNotes({ references, from, until }: Recorded, tape: Tape): readonly 
   if (median !== undefined && median > GAP_MAX)
     throw new OperatorError(
       'usage',
-      `--data: the prices of ${tape.pair} are ${(100 * median).toFixed(1)} % away from those that the desk saw, in the median: check that the file is of the right pair and time`,
+      `--data: the median distance of the prices of ${tape.pair} from the prices that the desk saw is ${(100 * median).toFixed(1)} %: check that the file has the right pair and time`,
     );
   const last = knownAt(tape, tape.rows - 1);
   return knownAt(tape, 0) <= from && last >= until

@@ -50,7 +50,7 @@ export function addTwin(cli: Command, { io, config, done }: TwinCli): void {
     )
     .option(
       '--candidate <file>',
-      'instead, estimate the cost of another text of one strategy, compared with live',
+      'estimate the cost of another text of one strategy instead, compared with live',
     )
     .option(
       '--out <folder>',

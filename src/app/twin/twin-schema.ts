@@ -18,16 +18,16 @@ export const twinSchema = z.lazy(() =>
       })
       .default('normal')
       .describe(
-        'Model of the venue: tight, normal, stressed, or a YAML file such as tranche calibrate writes, relative to this file; default: normal',
+        'Model of the venue: tight, normal, stressed, or a YAML file such as the one that tranche calibrate writes, relative to this file; default: normal',
       ),
     bound_bps: bps
       .prefault(5)
-      .describe('Largest difference that is not a finding, in basis points of the traded value; default: 5'),
+      .describe('Largest difference that is not a finding, basis points of the traded value; default: 5'),
     days: whole
       .min(1)
       .max(365)
       .default(3)
-      .describe('Consecutive days beyond the bound that raise an alert; default: 3'),
+      .describe('Number of consecutive days beyond the bound that raises an alert; default: 3'),
     time_zone: timeZone.describe('IANA time zone in which a day begins; default: UTC'),
   }),
 );

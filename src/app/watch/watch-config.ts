@@ -45,7 +45,7 @@ const duration = (otherwise: string, what: string) =>
     .describe(`${what}, ISO 8601; default: ${otherwise}`);
 
 const url = z.string().refine((text) => addressProblem(text, 'http') === undefined, {
-  error: 'expected an https:// address, or http:// on this machine, without user, password or query',
+  error: 'expected an https:// URL, or http:// on this machine, without user, password or query',
 });
 
 /** Schema of the file of `tranche watch`. */
@@ -53,7 +53,7 @@ export const watchSchema = z.strictObject({
   desks: z
     .array(
       z.strictObject({
-        url: url.describe('Address of the desk, as in operate.listen'),
+        url: url.describe('URL of the desk, as in operate.listen'),
         name: z
           .string()
           .regex(/^[\w.-]{1,60}$/u, { error: 'expected 1 to 60 letters, digits and . _ -' })
@@ -63,7 +63,9 @@ export const watchSchema = z.strictObject({
           .string()
           .min(1)
           .optional()
-          .describe('File with the token of a viewer, readable by its owner only; relative to this file'),
+          .describe(
+            'File that contains a token with the role viewer, readable by its owner only; relative to this file',
+          ),
         ca_file: z
           .string()
           .min(1)
@@ -86,10 +88,12 @@ export const watchSchema = z.strictObject({
     'PT1M',
     'Longest time that a desk may be silent or not ready before people are notified',
   ),
-  data_age: duration('PT5M', 'Longest time since the last read of the account'),
+  data_age: duration('PT5M', 'Longest time since the last account read'),
   stuck_after: duration('PT5M', 'Longest time that a strategy may be due without a new record'),
   clock: duration('PT5S', 'Largest difference between the clocks'),
-  notify: notifySchema.optional().describe('As operate.notify of a desk'),
+  notify: notifySchema
+    .optional()
+    .describe('Notifications, with the same settings as operate.notify in the config of a desk'),
 });
 
 /** Returns the settings if there is no file. */

@@ -11,8 +11,8 @@ export const requestKinds = {
   channels: 'the channels of operate.notify change while the desk runs',
   override: 'one order may exceed a limit',
   rearm: 'a halt is lifted',
-  doubt: 'a doubt ends with the figures of a person',
-  policy: 'the rules of approval, or the groups, change',
+  doubt: 'a doubt is resolved with figures from a person',
+  policy: 'the approval rules or the groups change',
 } as const;
 export type RequestKind = keyof typeof requestKinds;
 export const isRequestKind = (name: string): name is RequestKind => Object.hasOwn(requestKinds, name);

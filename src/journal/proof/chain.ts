@@ -82,7 +82,7 @@ export const damage = (where: string, seq: number, why: string, cause?: unknown)
   new OperatorError(
     'data',
     `journal ${where} is damaged at record ${seq}: ${why}. Nothing was changed. Keep the file as evidence and restore a backup; ` +
-      "when it starts, the desk compares the journal with the venue's account.",
+      'on start the desk compares the journal with the account at the venue.',
     cause,
   );
 

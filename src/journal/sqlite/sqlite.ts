@@ -99,7 +99,7 @@ function refuseDamagedLog(file: string): void {
   throw new OperatorError(
     'data',
     `journal ${file} is damaged: ${why}, before records that were durable. Nothing was changed. Keep ${file} and ${file}-wal as ` +
-      "evidence and restore a backup; when it starts, the desk compares the journal with the venue's account.",
+      'evidence and restore a backup; on start the desk compares the journal with the account at the venue.',
   );
 }
 

@@ -18,12 +18,12 @@ export const apiRoutes = {
   '/api/v1/alerts': {
     method: 'GET',
     role: 'viewer',
-    summary: 'Alerts of the journal, and what to do about each',
+    summary: 'Alerts in the journal, and what to do about each',
   },
   '/api/v1/strategies': {
     method: 'GET',
     role: 'viewer',
-    summary: 'Progress of each strategy, and what it waits for',
+    summary: 'Progress of each strategy, and what the strategy waits for',
   },
   '/api/v1/parents': { method: 'GET', role: 'viewer', summary: 'Parents, with the remainder of each' },
   '/api/v1/slices': {
@@ -59,7 +59,7 @@ export const apiRoutes = {
     role: 'viewer',
     summary: 'Comparison of live with its twin on the last compared day, as in `tranche twin`',
   },
-  '/api/v1/records': { method: 'GET', role: 'viewer', summary: 'Records of the journal as they are stored' },
+  '/api/v1/records': { method: 'GET', role: 'viewer', summary: 'Journal records as they are stored' },
   '/api/v1/chain': {
     method: 'GET',
     role: 'viewer',
@@ -102,7 +102,7 @@ export const apiRoutes = {
   '/api/v1/overrides/approve': {
     method: 'POST',
     role: 'approver',
-    summary: 'Agrees to a proposal of another person',
+    summary: "Approves another person's proposal",
   },
   '/api/v1/overrides/withdraw': {
     method: 'POST',

@@ -6,7 +6,7 @@ import { amount, count, list, side } from './schema-parts.ts';
 
 const text = z.string().min(1).max(500);
 const base = {
-  why: text.describe('The reason, for the journal'),
+  why: text.describe('Reason, recorded in the journal'),
   by: text.optional().describe('Name of the person; only with the token of this machine'),
 };
 const scope = {
@@ -18,17 +18,17 @@ const scope = {
 export const pause = z.strictObject({
   ...base,
   ...scope,
-  reducing: z.boolean().optional().describe('Still allows orders that repay a borrowed balance'),
-  for: text.optional().describe('Ends automatically after this time, as in `PT30M`'),
+  reducing: z.boolean().optional().describe('true: orders that repay a borrowed balance are still allowed'),
+  for: text.optional().describe('Time after which the pause ends automatically, such as `PT30M`'),
 });
 export const resume = z.strictObject({ ...base, ...scope });
 export const halt = z.strictObject({
   ...base,
-  kill: z.boolean().optional().describe('This process can no longer send orders'),
+  kill: z.boolean().optional().describe('true: this process can no longer send orders'),
 });
 export const reload = z.strictObject({
   ...base,
-  dry_run: z.boolean().optional().describe('Only shows what would change'),
+  dry_run: z.boolean().optional().describe('true: the desk only shows what would change'),
 });
 /** For one strategy: to stop it, or to run it now. */
 export const stop = z.strictObject({ ...base, strategy: text });
@@ -113,6 +113,6 @@ export const approve = z.strictObject({
 /** The result of a command. If the desk refuses, the status is 409 with the same fields. */
 export const answer = z.looseObject({
   done: z.boolean(),
-  says: z.string().describe('In words'),
+  says: z.string().describe('The result in words'),
   ...openWork,
 });

@@ -28,11 +28,11 @@ const residual = z.strictObject({
 /** Part of the status and of the response to every command: trades that may still happen, regardless of the command. */
 export const openWork = {
   state: control,
-  is_noted: z.boolean().describe('The journal knows the state'),
+  is_noted: z.boolean().describe('true: the journal contains this state'),
   note_fault: z.string().optional().describe('Why the halt file could not be written'),
-  orders_in_flight: list(z.string()).describe('Client ids of orders whose answer is awaited'),
+  orders_in_flight: list(z.string()).describe('Client order ids of orders that have had no response yet'),
   quotes_in_flight: list(z.string()),
-  open_doubts: list(z.string()).describe('Client ids of orders whose outcome is unknown'),
+  open_doubts: list(z.string()).describe('Client order ids of orders whose outcome is unknown'),
   residuals: list(residual).describe('The remainder of each open slice'),
 };
 
@@ -90,7 +90,7 @@ export const status = z.strictObject({
       finished: z.string().optional(),
       last_reason: z.string().optional(),
       next_at: time.optional(),
-      waits_for_approval: z.string().optional().describe('Request that it waits for'),
+      waits_for_approval: z.string().optional().describe('Request for approval that the strategy waits for'),
     }),
   ),
   fills: count.describe('Number of fills in the journal'),
@@ -139,19 +139,21 @@ export const doubts = z.strictObject({
       client_order_id: z.string(),
       pair: z.string(),
       side,
-      notional: z.string().describe('Worst case, reserved in the limits, with its currency'),
+      notional: z.string().describe('Worst-case value, which is reserved in the limits, with its currency'),
       since: time,
       why: z.string(),
       earliest_answer_at: time
         .optional()
-        .describe('Earliest proof by the account that it did not trade; omitted when it certainly traded'),
-      size: z.string().describe('With its currency'),
+        .describe(
+          'Earliest time at which the account can prove that the order did not trade; omitted if it certainly traded',
+        ),
+      size: z.string().describe('Size with its currency'),
       strategy: z.string(),
       parent: z.string(),
       slice: count,
       attempt: count,
       age_s: seconds,
-      clean_reads_left: count.optional().describe('Reads of the account that the proof still needs'),
+      clean_reads_left: count.optional().describe('Number of clean account reads that the proof still needs'),
       quote_id: z.string().optional(),
       reserves: z
         .strictObject({ currency: z.string(), amount })
@@ -166,8 +168,8 @@ export const strategies = z.strictObject({
   kind: z.string(),
   state: z
     .enum(['waits', 'begins', 'paused', 'finished'])
-    .describe('`begins`: it has not taken its first step'),
-  hash: z.string().describe('Hash of its document: another document is another strategy'),
+    .describe('`begins`: the strategy has not taken its first step'),
+  hash: z.string().describe('Hash of its document; another document counts as another strategy'),
   pairs: list(z.string()),
   traded: progress.optional(),
   slices_done: count,
@@ -201,20 +203,23 @@ export const parents = z.strictObject({
 export const prices = z.strictObject({ pair: z.string(), at: time, mid: amount });
 
 export const limits = z.strictObject({
-  limit: z.string().describe('Its name in `controls`'),
+  limit: z.string().describe('Name of the limit in `controls`'),
   scope: z.string().optional().describe('The pair or currency that it applies to'),
-  used: amount.optional().describe('Used now, counting every unknown outcome at its worst'),
+  used: amount.optional().describe('Current use of the limit; every unknown outcome counts at its worst'),
   in_doubt: amount.optional().describe('The part of `used` that is uncertain'),
   max: z.string().describe('The limit'),
   is_floor: z.boolean().optional().describe('`used` must not fall below `max`'),
   currency: z.string().optional(),
-  since: time.optional().describe('Start of the period that it covers'),
+  since: time.optional().describe('Start of the period that the limit covers'),
 });
 
 export const fleet = z.strictObject({
   name,
   desk: z.string().optional(),
-  url: z.string().optional().describe('Address of its pages. Omitted: this desk, or none'),
+  url: z
+    .string()
+    .optional()
+    .describe("URL of the desk's pages; omitted for this desk, and for desks without pages"),
   mode: z.string().optional(),
   state: control.optional(),
   version: z.string().optional(),
@@ -224,20 +229,23 @@ export const fleet = z.strictObject({
   fills: count.optional(),
   holdings: z.record(z.string(), amount).optional(),
   day_notional: z.strictObject(usedOf).optional(),
-  data_age_s: seconds.optional().describe('Since the account was read'),
+  data_age_s: seconds.optional().describe('Time since the account was last read'),
   error: z.string().optional().describe('Why the desk could not be queried'),
   silent_s: seconds
     .optional()
-    .describe('Time since its last report; omitted if it never reported, or answers now'),
-  groups: list(z.string()).optional().describe('Groups of desks that it belongs to'),
-  daemon: z.string().optional().describe('Daemon that starts it; omitted: none'),
-  owner: z.string().optional().describe('Process that holds its lease; omitted: nobody may trade'),
+    .describe('Time since its last report; omitted if it never reported, or responds now'),
+  groups: list(z.string()).optional().describe('Groups of desks that the desk belongs to'),
+  daemon: z.string().optional().describe('Daemon that starts the desk; omitted: none'),
+  owner: z
+    .string()
+    .optional()
+    .describe('Process that holds the lease of the desk; omitted: no process may trade'),
   epoch: count.optional().describe('Number of the owner; each takeover raises it'),
   hibernates_until: z
     .string()
     .optional()
     .describe(
-      'It has nothing to do: its daemon starts it at this time, or for a command; omitted: it is to run',
+      'The desk has nothing to do: its daemon starts it at this time, or earlier for a command; omitted: the desk is to run',
     ),
   lease_s: seconds.optional().describe('Time until the lease expires unless the owner renews it'),
   head: z.int().optional().describe('Number of the newest record in the database'),
@@ -265,20 +273,20 @@ export const firmLimit = z.strictObject({
     'For a position: bought less sold, negative if short; the limit applies to both sides',
   ),
   max: amount,
-  person: z.string().describe('Who set it, in their own words'),
-  author: z.string().describe('Role of the database that set it'),
+  person: z.string().describe('Name that the person who set the limit gave'),
+  author: z.string().describe('Database role that set the limit'),
   why: z.string(),
-  at: time.describe('When it was set'),
+  at: time.describe('Time at which the limit was set'),
 });
 
 export const chain = z.strictObject({
   seq: z.int().describe('Number of the newest record'),
-  hash: z.string().describe('Its hash: it covers the whole journal'),
+  hash: z.string().describe('Hash of the newest record; it covers the whole journal'),
   verified_to: z.int().describe('Last record whose hash this process has recomputed from the file'),
   verified_at: time.optional(),
   problem: z.string().optional().describe('Record at which the chain breaks'),
   head: z
     .strictObject({ seq: z.int(), hash: z.string(), signed_at: time })
     .optional()
-    .describe('The newest head that was published elsewhere'),
+    .describe('Newest head that was published elsewhere'),
 });

@@ -11,7 +11,7 @@ export const alerts = z.strictObject({
   says: z.string(),
   facts,
   others: count.optional().describe('Further alerts of the same kind since the last record'),
-  is_open: z.boolean().describe('The condition still holds'),
+  is_open: z.boolean().describe('true: the condition still holds'),
   does: z.string().optional().describe('What to do'),
   on_dashboard: z
     .string()
@@ -33,11 +33,13 @@ const attempt = z.strictObject({
   fill: z
     .strictObject({ price: amount, quantity: amount, amount, fees: amount, executed_at: time })
     .optional()
-    .describe('Its figures include the last correction'),
+    .describe('Fill, with the figures of the last correction'),
 });
 
 export const slices = z.strictObject({
-  seq: seq.optional().describe('Number of the record that ended it or, while it is open, decided it'),
+  seq: seq
+    .optional()
+    .describe('Number of the record that ended the slice or, while the slice is open, decided it'),
   strategy: z.string(),
   parent: z.string().optional(),
   leg: z.string().optional(),
@@ -125,7 +127,7 @@ export const fills = z.strictObject({
   quantity: amount,
   price: amount,
   amount,
-  fees: amount.describe('In quote currency'),
+  fees: amount.describe('Fees, in quote currency'),
   executed_at: time,
   strategy: z.string(),
   parent: z.string(),

@@ -10,7 +10,7 @@ const bpsText = amount.optional().describe('Basis points of the value that live 
 const outcome = z.strictObject({
   decision: z.string().describe('`filled`, `not_decided`, or the reason why the slice did not fill'),
   quantity: amount,
-  cost_bps: amount.optional().describe('Paid beyond the reference price of live, fees included'),
+  cost_bps: amount.optional().describe("Cost beyond live's reference price, fees included"),
 });
 
 const sums = z
@@ -18,12 +18,14 @@ const sums = z
     filled: count,
     expired: count,
     attempts: count,
-    refusals: count.describe('Orders that the venue turned down'),
+    refusals: count.describe('Orders that the venue rejected'),
     doubts: count,
     median_delay_ms: z
       .number()
       .optional()
-      .describe('From the decision of a slice to its first fill, ms; omitted: none was filled'),
+      .describe(
+        'Median time from the decision of a slice to its first fill, ms; omitted if no slice was filled',
+      ),
   })
   .describe('All slices of one side');
 
@@ -43,7 +45,9 @@ const report = z.strictObject({
   cost_bps: z
     .strictObject({ mean: amount, low: amount, high: amount, slices: count })
     .optional()
-    .describe('Cost of live less that of the twin, of slices that both traded; 95 % of resamples'),
+    .describe(
+      "Live's cost less the twin's cost, for slices that both traded; 95 % of the resamples lie between `low` and `high`",
+    ),
   live: sums,
   twin: sums,
   decisions: list(z.strictObject({ live: z.string(), twin: z.string(), slices: count })),
@@ -70,7 +74,7 @@ const report = z.strictObject({
 
 /** The comparison of one day. */
 export const dayResult = z.strictObject({
-  day: z.string().describe('In the time zone of `operate.twin`'),
+  day: z.string().describe('Day, in the time zone of `operate.twin`'),
   compared_at: time,
   days_beyond: count.describe(
     'Consecutive days beyond the bound, including this one; days without trades are skipped',
@@ -79,7 +83,7 @@ export const dayResult = z.strictObject({
 });
 
 export const twin = z.strictObject({
-  on: z.boolean().describe('`operate.twin` is set: each day is compared after its end'),
+  on: z.boolean().describe('true: `operate.twin` is set, and each day is compared after its end'),
   problem: z.string().optional().describe('Why the last attempt produced no comparison'),
-  last: dayResult.optional().describe('Omitted: no day was compared yet'),
+  last: dayResult.optional().describe('Omitted if no day has been compared yet'),
 });

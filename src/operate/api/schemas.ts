@@ -60,7 +60,9 @@ export const routeSchemas = {
       order,
       ...span,
       strategy: name.optional().describe('Only this strategy, and events of the whole desk'),
-      at: moment.optional().describe('Instead of a period: 15 minutes before and after this time'),
+      at: moment
+        .optional()
+        .describe('Time to use instead of a period; covers 15 minutes before and after it'),
     }),
     answer: page(journal.why),
   },

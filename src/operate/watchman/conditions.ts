@@ -44,7 +44,7 @@ export function conditionsOf(probe: Probe, limits: WatchLimits, headBefore: numb
       {
         kind: 'silent',
         severity: 'critical',
-        says: 'does not answer',
+        says: 'does not respond',
         lines: [
           `why: ${foreign(probe.dead)}`,
           'what to do: check that its process runs and its host is reachable, and read the end of its log. A desk that is down does not trade; the next start resolves open orders.',
@@ -68,7 +68,7 @@ function clockOf({ clock }: Probe, { clockMs, silentMs }: WatchLimits): readonly
     {
       kind: 'clock',
       severity: 'warning',
-      says: `has a clock that is ${spanText(Math.abs(clock.aheadMs))} ${side} the clock of the watchman`,
+      says: `has a clock that is ${spanText(Math.abs(clock.aheadMs))} ${side} the watchman's clock`,
       lines: ['what to do: check NTP on both hosts.'],
       graceMs: silentMs,
     },
@@ -83,8 +83,8 @@ function statusOf(probe: Probe, limits: WatchLimits, headBefore: number): readon
       {
         kind: 'refused',
         severity: 'warning',
-        says: 'refuses to answer the watchman',
-        lines: [`why: ${foreign(status.refused)}`, 'what to do: check the token of the watchman.'],
+        says: "refuses the watchman's requests",
+        lines: [`why: ${foreign(status.refused)}`, "what to do: check the watchman's token."],
         graceMs: limits.silentMs,
       },
     ];

@@ -130,9 +130,9 @@ function release(name: string, memory: DeskMemory, kind: ConditionKind, at: Inst
 }
 
 const OVER: Readonly<Record<ConditionKind, string>> = {
-  silent: 'answers again',
+  silent: 'responds again',
   not_ready: 'can trade again',
-  refused: 'answers the watchman again',
+  refused: 'responds to the watchman again',
   old_data: 'reads its account again',
   stuck: 'writes records again',
   alerts: 'no longer has a critical alert',

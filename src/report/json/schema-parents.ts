@@ -8,15 +8,15 @@ const slice = z
     slice: count.describe('Number within the parent, from 0'),
     slot: time.describe('Time of the slot, or of the event that triggered the slice'),
     decided_at: time.describe('Time of the decision'),
-    ended_at: time.optional().describe('Time of its end; omitted while it is open'),
+    ended_at: time.optional().describe('Time at which the slice ended; omitted while it is open'),
     result: z.enum(['filled', 'skipped', 'expired', 'open']).describe('Result; `open`: not ended yet'),
-    reason: z.string().optional().describe('Reason code, if it traded nothing or less than its size'),
+    reason: z.string().optional().describe('Reason code, if the slice traded nothing or less than its size'),
     detail: z.string().optional().describe('Figures behind the reason, for people'),
     by: z
       .enum(['quantity', 'amount'])
       .describe('Unit of `wanted`: a quantity of base currency, or an amount of quote currency'),
     wanted: amount.describe('Size to trade, in the currency that `by` selects'),
-    traded: amount.describe('F_k, base currency'),
+    traded: amount.describe('F_k, quantity traded; base currency'),
     amount: amount.describe('amount_k, value traded; quote currency'),
     average_price: amount
       .optional()
@@ -46,7 +46,7 @@ const seen = (what: string): z.ZodType<{ price: string; at: string; from: 'price
   z.strictObject({
     price: amount.describe(`${what}, quote per base; exact`),
     at: time.describe('Time of that price'),
-    from: z.enum(['prices', 'journal']).describe('Source: market history, or the journal of the desk'),
+    from: z.enum(['prices', 'journal']).describe("Source: market history, or the desk's journal"),
   });
 
 const benchmark = z.strictObject({
@@ -65,7 +65,7 @@ export const parent = z
     side: side.describe('s is +1 for a buy, −1 for a sell'),
     base: z.string().describe('Base currency'),
     quote: z.string().describe('Quote currency'),
-    due_at: time.describe('Time at which it was due, or at which its trigger fired'),
+    due_at: time.describe('Time at which the parent was due, or at which its trigger fired'),
     begun_at: time.describe('Time of the decision of the first slice; `due_at` if it never began'),
     never_began: z
       .literal(true)
@@ -79,15 +79,15 @@ export const parent = z
       .describe(
         'Window in which the document allows it to trade, up to the end of the period; if the document has none, from `begun_at` to `ended_at`',
       ),
-    open: z.boolean().describe('Whether it is still running; `ended_at` is then the end of the records'),
+    open: z.boolean().describe('true: the parent is still running, and `ended_at` is the end of the records'),
     planned: amount.optional().describe('Q, planned quantity; base currency'),
-    traded: amount.describe('F = Σ q_i, base currency'),
-    amount: amount.describe('Σ amount_i, quote currency'),
+    traded: amount.describe('F = Σ q_i, quantity traded; base currency'),
+    amount: amount.describe('Σ amount_i, value traded; quote currency'),
     fees: amount.describe('Σ fees, quote currency'),
     average_price: amount
       .optional()
       .describe('Σ amount_i / F, quote per base; twelve decimals, halves to even'),
-    decision: seen('P_d').optional().describe('Price when it was due'),
+    decision: seen('P_d').optional().describe('Price when the parent was due'),
     arrival_price: amount
       .optional()
       .describe('P_a, reference price at the decision of the first slice, quote per base; exact'),

@@ -7,7 +7,7 @@ const fraction = z.number();
 
 const valuation = z
   .strictObject({
-    at: time.describe('The moment'),
+    at: time.describe('Time of the valuation'),
     value: amount.describe('Σ balance·price minus the reserved amounts; cash, exact'),
     weights: z
       .record(z.string(), z.string().describe('value / total; a fraction, six decimals'))
@@ -19,7 +19,7 @@ const valuation = z
   .meta({ id: 'valuation' });
 
 const point = z.strictObject({
-  at: time.describe('The moment'),
+  at: time.describe('Time of the valuation'),
   value: z.number().describe('Value, cash; nine digits'),
   index: z
     .number()
@@ -70,27 +70,29 @@ const performance = z
 
 const tearsheet = z
   .strictObject({
-    portfolio: performance.describe('Of `index`'),
-    buy_and_hold: performance.describe('Of `hold_index`'),
-    targets_held: performance.describe('Of `target_index`'),
+    portfolio: performance.describe('Performance of `index`'),
+    buy_and_hold: performance.describe('Performance of `hold_index`'),
+    targets_held: performance.describe('Performance of `target_index`'),
     drawdowns: list(
       z.strictObject({
         depth: fraction.describe('A fraction of the peak, nine digits'),
-        peak_at: time.describe('The peak'),
-        lowest_at: time.describe('The lowest point'),
-        recovered_at: time.optional().describe('The first point at the peak again; omitted if there is none'),
+        peak_at: time.describe('Time of the peak'),
+        lowest_at: time.describe('Time of the lowest point'),
+        recovered_at: time
+          .optional()
+          .describe('Time of the first point that reaches the peak again; omitted if there is none'),
       }),
-    ).describe('The five deepest, deepest first'),
+    ).describe('The five deepest drawdowns, deepest first'),
     months: list(
       z.strictObject({
         month: z.string().describe('YYYY-MM, UTC'),
-        return: fraction.describe('From the last point of the month before, nine digits'),
+        return: fraction.describe('Return from the last point of the month before, nine digits'),
         targets_held: fraction.describe('Return of `target_index` in that month, nine digits'),
         covers_ms: count
           .optional()
           .describe('Part of the month that the period covers, ms; omitted if it covers the whole month'),
       }),
-    ).describe('A month that the period covers only in part counts with that part'),
+    ).describe('Returns of the months; a month that the period covers only in part counts with that part'),
   })
   .meta({ id: 'tearsheet' });
 
@@ -114,7 +116,7 @@ const gap = z
   .meta({ id: 'gap' });
 
 const sinceBuilt = z.strictObject({
-  at: time.describe('That point'),
+  at: time.describe('Time of that point'),
   drift_mean: fraction.describe('Mean of the largest drift of any currency over the points, nine digits'),
   drift_max: fraction.describe('Maximum of that drift, nine digits'),
   outside: fraction.describe('Share of the points outside the band, nine digits'),
@@ -126,21 +128,21 @@ const sinceBuilt = z.strictObject({
 });
 
 const gain = z.strictObject({
-  currency: z.string().describe('The currency'),
-  start: amount.describe('Its value at the start; cash, exact'),
+  currency: z.string().describe('Currency'),
+  start: amount.describe('Value of the balance at the start; cash, exact'),
   traded: amount.describe(
     'Paid for purchases less received for sales, including fees; cash, exact. Sums to 0',
   ),
   flows: amount.describe(
     'Changes that no trade within the portfolio explains, at the price at that time; cash, exact',
   ),
-  end: amount.describe('Its value at the end; cash, exact'),
+  end: amount.describe('Value of the balance at the end; cash, exact'),
   gain: amount.describe('end − start − traded − flows; cash, exact'),
   share: fraction.optional().describe('gain / Σ gain, six decimals. Omitted where that sum is 0'),
 });
 
 const rebalancing = z.strictObject({
-  at: time.describe('The decision'),
+  at: time.describe('Time of the decision'),
   currency: z
     .string()
     .optional()
@@ -222,8 +224,10 @@ export const portfolio = z
     traded: amount.describe(
       'Bought plus sold, cash; fills in other currencies are converted at the price at that time',
     ),
-    start: valuation.optional().describe('At the start of the period; omitted if a price is missing'),
-    end: valuation.optional().describe('At the end of the period; omitted if a price is missing'),
+    start: valuation
+      .optional()
+      .describe('Valuation at the start of the period; omitted if a price is missing'),
+    end: valuation.optional().describe('Valuation at the end of the period; omitted if a price is missing'),
     gains: list(gain)
       .optional()
       .describe(

@@ -12,7 +12,7 @@ import { portfolio } from './schema-portfolio.ts';
 
 const shortened = z.strictObject({
   end: z.enum(['from', 'until']).describe('Which end of the window'),
-  at: time.describe('Where it lies'),
+  at: time.describe('Time of that end'),
   by: list(z.string()).describe('Pairs whose prices begin or end there'),
   left_out_of: z.string().describe('Pair that loses the most history'),
   left_out_ms: count.describe('Length of the history that it loses, ms'),
@@ -21,7 +21,7 @@ const shortened = z.strictObject({
 const delisted = z.strictObject({
   pair: z.string().describe('Pair of the prices'),
   currency: z.string().describe('Its base currency'),
-  at: time.describe('When its last price is known'),
+  at: time.describe('Time at which its last price is known'),
   price: amount.describe('That price, quote per base; it holds until the end of the window'),
   does: z
     .enum(['liquidate', 'freeze'])
@@ -33,7 +33,7 @@ const backtest = z
   .strictObject({
     from: time.describe('Start of the window, inclusive'),
     until: time.describe('End of the window, exclusive'),
-    seed: z.string().describe('Seed of the random numbers of the venue and of the jitter of the desk'),
+    seed: z.string().describe("Seed of the venue's random numbers and of the desk's jitter"),
     arguments: z
       .string()
       .optional()
@@ -89,9 +89,9 @@ const life = z.strictObject({
   document: z
     .record(z.string(), z.unknown().describe('See docs/strategies'))
     .optional()
-    .describe('The document, as the journal holds it'),
-  begun_at: time.describe('When this version of the document started to run'),
-  finished_at: time.optional().describe('When the strategy finished'),
+    .describe('The document, as the journal contains it'),
+  begun_at: time.describe('Time at which this version of the document started to run'),
+  finished_at: time.optional().describe('Time at which the strategy finished'),
   finished: z.string().optional().describe('Reason code'),
 });
 

@@ -83,7 +83,7 @@ function refuseOverlaps(parts: readonly Rows[]): void {
     if (before !== undefined && first < before.last)
       throw new OperatorError(
         'data',
-        `${name}:${line}: its time ${timeText(first)} is before the last trade of ${before.name}, ${timeText(before.last)}: overlapping trades would count twice: name files that do not overlap`,
+        `${name}:${line}: its time ${timeText(first)} is before the last trade of ${before.name}, ${timeText(before.last)}, so overlapping trades would count twice; name files that do not overlap`,
       );
   }
 }

@@ -69,11 +69,15 @@ const fields = {
       'Instead of impact_bps: the impact of a size in basis points is this factor times the daily volatility times the square root of the share of the daily volume; about 1 in the literature',
     ),
   quote_life_ms: milliseconds.min(1).describe('Life of a quote, ms'),
-  quote_latency_ms: milliseconds.describe('Time from a quote request to its answer, ms; half of it each way'),
-  order_latency_ms: milliseconds.describe('Time from an order to its answer, ms; half of it each way'),
+  quote_latency_ms: milliseconds.describe(
+    'Time from a quote request to its response, ms; half of it each way',
+  ),
+  order_latency_ms: milliseconds.describe('Time from an order to its response, ms; half of it each way'),
   last_look_bps: bps
     .optional()
-    .describe('Price move against the dealer at which orders are canceled, basis points; default: never'),
+    .describe(
+      'Price move against the dealer, basis points, beyond which orders are canceled; default: never',
+    ),
   rejected_share: share.describe('Share of orders canceled without a reason, 0 to 1'),
   unavailable_share: share.describe('Share of time without quotes, 0 to 1'),
   unavailable_ms: milliseconds

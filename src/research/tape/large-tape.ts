@@ -245,10 +245,12 @@ class LargeColumns {
     for (let row = 0; row < values.length; row += BLOCK_ROWS)
       found += sumOf(values.subarray(row, row + BLOCK_ROWS));
     if (done < bytes.length || found !== wanted) {
-      const next = isRemoved(path) ? 'it was removed: run the command again' : 'remove the file';
+      const next = isRemoved(path)
+        ? 'the file was removed: run the command again to rebuild it'
+        : 'remove the file and run the command again to rebuild it';
       throw new OperatorError(
         'data',
-        `${path}: damaged tape: its column ${name} does not match its checksums; ${next}, and it is rebuilt`,
+        `${path}: damaged tape: its column ${name} does not match its checksums; ${next}`,
       );
     }
     return values;

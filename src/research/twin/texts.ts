@@ -35,7 +35,7 @@ export function sourcesOf(
     if (source === undefined)
       throw new OperatorError(
         'data',
-        `this version cannot read strategy ${begun.strategy} as the journal has it: kind ${begun.type}`,
+        `this version cannot read strategy ${begun.strategy} as the journal records it: kind ${begun.type}`,
       );
     return source;
   });

@@ -41,15 +41,15 @@ const restFaultSchema = z.lazy(() =>
       status: z.int().min(200).max(599).default(502),
       processing: processing(),
     })
-    .describe('An HTML page of a gateway instead of JSON'),
+    .describe("A gateway's HTML page in place of JSON"),
   z
     .strictObject({
       kind: z.literal('body'),
       status: z.int().min(200).max(599).default(200),
-      text: z.string().max(65_536).describe('Body of the answer, sent as it is: any JSON, or none'),
+      text: z.string().max(65_536).describe('Body of the response, sent unchanged: any JSON, or no JSON at all'),
       processing: processing(),
     })
-    .describe('Any text instead of the answer'),
+    .describe('Any text in place of the response'),
   z
     .strictObject({ kind: z.literal('lost'), processing: processing() })
     .describe('The connection breaks; with processing: after, the reply is lost but the request is executed'),
@@ -58,7 +58,7 @@ const restFaultSchema = z.lazy(() =>
       kind: z.literal('delay'),
       ms: milliseconds().describe('Delay of the request, before the exchange sees it'),
       reply_ms: milliseconds().default(0).describe('Delay of the reply, after the exchange has acted'),
-      spread_ms: milliseconds().default(0).describe('Added to both, drawn uniformly from zero to this'),
+      spread_ms: milliseconds().default(0).describe('Random delay, drawn uniformly from zero to this, that is added to ms and, unless it is 0, to reply_ms'),
     })
     .describe('The venue is slow'),
   z
@@ -66,47 +66,47 @@ const restFaultSchema = z.lazy(() =>
       kind: z.literal('slow_body'),
       bytes_per_second: z.int().min(1).max(1_000_000),
     })
-    .describe('The answer arrives in small pieces'),
+    .describe('The response arrives in small pieces'),
   z
     .strictObject({ kind: z.literal('truncated'), keep: share().describe('Share of the body that is sent') })
-    .describe('Valid headers, then the connection ends within the body'),
+    .describe('The headers are valid, then the connection ends within the body'),
   z
     .strictObject({
       kind: z.literal('edit'),
       set: z
         .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
         .default({})
-        .describe('Fields of the answer and their values, such as a wrong pair, side or quantity'),
+        .describe('Fields of the response and the values to give them, such as a wrong pair, side or quantity'),
       scale: z
         .record(z.string(), z.number())
         .default({})
-        .describe('Numbers of the answer and their factors, such as an absurd price'),
+        .describe('Numbers in the response and the factors to multiply them by, for example to make a price absurd'),
     })
-    .describe('The answer is valid JSON with wrong content'),
+    .describe('The response is valid JSON with wrong content'),
   z
     .strictObject({
       kind: z.literal('expired'),
-      by_ms: milliseconds().min(1).default(1).describe('How long before its arrival the quote expired'),
+      by_ms: milliseconds().min(1).default(1).describe('How long before it arrives the quote expires'),
     })
     .describe('Quotes arrive after their expiry'),
   z
     .strictObject({ kind: z.literal('canceled') })
-    .describe('The order is accepted and ends Canceled: nothing trades, the quote is used'),
+    .describe('The order is accepted and ends as Canceled: nothing trades, and the quote is used up'),
   z
     .strictObject({ kind: z.literal('booking'), ...bookingFields })
-    .describe('The order is booked differently from the settings, such as in several trades, late, or twice'),
+    .describe('The order is booked differently from the booking settings, such as in several trades, late, or twice'),
   z
     .strictObject({ kind: z.literal('partial'), fill: share().gt(0).describe('Share of the size that is filled') })
-    .describe('A fill-or-kill order is filled in part, against the rules of the venue'),
+    .describe("A fill-or-kill order is filled in part, against the venue's rules"),
   z
     .strictObject({
       kind: z.literal('duplicate'),
-      what: z.enum(['request', 'rows']).describe('request: executed twice, the second answer is sent. rows: lists contain each row twice'),
+      what: z.enum(['request', 'rows']).describe('request: the request is executed twice, and the second response is sent. rows: lists contain each row twice'),
     })
-    .describe('Something arrives twice'),
+    .describe('The request or its rows are duplicated'),
   z
     .strictObject({ kind: z.literal('clock_skew'), ms: z.int().min(-86_400_000).max(86_400_000) })
-    .describe('Every time in the answer, and its header Date, is off by this'),
+    .describe('Every time in the response, and its Date header, is wrong by `ms`'),
 ]),
 ); // prettier-ignore
 
@@ -123,18 +123,18 @@ const feedFaultSchema = z.lazy(() =>
       .describe('The feed goes silent'),
     z
       .strictObject({ kind: z.literal('gap'), messages: z.int().min(1).max(1_000).default(1) })
-      .describe('Messages are missing; their sequence numbers are used'),
+      .describe('Messages are missing, and their sequence numbers are skipped'),
     z
       .strictObject({ kind: z.literal('reorder'), by: z.int().min(1).max(100).default(1) })
-      .describe('The message arrives after this many later ones'),
+      .describe('The message arrives after `by` later messages'),
     z.strictObject({ kind: z.literal('duplicate') }).describe('The message arrives twice'),
     z
       .strictObject({ kind: z.literal('garble'), text: z.string().max(4_096).default('{"sequence":') })
-      .describe('This text instead of the message'),
+      .describe('`text` is sent in place of the message'),
     z.strictObject({ kind: z.literal('delay'), ms: milliseconds() }).describe('The message arrives late'),
     z
       .strictObject({ kind: z.literal('refuse_authentication') })
-      .describe('A valid key is rejected; for the event authenticate'),
+      .describe('A valid key is rejected; only for the event authenticate'),
   ]),
 );
 
@@ -149,12 +149,25 @@ const frequency = () => ({
     .min(1)
     .max(1_000)
     .optional()
-    .describe('One word for each request that the rule matches, in order; then everything passes'),
+    .describe('`pass` or `fault` for each matching request, in order; after the last entry, requests pass'),
   repeat: z.boolean().default(false).describe('true: the script repeats'),
-  skip: z.int().min(0).max(1_000_000).default(0).describe('Number of first requests that pass'),
+  skip: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .default(0)
+    .describe('Number of requests that pass before the rule applies'),
   times: z.int().min(1).max(1_000_000).optional().describe('Maximum number of faults'),
-  from_ms: z.int().min(0).default(0).describe('Earliest time after the start of the plan'),
-  until_ms: z.int().min(1).optional().describe('Not after'),
+  from_ms: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Time after the start of the plan from which the rule applies, ms'),
+  until_ms: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Time after the start of the plan until which the rule applies, ms'),
 });
 
 const isDistinct = (rules: readonly { readonly name: string }[]): boolean =>
@@ -162,7 +175,7 @@ const isDistinct = (rules: readonly { readonly name: string }[]): boolean =>
 const distinct = { error: 'two rules have the same name' };
 
 export const faultPlanSchema = z.lazy(() => z.strictObject({
-  description: z.string().max(2_000).optional().describe('Purpose of the drill and expected reaction of the desk'),
+  description: z.string().max(2_000).optional().describe("Purpose of the drill and the desk's expected reaction"),
   seed: z
     .union([z.string(), z.int()])
     .transform(String)
@@ -175,7 +188,7 @@ export const faultPlanSchema = z.lazy(() => z.strictObject({
         route: z
           .string()
           .regex(/^(?:\*|(?:\*|[A-Z]+) \/\S{1,200})$/u, { error: 'expected a method and a path, such as "POST /v1/quote", or *' })
-          .describe('Method and path as the interface writes it, such as "POST /v1/orders/*"; * stands for anything'),
+          .describe('Method and path in the form that the interface specification uses, such as "POST /v1/orders/*"; * matches any text'),
         fault: restFaultSchema,
       }),
     )

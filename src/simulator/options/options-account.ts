@@ -21,7 +21,7 @@ export const ordersSchema = z.lazy(() =>
         .describe('Interval between checks of the market for resting orders, ms'),
       cancel_delay_ms: milliseconds
         .default(0)
-        .describe('How long a cancel is pending, ms; 0: canceled at once'),
+        .describe('How long a cancellation is pending, ms; 0: orders are canceled immediately'),
       fill_usd_max: decimal
         .optional()
         .describe('Largest fill of an order in one check, USD; default: the whole order'),
@@ -32,7 +32,7 @@ export const ordersSchema = z.lazy(() =>
 export const withdrawalsSchema = z.lazy(() =>
   z
     .strictObject({
-      step_minutes: minutes.default(5).describe('Market minutes between the states of a withdrawal'),
+      step_minutes: minutes.default(5).describe('Minutes of market time between the states of a withdrawal'),
       wire_fee_domestic: decimal.default('25').describe('Fee of a domestic wire, usd'),
       wire_fee_international: decimal.default('45').describe('Fee of a wire abroad, usd'),
       ach_fee: decimal.default('0').describe('Fee of an ACH transfer, usd'),
@@ -48,7 +48,7 @@ export const withdrawalsSchema = z.lazy(() =>
 export const depositsSchema = z.lazy(() =>
   z
     .strictObject({
-      step_minutes: minutes.default(5).describe('Market minutes between the states of a deposit'),
+      step_minutes: minutes.default(5).describe('Minutes of market time between the states of a deposit'),
     })
     .transform(camelKeys),
 );
@@ -59,9 +59,9 @@ const ruleSchema = z.lazy(() =>
       rule_type: z
         .enum(['WITHDRAW', 'ADD_ALTER_COLL', 'ALTER_SAFE'])
         .default('WITHDRAW')
-        .describe('What it guards'),
+        .describe('Kind of action that the rule guards'),
       required_approvals: z.int().min(1).max(20).default(1).describe('Number of required approvals'),
-      threshold: decimal.default('0').describe('USD above which approvals are needed'),
+      threshold: decimal.default('0').describe('Value in USD above which approvals are needed'),
     })
     .transform(camelKeys),
 );
@@ -77,12 +77,14 @@ export const custodySchema = z.lazy(() =>
       new_rule_status: z
         .enum(['Pending Approval', 'Pending'])
         .default('Pending Approval')
-        .describe('Status of a new rule: the specification and a public sample differ'),
+        .describe('Status of a new rule; the specification and a public sample differ'),
       address_ids: z
         .enum(['integer', 'uuid'])
         .default('integer')
-        .describe('Form of the ids of whitelisted addresses: the specification and a public sample differ'),
-      address_minutes: minutes.default(0).describe('Market minutes for which a new address is pending'),
+        .describe('Type of the ids of whitelisted addresses; the specification and a public sample differ'),
+      address_minutes: minutes
+        .default(0)
+        .describe('Minutes of market time for which a new address is pending'),
     })
     .transform(camelKeys),
 );

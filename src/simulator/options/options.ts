@@ -60,7 +60,10 @@ const accountSchema = z
       .max(20)
       .default([])
       .describe('Further users of the account, with tokens, who may approve'),
-    custody: z.boolean().default(true).describe('Custody access; false: the approval routes answer 403'),
+    custody: z
+      .boolean()
+      .default(true)
+      .describe('Custody access; false: the approval routes respond with 403'),
   })
   .transform(camelKeys);
 
@@ -68,45 +71,52 @@ const pairSchema = z
   .strictObject({
     base: symbol.optional().describe('Base currency; default: read from the name of the pair'),
     quote: symbol.optional().describe('Quote currency; default: read from the name of the pair'),
-    start_price: decimal.optional().describe('Quote currency per base where the random walk starts'),
+    start_price: decimal
+      .optional()
+      .describe('Price at which the random walk starts, quote currency per base'),
     volatility_pct_year: z
       .number()
       .min(0)
       .max(1_000)
       .default(60)
-      .describe('Volatility of the random walk, percent per square root of a year'),
+      .describe('Annualized volatility of the random walk, percent'),
     half_spread_bps: bps
       .default(5)
       .describe('Distance of the smallest quote from the mid price, basis points'),
     impact_bps: bps
       .default(10)
-      .describe('Added for size: basis points at 1 million USD, growing with the square root of USD'),
+      .describe(
+        'Price impact of the size, basis points at 1 million USD; it grows with the square root of the size in USD',
+      ),
     max_usd: decimal.default('250000').describe('Largest quote, USD'),
     volume_per_day: decimal
       .default('0')
       .describe(
-        'Volume that others trade per market day, evenly, base currency; the ticker reports it together with the trades of this venue',
+        "Volume that others trade in a market day, spread evenly, in base currency; the ticker reports it together with this venue's own trades",
       ),
     price_precision: precision
       .optional()
       .describe(
-        'Decimals of a quoted price; default: 2 for prices in fiat currency, 8 for others, more for small prices, to keep six significant digits',
+        'Decimals of a quoted price; default: 2 for prices in fiat currency and 8 for others, or more for small prices, to keep six significant digits',
       ),
-    tradable: z.boolean().default(true).describe('false: known to the venue but not quoted (422)'),
+    tradable: z
+      .boolean()
+      .default(true)
+      .describe('false: the venue knows the pair but does not quote it (422)'),
   })
   .transform(camelKeys);
 
 const currencySchema = z.lazy(() =>
   z
     .strictObject({
-      name: z.string().optional().describe('Name for people'),
-      fiat: z.boolean().default(false).describe('Whether it is a fiat currency'),
+      name: z.string().optional().describe('Name for display'),
+      fiat: z.boolean().default(false).describe('Whether this is a fiat currency'),
       precision: precision.default(8).describe('Decimals of an amount'),
       min_withdrawal: decimal.optional().describe('Smallest withdrawal, in the currency'),
       withdraw_fee: decimal.optional().describe('Fee of a withdrawal to an address, in the currency'),
-      can_deposit: z.boolean().default(true).describe('Whether it can be deposited'),
-      can_withdraw: z.boolean().default(true).describe('Whether it can be withdrawn'),
-      usd_rate: decimal.optional().describe('Value in USD, if no pair prices it'),
+      can_deposit: z.boolean().default(true).describe('Whether the currency can be deposited'),
+      can_withdraw: z.boolean().default(true).describe('Whether the currency can be withdrawn'),
+      usd_rate: decimal.optional().describe('Value of one unit in USD, if no pair prices the currency'),
     })
     .transform(camelKeys),
 );
@@ -114,28 +124,54 @@ const currencySchema = z.lazy(() =>
 const limitsSchema = z.lazy(() =>
   z
     .strictObject({
-      enforced: z.boolean().default(true).describe('false: no 429 is ever answered'),
-      quotes_per_second: z.int().min(1).default(10).describe('POST /v1/quote, an account, any second'),
-      orders_per_second: z.int().min(1).default(60).describe('Orders, an account, any second'),
+      enforced: z.boolean().default(true).describe('false: the venue never responds with 429'),
+      quotes_per_second: z
+        .int()
+        .min(1)
+        .default(10)
+        .describe('Maximum number of POST /v1/quote requests of an account in any second'),
+      orders_per_second: z
+        .int()
+        .min(1)
+        .default(60)
+        .describe('Maximum number of orders of an account in any second'),
       transactions_window_ms: z
         .int()
         .min(1)
         .default(10_000)
-        .describe('One GET /v1/account/transactions, an account, in this time'),
-      balances_per_ten_seconds: z.int().min(1).default(5).describe('GET /v1/user/balance, an account'),
-      open_orders_per_ten_seconds: z.int().min(1).default(10).describe('GET /v1/orders, an account'),
-      done_orders_per_ten_seconds: z.int().min(1).default(5).describe('GET /v1/orders/done, an account'),
+        .describe('Time in which an account may send one GET /v1/account/transactions request, ms'),
+      balances_per_ten_seconds: z
+        .int()
+        .min(1)
+        .default(5)
+        .describe('Maximum number of GET /v1/user/balance requests of an account in any ten seconds'),
+      open_orders_per_ten_seconds: z
+        .int()
+        .min(1)
+        .default(10)
+        .describe('Maximum number of GET /v1/orders requests of an account in any ten seconds'),
+      done_orders_per_ten_seconds: z
+        .int()
+        .min(1)
+        .default(5)
+        .describe('Maximum number of GET /v1/orders/done requests of an account in any ten seconds'),
       positions_per_ten_seconds: z
         .int()
         .min(1)
         .default(10)
-        .describe('GET /v1/post-trade-settlement/positions, an account'),
-      address_per_ten_seconds: z.int().min(1).default(250).describe('All requests of one network address'),
+        .describe(
+          'Maximum number of GET /v1/post-trade-settlement/positions requests of an account in any ten seconds',
+        ),
+      address_per_ten_seconds: z
+        .int()
+        .min(1)
+        .default(250)
+        .describe('Maximum number of requests of one network address in any ten seconds'),
       cooldowns: z
         .boolean()
         .default(true)
         .describe(
-          'After a 429, the route answers only 429 for 10 s, and to an address for 60 s; false: only the windows limit',
+          'true: after a request exceeds a limit, the venue responds with 429 to all requests of that route and account for 10 s, or of that network address for 60 s. false: the venue refuses only the requests that exceed a limit',
         ),
     })
     .transform(camelKeys),
@@ -143,25 +179,31 @@ const limitsSchema = z.lazy(() =>
 
 const rateSchema = z
   .strictObject({
-    annual_rate: decimal.describe('A fraction: "0.02" is 2 % per year'),
-    grace_minutes: z.int().min(0).describe('Grace period: minutes without interest after a position opens'),
-    frequency_minutes: z.int().min(1).describe('Minutes between accruals'),
+    annual_rate: decimal.describe('Annual rate, as a fraction: "0.02" is 2 %'),
+    grace_minutes: z
+      .int()
+      .min(0)
+      .describe('Grace period: minutes after a position opens in which no interest is charged'),
+    frequency_minutes: z.int().min(1).describe('Minutes between interest charges'),
   })
   .transform(camelKeys);
 
 export const ptsSchema = z.lazy(() =>
   z
     .strictObject({
-      enabled: z.boolean().default(true).describe('false: its routes answer 403'),
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe('false: the routes for post-trade settlement respond with 403'),
       default_mode: z
         .enum(riskModes)
         .default('Reduce-Only')
-        .describe('Risk mode of pairs that modes does not list'),
+        .describe('Risk mode of pairs that are not listed in modes'),
       modes: z.record(pairName, z.enum(riskModes)).default({}).describe('Risk mode by pair'),
       credit_limit_usd: decimal.default('250000').describe('Largest total debt of an account, USD'),
       default_rate: rateSchema
         .prefault({ annual_rate: '0.08', grace_minutes: 1_440, frequency_minutes: 60 })
-        .describe('Funding rate of currencies that rates does not list'),
+        .describe('Funding rate of currencies that are not listed in rates'),
       rates: z.record(symbol, rateSchema).default({}).describe('Funding rate by currency'),
     })
     .transform(camelKeys),
@@ -171,8 +213,8 @@ export const ptsSchema = z.lazy(() =>
 export const venueOptionsSchema = z
   .strictObject({
     seed: z.union([z.string(), z.int()]).transform(String).default('1').describe('Seed of all randomness'),
-    host: z.string().default('127.0.0.1').describe('Address to listen on'),
-    port: z.int().min(0).max(65_535).default(0).describe('Port to listen on; 0: any free one'),
+    host: z.string().default('127.0.0.1').describe('Network address to listen on'),
+    port: z.int().min(0).max(65_535).default(0).describe('Port to listen on; 0: any free port'),
     accounts: z
       .array(accountSchema)
       .min(1)
@@ -192,7 +234,7 @@ export const venueOptionsSchema = z
     currencies: z
       .record(symbol, currencySchema)
       .prefault({})
-      .describe('Currencies that are not built in, or differ'),
+      .describe('Currencies that are not built in, or whose settings differ from the built-in ones'),
     pairs: z
       .record(pairName, pairSchema)
       .prefault({ btcusd: { start_price: '60000' }, ethusd: { start_price: '3000' } })
@@ -209,16 +251,20 @@ export const venueOptionsSchema = z
       .positive()
       .max(1_000_000)
       .default(1)
-      .describe('Speed of the market; the clock of the interface stays real'),
+      .describe('Factor by which market time runs faster than real time; the interface keeps real time'),
     quote_life_ms: milliseconds.min(1).default(10_000).describe('Life of a quote, ms'),
     last_look_bps: bps
       .optional()
-      .describe('Price move against the dealer at which orders are canceled; default: never'),
+      .describe(
+        'Price move against the dealer, basis points, beyond which orders are canceled; default: never',
+      ),
     cancel_probability: share.default(0).describe('Share of orders canceled without a reason'),
-    unavailable_probability: share.default(0).describe('Quote requests answered 503'),
-    fee_bps: bps.default(0).describe('Fee in quote currency'),
-    quote_latency_ms: milliseconds.default(0).describe('Added to every quote'),
-    order_latency_ms: milliseconds.default(0).describe('Added to every order'),
+    unavailable_probability: share
+      .default(0)
+      .describe('Share of quote requests to which the venue responds with 503'),
+    fee_bps: bps.default(0).describe('Fee of an order, in quote currency, basis points'),
+    quote_latency_ms: milliseconds.default(0).describe('Delay added to every quote, ms'),
+    order_latency_ms: milliseconds.default(0).describe('Delay added to every order, ms'),
     ticker_interval_ms: z
       .int()
       .min(10)
@@ -228,20 +274,20 @@ export const venueOptionsSchema = z
     spec_only: z
       .boolean()
       .default(false)
-      .describe('true: only the routes of the specification, no capabilities'),
+      .describe('true: the venue offers only the routes of the specification, without capabilities'),
     lenient: z
       .boolean()
       .default(false)
       .describe(
-        'true: accepts what clients are known to send: numbers as text, sides in capitals, unknown fields, forms, HTTP Basic',
+        'true: the venue accepts deviations that some clients are known to send: numbers as text, sides in capitals, unknown fields, forms, HTTP Basic',
       ),
     booking: bookingSchema
       .optional()
-      .describe('How orders are booked; default: one trade each, visible at once'),
+      .describe('How orders are booked; default: one trade for each order, visible immediately'),
     limits: limitsSchema.prefault({}).describe('Request limits'),
-    feeds: feedsSchema.prefault({}).describe('The WebSocket'),
+    feeds: feedsSchema.prefault({}).describe('Settings of the WebSocket'),
     pts: ptsSchema.prefault({}).describe('Post-trade settlement'),
-    orders: ordersSchema.prefault({}).describe('Orders that wait'),
+    orders: ordersSchema.prefault({}).describe('Resting orders'),
     withdrawals: withdrawalsSchema.prefault({}).describe('Withdrawals'),
     deposits: depositsSchema.prefault({}).describe('Deposits'),
     custody: custodySchema.prefault({}).describe('Approval rules and whitelist'),
@@ -249,7 +295,7 @@ export const venueOptionsSchema = z
     candle_prices: z
       .enum(['text', 'number'])
       .default('text')
-      .describe('Form of prices in candles; public sources show both'),
+      .describe('JSON type of prices in candles; public sources show both'),
   })
   .transform(camelKeys)
   .transform((options) => ({ ...options, pairs: withTapes(options.pairs, options.prices) }));

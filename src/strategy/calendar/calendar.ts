@@ -67,7 +67,7 @@ export const holidayList = z.lazy(() =>
     until: dayText
       .optional()
       .describe(
-        'Last day that the list covers: nothing trades later. Default: the end of the year of the last of days',
+        'Last day that the list covers; nothing trades after that day. Default: the end of the year of the latest date in days',
       ),
   }),
 );
@@ -92,7 +92,7 @@ export const hours = () => ({
         .max(20)
         .default([])
         .describe(
-          'Holidays of each centre: files, relative to this one, or lists; a day closed in one centre is closed. centre, time_zone, every_year, days and until are the fields of such a list',
+          'Holiday lists, one for each centre: each is a file, relative to this one, or a list written here with the fields centre, time_zone, every_year, days and until. A day counts as closed if any of the centres is closed',
         ),
     })
     .optional()
@@ -100,8 +100,8 @@ export const hours = () => ({
   blackouts: z
     .array(
       z.strictObject({
-        from: timeText.describe('First moment'),
-        to: timeText.describe('First moment after'),
+        from: timeText.describe('Start of the span'),
+        to: timeText.describe('End of the span, exclusive'),
       }),
     )
     .max(1000)
@@ -110,8 +110,8 @@ export const hours = () => ({
   quiet_hours: z
     .array(
       z.strictObject({
-        from: clockText.describe('First moment, such as "22:00"'),
-        to: clockText.describe('First moment after the span; if earlier than from, on the next day'),
+        from: clockText.describe('Start of the span, such as "22:00"'),
+        to: clockText.describe('End of the span, exclusive; on the next day if earlier than from'),
       }),
     )
     .max(24)

@@ -18,24 +18,24 @@ const shape = () => ({
   cron: z
     .string()
     .describe(
-      'Cron expression of five or six fields, such as "0 9 * * 1-5"; L is the last day of a month. A time that a clock change skips runs right after it, one that it repeats runs once; with * as the hour, the schedule follows elapsed time. Give this, or every and first',
+      'Cron expression of five or six fields, such as "0 9 * * 1-5"; L is the last day of a month. If a clock change skips a time, the strategy runs immediately after the change; if a clock change repeats a time, the strategy runs once. With * as the hour, the schedule follows elapsed time. Give this, or every and first',
     )
     .optional(),
   every: z
     .string()
     .superRefine(reads(parsePeriod))
     .describe(
-      'Instead of cron: a period, ISO 8601, such as P2W or P1M by the calendar, PT36H by elapsed time. In months without a 31st, the 31st means the last day',
+      'Period to use instead of cron, ISO 8601: P2W and P1M, for example, follow the calendar, and PT36H follows elapsed time. In months without a 31st, the 31st means the last day',
     )
     .optional(),
-  first: timeText.describe('With every: its first time, with its zone').optional(),
+  first: timeText.describe('First time when every is given, with its zone').optional(),
   roll: z
     .enum(['none', 'next', 'previous', 'next_in_month'], {
       error: 'expected none, next, previous or next_in_month',
     })
     .default('none')
     .describe(
-      'Business day convention for a time that falls on a weekend or a holiday of calendar. none: nothing runs. next: moves to the same time on the next business day. previous: to the previous business day. next_in_month: to the next business day, or to the previous one if the next is in another month',
+      'Business day convention for a time that falls on a weekend or a holiday of calendar. none: nothing runs. next: it moves to the same time on the next business day. previous: it moves to the previous business day. next_in_month: it moves to the next business day, or to the previous one if the next is in another month',
     ),
   ...hours(),
   misfire: z

@@ -34,7 +34,7 @@ const params = z.lazy(() =>
       'Largest total, in base currency; the strategy trades less if the window ends first',
     ),
     share: fractionText.describe(
-      'Share of the market\'s volume that is traded in each interval, a fraction: 5 % is "0.05"',
+      'Share of the market\'s volume that is traded in each interval, as a fraction: "0.05" is 5 %',
     ),
     interval: durationText.default('PT5M').describe('Time between two checks of the volume, ISO 8601'),
     max_slice_quantity: amountOf(
@@ -229,14 +229,14 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
     problems.push({
       path: ['share'],
       message:
-        'no source reports the volume: set venue.capabilities.ticker: true; the ticker of the venue reports it',
+        "no source reports the volume: set venue.capabilities.ticker: true, because the venue's ticker reports the volume",
     });
   if (problems.length > 0) return problems;
   const base = world.currencies(plan.pair)?.base;
   for (const field of ['total_quantity', 'max_slice_quantity'] as const) {
     const given = plan[field]?.currency;
     if (given !== undefined && base !== undefined && given !== base)
-      problems.push({ path: [field, 'currency'], message: `${field} is in base currency: write ${base}` });
+      problems.push({ path: [field, 'currency'], message: `${field} must be in ${base}, not ${given}` });
   }
   if (plan.end_time !== undefined && plan.start_time === undefined)
     problems.push({ path: ['end_time'], message: 'end_time needs start_time; or write duration instead' });

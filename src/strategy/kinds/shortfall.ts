@@ -23,7 +23,7 @@ const params = z.lazy(() =>
       .min(0, { error: 'expected 0 (equal slices) or more' })
       .max(1e6)
       .describe(
-        'Basis points of cost accepted to remove a variance of 1 %² of the price: 0 gives equal slices, a higher value larger slices first',
+        'Cost accepted to remove a price variance of 1 %², basis points: 0 gives equal slices; a higher value makes the first slices larger',
       ),
     volatility: positiveText
       .refine((value) => ratio(value).lte(VOLATILITY_MAX), {
@@ -37,7 +37,9 @@ const params = z.lazy(() =>
         bps: plainNumber
           .min(0.001, { error: 'expected at least 0.001: without impact there is no reason to wait' })
           .max(10_000)
-          .describe('Cost of trading at the rate per_hour against the undisturbed price, basis points'),
+          .describe(
+            'Cost of trading at the rate in per_hour, relative to the undisturbed price, basis points',
+          ),
         per_hour: amountOf(
           'Hourly rate that costs bps, in the currency of the total; twice the rate costs twice the basis points',
         ),

@@ -19,13 +19,15 @@ const profile = z
         period: z
           .enum(['day', 'week'])
           .default('day')
-          .describe('Period of the weights: a day, the same every day, or a week from Monday'),
+          .describe(
+            'Period that the weights cover: day uses the same weights every day, and week starts on Monday',
+          ),
         weights: z
           .array(
             plainNumber.gt(0, { error: 'expected a weight above zero: a slice must not be empty' }).max(1e12),
           )
           .describe(
-            'Volume of each part of the period, midnight first: positive numbers; only their ratios count. For a day, 24 weights are hours and 48 half hours; any number that divides 1440 works. For a week, 168 weights are hours; any number that divides 10080 works',
+            'Volume of each part of the period, starting at midnight; positive numbers, of which only the ratios count. The number of weights must divide 1440 for a day (24 weights are hours, 48 are half hours) and 10080 for a week (168 weights are hours)',
           ),
       })
       .superRefine(({ period, weights }, context) => {
@@ -37,7 +39,7 @@ const profile = z
         context.addIssue({
           code: 'custom',
           path: ['weights'],
-          message: `expected as many weights as divide the ${minutesOf(period)} minutes of a ${period}, such as ${example}`,
+          message: `the number of weights must divide the ${minutesOf(period)} minutes of a ${period}, such as ${example}`,
         });
       }),
   )

@@ -52,7 +52,7 @@ export const slicedFields = () => ({
   ...ladderFields(),
   jitter: jitterField({
     time: 'Largest shift of a slot within its interval, and largest increase of the wait between two quotes, percent',
-    size: 'Largest change of a slice, percent; the total stays',
+    size: 'Largest change in the size of a slice, percent; the total does not change',
     seed: 'The same seed gives the same schedule',
     all: 'Randomizes slots and sizes so that others cannot infer the schedule',
   }),
@@ -60,7 +60,7 @@ export const slicedFields = () => ({
     .enum(['pace', 'extend', 'skip', 'abort'], { error: 'expected pace, extend, skip or abort' })
     .default('pace')
     .describe(
-      'Handling of missed quantity. pace: later slices make it up, each at most 1.5 times its plan. extend: the window is also extended by the outage, at most 25 %. skip: it is not traded. abort: the parent stops after a gap longer than catch_up_window',
+      'Handling of missed quantity. pace: later slices make it up, each at most 1.5 times its planned size. extend: as pace, and the window is extended by the length of the outage, at most by 25 %. skip: it is not traded. abort: the parent stops after a gap longer than catch_up_window',
     ),
   catch_up_window: durationText
     .default('PT1M')

@@ -35,13 +35,15 @@ export const tacticFields = () => ({
       requote: durationText
         .optional()
         .describe(
-          'Minimum time between two quotes of a slice that did not trade, ISO 8601; at least retry.requote of the config, which is the default',
+          'Minimum time after a quote that did not trade until the slice requests the next one, ISO 8601; default and lower bound: retry.requote of the config',
         ),
       max_quotes: whole
         .min(1)
         .max(1_000)
         .optional()
-        .describe('Consecutive quotes of a slice without a trade, after which the slice waits for its end'),
+        .describe(
+          'Number of consecutive quotes without a trade after which a slice requests no more quotes and expires at its end',
+        ),
     })
     .optional()
     .describe(
@@ -66,12 +68,12 @@ export const ladderFields = () => ({
         .union([z.literal(2), z.literal(3)], { error: 'expected 2 or 3' })
         .default(3)
         .describe(
-          'Number of probed sizes. 2: a quarter of a slice and the whole. 3: a tenth, four tenths and the whole',
+          'Number of probed sizes. 2: a quarter of the slice and the whole slice. 3: a tenth, four tenths and the whole slice',
         ),
     })
     .optional()
     .describe(
-      'Probes sizes while the desk is idle, learns the cost of size, and trades slices in pieces that cost little more than small ones; default: slices trade whole',
+      'Probes sizes while the desk is idle, learns how the cost grows with size, and trades slices in pieces that cost little more than the smallest probed size; default: slices trade whole',
     ),
 });
 export type Laddered = z.output<z.ZodObject<ReturnType<typeof ladderFields>>>;
@@ -150,7 +152,7 @@ export function checkTactics(
   const unit = (field: 'keep' | 'min_trade_notional', expected: string | undefined, what: string): void => {
     const given = plan[field]?.currency;
     if (given === undefined || expected === undefined || given === expected) return;
-    const message = `${field} of a ${plan.side} of ${plan.pair} is in ${expected}, ${what}, not ${given}`;
+    const message = `${field} of a ${plan.side} of ${plan.pair} must be in ${expected}, ${what}, not ${given}`;
     problems.push({ path: [field, 'currency'], message });
   };
   unit('keep', plan.side === 'buy' ? known?.quote : known?.base, 'the currency that it pays with');

@@ -118,10 +118,10 @@ describe('tranche accounting', () => {
   });
 
   it.each([
-    [{ settings: 'method: fifo\n' }, ['export', '--format', 'netsuite'], 78, 'add the code of your ledger under codes: holdings'],
+    [{ settings: 'method: fifo\n' }, ['export', '--format', 'netsuite'], 78, 'no ledger code for "holdings'],
     [{}, ['balances', '--books', 'none.yaml'], 78, 'no settings for the books at none.yaml: create the file as docs/accounting.md describes'],
     [{ settings: 'method: oldest\n' }, ['balances'], 78, 'books.yaml:1'],
-    [{ settings: 'method: fifo\ncodes: { fees: "1" }\n' }, ['balances'], 78, 'expected holdings with a currency'],
+    [{ settings: 'method: fifo\ncodes: { fees: "1" }\n' }, ['balances'], 78, 'expected "holdings" and a currency'],
     [{ settings: 'method: fifo\nopening: [{ currency: btc, quantity: "1", acquired_at: 2026-01-01T00:00:00Z, lot: a }]\n' }, ['balances'], 78, 'add cost: the cost of the lot, in usd'],
     [{ prices: 'when,what\n' }, ['balances'], 65, 'prices.csv:1: expected the columns at,currency,price,source'],
     [{ prices: 'at,currency,price,source\n2026-12-01T00:00:00Z,btc,0,x\n' }, ['balances'], 65, 'prices.csv:2: expected a price above zero, got "0"'],

@@ -69,7 +69,7 @@ describe('a fleet', () => {
       ['refused', 'it rejected the token'],
       ['strange', 'its status comes from an incompatible version'],
       ['no json', 'its response is not JSON'],
-      ['broken', 'it answers with status 500'],
+      ['broken', 'it responds with status 500'],
     ]);
     expect(errors[5]?.[1]).toContain('no answer');
     expect(errors[6]?.[1]).toContain('token_file');

@@ -192,7 +192,7 @@ describe.skipIf(missing !== undefined)(
       expect(code).toBe(69);
       expect(text.split('\n').map((line) => line.split(': why')[0])).toEqual([
         `postgres://${server.home}/postgres is healthy`,
-        'critical: osaka does not answer',
+        'critical: osaka does not respond',
         expect.stringMatching(
           /^critical: test has critical alerts: desk test, paper, active; the disk is full$/u,
         ),
@@ -202,7 +202,7 @@ describe.skipIf(missing !== undefined)(
       expect(text).toContain('no daemon runs it');
       const gone = await look('postgres://tranche@localhost/postgres?host=/nowhere');
       expect(gone.code).toBe(69);
-      expect(gone.text).toContain('critical: postgres:///nowhere/postgres does not answer');
+      expect(gone.text).toContain('critical: postgres:///nowhere/postgres does not respond');
     });
 
     it('serves the figures of every desk to Prometheus', async () => {

@@ -83,7 +83,7 @@ describe('mail', () => {
       expect(got).toMatchObject({ to: ['ann@example.com', 'ben@example.com'], isEncrypted: true, login: 'desk:password-of-mail' }); // prettier-ignore
       expect(got?.text).toContain('Message-ID: <k1@tranche.invalid>');
       expect(got?.text).toContain('Content-Type: text/plain');
-      expect(got?.text).toContain('Subject: main (paper): critical: the venue has not answered for 30');
+      expect(got?.text).toContain('Subject: main (paper): critical: the venue has not responded for 30');
     }
   });
 

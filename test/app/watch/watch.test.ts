@@ -119,7 +119,7 @@ describe('tranche watch --once', () => {
     expect(await once1(cwd, { urls: [desk.url] })).toMatchObject({ code: 75, out: expect.stringContaining('cannot trade: halted: lunch') as string }); // prettier-ignore
     expect(desk.asked).toHaveLength(2);
     desk.answers = { ...WELL, '/healthz': [200, {}, 'Tue, 01 Dec 2020 09:00:00 GMT'] };
-    expect(await once1(cwd, { urls: [desk.url] })).toMatchObject({ code: 75, out: expect.stringContaining('behind the clock of the watchman') as string }); // prettier-ignore
+    expect(await once1(cwd, { urls: [desk.url] })).toMatchObject({ code: 75, out: expect.stringContaining("behind the watchman's clock") as string }); // prettier-ignore
     desk.close();
     expect(await once1(cwd, { urls: [desk.url], json: true })).toMatchObject({ code: 69, out: expect.stringContaining('"kind":"silent"') as string }); // prettier-ignore
   });
@@ -172,7 +172,7 @@ describe('tranche watch', () => {
       () => told().length === 1,
       () => first.out + first.err,
     );
-    expect(told()[0]?.title).toBe('watchman (watch): critical: desk-1 does not answer');
+    expect(told()[0]?.title).toBe('watchman (watch): critical: desk-1 does not respond');
     expect(await first.stop()).toBe(0);
 
     const second = begin(cwd, options, env);
@@ -186,7 +186,7 @@ describe('tranche watch', () => {
       () => second.out + second.err,
     );
     expect(back.asked.length).toBeGreaterThan(0);
-    expect(told()[1]?.title).toBe('watchman (watch): critical: desk-1 answers again');
+    expect(told()[1]?.title).toBe('watchman (watch): critical: desk-1 responds again');
     expect(await second.stop()).toBe(0);
     expect(told()).toHaveLength(2);
   });

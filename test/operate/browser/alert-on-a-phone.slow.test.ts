@@ -95,19 +95,19 @@ describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}
       config: { controls: { max_order_notional: { amount: '1', currency: 'usd' } } },
     });
 
-    await shows('limit_refused', /a limit refused an order/u, /a wrong unit or an extra zero/u);
+    await shows('limit_refused', /a limit refused an order/u, /A wrong unit or an extra zero/u);
     await page.getByRole('link', { name: 'What happened around it' }).click();
     await page
       .getByText(/max_order_notional/u)
       .first()
       .waitFor();
 
-    await shows('parent_short', /did not trade its whole total/u, /To trade the rest/u);
+    await shows('parent_short', /ended without trading its whole total/u, /To trade the rest/u);
     await page.getByRole('link', { name: /^What small did/u }).click();
     await page.getByText('What small did, and why').waitFor();
 
     await desk.command('halt', '--why', 'the drill', '--config', 'desk.yaml');
-    await shows('halted', /requests no quote and sends no order/u, /Re-arm the desk on the screen Now/u);
+    await shows('halted', /requests no quote and sends no order/u, /Re-arm the desk on the Now screen/u);
     await page.getByRole('button', { name: 'Re-arm' }).waitFor();
 
     await venue.program.kill();
@@ -125,12 +125,12 @@ describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}
     await daemon.event('fill');
     await playFaults(venue.program, join(ROOT, 'config/faults/fills-and-never-answers.yaml'));
 
-    await shows('doubt_open', /the outcome of an order is unknown/u, /No action needed/u);
+    await shows('doubt_open', /the outcome of an order is unknown/u, /No action is needed/u);
     await page.getByRole('link', { name: 'Open the doubt' }).click();
     await page.getByRole('heading', { name: /unknown outcome|Nothing is in doubt/u }).waitFor();
 
     await venue.program.kill();
-    await shows('venue_unreachable', /venue does not answer/u, /Check the status of the venue/u);
+    await shows('venue_unreachable', /venue does not respond/u, /Check the venue's status/u);
     await page.getByRole('link', { name: 'What happened around it' }).click();
     await page
       .getByText(/no answer|timeout|ECONNREFUSED|connect/u)

@@ -88,7 +88,7 @@ describe('a message', () => {
     const message = aMessage(storm);
     expect(message.severity).toBe('critical');
     expect(message.title).toBe(
-      'main (paper): critical: the venue has not answered for 30 seconds; in all 1002 alerts, 1 fill',
+      'main (paper): critical: the venue has not responded for 30 seconds; in all 1002 alerts, 1 fill',
     );
     expect(message.sections.map(({ kind, count }) => [kind, count])).toEqual([
       ['venue_down', 1],

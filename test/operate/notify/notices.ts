@@ -11,7 +11,7 @@ export const aNotice = (differs: Partial<Notice> = {}): Notice => ({
   topic: 'alerts',
   severity: 'critical',
   at: NINE,
-  title: 'the venue has not answered for 30 seconds',
+  title: 'the venue has not responded for 30 seconds',
   lines: ['pair: btcusd'],
   page: '/#/now',
   ...differs,

@@ -222,7 +222,7 @@ describe('delivery', () => {
       anAlert(1, { alert: 'channel_failing', facts: { channel: 'chat', why: 'status 404' } }),
     );
     await bench.pass(MINUTE_MS);
-    expect(mail.messages[1]?.title).toContain('has not delivered for ten minutes');
+    expect(mail.messages[1]?.title).toContain('has delivered nothing for ten minutes');
     expect(bench.notifier.figures()[0]).toMatchObject({ channel: 'chat', waiting: 1 });
   });
 

@@ -52,12 +52,12 @@ describe('a desk that falls silent', () => {
     const watchman = new Watchman(limits);
     expect(look(watchman, 0, 10 * MINUTE_MS, well)).toEqual([]);
     expect(look(watchman, 10 * MINUTE_MS, 2 * HOUR_MS, dead)).toEqual([
-      '11 critical: desk-1 does not answer',
-      '26 critical: desk-1 does not answer, for 16 min so far',
-      '56 critical: desk-1 does not answer, for 46 min so far',
-      '116 critical: desk-1 does not answer, for 1 h 46 min so far',
+      '11 critical: desk-1 does not respond',
+      '26 critical: desk-1 does not respond, for 16 min so far',
+      '56 critical: desk-1 does not respond, for 46 min so far',
+      '116 critical: desk-1 does not respond, for 1 h 46 min so far',
     ]);
-    expect(look(watchman, 2 * HOUR_MS, 3 * HOUR_MS, well)).toEqual(['120 critical: desk-1 answers again']);
+    expect(look(watchman, 2 * HOUR_MS, 3 * HOUR_MS, well)).toEqual(['120 critical: desk-1 responds again']);
   });
 
   it('reports at least once a day, however long it lasts', () => {
@@ -85,7 +85,9 @@ describe('a restart of the watchman', () => {
     expect(look(third, 15 * MINUTE_MS, 17 * MINUTE_MS, dead)).toHaveLength(1);
     const fourth = new Watchman(limits);
     fourth.restore(third.saved());
-    expect(look(fourth, 17 * MINUTE_MS, 18 * MINUTE_MS, well)).toEqual(['17 critical: desk-1 answers again']);
+    expect(look(fourth, 17 * MINUTE_MS, 18 * MINUTE_MS, well)).toEqual([
+      '17 critical: desk-1 responds again',
+    ]);
   });
 
   it('in the grace of a condition does not begin it again', () => {
@@ -112,11 +114,11 @@ describe('what nobody knows', () => {
     const old = (at: Instant): Probe => well(at, { status: status({ dataAgeS: 400 }), notReady: ['halted'] });
     expect(look(watchman, 0, 2 * MINUTE_MS, old)).toHaveLength(2);
     expect(look(watchman, 2 * MINUTE_MS, 4 * MINUTE_MS, dead)).toEqual([
-      '3 critical: desk-1 does not answer',
+      '3 critical: desk-1 does not respond',
     ]);
     const refused = (at: Instant): Probe => ({ at, notReady: undefined, status: { refused: 'status 401' } });
     expect(look(watchman, 4 * MINUTE_MS, 5 * MINUTE_MS, refused)).toEqual([
-      '4 critical: desk-1 answers again',
+      '4 critical: desk-1 responds again',
     ]);
     expect(look(watchman, 5 * MINUTE_MS, 6 * MINUTE_MS, well)).toEqual([
       '5 warning: desk-1 can trade again',
@@ -135,7 +137,7 @@ describe('a desk that answers', () => {
 
   it('with old data, or a token that it refuses', () => {
     expect(told((at) => well(at, { status: status({ dataAgeS: 400 }) }))).toEqual(['0 warning: desk-1 has not read its account for 7 min']); // prettier-ignore
-    expect(told((at) => well(at, { status: { refused: 'status 401 of /api/v1/status' } }))).toEqual(['1 warning: desk-1 refuses to answer the watchman']); // prettier-ignore
+    expect(told((at) => well(at, { status: { refused: 'status 401 of /api/v1/status' } }))).toEqual(["1 warning: desk-1 refuses the watchman's requests"]); // prettier-ignore
   });
 
   it('stands still when a strategy is due and no record comes, while it is active', () => {
@@ -157,7 +159,7 @@ describe('a desk that answers', () => {
     const ahead = (aheadMs: number) => (at: Instant): Probe => well(at, { clock: { aheadMs, marginMs: 700 } }); // prettier-ignore
     expect(told(ahead(5_600))).toEqual([]);
     expect(told(ahead(-9_000))).toEqual([
-      '1 warning: desk-1 has a clock that is 9 s behind the clock of the watchman',
+      "1 warning: desk-1 has a clock that is 9 s behind the watchman's clock",
     ]);
   });
 });

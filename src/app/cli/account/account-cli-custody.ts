@@ -25,7 +25,7 @@ export function addCustody(account: Command, world: AccountCli): void {
 function addWithdrawals(account: Command, { io, done }: AccountCli): void {
   movingLeaf(account, 'withdraw', 'start one withdrawal')
     .argument('<currency>', 'such as btc', symbolArgument)
-    .argument('<amount>', 'in the currency', quantityArgument)
+    .argument('<amount>', 'amount in that currency', quantityArgument)
     .option(
       '--address <address>',
       'destination address; usd goes to the linked bank account',
@@ -47,8 +47,10 @@ function addWithdrawals(account: Command, { io, done }: AccountCli): void {
 }
 
 function addRules(account: Command, { io, done }: AccountCli): void {
-  const rules = account.command('approval-rules').description('list the rules for approving withdrawals');
-  leaf(rules, 'list', 'the rules').action(async (options) => {
+  const rules = account
+    .command('approval-rules')
+    .description('list and change the rules for approving withdrawals');
+  leaf(rules, 'list', 'list the rules').action(async (options) => {
     const { ruleList } = await import('../../commands/account/account-custody.ts');
     done(await ruleList(options, io));
   });
@@ -60,7 +62,7 @@ function addRules(account: Command, { io, done }: AccountCli): void {
       const { ruleAdd } = await import('../../commands/account/account-custody.ts');
       done(await ruleAdd(type, options, io));
     });
-  movingLeaf(rules, 'edit', 'propose a change of a rule')
+  movingLeaf(rules, 'edit', 'propose a change to a rule')
     .argument('<id>', 'id of the rule', idArgument)
     .option('--approvals <n>', 'number of approvals required', upTo(100))
     .option('--threshold <usd>', 'amount above which the rule applies', moneyArgument)
@@ -69,7 +71,7 @@ function addRules(account: Command, { io, done }: AccountCli): void {
       done(await ruleEdit(id, options, io));
     });
   leaf(rules, 'requests', 'list the requests that wait for approval')
-    .option('--all', 'include answered requests')
+    .option('--all', 'include decided requests')
     .action(async (options) => {
       const { requestList } = await import('../../commands/account/account-custody.ts');
       done(await requestList(options, io));
@@ -89,14 +91,16 @@ function addRules(account: Command, { io, done }: AccountCli): void {
 }
 
 function addWhitelist(account: Command, { io, done }: AccountCli): void {
-  const whitelist = account.command('whitelist').description('approved withdrawal addresses');
-  leaf(whitelist, 'list', 'the addresses').action(async (options) => {
+  const whitelist = account
+    .command('whitelist')
+    .description('list and change the approved withdrawal addresses');
+  leaf(whitelist, 'list', 'list the addresses').action(async (options) => {
     const { addressList } = await import('../../commands/account/account-custody.ts');
     done(await addressList(options, io));
   });
   movingLeaf(whitelist, 'add', 'add an address')
     .argument('<currency>', 'such as btc', symbolArgument)
-    .argument('<address>', 'the address', addressArgument)
+    .argument('<address>', 'withdrawal address', addressArgument)
     .option('--alias <name>', 'name of the address')
     .action(async (currency, address, options) => {
       const { addressAdd } = await import('../../commands/account/account-custody.ts');

@@ -39,7 +39,7 @@ export function addAccount(cli: Command, world: AccountCli): void {
 }
 
 const HELP = `
-Token: TRANCHE_OPERATOR_TOKEN or --token-file; the desk's token is never used. URL: --base-url, or --config (TRANCHE_CONFIG).
+Token: TRANCHE_OPERATOR_TOKEN or --token-file; the desk's token is never used. URL of the venue: --base-url, or --config (TRANCHE_CONFIG).
 Commands that move money ask for confirmation; --yes skips the prompt, for scripts.
 Exit codes: 0 done, 64 usage, 65 balances with gaps, 69 the venue refused or did not respond, 75 try again, 78 no token or URL.`;
 
@@ -72,10 +72,10 @@ export function accountIo(
 
 function addReading(account: Command, { io, done }: AccountCli): void {
   const simple = [
-    ['balances', 'list the balances of the account'],
+    ['balances', 'list the account balances'],
     ['currencies', 'list the currencies and their settings'],
-    ['pairs', 'list the pairs of the venue'],
-    ['fees', 'show the trading fees of the account'],
+    ['pairs', "list the venue's pairs"],
+    ['fees', "show the account's trading fees"],
   ] as const;
   for (const [name, description] of simple) {
     leaf(account, name, description).action(async (options) => {
@@ -103,8 +103,8 @@ function addReading(account: Command, { io, done }: AccountCli): void {
       const { transactions } = await import('../../commands/account/account-read.ts');
       done(await transactions(options, io));
     });
-  leaf(account, 'trades', 'list one page of the trades of the account, newest first')
-    .option('--limit <n>', 'rows (100)', upTo(100))
+  leaf(account, 'trades', "list one page of the account's trades, newest first")
+    .option('--limit <n>', 'number of rows, at most 100', upTo(100))
     .option('--after <cursor>', 'cursor of the last row received')
     .action(async (options) => {
       const { trades } = await import('../../commands/account/account-read.ts');
@@ -128,7 +128,7 @@ function addReading(account: Command, { io, done }: AccountCli): void {
 }
 
 function addPts(account: Command, { io, done }: AccountCli): void {
-  const pts = account.command('pts').description('show post-trade settlement: the credit of the account');
+  const pts = account.command('pts').description("show post-trade settlement: the account's credit");
   const simple = [
     ['rates', 'ptsRates', 'list the borrowing rates'],
     ['modes', 'ptsModes', 'show the risk mode of each pair'],
@@ -141,14 +141,14 @@ function addPts(account: Command, { io, done }: AccountCli): void {
     });
   }
   leaf(pts, 'positions', 'list the positions on credit')
-    .option('--closed', 'closed positions')
+    .option('--closed', 'list closed positions instead of open ones')
     .option('--pair <pair>', 'only this pair', pairArgument)
     .action(async (options) => {
       const { ptsPositions } = await import('../../commands/account/account-read.ts');
       done(await ptsPositions(options, io));
     });
   leaf(pts, 'interest', 'list the interest charged')
-    .option('--limit <n>', 'rows (100)', upTo(100))
+    .option('--limit <n>', 'number of rows, at most 100', upTo(100))
     .action(async (options) => {
       const { ptsInterest } = await import('../../commands/account/account-read.ts');
       done(await ptsInterest(options, io));
@@ -159,17 +159,17 @@ function addTrading(account: Command, { io, done }: AccountCli): void {
   leaf(account, 'quote', 'request a quote; executes nothing')
     .argument('<pair>', 'such as btcusd', pairArgument)
     .argument('<side>', 'buy or sell', sideArgument)
-    .option('--quantity <q>', 'base currency', quantityArgument)
-    .option('--amount <a>', 'quote currency', moneyArgument)
+    .option('--quantity <q>', 'quantity in base currency', quantityArgument)
+    .option('--amount <a>', 'amount in quote currency', moneyArgument)
     .action(async (pair, side, options) => {
       const { quote } = await import('../../commands/account/account-trade.ts');
       done(await quote({ pair, side }, { ...options, size: sizeOf(options) }, io));
     });
   for (const side of ['buy', 'sell'] as const) {
-    movingLeaf(account, side, `${side} at a quote, once: all or nothing`)
+    movingLeaf(account, side, `${side} at a quote, once, all or nothing`)
       .argument('<pair>', 'such as btcusd', pairArgument)
-      .option('--quantity <q>', 'base currency', quantityArgument)
-      .option('--amount <a>', 'quote currency', moneyArgument)
+      .option('--quantity <q>', 'quantity in base currency', quantityArgument)
+      .option('--amount <a>', 'amount in quote currency', moneyArgument)
       .option('--limit <price>', 'worst acceptable price, quote currency per base currency', priceArgument)
       .option('--client-id <id>', 'client order id; must be new', idArgument)
       .action(async (pair, options) => {
@@ -180,9 +180,9 @@ function addTrading(account: Command, { io, done }: AccountCli): void {
 }
 
 function addOrders(account: Command, { io, done }: AccountCli): void {
-  const orders = account.command('orders').description('list the orders of the account');
+  const orders = account.command('orders').description("list the account's orders");
   for (const which of ['open', 'done'] as const) {
-    leaf(orders, which, which === 'open' ? 'open orders' : 'list orders that are done or canceled')
+    leaf(orders, which, which === 'open' ? 'list open orders' : 'list orders that are done or canceled')
       .option('--pair <pair>', 'only this pair', pairArgument)
       .option('--side <side>', 'buy or sell', sideArgument)
       .option('--limit <n>', 'number of rows, at most 50', upTo(50))
@@ -192,15 +192,15 @@ function addOrders(account: Command, { io, done }: AccountCli): void {
         done(await commands.orders(which, options, io));
       });
   }
-  leaf(orders, 'show', 'one order')
-    .argument('<id>', 'order id of the venue, or client order id', idArgument)
+  leaf(orders, 'show', 'show one order')
+    .argument('<id>', "the venue's order id, or client order id", idArgument)
     .action(async (id, options) => {
       const { orderShow } = await import('../../commands/account/account-orders.ts');
       done(await orderShow(id, options, io));
     });
   leaf(account, 'cancel', 'cancel one, several or all orders')
     .argument('[ids...]', 'order ids')
-    .option('--all', 'all open orders')
+    .option('--all', 'cancel all open orders')
     .action(async (ids, options) => {
       const { cancel } = await import('../../commands/account/account-orders.ts');
       done(await cancel(ids, options, io));
@@ -214,7 +214,7 @@ function addSync(account: Command, { io, done }: AccountCli): void {
     .option('--json', 'print the result as one JSON object')
     .option('--store <file>', 'file that stores the history', STORE)
     .option('--from <time>', 'start of the history (default: the first transaction)', timeArgument)
-    .option('--account-changed', 'continue after the token or URL of the same account has changed')
+    .option('--account-changed', 'continue although the token or URL of the same account has changed')
     .action(async (options) => {
       const { sync } = await import('../../commands/account/account-sync.ts');
       done(await sync(options, io));

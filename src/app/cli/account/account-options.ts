@@ -23,7 +23,7 @@ export const connectedLeaf = (parent: Command, name: string, description: string
     .command(name)
     .description(description)
     .option('--base-url <address>', 'URL of the venue')
-    .option('--config <file>', 'config that has venue.base_url')
+    .option('--config <file>', 'config that contains venue.base_url')
     .option('--token-file <file>', 'file with the operator token, mode 0600');
 
 /** Adds a command that talks to the venue and prints rows. */

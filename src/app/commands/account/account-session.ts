@@ -153,7 +153,7 @@ function addressOf({ baseUrl, config }: AccountOptions, { env, cwd }: AccountIo)
   if (file === undefined) {
     throw new OperatorError(
       'config',
-      'No venue URL: use --base-url, or --config with a file that has venue.base_url.',
+      'No venue URL: use --base-url, or --config with a file that contains venue.base_url.',
     );
   }
   // The desk's token is not needed here, so a missing variable for it is not a problem.

@@ -88,7 +88,10 @@ function accepted(answer: Answer): Answer {
     throw new OperatorError('config', `the daemon refused the command: ${wordsOf(answer.body)}`);
   if (answer.status === 400) throw new OperatorError('usage', wordsOf(answer.body));
   if (answer.status !== 200 && answer.status !== 409)
-    throw new OperatorError('software', `the daemon answered ${answer.status}: ${wordsOf(answer.body)}`);
+    throw new OperatorError(
+      'software',
+      `the daemon responded with ${answer.status}: ${wordsOf(answer.body)}`,
+    );
   return answer;
 }
 

@@ -18,7 +18,9 @@ const personName = z
 export const groups = z
   .record(groupName, z.array(personName).min(1).max(50))
   .default({})
-  .describe('Groups of people, for operate.policy; people are named as in operate.tokens or as invited');
+  .describe(
+    'Groups of people, for operate.policy; people have the names that they have in operate.tokens or were invited with',
+  );
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
 const kindNames = Object.keys(requestKinds) as [RequestKind, ...RequestKind[]];
@@ -44,7 +46,7 @@ const need = z.lazy(() =>
       .default(1)
       .describe('Number of different people who must agree; default: 1'),
     group: oneOrMore(groupName, GROUP_EXPECTED).describe(
-      'Group, or list of groups, that these people belong to',
+      'Group, or list of groups, to which these people belong',
     ),
   }),
 );
@@ -54,7 +56,7 @@ const rule = z.lazy(() =>
   z.strictObject({
     for: oneOrMore(kind, KIND_EXPECTED).describe(`Kind of request, or a list of kinds. ${KINDS}`),
     above: moneyOf('Only parents whose total exceeds this value, at the reference price').optional(),
-    by: oneOrMore(groupName, GROUP_EXPECTED).optional().describe('Only requests of members of these groups'),
+    by: oneOrMore(groupName, GROUP_EXPECTED).optional().describe('Only requests by members of these groups'),
     strategies: z
       .array(z.string().min(1))
       .min(1)
@@ -73,7 +75,7 @@ const rule = z.lazy(() =>
     require: oneOrMore(need, 'expected { count: 1, group: risk }, or a list of these')
       .optional()
       .describe(
-        'Who must agree; each entry needs different people, and the person who asks never counts. Give this or outcome',
+        'Who must agree; each entry needs different people, and the person who made the request never counts. Give this or outcome',
       ),
     passkey: z
       .enum(['required', 'optional'])
@@ -86,7 +88,7 @@ const rule = z.lazy(() =>
       .refine((ms) => ms > 0 && ms <= DAYS_MAX * 86_400_000, { error: `expected at most P${DAYS_MAX}D` })
       .optional()
       .describe(
-        'Time after which an undecided request is rejected; default: PT15M for override, rearm and doubt, which is also their maximum, and P1D for the others',
+        'Time after which an undecided request is rejected; default: PT15M for the kinds override, rearm and doubt, for which it is also the maximum, and P1D for the other kinds',
       ),
   }),
 );

@@ -59,7 +59,7 @@ async function answerOf<T>(url: string, init: RequestInit): Promise<T> {
   }
   const body = await bodyOf(response);
   if (response.status === 401) isSignedOut.value = true;
-  if (!response.ok) throw new RequestError(response.status, wordsOf(body) ?? `answer ${response.status}`);
+  if (!response.ok) throw new RequestError(response.status, wordsOf(body) ?? `status ${response.status}`);
   return body as T;
 }
 

@@ -42,13 +42,15 @@ const params = z.lazy(() =>
     total_quantity: amountOf('Size of the parent in base currency; give this or total_notional').optional(),
     total_notional: amountOf('Size of the parent in quote currency; give this or total_quantity').optional(),
     ...tacticFields(),
-    limit_price: positiveText.describe('Buys at or below it, sells at or above it, quote per base'),
+    limit_price: positiveText.describe(
+      'Price at or below which a buy trades, or at or above which a sell trades, quote per base',
+    ),
     margin_bps: plainNumber
       .min(0)
       .max(1_000)
       .default(0)
       .describe(
-        'How much better than limit_price the reference price must be before a quote is requested, basis points: about the distance of quotes from the reference price',
+        'How much better than limit_price the reference price must be before a quote is requested, basis points; use about the distance of quotes from the reference price',
       ),
     max_slice_quantity: amountOf(
       'Largest piece in base currency; for a total_quantity, instead of max_slice_notional',
@@ -67,9 +69,9 @@ const params = z.lazy(() =>
       .describe('End of trading, with its zone; default: until the total is traded'),
     jitter: jitterField({
       time: 'Largest increase of the time to the next piece and to the next quote, percent',
-      size: 'Largest reduction of a piece, percent; the total stays',
+      size: 'Largest reduction of a piece, percent; the total does not change',
       seed: 'The same seed gives the same pieces',
-      all: 'Randomizes pieces and the time between them, so that others cannot infer them',
+      all: 'Randomizes the sizes of pieces and the times between pieces, so that others cannot infer them',
     }),
   }),
 );
@@ -281,7 +283,8 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
     ...checkTactics(plan, world, parseDuration(plan.interval)),
   ];
   if (plan.max_slice_quantity !== undefined && plan.total_notional !== undefined) {
-    const message = 'the pieces of a total_notional must be in quote currency: write max_slice_notional';
+    const message =
+      'with total_notional, the pieces must be sized in quote currency: write max_slice_notional';
     problems.push({ path: ['max_slice_quantity'], message });
   }
   if (problems.length > 0) return problems;

@@ -41,7 +41,7 @@ export const params = z.lazy(() =>
       .min(1)
       .max(60)
       .default(2)
-      .describe('Intents allowed in any minute; more pause the strategy'),
+      .describe('Maximum number of intents in any minute; a strategy that exceeds it is paused'),
     params: z.record(z.string(), z.unknown()).default({}).describe('Settings that the module reads'),
   }),
 );

@@ -37,14 +37,14 @@ export const legsField = () =>
       duration: durationText.describe('Time over which each trade is spread, ISO 8601'),
       jitter: jitterField({
         time: 'Largest shift of a slice within its interval, percent',
-        size: 'Largest change of a slice, percent; the total stays',
+        size: 'Largest change in the size of a slice, percent; the total does not change',
         seed: 'The same seed gives the same schedule',
         all: 'Randomizes times and sizes of slices',
       }),
     })
     .optional()
     .describe(
-      'Spreads each trade over time in slices, as twap does; before each slice, the trade is cut again to the remaining drift. Default: each trade at once',
+      'Spreads each trade over time in slices, as twap does; before each slice, the trade is cut again to the remaining drift. Default: each trade is one slice',
     );
 export type Legs = NonNullable<z.output<ReturnType<typeof legsField>>>;
 

@@ -45,18 +45,20 @@ const params = z.lazy(() =>
       .describe('Target share of portfolio value of each currency, in quotes; the shares sum to 1'),
     cash: currencySymbol
       .default('usd')
-      .describe('Currency that is bought and sold against, and that values the portfolio'),
+      .describe(
+        'Currency against which the others are bought and sold, and in which the portfolio is valued',
+      ),
     drift_type: z
       .enum(['absolute', 'relative'])
       .default('absolute')
-      .describe('absolute: weight minus target. relative: that, divided by the target'),
+      .describe('absolute: weight minus target. relative: weight minus target, divided by the target'),
     drift_threshold: fractionText.describe(
-      'Drift beyond which the portfolio is rebalanced, a fraction: 2 % is "0.02"',
+      'Drift beyond which the portfolio is rebalanced, as a fraction: "0.02" is 2 %',
     ),
     rebalance_to: z
       .enum(['target', 'band_edge'])
       .default('target')
-      .describe('target: back to the target weights. band_edge: only as far as the edge of the band'),
+      .describe('target: trades back to the target weights. band_edge: trades only to the edge of the band'),
     only_drifted: z.boolean().default(false).describe('Trade only the currencies outside their band'),
     cash_buffer: amountOf(
       'Cash kept outside the portfolio: it is neither valued nor spent. If the account holds less, assets are sold',
@@ -65,7 +67,7 @@ const params = z.lazy(() =>
       .record(currencySymbol, currencySymbol)
       .default({})
       .describe(
-        'Currencies that have no pair against cash, each with the currency it is traded against: sol: btc trades solbtc, and btc for cash. That currency must also be a target and have a pair against cash',
+        'Currencies that have no pair against cash, each with the currency that it is traded against. For example, sol: btc trades solbtc, and then btc against cash. The second currency must also be a target and have a pair against cash',
       ),
     min_trade_notional: amountOf('Trades below this are skipped; in cash').default({
       amount: '10',
@@ -77,25 +79,28 @@ const params = z.lazy(() =>
     valuation_tolerance: fractionText
       .default('0.1')
       .describe(
-        'Largest relative difference between the valuations of the desk and of the venue; beyond it nothing trades',
+        "Largest relative difference between the desk's and the venue's valuation; if the difference is larger, nothing trades",
       ),
     schedule: scheduleFields
       .optional()
       .describe('Check the portfolio at these times; give this or continuous'),
-    continuous: z.boolean().optional().describe('Check the portfolio at every price; give this or schedule'),
+    continuous: z
+      .boolean()
+      .optional()
+      .describe('true: check the portfolio at every new price; give this or schedule'),
     hours: hoursFields
       .optional()
       .describe('Closed times of a continuous rebalancing: calendar, blackouts, quiet hours, cut-off'),
     min_interval: durationText
       .default('PT1M')
       .describe(
-        'Minimum time between two decisions when continuous, ISO 8601; up to an hour while limits block all trades',
+        'Minimum time between two decisions when continuous, ISO 8601; rises to at most an hour while limits block all trades',
       ),
     legs: legsField(),
     leg_timeout: durationText
       .default('PT2M')
       .describe(
-        'Maximum time to try a trade of a rebalancing, ISO 8601; with legs, a slice is tried until the next slice',
+        'Maximum time to try a trade of a rebalancing, ISO 8601; with legs, a slice is tried until the next slice starts',
       ),
     start_time: timeText.optional().describe('Start, with its zone; default: when the strategy first runs'),
     end_time: timeText.optional().describe('End of decisions, with its zone'),
@@ -544,7 +549,10 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
     });
   }
   if (plan.hours !== undefined && plan.schedule !== undefined) {
-    problems.push({ path: ['hours'], message: 'hours apply to continuous: put closed times into schedule' });
+    problems.push({
+      path: ['hours'],
+      message: 'hours applies only to continuous: put closed times into schedule',
+    });
   }
   if (plan.end_time !== undefined && plan.duration !== undefined) {
     problems.push({ path: ['duration'], message: 'give either end_time or duration, not both: remove one' });

@@ -61,19 +61,19 @@ const params = z.lazy(() =>
       .min(1)
       .max(SLICES_MAX)
       .default(1)
-      .describe('Number of equal slices over the window, the first at the time of the schedule'),
+      .describe('Number of equal slices over the window, the first at the scheduled time'),
     catch_up: z
       .enum(['pace', 'skip'], { error: 'expected pace or skip' })
       .default('pace')
       .describe(
-        'Handling of the quantity of a slice that did not trade. pace: spread over the later slices of the occurrence, each at most 1.5 times its plan. skip: it is not traded',
+        'Handling of the quantity that a slice did not trade. pace: it is spread over the later slices of the occurrence, each at most 1.5 times its planned size. skip: it is not traded',
       ),
     ...tacticFields(),
     ...ladderFields(),
     jitter: jitterField({
       time: 'Largest shift of a slot within its interval, and largest increase of the wait between two quotes, percent',
-      size: 'Largest change of a slice, percent; the sum of the occurrence stays',
-      seed: 'The same seed gives the same slots; each occurrence has its own',
+      size: 'Largest change in the size of a slice, percent; the sum of the occurrence does not change',
+      seed: 'The same seed gives the same slots; each occurrence has its own slots',
       all: 'Randomizes slots and sizes so that others cannot infer the schedule',
     }),
     start_time: timeText

@@ -24,25 +24,27 @@ const params = z.lazy(() =>
       .min(1)
       .max(PAIRS_MAX)
       .describe(
-        'Pairs that close positions; the first possible one is used. A debt in the quote currency is closed by selling the base currency, a debt in the base currency by buying it',
+        'Pairs that close positions; the first suitable pair is used. A debt in the quote currency is closed by selling the base currency, and a debt in the base currency by buying it',
       ),
     before_grace_ends: durationText
       .optional()
       .describe(
-        'Time before the end of its grace period at which a position is closed, so that no interest is charged, ISO 8601',
+        'How long before the end of its grace period a position is closed, so that no interest is charged, ISO 8601',
       ),
     max_carry_bps: plainNumber
       .min(0)
       .max(10_000)
       .optional()
-      .describe('Interest on a position before which it is closed, basis points of the debt'),
+      .describe(
+        'Maximum interest on a position, basis points of the debt; the position is closed before a charge exceeds it',
+      ),
     lead_time: durationText
       .default('PT15M')
-      .describe('Time before the charge that would exceed max_carry_bps at which closing starts, ISO 8601'),
+      .describe('How long before the charge that would exceed max_carry_bps the closing starts, ISO 8601'),
     close_in_modes: z
       .array(z.enum(['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only']))
       .default([])
-      .describe('Risk modes of a pair in which positions in its currencies are closed at once'),
+      .describe("Risk modes of a pair in which positions in the pair's currencies are closed immediately"),
     buffer_bps: plainNumber
       .min(0)
       .max(1_000)
@@ -57,7 +59,7 @@ const params = z.lazy(() =>
     rates_timeout: durationText
       .default('PT10M')
       .describe(
-        'Time without a reported funding rate of its currency after which a position is closed, ISO 8601',
+        "Time without a reported funding rate for a position's currency after which the position is closed, ISO 8601",
       ),
   }),
 );
@@ -114,7 +116,7 @@ function checkPieces({ pairs, max_slice_notional: largest }: Params, world: Chec
   return pairs.flatMap((pair, n): readonly Problem[] => {
     const quote = world.currencies(pair)?.quote;
     if (quote !== undefined && quote !== largest.currency) {
-      const message = `max_slice_notional is in ${largest.currency}, ${pair} is quoted in ${quote}: use a separate document for it`;
+      const message = `max_slice_notional is in ${largest.currency}, but ${pair} is quoted in ${quote}: use a separate document for ${pair}`;
       return [{ path: ['pairs', n], message }];
     }
     const { notional } = world.minimum(pair);

@@ -52,7 +52,7 @@ const params = z.lazy(() =>
     pair: pairSymbol
       .optional()
       .describe(
-        'Pair of the two; default: the fiat currency or stablecoin of the two, usd first, is the quote currency',
+        'Pair of the two currencies; by default its quote currency is the fiat currency or stablecoin of the two, and usd takes precedence',
       ),
     keep: amountOf('Reserve that stays in the account, in from. Default: nothing').optional(),
     min_trade_notional: amountOf(
@@ -81,7 +81,7 @@ const params = z.lazy(() =>
       .max(1_000)
       .default(0)
       .describe(
-        'Fee that the venue adds to a purchase, basis points; the purchase is reduced so that keep stays whole',
+        'Fee that the venue adds to a purchase, basis points; the purchase is reduced so that the balance does not fall below keep',
       ),
     start_time: timeText
       .optional()
