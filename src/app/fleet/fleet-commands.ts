@@ -140,7 +140,10 @@ export async function fleetMove(
       throw new OperatorError('usage', `the store has no desk ${desk}: see tranche fleet list`);
     const target = daemons.find((one) => one.daemon === to && one.isAlive && !one.isDraining);
     if (target === undefined)
-      throw new OperatorError('usage', `daemon ${to} is not running, or is draining: see "tranche fleet list"`);
+      throw new OperatorError(
+        'usage',
+        `daemon ${to} is not running, or is draining: see "tranche fleet list"`,
+      );
     if (!isAtLeast(target.program, found.program))
       throw new OperatorError(
         'usage',
