@@ -19,7 +19,7 @@ export function backtestJournal(): Journal {
   const chain = new HashedOnDemand();
   let isClosed = false;
   const append = (bodies: readonly RecordBody[], at: Instant): readonly StoredRecord[] => {
-    if (isClosed) throw new OperatorError('storage', 'journal memory: is closed');
+    if (isClosed) throw new OperatorError('storage', 'the in-memory journal is closed');
     invariant(Number.isSafeInteger(at), () => `the time of a record must be whole milliseconds, got ${at}`);
     const [first] = bodies;
     if (bodies.length === 1 && first !== undefined) return [chain.add(first, at)];

@@ -177,7 +177,7 @@ describe('tranche data profile', () => {
   });
 
   it.each<readonly [Partial<DataProfileOptions>, string]>([
-    [{ parts: 48 }, 'bars.csv has bars of 60 minutes, longer than the 30 of a part'],
+    [{ parts: 48 }, 'bars.csv has bars of 60 minutes, longer than a part (30 minutes)'],
     [{ parts: 7 }, '--parts 7: expected a number that divides the 1440 minutes'],
     [{ parts: 0 }, '--parts 0'],
     [{ parts: 1 }, 'use a twap'],

@@ -84,7 +84,7 @@ describe('a start with a limit that is higher than at the start before', () => {
     const refused = next(raised, before, 'approved');
     expect(refused.seen.error).toBeInstanceOf(OperatorError);
     expect(String(refused.seen.error)).toMatch(
-      /not armed again: operate.four_eyes requires two people to agree/u,
+      /not re-armed: operate.four_eyes requires two people to agree/u,
     );
     expect(next(kept, before, 'approved').desk.control).toBe('active');
   });

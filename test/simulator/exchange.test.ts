@@ -412,7 +412,7 @@ describe('an exchange', () => {
       'currencies.doge: no pair leads to its value in USD',
     );
     expect(() => anExchange({ pairs: { ...still.pairs, ltcusd: {} } })).toThrow(
-      'pairs.ltcusd: needs start_price',
+      'pairs.ltcusd needs start_price',
     );
     expect(() => anExchange({ pairs: { ...still.pairs, foobar: { startPrice: '1' } } })).toThrow(
       'set its base and quote',

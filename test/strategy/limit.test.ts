@@ -335,7 +335,7 @@ describe('the check of a limit document', () => {
       {},
       'good_til: good_til must be later than start_time',
     ],
-    [{ interval: 'PT0.5S' }, {}, 'interval: the interval is at least a second: PT1S'],
+    [{ interval: 'PT0.5S' }, {}, 'interval: the interval must be at least one second (PT1S)'],
     [
       { max_slice_quantity: { amount: '0.00001', currency: 'btc' } },
       {},

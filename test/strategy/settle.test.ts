@@ -320,7 +320,7 @@ describe('the check of a settle document', () => {
       ': closing times are missing: give before_grace_ends, max_carry_bps or close_in_modes',
     ],
     [{ pairs: ['btcusd', 'btcusd'] }, 'pairs.1: btcusd is listed twice: remove one'],
-    [{ interval: 'PT0.1S' }, 'interval: the interval is at least a second: PT1S'],
+    [{ interval: 'PT0.1S' }, 'interval: the interval must be at least one second (PT1S)'],
     [
       { pairs: ['btcusd', 'btceur'], max_slice_notional: { amount: '10', currency: 'usd' } },
       'pairs.1: max_slice_notional is in usd, but btceur is quoted in eur: use a separate document for btceur',

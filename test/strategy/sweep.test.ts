@@ -381,7 +381,7 @@ describe('the check of a sweep document', () => {
       { ...SELL, start_time: '2026-12-01T09:00:00Z', end_time: '2026-12-01T08:00:00Z' },
       'end_time: end_time must be later than start_time',
     ],
-    [{ ...SELL, interval: 'PT0.2S' }, 'interval: the interval is at least a second: PT1S'],
+    [{ ...SELL, interval: 'PT0.2S' }, 'interval: the interval must be at least one second (PT1S)'],
   ])('says what is wrong and what to write instead: %j', (document, message) => {
     expect(messagesOf(document, { notional: money('5') })).toEqual([message]);
   });

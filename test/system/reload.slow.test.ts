@@ -62,7 +62,7 @@ describe('a daemon that reads its strategies again', () => {
     expect([compared.code, compared.stdout]).toEqual([0, expect.stringContaining("candidate btc-2")]);
     const attach = ['reload', '--config', 'desk.yaml', '--candidate', 'twin/candidate.json', '--by', 'ann'];
     const early = await desk.command(...attach);
-    expect([early.code, early.stderr]).toEqual([64, expect.stringContaining('would not start the text of btc-2')]);
+    expect([early.code, early.stderr]).toEqual([64, expect.stringContaining('compares another text of btc-2')]);
     write(desk, candidate);
     expect((await desk.command(...attach)).code).toBe(0);
     expect(await reloads(desk)).toMatchObject([

@@ -97,7 +97,10 @@ const BODY_MAX = 16_000;
 function journalOf({ file, store, desk }: CloseOptions): string | undefined {
   if (store === undefined && desk === undefined) return file;
   if (store === undefined || desk === undefined || file !== undefined)
-    throw new OperatorError('usage', '--store and --desk name the journal together: omit the argument');
+    throw new OperatorError(
+      'usage',
+      '--store and --desk together select the journal: omit the journal argument',
+    );
   return withDesk(store, desk);
 }
 

@@ -222,7 +222,7 @@ export function checkCurrencies({ controls }: RawConfig, document: YamlDocument)
   const [of, other] = [order?.currency ?? 'usd', day?.currency ?? 'usd'];
   if (of === other || (order === undefined && day === undefined)) return [];
   const key = day === undefined ? 'max_order_notional' : 'max_day_notional';
-  const message = `max_order_notional (${of}) and max_day_notional (${other}) must be in the same currency: write both`;
+  const message = `max_order_notional (${of}) and max_day_notional (${other}) must be in the same currency: write both in one currency`;
   return [document.problem(['controls', key, 'currency'], message)];
 }
 

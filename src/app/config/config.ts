@@ -78,7 +78,7 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
   const extra =
     second === undefined
       ? []
-      : [second.problem([], 'a config is one YAML document: remove --- and everything after it')];
+      : [second.problem([], 'the file must contain one YAML document: remove --- and everything after it')];
   const found = findStrategyFiles(document, dirname(path));
   const parsed = configSchema.safeParse(document.value);
   const wrong = [

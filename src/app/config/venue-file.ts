@@ -32,7 +32,7 @@ export function loadDocument<Schema extends z.ZodType>(
   const [document, second] = documents;
   if (second !== undefined) {
     throw unusable([
-      second.problem([], 'this file is one YAML document: remove --- and everything after it'),
+      second.problem([], 'the file must contain one YAML document: remove --- and everything after it'),
     ]);
   }
   if (document === undefined) {

@@ -93,7 +93,7 @@ export function writeDeskFiles(
 function within(folder: string, name: string): string {
   const path = join(folder, name);
   if (!isWithin(folder, path))
-    throw new OperatorError('data', `the store names a file outside of the desk: ${name}`);
+    throw new OperatorError('data', `the store names a file outside the desk's folder: ${name}`);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   return path;
 }

@@ -21,7 +21,7 @@ export async function fleetSignIn(
   if (url === undefined || token === undefined)
     throw new OperatorError(
       'unavailable',
-      `no daemon that serves pages has its files in ${place}: start it with tranche run --fleet URL --settings FILE, or name its folder with --folder`,
+      `no daemon that serves the dashboard keeps its files in ${place}: start it with tranche run --fleet URL --settings FILE, or name its folder with --folder`,
     );
   const own = { ...io, env: { ...io.env, TRANCHE_OPERATOR_TOKEN: token } };
   const { body } = await ask({ config: '', url }, own, { path: '/api/v1/sign-in/new-link', body: {} });

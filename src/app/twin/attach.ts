@@ -29,7 +29,7 @@ export function readCandidateReport(file: string): {
   } catch (cause) {
     throw new OperatorError(
       'usage',
-      `--candidate: ${file} is not a candidate.json of tranche twin --candidate`,
+      `--candidate: ${file} was not written by tranche twin --candidate`,
       cause,
     );
   }

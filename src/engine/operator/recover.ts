@@ -192,7 +192,7 @@ export function takeOver(
   if (rearm !== undefined && isHeld) {
     const command = { by: 'operator', why: rearm, withOpenDoubts };
     const fault = rearmFault(desk, command) ?? unapprovedFault(desk, command);
-    if (fault !== undefined) return throwError(() => new OperatorError('again', `not armed again: ${fault}`));
+    if (fault !== undefined) return throwError(() => new OperatorError('again', `not re-armed: ${fault}`));
     bodies.push(rearmRecord(desk, command));
     return desk.journal.append(bodies).pipe(
       tap(() => {

@@ -69,7 +69,7 @@ export function checkSchema(db: DatabaseSync, where: string): void {
   if (version > SCHEMA_VERSION || readMeta(db, 'schema_version') !== String(version)) {
     throw new OperatorError(
       'data',
-      `journal ${where} has layout ${version}, this version of tranche reads ${SCHEMA_VERSION}. Run the version that wrote it.`,
+      `journal ${where} has layout ${version}, but this version of tranche reads layout ${SCHEMA_VERSION}. Run the version that wrote it.`,
     );
   }
 }

@@ -98,7 +98,7 @@ function refuseDamagedLog(file: string): void {
   if (why === undefined) return;
   throw new OperatorError(
     'data',
-    `journal ${file} is damaged: ${why}, before records that were durable. Nothing was changed. Keep ${file} and ${file}-wal as ` +
+    `journal ${file} is damaged: ${why}. The damage precedes durable records. Nothing was changed. Keep ${file} and ${file}-wal as ` +
       'evidence and restore a backup; on start the desk compares the journal with the account at the venue.',
   );
 }

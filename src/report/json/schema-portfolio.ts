@@ -178,13 +178,13 @@ const course = z
     drawdown_at: time
       .optional()
       .describe(
-        'The point at which the index was farthest below its peak, to the step of the points; omitted if the index never fell',
+        'The point at which the index was farthest below its peak, accurate to one step; omitted if the index never fell',
       ),
     gap: gap.describe('Why `return` is not `target_return`, in money'),
     since_built: sinceBuilt
       .optional()
       .describe(
-        'From the first point at which every weight lies within its band; until then the portfolio is being bought. Omitted if no point does',
+        'From the first point at which every weight lies within its band; until then the portfolio is being bought. Omitted if there is no such point',
       ),
     drift_mean: fraction.describe('Mean of the largest drift of any currency over the points, nine digits'),
     drift_max: fraction.describe('Maximum of that drift, nine digits'),
@@ -235,9 +235,7 @@ export const portfolio = z
       ),
     at_costs: list(atCosts)
       .optional()
-      .describe(
-        'Value at the end if the same fills had cost nothing, their actual cost, and twice that cost',
-      ),
+      .describe('Value at the end if the same fills had cost nothing, what they did cost, and twice as much'),
     course: course
       .optional()
       .describe('Figures over time. Omitted without market history for every currency'),

@@ -103,7 +103,7 @@ const total = z.strictObject({
   at_costs: list(atCosts)
     .optional()
     .describe(
-      'Implementation shortfall if the same fills had cost nothing, their actual cost, and twice that cost: total + (times − 1)·(execution + fees)',
+      'Implementation shortfall if the same fills had cost nothing, what they did cost, and twice as much: total + (times − 1)·(execution + fees)',
     ),
 });
 

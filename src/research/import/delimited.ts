@@ -102,7 +102,8 @@ function* linesIn(name: string, bytes: Uint8Array): Generator<Lines> {
   let first = 1;
   for (let at = 0; at < end;) {
     const next = end - at <= CHUNK_BYTES ? end : lineEndBefore(source, at, at + CHUNK_BYTES);
-    if (next === undefined) throw new OperatorError('data', `${name}:${first}: a line of more than 1 MiB`);
+    if (next === undefined)
+      throw new OperatorError('data', `${name}:${first}: the line is longer than 1 MiB`);
     const chunk = source.toString('utf8', at, next);
     const text = `${chunk.includes('\r') ? chunk.replaceAll(/\r\n?/gu, '\n') : chunk}${next === end ? '\n' : ''}`;
     const empty = text.startsWith('\n') ? 0 : text.indexOf('\n\n') + 1;

@@ -56,7 +56,7 @@ export function checkBlock(blockMs: number, tapes: readonly Tape[], { from, unti
   if (blockMs % grid !== 0 || blockMs <= 0)
     throw new OperatorError('usage', `--block: expected whole bars: a multiple of ${grid / 1000} s`);
   if (blockMs > until - from)
-    throw new OperatorError('usage', '--block: it is longer than the window: choose a shorter one');
+    throw new OperatorError('usage', '--block is longer than the window: choose a shorter block');
 }
 
 interface Drawing {

@@ -133,7 +133,7 @@ function marketStart(
 
 function walkOf(pair: string, options: PairOptions, seed: string, startsAt: Instant): PriceSource {
   if (options.startPrice === undefined) {
-    throw new OperatorError('config', `pairs.${pair}: needs start_price, or a file of prices`);
+    throw new OperatorError('config', `pairs.${pair} needs start_price, or a file of prices`);
   }
   return randomWalk({
     seed: `${seed} ${pair}`,

@@ -57,7 +57,7 @@ describe.skipIf(missing !== undefined)(`closing the books of a desk in PostgreSQ
     const both = await accounting('close', url, '--store', url, '--desk', 'main', '--until', '2026-12-03');
     expect([both.code, both.err]).toEqual([
       64,
-      expect.stringContaining('--store and --desk name the journal together'),
+      expect.stringContaining('--store and --desk together select the journal'),
     ]);
   });
 });

@@ -235,7 +235,7 @@ describe.skipIf(missing !== undefined)(
       expect(shown({ text: await answer.text() }).items).toHaveLength(3);
       expect((await enter()).status).toBe(401);
       await expect(ran(async (io) => await fleetSignIn({ folder: '/nowhere' }, io))).rejects.toThrow(
-        /no daemon that serves pages has its files in \/nowhere/u,
+        /no daemon that serves the dashboard keeps its files in \/nowhere/u,
       );
     });
 

@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     const prepared = await sweep(cwd, ['prepare', '--store', owner(), '--grant', 'worker']);
     expect(prepared.out).toContain('layout 1; worker may submit sweeps');
     expect((await sweep(cwd, ['prepare', '--store', owner()])).code).toBe(0);
-    await expect(work(urlOf('stranger'))).rejects.toThrow('the role lacks a right');
+    await expect(work(urlOf('stranger'))).rejects.toThrow('the role lacks a privilege');
     const line = ['--vary', 'slices=1..6/1', '--walk-forward', '2'];
     expect((await sweep(cwd, [...line, '--out', 'local'])).code).toBe(0);
     void work(urlOf('worker')).catch(() => undefined);

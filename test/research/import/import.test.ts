@@ -266,7 +266,7 @@ describe('an import', () => {
           .slice(0, -2),
       ),
     ).toContain('x.csv:120001: 5 cells');
-    expect(await refusal(bars(bar(1), 'x'.repeat(3_000_000)))).toBe('x.csv:3: a line of more than 1 MiB');
+    expect(await refusal(bars(bar(1), 'x'.repeat(3_000_000)))).toBe('x.csv:3: the line is longer than 1 MiB');
   });
 
   it('refuses zeros that a power cut left, with their line, wherever they stand', async () => {

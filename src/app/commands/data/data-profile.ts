@@ -48,7 +48,7 @@ export async function dataProfile(
   if (read.barMs > partMsOf(division)) {
     throw new OperatorError(
       'usage',
-      `${file} has bars of ${read.barMs / 60_000} minutes, longer than the ${partMsOf(division) / 60_000} of a part: use fewer parts or shorter bars`,
+      `${file} has bars of ${read.barMs / 60_000} minutes, longer than a part (${partMsOf(division) / 60_000} minutes): use fewer parts or shorter bars`,
     );
   }
   const learnt = learnShares(read.volumes, read.seen, division);

@@ -107,7 +107,7 @@ async function attachedReport(options: ReloadOptions, file: string, io: CommandI
   if (!isPromoted(report, body['changes']))
     throw new OperatorError(
       'usage',
-      `--candidate: the desk would not start the text of ${report.strategy} that the report compares: replace its file with the candidate, or compare again`,
+      `--candidate: the report compares another text of ${report.strategy} than the desk would start: replace its file with the candidate, or compare again`,
     );
   return attachment(report, content);
 }

@@ -42,7 +42,7 @@ export async function shareTapes(
     if (bytes.byteLength > STORED_BYTES_MAX)
       throw new OperatorError(
         'usage',
-        `the tape of ${tape.pair} has ${Math.ceil(bytes.byteLength / 1e6)} MB, too large for the store: name a folder that all workers share with --tapes`,
+        `the tape of ${tape.pair} is ${Math.ceil(bytes.byteLength / 1e6)} MB, too large for the store: name a folder that all workers share with --tapes`,
       );
     const { rowCount } = await pool.query('SELECT FROM tranche_sweep.tape WHERE sha256 = $1', [sha256]);
     if (rowCount === 0)

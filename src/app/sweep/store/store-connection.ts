@@ -64,7 +64,7 @@ export function storeFault(shown: string, error: unknown): OperatorError {
   if (code === '42501')
     return new OperatorError(
       'config',
-      `--store ${shown}: the role lacks a right: ${message}. Run "tranche sweep prepare --store URL --grant ROLE" as the owner of the database`,
+      `--store ${shown}: the role lacks a privilege: ${message}. Run "tranche sweep prepare --store URL --grant ROLE" as the owner of the database`,
       error,
     );
   if (code === '3D000')

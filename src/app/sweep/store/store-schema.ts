@@ -83,7 +83,7 @@ function refuseNewer(layout: number, shown: string): void {
   if (layout > STEPS.length)
     throw new OperatorError(
       'data',
-      `--store ${shown} has layout ${layout}, this version of tranche reads ${STEPS.length}. Run the version that prepared it`,
+      `--store ${shown} has layout ${layout}, but this version of tranche reads layout ${STEPS.length}. Run the version that prepared it`,
     );
 }
 

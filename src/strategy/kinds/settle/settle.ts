@@ -107,7 +107,7 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
       message: 'closing times are missing: give before_grace_ends, max_carry_bps or close_in_modes',
     });
   if (parseDuration(plan.interval) < SECOND_MS)
-    problems.push({ path: ['interval'], message: 'the interval is at least a second: PT1S' });
+    problems.push({ path: ['interval'], message: 'the interval must be at least one second (PT1S)' });
   return [...problems, ...checkPieces(plan, world)];
 }
 

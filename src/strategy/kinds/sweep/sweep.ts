@@ -470,7 +470,7 @@ function checkTimes(plan: Params): readonly Problem[] {
   if (start !== undefined && end !== undefined && parseTime(end) <= parseTime(start))
     problems.push({ path: ['end_time'], message: 'end_time must be later than start_time' });
   if (parseDuration(plan.interval) < SECOND_MS)
-    problems.push({ path: ['interval'], message: 'the interval is at least a second: PT1S' });
+    problems.push({ path: ['interval'], message: 'the interval must be at least one second (PT1S)' });
   return problems;
 }
 
