@@ -49,7 +49,7 @@ describe('files of a desk in the store', () => {
     const files = { config: 'desk.yaml', texts: { 'desk.yaml': '', '../other/desk.yaml': 'desk: b' } };
     const stored = { version: 1, author: 'trader' };
     expect(() => writeDeskFiles(files, { folder: aFolder(), journal: 'x', address: 'here', stored })).toThrow(
-      /outside of the desk/u,
+      /outside the desk's folder/u,
     );
   });
 
