@@ -215,7 +215,7 @@ describe('tranche backtest --bootstrap', () => {
       const drawn = bootstrap?.resamples ?? 0;
       expect(drawn).toBeGreaterThanOrEqual(20);
       expect(bootstrap?.asked).toBe(10_000);
-      expect(ran.err).toContain(`stopped after ${drawn} of 10000 resamples: the intervals cover those`);
+      expect(ran.err).toContain(`stopped after ${drawn} of 10000 resamples: the intervals cover only those`);
       expect(bootstrap?.notes[0]).toContain(`stopped after ${drawn} of 10000 resamples`);
       const whole = reportIn(await tranche(cwd, '--bootstrap', String(drawn), '--level', '80', '--json'));
       const { asked: _, notes: [stopped, ...notes] = [], ...partial } = bootstrap ?? {};
