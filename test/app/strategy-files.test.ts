@@ -98,7 +98,9 @@ describe('the strategies of a running desk', () => {
       problems: expect.stringContaining('controls.pairs in the config does not list btcusd') as string,
     });
     controls('{ max_order_notional: { amount: "1", currency: eur } }');
-    expect(port.read()).toEqual({ problems: expect.stringContaining('must be in the same currency') as string });
+    expect(port.read()).toEqual({
+      problems: expect.stringContaining('must be in the same currency') as string,
+    });
   });
 
   it('are judged as validate judges them, under the limits that were read last', () => {
