@@ -1,5 +1,5 @@
 import { Client, Pool } from 'undici';
-import { Observable } from 'rxjs';
+import { Observable, defer } from 'rxjs';
 import { OperatorError, VenueError } from '../core/errors.ts';
 import type { Clock } from '../engine/ports.ts';
 import { Call } from './call.ts';
@@ -13,6 +13,7 @@ import { sanitize, secretsOf, withoutToken } from './sanitize.ts';
 import type { VenueToken } from './sanitize.ts';
 import { certainSkew } from './certain-skew.ts';
 import { preconnect } from './preconnect.ts';
+import { stayAwake } from './stay-awake.ts';
 import { atOnce, turnByTurn } from './turns.ts';
 import type { Turns } from './turns.ts';
 
@@ -49,8 +50,11 @@ export interface VenueHttp {
    * value means behind.
    */
   skewMs(): number | undefined;
-  /** Opens connections ahead of `at_once` exchanges, so that `wanted` connections are ready. */
-  warm(wanted: number): void;
+  /**
+   * Prepares for `at_once` exchanges. On subscription, opens connections so that `wanted` connections are ready. While
+   * subscribed, keeps the process awake; see `stay-awake.ts`. Never emits.
+   */
+  warm(wanted: number): Observable<never>;
   /** Sanitizes the venue's text for display, so that it is short, on one line, and without the token. */
   clean(text: string): string;
   /**
@@ -159,7 +163,11 @@ export function venueHttp(options: HttpOptions): VenueHttp {
     shut() {
       isShut = true;
     },
-    warm: (wanted) => spares.ready(wanted),
+    warm: (wanted) =>
+      defer(() => {
+        spares.ready(wanted);
+        return stayAwake(options.clock.scheduler);
+      }),
     clean,
     async close() {
       await Promise.all([pool.destroy(), spares.close()]);

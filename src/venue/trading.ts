@@ -1,4 +1,4 @@
-import { defer, EMPTY, map, merge, of, tap } from 'rxjs';
+import { defer, map, merge, of, take, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { z } from 'zod';
 import type { Pair } from '../core/pairs.ts';
@@ -61,12 +61,10 @@ export function tradingVenue(options: TradingOptions): VenuePort {
         .exchange({ method: 'POST', path: on.quote.path, body: quoteRequestBody(request), timeoutMs })
         .pipe(answered((reply) => reader.quote(reply)));
       if (request.clientId === undefined) return answer$;
-      // An order may follow each of these quotes, so a connection for it is opened while the venue computes the quote.
-      const warmed$ = defer(() => {
-        http.warm(quoting);
-        return EMPTY;
-      });
-      return merge(answer$, warmed$).pipe(
+      // An order may follow each of these quotes, so this process prepares for it while the venue computes the quote.
+      const warm$ = defer(() => http.warm(quoting));
+      return merge(answer$, warm$).pipe(
+        take(1),
         tap({ subscribe: () => (quoting += 1), finalize: () => (quoting -= 1) }),
       );
     },

@@ -1,3 +1,4 @@
+import { EMPTY } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { classifyOrder, classifyQuote } from '../../src/core/cycle/answer.ts';
 import { money, price, quantity, text } from '../../src/core/money.ts';
@@ -13,7 +14,7 @@ const reader = readerOf({
       throw new Error('nothing is sent');
     },
     skewMs: () => undefined,
-    warm: () => undefined,
+    warm: () => EMPTY,
     clean: (words) => words.slice(0, 200),
     shut: () => undefined,
     close: async () => await Promise.resolve(),

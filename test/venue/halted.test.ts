@@ -3,7 +3,7 @@ import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import type { Exchange, VenueHttp } from '../../src/venue/http.ts';
-import { answering, client, http } from './servers.ts';
+import { answering, client, http, warm } from './servers.ts';
 
 const order: Exchange = { method: 'POST', path: '/v1/orders/buy', body: '{"a":1}', timeoutMs: 5_000 };
 const read: Exchange = { method: 'GET', path: '/v1/currency', timeoutMs: 5_000 };
@@ -41,7 +41,7 @@ describe('the order route', () => {
   it('stays shut permanently once it is, also on connections that are open and ready', async () => {
     const server = await answering(http('200 OK', '{}'));
     const venue = client(server.url);
-    venue.warm(2);
+    warm(venue, 2);
     while (server.connections() < 2) await sleep(5);
     venue.shut();
     expect(await outcomeOf(venue, { ...order, lane: 'at_once' })).toMatchObject(NEVER_SENT);

@@ -10,7 +10,7 @@ import type { Reply } from '../../src/venue/call.ts';
 import type { Exchange, VenueHttp } from '../../src/venue/http.ts';
 import { venueHttp } from '../../src/venue/http.ts';
 import { leaksOf } from '../custody/leaks.ts';
-import { answering, client, http, httpServer, rawServer, systemClock, TOKEN } from './servers.ts';
+import { answering, client, http, httpServer, rawServer, systemClock, TOKEN, warm } from './servers.ts';
 
 const read: Exchange = { method: 'GET', path: '/v1/currency', timeoutMs: 5_000 };
 const order: Exchange = {
@@ -386,7 +386,7 @@ describe('a warmed connection', () => {
   it('carries the first byte in the tick of subscribe', async () => {
     const { url, byte } = await venueInThread();
     const venue = client(url);
-    venue.warm(1);
+    warm(venue, 1);
     await expect.poll(() => Atomics.load(byte, 1)).toBe(1);
     await sleep(100);
     const replies: Reply[] = [];
@@ -407,7 +407,7 @@ describe('a warmed connection', () => {
   it('is good for one exchange', async () => {
     const server = await rawServer((socket) => socket.on('data', () => socket.write(http('200 OK', '[]'))));
     const venue = client(server.url);
-    venue.warm(1);
+    warm(venue, 1);
     await expect.poll(() => server.connections()).toBe(1);
     await sleep(50);
     await get(venue, order);
@@ -428,7 +428,7 @@ describe('a warmed connection', () => {
       else setTimeout(spoil, 20, socket);
     });
     const venue = client(server.url);
-    venue.warm(1);
+    warm(venue, 1);
     await expect.poll(() => server.connections()).toBe(1);
     await sleep(100);
     expect((await get(venue, order)).body).toBe('[]');
@@ -438,10 +438,10 @@ describe('a warmed connection', () => {
   it('is opened as often as asked, up to four', async () => {
     const server = await rawServer(() => undefined);
     const venue = client(server.url);
-    venue.warm(2);
-    venue.warm(2);
+    warm(venue, 2);
+    warm(venue, 2);
     await expect.poll(() => server.connections()).toBe(2);
-    venue.warm(100);
+    warm(venue, 100);
     await expect.poll(() => server.connections()).toBe(4);
     await sleep(50);
     expect([server.connections(), server.received()]).toEqual([4, '']);

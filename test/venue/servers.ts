@@ -94,3 +94,11 @@ export function client(baseUrl: string, more: Partial<HttpOptions> = {}): VenueH
   onTestFinished(async () => await made.close());
   return made;
 }
+
+/** Keeps `wanted` connections ready for the rest of the test. */
+export function warm(venue: VenueHttp, wanted: number): void {
+  const warmed = venue.warm(wanted).subscribe();
+  onTestFinished(() => {
+    warmed.unsubscribe();
+  });
+}

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EMPTY, firstValueFrom, lastValueFrom, toArray } from 'rxjs';
+import { EMPTY, NEVER, firstValueFrom, lastValueFrom, tap, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { money, quantity, text } from '../../src/core/money.ts';
 import { instant } from '../../src/core/time.ts';
@@ -65,6 +65,20 @@ describe('a quote', () => {
     ]);
     expect(rest).toMatchObject({ quoteId: 'q-1', pair: 'btcusd', side: 'buy', lifeMs: 10_000 });
     expect(extras).toEqual([]);
+  });
+
+  it('keeps the process awake until it is answered, if an order may follow', async () => {
+    const server = await answering(http('201 Created', quoteText));
+    const real = client(server.url);
+    const awake: string[] = [];
+    const warm$ = NEVER.pipe(
+      tap({ subscribe: () => awake.push('awake'), finalize: () => awake.push('asleep') }),
+    );
+    const trading = venue(server.url, { http: { ...real, warm: () => warm$ } });
+    await lastValueFrom(toObservable(trading.quote({ ...buy, clientId: 'tr-abcd' })));
+    expect(awake).toEqual(['awake', 'asleep']);
+    await lastValueFrom(toObservable(trading.quote(buy)));
+    expect(awake).toHaveLength(2);
   });
 
   it('can be asked for by amount, and without an id', async () => {

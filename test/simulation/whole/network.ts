@@ -1,3 +1,4 @@
+import { EMPTY } from 'rxjs';
 import { Buffer } from 'node:buffer';
 import type { Answer } from '../../../src/simulator/http/deliver.ts';
 import type { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
@@ -113,7 +114,7 @@ export class Network {
       shut() {
         isShut = true;
       },
-      warm: () => undefined,
+      warm: () => EMPTY,
       clean,
       close: async () => await Promise.resolve(),
     };
