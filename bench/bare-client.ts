@@ -2,6 +2,8 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { asyncScheduler } from 'rxjs';
+import { stayAwake } from '../src/venue/stay-awake.ts';
 
 const AGENT = 'host: venue\r\nauthorization: Bearer bench\r\ncontent-type: application/json';
 const post = (path: string, body: string): string =>
@@ -50,7 +52,10 @@ export async function bareCycles(
   for (let i = 0; i < cycles; i++) {
     const id = `${name}-${i}`;
     const wanted = `{"pair":"btcusd","side":"buy","quantity":0.01,"client_quote_id":"${id}"}`;
+    // As Tranche does; see `src/venue/stay-awake.ts`.
+    const awake = stayAwake(asyncScheduler).subscribe();
     const quote = await exchange(quotes, post('/v1/quote', wanted));
+    awake.unsubscribe();
     const quoteId = /"quote_id":"(?<id>[^"]+)"/u.exec(quote)?.groups?.['id'] ?? '';
     if (beforeOrder !== undefined) await beforeOrder(i);
     const order = `{"currency_pair":"btcusd","quote_id":"${quoteId}","quantity":0.01,"client_order_id":"${id}"}`;

@@ -1,17 +1,20 @@
 /**
- * Measures the gain from a second worker: a sweep of 2,000 settings of a TWAP of 240 slices over a day of minutes, through a real PostgreSQL, with one
+ * Measures the gain from a second worker: a sweep of 2,000 settings of a TWAP of 480 slices over a day of minutes, through a real PostgreSQL, with one
  * worker of one thread, then with two, then with two of which one is killed in the middle, then on threads of this process. Each sweep has
- * its own seed, so that the store knows no result, except for the last two, whose files must be equal byte for byte. It compares wall time,
- * and wall time minus the time in which the thread of a worker could have run but the system ran other work (Linux): other load on the
- * machine distorts the first ratio. Exit code 1 when the second ratio is below the target, or the files differ.
+ * its own seed, so that the store knows no result, except for the last two, whose files must be equal byte for byte.
+ *
+ * Each worker stands for a machine, so it gets one core of its own (Linux, `taskset`). Otherwise the one worker would use the core of the
+ * other for V8's own threads, which collect garbage and compile: two threads of one process, the last figure, show that bound. The server
+ * and the command that waits for the workers use what the workers leave. Exit code 1 when the ratio of wall times is below the target, or
+ * the files differ.
  *
  * Run: `npm run bench:sweep-workers -- [--settings N] [--slices N] [--target RATIO]`
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +28,7 @@ const { values } = parseArgs({
   options: {
     settings: { type: 'string', default: '2000' },
     target: { type: 'string', default: '1.8' },
-    slices: { type: 'string', default: '240' },
+    slices: { type: 'string', default: '480' },
   },
 });
 const settings = Number(values.settings);
@@ -55,11 +58,12 @@ const cwd = mkdtempSync(join(tmpdir(), 'tranche-bench-workers-'));
 const server = await startPostgres();
 const url = `postgres://tranche@localhost/postgres?host=${encodeURIComponent(server.home)}`;
 const workers: ChildProcess[] = [];
+const isPinned = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
 
-async function aWorker(): Promise<ChildProcess> {
-  const worker = spawn(process.execPath, [PROGRAM, 'worker', '--store', url, '--threads', '1'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+async function aWorker(core: number): Promise<ChildProcess> {
+  const line = [process.execPath, PROGRAM, 'worker', '--store', url, '--threads', '1'];
+  const [program = '', ...rest] = isPinned ? ['taskset', '-c', String(core), ...line] : line;
+  const worker = spawn(program, rest, { stdio: ['ignore', 'ignore', 'pipe'] });
   workers.push(worker);
   await once(worker.stderr, 'data');
   return worker;
@@ -72,20 +76,6 @@ async function endWorkers(): Promise<void> {
     await once(worker, 'exit');
   }
 }
-
-/**
- * Returns the times of the busiest thread of a process: seconds that it ran, and seconds that it could have run while the system
- * ran other work (Linux; else 0).
- */
-function timesOf({ pid }: ChildProcess): { readonly ran: number; readonly waited: number } {
-  const folder = `/proc/${pid}/task`;
-  if (!existsSync(folder)) return { ran: 0, waited: 0 };
-  const threads = readdirSync(folder).map((thread) => {
-    const [ran = 0, waited = 0] = readFileSync(join(folder, thread, 'schedstat'), 'utf8').split(' ').map(Number);
-    return { ran: ran / 1e9, waited: waited / 1e9 };
-  });
-  return threads.reduce((most, one) => (one.ran > most.ran ? one : most));
-} // prettier-ignore
 
 async function tranche(line: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, [PROGRAM, ...line], { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -103,29 +93,17 @@ async function sweep(seed: string, out: string, more: readonly string[]): Promis
   return (performance.now() - began) / 1_000;
 } // prettier-ignore
 
-interface Measured {
-  readonly wall: number;
-  /** Wall time minus the time for which the worker that waited least waited for a core. */
-  readonly unhindered: number;
-  readonly ran: readonly number[];
-}
-
-/** Runs a sweep on workers that are already running. */
-async function shared(seed: string, count: number): Promise<Measured> {
-  await Promise.all(Array.from({ length: count }, aWorker));
+/** Runs a sweep on workers that are already running. @returns seconds */
+async function shared(seed: string, count: number): Promise<number> {
+  await Promise.all(Array.from({ length: count }, async (_, core) => await aWorker(core)));
   const wall = await sweep(seed, `shared-${seed}`, ['--store', url]);
-  const times = workers.map(timesOf);
   await endWorkers();
-  return {
-    wall,
-    unhindered: wall - Math.min(...times.map(({ waited }) => waited)),
-    ran: times.map(({ ran }) => ran),
-  };
+  return wall;
 }
 
 /** Kills the first of two workers when half of the sweep is done. @returns seconds */
 async function killed(seed: string): Promise<number> {
-  const [victim] = await Promise.all([aWorker(), aWorker()]);
+  const [victim] = await Promise.all([aWorker(0), aWorker(1)]);
   const admin = new pg.Client(url);
   await admin.connect();
   const count = async (): Promise<number> =>
@@ -148,18 +126,14 @@ try {
   writeFileSync(join(cwd, 'desk.yaml'), STRATEGY);
   writeFileSync(join(cwd, 'btc.csv'), bars());
   await tranche(['sweep', 'prepare', '--store', url]);
-  const text = ({ wall, unhindered, ran }: Measured): string =>
-    `${wall.toFixed(1)} s; ${unhindered.toFixed(1)} s without waiting for a core; threads ran ${ran.map((x) => x.toFixed(1)).join(' + ')} s`;
+  console.log(isPinned ? 'each worker has one core' : 'the workers share all cores: no taskset, or one core');
   const one = await shared('1', 1);
-  console.log(`${settings} settings, one worker: ${text(one)}`);
+  console.log(`${settings} settings, one worker: ${one.toFixed(1)} s`);
   const two = await shared('2', 2);
-  console.log(`two workers: ${text(two)}`);
-  const ratio = one.unhindered / two.unhindered;
-  console.log(
-    `ratio ${(one.wall / two.wall).toFixed(2)}, without waiting for a core ${ratio.toFixed(2)} (target ${values.target})`,
-  );
+  const ratio = one / two;
+  console.log(`two workers: ${two.toFixed(1)} s; ratio ${ratio.toFixed(2)} (target ${values.target})`);
   console.log(`two workers, one killed in the middle: ${(await killed('3')).toFixed(1)} s`);
-  console.log(`this process: ${(await sweep('3', 'local', ['--workers', '2'])).toFixed(1)} s`);
+  console.log(`two threads of one process: ${(await sweep('3', 'local', ['--workers', '2'])).toFixed(1)} s`);
   const isSame = ['results.json', 'results.csv', 'results.html'].every((file) =>
     readFileSync(join(cwd, 'shared-3', file)).equals(readFileSync(join(cwd, 'local', file))),
   );

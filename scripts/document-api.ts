@@ -53,7 +53,7 @@ export function routesTable(): string {
       return `| \`${method} ${path}\` | ${role} | ${summary} | ${sends} | ${gets} |`;
     },
   );
-  return ['| route | role | what it does | parameters or body | answer |', '| --- | --- | --- | --- | --- |', ...rows].join('\n'); // prettier-ignore
+  return ['| route | role | what it does | parameters or body | response |', '| --- | --- | --- | --- | --- |', ...rows].join('\n'); // prettier-ignore
 }
 
 /** Returns `page` with the table between its marks. */

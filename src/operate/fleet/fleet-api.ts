@@ -76,7 +76,7 @@ export function addFleetApi(
     const hidden = (await fleet.desks()).find(({ name }) => fleet.roleOn(caller, name) === undefined);
     if (hidden !== undefined) {
       fleet.refused({ path: '/api/v1/fleet/limits', by: caller.name, role: undefined, needed: 'viewer' });
-      throw new Refusal(403, `the limits of the firm show figures of all desks: ${caller.name} needs the role viewer on every desk`);
+      throw new Refusal(403, `firm limits show figures of all desks: ${caller.name} needs the role viewer on every desk`);
     }
     return await reply.send({ items: await fleet.limits() });
   });

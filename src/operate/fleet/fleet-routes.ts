@@ -11,7 +11,7 @@ export const fleetRoutes = {
     method: 'GET',
     role: 'viewer',
     summary:
-      'On a fleet daemon: the limits of the firm, their use, and who set them. Needs a role on every desk, because the figures cover all desks',
+      'On a fleet daemon: the firm limits, their use, and who set them. Needs a role on every desk, because the figures cover all desks',
     answer: z.strictObject({ items: z.array(firmLimit) }),
   },
   '/api/v1/fleet/command': {

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { chunkSize } from '../../../src/app/sweep/store/run-through-store.ts';
+import { inChunks } from '../../../src/app/sweep/store/run-through-store.ts';
 import { serveSweeps } from '../../../src/app/sweep/store/sweep-service.ts';
 import { noPostgres, startPostgres } from '../../journal/postgres-server.ts';
 import type { PostgresServer } from '../../journal/postgres-server.ts';
@@ -11,8 +11,14 @@ import { sweep, sweepFolder } from '../support/sweep.ts';
 const missing = noPostgres();
 const because = missing === undefined ? '' : ` (skipped: ${missing})`;
 
-it('cuts a sweep into chunks that are short for few runs and bounded for many', () => {
-  expect([1, 80, 81, 2_000, 100_000].map(chunkSize)).toEqual([1, 1, 2, 25, 25]);
+it('cuts a sweep into bounded chunks that become smaller towards the end, and keeps the order', () => {
+  const runs = Array.from({ length: 2_000 }, (_, i) => i);
+  const chunks = inChunks(runs);
+  expect(chunks.flat()).toEqual(runs);
+  const sizes = chunks.map(({ length }) => length);
+  expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
+  expect([sizes[0], sizes.at(-1), sizes.length]).toEqual([25, 1, 135]);
+  expect([0, 1, 18].map((count) => inChunks(runs.slice(0, count)).length)).toEqual([0, 1, 18]);
 });
 
 describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, () => {

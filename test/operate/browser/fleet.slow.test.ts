@@ -118,7 +118,7 @@ describe.skipIf(noBrowser !== undefined)(`a fleet on the screen ${noBrowser ?? '
         /^http:\/\/127\.0\.0\.1:\d+$/u,
       );
       expect(await live.getByText(/^live: 2 desks, 2 ready/u).count()).toBe(1);
-      const firm = page.getByRole('region', { name: 'Limits of the firm' });
+      const firm = page.getByRole('region', { name: 'Firm limits' });
       await firm.getByText('The firm has no limits.').waitFor();
       await fleet.command(
         'limits',

@@ -33,17 +33,23 @@ export interface StoreRun {
   readonly say: (line: string) => void;
 }
 
-/**
- * Number of chunks of a sweep: enough that many workers finish together, and few enough that a chunk runs longer than
- * it takes to queue.
- */
-const CHUNKS = 80;
+/** Largest part of the remaining runs in one chunk: 1 / SHARES. */
+const SHARES = 20;
 const RUNS_MAX = 25;
 const POLL_MS = 250;
 /** Longest server outage before the command fails; the results remain stored. */
 const AWAY_MS = 60_000;
 
-export const chunkSize = (runs: number): number => Math.min(RUNS_MAX, Math.max(1, Math.ceil(runs / CHUNKS)));
+/**
+ * Divides runs into chunks that become smaller towards the end (guided self-scheduling): large chunks are queued and
+ * taken less often, and with small ones at the end all workers finish at about the same time.
+ */
+export function inChunks<T>(runs: readonly T[]): readonly (readonly T[])[] {
+  const chunks: (readonly T[])[] = [];
+  for (let at = 0; at < runs.length; at += chunks.at(-1)?.length ?? 0)
+    chunks.push(runs.slice(at, at + Math.min(RUNS_MAX, Math.ceil((runs.length - at) / SHARES))));
+  return chunks;
+}
 
 /**
  * Makes workers run the jobs for which the store has no outcome. If `stop` aborts, cancels the sweep.
@@ -86,10 +92,7 @@ function report(outcomes: ReadonlyMap<string, SweepOutcome>, wanted: Wanted, don
 async function submit(store: StoreConnection, wanted: Wanted, options: StoreRun): Promise<void> {
   const { runs, base, tapes, tapesFolder, say, stop } = options;
   const rest = [...wanted.values()].flatMap(([index]) => runs[index ?? 0] ?? []);
-  const size = chunkSize(rest.length);
-  const chunks = Array.from({ length: Math.ceil(rest.length / size) }, (_, i) =>
-    rest.slice(i * size, (i + 1) * size),
-  );
+  const chunks = inChunks(rest);
   const id = randomUUID();
   await createSweep(store, { id, base, tapes: await shareTapes(store, tapes, tapesFolder), chunks });
   const queue = await openQueue(store.connectionString, { isWorker: false, failed: () => undefined });

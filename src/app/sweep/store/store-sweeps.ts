@@ -42,15 +42,16 @@ export async function knownOutcomes(
   return known;
 } // prettier-ignore
 
-export async function keepOutcome(
+/** Stores outcomes by key. An outcome that is already in the store stays. */
+export async function keepOutcomes(
   { pool }: StoreConnection,
-  key: string,
-  outcome: SweepOutcome,
+  outcomes: ReadonlyMap<string, SweepOutcome>,
 ): Promise<void> {
-  await pool.query('INSERT INTO tranche_sweep.result (key, outcome) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
-    key,
-    JSON.stringify(outcome),
-  ]);
+  if (outcomes.size === 0) return;
+  await pool.query(
+    'INSERT INTO tranche_sweep.result (key, outcome) SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING',
+    [[...outcomes.keys()], [...outcomes.values()].map((outcome) => JSON.stringify(outcome))],
+  );
 }
 
 /** Stores a sweep and all its chunks. Call it before the first chunk is queued. */

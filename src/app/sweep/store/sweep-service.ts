@@ -3,6 +3,7 @@ import { OperatorError } from '../../../core/errors.ts';
 import { indexPrices } from '../../../research/tape/index.ts';
 import { version } from '../../version.ts';
 import { sharedIndex, sharedTape } from '../sweep-pool.ts';
+import type { SweepOutcome } from '../sweep-run.ts';
 import { SettingThread } from './setting-thread.ts';
 import type { SweepBasis } from './setting-thread.ts';
 import { loadTapes } from './shared-tapes.ts';
@@ -14,7 +15,7 @@ import {
   endChunk,
   failChunk,
   foreignSweep,
-  keepOutcome,
+  keepOutcomes,
   knownOutcomes,
   readSweep,
   returnChunk,
@@ -34,6 +35,8 @@ export interface ServiceOptions {
 
 const IDLE_MS = 300;
 const AGAIN_MS = 1_000;
+/** A worker that dies loses the outcomes of this time. */
+const SAVE_MS = 1_000;
 
 /**
  * Runs chunks of any sweep of this version until `stop` aborts. Waits while the server is unreachable.
@@ -192,22 +195,29 @@ class Slot {
       this.#store,
       runs.map(({ key }) => key),
     );
-    const writes: Promise<void>[] = [];
+    const unsaved = new Map<string, SweepOutcome>();
+    let savedAt = performance.now();
+    const save = async (): Promise<void> => {
+      const outcomes = new Map(unsaved);
+      unsaved.clear();
+      savedAt = performance.now();
+      await keepOutcomes(this.#store, outcomes);
+    };
     for (const { key, job } of runs) {
       if (known.has(key)) continue;
       if (ended.aborted) break;
       const thread = await this.#threadOf(sweep);
       try {
-        const write = keepOutcome(this.#store, key, await thread.run(job, ended));
-        write.catch(() => undefined); // awaited below
-        writes.push(write);
+        unsaved.set(key, await thread.run(job, ended));
       } catch (error) {
         await this.#dropThread();
         if (ended.aborted) break;
+        await save();
         throw new ThreadDied(error);
       }
+      if (performance.now() - savedAt >= SAVE_MS) await save();
     }
-    await Promise.all(writes);
+    await save();
     if (ended.aborted) return false;
     await endChunk(this.#store, sweep, number);
     return true;

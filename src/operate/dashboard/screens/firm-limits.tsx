@@ -10,10 +10,10 @@ import { Rows } from '../parts/rows.tsx';
 export function FirmLimits(): JSX.Element {
   const read = useRead<Page<FirmLimit>>('fleet/limits', {}, { everyMs: 5_000 });
   return (
-    <Panel title="Limits of the firm">
+    <Panel title="Firm limits">
       <Problem of={read.problem} />
       <Rows<FirmLimit>
-        label="Limits of the firm"
+        label="Firm limits"
         rows={read.data.value?.items ?? []}
         keyOf={({ mode, limit, scope }) => `${mode} ${limit} ${scope}`}
         empty={read.data.value === undefined ? 'Reading…' : 'The firm has no limits.'}
