@@ -673,7 +673,7 @@ describe('tranche accounting close', () => {
     expect(await close(...line)).toEqual({
       code: 75,
       out: '',
-      err: 'refused: the books are closed until 2026-01-01T00:00:00.000Z already: give a later end\n',
+      err: 'refused: the books are closed up to 2026-01-01T00:00:00.000Z already: give a later end\n',
     });
   });
 });

@@ -40,7 +40,7 @@ describe('closing the books of a desk that runs', () => {
     const until = after(START, 30_000);
     expect(close(bench, closing())).toEqual({
       isDone: true,
-      says: 'the books are closed until 2026-01-05T00:00:00.000Z',
+      says: 'the books are closed up to 2026-01-05T00:00:00.000Z',
     });
     for (const [record, says] of [
       [closing(), 'already: give a later end'],

@@ -30,7 +30,7 @@ export class MarbleClock implements Clock {
     this.#virtual = virtual;
   }
 
-  /** From now on time is that of the marbles. Timers of the preparation never fire. */
+  /** Switches the clock to marble time. Timers set before this never fire. */
   draw(scheduler: TestScheduler): void {
     this.#marbles = scheduler;
   }

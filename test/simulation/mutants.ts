@@ -4,12 +4,12 @@ import type { Mutant as WholeMutant } from './whole/mutants.ts';
 
 /**
  * Rules of the real source, each with a patch that breaks it. A patch is laid over the source when it is loaded
- * (`mutate.ts`), so that the product itself has no switches. Every broken rule must be seen by a simulation: a mutant that
- * lives is a judge that sleeps.
+ * (`mutate.ts`), so that the product itself has no switches. A simulation must detect every broken rule: a surviving mutant
+ * means that no simulation checks its rule.
  */
 export interface Mutant {
   readonly name: string;
-  /** The rule, as it reads when it holds. */
+  /** The rule that the patches break. */
   readonly rule: string;
   readonly killedBy: 'A' | 'B' | 'C' | 'D';
   readonly patches: readonly Patch[];

@@ -85,7 +85,7 @@ export async function closeBooks(options: CloseOptions, io: CommandIo): Promise<
       return REFUSED;
     }
   }
-  tell(io, options.json, record, [`the books are closed until ${isoOf(until)}`, ...facts]);
+  tell(io, options.json, record, [`the books are closed up to ${isoOf(until)}`, ...facts]);
   return 0;
 }
 

@@ -94,7 +94,7 @@ export async function sendAndWait(
   }
   const id = await commands.send(command);
   if (id === undefined)
-    throw new OperatorError('unavailable', `nobody has run desk ${desk} yet: there is no owner to command`);
+    throw new OperatorError('unavailable', `desk ${desk} has never run: no owner can receive the command`);
   say?.(`command ${id} waits for the owner of desk ${desk}`);
   const begun = await ended(commands, id, waitMs);
   if (begun !== undefined) return begun;

@@ -62,7 +62,7 @@ export function openSweep(folder: string, inputs: SweepInputs): SweepStore {
   const file = join(folder, SETTINGS_FILE);
   const lock = locked(folder, file);
   if (lock === undefined)
-    throw new OperatorError('again', `${folder}: another process runs a sweep into this folder`);
+    throw new OperatorError('again', `${folder}: another sweep is writing to this folder`);
   try {
     refuseOthers(join(folder, INPUTS_FILE), inputs);
     createPrivate(file);

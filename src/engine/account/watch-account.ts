@@ -444,7 +444,7 @@ function adopt(desk: AccountWatchContext, read: WholeAccount): Observable<never>
   return desk.journal.append(bodies).pipe(mergeMap(() => EMPTY));
 }
 
-/** Waits longer than the booking margin, and also for one more read. */
+/** A pause for the booking margin and one more read of the account. */
 const untilBooked = ({ ports, policy }: AccountWatchContext, why: string): RecordBody => ({
   kind: 'control',
   state: 'paused',

@@ -24,7 +24,7 @@ export const closeBooks = (desk: CloseBooksContext): Observable<unknown> =>
       }
       return desk.journal.append([record]).pipe(
         tap(() => {
-          command.answer({ isDone: true, says: `the books are closed until ${isoOf(record.until)}` });
+          command.answer({ isDone: true, says: `the books are closed up to ${isoOf(record.until)}` });
         }),
       );
     }),
@@ -41,8 +41,8 @@ export function closingFault(
   if (until > now)
     return `the period ends at ${isoOf(until)}, which is in the future: close it once it is over`;
   if (closedUntil !== undefined && until <= closedUntil)
-    return `the books are closed until ${isoOf(closedUntil)} already: give a later end`;
+    return `the books are closed up to ${isoOf(closedUntil)} already: give a later end`;
   if (from !== closedUntil)
-    return `the books are closed until ${closedUntil === undefined ? 'no time yet' : isoOf(closedUntil)}, and this period does not begin there: another period was closed in the meantime`;
+    return `the books are closed up to ${closedUntil === undefined ? 'no time yet' : isoOf(closedUntil)}, and this period does not begin there: another period was closed in the meantime`;
   return undefined;
 }

@@ -241,7 +241,7 @@ export function actionOf({ seq, at, body }: StoredRecord): Action | undefined {
         ? action(`settings differ from those of the previous start: ${changesText(body.changes)}`)
         : undefined;
     case 'closing':
-      return action(`books closed until ${isoOf(body.until)}`);
+      return action(`books closed up to ${isoOf(body.until)}`);
     case 'resolved':
       return action(
         `order ${body.client_order_id} resolved as ${body.verdict === 'filled' ? 'traded' : 'not traded'}`,

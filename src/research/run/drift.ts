@@ -28,7 +28,7 @@ export interface DriftQuestion {
 export interface Looked {
   blocks: number;
   rows: number;
-  /** Number of rows for which the decimals had to decide. */
+  /** Number of rows that needed exact decimals. */
   doubts: number;
 }
 

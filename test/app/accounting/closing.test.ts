@@ -49,7 +49,7 @@ describe('closing a period', () => {
     const desk = aDesk();
     const { code, out, err } = await closed(desk, '--why', 'the day is over');
     expect([code, err]).toEqual([0, '']);
-    expect(out).toContain('the books are closed until 2026-12-02T00:00:00.000Z');
+    expect(out).toContain('the books are closed up to 2026-12-02T00:00:00.000Z');
     expect(await desk.runAt(DECEMBER_3, 'close', '--until', '2026-12-03')).toMatchObject({ code: 0 });
     const [first, second] = closings(desk);
     expect(first).toMatchObject({
@@ -100,7 +100,7 @@ describe('closing a period', () => {
     await closed(desk);
     for (const until of [END, '2026-12-01T12:00:00Z']) {
       const again = await desk.runAt(DECEMBER_3, 'close', '--until', until);
-      expect([again.code, again.err]).toEqual([64, expect.stringContaining('the books are closed until 2026-12-02T00:00:00.000Z already: give a later end')]); // prettier-ignore
+      expect([again.code, again.err]).toEqual([64, expect.stringContaining('the books are closed up to 2026-12-02T00:00:00.000Z already: give a later end')]); // prettier-ignore
     }
     expect(closings(desk)).toHaveLength(1);
   });

@@ -146,9 +146,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     it('for a desk that nobody has ever run are refused, save a halt', async () => {
-      await expect(sendAndWait(commands, { desk: 'nobody', ...pause })).rejects.toThrow(
-        /nobody has run desk/u,
-      );
+      await expect(sendAndWait(commands, { desk: 'nobody', ...pause })).rejects.toThrow(/has never run/u);
       const { status, body } = await sendAndWait(commands, { desk: 'nobody', ...halt }, { waitMs: 200 });
       expect(status).toBe(409);
       expect(body['says']).toMatch(/nobody owns the desk. The halt stays in force/u);

@@ -57,7 +57,7 @@ export interface OwnVenue extends RunningVenue {
   pass(ms: number): void;
   /** Time of the venue. */
   now(): Instant;
-  /** Headers of a request in the name of another account of the settings. */
+  /** Request headers of another account in `settings`. */
   as(account: number): { readonly authorization: string };
 }
 
