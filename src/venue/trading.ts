@@ -1,4 +1,4 @@
-import { defer, map, merge, of, take, tap } from 'rxjs';
+import { defer, map, merge, of, take, tap, throwIfEmpty } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { z } from 'zod';
 import type { Pair } from '../core/pairs.ts';
@@ -63,7 +63,7 @@ export function tradingVenue(options: TradingOptions): VenuePort {
       if (request.clientId === undefined) return answer$;
       // An order may follow each of these quotes, so this process prepares for it while the venue computes the quote.
       const warm$ = defer(() => http.warm(quoting));
-      return merge(answer$, warm$).pipe(
+      return merge(answer$.pipe(throwIfEmpty()), warm$).pipe(
         take(1),
         tap({ subscribe: () => (quoting += 1), finalize: () => (quoting -= 1) }),
       );

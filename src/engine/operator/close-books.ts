@@ -43,6 +43,6 @@ export function closingFault(
   if (closedUntil !== undefined && until <= closedUntil)
     return `the books are closed up to ${isoOf(closedUntil)} already: give a later end`;
   if (from !== closedUntil)
-    return `the books are closed up to ${closedUntil === undefined ? 'no time yet' : isoOf(closedUntil)}, and this period does not begin there: another period was closed in the meantime`;
+    return `${closedUntil === undefined ? 'no period has been closed yet' : `the books are closed up to ${isoOf(closedUntil)}`}, and this period does not begin there: another period was closed in the meantime`;
   return undefined;
 }

@@ -17,7 +17,7 @@ it('cuts a sweep into bounded chunks that become smaller towards the end, and ke
   expect(chunks.flat()).toEqual(runs);
   const sizes = chunks.map(({ length }) => length);
   expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
-  expect([sizes[0], sizes.at(-1), sizes.length]).toEqual([25, 1, 135]);
+  expect([sizes[0], sizes.at(-1), sizes.length]).toEqual([25, 1, 191]);
   expect([0, 1, 18].map((count) => inChunks(runs.slice(0, count)).length)).toEqual([0, 1, 18]);
 });
 

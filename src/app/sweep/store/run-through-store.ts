@@ -34,7 +34,7 @@ export interface StoreRun {
 }
 
 /** Largest part of the remaining runs in one chunk: 1 / SHARES. */
-const SHARES = 20;
+const SHARES = 40;
 const RUNS_MAX = 25;
 const POLL_MS = 250;
 /** Longest server outage before the command fails; the results remain stored. */
@@ -97,7 +97,9 @@ async function submit(store: StoreConnection, wanted: Wanted, options: StoreRun)
   await createSweep(store, { id, base, tapes: await shareTapes(store, tapes, tapesFolder), chunks });
   const queue = await openQueue(store.connectionString, { isWorker: false, failed: () => undefined });
   try {
-    await queue.send(id, [...chunks.keys()]);
+    // The queue gives out chunks of one call in any order, and large chunks must come first.
+    for (const numbers of Map.groupBy(chunks.keys(), (number) => chunks[number]?.length).values())
+      await queue.send(id, numbers);
   } finally {
     await queue.close();
   }

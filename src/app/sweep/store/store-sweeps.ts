@@ -48,9 +48,11 @@ export async function keepOutcomes(
   outcomes: ReadonlyMap<string, SweepOutcome>,
 ): Promise<void> {
   if (outcomes.size === 0) return;
+  // In the order of the keys, because two workers that insert the same keys in different orders would block each other.
+  const rows = [...outcomes].toSorted(([a], [b]) => (a < b ? -1 : 1));
   await pool.query(
     'INSERT INTO tranche_sweep.result (key, outcome) SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING',
-    [[...outcomes.keys()], [...outcomes.values()].map((outcome) => JSON.stringify(outcome))],
+    [rows.map(([key]) => key), rows.map(([, outcome]) => JSON.stringify(outcome))],
   );
 }
 

@@ -35,7 +35,7 @@ export interface ServiceOptions {
 
 const IDLE_MS = 300;
 const AGAIN_MS = 1_000;
-/** A worker that dies loses the outcomes of this time. */
+/** A worker that dies loses the outcomes of this time, and its current run. */
 const SAVE_MS = 1_000;
 
 /**
