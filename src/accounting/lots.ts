@@ -3,13 +3,11 @@ import {
   NO_MONEY,
   NO_QUANTITY,
   add,
-  fraction,
   isAboveZero,
   least,
   negate,
   priceOf,
-  roundEven,
-  scale,
+  shareEven,
   size,
   subtract,
 } from '../core/money.ts';
@@ -142,12 +140,10 @@ export class Lots {
 function withProceeds(parts: readonly Lot[], lot: Lot, closed: Quantity): readonly Disposed[] {
   const value = negate(lot.cost);
   const isWhole = closed.eq(size(lot.quantity));
-  const total = isWhole
-    ? value
-    : roundEven(scale(value, fraction(closed, size(lot.quantity))), COST_DECIMALS);
+  const total = isWhole ? value : shareEven(value, closed, size(lot.quantity), COST_DECIMALS);
   let left = total;
   return parts.map((part, n) => {
-    const share = roundEven(scale(total, fraction(size(part.quantity), closed)), COST_DECIMALS);
+    const share = shareEven(total, size(part.quantity), closed, COST_DECIMALS);
     const proceeds = n === parts.length - 1 ? left : share;
     left = subtract(left, proceeds);
     return { ...part, proceeds };
@@ -272,9 +268,7 @@ class Holding {
   #part(lot: OpenLot, units: Quantity): Lot {
     const isWhole = units.eq(size(lot.quantity));
     const quantity = lot.quantity.isNegative() ? negate(units) : units;
-    const cost = isWhole
-      ? lot.cost
-      : roundEven(scale(lot.cost, fraction(units, size(lot.quantity))), COST_DECIMALS);
+    const cost = isWhole ? lot.cost : shareEven(lot.cost, units, size(lot.quantity), COST_DECIMALS);
     lot.quantity = subtract(lot.quantity, quantity);
     lot.cost = subtract(lot.cost, cost);
     if (isWhole) this.#byId.delete(lot.id);

@@ -3,12 +3,10 @@ import {
   NO_MONEY,
   NO_QUANTITY,
   add,
-  fraction,
   isAboveZero,
   least,
   negate,
-  roundEven,
-  scale,
+  shareEven,
   subtract,
 } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
@@ -274,7 +272,7 @@ class SharePool {
 
 /** Returns the share of a value that belongs to `part` of `whole`, 12 decimals, half to even. */
 const shareOf = (value: Money, part: Quantity, whole: Quantity): Money =>
-  part.eq(whole) ? value : roundEven(scale(value, fraction(part, whole)), COST_DECIMALS);
+  part.eq(whole) ? value : shareEven(value, part, whole, COST_DECIMALS);
 
 const negated = (part: Identified): Identified => ({
   ...part,

@@ -184,6 +184,17 @@ export const roundUp = <A extends AnyAmount>(amount: A, precision: number): A =>
 export const roundEven = <A extends AnyAmount>(amount: A, precision: number): A =>
   amount.toDecimalPlaces(precision, DecimalJs.ROUND_HALF_EVEN) as A;
 
+/**
+ * The share of `value` that belongs to `part` of `whole`, to the nearest, halves to even. Multiplies first, because a
+ * quotient with endless digits would move a half to one side.
+ */
+export const shareEven = <A extends AnyAmount, B extends AnyAmount>(
+  value: A,
+  part: B,
+  whole: B,
+  precision: number,
+): A => roundEven(value.times(part).div(whole) as A, precision);
+
 /** Rounds to the nearest, halves to even, and writes all decimals. */
 export const fixedEven = (amount: AnyAmount, decimals: number): string =>
   amount.toFixed(decimals, DecimalJs.ROUND_HALF_EVEN);

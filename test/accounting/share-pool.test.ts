@@ -300,7 +300,20 @@ describe('share pooling of any trades', () => {
           plain.pools.map((pool) => pool.replace(/ for .*/u, '')),
         ); // prettier-ignore
       }),
-      { numRuns: 300 },
+      {
+        numRuns: 300,
+        examples: [
+          // A share of a cost that ends exactly between two figures of 12 decimals.
+          [
+            [
+              { what: 'deposit', pair: ['btc', 'usd'], gap: 0, units: 3_567, amount: 1 },
+              { what: 'buy', pair: ['btc', 'usd'], gap: 0, units: 6_587, amount: 17_869 },
+              { what: 'deposit', pair: ['btc', 'usd'], gap: 10, units: 9_014, amount: 1 },
+              { what: 'sell', pair: ['btc', 'usd'], gap: 0, units: 1, amount: 1 },
+            ],
+          ],
+        ],
+      },
     );
   });
 });
