@@ -100,7 +100,7 @@ describe('tranche sweep, run', () => {
     const busy = await sweep(cwd, line);
     other.close();
     expect(busy.code).toBe(75);
-    expect(busy.err).toContain('another process runs a sweep');
+    expect(busy.err).toContain('another sweep is writing');
     appendFileSync(join(cwd, 'out/settings.jsonl'), '{"key":1}\n');
     const damaged = await sweep(cwd, line);
     expect(damaged.code).toBe(65);
