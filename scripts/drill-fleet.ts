@@ -2,7 +2,7 @@
  * Runs the fleet drill: three machines, their desks, one PostgreSQL with a synchronous standby and one venue, as real processes in real
  * time, in which everything fails: test/system/support/fleet-drill.ts.
  *
- * Run: `npm run drill:fleet -- [--seconds 600] [--desks 12] [--seed 1] [--promote-every 170] [--only 'machine dies'] [--still 1] [--mutant NAME]`
+ * Run: `npm run drill:fleet -- [--seconds 600] [--desks 12] [--seed 1] [--promote-every 170] [--only 'machine dies'] [--still 1] [--quote-life 10] [--mutant NAME]`
  *
  * `--mutant` breaks the rule of the product with that name in test/simulation/mutants.ts: the run must then show violations.
  */
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     'promote-every': { type: 'string', default: '170' },
     only: { type: 'string', default: '' },
     still: { type: 'string', default: '1' },
+    'quote-life': { type: 'string', default: '10' },
     mutant: { type: 'string', default: '' },
   },
 });
@@ -37,6 +38,7 @@ const { status } = spawnSync(
       FLEET_DRILL_PROMOTE_EVERY: values['promote-every'],
       FLEET_DRILL_ONLY: values.only,
       FLEET_DRILL_STILL_SECONDS: values.still,
+      FLEET_DRILL_QUOTE_LIFE_SECONDS: values['quote-life'],
       FLEET_DRILL_MUTANT: values.mutant,
     },
   },

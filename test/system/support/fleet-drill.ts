@@ -37,6 +37,8 @@ export interface FleetDrillOptions {
   readonly mutant?: string;
   /** Least time for which a machine stands still, seconds; default: 1. */
   readonly stillSeconds?: number;
+  /** Life of the venue's quotes, seconds; default: 10. */
+  readonly quoteLifeSeconds?: number;
 }
 
 /** From the death of the owner of a desk until the next fill of that desk. */
@@ -66,7 +68,7 @@ export interface FleetDrillReport {
 const MACHINES = ['north', 'south', 'west'] as const;
 const QUOTE = /^POST \/v1\/quote /u;
 const ORDER = /^POST \/v1\/orders\//u;
-const QUOTE_LIFE_MS = 10_000;
+const QUOTE_LIFE_SECONDS = 10;
 /** Until all desks are re-armed after a failover. */
 const REARMED_MS = 30_000;
 /** How long a fleet that is well again may take until each desk trades and no order is open. */
@@ -128,6 +130,7 @@ class FleetDrill {
       seen: watched(),
       desks,
       everyMs: 2_000,
+      quoteLifeMaxSeconds: (options.quoteLifeSeconds ?? QUOTE_LIFE_SECONDS) + 2,
     });
     await fleet.prepare();
     const drill = new FleetDrill(options, pair, fleet);
@@ -359,7 +362,7 @@ class FleetDrill {
     const release = await machine.venue.holdNext(new RegExp(`${ORDER.source}[^]*${token}`, 'u'), 5_000);
     if (release === undefined) return;
     // As late as its quote allows where a rule is broken.
-    const latest = (0.95 * QUOTE_LIFE_MS) / 1_000;
+    const latest = 0.95 * (this.#options.quoteLifeSeconds ?? QUOTE_LIFE_SECONDS);
     const orderSeconds = this.#options.mutant === undefined ? this.#between(0, latest) : latest;
     const what = `${desk === undefined ? 'machine' : 'desk'} dies, its order arrives late`;
     await this.#note({ what, machine, isDeath: true }, desk === undefined ? undefined : [desk], async () => {
@@ -596,7 +599,7 @@ async function judge({ desk, records, breaks }: Story, fleet: Fleet): Promise<re
 
 async function aVenue(
   desks: readonly string[],
-  { seed }: FleetDrillOptions,
+  { seed, quoteLifeSeconds = QUOTE_LIFE_SECONDS }: FleetDrillOptions,
 ): ReturnType<typeof aVenueProcess> {
   const cwd = aFolder();
   writeFileSync(
@@ -609,7 +612,7 @@ async function aVenue(
         balances: { usd: '10000000', btc: '100' },
       })),
       pairs: { btcusd: { start_price: '60000' } },
-      quote_life_ms: QUOTE_LIFE_MS,
+      quote_life_ms: quoteLifeSeconds * 1_000,
       // Requests that are held on their way arrive in crowds: what is tested is not the limit of the address.
       limits: { address_per_ten_seconds: 1_000, cooldowns: false },
     }),

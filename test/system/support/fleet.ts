@@ -47,6 +47,7 @@ export class Fleet {
   readonly #machines = new Map<string, string>();
   readonly #everyMs: number;
   readonly #startsAt: StartTimes;
+  readonly #quoteLifeMaxSeconds: number;
 
   constructor(
     server: PostgresServer,
@@ -56,9 +57,12 @@ export class Fleet {
       desks,
       everyMs = 1_000,
       startsAt = {},
+      quoteLifeMaxSeconds = 12,
     }: Pick<Fleet, 'venue' | 'seen' | 'desks'> & {
       readonly everyMs?: number;
       readonly startsAt?: StartTimes;
+      /** A desk refuses quotes that live longer, and waits as long before it trusts an absence. */
+      readonly quoteLifeMaxSeconds?: number;
     },
   ) {
     this.server = server;
@@ -67,6 +71,7 @@ export class Fleet {
     this.desks = desks;
     this.#everyMs = everyMs;
     this.#startsAt = startsAt;
+    this.#quoteLifeMaxSeconds = quoteLifeMaxSeconds;
     onTestFinished(async () => {
       for (const { owner } of await this.list().catch(() => [])) killOwner(owner);
     });
@@ -89,7 +94,7 @@ export class Fleet {
           venue: { token_file: 'token' },
           in_doubt: {
             poll: 'PT2S',
-            quote_life_max: 'PT12S',
+            quote_life_max: `PT${this.#quoteLifeMaxSeconds}S`,
             booking_margin: 'PT3S',
           },
         },

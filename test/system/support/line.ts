@@ -9,7 +9,7 @@ interface Connection {
   readonly near: Socket;
   far: Socket;
   /** What the line holds back, in the order in which it came. */
-  readonly held: { readonly to: Socket; readonly bytes: Buffer | 'end' }[];
+  readonly held: { readonly to: 'near' | 'far'; readonly bytes: Buffer | 'end' }[];
   /** One message was caught on its way: what comes from the near side waits. */
   isCaught: boolean;
 }
@@ -80,6 +80,7 @@ export class Line {
     if (one === undefined) return undefined;
     return () => {
       one.isCaught = false;
+      this.#redial(one);
       release(one);
       if (one.near.destroyed) one.far.end();
     };
@@ -108,19 +109,23 @@ export class Line {
         this.#trap.caught(one);
         this.#trap = undefined;
       }
-      if (this.#redials && one.far.readableEnded) {
-        one.far = this.#dial();
-        this.#hear(one);
-      }
-      this.#pass(one, one.far, bytes);
+      this.#redial(one);
+      this.#pass(one, 'far', bytes);
     });
     near.on('end', () => {
-      this.#pass(one, one.far, 'end');
+      this.#pass(one, 'far', 'end');
     });
     near.on('close', () => {
       if (!one.isCaught) one.far.destroy();
       this.#connections.delete(one);
     });
+  }
+
+  /** Opens another connection if the server has closed an idle one. */
+  #redial(one: Connection): void {
+    if (!this.#redials || !one.far.readableEnded) return;
+    one.far = this.#dial();
+    this.#hear(one);
   }
 
   #dial(): Socket {
@@ -135,11 +140,11 @@ export class Line {
     far.on('data', (bytes: Buffer) => {
       // Said to a connection without a request, which then closes.
       if (this.#redials && bytes.toString('latin1').startsWith('HTTP/1.1 408 ')) return;
-      this.#pass(one, near, bytes);
+      this.#pass(one, 'near', bytes);
     });
     far.on('end', () => {
       if (this.#redials && !near.writableEnded) far.end();
-      else this.#pass(one, near, 'end');
+      else this.#pass(one, 'near', 'end');
     });
     far.on('close', () => {
       if (this.#redials && far.readableEnded) return;
@@ -148,14 +153,14 @@ export class Line {
     });
   }
 
-  #pass(one: Connection, to: Socket, bytes: Buffer | 'end'): void {
-    if (this.#state === 'silent' || (one.isCaught && to === one.far)) one.held.push({ to, bytes });
-    else send(to, bytes);
+  #pass(one: Connection, to: 'near' | 'far', bytes: Buffer | 'end'): void {
+    if (this.#state === 'silent' || (one.isCaught && to === 'far')) one.held.push({ to, bytes });
+    else send(one[to], bytes);
   }
 }
 
-function release({ held }: Connection): void {
-  for (const { to, bytes } of held.splice(0)) if (!to.destroyed) send(to, bytes);
+function release(one: Connection): void {
+  for (const { to, bytes } of one.held.splice(0)) if (!one[to].destroyed) send(one[to], bytes);
 }
 
 function send(to: Socket, bytes: Buffer | 'end'): void {
