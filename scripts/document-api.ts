@@ -49,7 +49,7 @@ export function routesTable(): string {
       const operation = paths[path]?.[method.toLowerCase()];
       const query = (operation?.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name);
       const sends = method === 'GET' ? code(query) : fieldsOf(operation?.requestBody);
-      const gets = method === 'GET' ? fieldsOf(operation?.responses['200']) : 'what it came to';
+      const gets = method === 'GET' ? fieldsOf(operation?.responses['200']) : 'the outcome of the command';
       return `| \`${method} ${path}\` | ${role} | ${summary} | ${sends} | ${gets} |`;
     },
   );

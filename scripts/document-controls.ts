@@ -106,7 +106,7 @@ const INTRODUCTION = `# Controls
 The desk checks every limit when it plans a slice, and again in the gate when it has the quote. The totals for these checks are rebuilt from
 the journal.
 
-- An order in doubt counts as filled at its worst. A check that throws an error refuses the order.
+- An order in doubt counts as filled at its worst case. A check that throws an error refuses the order.
 - A refusal has a reason code and \`limit=… value=…\`, which the record of the slice also contains.
 - All pieces of a slice count as one execution.
 - In live mode \`max_order_notional\`, \`max_day_notional\`, \`max_order_quantity\` of each pair, \`collar_bps\`, \`pairs\`, \`sides\` and, to

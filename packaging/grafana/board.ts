@@ -135,7 +135,7 @@ export function board(): Dashboard {
     .withPanel(
       figure({
         title: 'Account read',
-        says: 'Time since the account was read last; above two minutes something is wrong.',
+        says: "Time since the account's transactions were last read; above two minutes, something is wrong.",
         unit: 's',
         lines: [{ expr: 'tranche_transactions_read_age_seconds{desk=~"$desk"}', legend: '{{desk}}' }],
       }),

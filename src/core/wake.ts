@@ -47,11 +47,11 @@ export type Wait =
       readonly pairs: readonly string[];
       /** How long before the grace period ends, ms. */
       readonly beforeGraceMs?: number | undefined;
-      /** Before the carry exceeds this, in basis points, as text. */
+      /** Largest carry, in basis points, as text; the debt is closed before the carry exceeds it. */
       readonly carryBpsMax?: string | undefined;
       /** How long before the carry exceeds it, ms. */
       readonly leadMs: number;
-      /** Immediately in these modes of a pair. */
+      /** Modes of a pair in which the debt is closed immediately. */
       readonly modes: readonly RiskMode[];
       /** If the debt is closed in pieces: the largest piece, in quote currency, as text, and the time that each piece takes, ms. */
       readonly pieces?: { readonly largest: string; readonly intervalMs: number } | undefined;

@@ -101,8 +101,8 @@ function watchTerms(desk: Desk): Observable<never> {
 }
 
 /**
- * While it waited for its next attempt, a slice may have ended or become a doubt. A slice past its deadline ends now,
- * as does one whose strategy no longer runs.
+ * Drops a slice that ended, or that got an open attempt, while it waited for its next attempt. Ends a slice that is past
+ * its deadline, whose strategy no longer runs, or whose quotes or attempts are used up.
  */
 function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
   return mergeMapMaybe((slice) => {

@@ -68,7 +68,7 @@ export function wordsFor(body: RecordBody): string {
         ? `after its fills the venue may quote up to ${body.usd} USD of ${body.pair} in one piece`
         : `the venue quotes at most ${body.usd} USD of ${body.pair} in one piece`;
     case 'correction':
-      return `${body.client_order_id} as the account shows it: ${body.quantity} for ${body.amount}, fees ${body.fees}; booked were ${body.was_quantity} for ${body.was_amount}, fees ${body.was_fees}`;
+      return `${body.client_order_id} as the account shows it: ${body.quantity} for ${body.amount}, fees ${body.fees}; booked: ${body.was_quantity} for ${body.was_amount}, fees ${body.was_fees}`;
     case 'shown':
       return `the account shows ${Object.keys(body.fills).join(', ')} as booked`;
     case 'resolved':

@@ -54,7 +54,11 @@ const tradingMeters = ({ counter, gauge }: Kit) => ({
   approvals: gauge('tranche_approvals_open', 'Requests that wait for the approval of people', ['kind']),
 
   doubts: gauge('tranche_doubts_open', 'Attempts whose order may have traded', []),
-  oldestDoubt: gauge('tranche_oldest_doubt_age_seconds', 'Age of the oldest open doubt; 0 without one', []),
+  oldestDoubt: gauge(
+    'tranche_oldest_doubt_age_seconds',
+    'Age of the oldest open doubt; 0 if none is open',
+    [],
+  ),
 });
 
 /** Durations. */
@@ -80,9 +84,13 @@ const accountMeters = ({ counter, gauge }: Kit) => ({
   riskMode: gauge('tranche_risk_mode', '1 for the current risk mode of the pair', ['pair', 'mode']),
 
   referenceAge: gauge('tranche_reference_age_seconds', 'Age of the newest reference price', ['pair']),
-  transactionsAge: gauge('tranche_transactions_read_age_seconds', 'Time since the account was read', []),
+  transactionsAge: gauge(
+    'tranche_transactions_read_age_seconds',
+    "Time since the account's transactions were last read",
+    [],
+  ),
   transactions: counter('tranche_transactions_total', 'Rows read from the account', []),
-  extras: counter('tranche_extra_fields_total', 'Answers with unknown fields', ['resource']),
+  extras: counter('tranche_extra_fields_total', "Unknown fields in the venue's responses", ['resource']),
 });
 
 /** The process and its journal. */

@@ -4,12 +4,12 @@ import { checkZone, parseDuration, parseTime } from '../core/time.ts';
 
 /** Fields that strategies and the config share. Messages tell the operator what is wrong and what to write instead. */
 
-const bareNumber = 'write amounts in quotes, such as "1.5": a bare YAML number may lose digits';
+const bareNumber = 'write amounts as quoted strings, such as "1.5": a bare YAML number may lose digits';
 
 export const decimalText = z
   .string({
     error: (issue) =>
-      typeof issue.input === 'number' ? bareNumber : 'expected an amount in quotes, such as "1.5"',
+      typeof issue.input === 'number' ? bareNumber : 'expected an amount as a quoted string, such as "1.5"',
   })
   .refine((value) => isAmountText(value) && !/e/iu.test(value), {
     error: 'expected a plain decimal such as "0.25"',
@@ -19,7 +19,7 @@ export const positiveText = decimalText.refine((value) => !/^-|^0*(?:\.0*)?$/u.t
   error: 'expected an amount above zero',
 });
 
-/** A fraction between 0 and 1, in quotes. */
+/** A fraction between 0 and 1, as a quoted string. */
 export const fractionText = decimalText.refine(
   (value) => isAmountText(value) && ratio(value).gte(0) && ratio(value).lte(1),
   {
@@ -41,7 +41,7 @@ export const amountOf = (what: string) =>
   z
     .strictObject(
       {
-        amount: positiveText.describe('Plain decimal in quotes'),
+        amount: positiveText.describe('Plain decimal as a quoted string'),
         currency: currencySymbol.describe('Currency of the amount'),
       },
       {
@@ -70,6 +70,7 @@ export const timeText = z.string().superRefine(reads(parseTime));
 export const zoneText = z.string().superRefine(reads(checkZone));
 
 export const whole = z.int({
-  error: (issue) => (issue.code === 'invalid_type' ? 'expected a whole number without quotes' : undefined),
+  error: (issue) =>
+    issue.code === 'invalid_type' ? 'expected a whole number without quotation marks' : undefined,
 });
-export const plainNumber = z.number({ error: 'expected a number without quotes' });
+export const plainNumber = z.number({ error: 'expected a number without quotation marks' });

@@ -94,7 +94,7 @@ export function dryRunVenue(venue: VenuePort, { clock, past }: DryRunOptions): V
       venue.transactions(query).pipe(
         map((rows) => {
           const shown = imagined.present(rows);
-          // The last page, because simulated rows are newer than all real rows that were read before them.
+          // Simulated rows go on the last page, because each is newer than every real row that was read before it was created.
           return rows.length < query.limit ? [...shown, ...imagined.rows(query.from)] : shown;
         }),
       ),

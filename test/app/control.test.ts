@@ -402,7 +402,7 @@ describe('tranche pause and resume', () => {
     expect(await as('viewer', 'status')).toMatchObject({ code: 0 });
     expect(await as('viewer', 'pause')).toMatchObject({
       code: 78,
-      err: 'the daemon refused the command: this action needs the role operator; the token has the role viewer',
+      err: 'the daemon refused the command: this action requires the operator role; the token has the viewer role',
     });
     expect(await as('operator', 'pause', '--by', 'mallory')).toMatchObject({ code: 0 });
     expect(controls(served)).toMatchObject([{ state: 'paused', by: 'operator@desk' }]);
@@ -573,7 +573,7 @@ describe('tranche rearm', () => {
     const env = { TRANCHE_OPERATOR_TOKEN: 'token-of-a-operator' };
     expect(await run('/', [...line, '--url', served.url], env)).toMatchObject({
       code: 78,
-      err: expect.stringContaining('this action needs the role approver') as string,
+      err: expect.stringContaining('this action requires the approver role') as string,
     });
     expect(served.bench.desk.control).toBe('halted');
   });

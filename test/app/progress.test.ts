@@ -20,7 +20,7 @@ it('says of a correction what is other, also where that is the fees alone', () =
     was_fees: '3.89',
   });
   expect(line).toBe(
-    '00:00:00  tr-a in the account: 0.35 for 21025.04, fees 7.78; booked were 0.35 for 21025.04, fees 3.89',
+    '00:00:00  tr-a in the account: 0.35 for 21025.04, fees 7.78; booked: 0.35 for 21025.04, fees 3.89',
   );
 });
 

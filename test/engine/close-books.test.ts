@@ -44,8 +44,11 @@ describe('closing the books of a desk that runs', () => {
     });
     for (const [record, says] of [
       [closing(), 'already: give a later end'],
-      [closing({ until }), 'and this period does not begin there'],
-      [closing({ from: until, until: after(until, 1) }), 'and this period does not begin there'],
+      [closing({ until }), 'this period does not begin where the closed books end'],
+      [
+        closing({ from: until, until: after(until, 1) }),
+        'this period does not begin where the closed books end',
+      ],
       [closing({ from: START, until: after(START, DAY_MS) }), 'which is in the future'],
       [closing({ from: START, until, by: ' ' }), 'name the person who closes the period'],
       [closing({ from: START, until, why: '' }), 'give the reason'],

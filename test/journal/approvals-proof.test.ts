@@ -311,7 +311,7 @@ describe('the proof of approvals', () => {
 
   it('finds a signature by the passkey of a viewer', () => {
     const viewer = forged((body) => (body.kind === 'person' && body.person === 'cat' ? { ...body, role: 'viewer' } : body)); // prettier-ignore
-    expect(faults(viewer)).toEqual(['it is signed by a person with the role viewer']);
+    expect(faults(viewer)).toEqual(['it is signed by a person with the viewer role']);
   });
 
   it('finds an approval that came too late', () => {

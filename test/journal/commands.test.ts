@@ -108,7 +108,7 @@ describe('journal show', () => {
       2026-12-01T09:00:12.000Z  alert     warning no_quotes: the venue is not quoting; retrying; detail down; failures 3; pair btcusd; 2 further alerts of this kind since the previous one
       2026-12-01T09:00:13.000Z  stopped   stopped: SIGTERM; 1 doubt left open
       2026-12-01T09:00:14.000Z  resolved  tr-abcd-abcdefgh-0-1-abcd was not executed, says ann: the venue says that it never came
-      2026-12-01T09:00:15.000Z  correction  tr-abcd-abcdefgh-0-0-abcd as the account shows it: 0.03124 for 1874.4037488, fees 0.01; booked were 0.03125 for 1875.00375, fees 0
+      2026-12-01T09:00:15.000Z  correction  tr-abcd-abcdefgh-0-0-abcd as the account shows it: 0.03124 for 1874.4037488, fees 0.01; booked: 0.03125 for 1875.00375, fees 0
       "
     `);
   });

@@ -42,7 +42,7 @@ export const accountName = ({
   return lot !== undefined && quantity.isZero() ? `${name}:Cost` : name;
 };
 
-/** Returns a text in quotes, on one line. */
+/** Returns a text in quotation marks, on one line. */
 export const quoted = (text: string): string =>
   `"${text
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')

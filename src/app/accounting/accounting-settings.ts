@@ -15,7 +15,7 @@ import type { OpeningLot } from './opening-lots.ts';
 import type { ReadOptions } from '../config/files.ts';
 import { loadDocument } from '../config/venue-file.ts';
 
-const amount = z.string().refine(isAmountText, 'expected an amount in quotes, such as "0.25"');
+const amount = z.string().refine(isAmountText, 'expected an amount as a quoted string, such as "0.25"');
 const currency = z.string().regex(/^[a-z0-9]{2,12}$/u, 'expected a currency such as btc');
 const time = z.string().transform((text, context): Instant => {
   const at = parseIso(text);

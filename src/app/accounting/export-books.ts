@@ -43,7 +43,7 @@ function linesOf(
   const { currency, method, codes, taxRate } = settings;
   const own = inPeriod(entries, options);
   const about = [
-    `Books in ${currency}, lots by ${method}, of a journal of mode ${modes.join(', ')} up to the record with hash ${head.hash}`,
+    `Books in ${currency}, lots by ${method}, from a journal written in mode ${modes.join(', ')} up to the record with hash ${head.hash}`,
     ...closings.map(
       ({ seq, until, hash, by }) => `Closed until ${isoOf(until)} by ${by}, record ${seq}, hash ${hash}`,
     ),

@@ -43,7 +43,7 @@ export class PriceList {
     const cells = line.split(',');
     const [when = '', currency = '', amount = '', source = ''] = cells;
     if (cells.length !== COLUMNS.length || line.includes('"'))
-      return fail(`expected ${COLUMNS.length} cells without quotes`);
+      return fail(`expected ${COLUMNS.length} cells without quotation marks`);
     const at = parseIso(when);
     if (at === undefined) return fail(`expected a time such as 2026-01-31T00:00:00Z, got "${when}"`);
     if (!isAmountText(amount) || !isAboveZero(price(amount)))

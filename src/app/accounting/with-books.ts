@@ -39,6 +39,6 @@ export function sayMode({ modes }: Pick<Books, 'modes'>, io: CommandIo): void {
   const others = modes.filter((mode) => mode !== 'live');
   if (others.length > 0)
     io.stderr.write(
-      `This journal is of mode ${others.join(', ')}: its fills are not trades of a real account.\n`,
+      `This journal was written in mode ${others.join(', ')}: its fills are not trades of a real account.\n`,
     );
 }

@@ -21,7 +21,7 @@ export function addWatch(cli: Command, { io, done }: WatchCli): void {
       "URLs of desks, or postgres://… for all desks of a fleet, in addition to those in the watchman's config",
     )
     .option('--config <file>', 'file with the desks, the times and the channels under notify (default: none)')
-    .option('--token-file <file>', 'token with the role viewer, for the desks on the command line')
+    .option('--token-file <file>', 'token with the viewer role, for the desks on the command line')
     .option('--ca-file <file>', 'certificates of a private authority, for the desks on the command line')
     .option('--state <file>', 'file that remembers sent notices across restarts (default: none)')
     .option(

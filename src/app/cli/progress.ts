@@ -59,7 +59,7 @@ export function wordsFor({ body, at }: StoredRecord): string | undefined {
     case 'attempt':
       return body.result === 'doubt' ? `${time}  ${doubtWords(body)}` : undefined;
     case 'correction':
-      return `${time}  ${body.client_order_id} in the account: ${body.quantity} for ${body.amount}, fees ${body.fees}; booked were ${body.was_quantity} for ${body.was_amount}, fees ${body.was_fees}`;
+      return `${time}  ${body.client_order_id} in the account: ${body.quantity} for ${body.amount}, fees ${body.fees}; booked: ${body.was_quantity} for ${body.was_amount}, fees ${body.was_fees}`;
     case 'resolved':
       return `${time}  ${body.by} says that ${body.client_order_id} ${body.verdict === 'filled' ? 'traded' : 'was not executed'}: ${body.why}`;
     case 'reload':

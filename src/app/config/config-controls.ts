@@ -27,9 +27,9 @@ export const bps = z
   })
   .transform((value) => ratio(String(value)));
 
-export const timeOfDay = z
-  .string()
-  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, { error: 'expected a time of the day in quotes, such as "22:00"' });
+export const timeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, {
+  error: 'expected a time of the day as a quoted string, such as "22:00"',
+});
 
 export const timeZone = z
   .string()
@@ -64,7 +64,9 @@ export const balances = (what: string) =>
   z
     .record(
       currencySymbol,
-      z.union([positiveText, z.literal('0')], { error: 'expected an amount in quotes, such as "1.5"' }),
+      z.union([positiveText, z.literal('0')], {
+        error: 'expected an amount as a quoted string, such as "1.5"',
+      }),
     )
     .transform(
       (all) => new Map(Object.entries(all).map(([currency, amount]) => [currency, quantity(amount)])),
@@ -78,7 +80,9 @@ export const floors = (what: string) =>
   z
     .record(
       currencySymbol,
-      decimalText.refine(isAmountText, { error: 'expected an amount in quotes, such as "1.5" or "-0.5"' }),
+      decimalText.refine(isAmountText, {
+        error: 'expected an amount as a quoted string, such as "1.5" or "-0.5"',
+      }),
     )
     .transform(
       (all) => new Map(Object.entries(all).map(([currency, amount]) => [currency, quantity(amount)])),
@@ -88,8 +92,10 @@ export const floors = (what: string) =>
 
 const ceiling = (what: string) =>
   z
-    .string({ error: 'expected an amount in quotes, such as "500000"' })
-    .regex(/^-?\d{1,20}(?:\.\d{1,18})?$/u, { error: 'expected an amount in quotes, such as "500000"' })
+    .string({ error: 'expected an amount as a quoted string, such as "500000"' })
+    .regex(/^-?\d{1,20}(?:\.\d{1,18})?$/u, {
+      error: 'expected an amount as a quoted string, such as "500000"',
+    })
     .transform(quantity)
     .optional()
     .describe(what);
@@ -110,7 +116,7 @@ const overrideCeilings = z
       .describe('true: an order may trade in restricted hours'),
   } satisfies Readonly<Record<Overridable, z.ZodType>>)
   .describe(
-    'Largest value that an override may set for each limit (for min_position, the smallest value), in the unit of the limit, in quotes; a limit that is not listed cannot be overridden. Default: any value that two people agree on',
+    'Largest value that an override may set for each limit (for min_position, the smallest value), in the unit of the limit, as a quoted string; a limit that is not listed cannot be overridden. Default: any value that two people agree on',
   );
 
 export const controls = z.strictObject({
@@ -122,12 +128,12 @@ export const controls = z.strictObject({
     .record(pairSymbol, positiveText.transform(money))
     .default({})
     .describe(
-      'Largest value of all orders of one pair in one UTC day, in the currency of max_day_notional, in quotes; default: max_day_notional',
+      'Largest value of all orders of one pair in one UTC day, in the currency of max_day_notional, as a quoted string; default: max_day_notional',
     ),
   max_order_quantity: z
     .record(pairSymbol, positiveText.transform(quantity))
     .default({})
-    .describe('Largest order of a pair in base currency, in quotes'),
+    .describe('Largest order of a pair in base currency, as a quoted string'),
   collar_bps: bps.optional().describe('Largest distance of a quote from the reference price, basis points'),
   max_collar_discards: whole
     .min(1)
@@ -177,9 +183,9 @@ export const controls = z.strictObject({
     .prefault('PT2S')
     .describe('Shortest time between identical orders of two parents, ISO 8601; default: PT2S'),
   min_position: floors(
-    'Smallest balance that an order may leave, by currency, in quotes; orders are cut so that this balance remains. A negative value allows that much debt where pts.use allows credit',
+    'Smallest balance that an order may leave, by currency, as quoted strings; orders are cut so that this balance remains. A negative value allows that much debt where pts.use allows credit',
   ),
-  max_position: balances('Largest balance that an order may produce, by currency, in quotes'),
+  max_position: balances('Largest balance that an order may produce, by currency, as quoted strings'),
   max_shortfall_bps: bps
     .optional()
     .describe(

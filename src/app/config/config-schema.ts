@@ -46,7 +46,7 @@ const minimum = z.lazy(() =>
       .transform(quantity)
       .optional()
       .describe(
-        "Lot size, of which quantities are multiples; a power of ten, in quotes; default: the smallest unit that the currency's decimals allow",
+        "Lot size, of which quantities are multiples; a power of ten, as a quoted string; default: the smallest unit that the currency's decimals allow",
       ),
   }),
 );
@@ -121,7 +121,9 @@ const rates = z
     currencySymbol,
     z.lazy(() =>
       z.strictObject({
-        usd: positiveText.transform(price).describe('Value of one unit of the currency in usd, in quotes'),
+        usd: positiveText
+          .transform(price)
+          .describe('Value of one unit of the currency in usd, as a quoted string'),
         max_gap_bps: bps
           .prefault(200)
           .describe(
@@ -134,7 +136,9 @@ const rates = z
   .prefault({});
 
 const sizing = z.strictObject({
-  keep: balances('Reserve by currency, in quotes; orders are cut so that the reserve remains in the account'),
+  keep: balances(
+    'Reserve by currency, as quoted strings; orders are cut so that the reserve remains in the account',
+  ),
 });
 
 const pts = z.lazy(() =>
@@ -407,7 +411,7 @@ const operate = z.lazy(() =>
                   .string()
                   .min(1)
                   .describe(
-                    'File that contains a token of that desk with the role viewer; relative to this file',
+                    'File that contains a token of that desk with the viewer role; relative to this file',
                   ),
               }),
             ),

@@ -57,12 +57,12 @@ function messageOf(issue: z.core.$ZodIssue, schemas: readonly z.ZodType[], docum
   if (value === undefined && issue.code !== 'custom') return missing(issue, schemas);
   if (issue.code === 'invalid_type' && issue.expected === 'string' && typeof value === 'number') {
     const written = document.numberAt(issue.path) ?? String(value);
-    return `quote this value: "${written}"; a bare YAML number may lose digits`;
+    return `write this value in quotation marks: "${written}"; a bare YAML number may lose digits`;
   }
   const isNumberWanted =
     issue.code === 'invalid_type' && (issue.expected === 'number' || issue.expected === 'int');
   if (isNumberWanted && typeof value === 'string' && /^-?\d+(?:\.\d+)?$/u.test(value)) {
-    return `expected a number: write it without quotes, ${value}`;
+    return `expected a number: write it without quotation marks, ${value}`;
   }
   if (issue.path.at(-1) === 'schedule' && typeof value === 'string')
     return `expected a group of settings: did you mean schedule: ${scheduleMeant(value)}?`;
@@ -100,9 +100,9 @@ const listOf = (options: readonly string[]): string =>
   options.length < 2 ? options.join('') : `${options.slice(0, -1).join(', ')} or ${options.at(-1) ?? ''}`;
 
 const kindNames: Readonly<Record<string, string>> = {
-  string: 'text in quotes',
-  number: 'a number without quotes',
-  int: 'a whole number without quotes',
+  string: 'a quoted string',
+  number: 'a number without quotation marks',
+  int: 'a whole number without quotation marks',
   boolean: 'true or false',
   array: 'a list',
   object: 'a group of settings',

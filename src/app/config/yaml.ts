@@ -282,7 +282,7 @@ const inPlainWords: Partial<Record<YAMLError['code'], string>> = {
   BAD_INDENT:
     'the indentation does not match the lines before: settings of one group must start in the same column',
   BLOCK_AS_IMPLICIT_KEY:
-    'a second colon on one line: put the value in quotes, or the second setting on a line of its own',
-  BAD_SCALAR_START: 'a value cannot start with this character: put the value in quotes',
+    'a second colon on one line: put the value in quotation marks, or the second setting on a line of its own',
+  BAD_SCALAR_START: 'a value cannot start with this character: put the value in quotation marks',
   TAG_RESOLVE_FAILED: 'tags such as !name are not supported: write the plain value',
 };

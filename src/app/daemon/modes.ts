@@ -91,7 +91,7 @@ export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorl
 };
 
 /**
- * Returns the path of the file that keeps the simulated account beside the journal, for the next process on the journal.
+ * Returns the path of the file that keeps the simulated account beside the journal, for the next process that uses the journal.
  *
  * @throws OperatorError `config` if the journal has fills and the file of their account is missing.
  */

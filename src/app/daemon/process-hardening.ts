@@ -11,7 +11,7 @@ export interface ProcessFacts {
 }
 
 interface Danger {
-  /** Name of the setting, as in `allow_environment`. */
+  /** Name of the variable or option, in the form in which `allow_environment` lists it. */
   readonly name: string;
   readonly why: string;
 }

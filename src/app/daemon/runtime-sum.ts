@@ -82,7 +82,7 @@ export function refuseOtherRuntime(
     [
       `live mode refuses to start with this Node: the SHA-256 of ${process.execPath} (${process.version}) is`,
       `  ${sum}`,
-      `which is not a build of Node ${nodeSums.version} that this version was tested with.`,
+      `which is not a tested build of Node ${nodeSums.version}.`,
       'Use the Node that "npm ci" installs or, if this one comes from a source that you trust, set runtime: { allow_other: true }.',
     ].join('\n'),
   );

@@ -104,7 +104,7 @@ function whatMayI(
   const { name, kind, role } = caller;
   const me = { id, by: name, token: { name, kind } };
   const words = (needed: Role, fault: () => string | undefined): string => {
-    const why = mayAct(caller, needed) ? fault() : `it needs the role ${needed}, not ${role}`;
+    const why = mayAct(caller, needed) ? fault() : `it requires the ${needed} role, not the ${role} role`;
     return why === undefined ? 'yes' : `no: ${why}`;
   };
   return {

@@ -82,7 +82,7 @@ function* read(config: Config, configHash: string, found: FoundDaemon, file: str
   }
 }
 
-/** How the last process on a journal started and ended. */
+/** How the last process that used a journal started and ended. */
 class LastStart {
   started: (StoredRecord & { readonly body: RecordBody & { readonly kind: 'started' } }) | undefined;
   ended: StoredRecord | undefined;

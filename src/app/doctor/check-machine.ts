@@ -47,7 +47,7 @@ function nodeFinding(config: Config | undefined): Finding {
   const version = `Node ${process.version}`;
   try {
     refuseOtherRuntime();
-    return { ...own, verdict: 'ok', says: `${version}, a build that this version was tested with` };
+    return { ...own, verdict: 'ok', says: `${version}, a tested build` };
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     if (config?.isOtherRuntimeAllowed === true)
@@ -59,7 +59,7 @@ function nodeFinding(config: Config | undefined): Finding {
     return {
       ...own,
       verdict: config?.mode === 'live' ? 'fail' : 'warn',
-      says: `${version} is not a build of Node ${nodeSums.version} that this version was tested with${config?.mode === 'live' ? ': live mode refuses to start' : ''}`,
+      says: `${version} is not a tested build of Node ${nodeSums.version}${config?.mode === 'live' ? ': live mode refuses to start' : ''}`,
       fix: 'use the Node that "npm ci" installs or, if this one comes from a source that you trust, set runtime: { allow_other: true }',
     };
   }

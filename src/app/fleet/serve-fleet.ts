@@ -147,7 +147,9 @@ function portOf(settings: FleetSettings, { daemon, warn }: FleetToServe, session
       const now = systemClock.monotonic();
       if (now - refusedAt < REFUSED_MS) return;
       refusedAt = now;
-      warn(`refused ${by} with the role ${role ?? 'none'} at ${path}, which needs ${needed}`);
+      warn(
+        `refused ${by} with ${role === undefined ? 'no role' : `the ${role} role`} at ${path}, which needs ${needed}`,
+      );
     },
   };
 }

@@ -15,7 +15,7 @@ export function addMcp(
     .addOption(modeOption('mode of the desk'))
     .option(
       '--url <url>',
-      'URL of the API of a desk on another machine; TRANCHE_OPERATOR_TOKEN contains a token with the role viewer',
+      'URL of the API of a desk on another machine; TRANCHE_OPERATOR_TOKEN contains a token with the viewer role',
     )
     .action(async (options) => {
       const [{ serveMcp }, { toolsOf }] = await Promise.all([

@@ -57,7 +57,7 @@ function doubtWords(report: ImportReport): (readonly [string, string])[] {
   const { duplicates, empty, zeroVolume, withoutVolume, rounded, cutTimes, rows, repeatedTrades } = report;
   const lines: (readonly [number, string, string])[] = [
     [duplicates.identical, 'duplicates', `${countOf(duplicates.identical, 'duplicate row')} dropped`],
-    [repeatedTrades, 'repeats', `${countOf(repeatedTrades, 'trade')} equal to their predecessor: kept, because trades can be equal`],
+    [repeatedTrades, 'repeats', `${countOf(repeatedTrades, 'trade')} identical to the preceding trade: kept, because two trades can be identical`],
     [duplicates.conflicting, 'conflicts', `${countOf(duplicates.conflicting, 'row')} with the same time but different figures: one kept`],
     [empty, 'empty', `${countOf(empty, 'row')} without prices dropped`],
     [zeroVolume, 'no trade', `${countOf(zeroVolume, 'row')} of volume 0`],

@@ -131,7 +131,7 @@ export function sweepNotes({
   return [
     ...(done < wanted ? [`Incomplete: ${done} of ${wanted} runs have finished.`] : []),
     ...(invalid > 0 ? [`${invalid} settings were skipped: a desk would not start with them.`] : []),
-    ...(repeated > 0 ? [`${repeated} draws repeated an earlier one and were run once.`] : []),
+    ...(repeated > 0 ? [`${repeated} draws repeated an earlier one and were skipped.`] : []),
     ...(refused > 0 ? [`${refused} runs did not start: the desk refused its strategies.`] : []),
     ...(stopped.length > 0 ? [`In ${stopped.length} runs a control halted or paused the desk: later slices were not traded.`] : []),
     ...(idle.length > 0 ? [`${idle.length} of ${tried} settings traded nothing. They are ranked separately: ${numbered(idle)}.`] : []),

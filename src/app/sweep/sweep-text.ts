@@ -4,6 +4,7 @@ import { figureNames, sweepFigures } from '../../research/sweep/sweep-figures.ts
 import type { FigureName } from '../../research/sweep/sweep-figures.ts';
 import type { Fold, Window } from '../../research/sweep/walk-forward.ts';
 import { isoOf } from '../../core/time.ts';
+import { countOf } from '../../core/text/count-of.ts';
 import { withSeparators } from '../../core/text/with-separators.ts';
 import { csvRow } from '../../journal/export.ts';
 import { table } from '../cli/summary.ts';
@@ -31,7 +32,7 @@ export function sweepWords(result: SweepResult, top: number): readonly string[] 
           ...(order.length > top ? [`… and ${order.length - top} more: --top, or results.csv of --out`] : []),
           ...leftOut(result),
           '',
-          `efficient frontier of ${cost} against ${risk} (${sweepFigures[risk].says}): ${front.length === 0 ? 'no setting has both figures' : `${front.length} that no other setting beats in both`}`,
+          `efficient frontier of ${cost} against ${risk} (${sweepFigures[risk].says}): ${front.length === 0 ? 'no setting has both figures' : `${countOf(front.length, 'setting')} that no other setting beats in both`}`,
           ...(front.length === 0 ? [] : settingTable(result, front.slice(0, top))),
         ]
       : forwardLines(result, folds)),

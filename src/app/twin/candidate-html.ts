@@ -13,7 +13,7 @@ export function candidateHtml(report: CandidateReport): string {
     title,
     header: markup`<h1>${title}</h1>
 <p class="soft">${report.from} to ${report.until}, journal ${report.journal}, model ${report.model}, text with hash ${report.hash}</p>
-<p>The difference from live is ${grouped(report.difference_usd)} USD${report.difference_bps === undefined ? '' : ` (${report.difference_bps} basis points)`}: above zero, the candidate would have done better. ${report.modelled} of its ${candidate.slices} slices were quoted by the model.</p>`,
+<p>The difference from live is ${grouped(report.difference_usd)} USD${report.difference_bps === undefined ? '' : ` (${report.difference_bps} basis points)`}. A positive value means that the candidate would have done better. ${report.modelled} of its ${candidate.slices} slices were quoted by the model.</p>`,
     main: markup`${warnings.length === 0 ? '' : markup`<section class="notes"><h2>Before you believe it</h2><ul>${warnings.map((warning) => markup`<li>${warning}</li>`)}</ul></section>`}
 ${table({
   caption: 'Both texts',

@@ -38,7 +38,7 @@ export function candidateLines(report: CandidateReport): readonly string[] {
     `candidate ${report.strategy} (${report.hash.slice(0, 12)}) beside live, ${report.from} to ${report.until}, model ${report.model}`,
     told('live', live),
     told('candidate', candidate),
-    `difference ${grouped(report.difference_usd)} USD${report.difference_bps === undefined ? '' : `, ${report.difference_bps} bps`}; above zero, the candidate would have done better`,
+    `difference ${grouped(report.difference_usd)} USD${report.difference_bps === undefined ? '' : `, ${report.difference_bps} bps`}; positive: the candidate would have done better`,
     '',
     ...causes.map(
       ({ cause, usd, bps, says }) =>

@@ -20,9 +20,9 @@ export function twinHtml(report: TwinReport): string {
     title,
     header: markup`<h1>${title}</h1>
 <p class="soft">${report.from} to ${report.until}, journal ${report.journal}, model ${report.model}; proven by the record with hash ${report.head}</p>
-<p>Live ${report.verdict === 'within' ? 'did what its model says' : report.verdict === 'empty' ? 'traded nothing' : 'did not do what its model says'}: it traded ${grouped(report.traded_usd)} USD, and the difference from the twin is ${grouped(report.difference_usd)} USD${report.difference_bps === undefined ? '' : `, or ${report.difference_bps} basis points`} (bound: ${report.bound_bps}). Above zero, live did better.</p>`,
+<p>Live ${report.verdict === 'within' ? 'did what its model says' : report.verdict === 'empty' ? 'traded nothing' : 'did not do what its model says'}: it traded ${grouped(report.traded_usd)} USD, and the difference from the twin is ${grouped(report.difference_usd)} USD${report.difference_bps === undefined ? '' : `, or ${report.difference_bps} basis points`} (bound: ${report.bound_bps}). A positive value means that live trading did better.</p>`,
     main: markup`${causeTable(report, 'The twin first runs on the model alone, then once more for each cause; each run takes that cause and all earlier ones from live. The shares sum exactly to the difference.')}
-${cost === undefined ? '' : markup`<p>Slices that both traded (${cost.slices}): cost of live less that of the twin: ${cost.mean} basis points; 95 % of resamples lie between ${cost.low} and ${cost.high}.</p>`}
+${cost === undefined ? '' : markup`<p>Slices that both traded (${cost.slices}): cost of live trading minus that of the twin: ${cost.mean} basis points; 95 % of resamples lie between ${cost.low} and ${cost.high}.</p>`}
 ${table({
   caption: 'Both sides',
   head: ['side', '#filled', '#expired', '#attempts', '#turned down', '#doubts', '#first fill after, ms'],

@@ -13,7 +13,7 @@ export function twinLines(report: TwinReport): readonly string[] {
   return [
     `live against its twin, ${report.from} to ${report.until}, model ${report.model}`,
     `${slices.length} slices, ${grouped(report.traded_usd)} USD traded, ${report.modelled} slices quoted by the model`,
-    `difference ${grouped(report.difference_usd)} USD${report.difference_bps === undefined ? '' : `, ${report.difference_bps} bps`}; above zero, live did better`,
+    `difference ${grouped(report.difference_usd)} USD${report.difference_bps === undefined ? '' : `, ${report.difference_bps} bps`}; positive: live trading did better`,
     '',
     ...causes.map(
       ({ cause, usd, bps, says }) =>
@@ -23,7 +23,7 @@ export function twinLines(report: TwinReport): readonly string[] {
     ...(cost === undefined
       ? []
       : [
-          `cost of live less that of the twin, slices that both traded: ${cost.mean} bps, 95 % between ${cost.low} and ${cost.high} (${cost.slices} slices)`,
+          `cost of live trading minus that of the twin, slices that both traded: ${cost.mean} bps, 95 % between ${cost.low} and ${cost.high} (${cost.slices} slices)`,
         ]),
     sideLine('live', report.live),
     sideLine('twin', report.twin),

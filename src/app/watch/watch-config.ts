@@ -64,7 +64,7 @@ export const watchSchema = z.strictObject({
           .min(1)
           .optional()
           .describe(
-            'File that contains a token with the role viewer, readable by its owner only; relative to this file',
+            'File that contains a token with the viewer role, readable by its owner only; relative to this file',
           ),
         ca_file: z
           .string()

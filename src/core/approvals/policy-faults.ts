@@ -49,7 +49,7 @@ function groupFaults(
   const faults: string[] = [];
   if (group === APPROVERS)
     faults.push(
-      `${APPROVERS} is a reserved name for everybody with the role approver or admin: choose another name`,
+      `${APPROVERS} is a reserved name for everybody with the approver or admin role: choose another name`,
     );
   members.forEach((name, at) => {
     if (members.findIndex((other) => sameName(other, name)) < at) faults.push(`${name} is written twice`);

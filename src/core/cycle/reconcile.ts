@@ -38,7 +38,7 @@ export interface Ledger {
   readonly late: ReadonlyMap<string, readonly Transaction[]>;
   /** Currencies that did not agree while an order in flight could explain it. */
   readonly excused: ReadonlySet<string>;
-  /** The newest rows of past reads. A longer read shows them again, but each row must explain only one difference. */
+  /** Ids of the newest rows of past reads. A longer read shows these rows again, but a row may explain at most one difference. */
   readonly seen: ReadonlySet<number>;
 }
 

@@ -72,7 +72,7 @@ export interface Limits {
   readonly overrideCeilings?: OverrideCeilings | undefined;
 }
 
-/** What an attempt would do, at its worst or as quoted. */
+/** What an attempt would do, at its worst case or as quoted. */
 export interface Proposal {
   readonly pair: string;
   readonly side: Side;

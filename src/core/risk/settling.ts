@@ -18,11 +18,11 @@ export interface Debt {
 export interface SettleRule {
   /** Time before the end of the grace period, milliseconds. */
   readonly beforeGraceMs?: number | undefined;
-  /** Before the carry exceeds this, in basis points of the debt. */
+  /** Largest carry, in basis points of the debt; the debt is closed before the carry exceeds it. */
   readonly carryBpsMax?: Ratio | undefined;
   /** Time before the charge that would exceed the carry limit, milliseconds. */
   readonly leadMs: number;
-  /** Immediately while a pair of the debt is in one of these modes. */
+  /** Modes of a pair in which the debt is closed immediately. */
   readonly modes: readonly RiskMode[];
   /** The position is closed in pieces no larger than this, in quote currency, one after the other. */
   readonly pieces?: { readonly largest: Money; readonly intervalMs: number } | undefined;

@@ -251,7 +251,10 @@ function gottenPosition(
   return { currency, after: sum };
 }
 
-/** The most that an attempt can add to a currency, because no accepted quote is further from the reference than the collar allows. */
+/**
+ * Returns the most that an attempt can add to the balance of a currency. The collar bounds this, because no quote outside
+ * it is accepted.
+ */
 function incoming(intent: IntentRecord, currency: string, collarBps: ReturnType<typeof ratio>): Quantity {
   const sized = quantity(intent.size);
   const reach = fraction(collarBps, ratio('10000'));

@@ -417,7 +417,7 @@ export function approveFault(
     return `the passkey does not belong to ${nameOf({ by, token })}`;
   // An approver's token combined with a viewer's passkey of the same name is not an approver.
   if (role !== 'approver' && role !== 'admin')
-    return `the passkey belongs to a person with the role ${role ?? 'none'}, which may not approve`;
+    return `the passkey belongs to a person with ${role === undefined ? 'no role' : `the ${role} role`}, who may not approve`;
   const { id: credential, publicKey, home } = passkey;
   if (home === undefined)
     return 'the desk does not know the page on which this passkey signs: sign in with it once, then approve';

@@ -43,6 +43,8 @@ export function closingFault(
   if (closedUntil !== undefined && until <= closedUntil)
     return `the books are closed up to ${isoOf(closedUntil)} already: give a later end`;
   if (from !== closedUntil)
-    return `${closedUntil === undefined ? 'no period has been closed yet' : `the books are closed up to ${isoOf(closedUntil)}`}, and this period does not begin there: another period was closed in the meantime`;
+    return closedUntil === undefined
+      ? 'no period has been closed yet: the first period must begin with the opening balances'
+      : `this period does not begin where the closed books end, at ${isoOf(closedUntil)}: another period was closed in the meantime`;
   return undefined;
 }

@@ -472,7 +472,7 @@ export class ApprovalsProof {
     const key = keys.get(assertion.credential_id);
     if (key === undefined) return 'it is signed with a passkey that the person has not enrolled';
     if (role !== 'approver' && role !== 'admin')
-      return `it is signed by a person with the role ${role ?? 'none'}`;
+      return `it is signed by a person with ${role === undefined ? 'no role' : `the ${role} role`}`;
     const signed = { id: assertion.credential_id, public_key: key.publicKey };
     return assertionFault(assertion, { challenge: hash, passkey: signed, home: key.home });
   }

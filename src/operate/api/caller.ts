@@ -34,7 +34,7 @@ export const admission =
     if (caller === undefined && authenticator.isBlocked(request.ip)) throw new Refusal(429, SLOWER);
     if (caller === undefined) throw new Refusal(401, 'this desk does not know the bearer token');
     const what = caller.via === 'session' ? caller.name : 'the token';
-    throw new Refusal(403, `this action needs the role ${needed}; ${what} has the role ${caller.role}`);
+    throw new Refusal(403, `this action requires the ${needed} role; ${what} has the ${caller.role} role`);
   };
 
 /** A browser also sends the session cookie with requests that another page triggered. */

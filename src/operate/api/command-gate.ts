@@ -58,7 +58,7 @@ export async function commandGate({
       if (caller !== undefined && mayAct(caller, needed)) return caller;
       const path = request.routeOptions.url ?? '';
       desk.refused({ path, by: caller?.name ?? 'none', role: caller?.role, needed });
-      throw new Refusal(403, `this action needs the role ${needed}; ${caller?.name ?? 'nobody'} has the role ${caller?.role ?? 'none'}`); // prettier-ignore
+      throw new Refusal(403, `this action requires the ${needed} role; ${caller === undefined ? 'the sender is unknown' : `${caller.name} has the ${caller.role} role`}`); // prettier-ignore
     },
   });
   await server.ready();

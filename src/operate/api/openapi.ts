@@ -75,7 +75,7 @@ function operation(
       .replace('.json', '')
       .replaceAll(/[/_-](?<next>[a-z])/gu, (_, next: string) => next.toUpperCase()),
     summary,
-    description: role === undefined ? 'Needs no sign-in.' : `Needs the role \`${role}\`.`,
+    description: role === undefined ? 'Needs no sign-in.' : `Requires the \`${role}\` role.`,
     ...(role === undefined ? { security: [] } : {}),
     ...(query === undefined ? {} : { parameters: parametersOf(query) }),
     ...(method === 'POST'

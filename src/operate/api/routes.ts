@@ -46,7 +46,7 @@ export const apiRoutes = {
   '/api/v1/limits': {
     method: 'GET',
     role: 'viewer',
-    summary: 'Each limit and how much of it is used, counting every unknown outcome at its worst',
+    summary: 'Each limit and how much of it is used, counting every unknown outcome at its worst case',
   },
   '/api/v1/plan': {
     method: 'GET',

@@ -205,7 +205,9 @@ export const prices = z.strictObject({ pair: z.string(), at: time, mid: amount }
 export const limits = z.strictObject({
   limit: z.string().describe('Name of the limit in `controls`'),
   scope: z.string().optional().describe('The pair or currency that it applies to'),
-  used: amount.optional().describe('Current use of the limit; every unknown outcome counts at its worst'),
+  used: amount
+    .optional()
+    .describe('Current use of the limit; every unknown outcome counts at its worst case'),
   in_doubt: amount.optional().describe('The part of `used` that is uncertain'),
   max: z.string().describe('The limit'),
   is_floor: z.boolean().optional().describe('`used` must not fall below `max`'),

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { amount, count, list, side, time } from './schema-parts.ts';
 
 /**
- * The comparison of a desk with its twin; `twin.json` contains all slices. Differences are live minus twin, so above
- * zero live did better.
+ * The comparison of a desk with its twin; `twin.json` contains all slices. Differences are live minus twin: a positive
+ * difference means that live trading did better.
  */
 
 const bpsText = amount.optional().describe('Basis points of the value that live traded');

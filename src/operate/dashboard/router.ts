@@ -4,7 +4,7 @@ export const screens = [
   { id: 'now', title: 'Now', key: 'n', asks: 'Is everything in order?' },
   { id: 'slices', title: 'Slices', key: 's', asks: 'What is happening to each slice?' },
   { id: 'why', title: 'Why', key: 'w', asks: 'Why did it trade, or not?' },
-  { id: 'approvals', title: 'Approvals', key: 'a', asks: 'Which requests wait for me?' },
+  { id: 'approvals', title: 'Approvals', key: 'a', asks: 'Which requests need my decision?' },
   { id: 'limits', title: 'Limits', key: 'l', asks: 'How much of each limit is used?' },
   { id: 'doubts', title: 'Doubts', key: 'd', asks: 'What is unknown, and when can it be proven?' },
   { id: 'plan', title: 'Plan', key: 'p', asks: 'What will it do next, and can it?' },

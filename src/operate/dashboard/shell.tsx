@@ -81,7 +81,7 @@ function Header(): JSX.Element {
           class="button danger halt"
           disabled={isHalted || !mayAct()}
           title={
-            isHalted ? 'The desk is halted' : mayAct() ? 'Halt the desk (h h)' : 'Needs the role operator'
+            isHalted ? 'The desk is halted' : mayAct() ? 'Halt the desk (h h)' : 'Requires the operator role'
           }
           onClick={() => {
             asksHalt.value = true;
@@ -121,7 +121,7 @@ const Lost = (): JSX.Element => (
       <p class="banner">
         <strong>Connection lost.</strong> What you see is as it was at{' '}
         {clockTime(second.value - (now() - Math.max(statusAt.value, heardAt.value ?? 0)))} {ZONE}. The page
-        tries again by itself; the desk may be trading.
+        retries automatically; the desk may be trading.
       </p>
     )}
   </div>

@@ -76,7 +76,7 @@ export function addFleetApi(
     const hidden = (await fleet.desks()).find(({ name }) => fleet.roleOn(caller, name) === undefined);
     if (hidden !== undefined) {
       fleet.refused({ path: '/api/v1/fleet/limits', by: caller.name, role: undefined, needed: 'viewer' });
-      throw new Refusal(403, `firm limits show figures of all desks: ${caller.name} needs the role viewer on every desk`);
+      throw new Refusal(403, `firm limits show figures of all desks: ${caller.name} requires the viewer role on every desk`);
     }
     return await reply.send({ items: await fleet.limits() });
   });
@@ -89,7 +89,7 @@ export function addFleetApi(
     const role = fleet.roleOn(caller, desk);
     if (role === undefined || roles.indexOf(role) < roles.indexOf(route.role)) {
       fleet.refused({ path, by: caller.name, role, needed: route.role });
-      throw new Refusal(403, `${command} needs the role ${route.role} on desk ${desk}; ${caller.name} has ${role === undefined ? 'no role there' : `the role ${role}`}`);
+      throw new Refusal(403, `${command} requires the ${route.role} role on desk ${desk}; ${caller.name} has ${role === undefined ? 'no role there' : `the ${role} role`}`);
     }
     if (!(await fleet.desks()).some(({ name }) => name === desk)) throw new Refusal(404, `the store has no desk ${desk}`);
     const { status, body: answer } = await fleet.command({ desk, path, body, caller: { ...caller, role } });

@@ -121,7 +121,7 @@ function share(part: number, whole: number): number | undefined {
 export function spreadOf(values: readonly number[]): Spread | undefined {
   if (values.length === 0) return undefined;
   const sorted = new Float64Array(values);
-  // Quote ages within one life are mostly equal.
+  // Skips the sort if the values are already ascending, which is common, because many quotes have the same age.
   if (!isAscending(sorted)) sorted.sort();
   const rank = (p: number): number => sorted[Math.ceil(p * sorted.length) - 1] ?? 0;
   let sum = 0;

@@ -19,7 +19,7 @@ export function bootstrapSection({ bootstrap }: Report): Markup {
 ${whiskers(figures.filter(({ figure }) => figure.endsWith('_bps')))}
 ${table({
   caption: `Over ${resamples} resamples of history`,
-  note: 'Positive costs are bad. History: the figure of the unchanged history, and the share of the resamples below it',
+  note: 'Positive costs are bad. History: the figure of the original history. Below it: the share of resamples with a lower figure, ties counted by half',
   head: ['Figure', '#History', '#Below it', '#Mean', '#Median', '#Standard error', '#5 %', '#95 %', `#${percent} from`, '#to'],
   rows: figures.map((one) => [
     nameOf(one),

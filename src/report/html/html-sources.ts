@@ -88,7 +88,7 @@ function texts({ strategies }: Report): Markup {
     .slice(0, TEXTS_MAX)
     .map(
       ({ strategy, document }) =>
-        markup`<details open><summary>What ${strategy} is told</summary><pre>${Object.entries(document).map((setting, i) => [i === 0 ? '' : LINE_BREAK, line(setting)])}</pre></details>`,
+        markup`<details open><summary>Settings of ${strategy}</summary><pre>${Object.entries(document).map((setting, i) => [i === 0 ? '' : LINE_BREAK, line(setting)])}</pre></details>`,
     )}`;
 }
 

@@ -51,7 +51,10 @@ export function fillCost(fill: FillFacts, cash: Cash, booked: Instant): FillCost
   };
 }
 
-/** The value in cash that a currency received or lost: the other side of its trade if that is cash. */
+/**
+ * Returns the value of a fill in cash: the base quantity if the base currency is cash, otherwise the quote amount with the
+ * fees of a buy or without those of a sell, converted at the newest price at the time of execution.
+ */
 export function worthOf({ record, figures }: FillFacts, cash: Cash): Money | undefined {
   const { base, quote, side, executed_at: at } = record;
   if (base === cash.basis.cash) return counted(figures.quantity);

@@ -90,7 +90,9 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return body === '' ? {} : (JSON.parse(body) as unknown);
 }
 
-const amount = z.string().refine((value) => isAmountText(value), { error: 'expected an amount in quotes' });
+const amount = z
+  .string()
+  .refine((value) => isAmountText(value), { error: 'expected an amount as a quoted string, such as "1.5"' });
 const modes = ['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'Reduce_Only'] as const;
 
 type Lever = (setup: AdminSetup, name: string, body: unknown) => Reply<object>;

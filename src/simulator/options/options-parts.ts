@@ -28,7 +28,7 @@ export function camelKeys<Of extends object>(of: Of): CamelKeys<Of> {
 }
 
 export const decimal = z
-  .string({ error: 'expected an amount in quotes, such as "1.5"' })
+  .string({ error: 'expected an amount as a quoted string, such as "1.5"' })
   .refine((value) => isAmountText(value) && !/[-e]/iu.test(value), {
     error: 'expected a plain decimal such as "0.25"',
   });

@@ -36,7 +36,7 @@ const monthDayText = z.lazy(() =>
 );
 const clockText = z.lazy(() =>
   z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, {
-    error: 'expected a time of the day in quotes, such as "16:30"',
+    error: 'expected a time of the day as a quoted string, such as "16:30"',
   }),
 );
 const zoneText = z.lazy(() =>

@@ -31,7 +31,7 @@ describe('tranche accounting', () => {
     const { run } = aDesk({ settings: 'method: fifo\n', bodies: [aStart('paper'), ...fills.slice(1)] });
     const { code, err } = await run('balances');
     expect(code).toBe(0);
-    expect(err).toContain('of mode paper: its fills are not trades of a real account');
+    expect(err).toContain('written in mode paper: its fills are not trades of a real account');
     expect(err).toContain('Not compared with the account');
   });
 

@@ -50,16 +50,16 @@ describe('/api/v1/approvals', () => {
       strategy: 't',
       state: 'open',
       needs: [{ count: 1, groups: ['risk'], have: [] }],
-      may_i: 'no: it needs the role approver, not viewer',
-      may_reject: 'no: it needs the role operator, not viewer',
-      may_withdraw: 'no: it needs the role operator, not viewer',
+      may_i: 'no: it requires the approver role, not the viewer role',
+      may_reject: 'no: it requires the operator role, not the viewer role',
+      may_withdraw: 'no: it requires the operator role, not the viewer role',
     });
     expect((await first(desk, 'approver'))?.may_i).toBe('yes');
     expect((await first(desk, 'admin'))?.may_i).toBe(
       'no: admin@desk is in none of the groups that must agree: 1 of risk',
     );
     expect(await first(desk, 'operator')).toMatchObject({
-      may_i: 'no: it needs the role approver, not operator',
+      may_i: 'no: it requires the approver role, not the operator role',
       may_reject: 'yes',
       may_withdraw: 'no: tranche has proposed it: reject it instead',
     });

@@ -143,7 +143,7 @@ describe.skipIf(missing !== undefined)(
       expect(Object.keys(totals)).toEqual(['paper']);
       expect((await ask('/api/v1/fleet', 'nobody')).status).toBe(401);
       expect((await ask('/api/v1/fleet')).status).toBe(401);
-      expect(refused).toEqual(['refused none with the role none at /api/v1/fleet, which needs viewer']);
+      expect(refused).toEqual(['refused none with no role at /api/v1/fleet, which needs viewer']);
       expect(JSON.parse((await ask('/api/v1/me', 'ben')).text)).toMatchObject({ name: 'ben', desk: 'north' });
     });
 
@@ -287,16 +287,16 @@ describe.skipIf(missing !== undefined)(
       expect(
         answers.map(({ status, text }) => [status, (JSON.parse(text) as { error: string }).error]),
       ).toEqual([
-        [403, 'halt needs the role operator on desk test; ann has the role viewer'],
-        [403, 'rearm needs the role approver on desk tokyo; ann has the role operator'],
-        [403, 'halt needs the role operator on desk tokyo; ben has no role there'],
+        [403, 'halt requires the operator role on desk test; ann has the viewer role'],
+        [403, 'rearm requires the approver role on desk tokyo; ann has the operator role'],
+        [403, 'halt requires the operator role on desk tokyo; ben has no role there'],
         [401, 'this desk does not know the bearer token'],
         [403, 'the header x-tranche is missing'],
         [400, '"command": a desk has no command status'],
         [400, expect.stringContaining('"body"')],
       ]);
       expect(await commands()).toBe(before);
-      expect(refused[0]).toBe('refused ann with the role viewer at /api/v1/halt, which needs operator');
+      expect(refused[0]).toBe('refused ann with the viewer role at /api/v1/halt, which needs operator');
       // A role on all desks reaches those of the store alone.
       const { send: sendElse } = await serve({
         tokens: [{ name: 'ann', token_file: 'token-ann', roles: [{ role: 'admin' }] }],

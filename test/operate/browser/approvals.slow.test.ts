@@ -167,7 +167,7 @@ describe.skipIf(noBrowser !== undefined)(`approvals by click ${noBrowser ?? ''}`
 
     // Who looks on is told so, and gets no button.
     await vic.open('ov-1');
-    await vic.page.getByText('it needs the role approver, not viewer').waitFor();
+    await vic.page.getByText('it requires the approver role, not the viewer role').waitFor();
     expect(await vic.page.locator('main .answers button').count()).toBe(0);
     expect(await accessProblems(vic.page)).toStrictEqual([]);
 

@@ -25,7 +25,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
   const signedIn = async (link: string): Promise<{ page: Page; problems: string[] }> => {
     const opened = await openPage(browser, sizes.wide);
     await opened.page.goto(link);
-    // The page of the sign-in goes on to the first screen by itself.
+    // The page of the sign-in continues to the first screen automatically.
     await opened.page.getByRole('button', { name: 'Halt', exact: true }).waitFor();
     return opened;
   };
@@ -59,7 +59,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     await desk.stop();
   }, 120_000);
 
-  it('settles a doubt with the evidence of a person', async () => {
+  it('resolves a doubt with the evidence of a person', async () => {
     const seen = watched((order) => (order === 2 ? { delayMs: 100, destroy: 'before' } : undefined));
     const desk = aDesk({
       venue: await aServedVenue(TOKEN, {}, seen.hooks),
@@ -76,7 +76,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     const { page, problems } = await signedIn(String((JSON.parse(stdout) as { link: unknown }).link));
     await page.goto(`${url}/#/doubts`);
     await page.getByRole('heading', { name: '1 order has an unknown outcome.' }).waitFor();
-    await page.getByRole('button', { name: 'Settle…' }).click();
+    await page.getByRole('button', { name: 'Resolve…' }).click();
     await page.getByLabel('Evidence').fill('the venue wrote that it never got the order');
     const confirm = page.getByRole('button', { name: 'Record it' });
     await confirm.click();

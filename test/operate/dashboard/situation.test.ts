@@ -99,7 +99,7 @@ describe('what a person has to know in one look', () => {
 
     expect(halted.reasons).toStrictEqual(['Reason: w', 'no prices']);
     expect(halted.action).toStrictEqual({
-      words: 'Settle the open doubts, find the cause, then re-arm the desk below.',
+      words: 'Resolve the open doubts, find the cause, then re-arm the desk below.',
       href: '#/doubts',
       runbook: 'docs/runbook.md#halted',
     });
@@ -123,11 +123,11 @@ describe('what a person has to know in one look', () => {
     expect(of({}, { alerts, approvals: 1 }).sentence).toMatch(/^The venue/u);
     expect(of({}, { approvals: 2 })).toMatchObject({
       level: 'attention',
-      action: { words: '2 requests wait for you.', href: '#/approvals' },
+      action: { words: '2 requests are waiting for your approval.', href: '#/approvals' },
     });
   });
 
-  it('leaves out what is only told for information', () => {
+  it('omits alerts that are only for information', () => {
     expect(of({}, { alerts: [alert('info')] }).level).toBe('good');
   });
 

@@ -391,7 +391,7 @@ export interface TwinSlice {
   readonly modelled: boolean;
 }
 
-/** The last comparison with the twin. Above zero, live did better. */
+/** The last comparison with the twin. A positive difference means that live trading did better than the twin. */
 export interface TwinAnswer {
   readonly on: boolean;
   readonly problem?: string | undefined;

@@ -71,7 +71,7 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
       action: {
         words:
           doubts > 0
-            ? 'Settle the open doubts, find the cause, then re-arm the desk below.'
+            ? 'Resolve the open doubts, find the cause, then re-arm the desk below.'
             : 'Find the cause, then re-arm the desk below.',
         ...(doubts > 0 ? { href: '#/doubts' } : {}),
         ...(advice?.runbook === undefined ? {} : { runbook: advice.runbook }),
@@ -122,7 +122,10 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
   const calls =
     approvals === 0
       ? undefined
-      : { words: `${count(approvals, 'request waits', 'requests wait')} for you.`, href: '#/approvals' };
+      : {
+          words: `${count(approvals, 'request is', 'requests are')} waiting for your approval.`,
+          href: '#/approvals',
+        };
   if (status.is_stopping === true)
     return { level: 'attention', sentence: 'The desk is stopping.', reasons, action: calls };
   return {

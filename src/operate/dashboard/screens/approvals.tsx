@@ -12,7 +12,7 @@ import { Fact, Panel, Problem, Tag } from '../parts/panel.tsx';
 import { Verdict } from '../parts/verdict.tsx';
 import { ask, route } from '../router.ts';
 
-/** Which requests wait for me, and what changes if I approve? */
+/** Which requests need my decision, and what changes if I approve? */
 export function Approvals(): JSX.Element {
   const { state = 'open', id: asked } = route.value.query;
   const read = useRead<Page<Approval>>(
@@ -30,8 +30,8 @@ export function Approvals(): JSX.Element {
           read.data.value === undefined
             ? 'Reading the requests…'
             : mine === 0
-              ? 'Nothing waits for you.'
-              : `${count(mine, 'request waits', 'requests wait')} for you.`
+              ? 'No request is waiting for your approval.'
+              : `${count(mine, 'request is', 'requests are')} waiting for your approval.`
         }
       ></Verdict>
       <Problem of={read.problem} />

@@ -33,8 +33,9 @@ export function Doubts(): JSX.Element {
       >
         {doubts.length > 0 && (
           <p>
-            Each may have traded, and counts at its worst until the account proves what happened. The desk
-            reads the account by itself; a person settles a doubt only with evidence from the venue.
+            Each of these orders may have traded, and counts at its worst case until the account proves what
+            happened. The desk reads the account automatically; resolve a doubt only with evidence from the
+            venue.
           </p>
         )}
       </Verdict>
@@ -70,7 +71,7 @@ function One({ doubt, isAsked }: { readonly doubt: Doubt; readonly isAsked: bool
                 isSettling.value = true;
               }}
             >
-              Settle…
+              Resolve…
             </button>
           )}
         </>
@@ -147,8 +148,8 @@ function Settle({ doubt, onClose }: { readonly doubt: Doubt; readonly onClose: (
       onClose={onClose}
     >
       <p>
-        A wrong verdict trades twice or hides a trade. Settle it only with what the venue shows or says in
-        writing; otherwise let the desk prove it.
+        A wrong verdict executes an order twice or hides a trade. Resolve the doubt only with evidence that
+        the venue shows or states in writing; otherwise let the desk prove the outcome.
       </p>
       <fieldset class="choices-list">
         <legend class="sr">Verdict</legend>

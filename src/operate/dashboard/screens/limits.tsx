@@ -81,7 +81,7 @@ export function Limits(): JSX.Element {
         />
         <p class="muted">
           “In doubt” is the part of “used” that may turn out not to have traded: orders whose outcome is
-          unknown count at their worst.
+          unknown count at their worst case.
         </p>
       </Panel>
     </>

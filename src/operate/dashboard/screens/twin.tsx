@@ -36,7 +36,7 @@ export function Twin(): JSX.Element {
       {value?.problem !== undefined && <p class="problem">{value.problem}</p>}
       {value?.on === false && (
         <p class="none">
-          The config has no <code>operate.twin</code>: no day is compared by itself.
+          The config has no <code>operate.twin</code>: no day is compared automatically.
         </p>
       )}
       {last !== undefined && <Comparison report={last.report} />}
@@ -68,9 +68,9 @@ function Comparison({ report }: { readonly report: Report }): JSX.Element {
           isCost={false}
         />
         <p class="muted">
-          Above zero, live did better. The shares sum to the difference.
+          A positive value means that live trading did better than the twin. The shares sum to the difference.
           {cost !== undefined &&
-            ` Slices that both traded: cost of live less that of the twin ${bps(cost.mean)} (95 % between ${bps(cost.low)} and ${bps(cost.high)}).`}
+            ` Slices that both traded: cost of live trading minus that of the twin ${bps(cost.mean)} (95 % between ${bps(cost.low)} and ${bps(cost.high)}).`}
         </p>
         <ul>
           {causes

@@ -42,7 +42,7 @@ const params = z.lazy(() =>
   z.strictObject({
     target_weights: z
       .record(currencySymbol, fractionText)
-      .describe('Target share of portfolio value of each currency, in quotes; the shares sum to 1'),
+      .describe('Target share of portfolio value of each currency, as quoted strings; the shares sum to 1'),
     cash: currencySymbol
       .default('usd')
       .describe(
