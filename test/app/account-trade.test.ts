@@ -127,7 +127,7 @@ describe('an order by hand', () => {
 });
 
 describe('a withdrawal by hand', () => {
-  it('is sent once, and its unknown end is told, when the reply is lost', async () => {
+  it('is sent once, and its outcome is reported as unknown, when the reply is lost', async () => {
     let withdrawals = 0;
     await using venue = await aVenue(
       { limits: { enforced: false } },

@@ -91,7 +91,7 @@ describe('alerts of a desk', () => {
     expect(told.status()).toMatchObject({ open_alerts: [], alerts_last_day: { critical: 1, warning: 1 } });
   });
 
-  it('are known to the next process on the journal', () => {
+  it('are known to the next process that uses the journal', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tranche-alerts-'));
     const first = aTellingDesk(folder);
     first.bench.start();

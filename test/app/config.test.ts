@@ -268,7 +268,7 @@ describe('what a desk would refuse when it starts', () => {
     ["operate: { listen: 'a_desk:8321' }", 'expected an address and a port'],
     ['journal: mysql://db/tranche', 'expected a journal such as "sqlite:./var/journal.db"'],
     ['journal: postgres://db/tranche', 'add sslmode=verify-full'],
-  ])('is told before: %s', (line, says) => {
+  ])('is rejected at the start: %s', (line, says) => {
     expect(refusal(`strategies: []\n${line}\n`)).toContain(says);
   });
 

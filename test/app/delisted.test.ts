@@ -85,7 +85,7 @@ describe('an asset whose prices end before the window', () => {
     );
   });
 
-  it('shortens a window that nobody asked for, which is told first and stands in the report', async () => {
+  it('shortens a window that nobody requested; the output states this first, and so does the report', async () => {
     const { code, err, report } = await reported();
     expect(code).toBe(0);
     const words = 'he window ends at 2026-01-17T13:00:00.000Z, where the prices of ethusd end: 12.5 days of btcusd are omitted'; // prettier-ignore

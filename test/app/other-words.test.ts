@@ -24,7 +24,7 @@ describe('words of other tools', () => {
     ['Iceberg', 'limit'],
     ['implementation shortfall', 'shortfall'],
     ['percent-of-volume', 'pov'],
-  ])('kind %s is told to be %s, which there is', (word, kind) => {
+  ])('kind %s is answered with %s, which exists', (word, kind) => {
     expect(kindMeant(word)).toBe(kind);
     expect(strategies.has(kind)).toBe(true);
     expect(problemsOf(`id: one\nkind: ${word}\n`)[0]).toContain(`did you mean "${kind}"?`);
@@ -39,7 +39,7 @@ describe('words of other tools', () => {
     ['direction', 'twap', 'side'],
     ['n_slices', 'twap', 'slices'],
     ['until', 'limit', 'good_til'],
-  ])('setting %s of a %s is told to be %s', (word, kind, setting) => {
+  ])('setting %s of a %s is answered with %s', (word, kind, setting) => {
     expect(problemsOf(`id: one\nkind: ${kind}\n${word}: '1'\n`)).toContain(
       `unknown setting "${word}": did you mean "${setting}"?`,
     );

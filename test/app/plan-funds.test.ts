@@ -135,7 +135,7 @@ venue: { base_url: "${venue.baseUrl}", capabilities: { balances: true } }
       ['--offline'],
       /--offline was given: also give --holdings/u,
     ],
-  ])('are told as not checked when %s', async (_when, capabilities, more, message) => {
+  ])('are reported as not checked when %s', async (_when, capabilities, more, message) => {
     const config = `mode: dry_run
 venue: { base_url: "http://127.0.0.1:9", ${capabilities} }
 `;

@@ -89,7 +89,7 @@ continuous: true
     expect(out).toContain('no size is known in advance, so funds cannot be projected');
   });
 
-  it('are told of a share of the volume, whose sizes nobody knows, with its total as the most', async () => {
+  it('are reported for a share of the volume, whose sizes are unknown, with its total as the maximum', async () => {
     const strategies = `id: share
 kind: pov
 pair: btcusd
@@ -145,7 +145,7 @@ describe('the arguments of a plan', () => {
     [['--dayz', '3'], 64, /unknown option '--dayz'/u],
     [['--ics', 'no/such/folder/plan.ics'], 74, /--ics: .* cannot be written: there is no such file/u],
     [['no-such.yaml'], 78, /no-such\.yaml[^]*there is no such file/u],
-  ])('%j are told', async (line, expected, message) => {
+  ])('%j are reported', async (line, expected, message) => {
     const { code, err } = await aDesk({ strategies: twap() }).plan(...line);
     expect(code).toBe(expected);
     expect(err).toMatch(message);

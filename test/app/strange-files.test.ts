@@ -151,7 +151,7 @@ describe.runIf(process.platform !== 'win32')('a desk whose files others can chan
     expect(status).toBe(78);
   });
 
-  it('does not start live where others can change a command that is told what happens', () => {
+  it('does not start live where others can change a command that receives notices', () => {
     put('page', '#!/bin/sh\n', 0o722);
     put(
       'desk.yaml',

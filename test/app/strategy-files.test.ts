@@ -60,7 +60,7 @@ describe('the strategies of a running desk', () => {
     expect(read).toMatchObject({ sources: [{ id: 'b', kind: 'twap' }], off: ['a'], notes: [] });
   });
 
-  it('are not told when one file is broken: every problem is, with its place', () => {
+  it('are not returned when one file is broken: every problem is, with its place', () => {
     const port = files();
     put('strategies/a.yaml', TWAP.replace('side: buy', 'side: bye'));
     put('strategies/b.yaml', 'id: b\nkind: twapp\n');
@@ -77,7 +77,7 @@ describe('the strategies of a running desk', () => {
     ['mode: paper\nstrategies: ./nowhere\n', /nowhere cannot be read/u],
     ['mode: [\n', /bracket/u],
     [`mode: paper\nstrategies: [${'x'.repeat(300)}.yaml]\n`, /x\.yaml cannot be read|there is no file/u],
-  ])('are not told when the config cannot be read: %s', (config, why) => {
+  ])('are not returned when the config cannot be read: %s', (config, why) => {
     const port = files();
     put('desk.yaml', config);
     expect(port.read()).toEqual({ problems: expect.stringMatching(why) as string });

@@ -134,7 +134,7 @@ describe('tranche why', () => {
     expect(text).not.toContain('strategy="buys"');
   });
 
-  it('reports after the daemon has stopped what it told before', async () => {
+  it('reports the same after the daemon has stopped as before', async () => {
     const file = join(aFolder(), 'desk.db');
     const journal = sqliteJournal(file);
     const bench = aBench({ journal, strategies: [aTwap('buys', { slices: 2 })] });

@@ -50,7 +50,7 @@ function compared(fill: FillRecord, rows: readonly Transaction[], isDue: boolean
 }
 const free = (over: Partial<FillRecord> = {}): FillRecord => aFill({ fees: '0', ...over });
 
-describe('a fill that was told, and what the account shows of it', () => {
+describe('a fill that an answer stated, and what the account shows of it', () => {
   const whole = part('0.5', '30000', 't-1');
   const [some, rest] = [part('0.3', '18000', 't-1'), part('0.2', '12000', 't-2')];
 
@@ -69,7 +69,7 @@ describe('a fill that was told, and what the account shows of it', () => {
     expect(compared(free(), rows, isDue)).toMatchObject(expected);
   }); // prettier-ignore
 
-  it('takes the price of the account where a person told the fill', () => {
+  it('takes the price of the account if a person reported the fill', () => {
     const told = free({ source: 'operator', price: '60000.000000000000000001' });
     expect(compared(told, whole, false)).toMatchObject({ is: 'differs', by: 'rounding', correction: { price: '60000' } }); // prettier-ignore
   });

@@ -53,7 +53,7 @@ describe('what is missing of an order', () => {
     expect(missingOf(unquoted, traded('0.3', '18000'))).toMatchObject({ quantity: '0.2', amount: '12120' });
   });
 
-  it('is told in both currencies where an amount was asked for', () => {
+  it('is reported in both currencies if an amount was requested', () => {
     expect(missingOf(byAmount, traded('0.3', '18000'))).toMatchObject({ quantity: '0.2', amount: '12000' });
     expect(missingOf({ ...byAmount, quoted: undefined }, traded('0.3', '18000'))).toMatchObject({
       quantity: '0.19801980198019802',

@@ -27,7 +27,7 @@ const TARGETS = targetsOf({ btc: '0.5', eth: '0.3', usd: '0.2' });
 const MIDS = midsOf({ btc: '60000', eth: '3000' });
 
 describe('the value of a portfolio', () => {
-  it('is that of what is held now and of the price of now, however often it was told before', () => {
+  it('depends on the current holdings and prices alone, however often it was computed before', () => {
     const some = holdingsOf({ btc: '1', eth: '10', usd: '10000' });
     const more = holdingsOf({ btc: '1', eth: '10', usd: '10001' });
     const worth = (held: ReadonlyMap<string, Quantity>, btc: string): string | undefined =>

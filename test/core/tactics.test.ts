@@ -24,7 +24,7 @@ describe('the slippage of a quote', () => {
     expect(reasonOf(tactics, side, bad)).toBe('max_slippage');
   });
 
-  it('is told with its figures', () => {
+  it('is reported with its figures', () => {
     const tactics = { slippage_bps: '10', slippage_reference: 'arrival' } as const;
     expect(tacticRefusal(tactics, { side: 'buy', price: price('103') }, known)).toEqual({
       reason: 'max_slippage',

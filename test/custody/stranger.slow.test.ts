@@ -113,7 +113,7 @@ describe.skipIf(!isRoot)(
       expect(readdirSync(join(desk, 'strategies'))).toEqual(['a.yaml']);
     });
 
-    it('where root gives him the folder, its owner is told before anything trades live', () => {
+    it('where root gives him the folder, its owner is notified before anything trades live', () => {
       const given = join(machine, 'given');
       mkdirSync(given);
       chownSync(given, STRANGER, STRANGER);

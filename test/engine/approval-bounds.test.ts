@@ -186,7 +186,7 @@ describe('a parent whose total is not known before it trades', () => {
     expect(faults(bench)).toEqual([]);
   });
 
-  it('is told with the most that the desk trades in a day, where that is limited', () => {
+  it('is reported with the most that the desk trades in a day, if that is limited', () => {
     const limits = { ...aPolicy().limits, dayNotionalMax: money('250000') };
     const bench = aDesk(above, { strategies: [basket], policy: { limits } });
     run(bench, 5 * MINUTE_MS);

@@ -46,7 +46,7 @@ const reasonsOf = ({ bench }: Ran): ReadonlySet<Reason | undefined> =>
 const traded = ({ bench }: Ran): number => ledgerTrades(bench.exchange).length;
 
 describe('a parent that costs too much', () => {
-  it('is paused by itself after the fill that shows it; another trades on', () => {
+  it('is paused after the fill that shows it, while another parent continues to trade', () => {
     const two = ran(
       {
         strategies: [
@@ -242,7 +242,7 @@ describe('two orders in doubt', () => {
 });
 
 describe('a zero too many', () => {
-  it('is refused before a quote is asked for, and the operator is told', () => {
+  it('is refused before a quote is requested, and the operator is notified', () => {
     const one = ran(
       {
         strategies: [

@@ -36,7 +36,7 @@ const run = (bench: Bench, ms: number): void => {
 const NEXT_SLOT = 'btc-twap waits until 2026-01-05T00:04:00.000Z';
 
 describe('a clock that went back', () => {
-  it('by two hours: the operator is told what waits for what, and for how long, until it is over', () => {
+  it('by two hours: the operator is notified of what waits, for what and for how long, until the clock has caught up', () => {
     const { bench, alerts } = under();
     expect(clockBackWords(bench.desk)).toEqual([]);
     bench.clock.stepWall(-2 * HOUR_MS);
@@ -63,7 +63,7 @@ describe('a clock that went back', () => {
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('and is set right ends what is told at once, and the desk trades on', () => {
+  it('and is set right ends the report immediately, and the desk continues to trade', () => {
     const { bench } = under();
     bench.clock.stepWall(-2 * HOUR_MS);
     run(bench, 5 * SECOND_MS);
@@ -75,7 +75,7 @@ describe('a clock that went back', () => {
     expect(executedTotal(bench.exchange).toFixed()).toBe('1');
   });
 
-  it('a second time is told from the latest time that it had shown', () => {
+  it('a second time is reported with the distance from the latest time that it had shown', () => {
     const { bench, alerts } = under();
     bench.clock.stepWall(-HOUR_MS);
     run(bench, 2 * SECOND_MS);
@@ -84,7 +84,7 @@ describe('a clock that went back', () => {
     expect(alerts.map(({ back }) => back)).toEqual(['1 h 0 min', '2 h 0 min']);
   });
 
-  it('is told at each start in the same words, also where records were written since', () => {
+  it('is reported at each start in the same words, even if records were written since', () => {
     const { bench, options, alerts } = under();
     bench.clock.stepWall(-2 * HOUR_MS);
     run(bench, 2 * SECOND_MS);
@@ -101,7 +101,7 @@ describe('a clock that went back', () => {
     expect(clockBackWords(third.desk).at(-1)).toBe(`${NEXT_SLOT} (1 h 58 min left)`);
   });
 
-  it('by days between two processes is told at the start of the second', () => {
+  it('by days between two processes is reported at the start of the second', () => {
     const { bench, options, alerts } = under();
     bench.kill();
     bench.clock.stepWall(-2 * DAY_MS);

@@ -149,7 +149,7 @@ describe.each(sources)('quotes that keep disagreeing with reference prices of %s
 });
 
 describe('a pause of a parent', () => {
-  it('that a person made does not end by itself, also where prices had disagreed before', () => {
+  it('that a person made does not end automatically, even if prices had disagreed before', () => {
     const bench = aBench({
       strategies: [twap()],
       wrap: pricing(wrongUntil(() => 4 * MINUTE_MS)),

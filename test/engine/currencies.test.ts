@@ -75,7 +75,7 @@ describe('a desk whose pairs are in another currency than its limits', () => {
     expect(reasons(bench)).toEqual(new Set(['order_notional']));
   });
 
-  it('cuts the next size to a maximum told in usd, with limits in usdt and no rate but the words of the venue', () => {
+  it('cuts the next size to a maximum stated in usd, with limits in usdt and no rate except that of the venue', () => {
     const bench = ran({ ...inUsdt, policy: { limits: limitsIn('usdt') } });
     expect(amounts(bench)).toEqual(['200000', '200000']);
     expect(bench.records().filter(({ body }) => body.kind === 'maximum')).toMatchObject([
@@ -83,7 +83,7 @@ describe('a desk whose pairs are in another currency than its limits', () => {
     ]);
   });
 
-  it('cuts the next size to a maximum told in usd where one of its currency is worth more', () => {
+  it('cuts the next size to a maximum stated in usd if one unit of its currency is worth more', () => {
     const bench = ran({
       venue: {
         accounts: [{ balances: { eur: '1000000' } }],

@@ -39,7 +39,7 @@ describe('time', () => {
     ['a sleep in which the monotonic clock stands still', 3 * DAY_MS],
     ['a clock that is set forward', 2_001],
     ['a clock that is set back', -2_001],
-  ])('breaks once through %s, and is told in figures', (_, ms) => {
+  ])('breaks once through %s, and is reported in figures', (_, ms) => {
     const { clock, continuity, breaks } = watched();
     continuity.look();
     clock.stepWall(ms);

@@ -61,7 +61,7 @@ describe('the operator', () => {
     expect(raised.map(({ alert }) => alert)).toEqual(['doubt_open', 'doubt_15s']);
   });
 
-  it('is told which order, how much at worst, and when the account can answer at the earliest', () => {
+  it('is reported with the order, its worst case, and the earliest time at which the account can answer', () => {
     const { bench, raised } = aWatched();
     bench.clock.run(after(START, 2 * MINUTE_MS));
     const first = raised.find(({ alert }) => alert === 'doubt_15s');

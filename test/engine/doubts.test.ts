@@ -168,7 +168,7 @@ describe('an order whose answer does not come as it should', () => {
 });
 
 describe('a doubt', () => {
-  it('counts in the limits at its worst, keeps its funds, and stops its pair', () => {
+  it('counts in the limits at its worst case, keeps its funds, and stops its pair', () => {
     const bench = ran({ wrap: faultyVenue({ order: once('request lost', 1) }) }, 0.4);
     const [open] = bench.desk.state.doubts;
     expect(open).toBeDefined();

@@ -76,7 +76,7 @@ describe('a drain', () => {
     expect(bench.records().map(({ body }) => body.kind)).toEqual(['started', 'stopped']);
   });
 
-  it('comes by itself when the desk is told to run until done', () => {
+  it('begins automatically when the desk runs until done', () => {
     const bench = aBench({ strategies });
     bench.start({ isUntilDone: true });
     bench.clock.run(END);

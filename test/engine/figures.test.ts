@@ -48,7 +48,7 @@ const less = (order: Order): Order => ({
 });
 
 describe('a fill for less than was quoted', () => {
-  it('is booked as stated, told, and pauses the desk', () => {
+  it('is booked as stated, reported, and pauses the desk', () => {
     const { bench, alerts } = aDesk({
       told: less,
       shown: (rows) =>
@@ -144,7 +144,7 @@ describe('a fill of which the account shows other figures', () => {
 });
 
 describe('a fill that the account does not show', () => {
-  it('is told after a minute, pauses the desk, and stays booked', () => {
+  it('is reported after a minute, pauses the desk, and stays booked', () => {
     const { bench, alerts } = aDesk({ shown: (rows) => rows.filter((row) => !isTrade(row)) });
     run(bench, 55 * SECOND_MS);
     expect(alerts).not.toContain('fill_unbooked');

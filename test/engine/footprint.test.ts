@@ -65,7 +65,7 @@ describe('the footprint of a pair', () => {
     expect(footprint.slowdown('btcusd')).toBe(1);
   });
 
-  it('is told with every quote and fill', () => {
+  it('is reported with every quote and fill', () => {
     const { footprint, told, ask } = aFootprint();
     ask(4);
     footprint.filled('btcusd');

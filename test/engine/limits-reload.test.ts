@@ -172,7 +172,7 @@ describe('a reload of limits', () => {
     expect(bench.desk.state.limits).toMatchObject({ agreed: { limits: { max_order_notional: '2000000' } } });
   });
 
-  it('loosens nothing by itself when a file in a watched folder changes, and tightens', () => {
+  it('loosens nothing automatically when a file in a watched folder changes, but tightens', () => {
     const { bench, until, write, touch } = running();
     until(MINUTE_MS);
     write({ ...withOrderMax('2000000'), openDoubtsMax: 1 });

@@ -379,7 +379,7 @@ describe('a quote that the venue executes twice', () => {
   });
 });
 
-describe('a fill that a person told', () => {
+describe('a fill that a person reported', () => {
   it('takes the figures and the price of the account once that shows it', () => {
     const one = aDesk({ parts: [{ share: '1', afterMs: 100_000 }], isLost: true });
     seconds(one, 15);

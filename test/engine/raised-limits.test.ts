@@ -18,7 +18,7 @@ const kept = {
 const raised = { ...kept, limits: { ...kept.limits, orderNotionalMax: money('2000000') } };
 const RAISED = 'max_order_notional 1000000 -> 2000000';
 
-/** A process on the journal of `before`, which is killed. */
+/** A process that uses the journal of `before`, which is killed. */
 function next(policy: Partial<DeskSettings>, before?: Bench, rearm?: string): Bench {
   before?.kill();
   const bench = aBench({

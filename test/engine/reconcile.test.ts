@@ -86,7 +86,7 @@ describe('a balance that no row explains', () => {
     expect(halts(one.bench)).toHaveLength(1);
   });
 
-  it('is told and no more where the config says so', () => {
+  it('is only reported where the config says so', () => {
     let since = Infinity;
     const one = watched({ wrap: leaking(() => since), policy: { onDifference: 'alert' } });
     minutes(one, 6);
@@ -406,7 +406,7 @@ describe('a real difference halts anyway', () => {
 });
 
 describe('trades of others on the account', () => {
-  it('are not told again when a later read goes further back', () => {
+  it('are not reported again when a later read goes further back', () => {
     let back = 0;
     const one = watched({
       strategies: [long],

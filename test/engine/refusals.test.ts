@@ -191,7 +191,7 @@ describe('an answer to a quote request', () => {
     expect(probes).toBe(2);
   });
 
-  it('that was told before is not executed twice', () => {
+  it('that was received before is not executed twice', () => {
     let first: QuoteAnswer | undefined;
     let orders = 0;
     const bench = aBench({
@@ -289,7 +289,7 @@ describe('a quote', () => {
     ]);
   });
 
-  it('that is long enough again ends what was told, and the next three too short ones are computed again', () => {
+  it('that is long enough again ends the report, and the next three too short ones are reported with new figures', () => {
     let lifeMs = 1_500;
     const told: unknown[] = [];
     const bench = aBench({
@@ -394,7 +394,7 @@ describe('an operator', () => {
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(3);
   });
 
-  it('complaint 13: pauses the desk for a while, and it continues by itself', () => {
+  it('complaint 13: pauses the desk for a while, and it continues automatically', () => {
     const bench = aBench({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] });
     const answers: string[] = [];
     bench.start();

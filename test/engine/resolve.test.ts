@@ -226,7 +226,7 @@ describe('an operator who resolves a doubt', () => {
     expect(again.desk.control).toBe('active');
   }); // prettier-ignore
 
-  it('twice is told that the second word came too late', () => {
+  it('twice learns that the second resolution came too late', () => {
     const bench = aDoubt('request lost');
     const id = [...bench.desk.state.attempts.keys()][0];
     resolve(bench);

@@ -211,7 +211,7 @@ describe('a desk that starts', () => {
 });
 
 describe('a journal that is behind the account', () => {
-  it('is told all fills when it was lost, and the desk stays halted', () => {
+  it('receives all fills when it was lost, and the desk stays halted', () => {
     const before = ran(130 * SECOND_MS);
     const traded = ledgerTrades(before.exchange).length;
     expect(traded).toBe(3);
@@ -223,7 +223,7 @@ describe('a journal that is behind the account', () => {
     expect(fillsOf(after.records()).every(({ source }) => source === 'transactions')).toBe(true);
   });
 
-  it('is told all fills and trades on when the operator allowed it', () => {
+  it('receives all fills, and the desk continues to trade when the operator allowed it', () => {
     const before = ran(130 * SECOND_MS);
     const after = next(before, 20 * MINUTE_MS, { journal: memoryJournal(), policy: { adoptFills: true } });
     const { ledger, journal } = books(after.exchange, after.records());
@@ -269,7 +269,7 @@ describe('a journal that is behind the account', () => {
   it.each([
     ['still is', DAY_MS],
     ['has been set right', undefined],
-  ])('is told all fills when its clock was a day ahead and %s', (_, skewMs) => {
+  ])('receives all fills when its clock was a day ahead and %s', (_, skewMs) => {
     const before = ran(130 * SECOND_MS, { skewMs: DAY_MS });
     before.kill();
     const { clock, exchange, journal } = before;

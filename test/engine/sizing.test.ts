@@ -127,7 +127,7 @@ const ample = {
 };
 
 describe('what the venue quotes at most', () => {
-  it('is raised with care by fills as large as it, and told again with nothing but a quote lost', () => {
+  it('is raised with care by fills as large as it, and stated again at the cost of only one quote', () => {
     const bench = ran({ strategies: [LARGE], venue: { accounts: ample.accounts } }, 4 * HOUR_MS);
     expect(faultsOf(bench)).toEqual([]);
     expect(text(executedTotal(bench.exchange))).toBe('39');

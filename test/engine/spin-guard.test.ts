@@ -70,7 +70,7 @@ describe('a strategy that spins', () => {
     ['a time that has passed', ({ at }) => soon(at, -HOUR_MS)],
     ['a price that holds already', ({ at }) => atOrAbove('1', at)],
     ['a price that holds already a millisecond later', ({ at }) => atOrAbove('1', after(at, 1))],
-  ])('and waits for %s is woken ten times, then once a minute, and told of once', (_, wait) => {
+  ])('and waits for %s is woken ten times, then once a minute, and reported once', (_, wait) => {
     const { bench, alerts } = ran(
       aKind((_was, wake) => ({ waits: [wait(wake)], reason: 'blackout', note: 'closed' })),
       10 * MINUTE_MS + 30 * SECOND_MS,
@@ -94,7 +94,7 @@ describe('a strategy that spins', () => {
     expect(spins(alerts)).toBe(1);
   });
 
-  it('continues by itself within a minute once it decides something, and is no longer shown', () => {
+  it('continues automatically within a minute after it decides something, and is no longer shown', () => {
     const opensAt = after(START, 5 * MINUTE_MS);
     const { bench, alerts } = ran(
       aKind((_was, { at }) => ({

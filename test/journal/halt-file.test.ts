@@ -89,7 +89,7 @@ describe('the halt file', () => {
     expect([existsSync(file), statSync(armed).isFile()]).toEqual([false, true]);
   });
 
-  it('is lifted although the next one cannot be made ready, which is told until it can', () => {
+  it('is lifted although the next one cannot be prepared, which is reported until it can', () => {
     const { file, armed } = aPlace();
     const port = haltFile(file);
     unlinkSync(armed);

@@ -221,7 +221,7 @@ describe('a journal file', () => {
 });
 
 describe('a second opening of a journal', () => {
-  it('is refused for writing while the first lives, and told who holds it', () => {
+  it('is refused for writing while the first lives, with the process that holds it', () => {
     const file = aFile();
     const journal = open(file);
     const error = thrownBy(() => sqliteJournal(file).close());

@@ -24,7 +24,7 @@ describe('the descriptors of the process', () => {
     expect(read()).toEqual({ open: 1_024, max: 1_024 });
   });
 
-  it('are not told where the system does not tell them', () => {
+  it('are not reported if the system does not report them', () => {
     const read = descriptorReader({ limits: () => 'other', open: () => 7 });
     expect(read()).toBeUndefined();
   });

@@ -127,7 +127,7 @@ describe('a listener that comes again', () => {
     await expect.poll(() => heard.seqs()).toEqual(upTo(5));
   });
 
-  it('from the future is told to read again, and continues from the end of the journal', async () => {
+  it('from the future is asked to read again, and continues from the end of the journal', async () => {
     const world = aWorld();
     for (let n = 0; n < 3; n++) world.write();
     const heard = await listen(world.events, { name: 'ann', after: 999 });

@@ -68,7 +68,7 @@ describe('the gain of each asset', () => {
 });
 
 describe('what rebalancing added to buying and holding', () => {
-  it('is told by asset where nothing was put in or taken out, and sums to the difference of the two returns', () => {
+  it('is reported by asset if there were no deposits or withdrawals, and sums to the difference of the two returns', () => {
     // Half of 200 in btc from the first point on, which rises from 100 to 130.
     expect(course.hold_gains).toEqual({ btc: '30', usd: '0' });
     const closed = reportOf(figuresOf(story.filter(({ body }) => body !== deposit), { version: 't', prices: [tape] })); // prettier-ignore

@@ -88,7 +88,7 @@ describe('orders against the limits in force', () => {
     ]);
   });
 
-  it('count the day with what is open at its worst, and begin anew at midnight UTC', () => {
+  it('count the day with open orders at their worst case, and begin again at midnight UTC', () => {
     const day = limits({ ...WIDE, max_day_notional: '3000', 'max_pair_day_notional.btcusd': '2500' });
     const open = order('open', '1000', {}, false);
     const { verdicts } = judged([

@@ -76,7 +76,7 @@ describe('the quotes of a report', () => {
     ]);
   });
 
-  it('that are in doubt and fills that were proven late are told', () => {
+  it('that are in doubt and fills that were proven late are reported', () => {
     const warnings = report().warnings.join('\n');
     expect(warnings).toContain('1 order has an unknown outcome');
     expect(warnings).toMatch(/Only \d fills: with so few fills, spread, mark-outs and ages/u);
@@ -215,7 +215,7 @@ describe('a price of a report', () => {
 });
 
 describe('why nothing was traded', () => {
-  it('is counted by strategy and reason, with the figures of the last time', () => {
+  it('is counted by strategy and reason, with the note of the latest occurrence', () => {
     const looked = (ms: number, note: string): readonly [number, RecordBody] => [
       ms,
       aWake({ reason: 'inside_band', note }),

@@ -68,7 +68,7 @@ describe('the index of a tape', () => {
     }
   });
 
-  it('can be made of no rows and of one', () => {
+  it('can be built from zero rows and from one row', () => {
     const none = {
       times: new Float64Array(0),
       close: new Float64Array(0),

@@ -66,7 +66,7 @@ describe('history that is resampled', () => {
     expect(resampler.tapes(7)[0]?.hash).toBe(hashOf(7));
   });
 
-  it('has the prices, sizes and volumes of its pieces, as told in the plainest way', () => {
+  it('has the prices, sizes and volumes of its pieces, as the plainest computation gives them', () => {
     const history = market('plain');
     const { from, until } = spanOf([history]);
     const lengthMs = until - from;
@@ -230,7 +230,7 @@ describe('a 90 % interval of costs', () => {
 });
 
 describe('what figures come to over resamples', () => {
-  it('is told as counted by hand', () => {
+  it('is the same as counted by hand', () => {
     const values = Array.from({ length: 200 }, (_, i) => (i * 37) % 200);
     expect(summaryOf(values, 0.95)).toMatchObject({ count: 200, mean: expect.closeTo(99.5, 9) as number, median: 99.5, p5: 9, p95: 190, p25: 49, p75: 150, low: 4, high: 195 }); // prettier-ignore
     expect(summaryOf(values, 0.95)?.standardError).toBeCloseTo(Math.sqrt((200 * 201) / 12), 9);

@@ -78,7 +78,7 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'redirect-is-failure',
-    rule: 'a 3xx or 409 says nothing about the order',
+    rule: 'a 3xx or 409 response does not state the outcome of the order',
     killedBy: 'A',
     patches: [
       {
@@ -99,9 +99,9 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'wrong-id-is-fill',
-    rule: 'an answer that names another client id says nothing',
+    rule: 'an answer that names another client id proves nothing',
     killedBy: 'A',
-    layerOff: 'nor does one that names another quote',
+    layerOff: 'the same rule for an answer that names another quote',
     patches: [
       {
         file: ANSWER,
@@ -129,7 +129,7 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'fill-as-quoted',
-    rule: 'a fill is booked as it was told, not as it was quoted',
+    rule: 'a fill is booked as reported, not as quoted',
     killedBy: 'A',
     patches: [
       {
@@ -179,7 +179,7 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'negative-on-resend-believed',
-    rule: 'a "no" to a second copy says nothing about the first',
+    rule: 'a "no" to a second copy proves nothing about the first',
     killedBy: 'A',
     patches: [
       {
@@ -191,7 +191,7 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'resend-not-sent-believed',
-    rule: 'a second copy that was not sent says nothing about the first',
+    rule: 'a second copy that was not sent proves nothing about the first',
     killedBy: 'A',
     patches: [{ file: CYCLE, find: 'if (copies > 1) return doubt(meaning.detail);', replace: '' }],
   },
@@ -221,7 +221,7 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'refusal-before-expiry',
-    rule: 'a refused order may still trade by another copy until its quote is over',
+    rule: 'a refused order may still trade by another copy until its quote has expired',
     killedBy: 'A',
     patches: [
       {
@@ -233,7 +233,7 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'no-margin-after-canceled',
-    rule: 'the read after a "no" waits the booking margin',
+    rule: 'the read after a "no" waits for the booking margin',
     killedBy: 'A',
     patches: [
       {
@@ -245,13 +245,13 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'absence-before-expiry',
-    rule: 'absence is proven only once the quote is over',
+    rule: 'absence is proven only once the quote has expired',
     killedBy: 'A',
     patches: [{ ...noMargin, replace: 'notBefore: life.receivedAt' }],
   },
   {
     name: 'one-read-no-margin',
-    rule: 'absence takes two clean reads',
+    rule: 'proof of absence requires two clean reads',
     killedBy: 'A',
     layerOff: 'the booking margin',
     patches: [
@@ -274,7 +274,7 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'give-up-after-reads',
-    rule: 'a doubt does not end by a count of reads',
+    rule: 'no number of reads alone ends a doubt',
     killedBy: 'A',
     patches: [
       {
@@ -287,7 +287,7 @@ const ofCore: readonly Mutant[] = [
   // after a restart
   {
     name: 'inherited-at-once',
-    rule: 'an order of a dead process may trade for a whole life after the start',
+    rule: 'an order of a dead process may trade for a whole quote life after the start',
     killedBy: 'A',
     patches: [{ file: DOUBTS, find: 'notBefore: after(startedAt, waitMs)', replace: 'notBefore: startedAt' }],
   },
@@ -305,7 +305,7 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'attempt-number-lost',
-    rule: 'an attempt after a restart has a number of its own',
+    rule: 'an attempt after a restart does not reuse an earlier attempt number',
     killedBy: 'A',
     patches: [
       { file: STATE, find: 'slice.attempts = Math.max(slice.attempts, body.attempt + 1);', replace: '' },
@@ -325,13 +325,13 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'filled-forgotten',
-    rule: 'a fill lessens what is left of its slice',
+    rule: 'a fill reduces the remainder of its slice',
     killedBy: 'A',
     patches: [{ file: STATE, find: 'slice.filled = add(slice.filled, amounts.quantity);', replace: '' }],
   },
   {
     name: 'stray-forgotten',
-    rule: 'what was traded for a slice that the journal has not decided is remembered',
+    rule: 'a trade for a slice that the journal has not decided is remembered',
     killedBy: 'A',
     patches: [
       {
@@ -357,7 +357,7 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'part-is-whole',
-    rule: 'a trade is booked once all of it shows',
+    rule: 'a trade is booked only when the account shows all of it',
     killedBy: 'A',
     patches: [
       {
@@ -369,7 +369,7 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'leg-is-whole',
-    rule: 'a trade is whole once each of its trades shows both legs',
+    rule: 'an order is complete only when each of its trades shows both legs',
     killedBy: 'A',
     patches: [
       {
@@ -378,11 +378,11 @@ const ofCore: readonly Mutant[] = [
         replace: 'return ofBase !== ofQuote;',
       },
     ],
-    layerOff: 'all of the order must show',
+    layerOff: 'the check that all of the order is visible',
   },
   {
     name: 'twin-ignored',
-    rule: 'a row without an id that could be ours keeps the doubt open',
+    rule: 'a row without an id that could belong to the order keeps the doubt open',
     killedBy: 'A',
     patches: [
       {
@@ -422,7 +422,7 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'ids-forgotten',
-    rule: 'a clock that is set right does not make the desk forget what has traded',
+    rule: 'after its clock is corrected, the desk still remembers its trades',
     killedBy: 'A',
     patches: [{ file: STATE, find: 'keepNewest(where, IDS_KEPT, ', replace: 'keepNewest(where, 0, ' }],
   },
@@ -453,13 +453,13 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'pair-doubts-not-counted',
-    rule: 'no order of a pair leaves while another of it is in doubt',
+    rule: 'no order of a pair leaves while another order of the pair is in doubt',
     killedBy: 'A',
     patches: [{ file: CONTROLS, find: 'if (world.pairDoubts > 0)', replace: 'if (world.pairDoubts > 99)' }],
   },
   {
     name: 'doubts-without-limit',
-    rule: 'no more doubts are open than the limit says',
+    rule: 'no more doubts are open than the limit allows',
     killedBy: 'A',
     patches: [
       {
@@ -471,13 +471,13 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'doubts-not-in-day-total',
-    rule: 'attempts under way and in doubt count towards the day at their worst',
+    rule: 'attempts under way and in doubt count towards the day at their worst case',
     killedBy: 'A',
     patches: [{ file: STATE, find: 'sum = add(sum, money(intent.notional_usd));', replace: '' }],
   },
   {
     name: 'day-not-counted',
-    rule: 'what has traded counts towards the day',
+    rule: 'executed trades count towards the day',
     killedBy: 'A',
     patches: [
       { file: 'src/engine/state/totals.ts', find: 'day.total = combine(day.total, notional);', replace: '' },
@@ -493,7 +493,7 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'collar-off',
-    rule: 'a price outside the collar is not taken',
+    rule: 'a price outside the collar is not accepted',
     killedBy: 'A',
     patches: [
       { file: CONTROLS, find: 'if (!away.abs().lte(limits.collarBps))', replace: 'if (away.abs().lt(0))' },
@@ -514,8 +514,8 @@ const ofCore: readonly Mutant[] = [
   // orders in parts
   {
     name: 'missing-part-again',
-    rule: 'what is missing of an order that traded counts as filled',
-    layerOff: 'the pause over it',
+    rule: 'the missing part of an executed order counts as filled',
+    layerOff: 'the pause because of the missing part',
     killedBy: 'A',
     patches: [
       {
@@ -527,7 +527,7 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'further-row-agrees',
-    rule: 'a row beside those of a fill is a further trade',
+    rule: 'a row in addition to those of a fill is a further trade',
     killedBy: 'A',
     patches: [
       {
@@ -551,7 +551,7 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'more-is-whole',
-    rule: 'more than an order is a second execution, which halts the desk',
+    rule: 'an execution beyond the order is a second execution, which halts the desk',
     killedBy: 'A',
     patches: [
       {

@@ -173,7 +173,7 @@ describe('the feeds of the simulated venue', () => {
 
   it('drop who answers no ping', async () => {
     await using venue = await aVenue({ feeds: { pingMs: 20, pongTimeoutMs: 60, idleMs: 3_600_000 } });
-    // The library answers pings by itself, unless it is told not to.
+    // The library answers pings automatically, unless this is turned off.
     using line = await listen(venue.wsUrl, { autoPong: false });
     expect(await line.closed).toBe(1006);
   });
@@ -316,7 +316,7 @@ describe('a payload of the feed', () => {
     expect(readFeed(await line.nextText())).toMatchObject({ data: { of: 'settlement' } });
   });
 
-  it('of one account is not told to another', async () => {
+  it('of one account is not sent to another', async () => {
     await using venue = await aVenue({
       accounts: [
         { name: 'one', balances: { usd: '100000' } },

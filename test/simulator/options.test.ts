@@ -55,7 +55,7 @@ describe('the settings of the simulated venue', () => {
     expect(venueOptionsSchema.safeParse(input).success).toBe(false);
   });
 
-  it('can be told to editors as a JSON Schema with a description of every setting', () => {
+  it('are available to editors as a JSON Schema with a description of every setting', () => {
     const schema = z.toJSONSchema(venueOptionsSchema, { io: 'input' });
     const properties = Object.entries(schema.properties ?? {});
     expect(properties.map(([name]) => name)).toContain('quote_life_ms');

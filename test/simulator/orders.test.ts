@@ -281,7 +281,7 @@ describe('the lists of orders', () => {
     expect(exchange.registry.tradesOf(DESK, { lastSeenId: second?.tradeId })).toHaveLength(3);
   });
 
-  it('are told of as they change', () => {
+  it('are reported as they change', () => {
     const exchange = world();
     const heard: string[] = [];
     const stop = exchange.listen((change: Change) =>

@@ -96,7 +96,7 @@ describe('a time that passed while nothing ran', () => {
         schedule: { cron: '*/15 * * * *', quiet_hours: [{ from: '18:00', to: '08:00' }], misfire },
       });
 
-    it('is told as missed by skip', () => {
+    it('is reported as missed by skip', () => {
       const life = lateLife('skip');
       const step = life.wake({ on: 'at', at: UP_AT, due: life.due });
       expect(step).toMatchObject({ reason: 'misfire', missed: [{ leg: leg(MISSED), slice: 0 }] });

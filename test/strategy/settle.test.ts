@@ -277,7 +277,7 @@ describe('settle', () => {
     expect(orders(owed(life, blind, instant(NINE + 3 * MINUTE_MS)))).toHaveLength(1);
   });
 
-  it('forgets that a rate was unknown once it is told', () => {
+  it('forgets that a rate was unknown once the rate is known', () => {
     const life = aLife({ rates_timeout: 'PT3M' });
     const blind = owing({ usd: '-30000', btc: '1' }, { rates: {} });
     owed(life, blind, NINE);

@@ -70,7 +70,7 @@ describe.each(Object.keys(documents))('the tactics of a %s', (kind) => {
     expect(firstTactics(kind, {})).toEqual([undefined]);
   });
 
-  it('are told what is wrong with them, and what to write', () => {
+  it('are rejected with the mistake and what to write instead', () => {
     expect(messages(kind, TACTICS)).toEqual([]);
     expect(messages(kind, { keep: { amount: '1', currency: 'btc' } })).toEqual([
       'keep.currency: keep of a buy of btcusd must be in usd, the currency that it pays with, not btc',

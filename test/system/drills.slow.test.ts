@@ -156,7 +156,7 @@ describe('a desk in the drill', () => {
     },
   );
 
-  it(`${TWICE} is told, halts, and books both executions to the last digit`, async () => {
+  it(`${TWICE} is reported, halts, and books both executions to the last digit`, async () => {
     const venue = await aVenueProcess(['--faults', join(FAULTS, TWICE)], aFolder());
     const desk = aDesk({
       venue,

@@ -66,7 +66,7 @@ describe.skipIf(missing !== undefined)(
       await fleet.tradesAt(DESKS, three, four);
       expect((await fleet.list()).map(({ program: version }) => version)).toEqual(DESKS.map(() => '99.0.0'));
 
-      // An older daemon that is started again gets no desk, by itself or by command.
+      // An older daemon that is started again gets no desk, automatically or by command.
       const older = fleet.daemon('one');
       await older.said('fleet ready');
       expect(await fleet.tried('move', 'a', '--to', 'one')).toMatchObject({

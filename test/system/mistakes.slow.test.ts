@@ -68,7 +68,7 @@ describe('what cannot be printed', () => {
     { args: ['schema', 'report'] },
     { args: ['run', '--help'] },
     { args: ['validate', '--config', join(ROOT, 'config/paper.yaml')] },
-  ])('ends with exit 74, and is told: $args', ({ args }, context) => {
+  ])('ends with exit 74 and a message: $args', ({ args }, context) => {
     if (!existsSync(FULL)) context.skip(`there is no ${FULL} on this system`);
     const printed = openSync(FULL, 'w');
     onTestFinished(() => {

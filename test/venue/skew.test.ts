@@ -26,7 +26,7 @@ describe('the clock of the venue', () => {
     [['a', 'b']],
     ['Mon, 99 Jan 2026 12:00:00 GMT'],
     [''],
-  ])('is not told by the date %s', (date) => {
+  ])('is not derived from the date %s', (date) => {
     expect(certainSkew(date, { wall: instant(NOON), roundTripMs: 0 })).toBeUndefined();
   });
 

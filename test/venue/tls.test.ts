@@ -73,7 +73,7 @@ describe('a venue over TLS', () => {
   );
 
   it.each<SecureVersion>(['TLSv1', 'TLSv1.1'])(
-    'is told nothing when it speaks no more than %s',
+    'is sent nothing when it supports no version above %s',
     async (version) => {
       // Were it for Node and its library alone, the two would agree on the old version.
       const { DEFAULT_CIPHERS: ciphers, DEFAULT_MIN_VERSION: minVersion } = tls;
@@ -96,7 +96,7 @@ describe('a venue over TLS', () => {
     ['that has run out', { days: -1 }, true, 'it, or one that it depends on, has expired'],
     ['of an unknown authority', { by: authority }, false, 'it is not signed by a trusted authority'],
   ])(
-    'is told nothing when it shows a certificate %s, and the error says so with its dates and not that the network is dead',
+    'is sent nothing when it shows a certificate %s; the error states this with the dates, and does not blame the network',
     async (_, over, isTrusted, why) => {
       const identity = anIdentity(over);
       setDefaultCACertificates(isTrusted ? [...trusted, identity.cert] : trusted);

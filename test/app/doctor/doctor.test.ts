@@ -191,7 +191,7 @@ describe('tranche doctor', () => {
     expect(of('environment')).toMatchObject([{ verdict: 'fail' }]);
   });
 
-  it('says where people are told, and sends nothing unless it is asked to', async () => {
+  it('states where people are notified, and sends nothing unless it is asked to', async () => {
     const hook = await receiver();
     put('pager', 'not a program');
     const channels = `[{ name: ops, webhook: { format: json, url: "\${HOOK}" } }, { name: pager, command: { run: [./pager] } }]`;
@@ -269,7 +269,7 @@ describe('findings', () => {
     expect(exitOf([fail(), fail('data')])).toBe(65);
   });
 
-  it('are a line each, with place and way out where something is wrong', () => {
+  it('are printed one per line, failures with location and correction', () => {
     expect(findingLines([ok, fail()])).toEqual(['ok    a   fine', 'FAIL  bb  no', '      where: here', '      fix:   do it', '2 checks: 1 failed']); // prettier-ignore
   });
 });

@@ -22,7 +22,7 @@ const aRequest = (differs: Partial<OverrideRecord> = {}): OverrideRecord => ({
   ...differs,
 });
 
-describe('what people are told of a record', () => {
+describe('the notice of a record', () => {
   it('is known for every kind of record, and holds nothing that acts', () => {
     for (const body of everyKind()) {
       const notice = noticeFor(body);

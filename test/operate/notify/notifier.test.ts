@@ -122,7 +122,7 @@ describe('alerts that come together', () => {
 });
 
 describe('a channel', () => {
-  it('is told its topics and severities alone', async () => {
+  it('receives only its topics and severities', async () => {
     const some = recordingChannel({ topics: new Set(['alerts', 'approvals']), severity: 'critical' });
     const bench = aBench([some]);
     bench.notifier.tell(aNotice({ kind: 'a', severity: 'warning' }));
@@ -281,7 +281,7 @@ describe('after a restart', () => {
     expect(new Set(chat.messages.map(({ key }) => key)).size).toBe(3);
   });
 
-  it('records that the dead process had no time to take in are told, of the last day alone', async () => {
+  it('records that the dead process had no time to take in are sent, but only those of the last day', async () => {
     const chat = recordingChannel();
     const first = aBench([chat]);
     first.notifier.take(anAlert(1));
@@ -338,7 +338,7 @@ describe('an order under way', () => {
 });
 
 describe('when the disk takes nothing', () => {
-  it('everybody is told from memory', async () => {
+  it('everybody is notified from memory', async () => {
     const chat = recordingChannel();
     const full: OutboxPort = { load: () => ({ rows: [], notes: new Map() }), save: () => false };
     const bench = aBench([chat], { outbox: full });

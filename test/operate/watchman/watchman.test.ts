@@ -74,7 +74,7 @@ describe('a desk that falls silent', () => {
 });
 
 describe('a restart of the watchman', () => {
-  it('repeats nothing that was told, and forgets nothing that is to be told', () => {
+  it('repeats no notice already sent, and sends those that are still due', () => {
     const first = new Watchman(limits);
     expect(look(first, 0, 5 * MINUTE_MS, dead)).toHaveLength(1);
     const second = new Watchman(limits);

@@ -203,7 +203,7 @@ describe('an import', () => {
     ).toContain('its ask 0.9 is below its bid 1');
   });
 
-  it('divides prices where it is told to', async () => {
+  it('divides prices if that is requested', async () => {
     const text =
       '34200000,1702500,1703000,1702000,1702700,500\n34260000,1702500,1703000,1702000,1702700,500\n';
     const { tape } = await read(
@@ -276,7 +276,7 @@ describe('an import', () => {
     );
   });
 
-  it('says that a file names another pair than it was told', async () => {
+  it('reports a file that names a pair other than the given one', async () => {
     const trades = 'timestamp,symbol,price,amount\n1700000000000,BTC-USDT,1,1\n';
     expect((await read(trades, { pair: 'btcusd' })).report.notes).toEqual([
       'x.csv: it names btcusdt: read as btcusd, as given',

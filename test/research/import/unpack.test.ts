@@ -39,7 +39,7 @@ describe('a zip file', () => {
     expect(await refusal(holed, {}, 'x.zip')).toContain('damaged zip file');
   });
 
-  it('is told to be packed twice where it holds a gzip file', async () => {
+  it('is reported as compressed twice if it contains a gzip file', async () => {
     expect(await refusal(zip(entry('x.csv.gz', gzipSync(text))), {}, 'x.zip')).toBe(
       'x.zip: the file is compressed twice: decompress it once',
     );

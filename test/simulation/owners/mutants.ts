@@ -60,7 +60,7 @@ export const ownedMutants: readonly Mutant[] = [
   },
   {
     name: 'lease-by-the-clock-of-its-owner',
-    rule: 'that a lease still runs, by the clock of its owner, proves nothing',
+    rule: 'a lease that is valid by the clock of its owner proves nothing',
     killedBy: 'D',
     patches: [
       {
@@ -110,7 +110,7 @@ export const ownedMutants: readonly Mutant[] = [
   },
   {
     name: 'late-answers-into-the-chain',
-    rule: 'what an earlier owner learns is evidence beside the chain',
+    rule: 'an outcome that an earlier owner learns is evidence outside the chain',
     killedBy: 'D',
     patches: [
       {
@@ -130,7 +130,7 @@ export const ownedMutants: readonly Mutant[] = [
   },
   {
     name: 'epoch-without-timeline',
-    rule: 'a failover ends every lease: an epoch may come again',
+    rule: 'a failover ends every lease, because an epoch may repeat',
     killedBy: 'D',
     patches: [
       { file: STORE, find: ' && this.timeline === timeline', replace: ' && timeline !== this.timeline + 1' },
