@@ -30,6 +30,12 @@ export interface Journal extends JournalPort {
   /** The lease under which this process writes, in a store that several owners reach. */
   readonly lease?: Pick<Lease, 'desk' | 'epoch'> | undefined;
 
+  /**
+   * Resolves once the disk reserve is held; rejects with an OperatorError `storage` if the disk has no space for it. No
+   * order may leave before. Omitted: there is none.
+   */
+  readonly reserved?: Promise<void> | undefined;
+
   /** Notices that wait for delivery, stored beside the records. A backtest journal has none. */
   readonly outbox?: OutboxPort | undefined;
 }

@@ -24,7 +24,11 @@ interface Failing {
 }
 
 /** A journal whose disk refuses at the `at`-th step of its appends, and again until its reserve is given back. */
-function failing(refusal: keyof typeof refusals, at: number, options: SqliteOptions = {}): Failing {
+async function failing(
+  refusal: keyof typeof refusals,
+  at: number,
+  options: SqliteOptions = {},
+): Promise<Failing> {
   const file = join(aFolder(), 'journal.db');
   let steps = 0;
   const { code, says } = refusals[refusal];
@@ -38,6 +42,7 @@ function failing(refusal: keyof typeof refusals, at: number, options: SqliteOpti
     },
   });
   onTestFinished(() => journal.close());
+  await journal.reserved;
   return { journal, file, steps: () => steps };
 }
 
@@ -48,21 +53,30 @@ const reopened = (file: string): Journal => {
 };
 
 describe('a journal on a disk', () => {
-  it('sets room aside that is written out, and keeps it', () => {
+  const reserving = async (file: string, reserveBytes: number): Promise<void> => {
+    const journal = sqliteJournal(file, { reserveBytes });
+    try {
+      await journal.reserved;
+    } finally {
+      journal.close();
+    }
+  };
+
+  it('sets room aside that is written out, and keeps it', async () => {
     const file = join(aFolder(), 'journal.db');
-    sqliteJournal(file, { reserveBytes: RESERVE }).close();
+    await reserving(file, RESERVE);
     const { ino, size, blocks } = statSync(`${file}.reserve`);
     expect(size).toBe(RESERVE);
     expect(blocks * 512).toBeGreaterThanOrEqual(RESERVE);
-    sqliteJournal(file, { reserveBytes: RESERVE }).close();
+    await reserving(file, RESERVE);
     expect(statSync(`${file}.reserve`).ino).toBe(ino);
   });
 
   it.each(['a full disk', 'a failed write'] as const)(
     'outlives %s at any step of an append with what was set aside, and says that it is spent',
-    (refusal) => {
+    async (refusal) => {
       for (let at = 1; at <= 9; at++) {
-        const { journal, file } = failing(refusal, at);
+        const { journal, file } = await failing(refusal, at);
         for (let slice = 0; slice < 5; slice++)
           appendNow(journal, [aFill({ slice }), aFill({ slice: 10 + slice })]);
         expect(journal.isSpent).toBe(true);
@@ -81,7 +95,7 @@ describe('a journal on a disk', () => {
     'is poisoned by %s with %i bytes set aside, at any step, and holds what it acknowledged',
     async (refusal, reserveBytes) => {
       for (let at = 1; at <= 9; at++) {
-        const { journal, file, steps } = failing(refusal, at, { reserveBytes });
+        const { journal, file, steps } = await failing(refusal, at, { reserveBytes });
         const acknowledged = Math.floor((at - 1) / 3);
         for (let slice = 0; slice < acknowledged; slice++) appendNow(journal, [aFill({ slice })]);
         expect(await failureOf(journal, [aFill({ slice: 20 })])).toMatchObject({ exit: 'storage' });
@@ -96,9 +110,17 @@ describe('a journal on a disk', () => {
     },
   );
 
-  it('is not opened where there is no room for the reserve: storage, and nothing is left of it', () => {
+  it('reserves any number of bytes, also more than one call can write', async () => {
+    for (const bytes of [1, 1_048_575, 3 * 1_048_576, 3 * 1_048_576 + 7]) {
+      const file = join(aFolder(), 'journal.db');
+      await reserving(file, bytes);
+      expect(statSync(`${file}.reserve`).size).toBe(bytes);
+    }
+  });
+
+  it('fails where there is no room for the reserve: storage, and nothing is left of it', async () => {
     const file = join(aFolder(), 'journal.db');
-    const error = thrownBy(() => sqliteJournal(file, { reserveBytes: 2 ** 50 }).close());
+    const error = await reserving(file, 2 ** 50).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ exit: 'storage' });
     expect(String(error)).toMatch(/no space for the reserve of 1073741824 MiB at .*: only \d+ MiB are free/u);
     expect(existsSync(`${file}.reserve`)).toBe(false);

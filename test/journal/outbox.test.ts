@@ -69,7 +69,7 @@ describe('the outbox of a journal', () => {
       },
     });
 
-  it('waits when the disk is full or somebody else writes, leaves the reserve alone, and no record suffers', () => {
+  it('waits when the disk is full or somebody else writes, leaves the reserve alone, and no record suffers', async () => {
     for (const [code, says] of [
       [13, 'database or disk is full'],
       [5, 'database is locked'],
@@ -82,6 +82,7 @@ describe('the outbox of a journal', () => {
           if (step === 'outbox') throw Object.assign(new Error(says), { errcode: code });
         },
       });
+      await journal.reserved;
       expect(outboxOf(journal).save(aChange())).toBe(false);
       expect(existsSync(`${file}.reserve`)).toBe(true);
       expect(appendNow(journal, [aFill()])).toHaveLength(1);
@@ -89,7 +90,7 @@ describe('the outbox of a journal', () => {
     }
   });
 
-  it('writes nothing once the reserve is in use: what is left of it is for results of orders', () => {
+  it('writes nothing once the reserve is in use: what is left of it is for results of orders', async () => {
     const file = aFile();
     let isFull = true;
     const journal = open(file, {
@@ -101,6 +102,7 @@ describe('the outbox of a journal', () => {
         }
       },
     });
+    await journal.reserved;
     appendNow(journal, [aFill()]);
     expect(journal.isSpent).toBe(true);
     expect(outboxOf(journal).save(aChange())).toBe(false);

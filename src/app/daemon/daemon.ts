@@ -346,6 +346,7 @@ async function assemble(
     heads === undefined
       ? EMPTY
       : publishHeads(heads, { journal, url: config.journal, clock: systemClock, alert });
+  await journal.reserved;
   const { lost$ } = journal;
   const running = runDesk(desk, { ...options, lost$ }).pipe(
     tap((phase) => {

@@ -12,6 +12,8 @@ import { headOf } from '../proof/verify-file.ts';
 /** Writes a journal. */
 export interface SqliteWriter {
   readonly write: Write;
+  /** Resolves once the disk reserve is held; rejects if the disk has no space for it. */
+  readonly reserved: Promise<void>;
   /** The disk is full, and the disk reserve is in use. */
   readonly isSpent: () => boolean;
   /** Reports bytes that others wrote to the write-ahead log. */
@@ -90,6 +92,7 @@ export function sqliteWriterOf(
     checkpoint.get();
   };
   return {
+    reserved: reserve.reserved,
     isSpent: () => isSpent,
     wrote,
     finish() {

@@ -122,6 +122,7 @@ function reader(file: string, options: SqliteOptions): Journal {
   };
   const sqliteWriter: SqliteWriter = {
     write: refuse,
+    reserved: Promise.resolve(),
     isSpent: () => false,
     finish: () => undefined,
     wrote: refuse,
@@ -171,6 +172,7 @@ function journalOf({ db, file, sqliteWriter, oddity, read, states, prove, releas
   return {
     outbox,
     oddity,
+    reserved: sqliteWriter.reserved,
     get isSpent() {
       return sqliteWriter.isSpent();
     },
