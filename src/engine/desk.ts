@@ -82,7 +82,7 @@ export class Desk {
   /** Attempts that passed the gate and have not ended. The record of their order may not be durable yet. */
   readonly leaving = new Map<string, IntentRecord>();
   /** Attempts whose end is being recorded. */
-  readonly closing = new Map<string, true>();
+  readonly endsBeingRecorded = new Set<string>();
   /** Ids of the quotes that this process received. The venue must not reuse an id. */
   readonly quoteIds = new QuoteIds();
   /** Consecutive failures to get a quote, by pair. */

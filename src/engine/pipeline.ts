@@ -109,12 +109,12 @@ function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
     const { parent, slice: number } = slice.intent;
     const isOpen =
       desk.state.slices.get(sliceKey(parent, number)) === slice && slice.openAttempt === undefined;
-    return isOpen ? (endingOf(desk, slice) ?? slice) : EMPTY;
+    return isOpen ? (endIfOver(desk, slice) ?? slice) : EMPTY;
   });
 }
 
 /** Ends a slice that will not be tried again; `undefined` if it will. */
-function endingOf(desk: Desk, slice: OpenSlice): Observable<never> | undefined {
+function endIfOver(desk: Desk, slice: OpenSlice): Observable<never> | undefined {
   if (desk.ports.clock.wall() >= slice.intent.deadline) {
     return expireLater(desk, slice, { reason: desk.control === 'halted' ? 'halted' : 'deadline' });
   }

@@ -11,7 +11,7 @@ import { after, instant } from '../../src/core/time.ts';
 const NOON = instant(Date.UTC(2026, 0, 5, 12));
 const repeats: RiskContext['repeats'] = {
   isReused: false,
-  twin: undefined,
+  duplicate: undefined,
   inMinute: 0,
   ofParent: 0,
   planned: undefined,
@@ -113,7 +113,7 @@ const cases: readonly Case[] = [
     at({ ofParent: 20, planned: 100 }),
   ],
   ['slice_gap', {}, at({ gapUntil: NOON }), at({ gapUntil: after(NOON, 1) })],
-  ['duplicate_order', {}, at({}), at({ twin: 'another' })],
+  ['duplicate_order', {}, at({}), at({ duplicate: 'another' })],
   ['reused_key', {}, at({}), at({ isReused: true })],
   [
     'parent_cap',

@@ -35,7 +35,7 @@ const aWorld = (over: Partial<RiskContext> = {}): RiskContext => ({
   gets: { currency: 'btc', after: quantity('10') },
   repeats: {
     isReused: false,
-    twin: undefined,
+    duplicate: undefined,
     inMinute: 0,
     ofParent: 0,
     planned: undefined,

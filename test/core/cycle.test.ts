@@ -34,7 +34,7 @@ const lost = {
   means: 'doubt',
   detail: 'timeout',
   halt: false,
-  isSilence: true,
+  isUnanswered: true,
 } as const satisfies OrderMeaning;
 const canceled: OrderMeaning = {
   means: 'refused',
@@ -60,7 +60,7 @@ describe('an attempt that asks', () => {
   it('has a quote whose life lies between asking and receiving on our clock', () => {
     expect(run(toOrder.slice(0, 1))).toMatchObject({
       state: 'quoted',
-      life: { askedAt: 1_000, receivedAt: 1_200, lower: 16_000, upper: 16_200 },
+      quoteLife: { askedAt: 1_000, receivedAt: 1_200, lower: 16_000, upper: 16_200 },
     });
   });
 

@@ -140,7 +140,7 @@ describe('a whole read of the account', () => {
   it('proves nothing while a row without an id could be the trade', () => {
     const [twin] = aTrade('buy', '0.5', '30000', { clientId: undefined });
     const reads = [0, 1, 2, 3].map((n) => read(EARLIEST + n * READ_GAP_MS, undefined, twin ? [twin] : []));
-    expect(judged(...reads)).toMatchObject({ is: 'open', why: 'twin', row: twin, phase: LEFT_OPEN });
+    expect(judged(...reads)).toMatchObject({ is: 'open', why: 'lookalike', row: twin, phase: LEFT_OPEN });
   });
 
   it.each<readonly [string, Partial<Transaction>]>([
@@ -192,7 +192,7 @@ describe('a row without an id', () => {
   const opened = { intent: anIntent(), earliest: instant(1_000) };
   const isBlocking = (rows: readonly Transaction[], over: Partial<WholeRead> = {}): boolean => {
     const judgement = judge(opened, LEFT_OPEN, { ...read(EARLIEST, undefined, rows), ...over }, TRUST);
-    return judgement.is === 'open' && judgement.why === 'twin';
+    return judgement.is === 'open' && judgement.why === 'lookalike';
   };
   const stranger = (over: Partial<Transaction> = {}): Transaction =>
     aRow({ clientId: undefined, orderId: '900', ...over });
@@ -262,7 +262,7 @@ describe('a trade that the journal may not know', () => {
 });
 
 describe('an order', () => {
-  const life = {
+  const quoteLife = {
     askedAt: monotonic(1_000),
     receivedAt: monotonic(1_200),
     lower: monotonic(16_000),
@@ -270,7 +270,7 @@ describe('an order', () => {
   };
 
   it('may start for as long as its quote certainly lives for the margin', () => {
-    expect(lastOrderStart(life, 500)).toBe(15_500);
+    expect(lastOrderStart(quoteLife, 500)).toBe(15_500);
   });
 
   it.each([
@@ -279,6 +279,6 @@ describe('an order', () => {
     ['nothing once the account can prove the outcome', 40_000, 8_000, 0],
   ])('waits for its answer until %s', (_, sentAt, orderTimeoutMs, waitMs) => {
     const given = { sentAt: monotonic(sentAt), orderTimeoutMs, bookingMarginMs: 10_000 };
-    expect(answerWaitMs(life, given)).toBe(waitMs);
+    expect(answerWaitMs(quoteLife, given)).toBe(waitMs);
   });
 });

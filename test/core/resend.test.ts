@@ -12,14 +12,14 @@ const TRUST: Trust = { firstCanceled: false, refusals: false, bookingMarginMs: 1
 const NEVER: Trust = { ...TRUST, resend: false };
 /** All trust that a desk can give: none of it may reach a further copy. */
 const ALL: Trust = { ...TRUST, firstCanceled: true, refusals: true };
-const life: QuoteLife = {
+const quoteLife: QuoteLife = {
   askedAt: monotonic(0),
   receivedAt: monotonic(200),
   lower: monotonic(15_000),
   upper: monotonic(15_200),
 };
 const quote = aQuote();
-const copy = (copies: number): Phase => ({ state: 'ordering', quote, life, copies });
+const copy = (copies: number): Phase => ({ state: 'ordering', quote, quoteLife, copies });
 const answered = (from: Phase, answer: OrderAnswer, trust: Trust, at = 1_000): Phase => {
   const meaning = classifyOrder(anOrderRequest(), quote, answer);
   return nextPhase(from, { on: 'order_answer', meaning, at: monotonic(at) }, trust);
@@ -100,11 +100,11 @@ describe('the answer from an order', () => {
   });
 
   it.each(table)('%s: only silence is asked about again', (_, answer) => {
-    const isSilence =
+    const isUnanswered =
       (answer.kind === 'lost' && answer.sent) ||
       answer.kind === 'garbled' ||
       (answer.kind === 'error' && (answer.status >= 500 || answer.status === 408));
-    expect(answered(copy(1), answer, TRUST).state === 'resending').toBe(isSilence);
+    expect(answered(copy(1), answer, TRUST).state === 'resending').toBe(isUnanswered);
   });
 });
 
@@ -132,7 +132,7 @@ describe('another copy', () => {
   });
 
   it('leaves only while the quote certainly lives for another second and a half', () => {
-    const last = lastResendStart(life);
+    const last = lastResendStart(quoteLife);
     expect(last).toBe(13_500);
     expect(silent(copy(1), 13_200).state).toBe('resending');
     expect(silent(copy(1), 13_201)).toMatchObject(DOUBT);
@@ -165,7 +165,7 @@ describe('another copy', () => {
             else phase = answered(phase, answer, TRUST, at);
             const copies = phase.state === 'ordering' ? phase.copies : 1;
             expect(copies).toBeLessThanOrEqual(3);
-            expect(copies === 1 || at <= lastResendStart(life)).toBe(true);
+            expect(copies === 1 || at <= lastResendStart(quoteLife)).toBe(true);
           }
         },
       ),

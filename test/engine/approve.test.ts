@@ -67,14 +67,14 @@ function decisionOn(
     lifeMs: LIFE_MS,
   };
   const askedAt = after(clock.monotonic(), -ageMs);
-  const life = {
+  const quoteLife = {
     askedAt,
     receivedAt: askedAt,
     lower: after(askedAt, LIFE_MS),
     upper: after(askedAt, LIFE_MS),
   };
   const permit = aPermit();
-  const decision = approve({ desk, item, intent, breaks }, { state: 'quoted', quote, life }, permit);
+  const decision = approve({ desk, item, intent, breaks }, { state: 'quoted', quote, quoteLife }, permit);
   return { decision, calls: permit.calls };
 }
 

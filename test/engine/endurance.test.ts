@@ -161,7 +161,7 @@ describe('a desk that trades for hours', () => {
     const bench = aBench({ strategies: [0, 1, 2, 3].map((i) => aTwap(`twap-${i}`, plan)) });
     bench.start({ isUntilDone: true });
     bench.clock.run();
-    const { state, account, closing, failures } = bench.desk;
+    const { state, account, endsBeingRecorded, failures } = bench.desk;
     expect(state.fills).toBe(240);
     const kept = ({ slices, attempts, lives, filledIds, closedIds }: EngineState): readonly unknown[] => [
       slices.size,
@@ -170,7 +170,7 @@ describe('a desk that trades for hours', () => {
       [...filledIds.keys()],
       [...closedIds.keys()],
     ];
-    expect([state.slices.size, state.attempts.size, account.doubts.size, closing.size, failures.size]).toEqual([0, 0, 0, 0, 0]);
+    expect([state.slices.size, state.attempts.size, account.doubts.size, endsBeingRecorded.size, failures.size]).toEqual([0, 0, 0, 0, 0]);
     expect([...state.lives.values()].every(({ outcomes, late }) => outcomes.length + late.length === 0)).toBe(true);
     const replayed = new EngineState();
     for (const stored of bench.records()) replayed.apply(stored);

@@ -36,13 +36,13 @@ class PlainScan {
     own: IntentRecord,
     at: Instant,
     leaving: readonly IntentRecord[],
-  ): Pick<Repeats, 'twin' | 'inMinute'> {
+  ): Pick<Repeats, 'duplicate' | 'inMinute'> {
     const known = this.orders.filter((order) => order.at > after(at, -MINUTE_MS));
     const ids = new Set(known.map(({ intent }) => intent.client_order_id));
     const unwritten = leaving
       .filter((intent) => !ids.has(intent.client_order_id))
       .map((intent) => ({ intent, at }));
-    let twin: string | undefined;
+    let duplicate: string | undefined;
     const others = new Set<string>();
     for (const { intent, at: left } of [...known, ...unwritten]) {
       if (intent.client_order_id === own.client_order_id || intent.pair !== own.pair) continue;
@@ -51,11 +51,11 @@ class PlainScan {
         intent.side === own.side &&
         intent.by === own.by &&
         intent.size === own.size;
-      if (isTwin && left > after(at, -DUPLICATE_MS)) twin ??= intent.client_order_id;
+      if (isTwin && left > after(at, -DUPLICATE_MS)) duplicate ??= intent.client_order_id;
       if (intent.parent !== own.parent || intent.slice !== own.slice)
         others.add(`${intent.parent} ${intent.slice}`);
     }
-    return { twin, inMinute: others.size };
+    return { duplicate, inMinute: others.size };
   }
 }
 
@@ -124,13 +124,13 @@ describe('orders of the last minute', () => {
             policy,
             state,
           };
-          const { twin, inMinute } = repeatsOf(desk, trialOf(intent), {
+          const { duplicate, inMinute } = repeatsOf(desk, trialOf(intent), {
             at,
             known: undefined,
             planned: undefined,
           });
-          expect({ twin, inMinute }).toEqual(scan.repeats(intent, at, [...desk.leaving.values()]));
-          if (twin !== undefined) twins++;
+          expect({ duplicate, inMinute }).toEqual(scan.repeats(intent, at, [...desk.leaving.values()]));
+          if (duplicate !== undefined) twins++;
           if (inMinute > 2) crowds++;
           if (does === 'leave') {
             state.totals.leave(intent, at);

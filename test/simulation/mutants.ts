@@ -34,8 +34,8 @@ const STATE = 'src/engine/state/engine-state.ts';
 
 const noMargin: Patch = {
   file: CYCLE,
-  find: 'notBefore: after(life.upper, trust.bookingMarginMs)',
-  replace: 'notBefore: life.upper',
+  find: 'notBefore: after(quoteLife.upper, trust.bookingMarginMs)',
+  replace: 'notBefore: quoteLife.upper',
 };
 
 const ofCore: readonly Mutant[] = [
@@ -47,8 +47,8 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: ANSWER,
-        find: "return answer.sent ? doubt(answer.why, { isSilence: true }) : { means: 'not_sent', detail: answer.why };",
-        replace: "return { means: 'not_sent', detail: answer.why };",
+        find: '? doubt(answer.why, { isUnanswered: true })',
+        replace: "? { means: 'not_sent', detail: answer.why }",
       },
     ],
   },
@@ -59,7 +59,7 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: ANSWER,
-        find: 'return doubt(`${answer.status}: ${answer.why}`, { isSilence: true });',
+        find: 'return doubt(`${answer.status}: ${answer.why}`, { isUnanswered: true });',
         replace: "return { means: 'not_sent', detail: answer.why };",
       },
     ],
@@ -71,7 +71,7 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: ANSWER,
-        find: 'if (status >= 500 || status === 408) return doubt(detail, { isSilence: true });',
+        find: 'if (status >= 500 || status === 408) return doubt(detail, { isUnanswered: true });',
         replace: "if (status >= 500 || status === 408) return { means: 'not_sent', detail };",
       },
     ],
@@ -214,8 +214,8 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: CYCLE,
-        find: 'after(life.lower, -RESEND_MARGIN_MS)',
-        replace: 'after(life.upper, RESEND_MARGIN_MS)',
+        find: 'after(quoteLife.lower, -RESEND_MARGIN_MS)',
+        replace: 'after(quoteLife.upper, RESEND_MARGIN_MS)',
       },
     ],
   },
@@ -226,7 +226,7 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: CYCLE,
-        find: 'const settled = meaning.isCanceled || at > life.upper ? at : life.upper;',
+        find: 'const settled = meaning.isCanceled || at > quoteLife.upper ? at : quoteLife.upper;',
         replace: 'const settled = at;',
       },
     ],
@@ -247,7 +247,7 @@ const ofCore: readonly Mutant[] = [
     name: 'absence-before-expiry',
     rule: 'absence is proven only once the quote has expired',
     killedBy: 'A',
-    patches: [{ ...noMargin, replace: 'notBefore: life.receivedAt' }],
+    patches: [{ ...noMargin, replace: 'notBefore: quoteLife.receivedAt' }],
   },
   {
     name: 'one-read-no-margin',
@@ -387,7 +387,7 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: DOUBTS,
-        find: "if (row !== undefined) return { is: 'open', phase, why: 'twin', row };",
+        find: "if (row !== undefined) return { is: 'open', phase, why: 'lookalike', row };",
         replace: '',
       },
     ],
@@ -506,8 +506,8 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: DOUBTS,
-        find: 'after(life.lower, -orderMarginMs);',
-        replace: 'after(life.upper, orderMarginMs);',
+        find: 'after(quoteLife.lower, -orderMarginMs);',
+        replace: 'after(quoteLife.upper, orderMarginMs);',
       },
     ],
   },

@@ -144,29 +144,31 @@ export type OrderMeaning =
       readonly detail: string;
       readonly halt: boolean;
       /** The venue did not respond to the order itself; sending it again may bring a response. */
-      readonly isSilence: boolean;
+      readonly isUnanswered: boolean;
     };
 
-const doubt = (detail: string, { halt = false, isSilence = false } = {}): OrderMeaning => ({
+const doubt = (detail: string, { halt = false, isUnanswered = false } = {}): OrderMeaning => ({
   means: 'doubt',
   detail,
   halt,
-  isSilence,
+  isUnanswered,
 });
 
 /** The meaning of each response to the first and only copy of an order. Every response not listed leaves a doubt. */
 export function classifyOrder(request: OrderRequest, quote: Quote, answer: OrderAnswer): OrderMeaning {
   switch (answer.kind) {
     case 'lost':
-      return answer.sent ? doubt(answer.why, { isSilence: true }) : { means: 'not_sent', detail: answer.why };
+      return answer.sent
+        ? doubt(answer.why, { isUnanswered: true })
+        : { means: 'not_sent', detail: answer.why };
     case 'garbled':
-      return doubt(`${answer.status}: ${answer.why}`, { isSilence: true });
+      return doubt(`${answer.status}: ${answer.why}`, { isUnanswered: true });
     case 'error': {
       const { status, error } = answer;
       const detail = `${status}: ${error}`;
       if (status === 401 || status === 403) return doubt(detail, { halt: true });
       // A gateway may have responded after forwarding the order, so the response proves nothing.
-      if (status >= 500 || status === 408) return doubt(detail, { isSilence: true });
+      if (status >= 500 || status === 408) return doubt(detail, { isUnanswered: true });
       // After these responses, the desk must not send another copy.
       if (status < 400 || [409, 425, 429].includes(status)) return doubt(detail);
       return { means: 'refused', reason: 'order_refused', detail, isCanceled: false };

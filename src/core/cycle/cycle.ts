@@ -10,14 +10,14 @@ import type { Order, Quote } from '../venue.ts';
  */
 export type Phase = Readonly<
   | { state: 'quoting' }
-  | { state: 'quoted'; quote: Quote; life: QuoteLife }
+  | { state: 'quoted'; quote: Quote; quoteLife: QuoteLife }
   /** `copies`: number of times the order has left, including this one. */
-  | { state: 'ordering'; quote: Quote; life: QuoteLife; copies: number }
+  | { state: 'ordering'; quote: Quote; quoteLife: QuoteLife; copies: number }
   /** No response; the same order leaves again, not before `notBefore`. */
   | {
       state: 'resending';
       quote: Quote;
-      life: QuoteLife;
+      quoteLife: QuoteLife;
       copies: number;
       notBefore: Monotonic;
       detail: string;
@@ -98,7 +98,7 @@ export function nextPhase(from: Phase, event: CycleEvent, trust: Trust): Phase {
       return event.on === 'quote_answer' ? quoted(event) : stoppedOr(from, event);
     case 'quoted':
       return event.on === 'approved'
-        ? { state: 'ordering', quote: from.quote, life: from.life, copies: 1 }
+        ? { state: 'ordering', quote: from.quote, quoteLife: from.quoteLife, copies: 1 }
         : stoppedOr(from, event);
     case 'ordering':
       return event.on === 'order_answer' ? ordered(from, event, trust) : from;
@@ -127,8 +127,8 @@ function quoted({ meaning, askedAt, at }: CycleEvent & { on: 'quote_answer' }): 
   switch (meaning.means) {
     case 'quote': {
       const { lifeMs } = meaning.quote;
-      const life = { askedAt, receivedAt: at, lower: after(askedAt, lifeMs), upper: after(at, lifeMs) };
-      return { state: 'quoted', quote: meaning.quote, life };
+      const quoteLife = { askedAt, receivedAt: at, lower: after(askedAt, lifeMs), upper: after(at, lifeMs) };
+      return { state: 'quoted', quote: meaning.quote, quoteLife };
     }
     case 'later':
       return discarded(meaning.reason, meaning.detail, { do: 'again', waitMs: meaning.waitMs });
@@ -151,7 +151,7 @@ const RESEND_GAPS_MS = [300, 600] as const;
 const RESEND_MARGIN_MS = 1_500;
 
 /** Last instant at which another copy of an order may leave. */
-export const lastResendStart = (life: QuoteLife): Monotonic => after(life.lower, -RESEND_MARGIN_MS);
+export const lastResendStart = (quoteLife: QuoteLife): Monotonic => after(quoteLife.lower, -RESEND_MARGIN_MS);
 
 /**
  * Handles the response to one copy of an order. A refusal of the only copy ends the attempt after a read of the
@@ -163,10 +163,11 @@ function ordered(
   { meaning, at }: CycleEvent & { on: 'order_answer' },
   trust: Trust,
 ): Phase {
-  const { quote, life, copies } = from;
+  const { quote, quoteLife, copies } = from;
   if (meaning.means === 'filled')
     return { state: 'filled', order: meaning.order, quote, differs: meaning.differs };
-  const doubt = (detail: string, halt = false): Phase => unknown(life, trust, detailOf(detail, copies), halt);
+  const doubt = (detail: string, halt = false): Phase =>
+    unknown(quoteLife, trust, detailOf(detail, copies), halt);
   switch (meaning.means) {
     case 'not_sent':
       if (copies > 1) return doubt(meaning.detail);
@@ -185,24 +186,32 @@ function ordered(
       }
       // A canceled order has used its quote. After any other refusal a second copy may still use the quote, for as long
       // as it can live.
-      const settled = meaning.isCanceled || at > life.upper ? at : life.upper;
+      const settled = meaning.isCanceled || at > quoteLife.upper ? at : quoteLife.upper;
       const notBefore = after(settled, trust.bookingMarginMs);
       const proof: Proof = { readsLeft: 1, notBefore, proves: 'rejected' };
       return { state: 'doubt', proof, reason, detail, halt: false };
     }
     case 'doubt': {
       const gapMs = RESEND_GAPS_MS[copies - 1];
-      const mayResend = trust.resend && meaning.isSilence && !meaning.halt && gapMs !== undefined;
-      if (!mayResend || after(at, gapMs) > lastResendStart(life)) return doubt(meaning.detail, meaning.halt);
-      return { state: 'resending', quote, life, copies, notBefore: after(at, gapMs), detail: meaning.detail };
+      const mayResend = trust.resend && meaning.isUnanswered && !meaning.halt && gapMs !== undefined;
+      if (!mayResend || after(at, gapMs) > lastResendStart(quoteLife))
+        return doubt(meaning.detail, meaning.halt);
+      return {
+        state: 'resending',
+        quote,
+        quoteLife,
+        copies,
+        notBefore: after(at, gapMs),
+        detail: meaning.detail,
+      };
     }
   }
 }
 
 /** The order may have traded, or may still trade for as long as its quote can live. */
-const unknown = (life: QuoteLife, trust: Trust, detail: string, halt = false): Phase => ({
+const unknown = (quoteLife: QuoteLife, trust: Trust, detail: string, halt = false): Phase => ({
   state: 'doubt',
-  proof: { readsLeft: 2, notBefore: after(life.upper, trust.bookingMarginMs), proves: 'absent' },
+  proof: { readsLeft: 2, notBefore: after(quoteLife.upper, trust.bookingMarginMs), proves: 'absent' },
   reason: 'outcome_unknown',
   detail,
   halt,
@@ -212,12 +221,12 @@ const detailOf = (detail: string, copies: number): string =>
   copies === 1 ? detail : `${detail} (${copies} copies sent)`;
 
 function resent(from: Phase & { state: 'resending' }, event: CycleEvent, trust: Trust): Phase {
-  const { quote, life, copies, notBefore, detail } = from;
-  if (event.on === 'hold') return unknown(life, trust, detailOf(`${detail}; ${event.why}`, copies));
+  const { quote, quoteLife, copies, notBefore, detail } = from;
+  if (event.on === 'hold') return unknown(quoteLife, trust, detailOf(`${detail}; ${event.why}`, copies));
   if (event.on !== 'resend' || event.at < notBefore) return from;
-  if (event.at > lastResendStart(life))
-    return unknown(life, trust, detailOf(`${detail}; too late for another copy`, copies));
-  return { state: 'ordering', quote, life, copies: copies + 1 };
+  if (event.at > lastResendStart(quoteLife))
+    return unknown(quoteLife, trust, detailOf(`${detail}; too late for another copy`, copies));
+  return { state: 'ordering', quote, quoteLife, copies: copies + 1 };
 }
 
 function doubted(from: Phase & { state: 'doubt' }, event: CycleEvent): Phase {

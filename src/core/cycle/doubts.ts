@@ -110,10 +110,10 @@ export type Judgement =
       readonly is: 'open';
       readonly phase: Doubt;
       /**
-       * `twin`: a row without our id could be its trade. `booking`: it traded, and its figures are still missing.
+       * `lookalike`: a row without our id could be its trade. `booking`: it traded, and its figures are still missing.
        * `unseen`: it is absent, which is not proof yet. `hole`: the read has a gap, and proves no absence.
        */
-      readonly why: 'twin' | 'booking' | 'unseen' | 'hole';
+      readonly why: 'lookalike' | 'booking' | 'unseen' | 'hole';
       /** The row that could be its trade. */
       readonly row?: Transaction | undefined;
     }
@@ -133,7 +133,7 @@ export function judge(open: Doubted, phase: Doubt, read: WholeRead, trust: Trust
   if (trade !== undefined && extent === 'more')
     return { is: 'filled', trade, differs: 'booked for more than the order', isMore: true };
   const row = trade === undefined ? lookalike(open, read) : undefined;
-  if (row !== undefined) return { is: 'open', phase, why: 'twin', row };
+  if (row !== undefined) return { is: 'open', phase, why: 'lookalike', row };
   // One leg or a part appears, so the order certainly traded, regardless of later reads.
   const before = trade === undefined ? phase : certain(phase);
   if (hasHole(intent, read)) return { is: 'open', phase: before, why: 'hole' };
@@ -276,8 +276,8 @@ export function adoptable(trades: ReadonlyMap<string, TradeEvidence>, known: Kno
  * this instant, the attempt ends without an order. The response may arrive after the quote has expired, because the
  * venue refuses an order that arrives too late.
  */
-export const lastOrderStart = (life: QuoteLife, orderMarginMs: number): Monotonic =>
-  after(life.lower, -orderMarginMs);
+export const lastOrderStart = (quoteLife: QuoteLife, orderMarginMs: number): Monotonic =>
+  after(quoteLife.lower, -orderMarginMs);
 
 /**
  * How long to wait for the response to an order sent at `sentAt`, milliseconds. A late response is still evidence, so
@@ -285,7 +285,7 @@ export const lastOrderStart = (life: QuoteLife, orderMarginMs: number): Monotoni
  * would only delay that proof.
  */
 export const answerWaitMs = (
-  life: QuoteLife,
+  quoteLife: QuoteLife,
   wait: { readonly sentAt: Monotonic; readonly orderTimeoutMs: number; readonly bookingMarginMs: number },
 ): number =>
-  Math.max(0, Math.min(wait.orderTimeoutMs, after(life.upper, wait.bookingMarginMs) - wait.sentAt));
+  Math.max(0, Math.min(wait.orderTimeoutMs, after(quoteLife.upper, wait.bookingMarginMs) - wait.sentAt));

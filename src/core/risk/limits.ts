@@ -131,7 +131,7 @@ export interface Repeats {
   /** Whether the client id of this attempt was used before. */
   readonly isReused: boolean;
   /** Client id of an identical order of another parent. */
-  readonly twin: string | undefined;
+  readonly duplicate: string | undefined;
   /** Other slices of the pair with an order in the last minute; counted only when a limit reads it. */
   readonly inMinute: number;
   /** Other slices of the parent with an order, since a person last re-armed the desk. */

@@ -10,7 +10,9 @@ const SLICE_SHARE = ratio('1.5');
 
 export function duplicateRefusal({ repeats }: RiskContext): Refusal | undefined {
   if (repeats.isReused) return stop('reused_key', 'one order a client id', 'used before');
-  return repeats.twin === undefined ? undefined : stop('duplicate_order', 'none alike', repeats.twin);
+  return repeats.duplicate === undefined
+    ? undefined
+    : stop('duplicate_order', 'none alike', repeats.duplicate);
 }
 
 export function repeatRefusal(

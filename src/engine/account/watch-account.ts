@@ -330,7 +330,7 @@ function tellTwice(desk: AccountWatchContext, id: string, why: string): readonly
   // A person who re-arms the desk has seen the alert.
   if (desk.account.executedTwice.has(key)) return [];
   desk.observer.alert('executed_twice', { client_order_id: id, why });
-  if (desk.account.executedTwice.size >= TWINS_MAX) desk.account.executedTwice.clear();
+  if (desk.account.executedTwice.size >= AMBIGUOUS_MAX) desk.account.executedTwice.clear();
   desk.account.executedTwice.add(key);
   return desk.control === 'halted' ? [] : [haltRecord(executedTwice({ client_order_id: id }, why))];
 }
@@ -386,7 +386,7 @@ function judgeDoubts(desk: AccountWatchContext, read: WholeAccount): readonly At
         if (judged.phase !== phase && hasMoved(phase, judged.phase))
           ends.push({ end: 'doubt', intent, phase: judged.phase });
         desk.account.doubts.set(clientId, judged.phase);
-        if (judged.row !== undefined) tellTwin(desk, clientId, judged.row);
+        if (judged.row !== undefined) alertLookalike(desk, clientId, judged.row);
     }
   }
   return ends;
@@ -398,12 +398,16 @@ const hasMoved = (before: Doubt, now: Doubt): boolean =>
   now.proof.proves !== before.proof.proves;
 
 /** Reports a row that could be the trade of a doubt, once. */
-function tellTwin({ account, observer }: AccountWatchContext, clientOrderId: string, row: Transaction): void {
+function alertLookalike(
+  { account, observer }: AccountWatchContext,
+  clientOrderId: string,
+  row: Transaction,
+): void {
   const { ambiguousTrades } = account;
   const key = `${clientOrderId} ${row.id}`;
   if (ambiguousTrades.has(key)) return;
   // Limits the rows in memory: during a flood of similar rows, the desk reports some again.
-  if (ambiguousTrades.size >= TWINS_MAX) ambiguousTrades.clear();
+  if (ambiguousTrades.size >= AMBIGUOUS_MAX) ambiguousTrades.clear();
   ambiguousTrades.add(key);
   observer.alert('doubt_lookalike', {
     client_order_id: clientOrderId,
@@ -419,7 +423,7 @@ function tellTwin({ account, observer }: AccountWatchContext, clientOrderId: str
   });
 }
 
-const TWINS_MAX = 1_000;
+const AMBIGUOUS_MAX = 1_000;
 
 /**
  * Books trades with one of our ids that the journal does not know, and halts unless the operator allowed it. A trade

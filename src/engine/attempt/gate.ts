@@ -48,7 +48,7 @@ export interface Gated {
 /** One copy of an order that may leave in this tick. Only this module creates one, and `sendOrder` accepts nothing else. */
 class Approval {
   readonly quote: Quote;
-  readonly life: QuoteLife;
+  readonly quoteLife: QuoteLife;
   readonly #permit: Permit;
   /** Number of copies sent, including this one. */
   readonly copies: number;
@@ -56,13 +56,13 @@ class Approval {
   readonly parentAmount: string | undefined;
 
   constructor(
-    { quote, life }: { readonly quote: Quote; readonly life: QuoteLife },
+    { quote, quoteLife }: { readonly quote: Quote; readonly quoteLife: QuoteLife },
     permit: Permit,
     { copies, parentAmount }: { readonly copies: number; readonly parentAmount?: string | undefined },
   ) {
     this.parentAmount = parentAmount;
     this.quote = quote;
-    this.life = life;
+    this.quoteLife = quoteLife;
     this.#permit = permit;
     this.copies = copies;
   }
@@ -96,11 +96,11 @@ export interface Refused {
  */
 export function passGate(attempt: Gated, phase: Quoted): MaybeAsync<CycleEvent> {
   const { desk, intent, until } = attempt;
-  const { quote, life } = phase;
+  const { quote, quoteLife } = phase;
   const fault = quoteFault(desk, quote);
   if (fault !== undefined) return stoppedBy(fault);
   desk.quoteIds.add(quote.quoteId);
-  const deadline = lastOrderStart(life, desk.policy.orderMarginMs);
+  const deadline = lastOrderStart(quoteLife, desk.policy.orderMarginMs);
   const refuse = (refused: Refused): CycleEvent => {
     if (refused.isLate !== true) quoteSufficed(desk, intent.pair);
     if (refused.tooShort !== undefined) quoteWasTooShort(desk, intent.pair, refused.tooShort);
@@ -150,11 +150,11 @@ export function approve(
  */
 export function refusalNow(
   attempt: Pick<Gated, 'desk' | 'item' | 'intent' | 'breaks'>,
-  { quote, life }: Pick<Quoted, 'quote' | 'life'>,
+  { quote, quoteLife }: Pick<Quoted, 'quote' | 'quoteLife'>,
 ): Refused | undefined {
   const { ports, policy } = attempt.desk;
-  return ports.clock.monotonic() > lastOrderStart(life, policy.orderMarginMs)
-    ? lateRefusal({ quote, life }, attempt.desk)
+  return ports.clock.monotonic() > lastOrderStart(quoteLife, policy.orderMarginMs)
+    ? lateRefusal({ quote, quoteLife }, attempt.desk)
     : refusalOf(attempt, quote);
 }
 
@@ -162,7 +162,7 @@ export function refusalNow(
 export function passResendGate(attempt: Gated, phase: Resending): Observable<CycleEvent> {
   const { desk, intent, drain$ } = attempt;
   const { clock } = desk.ports;
-  const deadline = lastResendStart(phase.life);
+  const deadline = lastResendStart(phase.quoteLife);
   const hold = (why: string): CycleEvent => ({ on: 'hold', why });
   const pause = timer(Math.max(0, Math.ceil(phase.notBefore - clock.monotonic())), clock.scheduler);
   return concat(
@@ -210,10 +210,10 @@ const stoppedBy = ({ reason, detail, next }: Refused): CycleEvent => ({
 
 /** Why the order would not reach the venue within the certain life of its quote. */
 function lateRefusal(
-  { quote: { lifeMs }, life }: Pick<Quoted, 'quote' | 'life'>,
+  { quote: { lifeMs }, quoteLife }: Pick<Quoted, 'quote' | 'quoteLife'>,
   { ports, policy }: GateContext,
 ): Refused {
-  const needsMs = Math.ceil(ports.clock.monotonic() - life.askedAt + policy.orderMarginMs);
+  const needsMs = Math.ceil(ports.clock.monotonic() - quoteLife.askedAt + policy.orderMarginMs);
   if (needsMs <= lifeMs)
     return {
       ...again('quote_too_short', `the limit of orders leaves no time in ${lifeMs} ms`),

@@ -41,10 +41,10 @@ export const whileWriting = <T>(request: MaybeAsync<T>, write: () => MaybeAsync<
  * closes the exchange, so that two copies are never in flight.
  */
 export function sendOrder(attempt: Sending, approved: Approved): MaybeAsync<CycleEvent> {
-  const { quote, life, copies, parentAmount } = approved;
+  const { quote, quoteLife, copies, parentAmount } = approved;
   const { desk, intent, request } = attempt;
   const { orderTimeoutMs, inDoubt } = desk.policy;
-  const { receivedAt } = life;
+  const { receivedAt } = quoteLife;
   const { clock, venue } = desk.ports;
   const sentAt = clock.monotonic();
   // Identical for every copy: a pure function of the attempt and its quote.
@@ -55,7 +55,11 @@ export function sendOrder(attempt: Sending, approved: Approved): MaybeAsync<Cycl
     size: request.size,
     clientId: intent.client_order_id,
   };
-  const waitMs = answerWaitMs(life, { sentAt, orderTimeoutMs, bookingMarginMs: inDoubt.bookingMarginMs });
+  const waitMs = answerWaitMs(quoteLife, {
+    sentAt,
+    orderTimeoutMs,
+    bookingMarginMs: inDoubt.bookingMarginMs,
+  });
   const answer = andThen(inTime(venue.order(order), clock.scheduler, waitMs), (one): CycleEvent => {
     approved.settle();
     const at = clock.monotonic();
@@ -82,10 +86,10 @@ export function sendOrder(attempt: Sending, approved: Approved): MaybeAsync<Cycl
  */
 export function acceptQuote(
   { desk, intent }: Sending,
-  { quote, life, copies, parentAmount }: Approved,
+  { quote, quoteLife, copies, parentAmount }: Approved,
 ): MaybeAsync<unknown> {
   if (desk.ports.journal.fence === undefined || copies > 1) return undefined;
-  const ageMs = desk.ports.clock.monotonic() - life.receivedAt;
+  const ageMs = desk.ports.clock.monotonic() - quoteLife.receivedAt;
   return desk.journal.write([quoteRecord(intent, quote, { ageMs, parentAmount })]);
 }
 

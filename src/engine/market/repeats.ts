@@ -38,7 +38,7 @@ export function repeatsOf(desk: RepeatsSource, trial: RepeatTrial, { at, known, 
   const identical = after(at, -Math.min(duplicateMs, MINUTE_MS));
   return {
     isReused: clientId !== undefined && (filledIds.has(clientId) || closedIds.has(clientId)),
-    twin: twinOf(desk, trial, { unwritten, from: identical }),
+    duplicate: duplicateOf(desk, trial, { unwritten, from: identical }),
     inMinute: minuteExecutionsMax === undefined ? 0 : othersOfPair(desk, trial, { unwritten, from: minute }),
     ofParent: othersOfParent(desk, slice.intent, known?.slices),
     planned,
@@ -65,7 +65,7 @@ interface Compared {
 }
 
 /** Client id of the first identical order of another parent. */
-function twinOf(
+function duplicateOf(
   { state }: RepeatsSource,
   { slice, size }: RepeatTrial,
   { unwritten, from }: Compared,
@@ -75,13 +75,13 @@ function twinOf(
   const { pair, parent, side } = slice.intent;
   const figure = size.by === 'quantity' ? size.quantity : size.amount;
   const own = { pair, side, size: `${figure.toFixed()} ${size.by}` };
-  const isTwin = (order: LeftOrder): boolean =>
+  const isDuplicate = (order: LeftOrder): boolean =>
     order.at > from &&
     order.parent !== parent &&
     order.pair === pair &&
     order.side === side &&
     order.size === own.size;
-  return (orders.alike(own).find(isTwin) ?? unwritten.find(isTwin))?.clientId;
+  return (orders.alike(own).find(isDuplicate) ?? unwritten.find(isDuplicate))?.clientId;
 }
 
 /** Other slices of the pair with an order. */

@@ -59,13 +59,13 @@ export function circuitBreakers(
     desk.priceTrials.start(parent, desk.ports.clock.monotonic());
     return [{ ...pauseParent(desk, parent, end), ends: 'prices_agree' }];
   }
-  const row = totals.malformed(pair) + 1;
+  const streak = totals.malformed(pair) + 1;
   const most = limits.malformedMax ?? MALFORMED_MAX;
-  if (!MALFORMED.has(reason) || row < most) return [];
+  if (!MALFORMED.has(reason) || streak < most) return [];
   desk.observer.alert('pair_paused', {
     pair,
     reason: 'malformed_streak',
-    detail: `limit=${most} value=${row}`,
+    detail: `limit=${most} value=${streak}`,
   });
   return [
     {
@@ -73,7 +73,7 @@ export function circuitBreakers(
       state: 'paused',
       pair,
       by: 'tranche',
-      why: words({ reason: 'malformed_streak', detail: `limit=${most} value=${row} ${detail}` }),
+      why: words({ reason: 'malformed_streak', detail: `limit=${most} value=${streak} ${detail}` }),
     },
   ];
 }

@@ -29,7 +29,7 @@ import type { WatchClocksContext } from '../time/watch-clocks.ts';
 /** The parts of a desk that this file uses. */
 export type RecordContext = Pick<
   Desk,
-  'closing' | 'failures' | 'pts' | 'rateLimiter' | 'references' | 'venueHealth'
+  'endsBeingRecorded' | 'failures' | 'pts' | 'rateLimiter' | 'references' | 'venueHealth'
 > &
   CircuitBreakersContext &
   MaximumContext &
@@ -69,18 +69,18 @@ function endingOf(desk: RecordContext, end: AttemptEnd | Stopped): Ending {
   const { intent } = end;
   const id = intent.client_order_id;
   // Two sources may prove the same end; only the first is recorded.
-  if (!desk.state.attempts.has(id) || desk.closing.has(id)) {
+  if (!desk.state.attempts.has(id) || desk.endsBeingRecorded.has(id)) {
     end.resolution?.answer({ isDone: false, says: `${id} is no longer in doubt` });
     return { bodies: [] };
   }
   if (isOutdated(desk, end)) return { bodies: [] };
-  desk.closing.set(id, true);
+  desk.endsBeingRecorded.add(id);
   const { bodies, after } = attemptEnding(desk, end);
   return {
     bodies,
     after: () => {
       const again = after?.();
-      desk.closing.delete(id);
+      desk.endsBeingRecorded.delete(id);
       end.resolution?.answer({ isDone: true, says: `${id} ${became[end.end]}` });
       return again;
     },
@@ -385,10 +385,10 @@ function slowedBy(desk: RecordContext, { intent: { parent, pair } }: OpenSlice, 
     return 2 ** Math.min(COLLAR_DOUBLINGS_MAX, desk.state.totals.parent(parent)?.collars ?? 0);
   if (reason !== 'order_canceled' && reason !== 'order_refused') return 1;
   // The record of this failure is written with its consequences.
-  const row = desk.state.totals.rejects(pair) + 1;
+  const streak = desk.state.totals.rejects(pair) + 1;
   const most = desk.policy.limits.rejectsMax ?? REJECTS_MAX;
-  if (row === most) desk.observer.alert('reject_streak', { pair, rejects: row });
-  return 4 ** Math.min(2, Math.floor(row / most));
+  if (streak === most) desk.observer.alert('reject_streak', { pair, rejects: streak });
+  return 4 ** Math.min(2, Math.floor(streak / most));
 }
 
 /** Number of consecutive immediate retries with a smaller size. */
@@ -423,7 +423,7 @@ const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
 function failed(desk: RecordContext, pair: string, now: Monotonic): number {
   const known = desk.failures.get(pair);
   const isOld = known === undefined || now - known.last > 4 * desk.policy.retry.capMs;
-  const row = isOld ? { count: 0, since: now } : known;
-  desk.failures.set(pair, { count: row.count + 1, since: row.since, last: now });
-  return Math.min(row.count, 10);
+  const streak = isOld ? { count: 0, since: now } : known;
+  desk.failures.set(pair, { count: streak.count + 1, since: streak.since, last: now });
+  return Math.min(streak.count, 10);
 }

@@ -331,7 +331,7 @@ export class DeskProcess {
   /** What is looked at in the tick in which the order leaves. */
   #gate(
     { slice, intent, breaks }: Attempt,
-    { quote, life }: Phase & { state: 'quoted' },
+    { quote, quoteLife }: Phase & { state: 'quoted' },
   ): CycleEvent | undefined {
     const { clock, world } = this.#life;
     const stop = (reason: Reason): CycleEvent => ({
@@ -340,7 +340,7 @@ export class DeskProcess {
       detail: '',
       next: { do: 'again' },
     });
-    if (clock.monotonic() > lastOrderStart(life, ORDER_MARGIN_MS)) {
+    if (clock.monotonic() > lastOrderStart(quoteLife, ORDER_MARGIN_MS)) {
       world.probe('quote too old at the gate');
       return stop('quote_too_short');
     }
@@ -366,7 +366,7 @@ export class DeskProcess {
   #order(attempt: Attempt, phase: Phase & { state: 'ordering' }): void {
     const { world, clock, oracle, network } = this.#life;
     const { intent, request } = attempt;
-    const { quote, life, copies } = phase;
+    const { quote, quoteLife, copies } = phase;
     const order: OrderRequest = {
       pair: request.pair,
       side: request.side,
@@ -398,16 +398,19 @@ export class DeskProcess {
     if (network.order(order, key, this.#life.arriving(answered))) oracle.left(order.clientId);
     this.#life.step('sent');
     if (copies === 1) {
-      this.#append([quoteRecord(intent, quote, clock.monotonic() - life.receivedAt)], () => {
+      this.#append([quoteRecord(intent, quote, clock.monotonic() - quoteLife.receivedAt)], () => {
         isNoted = true;
         joined();
       });
     }
     const { bookingMarginMs } = this.#life.work.trust;
     const sentAt = clock.monotonic();
-    this.#later(answerWaitMs(life, { sentAt, orderTimeoutMs: ORDER_TIMEOUT_MS, bookingMarginMs }), () => {
-      answered({ kind: 'lost', sent: true, why: 'no answer in time' });
-    });
+    this.#later(
+      answerWaitMs(quoteLife, { sentAt, orderTimeoutMs: ORDER_TIMEOUT_MS, bookingMarginMs }),
+      () => {
+        answered({ kind: 'lost', sent: true, why: 'no answer in time' });
+      },
+    );
   }
 
   /** Silence: the same order once more, if the gate lets it. */

@@ -66,7 +66,7 @@ const UNHINDERED = {
   gets: { currency: '', after: undefined },
   repeats: {
     isReused: false,
-    twin: undefined,
+    duplicate: undefined,
     inMinute: 0,
     ofParent: 0,
     planned: undefined,

@@ -149,8 +149,8 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'one read proves an absence',
     file: 'src/core/cycle/cycle.ts',
-    find: "proof: { readsLeft: 2, notBefore: after(life.upper, trust.bookingMarginMs), proves: 'absent' },",
-    put: "proof: { readsLeft: 1, notBefore: after(life.upper, 0), proves: 'absent' },",
+    find: "proof: { readsLeft: 2, notBefore: after(quoteLife.upper, trust.bookingMarginMs), proves: 'absent' },",
+    put: "proof: { readsLeft: 1, notBefore: after(quoteLife.upper, 0), proves: 'absent' },",
   },
   {
     name: 'the first Canceled is believed',
@@ -173,13 +173,13 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'silence is taken for a failure',
     file: 'src/core/cycle/answer.ts',
-    find: 'return answer.sent ? doubt(answer.why',
-    put: 'return false ? doubt(answer.why',
+    find: 'return answer.sent\n        ? doubt(answer.why',
+    put: 'return false\n        ? doubt(answer.why',
   },
   {
     name: 'a gateway error is taken for a refusal',
     file: 'src/core/cycle/answer.ts',
-    find: 'if (status >= 500 || status === 408) return doubt(detail, { isSilence: true });',
+    find: 'if (status >= 500 || status === 408) return doubt(detail, { isUnanswered: true });',
     put: '',
     also: [
       {
@@ -204,13 +204,13 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'the order leaves although the quote is nearly over',
     file: 'src/engine/attempt/gate.ts',
-    find: 'return ports.clock.monotonic() > lastOrderStart(life, policy.orderMarginMs)',
-    put: 'return ports.clock.monotonic() > life.upper + 60_000',
+    find: 'return ports.clock.monotonic() > lastOrderStart(quoteLife, policy.orderMarginMs)',
+    put: 'return ports.clock.monotonic() > quoteLife.upper + 60_000',
     also: [
       {
         file: 'src/engine/attempt/gate.ts',
-        find: 'const deadline = lastOrderStart(life, desk.policy.orderMarginMs);',
-        put: 'const deadline = life.upper + 60_000;',
+        find: 'const deadline = lastOrderStart(quoteLife, desk.policy.orderMarginMs);',
+        put: 'const deadline = quoteLife.upper + 60_000;',
       },
     ],
   },
@@ -262,8 +262,8 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'an absence is believed before the quote is over',
     file: 'src/core/cycle/cycle.ts',
-    find: "proof: { readsLeft: 2, notBefore: after(life.upper, trust.bookingMarginMs), proves: 'absent' },",
-    put: "proof: { readsLeft: 1, notBefore: life.askedAt, proves: 'absent' },",
+    find: "proof: { readsLeft: 2, notBefore: after(quoteLife.upper, trust.bookingMarginMs), proves: 'absent' },",
+    put: "proof: { readsLeft: 1, notBefore: quoteLife.askedAt, proves: 'absent' },",
   },
   {
     name: 'what is in doubt does not count towards the day',
@@ -301,7 +301,7 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'a fill is booked each time that it is told',
     file: 'src/engine/stages/record.ts',
-    find: 'if (!desk.state.attempts.has(id) || desk.closing.has(id)) {',
+    find: 'if (!desk.state.attempts.has(id) || desk.endsBeingRecorded.has(id)) {',
     put: 'if (false) {',
     also: [{ file: 'src/core/cycle/doubts.ts', find: '!known.filledIds.has(clientId) && ', put: '' }],
   },
@@ -320,7 +320,7 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'a copy leaves at any time',
     file: 'src/core/cycle/cycle.ts',
-    find: 'after(life.lower, -RESEND_MARGIN_MS)',
-    put: 'after(life.upper, 60_000)',
+    find: 'after(quoteLife.lower, -RESEND_MARGIN_MS)',
+    put: 'after(quoteLife.upper, 60_000)',
   },
 ];
