@@ -73,7 +73,7 @@ export const modes: readonly Mode[] = [
   { row: 11, what: 'crash loop', alert: 'crash_loop',
     tests: [[engine('crash-loop'), 'starts halted after five deaths soon after the start within ten minutes, and trades no more']] },
   { row: 12, what: 'the disk is full or read-only at the start', alert: { none: `${REFUSED}: exit 74, before the first request to the venue` },
-    tests: [[journal('disk'), 'is not opened where there is no room for the reserve: storage, and nothing is left of it'], [system('mistakes'), 'ends with exit 74 when the folder of its journal may not be written']] },
+    tests: [[journal('disk'), 'fails where there is no room for the reserve: storage, and nothing is left of it'], [system('mistakes'), 'ends with exit 74 when the folder of its journal may not be written']] },
   { row: 13, what: 'an older program opens a newer journal', alert: { none: `${REFUSED}: exit 65` },
     tests: [[journal('sqlite'), 'is refused when a newer version wrote it'], [journal('chain'), 'distinguishes a record of another version from damage']] },
   { row: 14, what: 'the venue cannot be reached', alert: 'venue_unreachable',

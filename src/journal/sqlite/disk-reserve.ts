@@ -1,12 +1,10 @@
 import { closeSync, constants, fsyncSync, openSync, rmSync, statSync, statfsSync, writev } from 'node:fs';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import { OperatorError } from '../../core/errors.ts';
 import { messageOf } from './sqlite-errors.ts';
 import { createPrivate, syncFolder } from './files.ts';
 
 const PIECE_BYTES = 1_048_576;
-const write = promisify(writev);
 
 /** Disk space reserved for the results of orders that are in flight when the disk becomes full. */
 export interface DiskReserve {
@@ -86,7 +84,15 @@ async function writeNoise(descriptor: number, bytes: number): Promise<void> {
   // without an error.
   for (let left = bytes; left > 0;) {
     const whole = Array.from({ length: Math.floor(left / PIECE_BYTES) }, () => piece);
-    const { bytesWritten } = await write(descriptor, [...whole, piece.subarray(0, left % PIECE_BYTES)]);
-    left -= bytesWritten;
+    left -= await write(descriptor, [...whole, piece.subarray(0, left % PIECE_BYTES)]);
   }
 }
+
+/** Returns the number of bytes written. The write begins in this tick. */
+const write = async (descriptor: number, parts: readonly Uint8Array[]): Promise<number> =>
+  await new Promise((resolve, reject) => {
+    writev(descriptor, parts, (error, bytes) => {
+      if (error === null) resolve(bytes);
+      else reject(error);
+    });
+  });
