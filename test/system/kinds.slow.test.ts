@@ -289,11 +289,11 @@ async function judged(
 }
 
 describe('a desk against `tranche venue`', () => {
-  it('is run for every kind of strategy that there is', () => {
+  it('is tested with every kind of strategy', () => {
     expect(Object.keys(runs).toSorted()).toEqual([...registry.keys()].toSorted());
   });
 
-  it('trades what the document of its kind says, by the ledger of the venue', async () => {
+  it('trades as the document of each kind states, according to the ledger of the venue', async () => {
     const venue = await aVenueForAll();
     const begun = Object.entries(runs).map(([kind, run]) => begin(kind, run, venue));
     const told = await Promise.all(begun.map(async (one) => await judged(one, venue.baseUrl)));

@@ -98,7 +98,7 @@ function report(name: string, { arrivals, answers429 }: Measured, used: number):
 }
 
 describe('the pacing of a real daemon', () => {
-  it('keeps to ten quote requests in any second of the venue, for twenty seconds', async () => {
+  it('sends at most ten quote requests in any second, for twenty seconds', async () => {
     const measured = await measure(5, 20_000);
     report('20 s', measured, utilisation(measured.arrivals, 2_000));
     expect(measured.arrivals.length).toBeGreaterThan(100);
@@ -107,7 +107,7 @@ describe('the pacing of a real daemon', () => {
     expect(measured.served).toBe(5);
   });
 
-  it('keeps to that limit for ten minutes with twenty busy strategies, and uses at least 97 % of it', async () => {
+  it('sends at most ten quote requests in any second for ten minutes, and uses at least 97 % of this limit', async () => {
     const measured = await measure(20, 600_000);
     const used = utilisation(measured.arrivals, 2_000);
     report('10 min', measured, used);

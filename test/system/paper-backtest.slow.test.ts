@@ -214,7 +214,7 @@ async function bothWays(desk: Desk): Promise<readonly Deeds[]> {
   }
 }
 
-/** What came of the strategies on paper, and in a backtest. */
+/** The results of the strategies in paper mode and in a backtest. */
 async function ranBothWays(cwd: string): Promise<readonly Deeds[]> {
   const imports = [fastClockFrom(OPENS, SPEED)];
   const paper = start(['run', '--until-done', '--config', 'desk.yaml'], { cwd, imports });
@@ -226,8 +226,8 @@ async function ranBothWays(cwd: string): Promise<readonly Deeds[]> {
   return [await deeds(cwd, 'paper.db'), await deeds(cwd, 'backtest.db')];
 }
 
-describe('the program on paper and in a backtest', () => {
-  it('comes to the same slices, sizes, reasons and fills from the same YAML and prices', async () => {
+describe('a paper run and a backtest', () => {
+  it('produce the same slices, sizes, reasons and fills from the same YAML and prices', async () => {
     const runs = await Promise.all(desks.map(bothWays));
     const [live, tested] = [0, 1].map((way) => new Map(runs.flatMap((run) => [...(run[way] ?? [])])));
     const documents = desks.flatMap((desk) => desk.documents.map(({ id }) => id));
@@ -236,10 +236,10 @@ describe('the program on paper and in a backtest', () => {
     expect(allOf(live)).toEqual(allOf(tested));
     for (const id of documents) {
       const apart = (live?.get(id) ?? []).map(({ at }, i) => Math.abs(at - (tested?.get(id)?.[i]?.at ?? 0)));
-      // A life begins when the desk is ready.
+      // A strategy begins when the desk is ready.
       expect(Math.max(...apart.slice(1))).toBeLessThan(APART_MS);
     }
-    // Something of every kind happened, or the likeness would say nothing.
+    // Every kind of event happened; otherwise the comparison would prove nothing.
     const all = documents.flatMap((id) => whatOf(tested?.get(id)));
     for (const what of [/wake on drift/u, /wake on price/u, /order_notional/u, /limit_price/u])
       expect(all.some((line) => what.test(line))).toBe(true);

@@ -117,9 +117,9 @@ async function expectSold(desk: DeskFolder): Promise<void> {
   expect(new Set(sold.map(({ slice, attempt }) => `${slice}/${attempt}`)).size).toBe(sold.length);
 }
 
-describe('a day of real minutes', () => {
+describe('a day of real minute bars', () => {
   it.skipIf(!hasData)(
-    `is traded: a TWAP sells 5 btc and a 50/30/20 portfolio stays within 2 %; journal and ledger agree to the last digit${hasData ? '' : ` (skipped: ${DATA} is not there)`}`,
+    `is traded by a TWAP of 5 btc and a portfolio that stays within 2 %; journal and ledger agree exactly${hasData ? '' : ` (skipped: ${DATA} is not there)`}`,
     async () => {
       expect(readCloses(BTC).count(START_MS, START_MS + DAY_MS)).toBeGreaterThan(1_400);
       expect(readCloses(ETH).count(START_MS, START_MS + DAY_MS)).toBeGreaterThan(1_300);

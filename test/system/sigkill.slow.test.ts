@@ -80,7 +80,7 @@ async function tell({ name, deaths }: Story, venue: ManyAccounts, folder: string
     for (const { id, total_quantity: total } of [buyer, seller])
       expectSlicesOnce(fills, records, { id, total: total.amount, isComplete: false });
     expect(openIntents(records)).toEqual([]);
-    // Nothing of ours was foreign to the journal: an adopted fill would have halted the desk.
+    // The journal knows every fill: an adopted fill would have halted the desk.
     expect(records.filter(({ kind }) => kind === 'control')).toEqual([]);
     expect(lives.flatMap(({ boundaries }) => ordersAhead(boundaries))).toEqual([]);
     if (deaths.length > 0) rmSync(cwd, { recursive: true });
@@ -118,11 +118,11 @@ async function tellAll(stories: readonly Story[], folder: string): Promise<reado
 
 describe('a daemon that is killed with SIGKILL', () => {
   it(
-    'at every boundary of its effects, once and again while it recovers, executes once and loses no fill',
+    'executes once and loses no fill after a kill at every boundary of its effects, also during recovery',
     { timeout: ALL_MS },
     async () => {
       const folder = aFolder();
-      // A machine that stands still for seconds costs slices, though never more: then it is tried again.
+      // A machine that pauses for seconds costs slices, but nothing else: then the test tries again.
       const tries = ['unharmed', 'unharmed-2', 'unharmed-3'];
       let whole: (Story & Told) | undefined;
       for (const name of tries) {
@@ -133,7 +133,7 @@ describe('a daemon that is killed with SIGKILL', () => {
       const log = readFileSync(join(folder, whole?.name ?? '', 'boundaries.log'), 'utf8');
       const boundaries = log.split('\n').slice(0, -1);
       const singles = boundaries.map((_, i): Story => ({ name: `at-${i + 1}`, deaths: [i + 1] }));
-      // The second death walks through the recovery; the first is where an order is under way, or anywhere.
+      // The first kill is at a boundary of a quote or an order; the second one moves through the recovery.
       const grave = boundaries.flatMap((name, i) => (/orders|intent|quote|fill/u.test(name) ? [i + 1] : []));
       const pairs = Array.from({ length: PAIRS }, (_, i): Story => {
         const first = grave[(i * 7) % grave.length] ?? 1;
