@@ -22,7 +22,7 @@ async function untilOwner(desk: DeskFolder): Promise<Program> {
   throw new Error('the desk was not free within a minute');
 }
 
-/** `false`: it ended instead. */
+/** Whether the daemon became ready; `false` if it ended instead. */
 async function isReady(daemon: Program): Promise<boolean> {
   try {
     await daemon.event('ready');

@@ -24,7 +24,7 @@ const hungry = (count: number): readonly Readonly<Record<string, unknown>>[] =>
   }));
 
 interface Measured {
-  /** When each quote request came in at the server, ms. */
+  /** The arrival time of each quote request at the server, ms. */
   readonly arrivals: readonly number[];
   readonly answers429: number;
   /** Strategies that got a quote. */
@@ -54,7 +54,7 @@ async function measure(strategies: number, ms: number): Promise<Measured> {
     strategies: hungry(strategies),
     config: {
       retry: { requote: 'PT0.05S' },
-      // They never trade: with the footprint of a real desk they would soon ask more seldom than the venue allows.
+      // These strategies never trade: with the footprint limit of a real desk they would soon send fewer requests than the venue allows.
       footprint: { max_quotes_per_fill: 100_000 },
       log: { level: 'warn' },
     },

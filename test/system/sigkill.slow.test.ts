@@ -36,7 +36,7 @@ const seller = {
   slices: 2,
 };
 
-/** What a process must be killed at, whatever else there is. */
+/** Boundaries at which a process must be killed in any case. */
 const REQUIRED = [
   ...['started+settings', 'strategy', 'wake', 'intent', 'quote', 'balances', 'stopped'].flatMap((kind) => [
     `before commit of ${kind}`,
@@ -48,7 +48,7 @@ const REQUIRED = [
 /** One desk from its first start to its end. */
 interface Story {
   readonly name: string;
-  /** Boundaries of the first and the second life at which they end, by number or name; the last life may live. */
+  /** Boundaries at which the first and the second run are killed, by number or name; the last run is not killed. */
   readonly deaths: readonly (number | string)[];
 }
 
@@ -57,7 +57,7 @@ interface Told {
   readonly outcome: string;
 }
 
-/** Lives through the deaths, then to the end; then journal and ledger must tell the same. */
+/** Runs through the kills and then to the end; then journal and ledger must agree. */
 async function tell({ name, deaths }: Story, venue: ManyAccounts, folder: string): Promise<Told> {
   const account = venue.next();
   const cwd = join(folder, name);
@@ -94,7 +94,7 @@ async function tell({ name, deaths }: Story, venue: ManyAccounts, folder: string
   }
 }
 
-/** Tells all stories, some at a time. */
+/** Runs all stories, several at a time. */
 async function tellAll(stories: readonly Story[], folder: string): Promise<readonly (Story & Told)[]> {
   const told: (Story & Told)[] = [];
   const queue = [...stories];
@@ -143,7 +143,7 @@ describe('a daemon that is killed with SIGKILL', () => {
       const told = [...(await tellAll([...singles, ...pairs], folder))];
       const missed = (): readonly string[] =>
         REQUIRED.filter((name) => !told.some(({ kills }) => kills.includes(name)));
-      // Two strategies act side by side: a boundary that is passed once may have another number in another life. Then it dies by name.
+      // Two strategies act in parallel: a boundary may have another number in another run. Then the process is killed at its name.
       for (const round of [1, 2, 3]) {
         const stories = missed().map((at, i): Story => ({ name: `again-${round}-${i}`, deaths: [at] }));
         // oxlint-disable-next-line no-await-in-loop -- only what the ones before have missed
