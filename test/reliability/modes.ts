@@ -137,7 +137,7 @@ export const modes: readonly Mode[] = [
   { row: 41, what: 'an answer cannot be parsed', alert: 'pair_paused',
     tests: [[core('answer'), 'that got lost, or cannot be read, is an attempt that failed'], [venue('trading'), 'is garbled if the response is %s'], [engine('controls'), 'is paused after five answers in a row that cannot be used']] },
   { row: 42, what: 'the venue redirects', alert: { none: 'the desk does not follow; the attempt fails' },
-    tests: [[venue('http'), 'does not follow a %s']] },
+    tests: [[venue('http'), 'does not follow a redirect with status %s']] },
   { row: 43, what: 'an answer is huge, endless or compressed', alert: { none: 'the client stops at a limit; the attempt fails' },
     tests: [[venue('http'), 'is too large by the bytes that arrive, while a body of exactly the limit is accepted'], [venue('http'), 'ends if the body arrives slowly beyond the total limit, without a long pause']] },
   { row: 44, what: 'two different quotes arrive for one client id', alert: { none: 'one request for each id, one order for each quote' },

@@ -13,7 +13,7 @@ import { aServedVenue } from './support/venue.ts';
 
 const TOKEN = 'canary-drain-93b1f6aa';
 
-describe('a daemon that is stopped', () => {
+describe('a daemon that receives a signal', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'waits for the responses to its orders, closes its journal and exits with code 0: %s',
     async (signal) => {

@@ -244,14 +244,22 @@ describe('a failed exchange', () => {
     expect(everythingOf(error)).not.toContain(TOKEN);
   });
 
-  it.each(['301', '302', '303', '307', '308'])('does not follow a %s', async (status) => {
-    const target = await rawServer(() => undefined);
-    const server = await answering(http(`${status} Moved`, '', `location: ${target.url}/v1/orders/buy`));
-    const error = await failure(client(server.url), order);
-    expect(error).toMatchObject({ code: 'redirect', applied: 'unknown', sent: true, status: Number(status) });
-    await sleep(50);
-    expect([target.connections(), target.received()]).toEqual([0, '']);
-  });
+  it.each(['301', '302', '303', '307', '308'])(
+    'does not follow a redirect with status %s',
+    async (status) => {
+      const target = await rawServer(() => undefined);
+      const server = await answering(http(`${status} Moved`, '', `location: ${target.url}/v1/orders/buy`));
+      const error = await failure(client(server.url), order);
+      expect(error).toMatchObject({
+        code: 'redirect',
+        applied: 'unknown',
+        sent: true,
+        status: Number(status),
+      });
+      await sleep(50);
+      expect([target.connections(), target.received()]).toEqual([0, '']);
+    },
+  );
 
   it.each(['gzip', 'br', 'gzip, identity', 'GZIP'])(
     'refuses a response encoded with %s without reading it',
@@ -399,7 +407,7 @@ describe('a warmed connection', () => {
     await expect.poll(() => replies.map(({ body }) => body)).toEqual(['{}']);
   });
 
-  it('is required for that: without it, nothing is sent in the tick of subscribe', async () => {
+  it('is necessary to send the first byte in the tick of subscribe', async () => {
     const { url, byte } = await venueInThread();
     const venue = client(url);
     const reply = get(venue, order);

@@ -101,7 +101,7 @@ describe('a venue over TLS', () => {
       'it is not signed by a trusted authority',
     ],
   ])(
-    'receives nothing if its certificate %s; the error states the reason and the dates, and does not blame the network',
+    'receives nothing if its certificate %s, and the error states the reason and the dates',
     async (_, over, isTrusted, why) => {
       const identity = anIdentity(over);
       setDefaultCACertificates(isTrusted ? [...trusted, identity.cert] : trusted);
