@@ -10,7 +10,7 @@ import { anAuditedDesk } from './audited-desk.ts';
 const PROGRAM = resolve('bin/tranche.js');
 let folder = '';
 
-/** Each command of the page with the output below it. */
+/** Each command on the page with the output below it. */
 const examples = [
   ...readFileSync('docs/auditing.md', 'utf8').matchAll(
     /```sh\ntranche (?<line>.+)\n```\n\n```(?:text|json)\n(?<output>[^`]*)\n```/gu,
@@ -25,15 +25,19 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-it('answers ten questions, each with a command and its output', () => {
+it('docs/auditing.md answers ten questions, each with a command and its output', () => {
   const page = readFileSync('docs/auditing.md', 'utf8');
   expect(page.match(/^## \d+\. .+\?$/gmu)?.length).toBe(10);
   expect(page.match(/^```sh$/gmu)?.length).toBe(examples.length);
 });
 
-it.concurrent.each(examples)('runs: tranche $line', { timeout: 60_000 }, async ({ line, output }) => {
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [PROGRAM, ...line.split(' ')], {
-    cwd: folder,
-  });
-  expect(`${stdout}${stderr}`.trimEnd()).toBe(output);
-});
+it.concurrent.each(examples)(
+  'docs/auditing.md shows the exact output of: tranche $line',
+  { timeout: 60_000 },
+  async ({ line, output }) => {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [PROGRAM, ...line.split(' ')], {
+      cwd: folder,
+    });
+    expect(`${stdout}${stderr}`.trimEnd()).toBe(output);
+  },
+);

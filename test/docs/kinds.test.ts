@@ -81,12 +81,12 @@ const missing = (kind: string): readonly string[] =>
     holds(kind) ? [] : [place.replace('KIND.md', `${kind}.md`)],
   );
 
-describe('the lists that name every strategy kind', () => {
-  it.each([...strategies.keys()])('have %s', (kind) => {
+describe('the lists of all strategy kinds', () => {
+  it.each([...strategies.keys()])('contain %s', (kind) => {
     expect(missing(kind)).toEqual([]);
   });
 
-  it('name each place that a new kind has forgotten', () => {
+  it('report each place that lacks a new kind', () => {
     expect(missing('trial')).toEqual([
       'docs/strategies/trial.md: the page of the kind',
       'README.md: a row in the table of kinds',

@@ -13,7 +13,7 @@ function linksOf(page: string): readonly { readonly file: string; readonly headi
   });
 }
 
-/** The anchor of a heading, as code hosts make it. */
+/** The anchor of a heading, as code hosts generate it. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -27,7 +27,7 @@ const anchorsOf = (file: string): readonly string[] =>
   );
 
 describe('the documentation', () => {
-  it.each(pages)('%s links only to files and headings that exist', (page) => {
+  it.each(pages)('links only to existing files and headings in %s', (page) => {
     const broken = linksOf(page).filter(
       ({ file, heading }) =>
         !existsSync(file) ||
@@ -37,7 +37,7 @@ describe('the documentation', () => {
     expect(broken).toEqual([]);
   });
 
-  it('has a map that names every guide', () => {
+  it('has a map that lists every guide', () => {
     const mapped = new Set(linksOf('docs/README.md').map(({ file }) => file));
     const guides = globSync(['docs/*.md', 'docs/strategies/*.md']).filter(
       (file) => file !== 'docs/README.md',

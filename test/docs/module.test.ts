@@ -12,7 +12,7 @@ const root = new URL('../../', import.meta.url);
 const code = guideCode('dip-buyer.ts');
 const yaml = guideCode('dip-buyer.yaml');
 
-/** The guide followed: its two files in a folder of their own, read as the program reads them. */
+/** The strategy of the guide: its two files in a separate folder, read as the program reads them. */
 function followed(over: Readonly<Record<string, string>> = {}): StrategySource {
   const { folder, file } = written(over);
   const { strategies, problems } = readStrategies([file], undefined, { env: {}, cwd: folder });
@@ -23,14 +23,14 @@ function followed(over: Readonly<Record<string, string>> = {}): StrategySource {
 }
 
 describe('the guide to modules', () => {
-  it('shows a kernel of less than thirty lines, the same as the example', () => {
+  it('shows a kernel of less than thirty lines that equals the example', () => {
     expect(code.trimEnd().split('\n').length).toBeLessThan(30);
     expect(code).toBe(readFileSync(new URL('strategies/examples/dip-buyer.ts', root), 'utf8'));
     expect(yaml).toBe(readFileSync(new URL('strategies/examples/dip-buyer.yaml', root), 'utf8'));
     expect(loadModule({ file: 'dip-buyer.ts', sha256: 'guide', text: code })).toHaveProperty('kernel');
   });
 
-  it('shows what runs under virtual time: buys after dips alone, within its total, and ends', () => {
+  it('shows a strategy that buys only after dips, within its total, and ends', () => {
     const strategy = followed({ "'10000'": "'2000'", "'0.02'": "'0.002'" });
     const bench = aBench({ strategies: [strategy], venue: { seed: 'dips' } });
     bench.start();
@@ -45,7 +45,7 @@ describe('the guide to modules', () => {
     expect(notes.every((note) => note?.startsWith('a dip from '))).toBe(true);
   }); // prettier-ignore
 
-  it('gives the same journal for the same seed', () => {
+  it('shows a strategy that writes the same journal for the same seed', () => {
     const once = (): unknown => {
       const bench = aBench({ strategies: [followed({ "'0.02'": "'0.002'" })], venue: { seed: 'same' } });
       bench.start();

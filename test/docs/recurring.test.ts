@@ -21,8 +21,8 @@ const rows = table
       .map((cell) => cell.trim()),
   );
 
-describe('the worked example of recurring', () => {
-  it('trades at the times, and by the sizes, that its table says', () => {
+describe('the worked example in docs/strategies/recurring.md', () => {
+  it('trades at the times and in the sizes of its table', () => {
     const { id: _id, kind: _kind, ...params } = parse(yaml) as Readonly<Record<string, unknown>>;
     const life = new Life(recurring, params, { at: parseTime('2027-03-24T12:00:00Z') });
     const found: string[][] = [];

@@ -33,7 +33,7 @@ beforeAll(async () => {
       },
       events: new EventStream(),
       bearers: [{ name: 'v', role: 'viewer', kind: 'person', token: { reveal: () => TOKEN } }],
-      // Long between two requests: none is turned away for the wrong tokens before it.
+      // A long time passes between requests, so that none is refused because of earlier wrong tokens.
       now: () => monotonic((elapsed += 3_600_000)),
     },
   });
@@ -43,7 +43,7 @@ afterAll(async () => {
   metrics.close();
 });
 
-/** Sends bytes as they are and gives the status of the answer; 0 where the server hung up, or waited for more. */
+/** Sends bytes as they are and returns the status of the response; 0 if the server disconnected or waits for more bytes. */
 async function sent(bytes: string): Promise<number> {
   const socket = connect(Number(new URL(operate.url).port), '127.0.0.1');
   socket.on('error', () => undefined);
@@ -74,8 +74,8 @@ const paths = [
   'events',
 ];
 
-describe('requests to the API to which anything was done', () => {
-  it('are answered below 500 or not at all, and a viewer moves nothing with any of them', async () => {
+describe('mutated requests to the API', () => {
+  it('are answered with a status below 500 or not at all, and a viewer changes nothing with them', async () => {
     const bad: string[] = [];
     const statuses = new Set<number>();
     for (const seed of runs(400)) {

@@ -16,7 +16,7 @@ afterAll(() => {
 cpSync(join(root, 'strategies'), join(folder, 'strategies'), { recursive: true });
 cpSync(join(root, 'config'), join(folder, 'config'), { recursive: true });
 
-/** Loads the config, and says how that ended. */
+/** Loads the config and returns the outcome. */
 function loaded(file: string): string {
   try {
     loadAll(file, { env: { TRANCHE_TOKEN: 'x' }, cwd: folder, now: instant(0) });
@@ -26,12 +26,12 @@ function loaded(file: string): string {
   }
 }
 
-describe('a file of a desk to which anything was done', () => {
+describe('a mutated file of a desk', () => {
   it.each([
     ['config/paper.yaml', 400],
     ['config/live.yaml', 200],
     ['strategies/demo/twap-buy.yaml', 400],
-  ])('%s is taken, or refused in words: never an error of this program', (name, count) => {
+  ])('is accepted, or refused with an error for the operator: %s', (name, count) => {
     const whole = readFileSync(join(root, name), 'utf8');
     const config = name.startsWith('config') ? name : 'config/paper.yaml';
     const odd: string[] = [];

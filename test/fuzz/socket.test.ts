@@ -7,11 +7,11 @@ import { mutated, runs } from './mutate.ts';
 const GOOD = ticker('btcusd', '60000.5');
 const LAST = '12345';
 const NOW = String(systemClock.wall() * 1_000_000);
-/** The client leaves a connection that brings ten unreadable messages. */
+/** Below ten, because the client closes a connection with ten unreadable messages. */
 const AT_ONCE = 8;
 
-describe('frames of the venue to which anything was done', () => {
-  it('bring prices above zero or nothing, and the feed continues: never an error of this program', async () => {
+describe('mutated frames from the venue', () => {
+  it('yield only prices above zero, cause no internal error, and do not stop the feed', async () => {
     const seeds = runs(480);
     for (let from = 0; from < seeds.length; from += AT_ONCE) {
       const frames = seeds.slice(from, from + AT_ONCE).map((seed) => mutated(GOOD, seed, 'frame'));

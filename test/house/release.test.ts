@@ -13,7 +13,7 @@ const release = {
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 describe('the provenance of a release', () => {
-  it('is an in-toto statement with the SHA-256 of each file, the commit and the lockfile that it came from, and who built it', () => {
+  it('is an in-toto statement with the builder and the hashes of the files, the commit and the lockfile', () => {
     expect(provenanceOf(release)).toMatchObject({
       _type: 'https://in-toto.io/Statement/v1',
       subject: [{ name: 'tranche-0.1.0.tgz', digest: { sha256: sha256('a package') } }],
@@ -30,7 +30,7 @@ describe('the provenance of a release', () => {
     });
   });
 
-  it('is signed as DSSE says, so that a changed statement does not verify', () => {
+  it('is signed according to DSSE, so that a changed statement does not verify', () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' });
     const envelope = signed(provenanceOf(release), key);

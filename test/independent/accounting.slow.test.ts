@@ -12,7 +12,7 @@ import { appendNow } from '../journal/records.ts';
 import { HOLDINGS, START, isThere, plainLots, runYear, sums } from './year.ts';
 import type { PlainEvent } from './year.ts';
 
-/** The books of a year that is open, with orders that were booked in parts. */
+/** The books of an open year, with orders that were booked in parts. */
 const folder = mkdtempSync(join(tmpdir(), 'tranche-year-'));
 const world = { cwd: folder, now: instant(START), config: 'config/paper.yaml' };
 /** The end balances of the backtest, by currency: the account. */
@@ -26,7 +26,7 @@ interface Fill {
   readonly amount: string;
   readonly executed_at: number;
 }
-/** What the account shows first. */
+/** The part of an order that the account shows first. */
 const PART = { quantity: '0.00001', amount: '0.5', fees: '0.01' };
 const fills: Fill[] = [];
 const corrections: { client_order_id: string; quantity: string; amount: string; fees: string }[] = [];
@@ -109,7 +109,7 @@ function copyWithCorrections(): void {
 }
 
 describe('the books of a year over five assets', () => {
-  it('hold what the account holds, to the last digit', async () => {
+  it('equal the balances of the account to the last digit', async () => {
     expect(corrections.length).toBeGreaterThan(5);
     expect(fills.length).toBeGreaterThan(400);
     const rows = (await accounting('balances', 'fifo', '--json')).trim().split('\n');
@@ -120,7 +120,7 @@ describe('the books of a year over five assets', () => {
   });
 
   it.for(['fifo', 'lifo', 'hifo', 'average'])(
-    'gain what a plain calculation gains: %s',
+    'have the gains and lots of a simple calculation in Python: %s',
     async (method, ctx) => {
       if (!isThere('python3')) return ctx.skip('python3 is not installed');
       const shown = new Map(corrections.map((each) => [each.client_order_id, each]));
@@ -152,7 +152,7 @@ describe('the books of a year over five assets', () => {
   });
 
   it.for(['fifo', 'lifo', 'hifo', 'average'])(
-    'are accepted by hledger, which sums the same balances: %s',
+    'are accepted by hledger with the same balances: %s',
     async (method, ctx) => {
       if (!isThere('hledger')) return ctx.skip('hledger is not installed');
       await accounting('export', method, '--format', 'hledger', '--out', `${method}.journal`);

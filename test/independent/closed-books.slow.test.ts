@@ -43,7 +43,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tranche-closed-'));
 const on = (month: number, date: number, hour = 12): Instant =>
   instant(Date.UTC(2025, month - 1, date, hour));
 
-/** Something that happens to account and desk, with when both know it. */
+/** An event of the account and the desk, with the time when both know it. */
 interface Happening {
   readonly known: Instant;
   readonly record?: { readonly body: RecordBody; readonly at: Instant } | undefined;
@@ -51,7 +51,7 @@ interface Happening {
   readonly event?: Omit<PlainEvent, 'at'> | undefined;
 }
 
-/** What a row does to a balance. */
+/** The change of a balance by a row. */
 interface Row extends Partial<HistoryRow> {
   readonly at: Instant;
   readonly currency: string;
@@ -136,7 +136,7 @@ const prices = new Map<string, string>();
 const priceOn = (currency: string, at: Instant): string =>
   prices.get(`${new Date(at).toISOString().slice(0, 10)} ${currency}`) ?? '';
 
-/** What no record of the journal tells. */
+/** Events of the account without a record in the journal. */
 function movements(): readonly Happening[] {
   const monthly = Array.from({ length: 12 }, (_, n) => n + 1);
   const cash = (at: Instant, row: Omit<Partial<HistoryRow>, 'at'>, change: string): Happening => ({ known: at, rows: [{ at, currency: 'usd', change, ...row }] }); // prettier-ignore
@@ -175,7 +175,7 @@ function historyRow({ change, ...row }: Row): HistoryRow {
   } as HistoryRow; // oxlint-disable-line typescript/no-unsafe-type-assertion -- all the columns
 } // prettier-ignore
 
-/** What happens becomes known; then every method closes the quarter. */
+/** Writes the events of a quarter; then every method closes the quarter. */
 async function tell(happenings: readonly Happening[], end: Instant | undefined): Promise<void> {
   const rows: HistoryRow[] = [];
   for (const { known, rows: own, event } of happenings) {
@@ -217,7 +217,7 @@ beforeAll(async () => {
   ];
   events.push({ what: 'opening', id: 'cold', at: Date.UTC(2024, 4, 1), acquired: Date.UTC(2024, 4, 1), currency: 'btc', quantity: '0.4', value: '20000' }); // prettier-ignore
   const all = [...fillHappenings(), ...movements()].toSorted((a, b) => a.known - b.known);
-  // Before its first row is written nobody knows its number.
+  // The number of a row is unknown until the row is written.
   const before = all.filter(({ known }) => known < on(3, 10)).reduce((sum, { rows }) => sum + rows.length, 0);
   for (const method of METHODS)
     writeFileSync(
@@ -249,7 +249,7 @@ afterAll(() => {
 });
 
 describe.each(METHODS)('the closed books of a year: %s', (method) => {
-  it('hold what the account holds, to the last digit', async () => {
+  it('equal the balances of the account to the last digit', async () => {
     const { code, out, err } = await accounting(END, 'balances', method, '--json');
     expect([code, err]).toEqual([0, '']);
     const rows = out.trim().split('\n').map((row) => JSON.parse(row) as Record<string, string>); // oxlint-disable-line typescript/no-unsafe-type-assertion -- as printed
@@ -258,7 +258,7 @@ describe.each(METHODS)('the closed books of a year: %s', (method) => {
     );
   }); // prettier-ignore
 
-  it('gain what a plain calculation gains', async (ctx) => {
+  it('have the gains and lots of a simple calculation in Python', async (ctx) => {
     if (!isThere('python3')) return ctx.skip('python3 is not installed');
     const plain = plainLots(events, method);
     expect(sums(await printed('gains', method, '--json'), 'gain')).toEqual(plain.gains);
@@ -266,13 +266,13 @@ describe.each(METHODS)('the closed books of a year: %s', (method) => {
     expect([sums(lots, 'quantity'), sums(lots, 'cost')]).toEqual([plain.held, plain.cost]);
   });
 
-  it('have entries that no later event changes, and adjustments of closed quarters', async () => {
+  it('keep the entries of closed quarters unchanged and contain adjustments of them', async () => {
     const { code, out } = await accounting(END, 'verify', method);
     expect([code, out.match(/ same$/gmu)?.length]).toEqual([0, 4]);
     for (const end of QUARTERS) {
       const time = new Date(end).toISOString();
       const now = await printed('export', method, '--format', 'csv', '--until', time);
-      // The column of the closing is all that was added since.
+      // Only the column of the closing was added since.
       const withoutClosing = (lines: string): string => lines.replaceAll(/,\d*,([^,]*)\r\n/gu, ',$1\r\n');
       expect(withoutClosing(now)).toBe(withoutClosing(closedRows.get(`${method} ${end}`) ?? ''));
     }
@@ -282,7 +282,7 @@ describe.each(METHODS)('the closed books of a year: %s', (method) => {
     expect(method === 'pool' ? identified > 100 : identified === 0).toBe(true);
   });
 
-  it('have fees, interest, deposits and withdrawals as accounts of their own', async () => {
+  it('have separate accounts for fees, interest, deposits and withdrawals', async () => {
     const rows = (await printed('export', method, '--format', 'jsonl')).trim().split('\n').map((row) => JSON.parse(row) as Record<string, string>); // oxlint-disable-line typescript/no-unsafe-type-assertion -- as printed
     const total = (account: string): string =>
       text(rows.filter((row) => row['account'] === account).reduce((sum, row) => add(sum, money(row['value'] ?? '0')), money('0')));
@@ -303,7 +303,7 @@ describe.each(METHODS)('the closed books of a year: %s', (method) => {
     expect([status, stdout.slice(0, 2_000), stderr.slice(0, 2_000)]).toEqual([0, '', '']);
   });
 
-  it('are accepted by hledger, which sums the same balances', async (ctx) => {
+  it('are accepted by hledger with the same balances', async (ctx) => {
     if (!isThere('hledger')) return ctx.skip('hledger is not installed');
     await printed('export', method, '--format', 'hledger', '--out', `${method}.journal`);
     const file = join(folder, `${method}.journal`);

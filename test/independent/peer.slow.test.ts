@@ -12,7 +12,7 @@ import type { Report } from '../../src/report/json/schema.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import { runLine } from '../app/support/cli.ts';
 
-/** What is used of the library, so that the compiler need not read the types of all of it. */
+/** The functions of the library in use, so that the compiler need not read all its types. */
 interface Peer {
   calculatePortfolioRebalancing(asked: {
     readonly currentWeights: readonly number[];
@@ -36,7 +36,7 @@ interface Peer {
 }
 const library = createRequire(import.meta.url)('@railpath/finance-toolkit') as Peer; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the interface above
 
-/** One rebalancing at no cost against that of a library of others. README.md beside it says what was looked for. */
+/** Compares one rebalancing without costs with an independent library. README.md in this folder states what was searched for. */
 const DATA = fileURLToPath(new URL('../../../shared/data/bars_1h/', import.meta.url));
 const FILES = { btc: 'BTCUSDT', eth: 'ETHUSDT', ltc: 'LTCUSDT', xrp: 'XRPUSDT' } as const;
 type Asset = keyof typeof FILES;
@@ -60,7 +60,7 @@ function madeUp(): Closes {
   return { btc: walk(60_000), eth: walk(3_000), ltc: walk(100), xrp: walk(2) };
 }
 
-/** A stretch without a hole. */
+/** A period without gaps. */
 function real(): Closes {
   const from = Date.UTC(2021, 2, 10);
   const column = (name: string): Closes['btc'] => {
@@ -102,13 +102,13 @@ async function rebalanced(closes: Closes): Promise<Rebalanced> {
 const sum = (all: readonly number[]): number => all.reduce((a, b) => a + b, 0);
 const missing = existsSync(DATA) ? undefined : 'real history lies beside the checkout, and is not there';
 
-describe('one rebalancing at no cost is that of a peer library', () => {
+describe('a rebalancing without costs', () => {
   for (const [over, closesOf, reason] of [
     ['made-up bars', madeUp, undefined],
     ['real bars', real, missing],
   ] as const)
     // prettier-ignore
-    it(`over ${over}${reason === undefined ? '' : ` (skipped: ${reason})`}`, async (ctx) => {
+    it(`matches a peer library over ${over}${reason === undefined ? '' : ` (skipped: ${reason})`}`, async (ctx) => {
       if (reason !== undefined) return ctx.skip(reason);
       const closes = closesOf();
       const { report, fills } = await rebalanced(closes);
@@ -126,7 +126,7 @@ describe('one rebalancing at no cost is that of a peer library', () => {
         const fill = fills.find(({ pair }) => pair === `${asset}usd`);
         return Number(fill?.['amount']) * (fill?.['side'] === 'sell' ? -1 : 1);
       });
-      // A quantity has eight decimals at most and an amount cents: nothing else may differ.
+      // Only rounding may differ: a quantity has at most eight decimals, an amount two.
       for (const [i, amount] of [...own, -sum(own)].entries())
         expect(Math.abs(amount - (peer.tradeAmounts[i] ?? Number.NaN))).toBeLessThan(0.06);
       const [first, second, ...rest] = report.portfolios[0]?.course?.points ?? [];
@@ -134,7 +134,7 @@ describe('one rebalancing at no cost is that of a peer library', () => {
       expect(turned / 2 / value).toBeCloseTo(peer.turnover, 6);
       expect(Number(report.portfolios[0]?.start?.value)).toBeCloseTo(value, 1);
 
-      // After it: the holdings that the peer's weights buy, valued at each point, with the peer's return and drawdown.
+      // After the rebalancing: holdings at the weights of the library, valued at each point, with its return and drawdown.
       const bought = ASSETS.map((asset, i) => ((peer.newWeights[i] ?? 0) * value) / Number(closes[asset][0]?.[1])); // prettier-ignore
       const valueAt = (at: number): number => {
         const row = Math.min(Math.round((at - (closes.btc[0]?.[0] ?? 0)) / HOUR_MS) - 1, HOURS - 1);

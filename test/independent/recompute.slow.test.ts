@@ -11,13 +11,13 @@ import { HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import { runLine } from '../app/support/cli.ts';
 
-/** Backtests, recomputed from their inputs by `recompute.py`, which shares no code with the program. README.md beside it says how. */
+/** Backtests, recomputed from their inputs by `recompute.py`, which shares no code with the program. README.md in this folder describes it. */
 const PROGRAM = fileURLToPath(new URL('recompute.py', import.meta.url));
 const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
 const hasNumpy = spawnSync('python3', ['-c', 'import numpy']).status === 0;
 
 const MODEL = { half_spread_bps: 3, impact_bps: 10 };
-/** No chance, no time on the way, and no size that the venue refuses. */
+/** A venue model without randomness, latency and refused sizes. */
 const ASSUMED = [
   ...Object.entries(MODEL).map(([name, value]) => `${name}=${value}`),
   'unavailable_share=0',
@@ -84,7 +84,7 @@ interface Told {
   readonly course: (Readonly<Record<string, unknown>> & { readonly values: readonly number[] }) | null;
 }
 
-/** The same strategy over the same bars: what the program reports, and what Python recomputes. */
+/** The same strategy over the same bars: the report of the program, and the results of Python. */
 async function both(name: Case, bars: Bars): Promise<{ readonly program: Told; readonly python: Told }> {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-independent-'));
   onTestFinished(() => {
@@ -135,7 +135,7 @@ interface Reported {
   }[];
 } // prettier-ignore
 
-/** What the files of the report say, in the shape of what Python says. */
+/** The contents of the report files, in the format of the results of Python. */
 function told(folder: string, python: Told): Told {
   const rows = parse(readFileSync(join(folder, 'fills.csv')), { columns: true }) as readonly Record<string, string>[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- a header names the columns
   const report = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as Reported; // oxlint-disable-line typescript/no-unsafe-type-assertion -- its schema is tested elsewhere

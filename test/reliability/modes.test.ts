@@ -4,7 +4,7 @@ import { withModes } from '../../scripts/document-modes.ts';
 import { alerts } from '../../src/core/alerts.ts';
 import { modes } from './modes.ts';
 
-/** Rows that no test holds yet. May only become shorter. */
+/** Rows without a test. This list may only become shorter. */
 const OPEN: readonly number[] = [];
 
 /** The names of tests in a file, as they are written there. */
@@ -17,22 +17,22 @@ const namesIn = (file: string): ReadonlySet<string> =>
 
 const page = readFileSync('docs/reliability.md', 'utf8');
 describe('the catalogue of failure modes', () => {
-  it('has its 110 rows, each once and in order', () => {
+  it('has the rows 1 to 110 in order', () => {
     expect(modes.map(({ row }) => row)).toEqual(Array.from({ length: 110 }, (_, i) => i + 1));
   });
 
-  it('names for each row a test, except for those that are known to be open', () => {
+  it('names a test for each row, except for rows that are known to be open', () => {
     expect(modes.filter(({ tests }) => tests.length === 0).map(({ row }) => row)).toEqual(OPEN);
   });
 
-  it('names only tests that are there', () => {
+  it('names only tests that exist', () => {
     const missing = modes.flatMap(({ row, tests }) =>
       tests.filter(([file, name]) => !namesIn(file).has(name)).map(([file, name]) => `${row}: ${file}: ${name}`),
     ); // prettier-ignore
     expect(missing).toEqual([]);
   });
 
-  it('names for each row an alert that is there, with its line of the runbook, or says why there is none', () => {
+  it('names an existing alert with its runbook line for each row, or states why there is none', () => {
     const wrong = modes.filter(({ alert }) =>
       typeof alert === 'string'
         ? !(alert in alerts) || alerts[alert].runbook.length < 10
@@ -41,7 +41,7 @@ describe('the catalogue of failure modes', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('is what docs/reliability.md says: run npm run docs', async () => {
+  it('matches docs/reliability.md: run npm run docs', async () => {
     expect(page).toBe(await withModes(page));
     expect(page).toMatch(/^\| 110 /mu);
   });

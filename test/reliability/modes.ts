@@ -36,13 +36,13 @@ const system = (name: string): string => `test/system/${name}.slow.test.ts`;
 const REFUSED = 'the start fails';
 const NO_TRADE = 'no trade; the journal and `tranche_attempts_total` show the reason';
 
-const SIGKILL = [system('sigkill'), 'at every boundary of its effects, once and again while it recovers, executes once and loses no fill'] as const; // prettier-ignore
+const SIGKILL = [system('sigkill'), 'executes once and loses no fill after a kill at every boundary of its effects, also during recovery'] as const; // prettier-ignore
 const HARD_DAY = [
   system('hard-day'),
-  'of faults, short quotes and nine kills executes once, and continues without a person',
+  'executes each order once despite faults, short quotes and nine kills, and continues without an operator',
 ] as const;
 const APPENDS = [engine('crash'), 'never executes twice and loses no fill, whichever append it dies at, the records being %s'] as const; // prettier-ignore
-const DISK = [system('disk-full'), 'ends with exit 74, sends nothing that is not written down, and goes on once there is room${skipped}'] as const; // prettier-ignore
+const DISK = [system('disk-full'), 'exits with code 74, sends nothing that is not recorded, and continues once there is space${skipped}'] as const; // prettier-ignore
 const DOUBT = [engine('doubts'), 'is a doubt until the account proves otherwise: %s'] as const;
 const DISCARDED = [core('answer'), '%s is discarded, to be asked for again'] as const;
 
@@ -51,7 +51,7 @@ const DISCARDED = [core('answer'), '%s is discarded, to be asked for again'] as 
 export const modes: readonly Mode[] = [
   // Start and recovery
   { row: 1, what: 'a second daemon opens the same journal', alert: { none: `${REFUSED}: exit 75 names the owner` },
-    tests: [[journal('process'), 'is refused to a second writer, stays readable, and is free and whole at once after kill -9'], [system('drain'), 'ends with exit 75 and names the process that has it; the first trades on']] },
+    tests: [[journal('process'), 'is refused to a second writer, stays readable, and is free and whole at once after kill -9'], [system('drain'), 'exits with code 75 and names the process that owns the journal, while the first continues to trade']] },
   { row: 2, what: 'a second daemon trades the same account from another journal', alert: 'fill_adopted',
     tests: [[engine('restart'), 'receives all fills when it was lost, and the desk stays halted'], [engine('figures'), 'halts the desk with the read that shows it'], [engine('reconcile'), 'are reported once, with their number'], [engine('second-daemon'), 'is halted by its first whole read of it, before it trades anything, and the other trades on: started %s']] },
   { row: 3, what: 'the process dies while it writes the last record', alert: { none: 'the start removes the partial record: nothing acted on it' },
@@ -73,11 +73,11 @@ export const modes: readonly Mode[] = [
   { row: 11, what: 'crash loop', alert: 'crash_loop',
     tests: [[engine('crash-loop'), 'starts halted after five deaths soon after the start within ten minutes, and trades no more']] },
   { row: 12, what: 'the disk is full or read-only at the start', alert: { none: `${REFUSED}: exit 74, before the first request to the venue` },
-    tests: [[journal('disk'), 'fails where there is no room for the reserve: storage, and nothing is left of it'], [system('mistakes'), 'ends with exit 74 when the folder of its journal may not be written']] },
+    tests: [[journal('disk'), 'fails where there is no room for the reserve: storage, and nothing is left of it'], [system('mistakes'), 'exits with code 74 if the folder of its journal is not writable']] },
   { row: 13, what: 'an older program opens a newer journal', alert: { none: `${REFUSED}: exit 65` },
     tests: [[journal('sqlite'), 'is refused when a newer version wrote it'], [journal('chain'), 'distinguishes a record of another version from damage']] },
   { row: 14, what: 'the venue cannot be reached', alert: 'venue_unreachable',
-    tests: [[system('outage'), 'at the start and again in the middle is waited for, and everything is traded once'], [system('mistakes'), 'keeps trying while the venue is down at the start, reports that, and trades once it is up']] },
+    tests: [[system('outage'), 'does not stop the daemon at the start or later, and everything is traded once'], [system('mistakes'), 'retries and reports it while the venue is down at the start, and trades once the venue is up']] },
   { row: 15, what: 'the journal belongs to another account or address', alert: { none: `${REFUSED}: exit 78 names the way to continue` },
     tests: [[engine('restart'), 'refuses the journal of another account before any call, unless told that it is the same']] },
   // Planning a slice
@@ -125,7 +125,7 @@ export const modes: readonly Mode[] = [
     tests: [[engine('gate'), 'lets nothing through once the slice is over'], [engine('rate-limiter'), 'forgets a wish that was taken back']] },
   // Asking for a quote
   { row: 36, what: 'the venue cannot be connected to, or does not answer', alert: 'venue_unreachable',
-    tests: [[venue('http'), 'never left when nobody listens at the address'], [engine('refusals'), 'is asked again with growing, jittered waits, and trades on when it recovers: %s']] },
+    tests: [[venue('http'), 'reports that nothing was sent if no server listens at the address'], [engine('refusals'), 'is asked again with growing, jittered waits, and trades on when it recovers: %s']] },
   { row: 37, what: 'the venue or a pair is unavailable', alert: 'no_quotes',
     tests: [[engine('refusals'), 'is asked again with growing, jittered waits, and trades on when it recovers: %s'], [engine('refusals'), 'costs the slice once the budget is spent, and the next slice starts with a new one']] },
   { row: 38, what: 'a size exceeds the maximum of the venue', alert: { none: 'the size is cut; the journal holds the `maximum`' },
@@ -135,13 +135,13 @@ export const modes: readonly Mode[] = [
   { row: 40, what: 'the venue refuses the token', alert: { none: 'the desk halts: `tranche_desk_state`, `/readyz`' },
     tests: [[engine('refusals'), 'with %i halts the desk, which a restart does not lift, but a person does']] },
   { row: 41, what: 'an answer cannot be parsed', alert: 'pair_paused',
-    tests: [[core('answer'), 'that got lost, or cannot be read, is an attempt that failed'], [venue('trading'), 'is garbled when it is %s'], [engine('controls'), 'is paused after five answers in a row that cannot be used']] },
+    tests: [[core('answer'), 'that got lost, or cannot be read, is an attempt that failed'], [venue('trading'), 'is garbled if the response is %s'], [engine('controls'), 'is paused after five answers in a row that cannot be used']] },
   { row: 42, what: 'the venue redirects', alert: { none: 'the desk does not follow; the attempt fails' },
-    tests: [[venue('http'), 'does not follow a %s']] },
+    tests: [[venue('http'), 'does not follow a redirect with status %s']] },
   { row: 43, what: 'an answer is huge, endless or compressed', alert: { none: 'the client stops at a limit; the attempt fails' },
-    tests: [[venue('http'), 'is too large by what arrives, and takes exactly the cap'], [venue('http'), 'ends when the body trickles past the total, though no single pause is long']] },
+    tests: [[venue('http'), 'is too large by the bytes that arrive, while a body of exactly the limit is accepted'], [venue('http'), 'ends if the body arrives slowly beyond the total limit, without a long pause']] },
   { row: 44, what: 'two different quotes arrive for one client id', alert: { none: 'one request for each id, one order for each quote' },
-    tests: [[venue('http'), 'is made once, whatever happened'], [core('ids'), 'is distinct for every attempt of many slices, parents and desks'], [engine('refusals'), 'that was received before is not executed twice']] },
+    tests: [[venue('http'), 'is not repeated after the connection was reset'], [core('ids'), 'is distinct for every attempt of many slices, parents and desks'], [engine('refusals'), 'that was received before is not executed twice']] },
   // Judging the quote
   { row: 45, what: 'fields are missing, wrong or absurd', alert: { none: NO_TRADE },
     tests: [[core('answer'), 'is classified whatever it says, and never throws'], ['test/wire/quote.test.ts', 'is unreadable with %s']] },
@@ -163,11 +163,11 @@ export const modes: readonly Mode[] = [
   { row: 54, what: 'the desk halts between the intent and the order', alert: 'halted',
     tests: [[engine('halt'), 'lets no order and no quote begin after it, at whatever instant it comes, and what was under way ends: %s'], [engine('refusals'), 'halts the desk between quote and order, and no order leaves']] },
   { row: 55, what: 'the process is suspended between check and send', alert: 'discontinuity',
-    tests: [[venue('http'), 'carries the first byte in the tick of subscribe'], [engine('discontinuity'), 'sends no order for a quote that had %s, and asks again']] },
+    tests: [[venue('http'), 'sends the first byte in the tick of subscribe'], [engine('discontinuity'), 'sends no order for a quote that had %s, and asks again']] },
   { row: 56, what: 'the connection breaks before the order is sent', alert: 'doubt_open',
-    tests: [[venue('http'), 'is dropped when it is %s'], [venue('http'), 'is made once, whatever happened']] },
+    tests: [[venue('http'), 'is dropped if it is %s'], [venue('http'), 'is not repeated after the connection was reset']] },
   { row: 57, what: 'the answer to an order never arrives', alert: 'doubt_open',
-    tests: [DOUBT, [system('outage'), 'for ten minutes gets no second order for what it filled, and the parent is complete under its policy']] },
+    tests: [DOUBT, [system('outage'), 'receives no second order for a filled slice in ten minutes, and the parent completes under its policy']] },
   { row: 58, what: 'an order arrives after the desk stopped waiting for it', alert: 'doubt_open',
     tests: [[engine('doubts'), 'is not taken for absent before the quote has expired and the venue had time to book']] },
   { row: 59, what: 'a gateway answers with an error, and the venue executes the order', alert: 'doubt_open',
@@ -180,7 +180,7 @@ export const modes: readonly Mode[] = [
   { row: 63, what: 'an order fills for less than the quote', alert: 'fill_differs',
     tests: [[engine('refusals'), 'that differs from its quote is booked as stated and pauses the desk; it halts when the account shows another']] },
   { row: 64, what: 'the way to sell is not configured', alert: { none: 'selling is off until `venue.sell_path` is set' },
-    tests: [[venue('trading'), 'never leaves as a sale while selling is off']] },
+    tests: [[venue('trading'), 'is never sent as a sell while selling is off']] },
   { row: 65, what: 'the venue executes an order after its proven absence', alert: 'fill_adopted',
     tests: [[engine('evidence'), 'that comes after a proven absence halts the desk, and the strategy takes it off its total once re-armed'], [core('doubts'), 'is a breach when it was proven not to have traded']] },
   // The answer and its record
@@ -218,19 +218,19 @@ export const modes: readonly Mode[] = [
   { row: 83, what: 'timers drift, or fire together after a pause', alert: { none: 'slots come from the plan, one slice for each gap' },
     tests: [['test/strategy/twap.test.ts', 'asks for at most one slice a gap, each once, in order, none above half again its plan, all within the total']] },
   { row: 84, what: 'an exception is not caught', alert: { none: 'the process exits with 70 and leaves the halt file: the next start recovers, halted' },
-    tests: [[system('kill'), 'that meets an error nobody expected ends at once, and the next start is halted']] },
+    tests: [[system('kill'), 'exits at once at an unexpected error, and its next start is halted']] },
   // Everywhere
   { row: 85, what: 'a feed has gaps, repetitions, or stops', alert: 'feed_down',
-    tests: [[engine('hints'), 'leaves every fill, price and end of a slice as it is: %s'], [venue('socket-hostile'), 'are all that comes out of a feed that is struck by %s']] },
+    tests: [[engine('hints'), 'leaves every fill, price and end of a slice as it is: %s'], [venue('socket-hostile'), 'are the only output of a feed with the fault %s']] },
   { row: 86, what: 'a message breaks the parser', alert: 'feed_down',
-    tests: [[venue('socket-hostile'), 'gives up a connection that sends %s, for a minute at least'], [venue('socket-hostile'), 'quarantines what it cannot read, cut and without its token']] },
+    tests: [[venue('socket-hostile'), 'closes a connection that sends %s, for at least a minute'], [venue('socket-hostile'), 'reports an unreadable message, truncated and without the token']] },
   { row: 87, what: 'a record breaks the parser', alert: { none: `${REFUSED}: exit 65 names the record` },
     tests: [[journal('sqlite'), 'is refused with %s, naming the record'], [journal('commands'), 'prints what is intact, then names the damage: exit 65']] },
   { row: 88, what: 'memory grows over weeks', alert: { none: '`process_resident_memory_bytes` shows it' }, tests: [[engine('endurance'), 'keeps nothing of what has ended but ids, and a replay comes to the same'], [engine('known-ids'), 'are forgotten once they are old and there are many, and nothing that old is taken for new']] },
   { row: 89, what: 'the log cannot be written', alert: { none: 'the desk stops logging and keeps trading' },
     tests: [['test/operate/log.test.ts', 'survives a reader that goes away'], ['test/operate/log.test.ts', 'does not throw, whatever it is given']] },
   { row: 90, what: 'a signal arrives', alert: { none: 'the operator requested it' },
-    tests: [[system('drain'), 'has its orders answered first, closes its journal and ends with exit 0: %s'], [engine('drain'), 'leaves nothing under way, whenever it comes, and a restart continues without repeating a slice'], [system('drain'), 'trades on when its terminal is closed, and says that nothing has changed'], [system('drain'), 'is obeyed once it does: SIGHUP reads the strategies again, and the desk trades'], [system('drain'), 'ends the daemon in good order: %s'], [system('drain'), 'halts the desk: SIGUSR2'], [engine('closing-read'), 'does the same when stopped, and reports what it waits for'], [engine('closing-read'), 'gives up after a minute without that read, says why, and the next start reads the account first']] },
+    tests: [[system('drain'), 'waits for the responses to its orders, closes its journal and exits with code 0: %s'], [engine('drain'), 'leaves nothing under way, whenever it comes, and a restart continues without repeating a slice'], [system('drain'), 'continues to trade after SIGHUP and reports that nothing has changed'], [system('drain'), 'is handled later: SIGHUP reloads the strategies, and the desk trades'], [system('drain'), 'stops the daemon cleanly: %s'], [system('drain'), 'halts the desk: SIGUSR2'], [engine('closing-read'), 'does the same when stopped, and reports what it waits for'], [engine('closing-read'), 'gives up after a minute without that read, says why, and the next start reads the account first']] },
   { row: 91, what: 'SIGKILL, the OOM killer, a power failure', alert: { none: 'the next start recovers' }, tests: [SIGKILL] },
   { row: 92, what: 'a new version starts in the middle of a parent', alert: { none: 'the parent keeps its document' },
     tests: [['test/journal/golden.test.ts', 'is read as it was then, and can be continued'], [journal('chain'), 'keeps its hashes from version to version'], [core('ids'), 'stays what it was: a journal of last year must still be read']] },

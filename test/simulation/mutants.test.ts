@@ -12,12 +12,12 @@ const sourceOf = (file: string): string => {
 };
 
 describe('the mutants', () => {
-  it('are at least thirty, each with a name of its own', () => {
+  it('are at least thirty and have unique names', () => {
     expect(mutants.length).toBeGreaterThanOrEqual(30);
     expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length);
   });
 
-  it('are each known to be killed by a seed within the budget of a pull request', () => {
+  it('are each killed by a known seed within the budget of a pull request', () => {
     const known = deaths();
     const alive = mutants.filter(
       ({ name, killedBy }) => !((known[name]?.seed ?? Infinity) <= BUDGET[killedBy]),
@@ -25,14 +25,14 @@ describe('the mutants', () => {
     expect(alive.map(({ name }) => name)).toStrictEqual([]);
   });
 
-  it('all stand in docs/simulation.md, as `--mutants --write` writes them', async () => {
+  it('are listed in docs/simulation.md as --mutants --write writes them', async () => {
     const page = readFileSync(new URL('../../docs/simulation.md', import.meta.url), 'utf8');
     for (const { name } of mutants) expect(page).toContain(`\`${name}\``);
     expect(await withMutants(page)).toBe(page);
   });
 
   it.each(mutants.map((mutant) => [mutant.name, mutant] as const))(
-    'still finds its place: %s',
+    'match their source text exactly once: %s',
     (_, { patches }) => {
       for (const { file, find, replace } of patches) {
         expect(sourceOf(file).split(find).length - 1, `${file} must hold this exactly once: ${find}`).toBe(1);

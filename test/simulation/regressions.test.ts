@@ -10,17 +10,17 @@ const kept = readdirSync(folder).map((file) => {
   return { file, ...regression };
 });
 
-describe('a plan that went wrong once', () => {
-  it('is kept', () => {
+describe('a recorded plan that once broke an invariant', () => {
+  it('exists for at least two failures', () => {
     expect(kept.length).toBeGreaterThanOrEqual(2);
   });
 
-  it.each(kept)('goes well now: $file', ({ plan }) => {
+  it.each(kept)('breaks no invariant now: $file', ({ plan }) => {
     expect(scenarioOf(plan.scenario).run(plan).violations).toStrictEqual([]);
   });
 
   it.each(kept.filter(({ mutant }) => mutant !== undefined))(
-    'still goes wrong where its rule is broken: $file ($mutant)',
+    'still breaks its invariant if its rule is removed: $file ($mutant)',
     async ({ plan, mutant, invariant }) => {
       expect(await hand({ do: 'plan', plan }, mutant)).toMatchObject({
         is: 'plan',

@@ -12,7 +12,7 @@ const planOf = (names: readonly string[], settings = {}): Plan => ({
 });
 
 describe('shrinking a plan', () => {
-  it('leaves the two faults that only together go wrong, the least work and the smallest values', () => {
+  it('keeps the two faults that fail only together, with the smallest settings and values', () => {
     const names = Array.from({ length: 41 }, (_, i) => `order.answer@${i}`);
     const isBad = ({ faults, settings }: Plan): boolean =>
       faults.some(({ at }) => at === 'order.answer@7') &&
@@ -30,14 +30,14 @@ describe('shrinking a plan', () => {
     });
   });
 
-  it('gives a plan back that is not wrong', () => {
+  it('returns a plan that does not fail unchanged', () => {
     const plan = planOf(['a', 'b']);
 
     expect(shrink(plan, () => false)).toBe(plan);
   });
 });
 
-describe('chance', () => {
+describe('Chance and Trace of a simulation', () => {
   const where = site('order.answer', { lost: 0.5, late: 0.4 });
   const faultsOf = (from: number | Plan): Chance => {
     const chance = new Chance(from);
@@ -46,7 +46,7 @@ describe('chance', () => {
     return chance;
   };
 
-  it('plays the plan of a seed as the seed itself', () => {
+  it('repeat the plan of a seed exactly', () => {
     const seed = Array.from({ length: 50 }, (_, i) => i).find(
       (i) => faultsOf(i).plan('A').faults.length > 20,
     );
@@ -55,7 +55,7 @@ describe('chance', () => {
     expect(faultsOf(plan).plan('A')).toStrictEqual(plan);
   });
 
-  it('leaves every other fault where it was when one is taken out', () => {
+  it('keep every other fault if one is removed', () => {
     const seed = Array.from({ length: 50 }, (_, i) => i).find(
       (i) => faultsOf(i).plan('A').faults.length > 20,
     );
@@ -65,14 +65,14 @@ describe('chance', () => {
     expect(faultsOf(less).plan('A')).toStrictEqual(less);
   });
 
-  it('is uniformly distributed', () => {
+  it('draw uniformly distributed values', () => {
     let sum = 0;
     for (let seed = 0; seed < 10_000; seed++) sum += new Chance(seed).draw('price', 3);
 
     expect(sum / 10_000).toBeCloseTo(0.5, 1);
   });
 
-  it('makes another hash of another history', () => {
+  it('have different hashes for different histories', () => {
     const hashes = new Set<string>();
     for (let i = 0; i < 1_000; i++) {
       const trace = new Trace();

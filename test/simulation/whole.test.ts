@@ -7,7 +7,7 @@ import { peopled, whole } from './whole/scenario.ts';
 
 const SEEDS = 60;
 
-/** The same run in a process of its own. */
+/** The trace of the same run in another process. */
 function traceElsewhere(name: string, seed: number): string {
   const module = JSON.stringify(new URL('registry.ts', import.meta.url).href);
   const program = `import { scenarioOf } from ${module}; console.log(scenarioOf('${name}').run(${seed}).traceHash);`;
@@ -18,14 +18,14 @@ function traceElsewhere(name: string, seed: number): string {
 describe.each([whole, peopled, owned])('the whole engine in simulation $name', (scenario) => {
   const runs: readonly RunResult[] = Array.from({ length: SEEDS }, (_, seed) => scenario.run(seed));
 
-  it('breaks no invariant, whatever fails', () => {
+  it('breaks no invariant under any faults', () => {
     const wrong = runs.flatMap(({ violations, plan }) =>
       violations.map(({ invariant, detail }) => `seed ${plan.seed}: ${invariant} ${detail}`),
     );
     expect(wrong).toEqual([]);
   });
 
-  it('has had much to go through', () => {
+  it('meets enough faults, crashes and probes', () => {
     const faults = runs.reduce((sum, { plan }) => sum + plan.faults.length, 0);
     const crashes = runs.reduce((sum, run) => sum + run.crashes, 0);
     expect(faults).toBeGreaterThan(5 * SEEDS);
@@ -33,15 +33,15 @@ describe.each([whole, peopled, owned])('the whole engine in simulation $name', (
     expect(new Set(runs.flatMap(({ probes }) => probes)).size).toBeGreaterThan(8);
   });
 
-  it('goes the same way for the same seed', () => {
+  it('has the same trace for the same seed', () => {
     for (const seed of [7, 31]) expect(scenario.run(seed).traceHash).toBe(runs[seed]?.traceHash);
   });
 
-  it('goes the same way in another process', () => {
+  it('has the same trace in another process', () => {
     expect(traceElsewhere(scenario.name, 31)).toBe(runs[31]?.traceHash);
   });
 
-  it('plays the plan of a run again', () => {
+  it('has the same trace for the plan of a run', () => {
     const [run] = runs.toSorted((a, b) => b.plan.faults.length - a.plan.faults.length);
     expect(run && scenario.run(run.plan).traceHash).toBe(run?.traceHash);
   });

@@ -44,7 +44,7 @@ async function pull(
 }
 
 describe('the admin API', () => {
-  it('sets a plan of faults, switches its rules and takes it away again', async () => {
+  it('sets a fault plan, enables one of its rules, and removes the plan', async () => {
     await using venue = await drilled();
     const quote = async () => (await venue.post('/v1/quote', QUOTE)).status;
     const rules = [
@@ -61,7 +61,7 @@ describe('the admin API', () => {
     expect(await quote()).toBe(201);
   });
 
-  it('moves what a drill moves: risk modes, availability, prices, deposits', async () => {
+  it('changes risk modes, prices and availability, and books a deposit', async () => {
     await using venue = await drilled();
     await pull(venue, 'PUT /admin/risk-modes/btcusd', { body: { mode: 'Long-Only' } });
     expect((await venue.get('/v1/post-trade-settlement/risk-modes')).text).toContain(
@@ -79,29 +79,29 @@ describe('the admin API', () => {
   });
 
   it.each<[string, string, Record<string, string>, number]>([
-    ['without its token', 'GET /admin/faults', { authorization: '' }, 401],
+    ['without the admin token', 'GET /admin/faults', { authorization: '' }, 401],
     ['with the token of a desk', 'GET /admin/faults', { authorization: 'Bearer sim' }, 401],
-    ['from a page in a browser', 'GET /admin/faults', { origin: 'https://example.com' }, 401],
-    ['under a name that was pointed here', 'GET /admin/faults', { host: 'example.com' }, 401],
-    ['for a lever that is none', 'GET /admin/money', {}, 404],
-  ])('refuses %s', async (_, lever, headers, status) => {
+    ['from a web page', 'GET /admin/faults', { origin: 'https://example.com' }, 401],
+    ['with the host name of another site', 'GET /admin/faults', { host: 'example.com' }, 401],
+    ['for an unknown path', 'GET /admin/money', {}, 404],
+  ])('rejects a request %s', async (_, lever, headers, status) => {
     await using venue = await drilled();
     expect((await pull(venue, lever, { headers })).status).toBe(status);
   });
 
   it.each<[string, string, unknown, number]>([
-    ['a plan that does not fit together', 'PUT /admin/faults', { rules: [{ name: 'x' }] }, 400],
-    ['a rule that is none', 'PATCH /admin/faults/x', { enabled: true }, 404],
-    ['a pair that is none', 'PUT /admin/prices/nope', { mid: '1' }, 404],
+    ['an invalid fault plan', 'PUT /admin/faults', { rules: [{ name: 'x' }] }, 400],
+    ['an unknown rule', 'PATCH /admin/faults/x', { enabled: true }, 404],
+    ['an unknown pair', 'PUT /admin/prices/nope', { mid: '1' }, 404],
     ['a price of zero', 'PUT /admin/prices/btcusd', { mid: '0' }, 400],
-    ['an amount that is a float', 'POST /admin/deposits/desk', { currency: 'btc', amount: 1 }, 400],
-    ['an account that is none', 'POST /admin/deposits/nobody', { currency: 'btc', amount: '1' }, 404],
-  ])('refuses %s', async (_, lever, body, status) => {
+    ['an amount as a JSON number', 'POST /admin/deposits/desk', { currency: 'btc', amount: 1 }, 400],
+    ['an unknown account', 'POST /admin/deposits/nobody', { currency: 'btc', amount: '1' }, 404],
+  ])('rejects %s', async (_, lever, body, status) => {
     await using venue = await drilled();
     expect((await pull(venue, lever, { body })).status).toBe(status);
   });
 
-  it('is not there unless it was asked for', async () => {
+  it('does not exist unless it is enabled', async () => {
     await using venue = await aVenue();
     expect(venue.adminUrl).toBeUndefined();
     expect((await venue.get('/admin/faults')).status).toBe(404);

@@ -5,7 +5,7 @@ import { branchesOf, isSchema, propertiesOf } from '../../src/wire/documents/jso
 import type { JsonSchema } from '../../src/wire/documents/json-schema.ts';
 import { readBody, wireMoney } from '../../src/wire/message.ts';
 
-/** Names of the fields that hold an amount which the venue may write as a number, wherever they stand. */
+/** Names of the fields that hold an amount that the venue may write as a number, at any depth. */
 function amountNames(schema: z.ZodType): ReadonlySet<string> {
   const names = new Set<string>();
   const visit = (node: JsonSchema, name?: string): void => {
@@ -19,22 +19,22 @@ function amountNames(schema: z.ZodType): ReadonlySet<string> {
   return names;
 }
 
-/** The amounts of a schema whose digits the reader of bodies would lose. */
+/** The amount fields of a schema whose digits `readBody` would lose. */
 const unlisted = (schema: z.ZodType): readonly string[] =>
   [...amountNames(schema)]
     .filter((name) => JSON.stringify(readBody(`{"${name}":1.10}`)) !== JSON.stringify({ [name]: '1.10' }))
     .map((name) => `name ${name} in AMOUNT_FIELDS of src/wire/message.ts`);
 
-describe('the amounts of the routes', () => {
+describe('AMOUNT_FIELDS of src/wire/message.ts', () => {
   it.each(routes.map(({ method, path, body, reply }) => [`${method} ${path}`, body, reply] as const))(
-    'are all read with their digits: %s',
+    'lists every amount field of %s',
     (_, body, reply) => {
       const schemas = [body, reply?.schema].filter((schema) => schema !== undefined);
       expect(schemas.flatMap(unlisted)).toEqual([]);
     },
   );
 
-  it('are found where a field is not listed, within lists and branches as well', () => {
+  it('is checked also for fields inside lists and unions', () => {
     const row = z.object({ price: wireMoney, trial_amount: wireMoney.optional() });
     const schema = z.object({ rows: z.union([z.array(row), z.object({ other_amount: wireMoney })]) });
     expect(unlisted(schema)).toEqual([
@@ -43,7 +43,7 @@ describe('the amounts of the routes', () => {
     ]);
   });
 
-  it('say where to list a field that was read as a number', () => {
+  it('is named in the error for an amount that was read as a number', () => {
     const read = z.object({ trial_amount: wireMoney }).safeParse(readBody('{"trial_amount":1.10}'));
     expect(read.error?.issues[0]?.message).toContain('name this field in AMOUNT_FIELDS');
   });

@@ -14,7 +14,7 @@ import { amountOf, anExchange, aRequest, DESK, later, orderFor, quantityOf, stil
 
 type Booking = VenueInput['booking'];
 
-/** An order of a desk under these settings: its answer, and what the account shows of it after `ms`. */
+/** An order of a desk with these settings: the response, and the rows that the account shows after `ms`. */
 class Booked {
   readonly exchange: Exchange;
   readonly order: OrderDetail;
@@ -48,12 +48,12 @@ const sum = (
   text(rows.filter((row) => row.currency === currency).reduce((all, row) => add(all, of(row)), NO_QUANTITY));
 const trades = (rows: readonly LedgerRow[]): number => new Set(rows.map(({ tradeId }) => tradeId)).size;
 
-describe('an order that the venue books in parts', () => {
+describe('an order booked in several trades', () => {
   it.each<[string, Booking]>([
     ['at the quoted price', { tradesPerOrder: 4 }],
-    ['at prices of their own', { tradesPerOrder: 4, prices: 'uneven' }],
-    ['with the fee on the first', { tradesPerOrder: 4, fees: 'first' }],
-  ])('sums to the order to the last digit, both legs and the fee: %s', (_, booking) => {
+    ['at a different price for each trade', { tradesPerOrder: 4, prices: 'uneven' }],
+    ['with the whole fee on the first trade', { tradesPerOrder: 4, fees: 'first' }],
+  ])('has legs and fees that sum exactly to the order: %s', (_, booking) => {
     for (const seed of ['1', '2', '3', '4', '5', '6'])
       for (const side of ['buy', 'sell'] as const)
         for (const of of [quantityOf('1.23456789'), amountOf('4321.09')]) {
@@ -71,7 +71,7 @@ describe('an order that the venue books in parts', () => {
         }
   });
 
-  it('has the shares that are set, and the rest in the last', () => {
+  it('is split by the configured shares, with the remainder in the last trade', () => {
     const rows = new Booked({ tradesPerOrder: 2, shares: ['0.9995'] }, { of: quantityOf('0.25') }).rows(0);
     expect(rows.filter(({ currency }) => currency === 'btc').map(({ amount }) => text(amount))).toEqual([
       '0.000125',
@@ -79,7 +79,7 @@ describe('an order that the venue books in parts', () => {
     ]);
   });
 
-  it('has as many trades as a range allows, and another number for another order', () => {
+  it('has a varying number of trades within the configured range', () => {
     const counts = ['1', '2', '3', '4', '5', '6', '7', '8', '9'].map((seed) =>
       trades(new Booked({ tradesPerOrder: { least: 1, most: 3 } }, { seed }).rows(0)),
     );
@@ -90,14 +90,14 @@ describe('an order that the venue books in parts', () => {
     expect(trades(new Booked({ tradesPerOrder: 3 }, { of: quantityOf('0.00000001') }).rows(0))).toBe(1);
   });
 
-  it('has a part of the smallest unit now and then', () => {
+  it('sometimes has a trade of the smallest unit', () => {
     const least = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10'].flatMap((seed) =>
       new Booked({ tradesPerOrder: 4 }, { seed }).rows(0).map(({ amount }) => text(size(amount))),
     );
     expect(least).toContain('0.00000001');
   });
 
-  it('moves the balance as it executes and shows each trade when it is booked', () => {
+  it('changes the balance at execution and shows each trade once it is booked', () => {
     const booked = new Booked({ tradesPerOrder: 3, delaysMs: [0, 4_000, 12_000] });
     const balance = booked.exchange.ledger.balance(DESK, 'btc');
     expect(text(balance)).toBe('26.23456789');
@@ -105,7 +105,7 @@ describe('an order that the venue books in parts', () => {
     expect(sum(booked.rows(12_000), 'btc')).toBe('1.23456789');
   });
 
-  it('shows the legs of a trade at different times, either first', () => {
+  it('shows the two legs of a trade at different times, in either order', () => {
     const currencies = (legGapMs: number, ms: number): readonly string[] =>
       new Booked({ legGapMs, delaysMs: [1_000] }).rows(ms).map(({ currency }) => currency);
     expect([currencies(2_000, 999), currencies(2_000, 1_000), currencies(2_000, 3_000)]).toEqual([
@@ -116,7 +116,7 @@ describe('an order that the venue books in parts', () => {
     expect(currencies(-2_000, 1_000)).toEqual(['usd']);
   });
 
-  it('shows a late row behind newer ones, and one that is stamped when it is booked with an older id', () => {
+  it('lists a late row by its older id, below newer rows and with its booking time', () => {
     const exchange = anExchange({ booking: { tradesPerOrder: 2, delaysMs: [9_000, 0], stamps: 'booked' } });
     trade(exchange, 'buy', quantityOf('1'), later(0));
     trade(exchange, 'buy', quantityOf('1'), later(2_000));
@@ -124,7 +124,7 @@ describe('an order that the venue books in parts', () => {
     expect(rows.map(({ at }) => at - later(0))).toEqual([2_000, 2_000, 0, 0, 9_000, 9_000]);
   });
 
-  it('is one order in its answer and in its lookup', () => {
+  it('is one order in the response and in the lookup', () => {
     const { exchange, order } = new Booked({ tradesPerOrder: 3, prices: 'uneven' });
     expect(order).toMatchObject({ status: 'Done', filled: quantity('1.23456789') });
     expect(valueOf(exchange.lookup(DESK, 'c-1'))).toEqual(order);
@@ -134,7 +134,7 @@ describe('an order that the venue books in parts', () => {
 describe('a quote that the venue executes twice', () => {
   const twice = { secondExecution: 1, secondExecutionMs: 20_000 };
 
-  it('moves the balance twice, as two orders with the client id of the first', () => {
+  it('moves the balance twice, as two orders with the same client id', () => {
     const booked = new Booked(twice);
     expect([0, 19_999, 20_000].map((ms) => sum(booked.rows(ms), 'btc'))).toEqual([
       '1.23456789',
@@ -147,7 +147,7 @@ describe('a quote that the venue executes twice', () => {
     expect(new Set(rows.map(({ clientId }) => clientId))).toEqual(new Set(['c-1']));
   });
 
-  it('does so for the share of orders that is set', () => {
+  it('occurs for the configured share of orders', () => {
     const doubled = Array.from({ length: 200 }, (_, seed) =>
       trades(new Booked({ secondExecution: 0.25 }, { seed: String(seed) }).rows(0)),
     ).filter((count) => count === 2);
@@ -156,8 +156,8 @@ describe('a quote that the venue executes twice', () => {
   });
 });
 
-describe('a venue whose orders are booked by a drill', () => {
-  it('is the same after a restart from its file, second executions that were to come included', async () => {
+describe('a venue with a state file and split bookings', () => {
+  it('has the same rows after a restart, including second executions', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'venue-booking-')), 'venue.db');
     const settings: VenueInput = { ...still, booking: { tradesPerOrder: 3, secondExecution: 1, secondExecutionMs: 1 } }; // prettier-ignore
     const first = await startVenue(settings, { clock: systemClock, stateFile: file });

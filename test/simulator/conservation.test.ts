@@ -130,7 +130,7 @@ function execute(
 }
 
 describe('the ledger', () => {
-  it('makes and loses nothing, books two legs a trade, and fills a quote and a client id once, whatever is asked of it', () => {
+  it('conserves all funds, books two legs per trade, and fills each quote and client id once, under random requests', () => {
     let fills = 0;
     fc.assert(
       fc.property(fc.array(step, { minLength: 20, maxLength: 120 }), (steps) => {

@@ -17,7 +17,7 @@ import {
 } from './world.ts';
 
 describe('a quote', () => {
-  it('lives from its making for the set time and no longer', () => {
+  it('is valid from its creation for exactly the configured life', () => {
     const exchange = anExchange({ quoteLifeMs: 5_000 });
     const request = aRequest();
     const quote = valueOf(exchange.quote(DESK, request, START));
@@ -26,7 +26,7 @@ describe('a quote', () => {
     expect(said(exchange.order(DESK, orderFor(quote, request), later(4_999)))).toBe('ok');
   });
 
-  it('is refused with the figures of the specification when it is too large', () => {
+  it('is refused above the maximum USD value, with the text of the specification', () => {
     const exchange = anExchange();
     expect(said(exchange.quote(DESK, aRequest({ size: quantityOf('5.00000001') }), START))).toBe(
       '422 request USD value 300000.01 greater than max USD value 250000 for pair btcusd',
@@ -46,7 +46,7 @@ describe('a quote', () => {
     }
   });
 
-  it('is refused with either text while quoting is stopped, and given again afterwards', () => {
+  it('is refused while quoting is stopped for its pair or for all pairs, and given again afterwards', () => {
     const exchange = anExchange();
     exchange.setAvailability('btcusd', 'unavailable');
     expect(said(exchange.quote(DESK, aRequest(), START))).toBe(
@@ -62,7 +62,7 @@ describe('a quote', () => {
     expect(said(exchange.quote(DESK, aRequest(), START))).toBe('ok');
   });
 
-  it('is unavailable about as often as set, with both texts', () => {
+  it('is unavailable at the configured rate, with both error texts', () => {
     const exchange = anExchange({ unavailableProbability: 0.3 });
     const answers = Array.from({ length: 2_000 }, (_, index) =>
       said(exchange.quote(DESK, aRequest(), later(index))),
@@ -73,7 +73,7 @@ describe('a quote', () => {
     expect(new Set(refused).size).toBe(2);
   });
 
-  it('is refused for sizes that nobody can deal in', () => {
+  it('is refused if its size is zero, negative, too small or has too many decimals', () => {
     const exchange = anExchange();
     expect(said(exchange.quote(DESK, aRequest({ size: quantityOf('0') }), START))).toContain(
       'must be above zero',
@@ -92,7 +92,7 @@ describe('a quote', () => {
     ).toContain('too small');
   });
 
-  it('comes again for the same client id and wishes, and is refused for other wishes', () => {
+  it('is repeated for the same client id and request, and refused for the same client id and another request', () => {
     const exchange = anExchange();
     const request = aRequest({ clientId: 'a-1' });
     const first = valueOf(exchange.quote(DESK, request, START));
@@ -111,7 +111,7 @@ describe('an order', () => {
     return { exchange, request, quote: valueOf(exchange.quote(DESK, request, START)) };
   };
 
-  it('fills all of it at the quoted price, as two legs that share order and trade', () => {
+  it('fills completely at the quoted price, as two legs with the same order id and trade id', () => {
     const { exchange, request, quote } = quoted();
     const order = valueOf(exchange.order(DESK, orderFor(quote, request), later(1)));
     expect(order).toMatchObject({ status: 'Done', quoteId: quote.quoteId, clientId: 'tr-1' });
@@ -136,7 +136,7 @@ describe('an order', () => {
     ]);
   });
 
-  it('is taken once a quote: a repetition is refused and books nothing', () => {
+  it('is accepted once per quote: a repeated order is refused and books nothing', () => {
     const { exchange, request, quote } = quoted();
     const order = orderFor(quote, request);
     valueOf(exchange.order(DESK, order, START));
@@ -164,7 +164,7 @@ describe('an order', () => {
     expect(again(DAY_MS)).toBe('ok');
   });
 
-  it('is refused when it is not what was quoted', () => {
+  it('is refused if its pair, side, size or quote id does not match the quote', () => {
     const { exchange, request, quote } = quoted();
     const refusals = {
       pair: orderFor(quote, request, { pair: 'ethusd' }),
@@ -187,7 +187,7 @@ describe('an order', () => {
     });
   });
 
-  it('fills less than was quoted at the same price when less is ordered', () => {
+  it('fills a smaller size than quoted at the quoted price', () => {
     const { exchange, request, quote } = quoted();
     const order = valueOf(exchange.order(DESK, orderFor(quote, request, { size: quantityOf('0.3') }), START));
     expect([text(order.filled), text(order.filledAmount), text(order.price)]).toEqual([
@@ -197,7 +197,7 @@ describe('an order', () => {
     ]);
   });
 
-  it('belongs to the account that asked for the quote', () => {
+  it('is accepted only from the account that requested the quote', () => {
     const exchange = anExchange({
       accounts: [{ balances: { usd: '100000' } }, { name: 'other', balances: { usd: '100000' } }],
     });
@@ -215,7 +215,7 @@ describe('an order', () => {
     expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('0');
   });
 
-  it('takes the fee in quote currency from either side', () => {
+  it('pays its fee in the quote currency, for a buy and for a sell', () => {
     const exchange = anExchange({ feeBps: 10 });
     expect(text(trade(exchange, 'buy', quantityOf('1')).fees)).toBe('60');
     expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('939940');
@@ -237,7 +237,7 @@ describe('an order', () => {
     expect(run('sell', '70000')).toBe('Done 1 5');
   });
 
-  it('uses up quote and client id when it is canceled, and can be looked up by either id', () => {
+  it('uses up its quote when it is canceled, and is found by client id and by order id', () => {
     const { exchange, request, quote } = quoted({ cancelProbability: 1 });
     const order = valueOf(exchange.order(DESK, orderFor(quote, request), START));
     expect(order.status).toBe('Canceled');
@@ -274,7 +274,7 @@ describe('credit', () => {
     ]);
   });
 
-  it('ends at its limit, counts what is owed elsewhere, and can be changed at run time', () => {
+  it('is limited over all currencies, and its risk mode can be changed at run time', () => {
     const exchange = anExchange({ ...poor, pts: { defaultMode: 'Enabled', creditLimitUsd: '100000' } });
     expect(trade(exchange, 'buy', quantityOf('1')).status).toBe('Done');
     expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('-59990');
@@ -288,7 +288,7 @@ describe('credit', () => {
     expect(valueOf(exchange.riskModes())).toContainEqual({ pair: 'btcusd', mode: 'Reduce_Only' });
   });
 
-  it('may be used up to the last cent of its limit, and what is owed counts once', () => {
+  it('is available to the last cent of its limit, and existing debt counts once', () => {
     const exchange = anExchange({ ...poor, pts: { defaultMode: 'Enabled', creditLimitUsd: '100000' } });
     trade(exchange, 'buy', quantityOf('1'));
     const owe = (amount: string) => {
@@ -302,15 +302,15 @@ describe('credit', () => {
     expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('-100000');
   });
 
-  it('is refused with the documented text where it is switched off', () => {
+  it('is refused with the documented text if post-trade settlement is disabled', () => {
     const exchange = anExchange({ pts: { enabled: false } });
     expect(said(exchange.riskModes())).toBe('403 post trade settlement disabled');
     expect(said(exchange.fundingRates())).toBe('403 post trade settlement disabled');
   });
 });
 
-describe('the transactions', () => {
-  it('come newest first, 250 by default and 1000 at most', () => {
+describe('the list of transactions', () => {
+  it('returns the newest first, 250 rows by default and at most 1000', () => {
     const exchange = anExchange();
     for (let index = 0; index < 1_200; index++) exchange.deposit(DESK, 'usd', quantity('1'), later(index));
     const ids = (asked: { limit?: number; offset?: number; after?: number }) =>
@@ -323,7 +323,7 @@ describe('the transactions', () => {
     expect(ids({ after: all[10] ?? 0 })).toEqual(all.slice(0, 10));
   });
 
-  it('reach back 24 hours by default, and as far as asked', () => {
+  it('covers the last 24 hours by default, or the requested range', () => {
     const exchange = anExchange();
     const count = (asked: object) => valueOf(exchange.transactions(DESK, asked, later(DAY_MS + 1))).length;
     expect(count({})).toBe(0);
@@ -331,7 +331,7 @@ describe('the transactions', () => {
     expect(count({ from: instant(0), to: later(-1) })).toBe(0);
   });
 
-  it('leave out what is pending unless asked, and then only count what is done', () => {
+  it('contains pending rows only on request, and a deposit changes the balance only once it is done', () => {
     const exchange = anExchange();
     const id = exchange.announceDeposit(DESK, 'eth', quantity('5'), later(1));
     const seen = (pending: boolean) =>
@@ -355,9 +355,9 @@ describe('the transactions', () => {
 });
 
 describe('the value history', () => {
-  it('has a point at the start and at each full hour of the market, with the holdings of that time', () => {
+  it('has a point at the start and at each full hour of market time, with the holdings at that time', () => {
     const exchange = anExchange({ speed: 60 });
-    exchange.deposit(DESK, 'usd', quantity('100'), later(90_000)); // half past eleven of the market
+    exchange.deposit(DESK, 'usd', quantity('100'), later(90_000)); // half past eleven in market time
     const points = valueOf(exchange.valuation(DESK, { from: START, interval: 'hour' }, later(120_000)));
     expect(points.map(({ at, usd }) => [at - START, text(usd)])).toEqual([
       [0, '3700000'],
@@ -366,7 +366,7 @@ describe('the value history', () => {
     ]);
   });
 
-  it('has a point a day when days are asked for', () => {
+  it('has one point per day if the interval is a day', () => {
     const exchange = anExchange();
     const points = valueOf(exchange.valuation(DESK, { from: START, interval: 'day' }, later(2 * DAY_MS)));
     expect(points.map(({ at }) => at)).toEqual([START, later(14 * HOUR_MS), later(14 * HOUR_MS + DAY_MS)]);
@@ -374,7 +374,7 @@ describe('the value history', () => {
 });
 
 describe('an exchange', () => {
-  it('gives the same answers again to the same calls', () => {
+  it('gives the same answers to the same calls with the same seed, and others with another seed', () => {
     const run = (seed: string) => {
       const exchange = anExchange({
         seed,
@@ -398,7 +398,7 @@ describe('an exchange', () => {
     expect(run('7')).not.toBe(run('8'));
   });
 
-  it('knows its accounts by their tokens', () => {
+  it('identifies an account by its token', () => {
     const exchange = anExchange({
       accounts: [{ balances: {} }, { name: 'other', token: 'a-token-of-ours', balances: {} }],
     });
@@ -407,7 +407,7 @@ describe('an exchange', () => {
     expect(said(exchange.authenticate('nobody'))).toBe('401 invalid token. check authorization header.');
   });
 
-  it('refuses settings that do not fit together', () => {
+  it('rejects inconsistent settings', () => {
     expect(() => anExchange({ accounts: [{ balances: { doge: '1' } }] })).toThrow(
       'currencies.doge: no pair leads to its value in USD',
     );

@@ -18,7 +18,7 @@ type RestFaultInput = NonNullable<FaultPlanInput['rules']>[number]['fault'];
 const rule = (more: object = {}, fault: RestFaultInput = { kind: 'lost' }): FaultPlanInput => ({
   rules: [{ name: 'it', route: 'POST /v1/quote', fault, ...more }],
 });
-/** Which of `count` requests a plan strikes, as digits. */
+/** The number of faults for each of `count` requests, as digits. */
 function struck(plan: FaultPlanInput, count: number, what = 'POST /v1/quote'): string {
   const faults = new Faults(plan, monotonic(0));
   return Array.from({ length: count }, (_, index) =>
@@ -26,8 +26,8 @@ function struck(plan: FaultPlanInput, count: number, what = 'POST /v1/quote'): s
   ).join('');
 }
 
-describe('a plan of faults', () => {
-  it('strikes the same requests for the same seed, and others for another', () => {
+describe('a fault plan', () => {
+  it('strikes the same requests with the same seed, and others with another seed', () => {
     const plan = (seed: number): FaultPlanInput => ({ ...rule({ probability: 0.5 }), seed });
     expect(struck(plan(1), 64)).toBe(struck(plan(1), 64));
     expect(struck(plan(1), 64)).not.toBe(struck(plan(2), 64));
@@ -35,7 +35,7 @@ describe('a plan of faults', () => {
     expect(struck(plan(1), 1_000).replaceAll('0', '').length).toBeLessThan(570);
   });
 
-  it('that is misspelt is explained with what may stand there', () => {
+  it('is rejected with a suggestion if a setting is misspelt', () => {
     const cwd = mkdtempSync(join(tmpdir(), 'tranche-plan-'));
     onTestFinished(() => {
       rmSync(cwd, { recursive: true, force: true });
@@ -50,7 +50,7 @@ describe('a plan of faults', () => {
     );
   });
 
-  it('lets one rule draw undisturbed by the requests that only others meet', () => {
+  it('makes no random draw for a request that its rule does not match', () => {
     const plan = rule({ probability: 0.5 });
     const mixed = new Faults(plan, monotonic(0));
     const strikes = Array.from({ length: 32 }, () => {
@@ -61,21 +61,21 @@ describe('a plan of faults', () => {
   });
 
   it.each([
-    ['by a script, then never', { script: ['pass', 'fault', 'fault'] }, '011000'],
-    ['by a script, again and again', { script: ['pass', 'fault'], repeat: true }, '010101'],
-    ['after the first few', { skip: 4 }, '000011'],
-    ['only so often', { times: 2 }, '110000'],
-    ['within a time', { from_ms: 20, until_ms: 40 }, '001110'],
-    ['not at all while it is off', { enabled: false }, '000000'],
-    ['only its account', { account: 'other' }, '000000'],
-    ['only its route', { route: 'POST /v1/orders/*' }, '000000'],
-    ['every route', { route: '*' }, '111111'],
-    ['every path below one', { route: 'POST /v1/*' }, '111111'],
+    ['requests by a script that ends', { script: ['pass', 'fault', 'fault'] }, '011000'],
+    ['requests by a script that repeats', { script: ['pass', 'fault'], repeat: true }, '010101'],
+    ['requests after the first four', { skip: 4 }, '000011'],
+    ['at most two requests', { times: 2 }, '110000'],
+    ['requests within a time window', { from_ms: 20, until_ms: 40 }, '001110'],
+    ['no request while its rule is disabled', { enabled: false }, '000000'],
+    ['no request of another account', { account: 'other' }, '000000'],
+    ['no request to another route', { route: 'POST /v1/orders/*' }, '000000'],
+    ['requests to every route', { route: '*' }, '111111'],
+    ['requests to every path below a prefix', { route: 'POST /v1/*' }, '111111'],
   ])('strikes %s', (_, more, expected) => {
     expect(struck(rule(more), 6)).toBe(expected);
   });
 
-  it('can be switched and counted while it runs', () => {
+  it('enables a rule at run time and counts the requests that it met and struck', () => {
     const faults = new Faults(rule({ enabled: false }), monotonic(0));
     const meet = () => faults.request({ at: monotonic(0), what: 'POST /v1/quote', account: 'desk' }).length;
     expect([meet(), faults.enable('it', 'on'), meet(), faults.enable('nobody', 'on')]).toEqual([
@@ -87,7 +87,7 @@ describe('a plan of faults', () => {
     expect(faults.counts()).toEqual([{ name: 'it', kind: 'lost', enabled: true, met: 1, struck: 1 }]);
   });
 
-  it('gives a message the first fault that strikes it', () => {
+  it('applies the first matching fault to a feed message', () => {
     const faults = new Faults(
       {
         feeds: [
@@ -103,21 +103,24 @@ describe('a plan of faults', () => {
   });
 
   it.each([
-    ['two rules of one name', { rules: [0, 1].map(() => rule().rules?.[0]) }],
-    ['a fault that nobody knows', { rules: [{ name: 'x', route: '*', fault: { kind: 'earthquake' } }] }],
-    ['a key that nobody knows', { rules: [{ name: 'x', route: '*', often: 1, fault: { kind: 'lost' } }] }],
-    ['a route that is none', { rules: [{ name: 'x', route: 'quote', fault: { kind: 'lost' } }] }],
-  ])('refuses %s', (_, plan) => {
+    ['two rules with the same name', { rules: [0, 1].map(() => rule().rules?.[0]) }],
+    ['an unknown kind of fault', { rules: [{ name: 'x', route: '*', fault: { kind: 'earthquake' } }] }],
+    ['an unknown key', { rules: [{ name: 'x', route: '*', often: 1, fault: { kind: 'lost' } }] }],
+    ['an invalid route', { rules: [{ name: 'x', route: 'quote', fault: { kind: 'lost' } }] }],
+  ])('rejects %s', (_, plan) => {
     expect(faultPlanSchema.safeParse(plan).success).toBe(false);
   });
 
-  it.each(readdirSync(join(root, 'config/faults')))('is usable as %s has it', (file) => {
-    const plan = loadFaultPlan(`config/faults/${file}`, { cwd: root, env: {} });
-    expect(plan.rules.length + plan.feeds.length).toBeGreaterThan(3);
-  });
+  it.each(readdirSync(join(root, 'config/faults')))(
+    'is valid in the shipped file config/faults/%s',
+    (file) => {
+      const plan = loadFaultPlan(`config/faults/${file}`, { cwd: root, env: {} });
+      expect(plan.rules.length + plan.feeds.length).toBeGreaterThan(3);
+    },
+  );
 });
 
-/** A venue whose every answer to `route` suffers `fault`. */
+/** A venue that applies `fault` to every response of `route`. */
 async function suffering(fault: RestFaultInput, route = 'POST /v1/orders/*'): Promise<VenueUnderTest> {
   const faults = new Faults({ rules: [{ name: 'it', route, fault }] }, systemClock.monotonic());
   return await aVenue({ limits: { enforced: false } }, { faults });
@@ -135,15 +138,15 @@ describe('a fault', () => {
   it.each<[string, RestFaultInput, number | undefined, number]>([
     ['an error before processing', { kind: 'error', status: 503 }, 503, 0],
     ['an error after processing', { kind: 'error', status: 500, processing: 'after' }, 500, 1],
-    ['a page of a gateway', { kind: 'html', processing: 'after' }, 502, 1],
-    ['foreign JSON', { kind: 'body', text: '{"hello":1}' }, 200, 0],
+    ['an HTML page of a gateway', { kind: 'html', processing: 'after' }, 502, 1],
+    ['an unrelated JSON body', { kind: 'body', text: '{"hello":1}' }, 200, 0],
     ['a lost request', { kind: 'lost' }, undefined, 0],
     ['a lost reply', { kind: 'lost', processing: 'after' }, undefined, 1],
-    ['half an answer', { kind: 'truncated', keep: 0.5 }, undefined, 1],
+    ['a truncated response', { kind: 'truncated', keep: 0.5 }, undefined, 1],
     ['a slow body', { kind: 'slow_body', bytes_per_second: 10_000 }, 201, 1],
     ['a delay', { kind: 'delay', ms: 5, reply_ms: 5, spread_ms: 5 }, 201, 1],
-    ['a request worked twice', { kind: 'duplicate', what: 'request' }, 422, 1],
-    ['an order turned down', { kind: 'canceled' }, 201, 0],
+    ['a request processed twice', { kind: 'duplicate', what: 'request' }, 422, 1],
+    ['a canceled order', { kind: 'canceled' }, 201, 0],
     ['a partial fill', { kind: 'partial', fill: 0.4 }, 201, 1],
   ])('can be %s', async (_, fault, status, filled) => {
     await using venue = await suffering(fault);
@@ -152,14 +155,14 @@ describe('a fault', () => {
     expect(fills(venue)).toBe(filled);
   });
 
-  it('turns an order down without touching the account', async () => {
+  it('cancels an order without changing the account', async () => {
     await using venue = await suffering({ kind: 'canceled' });
     const heard = await trade(venue);
     expect(heard?.body).toMatchObject({ status: 'Canceled', filled: '0', fees: '0' });
     expect((await venue.get('/v1/orders/c-1')).body).toMatchObject({ status: 'Canceled' });
   });
 
-  it('fills a part, and the ledger moves by that part alone', async () => {
+  it('fills part of an order, and the ledger changes by that part only', async () => {
     await using venue = await suffering({ kind: 'partial', fill: 0.4 });
     expect((await trade(venue))?.body).toMatchObject({
       quantity: '1',
@@ -172,7 +175,7 @@ describe('a fault', () => {
     expect(moved?.amount.toFixed()).toBe('0.4');
   });
 
-  it('books an order in parts that show late, and executes its quote twice', async () => {
+  it('books an order in several late trades and executes its quote twice', async () => {
     const fault: RestFaultInput = {
       kind: 'booking',
       trades_per_order: 2,
@@ -190,7 +193,7 @@ describe('a fault', () => {
     expect(shown).toEqual(['-59970 usd', '0.9995 btc', '-59970 usd', '0.9995 btc']);
   });
 
-  it('scales prices, sets fields and leaves every other digit alone', async () => {
+  it('scales prices, sets fields and leaves all other digits unchanged', async () => {
     await using venue = await suffering(
       { kind: 'edit', set: { pair: 'dogeusd', side: 'SELL' }, scale: { buy_price: 10 } },
       'POST /v1/quote',
@@ -204,19 +207,19 @@ describe('a fault', () => {
     });
   });
 
-  it('lets a quote arrive dead', async () => {
+  it('returns a quote that has already expired', async () => {
     await using venue = await suffering({ kind: 'expired', by_ms: 500 }, 'POST /v1/quote');
     const { body } = await venue.post('/v1/quote', QUOTE);
     const { date_quote: from, date_expiry: until } = body as { date_quote: string; date_expiry: string };
     expect(Date.parse(until) - Date.parse(from)).toBe(-500);
   });
 
-  it('doubles the rows of a list', async () => {
+  it('duplicates the rows of a list', async () => {
     await using venue = await suffering({ kind: 'duplicate', what: 'rows' }, 'GET /v1/account/transactions');
     expect((await venue.get('/v1/account/transactions')).body).toHaveLength(6);
   });
 
-  it('sets the clock off, in the body and in the header', async () => {
+  it('shifts the clock of the venue in the body and in the date header', async () => {
     await using venue = await suffering({ kind: 'clock_skew', ms: 86_400_000 }, 'POST /v1/quote');
     const { body, headers } = await venue.post('/v1/quote', QUOTE);
     const tomorrow = Date.now() + 86_000_000;
@@ -224,7 +227,7 @@ describe('a fault', () => {
     expect(Date.parse(headers.get('date') ?? '')).toBeGreaterThan(tomorrow);
   });
 
-  it('reports how long to wait with a 429', async () => {
+  it('sends retry-after with a 429 response', async () => {
     await using venue = await suffering({ kind: 'error', status: 429, retry_after_s: 7 }, '*');
     expect((await venue.get('/v1/currency')).headers.get('retry-after')).toBe('7');
   });

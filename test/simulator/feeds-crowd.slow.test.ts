@@ -6,8 +6,8 @@ import type { FeedClient } from './feed-client.ts';
 const CROWD = 1_000;
 const FEED = 'ticker.sfox.btcusd';
 
-describe('the feeds of the simulated venue, with 1 000 subscribers to one ticker', () => {
-  it('tell each of them the same, in order, and answer REST as before', async () => {
+describe('the feed server of the simulated venue, with 1 000 subscribers to one ticker', () => {
+  it('sends the same messages in order to every subscriber and still answers REST requests', async () => {
     await using venue = await aVenue({ tickerIntervalMs: 250, limits: { enforced: false } });
     const crowd: FeedClient[] = [];
     for (let count = 0; count < CROWD; count++) {

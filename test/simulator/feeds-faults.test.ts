@@ -9,7 +9,7 @@ import { listen, subscribed } from './feed-client.ts';
 const FEED = 'ticker.sfox.btcusd';
 type Rule = NonNullable<FaultPlanInput['feeds']>[number];
 
-/** A venue with a message every 20 ms, of which the second has a fault. */
+/** A venue that sends a message every 20 ms; the second one has a fault. */
 async function faulty(fault: Rule['fault'], rule: Partial<Rule> = {}): Promise<VenueUnderTest> {
   const faults = new Faults(
     { feeds: [{ name: 'drill', on: FEED, skip: 1, times: 1, fault, ...rule }] },
@@ -18,7 +18,7 @@ async function faulty(fault: Rule['fault'], rule: Partial<Rule> = {}): Promise<V
   return await aVenue({ tickerIntervalMs: 20 }, { feedFaults: faults });
 }
 
-/** Numbers of the next `count` messages. */
+/** Sequence numbers of the next `count` messages. */
 async function sequences(venue: VenueUnderTest, count: number): Promise<number[]> {
   using line = await subscribed(venue, FEED);
   const numbers = [];
@@ -26,19 +26,19 @@ async function sequences(venue: VenueUnderTest, count: number): Promise<number[]
   return numbers;
 }
 
-describe('a drill with the feeds', () => {
+describe('a feed fault', () => {
   it.each([
     ['gap', { kind: 'gap', messages: 2 }, [3, 6, 7]],
     ['reorder', { kind: 'reorder', by: 1 }, [3, 5, 4, 6]],
     ['reorder by two', { kind: 'reorder', by: 2 }, [3, 5, 6, 4, 7]],
     ['duplicate', { kind: 'duplicate' }, [3, 4, 4, 5]],
     ['delay', { kind: 'delay', ms: 5_000 }, [3, 5, 6]],
-  ] as const)('shows a %s in the numbers of the messages', async (_, fault, expected) => {
+  ] as const)('shows a %s in the sequence numbers', async (_, fault, expected) => {
     await using venue = await faulty(fault);
     expect(await sequences(venue, expected.length)).toStrictEqual(expected);
   });
 
-  it('sends what it is told in place of a message', async () => {
+  it('replaces a message with the configured text', async () => {
     await using venue = await faulty({ kind: 'garble', text: '{"seq' });
     using line = await subscribed(venue, FEED);
     await line.next();
@@ -46,13 +46,13 @@ describe('a drill with the feeds', () => {
     expect(await line.next()).toMatchObject({ sequence: 5 });
   });
 
-  it('breaks off a connection', async () => {
+  it('drops the connection', async () => {
     await using venue = await faulty({ kind: 'drop' });
     using line = await subscribed(venue, FEED);
     expect(await line.closed).toBe(1006);
   });
 
-  it('goes silent, pings neither, and continues after that with the numbers that passed', async () => {
+  it('holds back messages and pongs for its time, then continues with the current sequence number', async () => {
     await using venue = await faulty({ kind: 'stall', ms: 1_500 });
     using line = await subscribed(venue, FEED);
     await line.next();
@@ -65,7 +65,7 @@ describe('a drill with the feeds', () => {
     expect(sequence).toBeGreaterThan(6);
   });
 
-  it('refuses a good key once', async () => {
+  it('refuses one authentication with a valid key', async () => {
     await using venue = await faulty({ kind: 'refuse_authentication' }, { on: 'authenticate', skip: 0 });
     using line = await listen(venue.wsUrl);
     line.say({ type: 'authenticate', apiKey: venue.tokens[0] });
@@ -76,7 +76,7 @@ describe('a drill with the feeds', () => {
     expect(await line.next()).toMatchObject({ type: 'success' });
   });
 
-  it('can meet the answer to a subscription', async () => {
+  it('applies also to the answer to a subscription', async () => {
     await using venue = await faulty({ kind: 'drop' }, { on: 'subscribe', skip: 0 });
     using line = await listen(venue.wsUrl);
     line.say({ type: 'authenticate', apiKey: venue.tokens[0] });

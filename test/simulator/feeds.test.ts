@@ -8,8 +8,8 @@ import { buy, listen, subscribed } from './feed-client.ts';
 
 const FEED = 'ticker.sfox.btcusd';
 
-describe('the feeds of the simulated venue', () => {
-  it('give a ticker at once and then at every interval to whoever is authenticated', async () => {
+describe('the feed server of the simulated venue', () => {
+  it('sends a ticker to an authenticated subscriber at once and then at every interval', async () => {
     await using venue = await aVenue({ tickerIntervalMs: 20 });
     using line = await listen(venue.wsUrl);
     line.say({ type: 'authenticate', apiKey: venue.tokens[0] });
@@ -35,7 +35,7 @@ describe('the feeds of the simulated venue', () => {
     expect(await line.next()).toMatchObject({ sequence: 4, recipient: FEED });
   });
 
-  it('count what the venue trades', async () => {
+  it('includes the trades of the venue in the ticker', async () => {
     await using venue = await aVenue({ tickerIntervalMs: 20 });
     const quoted = await venue.post('/v1/quote', '{"pair":"btcusd","side":"buy","quantity":0.25}');
     const { quote_id: id } = quoted.body as { quote_id: string };
@@ -48,7 +48,7 @@ describe('the feeds of the simulated venue', () => {
     expect((await line.next()).payload).toMatchObject({ volume: 0.25, amount: 15_000, vwap: 60_000 });
   });
 
-  it('refuse strangers, unknown feeds and what is not a request, and stay open', async () => {
+  it('refuses unauthenticated clients, unknown feeds and invalid requests, and keeps the connection open', async () => {
     await using venue = await aVenue();
     using line = await listen(venue.wsUrl);
     line.say({ type: 'subscribe', feeds: [FEED] });
@@ -63,7 +63,7 @@ describe('the feeds of the simulated venue', () => {
     expect(await line.next()).toMatchObject({ type: 'error', sequence: 5 });
   });
 
-  it('end with an unsubscription', async () => {
+  it('answers an unsubscribe request with the remaining feeds', async () => {
     await using venue = await aVenue({ tickerIntervalMs: 3_600_000 });
     using line = await listen(venue.wsUrl);
     line.say({ type: 'authenticate', apiKey: venue.tokens[0] });
@@ -78,7 +78,7 @@ describe('the feeds of the simulated venue', () => {
     });
   });
 
-  it('cut off a frame that is too large, and close with the venue', async () => {
+  it('closes a connection that sends too large a frame, and every connection when the venue closes', async () => {
     const venue = await aVenue();
     using large = await listen(venue.wsUrl);
     large.say('x'.repeat(70_000));
@@ -88,7 +88,7 @@ describe('the feeds of the simulated venue', () => {
     expect(await line.closed).toBe(1006);
   });
 
-  it('can only be authenticated for where only the specification holds', async () => {
+  it('accepts an authentication but no subscription if the venue has only the routes of the specification', async () => {
     await using venue = await aVenue({ specOnly: true });
     using line = await listen(venue.wsUrl);
     line.say({ type: 'authenticate', apiKey: venue.tokens[0] });
@@ -97,7 +97,7 @@ describe('the feeds of the simulated venue', () => {
     expect(await line.next()).toMatchObject({ type: 'error', action: 'subscribe' });
   });
 
-  it('answer a failed authentication with nothing but its action, and forget the one before', async () => {
+  it('answers a failed authentication with only its action, and revokes the previous one', async () => {
     await using venue = await aVenue({ tickerIntervalMs: 3_600_000 });
     using line = await subscribed(venue, FEED);
     await line.next();
@@ -124,7 +124,7 @@ describe('the feeds of the simulated venue', () => {
     ['unknown', { type: 'rob' }],
     ['unknown', [1]],
     ['unknown', null],
-  ])('refuse %s %j whole and continue', async (action, request) => {
+  ])('refuses the %s request %j as a whole and keeps the connection open', async (action, request) => {
     await using venue = await aVenue();
     using line = await listen(venue.wsUrl);
     line.say({ type: 'authenticate', apiKey: venue.tokens[0] });
@@ -139,19 +139,22 @@ describe('the feeds of the simulated venue', () => {
     ['both', ['type', 'recipient', 'sequence', 'timestamp', 'payload', 'action']],
     ['recipient', ['recipient', 'sequence', 'timestamp', 'payload']],
     ['typed', ['type', 'sequence', 'timestamp', 'payload', 'action']],
-  ] as const)('write data in the shape "%s", which the client reads', async (messageShape, keys) => {
-    await using venue = await aVenue({ feeds: { messageShape } });
-    using line = await subscribed(venue, FEED);
-    const text = await line.nextText();
-    expect(Object.keys(JSON.parse(text) as object)).toStrictEqual(keys);
-    expect(readFeed(text)).toMatchObject({ kind: 'data', feed: FEED, data: { of: 'ticker' }, sequence: 3 });
-  });
+  ] as const)(
+    'writes data in the message shape "%s", which the client can read',
+    async (messageShape, keys) => {
+      await using venue = await aVenue({ feeds: { messageShape } });
+      using line = await subscribed(venue, FEED);
+      const text = await line.nextText();
+      expect(Object.keys(JSON.parse(text) as object)).toStrictEqual(keys);
+      expect(readFeed(text)).toMatchObject({ kind: 'data', feed: FEED, data: { of: 'ticker' }, sequence: 3 });
+    },
+  );
 
   it.each([
     ['ns', 19],
     ['us', 16],
     ['ms', 13],
-  ] as const)('stamp messages in %s on request', async (timestampUnit, digits) => {
+  ] as const)('writes timestamps in %s if so configured', async (timestampUnit, digits) => {
     await using venue = await aVenue({ feeds: { timestampUnit } });
     using line = await subscribed(venue, FEED);
     const text = await line.nextText();
@@ -159,7 +162,7 @@ describe('the feeds of the simulated venue', () => {
     expect(Math.abs((readFeed(text).sentAt ?? 0) - Date.now())).toBeLessThan(60_000);
   });
 
-  it('ping, answer pings, and drop who never wants anything', async () => {
+  it('sends pings, answers pings, and closes an idle connection', async () => {
     await using venue = await aVenue({ feeds: { pingMs: 20, pongTimeoutMs: 10_000, idleMs: 3_600_000 } });
     using line = await listen(venue.wsUrl);
     await new Promise((resolve) => line.socket.once('ping', resolve));
@@ -171,7 +174,7 @@ describe('the feeds of the simulated venue', () => {
     expect(await other.closed).toBe(1006);
   });
 
-  it('drop who answers no ping', async () => {
+  it('closes a connection that does not answer pings', async () => {
     await using venue = await aVenue({ feeds: { pingMs: 20, pongTimeoutMs: 60, idleMs: 3_600_000 } });
     // The library answers pings automatically, unless this is turned off.
     using line = await listen(venue.wsUrl, { autoPong: false });
@@ -179,8 +182,8 @@ describe('the feeds of the simulated venue', () => {
   });
 });
 
-describe('the limits of the feeds', () => {
-  it('are 10 connections of an address, of which a closed one is free again', async () => {
+describe('the feed server under its limits', () => {
+  it('accepts 10 connections per address, and another one when one of them closes', async () => {
     await using venue = await aVenue();
     const lines = [];
     for (let count = 0; count < 10; count++) lines.push(await listen(venue.wsUrl));
@@ -193,7 +196,7 @@ describe('the limits of the feeds', () => {
     for (const line of lines) line[Symbol.dispose]();
   });
 
-  it('are 40 requests of an address in a minute, then errors until the block ends', async () => {
+  it('accepts 40 requests per address and minute, then answers with errors until the block ends', async () => {
     await using venue = await aVenue({ feeds: { blockMs: 60_000 } });
     using one = await listen(venue.wsUrl);
     using two = await listen(venue.wsUrl);
@@ -210,7 +213,7 @@ describe('the limits of the feeds', () => {
     expect(await one.next()).toMatchObject({ type: 'error', action: 'subscribe' });
   });
 
-  it('do not hold where limits are off', async () => {
+  it('accepts more connections and requests if limits are not enforced', async () => {
     await using venue = await aVenue({ limits: { enforced: false } });
     const lines = [];
     for (let count = 0; count < 12; count++) lines.push(await listen(venue.wsUrl));
@@ -221,12 +224,12 @@ describe('the limits of the feeds', () => {
   });
 });
 
-/** Every value of an object that is text, by name. */
+/** The names of all text values of an object. */
 const textKeys = (of: object): string[] =>
   Object.entries(of).flatMap(([key, value]) => (typeof value === 'string' ? [key] : []));
 
-describe('a payload of the feed', () => {
-  it('ticker has figures as numbers and words as text', async () => {
+describe('a feed payload', () => {
+  it('contains figures as numbers and words as text: ticker', async () => {
     await using venue = await aVenue();
     using line = await subscribed(venue, FEED);
     const { payload } = await line.next();
@@ -235,7 +238,7 @@ describe('a payload of the feed', () => {
     for (const figure of figures) expect(payload[figure]).toEqual(expect.any(Number));
   });
 
-  it('trades has amounts as text and both stamps', async () => {
+  it('contains amounts as text and two timestamps: trades', async () => {
     await using venue = await aVenue();
     using line = await subscribed(venue, 'trades.sfox.btcusd');
     const text = await line.nextText();
@@ -248,7 +251,7 @@ describe('a payload of the feed', () => {
     expect(readFeed(text)).toMatchObject({ kind: 'data', data: { of: 'trade' } });
   });
 
-  it('orderbook.sfox is a whole book around the price, and orderbook.net the same with the fee', async () => {
+  it('contains the whole book around the price (orderbook.sfox), or the book with the fee (orderbook.net)', async () => {
     await using venue = await aVenue({
       feeBps: 20,
       accounts: [{ balances: { usd: '1' } }],
@@ -270,7 +273,7 @@ describe('a payload of the feed', () => {
     expect(Number(bid) / Number(bids[0]?.price)).toBeCloseTo(0.998, 9);
   });
 
-  it('private.user.balances is all balances as text, at once and after a trade, once for both legs', async () => {
+  it('contains all balances as text, at once and once after each trade: private.user.balances', async () => {
     await using venue = await aVenue({ accounts: [{ balances: { usd: '100000', btc: '2' } }] });
     using line = await subscribed(venue, 'private.user.balances');
     const before = await line.nextText();
@@ -283,7 +286,7 @@ describe('a payload of the feed', () => {
     expect(line.waiting()).toBe(0);
   }); // prettier-ignore
 
-  it('private.user.open-orders begins with all open orders and reports the end of each', async () => {
+  it('contains all open orders at first and then the end of each: private.user.open-orders', async () => {
     await using venue = await aVenue();
     using line = await subscribed(venue, 'private.user.open-orders');
     expect((await line.next()).payload).toStrictEqual([]);
@@ -295,7 +298,7 @@ describe('a payload of the feed', () => {
     expect(readFeed(text)).toMatchObject({ data: { of: 'orders', orders: [{ clientId: 'my-order' }] } });
   }); // prettier-ignore
 
-  it('private.user.trades is silent until a fill, whose amounts are text', async () => {
+  it('is sent only after a fill, with amounts as text: private.user.trades', async () => {
     await using venue = await aVenue();
     using line = await subscribed(venue, 'private.user.trades');
     await buy(venue, '0.5');
@@ -304,7 +307,7 @@ describe('a payload of the feed', () => {
     expect(readFeed(text)).toMatchObject({ sequence: 3, data: { of: 'fills', fills: [{ pair: 'btcusd', side: 'buy' }] } });
   }); // prettier-ignore
 
-  it('private.user.post-trade-settlement is one snapshot, then comes with transactions', async () => {
+  it('is sent once at first and then after each transaction: private.user.post-trade-settlement', async () => {
     await using venue = await aVenue();
     using line = await subscribed(venue, 'private.user.post-trade-settlement');
     const { payload } = await line.next();
@@ -316,7 +319,7 @@ describe('a payload of the feed', () => {
     expect(readFeed(await line.nextText())).toMatchObject({ data: { of: 'settlement' } });
   });
 
-  it('of one account is not sent to another', async () => {
+  it('is not sent to another account', async () => {
     await using venue = await aVenue({
       accounts: [
         { name: 'one', balances: { usd: '100000' } },
@@ -336,8 +339,8 @@ describe('a payload of the feed', () => {
   });
 });
 
-describe('every message of the venue', () => {
-  it('fits its schema, counts on, and holds no field that the client does not know', async () => {
+describe('every feed message', () => {
+  it('matches its schema, has the next sequence number, and contains only fields that the client knows', async () => {
     await using venue = await aVenue({ tickerIntervalMs: 30 });
     const feeds = [
       ...['ticker.sfox.', 'trades.sfox.', 'orderbook.sfox.', 'orderbook.net.'].map(

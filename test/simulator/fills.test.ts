@@ -27,7 +27,7 @@ const step = fc.record({
   deposit: fc.option(amounts, { nil: undefined }),
 });
 
-/** Amounts by their texts, and all else as it is. */
+/** The value with its amounts as text. */
 const words = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const balanceWords = (held: ReadonlyMap<string, Quantity>): string =>
   [...held]
@@ -37,8 +37,8 @@ const balanceWords = (held: ReadonlyMap<string, Quantity>): string =>
 
 const dealt = (ledger: Ledger): string => balanceWords(ledger.dealer());
 
-describe('fills that are kept in columns', () => {
-  it('come back as they were, with the transactions and balances of a ledger that keeps them as they are', () => {
+describe('the column store of fills', () => {
+  it('returns the same orders, transactions and balances as a ledger with plain rows', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 150 }), (steps) => {
         if (listing === undefined) throw new Error('the venue has the pair');
@@ -110,7 +110,7 @@ describe('fills that are kept in columns', () => {
     );
   });
 
-  it('are in the day of their pair, whenever somebody looks', () => {
+  it('counts each fill in the daily volume of its pair, at every read of the ticker', () => {
     const exchange = anExchange({ accounts: [{ name: DESK, balances: { usd: '1000000' } }] });
     const day = (pair: string, at: Instant): readonly string[] => {
       const { volume, amount } = exchange.ticker(pair, at);

@@ -3,7 +3,7 @@ import { aVenue } from './client.ts';
 import { fuzz } from './fuzzing.ts';
 
 describe('the simulated venue under a hundred thousand hostile requests', () => {
-  it('answers each with an error in JSON, and its ledger does not move', async () => {
+  it('refuses each invalid request with an error in JSON and leaves the ledger unchanged', async () => {
     await using venue = await aVenue({
       limits: { enforced: false },
       pts: { defaultMode: 'Enabled' },

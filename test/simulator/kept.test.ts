@@ -37,8 +37,8 @@ const entryOf = (
   used: false,
 });
 
-describe('the book of quotes', () => {
-  it('finds just what a plain list of them would, and forgets after five minutes', () => {
+describe('the quote book', () => {
+  it('finds the same quotes as a plain list, and drops each five minutes after its expiry', () => {
     const gap = fc.constantFrom(0, 1_000, 60_000, 5 * MINUTE_MS, 5 * MINUTE_MS + LIFE_MS);
     const asked = fc.array(fc.tuple(gap, accounts, clientIds), { minLength: 1, maxLength: 30 });
     fc.assert(
@@ -84,8 +84,8 @@ const orderOf = (orderId: string, clientId: string, status: string): OrderDetail
   updatedAt: START,
 });
 
-describe('the registry of orders', () => {
-  it('finds just what a plain list of them would, and takes a client id again after a day', () => {
+describe('the order registry', () => {
+  it('finds the same orders as a plain list, and accepts a client id again after a day', () => {
     const step = fc.record({
       account: accounts,
       clientId: fc.constantFrom('one', 'two', ''),

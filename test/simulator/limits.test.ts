@@ -5,7 +5,7 @@ import { venueOptions } from '../../src/simulator/options/options.ts';
 import { later } from './world.ts';
 
 describe('a sliding window', () => {
-  it('never admits more than its count in any window, and never refuses what fits', () => {
+  it('admits at most its count in any window, and never refuses a request that fits', () => {
     const gaps = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 300 }), fc.constant(1_000)), {
       minLength: 1,
       maxLength: 200,
@@ -29,10 +29,10 @@ describe('a sliding window', () => {
   });
 });
 
-describe('the limits', () => {
+describe('the rate limiter of the venue', () => {
   const limits = (input = {}) => new Limits(venueOptions({ limits: { cooldowns: false, ...input } }).limits);
 
-  it('hold each account to ten quotes in any second', () => {
+  it('allows each account ten quotes in any second', () => {
     const all = limits();
     for (let index = 0; index < 10; index++)
       expect(all.route('quote', 'a', later(index * 50))).toBeUndefined();
@@ -42,21 +42,21 @@ describe('the limits', () => {
     expect(all.route('quote', 'a', later(1_000))).toBe(50);
   });
 
-  it('hold each account to one read of the transactions in ten seconds', () => {
+  it('allows each account one read of the transactions in ten seconds', () => {
     const all = limits();
     expect(all.route('transactions', 'a', later(0))).toBeUndefined();
     expect(all.route('transactions', 'a', later(9_999))).toBe(1);
     expect(all.route('transactions', 'a', later(10_000))).toBeUndefined();
   });
 
-  it('hold each address to 250 requests in ten seconds', () => {
+  it('allows each address 250 requests in ten seconds', () => {
     const all = limits();
     for (let index = 0; index < 250; index++) expect(all.address('127.0.0.1', later(index))).toBeUndefined();
     expect(all.address('127.0.0.1', later(9_999))).toBe(1);
     expect(all.address('127.0.0.2', later(9_999))).toBeUndefined();
   });
 
-  it('shut a route for ten seconds after one request too many, and no other route or account', () => {
+  it('blocks a route for ten seconds after one request too many, and no other route or account', () => {
     const all = limits({ cooldowns: true });
     for (let index = 0; index < 10; index++) all.route('quote', 'a', later(0));
     expect(all.route('quote', 'a', later(500))).toBe(10_000);
@@ -66,7 +66,7 @@ describe('the limits', () => {
     expect(all.route('quote', 'a', later(10_500))).toBeUndefined();
   });
 
-  it('shut out an address for a minute after one request too many', () => {
+  it('blocks an address for a minute after one request too many', () => {
     const all = limits({ cooldowns: true });
     for (let index = 0; index < 250; index++) all.address('127.0.0.1', later(0));
     expect(all.address('127.0.0.1', later(9_000))).toBe(60_000);
@@ -74,7 +74,7 @@ describe('the limits', () => {
     expect(all.address('127.0.0.1', later(69_000))).toBeUndefined();
   });
 
-  it('let everything pass when they are not enforced', () => {
+  it('allows every request if limits are not enforced', () => {
     const all = limits({ enforced: false });
     const answers = Array.from({ length: 50 }, () => all.route('quote', 'a', later(0)));
     expect(answers.every((wait) => wait === undefined)).toBe(true);

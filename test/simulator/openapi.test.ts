@@ -11,7 +11,7 @@ import { buy, listen } from './feed-client.ts';
 
 const JSON_BODY = ['content', 'application/json', 'schema'] as const;
 
-/** No field but those that are written: a reply that says more than its document is as wrong as one that says less. */
+/** The schema without additional fields: a response with an undocumented field is as wrong as one with a missing field. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (!isSchema(schema)) return schema;
@@ -22,11 +22,11 @@ function closed(schema: unknown): unknown {
   return { ...Object.fromEntries(entries), ...(open ? { additionalProperties: false } : {}) };
 }
 
-/** Checks what goes over the wire against the document alone, by a validator that knows nothing of ours. */
+/** Checks requests and responses against the document alone, with an independent validator. */
 class Inspector {
   private readonly document = openApiDocument();
   private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
-  /** Operations whose good answer was seen. */
+  /** Operations that gave a successful response. */
   readonly answered = new Set<string>();
   readonly problems: string[] = [];
 
@@ -177,7 +177,7 @@ async function custody(venue: VenueUnderTest, ask: Ask): Promise<void> {
 }
 
 describe('the OpenAPI document', () => {
-  it('describes every request and every answer of a day at the venue, and no field is missing in it', async () => {
+  it('describes every field of every request and response in a day at the venue', async () => {
     await using venue = await aVenue({ limits: { enforced: false }, pts: { defaultMode: 'Enabled' } });
     const inspector = new Inspector();
     const ask = asker(venue, inspector);
@@ -191,7 +191,7 @@ describe('the OpenAPI document', () => {
     expect(unanswered.map((each) => `request it with success in day() of this file: ${each}`)).toEqual([]);
   });
 
-  it('says what a strict venue refuses', () => {
+  it('rejects the requests that a strict venue refuses', () => {
     const ajv = new Ajv2020({ strict: false });
     const quote = ajv.compile(
       partOf(openApiDocument(), 'paths', '/v1/quote', 'post', 'requestBody', ...JSON_BODY),
@@ -208,7 +208,7 @@ describe('the OpenAPI document', () => {
       expect(quote(wrong)).toBe(false);
   });
 
-  it('is served without a token, with a page for people that loads nothing', async () => {
+  it('is served without a token, together with an HTML page that loads no other resource', async () => {
     await using venue = await aVenue();
     expect(JSON.parse((await venue.get('/openapi.json', '')).text)).toEqual(
       JSON.parse(JSON.stringify(openApiDocument())),

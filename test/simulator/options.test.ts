@@ -17,7 +17,7 @@ describe('the settings of the simulated venue', () => {
     });
   });
 
-  it('are the same from YAML, from code, and passed through twice', () => {
+  it('are the same from YAML, from code, and when they are parsed twice', () => {
     const yaml = {
       spec_only: true,
       pairs: { btcusd: { start_price: '5' } },
@@ -32,7 +32,7 @@ describe('the settings of the simulated venue', () => {
     expect(venueOptions(code)).toEqual(code);
   });
 
-  it('trade a pair that only a tape names', () => {
+  it('include a pair that only a tape names', () => {
     expect(venueOptions({ prices: { xrpusd: 'x.csv' } }).pairs['xrpusd']).toMatchObject({
       maxUsd: '250000',
       tradable: true,
@@ -45,10 +45,10 @@ describe('the settings of the simulated venue', () => {
     ['a negative amount', { accounts: [{ balances: { usd: '-5' } }] }],
     ['an unknown risk mode', { pts: { modes: { btcusd: 'Off' } } }],
     ['a time without a zone', { market_start: '2018-10-01T00:00:00' }],
-    ['no speed', { speed: 0 }],
-    ['two accounts of one name', { accounts: [{ balances: {} }, { balances: {} }] }],
+    ['a speed of zero', { speed: 0 }],
+    ['two accounts with the same name', { accounts: [{ balances: {} }, { balances: {} }] }],
     [
-      'two accounts of one token',
+      'two accounts with the same token',
       { accounts: ['a', 'b'].map((name) => ({ name, token: 'the-same-one', balances: {} })) },
     ],
   ])('refuse %s', (_, input) => {

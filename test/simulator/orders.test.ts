@@ -29,7 +29,7 @@ const pin = (exchange: Exchange, mid: string, ms: number): void => {
 };
 
 describe('a limit order', () => {
-  it('waits with its funds held, and fills at its limit when the market comes to it', () => {
+  it('holds its funds while it waits, and fills at its limit when the market reaches the limit', () => {
     const exchange = world();
     const placed = valueOf(exchange.place(DESK, limit(), START));
     expect(placed.status).toBe('Started');
@@ -57,14 +57,14 @@ describe('a limit order', () => {
     ]);
   });
 
-  it('fills at once at the better price when the market is there already', () => {
+  it('fills at once at the market price if that is better than its limit', () => {
     const exchange = world();
     const placed = valueOf(exchange.place(DESK, limit({ price: price('61000') }), START));
     expect(statusOf(exchange, placed.orderId)).toBe('Done 1 60000 0');
     expect(available(exchange, 'usd')).toBe('40000');
   });
 
-  it('fills piece by piece, pays what the whole rounds to, and keeps what it got when it is canceled', () => {
+  it('fills in parts whose sums are exact, and keeps its fills when it is canceled', () => {
     const exchange = world({ feeBps: 10, orders: { fillUsdMax: '10000' } });
     const { orderId } = valueOf(
       exchange.place(DESK, limit({ price: price('60000'), quantity: quantity('0.5') }), START),
@@ -89,14 +89,14 @@ describe('a limit order', () => {
     ['IOC', 'Canceled 0.16666666', { timeInForce: 'IOC', price: price('60000') }],
     ['FOK', 'Canceled 0 ', { timeInForce: 'FOK', price: price('60000') }],
     ['IOC away from the market', 'Canceled 0 ', { timeInForce: 'IOC' }],
-  ] as const)('that is %s ends at once: %s', (_, status, order) => {
+  ] as const)('ends at once with time in force %s: %s', (_, status, order) => {
     const exchange = world({ orders: { fillUsdMax: '10000' } });
     const { orderId } = valueOf(exchange.place(DESK, limit(order), START));
     expect(statusOf(exchange, orderId)).toContain(status);
     expect(text(exchange.ledger.held(DESK, 'usd'))).toBe('0');
   });
 
-  it('that is GTD ends at its time', () => {
+  it('ends at its expiry with time in force GTD', () => {
     const exchange = world();
     const { orderId } = valueOf(
       exchange.place(DESK, limit({ timeInForce: 'GTD', expiresAt: later(3_000) }), START),
@@ -114,36 +114,36 @@ describe('a limit order', () => {
       { side: 'sell', price: price('70000'), quantity: quantity('2.5') },
       '422 insufficient btc balance',
     ],
-    ['of nothing', { quantity: quantity('0') }, '422 invalid size: quantity must be above zero'],
+    ['with size zero', { quantity: quantity('0') }, '422 invalid size: quantity must be above zero'],
     [
       'below 5 usd',
       { quantity: quantity('0.00008') },
       '422 invalid size: price times quantity must be at least 5 usd',
     ],
     [
-      'with too fine a price',
+      'with too many decimals in its price',
       { price: price('59000.001') },
       '422 invalid size: price has more than 2 decimals',
     ],
     ['of an unknown pair', { pair: 'xyzusd' }, '422 invalid currency_pair: xyzusd'],
     [
-      'FOK by 200',
+      'FOK with algorithm 200',
       { algorithm: 200, timeInForce: 'FOK' },
       '422 invalid order: time_in_force FOK needs algorithm_id 201',
     ],
     [
-      'GTD without its time',
+      'GTD without an expiry',
       { timeInForce: 'GTD' },
       '422 invalid order: time_in_force GTD needs expires in the future',
     ],
-  ])('%s is refused and leaves no trace', (_, order, error) => {
+  ])('is refused and changes nothing: %s', (_, order, error) => {
     const exchange = world({ pts: { modes: { btcusd: 'Enabled' } } });
     expect(said(exchange.place(DESK, limit(order), START))).toBe(error);
     expect(exchange.registry.openOf(DESK)).toEqual([]);
     expect(available(exchange, 'usd')).toBe('100000');
   });
 
-  it('takes a client id once in 24 hours, a quote order of the same id counted', () => {
+  it('is refused if its client id was already used', () => {
     const exchange = world();
     valueOf(exchange.place(DESK, limit({ quantity: quantity('0.1'), clientId: 'c' }), START));
     const again = limit({ quantity: quantity('0.1'), clientId: 'c' });
@@ -151,7 +151,7 @@ describe('a limit order', () => {
     expect(valueOf(exchange.lookup(DESK, 'c')).status).toBe('Started');
   });
 
-  it('comes to the same whether the market is looked at often or once', () => {
+  it('has the same fills whether the exchange advances often or once', () => {
     const moving: VenueInput = {
       pairs: { btcusd: { startPrice: '60000' } },
       speed: 600,
@@ -170,8 +170,8 @@ describe('a limit order', () => {
   });
 });
 
-describe('a cancel', () => {
-  it('is done at once, under way, or too late', () => {
+describe('a cancellation', () => {
+  it('is pending for its delay, and has no effect on an order that is finished or unknown', () => {
     const exchange = world({ orders: { cancelDelayMs: 2_000 } });
     const { orderId } = valueOf(exchange.place(DESK, limit(), START));
     const cancel = (ms: number): string => canceled(exchange, orderId, ms);
@@ -189,7 +189,7 @@ describe('a cancel', () => {
     );
   });
 
-  it('of an order that fills meanwhile comes too late', () => {
+  it('has no effect if the order fills within its delay', () => {
     const exchange = world({ orders: { cancelDelayMs: 2_000 } });
     const { orderId } = valueOf(exchange.place(DESK, limit(), START));
     expect(canceled(exchange, orderId, 0)).toBe('cancel pending');
@@ -199,7 +199,7 @@ describe('a cancel', () => {
     expect(canceled(exchange, orderId, 1_100)).toBe('order already finished');
   });
 
-  it('of several names those that can be canceled, and is an error when none can', () => {
+  it('returns the canceled orders of a list, and an error if none of them can be canceled', () => {
     const exchange = world();
     const ids = ['0.1', '0.2'].map(
       (size) => valueOf(exchange.place(DESK, limit({ quantity: quantity(size) }), START)).orderId,
@@ -214,7 +214,7 @@ describe('a cancel', () => {
     expect(available(exchange, 'usd')).toBe('100000');
   });
 
-  it('reaches no order of another account', () => {
+  it('does not affect an order of another account', () => {
     const exchange = anExchange({
       accounts: [
         { name: DESK, balances: { usd: '100000' } },
@@ -229,7 +229,7 @@ describe('a cancel', () => {
     expect(statusOf(exchange, orderId)).toContain('Started');
   });
 
-  it('of all ends every open order', () => {
+  it('ends every open order if it is for all orders', () => {
     const exchange = world();
     for (const size of ['0.1', '0.2'])
       valueOf(exchange.place(DESK, limit({ quantity: quantity(size) }), START));
@@ -241,8 +241,8 @@ describe('a cancel', () => {
 const canceled = (exchange: Exchange, orderId: string, ms: number): string =>
   valueOf(exchange.resting.cancelOne(DESK, orderId, later(ms)));
 
-describe('the lists of orders', () => {
-  it('are apart, newest first, at most fifty, and filtered', () => {
+describe('the order lists', () => {
+  it('contain open and finished orders separately, newest first, at most 50, with filters', () => {
     const exchange = world();
     const open = Array.from({ length: 60 }, (_, index) =>
       valueOf(
@@ -272,7 +272,7 @@ describe('the lists of orders', () => {
     expect(exchange.registry.doneOf(DESK, { pair: 'ethusd' })).toEqual([]);
   });
 
-  it('page through own trades by the last one seen', () => {
+  it('page through the trades of the account by the last seen id', () => {
     const exchange = world();
     for (let index = 0; index < 5; index++) trade(exchange, 'buy', quantityOf('0.1'), later(index));
     const [first, second] = exchange.registry.tradesOf(DESK, { limit: 2 });
@@ -281,7 +281,7 @@ describe('the lists of orders', () => {
     expect(exchange.registry.tradesOf(DESK, { lastSeenId: second?.tradeId })).toHaveLength(3);
   });
 
-  it('are reported as they change', () => {
+  it('report each change of an order to a listener', () => {
     const exchange = world();
     const heard: string[] = [];
     const stop = exchange.listen((change: Change) =>

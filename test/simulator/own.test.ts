@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { own } from '../../src/simulator/exchange/own.ts';
 
-describe('what an object itself has', () => {
-  it.each(['toString', '__proto__', 'constructor', 'hasOwnProperty', 'eth'])('is nothing for %s', (name) => {
-    expect(own({ btc: 1 }, name)).toBeUndefined();
-  });
+describe('own()', () => {
+  it.each(['toString', '__proto__', 'constructor', 'hasOwnProperty', 'eth'])(
+    'returns undefined for %s, which is not a property of the object itself',
+    (name) => {
+      expect(own({ btc: 1 }, name)).toBeUndefined();
+    },
+  );
 
-  it('is the value under the name', () => {
+  it('returns the value of a property of the object itself', () => {
     expect(own({ btc: 1 }, 'btc')).toBe(1);
   });
 });

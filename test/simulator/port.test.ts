@@ -20,7 +20,7 @@ function aPort(input: VenueInput = {}, options: Partial<PortOptions> = {}) {
   return { clock, exchange, venue: inProcessVenue(exchange, { clock, ...options }) };
 }
 
-/** What a stream gives at once. */
+/** The first value of a stream that emits synchronously. */
 function now<T>(stream: Observable<T>): T {
   const got: T[] = [];
   const failed: unknown[] = [];
@@ -42,7 +42,7 @@ const orderOf = (answer: QuoteAnswer, clientId = 'c-1') => {
   return { pair, side, quoteId, size: { by: 'quantity' as const, quantity }, clientId };
 };
 
-describe('the exchange as a port', () => {
+describe('the exchange as a venue port', () => {
   it('answers in the same tick without latency', () => {
     const { venue } = aPort();
     const quoted = now(toObservable(venue.quote(aRequest({ clientId: 'c-1' }))));
@@ -51,7 +51,7 @@ describe('the exchange as a port', () => {
     expect(now(venue.transactions({ from: instant(0), limit: 1_000 }))).toHaveLength(5);
   });
 
-  it('answers at once without latency; with latency an order does nothing before it is subscribed to', () => {
+  it('executes an order at the call without latency, and only at the subscription with latency', () => {
     const { venue, exchange } = aPort();
     const slow = aPort({}, { orderLatencyMs: 60 });
     slow.venue.order(orderOf(now(toObservable(slow.venue.quote(aRequest({ clientId: 'c-1' }))))));
@@ -61,7 +61,7 @@ describe('the exchange as a port', () => {
     expect(exchange.ledger.rows(DESK)).toHaveLength(5);
   });
 
-  it('takes its latency, works half way through it, and the life of a quote begins there', () => {
+  it('answers after its latency, executes after half of it, and starts the quote life then', () => {
     const { venue, clock, exchange } = aPort({}, { quoteLatencyMs: 40, orderLatencyMs: 60 });
     const quotes: [number, QuoteAnswer][] = [];
     toObservable(venue.quote(aRequest({ clientId: 'c-1' }))).subscribe((answer) =>
@@ -83,7 +83,7 @@ describe('the exchange as a port', () => {
     expect(orders).toEqual([[1_060, 'order']]);
   });
 
-  it('gives refusals of quotes and orders as answers, never as errors', () => {
+  it('returns refusals of quotes and orders as answers, not as errors', () => {
     const { venue } = aPort();
     expect(now(toObservable(venue.quote(aRequest({ pair: 'nope' }))))).toMatchObject({
       kind: 'error',
@@ -104,7 +104,7 @@ describe('the exchange as a port', () => {
     });
   });
 
-  it('keeps the limits of the venue', () => {
+  it('enforces the rate limits of the venue', () => {
     const { venue, clock } = aPort();
     const statuses = Array.from({ length: 11 }, () => now(toObservable(venue.quote(aRequest()))).kind);
     expect(statuses.filter((kind) => kind === 'quote')).toHaveLength(10);
@@ -119,7 +119,7 @@ describe('the exchange as a port', () => {
     expect(now(toObservable(venue.quote(aRequest()))).kind).toBe('quote');
   });
 
-  it('gives refusals of reads as errors that moved no money', () => {
+  it('reports a refused read as an error that states that nothing was applied', () => {
     const { venue } = aPort({ pts: { enabled: false } });
     const failure = (read: () => unknown): VenueError => {
       try {
@@ -135,7 +135,7 @@ describe('the exchange as a port', () => {
     expect(failure(() => now(venue.riskModes()))).toMatchObject({ code: 'unauthorised', status: 403 });
   });
 
-  it('reads the modes in one spelling, and everything else as the exchange has it', () => {
+  it('returns the risk modes in one spelling, and other account data as the exchange has it', () => {
     const { venue } = aPort({ pts: { modes: { btcusd: 'Reduce_Only', ethusd: 'Long-Only' } } });
     expect(now(venue.riskModes())).toEqual(
       new Map([
@@ -152,7 +152,7 @@ describe('the exchange as a port', () => {
     expect(now(venue.valuation(START)).map(({ usd }) => text(usd))).toEqual(['3700000']);
   });
 
-  it('offers the capabilities, or none of them', () => {
+  it('offers the optional capabilities, or none if so configured', () => {
     const { venue } = aPort();
     now(toObservable(venue.order(orderOf(now(toObservable(venue.quote(aRequest({ clientId: 'c-1' }))))))));
     expect(venue.lookup === undefined ? undefined : now(venue.lookup('c-1'))).toMatchObject({
@@ -171,8 +171,8 @@ describe('the exchange as a port', () => {
   });
 });
 
-describe('the prices of the exchange as a port', () => {
-  it('come at once and then at every interval', async () => {
+describe('the exchange as a market port', () => {
+  it('emits its prices at once and then at every interval', async () => {
     const { clock, exchange } = aPort();
     const seen: [string, number][] = [];
     const { prices$ } = inProcessMarket(exchange, { clock, pairs: ['btcusd', 'ethusd'], everyMs: 500 });

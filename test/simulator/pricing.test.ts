@@ -18,7 +18,7 @@ const listing = (options = {}): Listing => {
 };
 
 describe('the dealer', () => {
-  it('adds half the spread, and for size an impact that grows with its square root', () => {
+  it('adds half the spread and an impact that grows with the square root of the size', () => {
     const btc = listing({ halfSpreadBps: 5, impactBps: 10 });
     const at = (side: Side, usd: string) => text(dealerPrice(btc, side, price('60000'), money(usd)));
     expect(at('buy', '0')).toBe('60030');
@@ -54,7 +54,7 @@ describe('the dealer', () => {
     );
   });
 
-  it('keeps the side of the size that was asked for as it is', () => {
+  it('keeps a requested amount exactly as it is', () => {
     const exchange = anExchange();
     const byAmount = valueOf(exchange.quote(DESK, aRequest({ size: amountOf('100000.01') }), START));
     expect([text(byAmount.amount), text(byAmount.quantity)]).toEqual(['100000.01', '1.66666683']);
@@ -68,28 +68,25 @@ describe('the dealer', () => {
     ['80', 4, '80.04'],
     ['0.35', 6, '0.350175'],
     ['0.0000123456', 10, '0.0000123518'],
-  ])(
-    'quotes a price near %s with at most %d decimals, wherever the market began',
-    (mid, decimals, quoted) => {
-      for (const startPrice of ['60000', '0.02']) {
-        const exchange = exchangeOf({ startPrice, impactBps: 0 });
-        exchange.pin('btcusd', price(mid), START);
-        const quote = valueOf(exchange.quote(DESK, aRequest({ size: amountOf('1000') }), START));
-        expect(text(quote.price)).toBe(quoted);
-        expect(decimalsOf(quote.price)).toBeLessThanOrEqual(decimals);
-        expect(decimalsOf(exchange.ticker('btcusd', START).last)).toBeLessThanOrEqual(decimals);
-      }
-    },
-  );
+  ])('quotes a price near %s with at most %d decimals, whatever the start price', (mid, decimals, quoted) => {
+    for (const startPrice of ['60000', '0.02']) {
+      const exchange = exchangeOf({ startPrice, impactBps: 0 });
+      exchange.pin('btcusd', price(mid), START);
+      const quote = valueOf(exchange.quote(DESK, aRequest({ size: amountOf('1000') }), START));
+      expect(text(quote.price)).toBe(quoted);
+      expect(decimalsOf(quote.price)).toBeLessThanOrEqual(decimals);
+      expect(decimalsOf(exchange.ticker('btcusd', START).last)).toBeLessThanOrEqual(decimals);
+    }
+  });
 
-  it('quotes with the decimals that are set, whatever the price', () => {
+  it('quotes with the configured price precision at any price', () => {
     const exchange = exchangeOf({ impactBps: 0, pricePrecision: 3 });
     exchange.pin('btcusd', price('0.3512345'), START);
     const quote = valueOf(exchange.quote(DESK, aRequest({ size: amountOf('1000') }), START));
     expect(text(quote.price)).toBe('0.352');
   });
 
-  it('moves the fewer decimals of a larger price in with it', () => {
+  it('uses fewer decimals for a larger price, and at most 18', () => {
     const of = (each: string): number => priceDecimals(listing({ startPrice: '1' }), price(each));
     expect(['999.9', '1000', '9999.999', '10000'].map(of)).toEqual([3, 2, 2, 2]);
     expect(of(`0.${'0'.repeat(30)}1`)).toBe(18);

@@ -17,7 +17,7 @@ import {
   valueOf,
 } from './world.ts';
 
-/** 50 000 usd at 8.76 % cost half a dollar an hour, exactly. */
+/** At 8.76 % a year, a debt of 50 000 usd costs exactly half a dollar an hour. */
 const rates = { usd: { annualRate: '0.0876', graceMinutes: 60, frequencyMinutes: 60 } };
 const credit = (input: VenueInput = {}): Exchange =>
   anExchange({
@@ -38,7 +38,7 @@ const attempt = (exchange: Exchange, side: 'buy' | 'sell', size: string, at: Ins
 };
 
 describe('post-trade settlement', () => {
-  it('opens a long on credit, charges interest past the grace period to the cent, and refuses what Reduce-Only must', () => {
+  it('opens a long on credit, charges exact interest after the grace period, and enforces Reduce-Only', () => {
     const exchange = credit();
     trade(exchange, 'buy', quantityOf('1'));
     expect(usd(exchange)).toBe('-50000');
@@ -81,7 +81,7 @@ describe('post-trade settlement', () => {
     expect(usd(exchange)).toBe('9997.8');
   });
 
-  it('loses no fraction of a cent over many accruals, and rounds none up', () => {
+  it('carries fractions of a cent over many accruals and never rounds up', () => {
     const exchange = credit({
       pts: {
         modes: { btcusd: 'Enabled' },
@@ -96,7 +96,7 @@ describe('post-trade settlement', () => {
     expect(usd(exchange)).toBe('-50400');
   });
 
-  it('charges in market time: an hour of the market is a minute when it runs sixty times as fast', () => {
+  it('charges interest in market time: after a sixtieth of the real time at speed 60', () => {
     const exchange = credit({ speed: 60 });
     trade(exchange, 'buy', quantityOf('1'));
     exchange.advance(later(2 * MINUTE_MS - 1));
@@ -105,7 +105,7 @@ describe('post-trade settlement', () => {
     expect(usd(exchange)).toBe('-50000.5');
   });
 
-  it('comes to the same whether it is looked at often or once', () => {
+  it('has the same rows and valuation whether the exchange advances often or once', () => {
     const often = credit();
     const once = credit();
     for (const exchange of [often, once]) trade(exchange, 'buy', quantityOf('1'));
@@ -123,7 +123,7 @@ describe('post-trade settlement', () => {
     ['Short-Only', '422 insufficient usd balance', 'ok'],
     ['Reduce-Only', '422 insufficient usd balance', '422 insufficient btc balance'],
     ['Reduce_Only', '422 insufficient usd balance', '422 insufficient btc balance'],
-  ] as const)('in the mode %s answers a buy on credit %s and a sell on credit %s', (mode, buy, sell) => {
+  ] as const)('answers in risk mode %s: %s to a buy on credit, %s to a sell on credit', (mode, buy, sell) => {
     const exchange = credit({ pts: { modes: { btcusd: mode } } });
     expect(attempt(exchange, 'buy', '1', START)).toBe(buy);
     const other = credit({ pts: { modes: { btcusd: mode } } });
@@ -140,14 +140,14 @@ describe('post-trade settlement', () => {
     expect(valueOf(exchange.ptsPositions(DESK, START))[0]?.status).toBe('CLOSED');
   });
 
-  it('pays back what is owed with money that arrives', () => {
+  it('repays a loan with an incoming deposit', () => {
     const exchange = credit();
     trade(exchange, 'buy', quantityOf('1'));
     exchange.deposit(DESK, 'usd', quantity('60000'), later(5));
     expect(valueOf(exchange.ptsPositions(DESK, later(5)))[0]?.status).toBe('CLOSED');
   });
 
-  it('reports exposure, limit and equity, and lets nobody withdraw what secures a loan', () => {
+  it('reports exposure, limit and equity, and refuses the withdrawal of equity that secures a loan', () => {
     const exchange = credit();
     trade(exchange, 'buy', quantityOf('1'));
     const metrics = valueOf(exchange.metrics(DESK, START));

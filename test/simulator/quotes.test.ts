@@ -4,8 +4,8 @@ import { uuidRow } from '../../src/simulator/exchange/quotes.ts';
 const FIRST = 1_764_000_000_000;
 const COUNT = 100_000;
 
-describe('a row of UUIDs', () => {
-  it('has the shape of version 8 and no two alike', () => {
+describe('a sequence of UUIDs', () => {
+  it('has the format of version 8 and no duplicates', () => {
     const idAt = uuidRow('quote a 1');
     const ids = Array.from({ length: COUNT }, (_, place) => idAt(FIRST + place));
     const odd = ids.find(
@@ -15,13 +15,13 @@ describe('a row of UUIDs', () => {
     expect(new Set(ids).size).toBe(COUNT);
   });
 
-  it('is the same for the same name, and another for another name or another number', () => {
+  it('is the same for the same name and number, and different for another name or number', () => {
     expect(uuidRow('a')(FIRST)).toBe(uuidRow('a')(FIRST));
     expect(uuidRow('a')(FIRST)).not.toBe(uuidRow('b')(FIRST));
     expect(uuidRow('a')(FIRST)).not.toBe(uuidRow('a')(FIRST + 2 ** 32));
   });
 
-  it('spreads every bit that is free', () => {
+  it('varies every free bit evenly', () => {
     const idAt = uuidRow('spread');
     const words = Array.from({ length: 2_000 }, (_, place) => BigInt(`0x${idAt(place).replaceAll('-', '')}`));
     for (let bit = 0n; bit < 128n; bit++) {

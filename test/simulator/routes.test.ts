@@ -74,11 +74,11 @@ const query = fc.dictionary(
 
 const pathPart = fc.oneof(fc.constantFrom('btc', 'usd', 'btcusd', 'desk', '__proto__', '0'), fc.string());
 
-/** By method and path, which a counterexample shows in place of schemas. */
+/** Routes by method and path, so that a counterexample shows these instead of schemas. */
 const byName = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
 
 describe('every route', () => {
-  it('answers whatever comes in with a status of the interface and never throws', () => {
+  it('answers any input with a status of the interface and never throws', () => {
     const seen = new Map<number, number>();
     fc.assert(
       fc.property(fc.constantFrom(...byName.keys()), body, query, pathPart, (name, sent, asked, part) => {

@@ -26,7 +26,7 @@ import { still } from './world.ts';
 const TRANSACTIONS = '/v1/account/transactions';
 const PTS = '/v1/post-trade-settlement';
 
-/** The value of an answer that must fit its schema and hold nothing else. */
+/** The value of a response that must match its schema and contain no other field. */
 function read<T>(schema: z.ZodType<T>, heard: Heard): T {
   const result = readMessage(schema, heard.body);
   if (!result.ok) throw new Error(`${heard.text}: ${result.why}`);
@@ -39,7 +39,7 @@ const orderFor = (quote: Quote, more = ''): string =>
   `{"currency_pair":"${quote.pair}","quote_id":"${quote.quoteId}","quantity":${text(quote.quantity)}${more}}`;
 
 describe('the simulated venue over HTTP', () => {
-  it('takes an empty client_quote_id for none, as an empty client_order_id', async () => {
+  it('treats an empty client_quote_id or client_order_id as absent', async () => {
     await using venue = await aVenue({ limits: { enforced: false } });
     for (const size of ['0.5', '0.25']) {
       const body = `{"pair":"btcusd","side":"buy","quantity":${size},"client_quote_id":""}`;
@@ -49,7 +49,7 @@ describe('the simulated venue over HTTP', () => {
     }
   });
 
-  it('answers the routes that a desk uses as the schemas of the interface say, with nothing besides', async () => {
+  it('answers the routes that a desk uses exactly as the schemas of the interface state', async () => {
     await using venue = await aVenue({ limits: { enforced: false } });
     for (const side of ['buy', 'sell'] as const) {
       const quoted = await venue.post(
@@ -102,7 +102,7 @@ describe('the simulated venue over HTTP', () => {
     expect((await venue.get('/v1/health', '')).status).toBe(200);
   });
 
-  it('keeps every digit of 18 decimals, written as a number or as text, from request to ledger', async () => {
+  it('keeps all 18 decimals of an amount, as number or text, from request to ledger', async () => {
     await using venue = await aVenue({
       lenient: true,
       currencies: { wei: { precision: 18 } },
@@ -132,7 +132,7 @@ describe('the simulated venue over HTTP', () => {
     ).toEqual(['0.200000000000000003', '0.100000000000000001', '1.000000000000000001']);
   });
 
-  it('says in every answer that it is simulated', async () => {
+  it('sends the header x-simulated with every response', async () => {
     await using venue = await aVenue();
     const answers = [
       await venue.get('/v1/currency'),
@@ -158,7 +158,7 @@ describe('the simulated venue over HTTP', () => {
     }
   });
 
-  it('answers requests that it cannot read with 400 and the reason', async () => {
+  it('answers an invalid request with a 4xx status and the reason', async () => {
     await using venue = await aVenue({ limits: { enforced: false } });
     const quote = async (body: string) => errorOf(await venue.post('/v1/quote', body));
     expect(await quote('{"pair":')).toBe('400 invalid request: the body is not JSON');
@@ -193,7 +193,7 @@ describe('the simulated venue over HTTP', () => {
     expect(await quote('btcusd', '1')).toBe('503 quotes temporarily unavailable. please try again later.');
   });
 
-  it('answers 429 with the time to wait when a route is asked too often', async () => {
+  it('answers 429 with the time to wait if a route is requested too often', async () => {
     await using venue = await aVenue({ limits: { quotesPerSecond: 2 } });
     const statuses = [];
     for (let index = 0; index < 3; index++)
@@ -206,7 +206,7 @@ describe('the simulated venue over HTTP', () => {
     expect(Number(tooMany.headers.get('retry-after'))).toBe(10);
   });
 
-  it('counts all requests of an address together, whatever they are', async () => {
+  it('counts all requests of an address towards one limit, whatever their route', async () => {
     await using venue = await aVenue({ limits: { addressPerTenSeconds: 5 } });
     const statuses = [];
     for (const path of [
@@ -222,7 +222,7 @@ describe('the simulated venue over HTTP', () => {
     expect(statuses).toEqual([200, 404, 200, 200, 200, 429]);
   });
 
-  it('has only the routes of the specification on request', async () => {
+  it('has only the routes of the specification if so configured', async () => {
     await using venue = await aVenue({ specOnly: true });
     const reads = routes.filter(({ method }) => method === 'GET');
     const answered: string[] = [];
@@ -235,7 +235,7 @@ describe('the simulated venue over HTTP', () => {
     expect(answered).not.toContain('/v1/user/balance');
   });
 
-  it('reads the whole query of the transactions', async () => {
+  it('applies every query parameter of the transactions', async () => {
     await using venue = await aVenue({ limits: { enforced: false } });
     const count = async (query: string) =>
       read(transactionsSchema, await venue.get(`${TRANSACTIONS}?${query}`)).length;
@@ -249,7 +249,7 @@ describe('the simulated venue over HTTP', () => {
     expect(await count(`after=${(newest?.id ?? 0) - 1}`)).toBe(1);
   });
 
-  it('keeps accounts apart', async () => {
+  it('returns only the balances of the account that the token belongs to', async () => {
     await using venue = await aVenue({
       accounts: [
         { name: 'a', balances: { usd: '1' } },
@@ -262,10 +262,10 @@ describe('the simulated venue over HTTP', () => {
   });
 });
 
-describe('the hooks of the server', () => {
+describe('a server hook', () => {
   const body = '{"pair":"btcusd","side":"buy","quantity":1}';
 
-  it('tell of every request as it comes in', async () => {
+  it('reports every request on arrival', async () => {
     const seen: RequestSeen[] = [];
     await using venue = await aVenue({}, { onRequest: (request) => seen.push(request) });
     await venue.post('/v1/quote', body);
@@ -297,10 +297,14 @@ describe('the hooks of the server', () => {
 
   it.each<[string, Fault, string]>([
     ['answer instead of the exchange', { answer: { status: 503, body: '{"error":"x"}' } }, '503, 0 filled'],
-    ['answer behind its back', { answer: { status: 500, body: '<html>', processed: true } }, '500, 1 filled'],
-    ['break the connection before', { destroy: 'before' }, 'broken, 0 filled'],
-    ['break the connection after', { destroy: 'after' }, 'broken, 1 filled'],
-    ['delay both ways', { delayMs: 5, replyDelayMs: 5 }, '201, 1 filled'],
+    [
+      'answer in its own words after the exchange has executed',
+      { answer: { status: 500, body: '<html>', processed: true } },
+      '500, 1 filled',
+    ],
+    ['break the connection before the exchange executes', { destroy: 'before' }, 'broken, 0 filled'],
+    ['break the connection after the exchange has executed', { destroy: 'after' }, 'broken, 1 filled'],
+    ['delay the request and the response', { delayMs: 5, replyDelayMs: 5 }, '201, 1 filled'],
   ])('can %s', async (_, fault, outcome) => {
     expect(await scripted(fault)).toBe(outcome);
   });

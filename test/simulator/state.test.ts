@@ -14,7 +14,7 @@ import { still, systemClock } from './world.ts';
 const stateFile = (): string => join(mkdtempSync(join(tmpdir(), 'venue-state-')), 'venue.db');
 const ready = z.object({ baseUrl: z.string(), token: z.string() });
 
-/** A venue in a process of its own, with what a client asks of it. */
+/** A venue in a separate process, with a client. */
 class Mortal {
   private readonly child: ChildProcess;
   private readonly at: z.output<typeof ready>;
@@ -40,7 +40,7 @@ class Mortal {
     return `${answer.status} ${await answer.text()}`;
   }
 
-  /** No chance to tidy up. */
+  /** Leaves the process no chance to clean up. */
   async kill(): Promise<void> {
     const gone = once(this.child, 'exit');
     this.child.kill('SIGKILL');
@@ -61,8 +61,8 @@ const READS = [
 ];
 const quoteId = (answer: string): string => /"quote_id":"([^"]+)"/u.exec(answer)?.[1] ?? '';
 
-describe('a venue with a file for its state', () => {
-  it('is the same after it was killed: accounts, ledger, orders, quotes and ids', async () => {
+describe('a venue with a state file', () => {
+  it('restores its accounts, ledger, orders, quotes and ids after SIGKILL', async () => {
     const file = stateFile();
     const first = await Mortal.start(file);
     const quote = { pair: 'btcusd', side: 'buy', quantity: 2 };
@@ -104,7 +104,7 @@ describe('a venue with a file for its state', () => {
     await second.kill();
   });
 
-  it('remembers drills as well', async () => {
+  it('restores the deposits, rewards, prices and availability that a drill has set', async () => {
     const file = stateFile();
     const first = await startVenue(still, { clock: systemClock, stateFile: file });
     const at = first.exchange.at;
@@ -126,7 +126,7 @@ describe('a venue with a file for its state', () => {
     await second.close();
   });
 
-  it('does not open the file of a venue with other settings, one in use, or one of another program', async () => {
+  it('refuses a state file with other settings, in use by another venue, or of another program', async () => {
     const file = stateFile();
     const first = await startVenue(still, { clock: systemClock, stateFile: file });
     await expect(startVenue(still, { clock: systemClock, stateFile: file })).rejects.toThrow(

@@ -46,23 +46,23 @@ describe('a strict venue', () => {
       QUOTE.replace('"btcusd"', '5'),
       '400 invalid request: pair must be a JSON string',
     ],
-    ['a list', `[${QUOTE}]`, '400 invalid request: the body is not a JSON object'],
-    ['half a body', QUOTE.slice(0, 20), '400 invalid request: the body is not JSON'],
+    ['a body that is a list', `[${QUOTE}]`, '400 invalid request: the body is not a JSON object'],
+    ['a truncated body', QUOTE.slice(0, 20), '400 invalid request: the body is not JSON'],
   ])('refuses %s', async (_, body, error) => {
     expect(await ask('POST /v1/quote', { body })).toBe(error);
   });
 
   it.each([
     [
-      'a form',
+      'a form body',
       'POST /v1/quote',
       'pair=btcusd',
       ['content-type: application/x-www-form-urlencoded'],
       '415 only application/json is accepted',
     ],
-    ['no type', 'POST /v1/quote', QUOTE, [], '415 only application/json is accepted'],
+    ['a body without a content type', 'POST /v1/quote', QUOTE, [], '415 only application/json is accepted'],
     [
-      'a wish for HTML',
+      'a request for HTML',
       'GET /v1/currency',
       undefined,
       ['accept: text/html'],
@@ -82,18 +82,18 @@ describe('a strict venue', () => {
       [],
       '400 invalid request: unknown parameter "colour"',
     ],
-    ['a method that the path has not', 'PUT /v1/quote', QUOTE, [JSON_TYPE], '405 method not allowed'],
+    ['a method that the path does not have', 'PUT /v1/quote', QUOTE, [JSON_TYPE], '405 method not allowed'],
     ['an unknown path', 'GET /v1/nowhere', undefined, ['accept: text/html'], '404 not found'],
     ['a path that cannot be decoded', 'GET /v1/orders/%E0%A4%A', undefined, [], '404 not found'],
     [
-      'an address without end',
+      'a URL that is too long',
       `GET /v1/orders/${'9'.repeat(5_000)}`,
       undefined,
       [],
       '414 the URL is too long',
     ],
     [
-      'an expectation',
+      'an unknown expectation',
       'POST /v1/quote',
       QUOTE,
       [JSON_TYPE, 'expect: the-best'],
@@ -103,7 +103,7 @@ describe('a strict venue', () => {
     expect(await ask(line, { headers, ...(body === undefined ? {} : { body }) })).toContain(error);
   });
 
-  it('refuses bytes that are no text', async () => {
+  it('refuses a body that is not UTF-8', async () => {
     await using venue = await aVenue(quiet);
     using client = new RawClient(venue.baseUrl);
     const request = rawRequest('POST /v1/quote', {
@@ -116,14 +116,14 @@ describe('a strict venue', () => {
     expect(errorOf(await client.send(bytes))).toBe('400 invalid request: the body is not UTF-8');
   });
 
-  it('says which methods a path has', async () => {
+  it('lists the methods of a path in the allow header', async () => {
     await using venue = await aVenue(quiet);
     using client = new RawClient(venue.baseUrl);
     const answer = await client.send(rawRequest('PUT /v1/orders/open', { token: venue.tokens[0] ?? '' }));
     expect(answer?.headers.get('allow')).toContain('DELETE');
   });
 
-  it('answers a body of 10 MB, hears the rest of it out, and continues with the connection', async () => {
+  it('answers a body of 10 MB with 413, reads it to the end, and keeps the connection open', async () => {
     await using venue = await aVenue(quiet);
     using client = new RawClient(venue.baseUrl);
     const token = venue.tokens[0] ?? '';
@@ -144,7 +144,7 @@ describe('a strict venue', () => {
     ['a body with two lengths', 'content-length: 5\r\ncontent-length: 6', 400],
     ['a body with a length and chunks', 'content-length: 5\r\ntransfer-encoding: chunked', 400],
     ['a length below zero', 'content-length: -5', 400],
-  ])('answers %s in JSON', async (_, header, status) => {
+  ])('answers %s with an error in JSON', async (_, header, status) => {
     await using venue = await aVenue(quiet);
     using client = new RawClient(venue.baseUrl);
     const answer = await client.send(
@@ -172,8 +172,8 @@ describe('a strict venue', () => {
   const WEBSOCKET = ['upgrade: websocket', 'sec-websocket-version: 13'];
   it.each([
     ['an offer of HTTP/2', '/v1/currency', ['upgrade: h2c', 'http2-settings: AAMAAABk'], 200],
-    ['a WebSocket at a path that has none', '/v1/currency', WEBSOCKET, 200],
-    ['a WebSocket at a path that nobody knows', '/ws/2', WEBSOCKET, 404],
+    ['a WebSocket at a REST path', '/v1/currency', WEBSOCKET, 200],
+    ['a WebSocket at an unknown path', '/ws/2', WEBSOCKET, 404],
     ['a WebSocket without its key', '/ws', WEBSOCKET, 400],
   ])('answers %s in JSON', async (_, path, headers, status) => {
     await using venue = await aVenue(quiet);
@@ -184,7 +184,7 @@ describe('a strict venue', () => {
     expect(answer?.headers.get('content-type')).toContain('application/json');
   });
 
-  it('refuses a request that names no host', async () => {
+  it('refuses a request without a host header', async () => {
     await using venue = await aVenue(quiet);
     using client = new RawClient(venue.baseUrl);
     const request = rawRequest('GET /v1/currency', { token: venue.tokens[0] ?? '' });
@@ -193,14 +193,14 @@ describe('a strict venue', () => {
     );
   });
 
-  it('survives whoever hangs up before a refusal without a response was written', () => {
+  it('survives a client that disconnects while a refusal is written to the raw socket', () => {
     const socket = new PassThrough();
     endRaw(socket, refused.method());
     expect(() => socket.emit('error', new Error('ECONNRESET'))).not.toThrow();
     expect(socket.destroyed).toBe(true);
   });
 
-  it('survives connections that break off right after asking for a tunnel', async () => {
+  it('survives connections that are reset right after a CONNECT request', async () => {
     await using venue = await aVenue(quiet);
     const port = Number(new URL(venue.baseUrl).port);
     for (let count = 0; count < 30; count++) {
@@ -214,7 +214,7 @@ describe('a strict venue', () => {
     expect((await venue.get('/v1/currency')).status).toBe(200);
   });
 
-  it('answers hostile requests to every route with an error in JSON, and its ledger does not move', async () => {
+  it('refuses hostile requests to every route with an error in JSON and leaves the ledger unchanged', async () => {
     await using venue = await aVenue({ ...quiet, pts: { defaultMode: 'Enabled' } });
     const { problems, statuses } = await fuzz(venue, { seed: 'unit', count: 4_000 });
     expect(problems).toEqual([]);
@@ -226,10 +226,10 @@ describe('a lenient venue', () => {
   it.each([
     ['numbers as text', QUOTE.replace(':1}', ':"1"}'), JSON_TYPE],
     ['a side in capitals', QUOTE.replace('buy', 'BUY'), JSON_TYPE],
-    ['fields that nobody knows', QUOTE.replace('{', '{"colour":1,'), JSON_TYPE],
-    ['a form', 'pair=btcusd&side=buy&quantity=1.0', 'content-type: application/x-www-form-urlencoded'],
-    ['a body without its type', QUOTE, 'x: y'],
-  ])('takes %s', async (_, body, header) => {
+    ['unknown fields', QUOTE.replace('{', '{"colour":1,'), JSON_TYPE],
+    ['a form body', 'pair=btcusd&side=buy&quantity=1.0', 'content-type: application/x-www-form-urlencoded'],
+    ['a body without a content type', QUOTE, 'x: y'],
+  ])('accepts %s', async (_, body, header) => {
     await using venue = await aVenue({ ...quiet, lenient: true });
     using client = new RawClient(venue.baseUrl);
     const answer = await client.send(
@@ -239,7 +239,7 @@ describe('a lenient venue', () => {
     expect(JSON.parse(answer?.body ?? '')).toMatchObject({ pair: 'btcusd', side: 'BUY', quantity: 1 });
   });
 
-  it('takes the token as the user name of HTTP Basic, which a strict one does not', async () => {
+  it('accepts the token as the user name of HTTP Basic, unlike a strict venue', async () => {
     for (const [lenient, status] of [
       [true, 200],
       [false, 401],
@@ -252,7 +252,7 @@ describe('a lenient venue', () => {
     }
   });
 
-  it('is as hard to break as a strict one', async () => {
+  it('refuses hostile requests with an error in JSON, as a strict venue does', async () => {
     await using venue = await aVenue({ ...quiet, lenient: true, pts: { defaultMode: 'Enabled' } });
     const { problems } = await fuzz(venue, { seed: 'lenient', count: 2_000 });
     expect(problems).toEqual([]);

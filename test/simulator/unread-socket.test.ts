@@ -43,7 +43,7 @@ function aLine(): { readonly line: Line; readonly socket: Fake } {
 }
 
 describe('a client of the feeds that sends pings and does not read', () => {
-  it('keeps one pong in memory and is cut off after 1,000 more pings', () => {
+  it('has one pending pong and is disconnected after 1,000 more pings', () => {
     const { line, socket } = aLine();
     for (let n = 0; n <= 1_000; n++) line.pong(Buffer.from(String(n)));
     expect([socket.pongs, socket.cuts]).toEqual([['0'], 0]);
@@ -51,7 +51,7 @@ describe('a client of the feeds that sends pings and does not read', () => {
     expect([socket.pongs, socket.cuts]).toEqual([['0'], 1]);
   });
 
-  it('is answered for its newest ping once the pong before has left', () => {
+  it('receives a pong for its newest ping once the previous pong has been sent', () => {
     const { line, socket } = aLine();
     for (const name of ['a', 'b', 'c']) line.pong(Buffer.from(name));
     socket.flush.shift()?.();
@@ -61,7 +61,7 @@ describe('a client of the feeds that sends pings and does not read', () => {
     expect([socket.pongs, socket.cuts]).toEqual([['a', 'c', 'd'], 0]);
   });
 
-  it('loses its connection at the real server, which keeps less than 64 MB of three million pings', async () => {
+  it('is disconnected by a real server, which needs less than 64 MB for three million pings', async () => {
     await using venue = await aVenue({ feeds: { pingMs: 3_600_000, pongTimeoutMs: 3_600_000 } });
     const { hostname, port } = new URL(venue.wsUrl);
     const socket = connect(Number(port), hostname);

@@ -7,7 +7,7 @@ import { later, START } from './world.ts';
 const walk = (seed: string, volatilityPerRootDay = 0.03) =>
   randomWalk({ seed, startsAt: START, startPrice: price('60000'), volatilityPerRootDay });
 
-/** Logarithms of the price over its start, a look every `stepMs`. */
+/** Logarithms of the price divided by its start price, one every `stepMs`. */
 const path = (seed: string, steps: number, stepMs: number): number[] =>
   Array.from({ length: steps }, (_, step) =>
     Math.log(
@@ -23,7 +23,7 @@ const deviation = (values: readonly number[]): number => {
 };
 
 describe('a random walk', () => {
-  it('is the same for the same seed in whatever order it is looked at, and another for another seed', () => {
+  it('is the same for the same seed in any order of reads, and different for another seed', () => {
     const times = [0, 17, 4_711, DAY_MS, 365 * DAY_MS, 3].map(later);
     const look = (seed: string, order: readonly number[]) =>
       order.map((at) => text(walk(seed).midAt(instant(at))));
@@ -31,18 +31,18 @@ describe('a random walk', () => {
     expect(look('b', times)).not.toEqual(look('a', times));
   });
 
-  it('is the same one look after another as it is looked at afresh', () => {
+  it('has the same prices in a reused walk as in a new one', () => {
     const one = walk('n');
     for (const at of [0, 1, 2.5, 15.9, 16, 17, 31, 32, 16, 0.5, 4_711, 4_712, 4_703, 4_720].map(later))
       expect(text(one.midAt(at))).toBe(text(walk('n').midAt(at)));
   });
 
-  it('starts at its start price and stands still without volatility', () => {
+  it('starts at its start price and does not move without volatility', () => {
     expect(text(walk('a').midAt(START))).toBe('60000');
     expect(text(walk('a', 0).midAt(later(DAY_MS)))).toBe('60000');
   });
 
-  it('moves with its volatility, over minutes as over days', () => {
+  it('has the configured volatility over minutes and over days', () => {
     const daily = Array.from({ length: 400 }, (_, seed) =>
       Math.log(walk(String(seed)).midAt(later(DAY_MS)).toNumber() / 60_000),
     );
@@ -55,7 +55,7 @@ describe('a random walk', () => {
     expect(deviation(moves) / perMinute).toBeLessThan(1.07);
   });
 
-  it('does not jump between neighbouring moments', () => {
+  it('does not jump between neighbouring instants', () => {
     const logs = path('j', 2_000, 20);
     const largest = Math.max(...logs.slice(1).map((log, index) => Math.abs(log - (logs[index] ?? 0))));
     expect(largest).toBeLessThan(6 * 0.03 * Math.sqrt(36 / DAY_MS));

@@ -163,9 +163,9 @@ const outcomeOf = (reply: { readonly ok: boolean }): string => (reply.ok ? 'ok' 
 const sum = (parts: readonly (Quantity | undefined)[]): Quantity =>
   parts.reduce<Quantity>((total, part) => add(total, part ?? NO_QUANTITY), NO_QUANTITY);
 
-describe('the ledger, over ten thousand operations of three accounts', () => {
+describe('the ledger after ten thousand operations of three accounts', () => {
   it.each(['one', 'two', 'three'])(
-    'changes in sum only by what comes in and goes out, and books two legs a trade (seed %s)',
+    'changes in total only by transfers in and out, and books two legs per trade (seed %s)',
     (seed) => {
       const player = new Player(seed);
       for (let step = 1; step <= OPERATIONS; step++) {
@@ -272,7 +272,7 @@ function expectPlainNumbers({ exchange, time }: Player): void {
   expect(numbers).toBeGreaterThan(1_000);
 }
 
-/** Debts are loans and their interest; once nothing is open or under way, nothing is held. */
+/** Debts are loans and their interest; once all orders and transfers have ended, no funds are held. */
 function expectCovered({ exchange, time }: Player): void {
   for (const name of accounts) {
     for (const currency of currencies) {

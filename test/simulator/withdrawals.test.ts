@@ -41,7 +41,7 @@ const lifeOf = (exchange: Exchange, atx: number, until: number): readonly string
 };
 
 describe('a withdrawal', () => {
-  it('holds its money, goes through its states in market time, and leaves with its fee', () => {
+  it('holds its funds, passes through its states in market time, and pays its fee', () => {
     const exchange = world();
     const atx = withdraw(exchange);
     expect(text(exchange.ledger.available(DESK, 'btc'))).toBe('1.4995');
@@ -64,14 +64,14 @@ describe('a withdrawal', () => {
 
   it.each<[string, Partial<WithdrawalRequest>, string]>([
     ['of an unknown currency', { currency: 'xyz' }, '422 invalid currency: xyz'],
-    ['of nothing', { amount: quantity('0') }, '422 invalid size: amount must be above zero'],
+    ['with amount zero', { amount: quantity('0') }, '422 invalid size: amount must be above zero'],
     [
       'below the minimum',
       { amount: quantity('0.0009') },
       '422 invalid size: amount is below the minimum of 0.001 btc',
     ],
     [
-      'too fine',
+      'with too many decimals',
       { amount: quantity('0.100000001') },
       '422 invalid size: amount has more than the 8 decimals of btc',
     ],
@@ -80,15 +80,15 @@ describe('a withdrawal', () => {
       { address: '' },
       '400 invalid request: address is required when the currency is not usd',
     ],
-    ['of more than there is with the fee', { amount: quantity('2') }, '422 insufficient btc balance'],
-  ])('%s is refused and leaves no trace', (_, request, error) => {
+    ['of more than the balance less the fee', { amount: quantity('2') }, '422 insufficient btc balance'],
+  ])('is refused and changes nothing: %s', (_, request, error) => {
     const exchange = world();
     expect(said(exchange.withdrawals.withdraw(desk, asked(request), START))).toBe(error);
     expect(text(exchange.ledger.available(DESK, 'btc'))).toBe('2');
     expect(exchange.ledger.rows(DESK)).toHaveLength(2);
   });
 
-  it('of usd goes to the bank: by ACH without a fee, by wire with one', () => {
+  it('goes to the bank for usd: by ACH without a fee, by wire with a fee', () => {
     const exchange = world();
     const ach = withdraw(exchange, { currency: 'usd', amount: quantity('100'), address: '' });
     const wire = withdraw(exchange, { currency: 'usd', amount: quantity('100'), address: '', isWire: true });
@@ -97,13 +97,13 @@ describe('a withdrawal', () => {
     expect(text(rowOf(exchange, wire)?.fees ?? quantity('0'))).toBe('25');
   });
 
-  it('cannot be made twice of the same money', () => {
+  it('cannot use funds that another withdrawal holds', () => {
     const exchange = world();
     withdraw(exchange, { amount: quantity('1.5') });
     expect(said(exchange.withdrawals.withdraw(desk, asked(), START))).toBe('422 insufficient btc balance');
   });
 
-  it('that is canceled frees its money', () => {
+  it('releases its funds when it is canceled', () => {
     const exchange = world();
     const atx = withdraw(exchange);
     expect(said(exchange.changeTransfer(DESK, { id: atx, what: 'cancel' }, minutes(6)))).toBe('ok');
@@ -112,7 +112,7 @@ describe('a withdrawal', () => {
     expect(said(exchange.changeTransfer(DESK, { id: atx, what: 'cancel' }, minutes(31)))).toContain('404');
   });
 
-  it('that is held for review stays until it is let go', () => {
+  it('stays on hold for review until it is released', () => {
     const exchange = world({ withdrawals: { holdUsd: '30000', stepMinutes: 1 } });
     const atx = withdraw(exchange);
     expect(lifeOf(exchange, atx, 60)).toEqual(['0 Admin Hold, Pending Further Review']);
@@ -121,7 +121,7 @@ describe('a withdrawal', () => {
     expect(rowOf(exchange, atx)?.status).toBe('done');
   });
 
-  it('to an address that is not whitelisted is refused where that is required', () => {
+  it('is refused if its address is not whitelisted and the venue requires a whitelist', () => {
     const exchange = world({
       withdrawals: { requireWhitelist: true },
       custody: { addressMinutes: 10 },
@@ -139,7 +139,7 @@ describe('a withdrawal', () => {
     expect(said(exchange.withdrawals.withdraw(desk, asked(), minutes(11)))).toBe(refused);
   });
 
-  it('costs what the fee route says', () => {
+  it('has a fee for its currency and channel', () => {
     const exchange = world();
     const fee = (currency: string, channel?: 'domestic' | 'international'): string =>
       text(valueOf(exchange.withdrawals.fee(currency, channel)));
@@ -155,7 +155,7 @@ describe('a withdrawal', () => {
 });
 
 describe('a deposit', () => {
-  it('goes through its states, and counts once it is done', () => {
+  it('passes through its states and changes the balance once it is done', () => {
     const exchange = world({ deposits: { stepMinutes: 2 } });
     const deposit = { currency: 'btc', amount: quantity('1'), from: 'bc1sender', by: '' };
     const atx = exchange.startDeposit(DESK, deposit, START);
@@ -164,7 +164,7 @@ describe('a deposit', () => {
     expect(text(exchange.ledger.balance(DESK, 'btc'))).toBe('3');
   });
 
-  it('is listed while it is pending only when that is asked for', () => {
+  it('is listed while it is pending only on request', () => {
     const exchange = world();
     exchange.startDeposit(DESK, { currency: 'usd', amount: quantity('7'), from: '', by: '' }, START);
     const count = (pending: boolean): number =>
@@ -174,7 +174,7 @@ describe('a deposit', () => {
 });
 
 describe('the collateral wallet', () => {
-  it('keeps money from trading until it comes back, and gives at most it has', () => {
+  it('excludes its funds from trading until they return, and pays out at most its balance', () => {
     const exchange = world();
     const move = (from: 'trading' | 'collateral', amount: string): string => {
       const to = from === 'trading' ? 'collateral' : 'trading';
@@ -199,7 +199,7 @@ describe('an approval rule', () => {
     return said(exchange.custody.answer({ account: DESK, user }, { id: request?.id ?? '', approved }, START));
   };
 
-  it('stops a withdrawal above its threshold until enough others agree', () => {
+  it('holds a withdrawal above its threshold until enough other users approve it', () => {
     const exchange = ruled();
     const atx = withdraw(exchange);
     expect(lifeOf(exchange, atx, 0)).toEqual(['0 Approval Required']);
@@ -218,7 +218,7 @@ describe('an approval rule', () => {
     ]);
   });
 
-  it('ends a withdrawal that somebody refuses', () => {
+  it('cancels a withdrawal that a user refuses', () => {
     const exchange = ruled();
     const atx = withdraw(exchange);
     expect(answer(exchange, 'bob', false)).toBe('ok');
@@ -226,13 +226,13 @@ describe('an approval rule', () => {
     expect(text(exchange.ledger.available(DESK, 'btc'))).toBe('2');
   });
 
-  it('lets a withdrawal at its threshold pass', () => {
+  it('does not apply to a withdrawal at its threshold', () => {
     const exchange = ruled();
     const atx = withdraw(exchange, { currency: 'usd', amount: quantity('10000'), address: '' });
     expect(rowOf(exchange, atx)?.status).toBe('Initiated');
   });
 
-  it('that is new or changed is in force once another user agrees', () => {
+  it('takes effect, new or changed, once another user approves it', () => {
     const exchange = world();
     const rule = { ruleType: 'WITHDRAW', requiredApprovals: 1, threshold: money('100') } as const;
     const added = valueOf(exchange.custody.add(desk, rule, START));
@@ -255,8 +255,8 @@ describe('an approval rule', () => {
   });
 });
 
-describe('a token of a partner', () => {
-  it('is issued to the partner alone, acts for its user, and ends after 24 hours', () => {
+describe('a user token', () => {
+  it('is issued only to the partner, acts for its user, and expires after 24 hours', () => {
     const exchange = world();
     const { partner } = exchange.access;
     expect(said(exchange.access.issue(DESK, DESK, START))).toBe(
@@ -271,7 +271,7 @@ describe('a token of a partner', () => {
     expect(valueOf(exchange.authenticate(partner.token))).toBe('partner');
   });
 
-  it('differs from every other, and those of the users of an account name them', () => {
+  it('is unique and identifies the account and the user', () => {
     const exchange = world();
     expect(exchange.access.users.map(({ user }) => user)).toEqual([DESK, 'ann', 'bob']);
     expect(new Set(exchange.access.users.map(({ token }) => token)).size).toBe(3);

@@ -4,11 +4,11 @@ import { aFolder } from './support/desk.ts';
 import { leastSpanMs } from './support/pacing.ts';
 import { start } from './support/program.ts';
 
-/** Two rows each: more than two pages of 1000. */
+/** Each trade has two rows: more than two pages of 1000 in total. */
 const TRADES = 1_020;
 
-describe('tranche account sync as a process of its own', () => {
-  it('is killed between two pages, continues, and never reads twice within 10 seconds', async () => {
+describe('tranche account sync as a separate process', () => {
+  it('resumes after SIGKILL between two pages and never reads twice within 10 seconds', async () => {
     const reads: number[] = [];
     await using venue = await aVenue(
       {
@@ -41,7 +41,7 @@ describe('tranche account sync as a process of its own', () => {
     expect((await second.ended(180_000)).code).toBe(0);
     expect(second.stderr).toContain('Resuming an earlier run after 1000 rows.');
     expect(JSON.parse(second.stdout)).toMatchObject({ transactions: 2 * TRADES + 2, gaps: [] });
-    // The first page, the two that were left, and all three again for what is new since.
+    // The first page, the two remaining pages, and all three again for new rows.
     expect(reads.length).toBeGreaterThanOrEqual(4);
     expect(leastSpanMs(reads, 2)).toBeGreaterThanOrEqual(10_000);
 

@@ -18,7 +18,7 @@ const missing = noPostgres();
 describe.skipIf(missing !== undefined)(
   `processes behind one address over PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('send what the venue allows the address and no more, also when one is killed and the server restarts', async () => {
+    it('use 95 % of the limit of the address and never exceed it, also after SIGKILL and a server restart', async () => {
       const server = await startPostgres();
       onTestFinished(async () => {
         await server.stop();
@@ -73,7 +73,7 @@ describe.skipIf(missing !== undefined)(
       expect([...statuses.keys()]).toEqual(['200']);
       expect(densest(arrivals, PER_MS)).toBeLessThanOrEqual(250);
       expect(calm).toBeGreaterThanOrEqual(0.95);
-      // Permits end two seconds after they were granted.
+      // Permits expire two seconds after they were granted.
       expect(sentWhileAway).toBe(0);
       expect(arrivals.filter((at) => at > awayFrom + 3_000).length).toBeGreaterThan(100);
     });

@@ -4,7 +4,7 @@ import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from './support/program.ts';
 
-/** What an environment may hold that live mode refuses, or that slows every process of Node down. */
+/** Environment variables that live mode refuses, or that slow down every Node process. */
 const STRANGE = {
   NODE_EXTRA_CA_CERTS: '/etc/ssl/certs/ca-certificates.crt',
   NODE_OPTIONS: '--use-openssl-ca',
@@ -13,8 +13,8 @@ const STRANGE = {
   HTTPS_PROXY: 'http://127.0.0.1:9',
 };
 
-describe('a bench', () => {
-  it('measures whatever certificates and options the environment holds', { timeout: 240_000 }, () => {
+describe('a benchmark', () => {
+  it('runs with any certificates and Node options in the environment', { timeout: 240_000 }, () => {
     const { stdout, stderr } = spawnSync(
       process.execPath,
       [join(ROOT, 'bench/start.ts'), '--rounds', '1', '--json'],

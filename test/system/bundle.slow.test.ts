@@ -54,7 +54,7 @@ beforeAll(() => {
     'dip-buyer.yaml': guideCode('dip-buyer.yaml'),
     'dip-buyer.ts': guideCode('dip-buyer.ts'),
     'btc.csv': csv(),
-    // Says of each field that it is missing, and what it means.
+    // Causes an error for each missing field, with its description.
     'bare.yaml': [...strategies.keys()].map((kind) => `id: ${kind}\nkind: ${kind}\n`).join('---\n'),
     'bare-config.yaml': 'mode: paper\n',
   };
@@ -73,7 +73,7 @@ const PROGRAM = join(folder, 'node_modules/tranche/bin/tranche.js');
 const installed = async (...args: readonly string[]): Promise<Ran> => await backtest(args, PROGRAM);
 const fromSources = async (...args: readonly string[]): Promise<Ran> => await backtest(args);
 
-/** Files with code that was compiled. */
+/** Files with compiled code. */
 function kept(): readonly string[] {
   const names = readdirSync(cache, { recursive: true, encoding: 'utf8' });
   return names.filter((name) => /tranche-[0-9a-f]{32}\.code/u.test(name)).map((name) => join(cache, name));
@@ -93,11 +93,11 @@ async function backtest(args: readonly string[], program?: string): Promise<Ran>
   const env = { XDG_CACHE_HOME: cache };
   const ended = await finish(line, { cwd: folder, env, ...(program !== undefined && { program }) });
   const { code, stdout, stderr } = ended;
-  // It says how it was started.
+  // Messages contain the command with which the program was started.
   return { code, stdout, stderr: stderr.replaceAll('npx tranche', 'tranche') };
 }
 
-it('runs installed as from the sources, also with code that was compiled before', async () => {
+it('the installed program gives the same output as the sources, with and without cached code', async () => {
   const wanted = await fromSources('twap.yaml');
   expect([wanted.code, wanted.stderr]).toEqual([0, '']);
   expect(kept()).toEqual([]);
@@ -110,7 +110,7 @@ it('runs installed as from the sources, also with code that was compiled before'
   expect(await installed('twap.yaml')).toEqual(wanted);
   expect(statSync(file).mtimeMs).toBe(first.mtimeMs);
 
-  // Another line calls other functions: they come on top.
+  // Another command line compiles other functions, which are added to the file.
   const other = await fromSources('dip-buyer.yaml');
   expect([other.code, other.stderr]).toEqual([0, '']);
   expect(await installed('dip-buyer.yaml')).toEqual(other);
@@ -119,7 +119,7 @@ it('runs installed as from the sources, also with code that was compiled before'
   expect(await installed('twap.yaml')).toEqual(wanted);
 });
 
-it('compiles again what was kept in a file that is damaged, or that others may write to', async () => {
+it('the installed program recompiles its code if the cache file is damaged or writable by others', async () => {
   const wanted = await installed('twap.yaml');
   expect(wanted.code).toBe(0);
   const [file = ''] = kept();
@@ -141,14 +141,14 @@ it('compiles again what was kept in a file that is damaged, or that others may w
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-it('keeps nothing where Node keeps nothing', async () => {
+it('the installed program runs without a cache if the path of the cache folder is a file', async () => {
   writeFileSync(cache, 'no folder');
   const { code, stderr } = await installed('twap.yaml');
   expect([code, stderr]).toEqual([0, '']);
   expect(readFileSync(cache, 'utf8')).toBe('no folder');
 });
 
-it('does not mind a pipe that nobody reads any more', async () => {
+it('the installed program exits with code 0 if its output pipe is closed', async () => {
   const child = spawn(process.execPath, [PROGRAM, ...lineOf(['twap.yaml'])], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -157,7 +157,7 @@ it('does not mind a pipe that nobody reads any more', async () => {
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-it('says installed what is wrong as from the sources, and does what only some backtests do', async () => {
+it('the installed program reports the same errors as the sources, and runs bootstraps and exports', async () => {
   for (const args of [
     ['twap.yaml', '--nonsense'],
     ['nowhere.yaml'],

@@ -24,8 +24,8 @@ afterEach(() => {
   rmSync(home, { recursive: true });
 });
 
-describe.runIf(process.platform !== 'win32')('the folder of compiled code', () => {
-  it('lies in the home of the user, and is made for that user alone', () => {
+describe.runIf(process.platform !== 'win32')('the folder of the compile cache', () => {
+  it('is in the home folder of the user and accessible only to that user', () => {
     const folder = compileCacheFolder({ HOME: home });
     expect(folder).toBe(join(home, '.cache/tranche/compiled'));
     expect(statSync(folder ?? '').mode & 0o777).toBe(0o700);
@@ -35,21 +35,21 @@ describe.runIf(process.platform !== 'win32')('the folder of compiled code', () =
   });
 
   it.each([
-    ['it can be read or changed by others', '.cache/tranche/compiled', 0o755],
-    ['others can change one above it', '.cache/tranche', 0o777],
-    ['the group can change one above it', '.cache', 0o775],
-  ])('is not used where %s', (_, name, mode) => {
+    ['others can access it', '.cache/tranche/compiled', 0o755],
+    ['others can write to a parent folder', '.cache/tranche', 0o777],
+    ['the group can write to a parent folder', '.cache', 0o775],
+  ])('is not used if %s', (_, name, mode) => {
     mkdirSync(join(home, '.cache/tranche/compiled'), { recursive: true, mode: 0o700 });
     chmodSync(join(home, name), mode);
     expect(compileCacheFolder({ HOME: home })).toBeUndefined();
   });
 
-  it('is not used without a home, or with one that is no absolute path', () => {
+  it('is not used without a home folder, or with a relative path', () => {
     expect(compileCacheFolder({})).toBeUndefined();
     expect(compileCacheFolder({ XDG_CACHE_HOME: 'relative' })).toBeUndefined();
   });
 
-  it('is never the shared temporary one, in which another user may have put code', () => {
+  it('is never the shared temporary folder, where another user may have put code', () => {
     const shared = join(home, 'tmp');
     mkdirSync(join(shared, 'node-compile-cache'), { recursive: true });
     const env = { PATH: process.env['PATH'] ?? '', TMPDIR: shared, HOME: join(home, 'nobody') };

@@ -7,11 +7,11 @@ import { expectSameStory, readTrades } from './support/ledger.ts';
 import { aServedVenue } from './support/venue.ts';
 
 const TOKEN = 'canary-crash-e81a55d7';
-/** Proof of absence sooner than usual: drills need not wait for a slow venue. */
+/** A proof of absence comes sooner than by default: drills need not wait for a slow venue. */
 const inDoubt = { booking_margin: 'PT2S', poll: 'PT2S' };
 
 describe('a daemon that is killed', () => {
-  it('again and again while its orders are under way has traded no slice twice and lost no fill', async () => {
+  it('trades no slice twice and loses no fill after several kills with open orders', async () => {
     const seen = watched();
     const venue = await aServedVenue(TOKEN, { orderLatencyMs: 400 }, seen.hooks);
     const desk = aDesk({
@@ -22,26 +22,26 @@ describe('a daemon that is killed', () => {
     });
     for (const orders of [2, 4, 6]) {
       const daemon = desk.run('--json');
-      // In the tick in which the order comes in: the venue will fill it, and the daemon will never hear of it.
+      // In the tick in which the order arrives: the venue fills it, and the daemon receives no response.
       await seen.orders(orders);
       await daemon.kill();
     }
     const last = desk.run('--json', '--until-done');
-    // A busy machine may have killed one before its quote was written down: then the proof waits for the longest quote life.
+    // On a busy machine, a daemon may be killed before its quote is recorded: then the proof waits for the longest quote life.
     expect(await last.ended(420_000)).toEqual({ code: 0, signal: null });
 
     const [fills, records] = [await desk.fills(), await desk.records()];
     expectSameStory(fills, await readTrades(venue));
     expectSlicesOnce(fills, records, { id: 'btc', total: '4.0', isComplete: false });
     expect(records.filter(({ kind }) => kind === 'started')).toHaveLength(4);
-    // What the killed ones had bought was found in the account, not bought again.
+    // Fills of killed daemons were found in the account and not traded again.
     expect(records.some(({ kind, source }) => kind === 'fill' && source !== 'order')).toBe(true);
     expect(records.filter(({ kind }) => kind === 'control')).toEqual([]);
     await expectWholeJournal(desk);
     expectNoToken(desk);
   });
 
-  it('while an order gets lost on its way proves that it did not trade, then trades the slice', async () => {
+  it('proves that an order lost in transit did not trade, then trades the slice', async () => {
     const seen = watched((order) => (order === 2 ? { delayMs: 500, destroy: 'before' } : undefined));
     const venue = await aServedVenue(TOKEN, {}, seen.hooks);
     const desk = aDesk({
@@ -65,8 +65,8 @@ describe('a daemon that is killed', () => {
   });
 });
 
-describe('a daemon whose venue is cut off', () => {
-  it('while an order is under way keeps trying, finds the fill when the venue is back, and trades on', async () => {
+describe('a daemon that loses its connection to the venue', () => {
+  it('retries, finds the fill of its open order once the venue is back, and continues to trade', async () => {
     const seen = watched();
     const venue = await aServedVenue(TOKEN, { orderLatencyMs: 600 }, seen.hooks);
     const cable = await aCable(Number(new URL(venue.baseUrl).port));

@@ -7,13 +7,13 @@ import { finish, ROOT } from './support/program.ts';
 const CONFIG = join(ROOT, 'config/paper.yaml');
 
 describe('tranche data record', () => {
-  it('writes bars of the prices of the venue, continues where it ended, and is read by data import', async () => {
+  it('writes bars of venue prices that data import can read, and resumes where it ended', async () => {
     const cwd = aFolder();
     const line = ['data', 'record', 'btcusd', 'ethusd', '--config', CONFIG, '--out', 'seen', '--bar', 'PT1S', '--for', 'PT5S']; // prettier-ignore
     const first = await finish(line, { cwd });
     expect(first).toMatchObject({ code: 0, stdout: '' });
     expect(first.stderr).toMatch(/btcusd: \d+ bars\nethusd: \d+ bars/u);
-    // As after a power cut: a piece of a line.
+    // A partial line, as after a power failure.
     appendFileSync(join(cwd, 'seen/btcusd.csv'), '17');
     const again = await finish(line, { cwd });
     expect(again.stderr).toContain('continues after ');
@@ -26,7 +26,7 @@ describe('tranche data record', () => {
     expect(JSON.parse(read.stdout)).toMatchObject({ pair: 'btcusd', bar_ms: 1_000, rows: bars.length });
   });
 
-  it('refuses to continue with bars of another length, and to write where there is no folder', async () => {
+  it('refuses to continue with another bar length, or to write to a path that is not a folder', async () => {
     const cwd = aFolder();
     const line = (...more: readonly string[]) => ['data', 'record', 'btcusd', '--config', CONFIG, '--for', 'PT2S', ...more]; // prettier-ignore
     const rows = Array.from({ length: 30 }, (_, n) => `${1_700_000_000_000 + n * 5_000},1,1,1,1`);
@@ -46,7 +46,7 @@ describe('tranche data record', () => {
     expect([file.code, file.stderr]).toEqual([74, expect.stringContaining('cannot be written')]);
   });
 
-  it('refuses a pair that the venue does not know, which would keep all others from being recorded', async () => {
+  it('refuses to start with an unknown pair, and creates no folder', async () => {
     const cwd = aFolder();
     const line = [
       'data',
@@ -68,7 +68,7 @@ describe('tranche data record', () => {
     expect(existsSync(join(cwd, 'seen'))).toBe(false);
   });
 
-  it('needs pairs, and a config', async () => {
+  it('requires valid pairs and a config file', async () => {
     const cwd = aFolder();
     expect(await finish(['data', 'record', 'BTC/USD', '--config', CONFIG, '--out', 'seen'], { cwd })).toMatchObject({ code: 64 }); // prettier-ignore
     expect(await finish(['data', 'record', 'btcusd', '--config', 'none.yaml', '--out', 'seen'], { cwd })).toMatchObject({ code: 78 }); // prettier-ignore

@@ -27,7 +27,7 @@ const pause = async (ms: number): Promise<void> => {
   await new Promise((resolve) => setTimeout(resolve, ms));
 };
 
-/** The files of a journal, where SQLite finds the same ones by their name. */
+/** Copies the files of a journal under the same names, so that SQLite finds them. */
 function copied(folder: string): string {
   const target = aFolder();
   for (const name of readdirSync(folder).filter((each) => /^journal\.db(?:-wal)?$/u.test(each)))
@@ -35,9 +35,9 @@ function copied(folder: string): string {
   return target;
 }
 
-describe('a daemon whose disk is full', () => {
+describe('a daemon with a full disk', () => {
   it.skipIf(missing !== undefined)(
-    `ends with exit 74, sends nothing that is not written down, and goes on once there is room${skipped}`,
+    `exits with code 74, sends nothing that is not recorded, and continues once there is space${skipped}`,
     async () => {
       let requests = 0;
       const seen = watched();
@@ -64,12 +64,12 @@ describe('a daemon whose disk is full', () => {
 
       for (const orders of [2, 5]) {
         const daemon = desk.run('--json');
-        // In the tick in which an order comes in: it will fill, and its fill finds no room but the reserve.
+        // In the tick in which an order arrives: it fills, and only the reserve has space for its fill.
         await seen.orders(orders);
         disk.fill();
         expect(await daemon.ended(120_000)).toEqual({ code: 74, signal: null });
         expect(readFileSync(log, 'utf8')).toContain('"alert":"disk_full"');
-        // Nobody makes room: the next start does not even ask the venue.
+        // The disk is still full: the next start sends no request to the venue.
         disk.fill();
         const before = requests;
         expect(await desk.run('--json').ended()).toEqual({ code: 74, signal: null });
@@ -95,13 +95,13 @@ describe('a daemon whose disk is full', () => {
     ['the API', async ({ disk }: Drill) => {
       const { url, token } = JSON.parse(readFileSync(`${disk.seen}/journal.db.control`, 'utf8')) as Record<string, string>;
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-tranche': '1' };
-      // It may stop for want of room before it has answered: what counts is what it leaves behind.
+      // The daemon may stop for lack of space before it responds: only the files that it leaves count.
       await fetch(`${url}/api/v1/halt`, { method: 'POST', headers, body: '{"why":"drill"}' }).catch(() => undefined);
     }],
     ['tranche halt', async ({ desk, disk }: Drill) => {
       await desk.command('halt', '--journal', `${disk.seen}/journal.db`, '--why', 'drill');
     }],
-  ] as const)(`is halted by %s, leaves the file, and the next start is halted${skipped}`, async (_name, trigger) => {
+  ] as const)(`is halted by %s, keeps the halt file, and its next start is halted${skipped}`, async (_name, trigger) => {
     const seen = watched();
     const venue = await aServedVenue(TOKEN, {}, seen.hooks);
     const folder = aFolder();

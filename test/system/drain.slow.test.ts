@@ -13,13 +13,13 @@ import { aServedVenue } from './support/venue.ts';
 
 const TOKEN = 'canary-drain-93b1f6aa';
 
-describe('a daemon that is told to stop', () => {
+describe('a daemon that receives a signal', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'has its orders answered first, closes its journal and ends with exit 0: %s',
+    'waits for the responses to its orders, closes its journal and exits with code 0: %s',
     async (signal) => {
       const seen = watched();
       const venue = await aServedVenue(TOKEN, { orderLatencyMs: 2_000 }, seen.hooks);
-      // Two strategies on two pairs: two orders are under way at once.
+      // Two strategies on two pairs: two orders are open at the same time.
       const desk = aDesk({
         venue,
         strategies: [twapOf({ id: 'btc', slices: 20, everyMs: 3_000 }), mover('eth')],
@@ -40,8 +40,8 @@ describe('a daemon that is told to stop', () => {
     },
   );
 
-  it('continues at the right slot when it is started again, and repeats no slice', async () => {
-    // A start reads the account, which the venue allows once in ten seconds: slots are further apart than that.
+  it('continues at the right slot after a restart and repeats no slice', async () => {
+    // A start reads the account, which the venue allows once in ten seconds: the slots are further apart.
     const everyMs = 20_000;
     const venue = await aServedVenue(TOKEN, { orderLatencyMs: 300 });
     const desk = aDesk({ venue, strategies: [twapOf({ id: 'btc', slices: 5, everyMs })] });
@@ -70,7 +70,7 @@ describe('a daemon that is told to stop', () => {
     expectNoToken(desk);
   });
 
-  it('trades on when its terminal is closed, and says that nothing has changed', async () => {
+  it('continues to trade after SIGHUP and reports that nothing has changed', async () => {
     const seen = watched();
     const venue = await aServedVenue(TOKEN, {}, seen.hooks);
     const desk = aDesk({ venue, strategies: [twapOf({ id: 'btc', slices: 20, everyMs: 2_000 })] });
@@ -83,7 +83,7 @@ describe('a daemon that is told to stop', () => {
     expect(await daemon.ended()).toEqual({ code: 0, signal: null });
   });
 
-  it('ends at once when Ctrl-C is pressed again, and the next start takes the open order up', async () => {
+  it('exits at once at the second Ctrl-C, and the next start resolves the open order', async () => {
     const seen = watched();
     const venue = await aServedVenue(TOKEN, { orderLatencyMs: 7_000 }, seen.hooks);
     const plan = twapOf({ id: 'btc', slices: 2, everyMs: 20_000 });
@@ -105,14 +105,14 @@ describe('a daemon that is told to stop', () => {
   });
 });
 
-/** Loaded before a daemon: it gets a signal when nothing of it has run but its entry. */
+/** A module that is loaded before a daemon: it sends the signal when only the entry point has run. */
 function early(signal: NodeJS.Signals, times = 1): string {
   const url = pathToFileURL(join(import.meta.dirname, 'support/hooks/early.ts'));
   url.search = String(new URLSearchParams({ signal, times: String(times) }));
   return url.href;
 }
 
-describe('a signal that comes before the daemon listens', () => {
+describe('a signal before the daemon handles signals', () => {
   const begun = async (signal: NodeJS.Signals, times = 1) => {
     const seen = watched();
     const venue = await aServedVenue(TOKEN, {}, seen.hooks);
@@ -120,7 +120,7 @@ describe('a signal that comes before the daemon listens', () => {
     return { seen, desk, daemon: desk.runWith([early(signal, times)]) };
   };
 
-  it('is obeyed once it does: SIGHUP reads the strategies again, and the desk trades', async () => {
+  it('is handled later: SIGHUP reloads the strategies, and the desk trades', async () => {
     const { seen, daemon } = await begun('SIGHUP');
     await daemon.said('SIGHUP: nothing has changed');
     await seen.orders(1);
@@ -128,7 +128,7 @@ describe('a signal that comes before the daemon listens', () => {
     expect(await daemon.ended()).toEqual({ code: 0, signal: null });
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('ends the daemon in good order: %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('stops the daemon cleanly: %s', async (signal) => {
     const { seen, desk, daemon } = await begun(signal);
     expect(await daemon.ended()).toEqual({ code: 0, signal: null });
     expect((await desk.records()).map(({ kind, why }) => [kind, why])).toEqual([
@@ -150,25 +150,25 @@ describe('a signal that comes before the daemon listens', () => {
     expect(seen.orderCount()).toBe(0);
   });
 
-  it('ends it at once when Ctrl-C is pressed twice', async () => {
+  it('ends the daemon at once if SIGINT comes twice', async () => {
     const { seen, daemon } = await begun('SIGINT', 2);
     expect(await daemon.ended()).toEqual({ code: 130, signal: null });
     expect(seen.orderCount()).toBe(0);
   });
 });
 
-/** Whether SIGHUP, the first of all signals, has a handler in the process, as the system tells it. */
+/** Whether the process has a handler for SIGHUP (signal 1), according to the system. */
 function catchesHangUp(pid: number): boolean {
   const [, caught = '0'] =
     /^SigCgt:\s*([0-9a-f]+)$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return (BigInt(`0x${caught}`) & 1n) === 1n;
 }
 
-describe('a daemon that an older Node was asked to start', () => {
+describe('a daemon that is started by an older Node', () => {
   const older = anOlderNode();
 
   it.skipIf(older === undefined)(
-    `drains on SIGTERM just the same and ends with exit 0${older === undefined ? ' (skipped: no older Node is on the PATH)' : ''}`,
+    `drains on SIGTERM and exits with code 0${older === undefined ? ' (skipped: no older Node is on the PATH)' : ''}`,
     async () => {
       const seen = watched();
       const venue = await aServedVenue(TOKEN, { orderLatencyMs: 1_000 }, seen.hooks);
@@ -182,14 +182,14 @@ describe('a daemon that an older Node was asked to start', () => {
       await seen.orders(2);
       daemon.signal('SIGTERM');
       expect(await daemon.ended()).toEqual({ code: 0, signal: null });
-      // Another may have come in before the signal got there.
+      // Another order may have arrived before the signal.
       expect(await desk.fills()).toHaveLength(seen.orderCount());
       await expectWholeJournal(desk);
     },
   );
 
   it.skipIf(older === undefined || process.platform !== 'linux')(
-    'gets a signal that came before it listens: the older one waits for it',
+    'receives a signal that came before it was ready, because the older Node delays the signal',
     async () => {
       const seen = watched();
       const venue = await aServedVenue(TOKEN, {}, seen.hooks);
@@ -213,7 +213,7 @@ describe('a daemon that an older Node was asked to start', () => {
 });
 
 describe('a second daemon on one journal', () => {
-  it('ends with exit 75 and names the process that has it; the first trades on', async () => {
+  it('exits with code 75 and names the process that owns the journal, while the first continues to trade', async () => {
     const seen = watched();
     const venue = await aServedVenue(TOKEN, {}, seen.hooks);
     const desk = aDesk({ venue, strategies: [twapOf({ id: 'btc', slices: 200, everyMs: 2_000 })] });

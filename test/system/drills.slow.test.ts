@@ -41,7 +41,7 @@ const portfolio = {
   duration: 'PT28S',
 };
 
-/** A lever of the running drill. @throws when it does not move. */
+/** Sends a request to the admin API of the venue. @throws if it is refused. */
 async function lever(
   venue: Program,
   method: string,
@@ -66,11 +66,11 @@ interface Counted {
   readonly struck: number;
 }
 
-/** How often a fault has struck. */
+/** The number of requests that a fault has struck. */
 const struckOf = ({ rules }: Event): number =>
   (rules as readonly Counted[]).reduce((total, { struck }) => total + struck, 0);
 
-/** Rules that were met and never struck, but for those that leave it to chance. */
+/** Rules with probability 1 that never struck a request. */
 function idleOf({ rules }: Event, plan: FaultPlan): readonly string[] {
   const counts = rules as readonly Counted[];
   const certain = [...plan.rules, ...plan.feeds].filter(({ probability }) => probability === 1);
@@ -79,7 +79,7 @@ function idleOf({ rules }: Event, plan: FaultPlan): readonly string[] {
     .filter((name) => (counts.find((each) => each.name === name)?.struck ?? 0) === 0);
 }
 
-/** Orders were booked in several trades, every one of them counts, and nobody was stopped over it. */
+/** Checks that orders were booked in several trades, that every trade counts, and that the desk was not halted. */
 function expectBookedInParts(
   fills: readonly FillRow[],
   records: readonly Event[],
@@ -90,7 +90,7 @@ function expectBookedInParts(
   expectSameSums(fills, records, rows);
 }
 
-/** The books of `tranche accounting` hold what the account holds, to the last digit. */
+/** Checks that the books of `tranche accounting` equal the balances of the account exactly. */
 async function expectBooksOfTheAccount(desk: ReturnType<typeof aDesk>, venue: ServedVenue): Promise<void> {
   const options = { cwd: desk.folder, env: { TRANCHE_OPERATOR_TOKEN: venue.token } };
   const sync = ['account', 'sync', '--base-url', venue.baseUrl, '--store', 'history.db'];
@@ -106,9 +106,9 @@ async function expectBooksOfTheAccount(desk: ReturnType<typeof aDesk>, venue: Se
   expect([code, stderr]).toEqual([0, '']);
 }
 
-describe('a desk in the drill', () => {
+describe('a desk in a fault drill', () => {
   it.each(drills)(
-    '%s executes no slice beyond its plan and ends with the story of the venue',
+    'executes no slice beyond its plan and has the same trades as the venue: %s',
     async (file) => {
       const venue = await aVenueProcess(['--faults', join(FAULTS, file)], aFolder());
       const desk = aDesk({
@@ -124,14 +124,14 @@ describe('a desk in the drill', () => {
       const plan = faultPlanSchema.parse(parse(readFileSync(join(FAULTS, file), 'utf8')));
       await daemon.event('started');
       await sleep(DRILL_MS / 2);
-      // What waits to be switched on has the second half.
+      // Disabled rules are enabled for the second half.
       for (const { name } of plan.rules.filter(({ enabled }) => !enabled))
         await lever(venue.program, 'PATCH', { rule: name, body: { enabled: true } });
       await sleep(DRILL_MS / 2);
       const counts = await lever(venue.program, 'GET');
       await lever(venue.program, 'DELETE');
       expect(await daemon.ended(CALM_MS)).toEqual({ code: 0, signal: null });
-      // A second start reads the account anew and resolves what the first has left.
+      // A second start reads the account again and resolves open doubts of the first.
       expect(await desk.run('--json', '--until-done').ended(CALM_MS)).toEqual({ code: 0, signal: null });
 
       const [fills, records] = [await desk.fills(), await desk.records()];
@@ -139,7 +139,7 @@ describe('a desk in the drill', () => {
       expect(struckOf(counts)).toBeGreaterThan(0);
       for (const id of ['btc', 'hold'])
         expect(fills.filter(({ strategy }) => strategy === id).length).toBeGreaterThan(0);
-      // Each lost reply is a doubt first; a drill that made none would prove nothing.
+      // Each lost response is a doubt at first; a drill without doubts would prove nothing.
       const results = records.filter(({ kind }) => kind === 'attempt').map(({ result }) => result);
       const isAsMeant = file !== 'lost-replies.yaml' || results.includes('doubt');
       expect({ file, isAsMeant }).toEqual({ file, isAsMeant: true });
@@ -156,7 +156,7 @@ describe('a desk in the drill', () => {
     },
   );
 
-  it(`${TWICE} is reported, halts, and books both executions to the last digit`, async () => {
+  it(`reports an order that was executed twice, halts, and books both executions exactly: ${TWICE}`, async () => {
     const venue = await aVenueProcess(['--faults', join(FAULTS, TWICE)], aFolder());
     const desk = aDesk({
       venue,
@@ -165,7 +165,7 @@ describe('a desk in the drill', () => {
     });
     const daemon = desk.run('--json');
     await daemon.event('control', { withinMs: CALM_MS });
-    // What is executed a second time later is booked while the desk is halted.
+    // Second executions are booked while the desk is halted.
     await sleep(TWICE_MS);
     daemon.signal('SIGTERM');
     expect(await daemon.ended(CALM_MS)).toMatchObject({ signal: null });

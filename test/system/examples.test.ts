@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 const repo = join(import.meta.dirname, '../..');
 
-/** Runs a program of Node as a user does, and gives what it printed. Fails unless it exits with 0. */
+/** Runs a Node program as a user does, and returns its output. @throws unless it exits with code 0. */
 const run = async (...args: readonly string[]): Promise<string> =>
   await new Promise((resolve, reject) => {
     execFile(process.execPath, args, { cwd: repo }, (error, stdout, stderr) => {
@@ -16,8 +16,8 @@ const run = async (...args: readonly string[]): Promise<string> =>
     });
   });
 
-describe('the example', () => {
-  it('of an own kernel trades its total and no more in a backtest', async () => {
+describe('an example of the repository', () => {
+  it('trades exactly its total in a backtest: own-kernel', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tranche-examples-'));
     onTestFinished(() => {
       rmSync(folder, { recursive: true, force: true });
@@ -29,7 +29,7 @@ describe('the example', () => {
     expect(printed).toContain('Balances at the end: 95,000 usd');
   });
 
-  it('of a kernel with bars passes its own tests, and trades its total in a backtest', async () => {
+  it('passes its own tests and trades exactly its total in a backtest: kernel-with-bars', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tranche-examples-'));
     onTestFinished(() => {
       rmSync(folder, { recursive: true, force: true });
@@ -43,13 +43,13 @@ describe('the example', () => {
     expect(printed).toContain('Balances at the end: 95,000 usd');
   });
 
-  it('of an embedded engine fills each of its eight slices', async () => {
+  it('fills each of its eight slices: embedded-engine', async () => {
     const lines = (await run('examples/embedded-engine.ts')).trimEnd().split('\n');
     expect(lines).toHaveLength(8);
     expect(lines[0]).toMatch(/^2026-01-05T00:00:0.*Z {2}bought 0\.125 btc at /u);
   });
 
-  it('of a custom venue trades at the prices of that venue', async () => {
+  it('trades at the prices of its own venue: custom-venue', async () => {
     const lines = (await run('examples/custom-venue.ts')).trimEnd().split('\n');
     expect(lines).toHaveLength(8);
     for (const line of lines) expect(line).toContain('bought 0.125 btc at 60030 for 7503.75 usd');

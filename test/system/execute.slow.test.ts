@@ -13,7 +13,7 @@ const execute = async (desk: DeskFolder, ...line: readonly string[]): ReturnType
 const long = twapOf({ id: 'btc', slices: 60, everyMs: 2_000 });
 
 describe('tranche execute', () => {
-  it('places one order through the limits and the journal of a running desk, once it is confirmed', async () => {
+  it('places one order on a running desk, within its limits and in its journal, after a confirmation', async () => {
     const venue = await aServedVenue(TOKEN);
     const desk = aDesk({ venue, strategies: [long] });
     const daemon = desk.run();
@@ -43,7 +43,7 @@ describe('tranche execute', () => {
     expectSameStory(await desk.fills(), await readTrades(venue));
   });
 
-  it('leaves nothing behind where the order is not possible, or something else waits for a reload', async () => {
+  it('writes no file if the order is impossible or another change waits for a reload', async () => {
     const venue = await aServedVenue(TOKEN);
     const desk = aDesk({ venue, strategies: [long] });
     const daemon = desk.run();

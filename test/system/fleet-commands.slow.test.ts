@@ -12,7 +12,7 @@ const missing = noPostgres();
 describe.skipIf(missing !== undefined)(
   `commands for the desks of a fleet${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('reach the owner by the store, name the person, and a halt holds for the next owner', async () => {
+    it('reach the owner through the store and record the person, and a halt also applies to the next owner', async () => {
       const fleet = await aFleet(['a', 'b']);
       const folder = aFolder();
       const token = 'canary-fleet-operator-2b7f4410';
@@ -40,7 +40,7 @@ describe.skipIf(missing !== undefined)(
       expect(unknown.stdout).toMatch(/no strategy nothing runs/u);
       expect((await fleet.ask('nobody', 'pause')).code).toBe(69);
 
-      // The same by HTTP, in the name of the token and with its role on each desk.
+      // The same over HTTP, under the name of the token and with its role on each desk.
       expect((await fetch(`${String(url)}/readyz`)).status).toBe(200);
       const send = async (desk: string) =>
         await fetch(`${String(url)}/api/v1/fleet/command`, {
@@ -58,7 +58,7 @@ describe.skipIf(missing !== undefined)(
       expect((await fleet.records('a', 'control')).at(-1)).toMatchObject({ state: 'active' });
       expect(await fleet.ask('b', 'resume', '--by', 'ann')).toMatchObject({ code: 0 });
 
-      // A version names who put it, in the record of its reload too.
+      // A version names the person who put it, also in the record of its reload.
       fleet.addStrategy('a', 'more');
       await fleet.put('a', '--by', 'carl', '--why', 'a second order');
       const reload = await one.event('reload');
@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)(
         ],
       });
 
-      // The owner is there, and has the halt in its journal before the command ends.
+      // The owner is running and records the halt in its journal before the command ends.
       expect(await fleet.ask('a', 'halt', '--why', 'look', '--by', 'ann')).toMatchObject({ code: 0 });
       expect((await fleet.records('a', 'control')).at(-1)).toMatchObject({
         state: 'halted',
@@ -88,7 +88,7 @@ describe.skipIf(missing !== undefined)(
       const status = await fleet.ask('a', 'status');
       expect(jsonLines(status.stdout)[0]).toMatchObject({ desk: 'a', state: 'halted' });
 
-      // The machine dies. A halt of a desk that nobody runs holds for who runs it next.
+      // The machine dies. A halt of a desk without an owner applies to its next owner.
       const owners = (await fleet.desksOf('one')).map(({ owner }) => owner);
       one.signal('SIGKILL');
       for (const owner of owners) killOwner(owner);

@@ -8,7 +8,7 @@ const missing = noPostgres();
 describe.skipIf(missing !== undefined)(
   `a fleet of two daemons over PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('moves desks by command, on drain and on death, reloads a new version, and executes each order once', async () => {
+    it('moves desks by command, at a drain and after a crash, reloads a new version, and executes each order once', async () => {
       const fleet = await aFleet(DESKS);
       const [one, two] = [fleet.daemon('one'), fleet.daemon('two')];
       await fleet.tradesAt(DESKS, one, two);
@@ -37,14 +37,14 @@ describe.skipIf(missing !== undefined)(
       expect(await two.ended()).toMatchObject({ code: 0 });
       await fleet.tradesAt(DESKS, three);
       await fleet.seen.orders(fleet.seen.orderCount() + 8);
-      // The daemon dies alone: its desks end by themselves, for nobody could move them any more.
+      // Only the daemon dies: its desks stop by themselves, because nobody could move them.
       three.signal('SIGKILL');
       await three.ended();
       await fleet.noLeaseIsLeft();
       await fleet.everyOrderOnce();
     });
 
-    it('ends a desk that hangs without its lease, and starts it again', async () => {
+    it('stops a desk that hangs and has lost its lease, and starts it again', async () => {
       const fleet = await aFleet(['a']);
       const one = fleet.daemon('one');
       await fleet.tradesAt(['a'], one);

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { noPostgres } from '../journal/postgres-server.ts';
 import { fleetDrill, linesOf } from './support/fleet-drill.ts';
 
-/** How long things go wrong; ten minutes by hand: `npm run drill:fleet`. */
+/** Duration of the failures; ten minutes by hand: `npm run drill:fleet`. */
 const SECONDS = Number(process.env['FLEET_DRILL_SECONDS'] ?? 30);
 const DESKS = Number(process.env['FLEET_DRILL_DESKS'] ?? 4);
 const SEED = Number(process.env['FLEET_DRILL_SEED'] ?? 1);
 const PROMOTE_EVERY = Number(process.env['FLEET_DRILL_PROMOTE_EVERY'] ?? 12);
-/** What alone goes wrong, by its name in the report; empty: everything. */
+/** The only failure, by its name in the report; empty: all failures. */
 const ONLY = process.env['FLEET_DRILL_ONLY'] ?? '';
 
 /** Rule of the product that is broken, by its name in test/simulation/mutants.ts; empty: none. */
@@ -36,7 +36,7 @@ const BROKEN = [
 ] as const;
 
 describe.skipIf(missing !== undefined)(
-  `a fleet of three machines in which everything fails${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+  `a fleet of three machines under every kind of failure${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
     const options = {
       seed: SEED,
@@ -59,14 +59,22 @@ describe.skipIf(missing !== undefined)(
       },
     );
 
-    it.runIf(MUTANT !== '')('is seen to break the promise with a mutant', { timeout: HOURS_2 }, async () => {
-      const report = await fleetDrill({ ...options, mutant: MUTANT, ...(ONLY === '' ? {} : { only: ONLY }) });
-      process.stdout.write(`${linesOf(report).join('\n')}\n`);
-      expect(report.violations).toEqual(expect.arrayContaining([BROKEN_PROMISE]));
-    });
+    it.runIf(MUTANT !== '')(
+      'violates an invariant with the mutant of FLEET_DRILL_MUTANT',
+      { timeout: HOURS_2 },
+      async () => {
+        const report = await fleetDrill({
+          ...options,
+          mutant: MUTANT,
+          ...(ONLY === '' ? {} : { only: ONLY }),
+        });
+        process.stdout.write(`${linesOf(report).join('\n')}\n`);
+        expect(report.violations).toEqual(expect.arrayContaining([BROKEN_PROMISE]));
+      },
+    );
 
     it.skipIf(MUTANT !== '').each(BROKEN)(
-      'is seen to break the promise with $mutant when the $only',
+      'violates an invariant with the mutant $mutant if the $only',
       { timeout: HOURS_2 },
       async ({ mutant, only, quoteLifeSeconds }) => {
         const strikes = {

@@ -8,14 +8,14 @@ import { until } from './support/until.ts';
 
 const missing = noPostgres();
 
-/** As if the process that owns the desk hung, though it renews its lease. */
+/** Simulates a process that hangs but still renews the lease of its desk. */
 const SILENCE = `CREATE FUNCTION tranche.silence() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
   CREATE TRIGGER silence BEFORE INSERT OR UPDATE ON tranche.desk_status FOR EACH ROW EXECUTE FUNCTION tranche.silence()`;
 
 describe.skipIf(missing !== undefined)(
-  `a desk that keeps its lease and reports nothing${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+  `a desk that keeps its lease but reports no status${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('is killed by its daemon and started again, and executes each order once', async () => {
+    it('is killed by its daemon, is started again, and executes each order once', async () => {
       const fleet = await aFleet(['a']);
       const one = fleet.daemon('one');
       await fleet.tradesAt(['a'], one);
@@ -34,7 +34,7 @@ describe.skipIf(missing !== undefined)(
 describe.skipIf(missing !== undefined)(
   `a daemon of a fleet${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('that is told to end while it claims a desk does not start the desk', async () => {
+    it('does not start a desk if it is stopped while it claims the desk', async () => {
       const fleet = await aFleet(['a']);
       const lock = await connected(fleet.server.home);
       await lock.query('BEGIN; LOCK TABLE tranche.fleet_desk IN SHARE MODE');
@@ -52,7 +52,7 @@ describe.skipIf(missing !== undefined)(
       expect(one.stderr).not.toContain('desk starting');
     });
 
-    it('that died leaves its name to its next run, which waits for it', async () => {
+    it('waits until the name of a dead daemon is free, and then uses it', async () => {
       const fleet = await aFleet(['a'], { startsAt: { a: Date.now() + HOUR_MS } });
       const dies = fleet.daemon('one');
       await dies.said('fleet ready');

@@ -8,7 +8,7 @@ const DESKS = ['soon', 'later'] as const;
 const MINUTE_MS = 60_000;
 const missing = noPostgres();
 
-/** Desks whose processes have ended until they have something to do. */
+/** Desks whose processes have ended until their next task. */
 const hibernating = async (fleet: Fleet): Promise<readonly string[]> =>
   (await fleet.list()).flatMap(({ desk, isLeased, hibernatesS = 0 }) =>
     !isLeased && hibernatesS > 0 ? [desk] : [],
@@ -17,8 +17,8 @@ const hibernating = async (fleet: Fleet): Promise<readonly string[]> =>
 describe.skipIf(missing !== undefined)(
   `desks that hibernate${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('end their processes, run again in time for their slices, for commands and for new versions, and trade once', async () => {
-      // The first slice of one is due in time for a test, that of the other is not.
+    it('end their processes, start again for slices, commands and new versions, and execute each order once', async () => {
+      // The first slice of one desk is due during the test, that of the other is not.
       const startsAt = { soon: Date.now() + 3 * MINUTE_MS, later: Date.now() + 60 * MINUTE_MS };
       const fleet = await aFleet(DESKS, { startsAt });
       const args = ['--hibernate', 'PT2M'];
@@ -28,7 +28,7 @@ describe.skipIf(missing !== undefined)(
       const { stdout: status } = await fleet.command('status');
       expect(status).toMatch(/later {2}active {2}no owner, epoch 1 {2}hibernates until /u);
 
-      // A command starts a desk. A paused one stays; one that is idle again hibernates again.
+      // A command starts a desk. A paused desk keeps running; an idle desk hibernates again.
       const paused = await fleet.ask('later', 'pause', '--why', 'lunch');
       expect(paused).toMatchObject({ code: 0 });
       expect(paused.stderr).toContain('hibernates: it starts for this command');
@@ -41,7 +41,7 @@ describe.skipIf(missing !== undefined)(
       await fleet.seen.orders(2);
       expect(Date.now()).toBeLessThan(startsAt.soon);
 
-      // A daemon that takes over leaves what hibernates alone, and starts it in time.
+      // A daemon that takes over does not start hibernating desks at once, but in time for their slices.
       one.signal('SIGKILL');
       const two = fleet.daemon('two', { args });
       await until(

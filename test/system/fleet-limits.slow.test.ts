@@ -9,7 +9,7 @@ const missing = noPostgres();
 describe.skipIf(missing !== undefined)(
   `limits of the firm over the desks of a fleet${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('say what is wrong with what a person wrote, and set nothing', async () => {
+    it('reject invalid values with an explanation and set nothing', async () => {
       const fleet = await aFleet(['a']);
       for (const [args, problem] of [
         [['--max-day-notional', '5000'], /give an amount and its currency/u],
@@ -26,7 +26,7 @@ describe.skipIf(missing !== undefined)(
       expect((await fleet.command('limits')).stdout).toMatch(/the firm has no limits/u);
     });
 
-    it('hold for desks that trade together, and for the next owner of one that died', async () => {
+    it('apply to desks that trade together, and to the next owner of a desk whose machine has died', async () => {
       const fleet = await aFleet(['a', 'b']);
       // A paper limit that would refuse everything: live desks do not see it.
       await fleet.command('limits', '--mode', 'paper', '--max-day-notional', '0.01 USD');
@@ -49,7 +49,7 @@ describe.skipIf(missing !== undefined)(
       }
       expect(fleet.seen.orderCount()).toBe(0);
 
-      // With other limits both trade, until what they have together is too much.
+      // With other limits, both desks trade.
       await fleet.command('limits', '--max-day-notional', '100000000 USD', '--max-open-doubts', '5');
       await fleet.seen.orders(4);
       const owners = (await fleet.desksOf('one')).map(({ owner }) => owner);
@@ -64,7 +64,7 @@ describe.skipIf(missing !== undefined)(
       await two.ended();
       await fleet.noLeaseIsLeft();
       await fleet.everyOrderOnce();
-      // What the limits count is what the desks traded.
+      // The limits count exactly what the desks traded.
       const [{ limits } = { limits: [] }] = jsonLines((await fleet.command('limits', '--json')).stdout);
       const fills = [...(await fleet.records('a', 'fill')), ...(await fleet.records('b', 'fill'))];
       const total = fills.reduce((sum, { quantity }) => sum + Number(quantity), 0);

@@ -8,7 +8,7 @@ import { aFleet, killOwner } from './support/fleet.ts';
 
 const missing = noPostgres();
 
-/** Keeps owners and rights, as a copy of the file system does. */
+/** Copies with owners and permissions, as a file system copy does. */
 function copy(from: string, to: string): void {
   const { status, stderr } = spawnSync('cp', ['-a', from, to], { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
@@ -30,9 +30,9 @@ async function restore({ home, kill, start }: PostgresServer): Promise<void> {
 }
 
 describe.skipIf(missing !== undefined)(
-  `a store that is restored from an older copy${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+  `a store restored from an older copy${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('starts a desk halted on a machine that never ran it, which books from the account what the copy lacks', async () => {
+    it('starts the desk halted on a machine that never ran it, and books missing fills from the account', async () => {
       const fleet = await aFleet(['a']);
       const one = fleet.daemon('one');
       await fleet.tradesAt(['a'], one);

@@ -16,7 +16,7 @@ describe.skipIf(missing !== undefined || process.platform === 'win32')(
   `a desk of a fleet whose token is replaced${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
     it(
-      'trades with the new token after its machine has died, although the new machine has the old one and the venue refuses it',
+      'trades with the new token after a move to a machine that has only the old token, which the venue refuses',
       { timeout: 180_000 },
       async () => {
         const server = await startPostgres();
@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined || process.platform === 'win32')(
         await traded(users.first, 2);
         expect(refused).toBe(0);
 
-        // A person replaces it by the store, from any machine.
+        // A person replaces the token through the store, from any machine.
         const given = join(aFolder(), 'token');
         keepToken(given, NEWER);
         const args = ['fleet', 'token', 'a', '--token-file', given, '--store', fleet.store];

@@ -38,9 +38,9 @@ function edit(from: string, to: string, what: RegExp, by: string): void {
 }
 
 describe.skipIf(missing !== undefined)(
-  `the upgrade of a fleet that trades${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+  `the upgrade of a trading fleet${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('replaces one daemon after the other, starts no desk under an older version again, and executes each order once', async () => {
+    it('replaces one daemon after another, starts no desk under an older version again, and executes each order once', async () => {
       const fleet = await aFleet(DESKS);
       const program = aLaterVersion();
       const [one, two] = [fleet.daemon('one'), fleet.daemon('two')];

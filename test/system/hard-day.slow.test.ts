@@ -6,11 +6,11 @@ import { KILLS, hardDay } from './support/hard-day.ts';
 import type { HardDay } from './support/hard-day.ts';
 import { hardDayFaults } from './support/hard-day-faults.ts';
 
-/** Days, and how long each is; more by hand: `npm run drill:hard-day -- --seeds 10 --minutes 10`. */
+/** The number of days and their length; for more: `npm run drill:hard-day -- --seeds 10 --minutes 10`. */
 const SEEDS = Number(process.env['HARD_DAY_SEEDS'] ?? 2);
 const FIRST = Number(process.env['HARD_DAY_FIRST'] ?? 1);
 const MINUTES = Number(process.env['HARD_DAY_MINUTES'] ?? 2.5);
-/** Days side by side. Each has a daemon that is started ten times, which is what costs. */
+/** Days in parallel. The main cost of a day is the ten starts of its daemon. */
 const LANES = Number(process.env['HARD_DAY_LANES'] ?? 2);
 /** A folder for figures, journals and logs. */
 const OUT = process.env['HARD_DAY_OUT'];
@@ -38,15 +38,15 @@ const rowOf = (day: HardDay): string =>
     ...day.violations.map((violation) => `  VIOLATION ${violation}`),
   ].join('\n');
 
-describe('a hard day', () => {
-  it('strikes a fifth of all requests with 29 kinds of faults', () => {
+describe('a desk on a hard day', () => {
+  it('meets 29 kinds of faults in a fifth of all requests', () => {
     const { rules = [], feeds = [] } = hardDayFaults(1);
     expect(new Set([...rules, ...feeds].map(({ name }) => name)).size).toBe(29);
     for (const all of Map.groupBy(rules, ({ route }) => route).values())
       expect(1 - all.reduce((passes, { probability = 1 }) => passes * (1 - probability), 1)).toBeCloseTo(0.2);
   });
 
-  it('of faults, short quotes and nine kills executes once, and continues without a person', { timeout: 6 * 3_600_000 }, async () => {
+  it('executes each order once despite faults, short quotes and nine kills, and continues without an operator', { timeout: 6 * 3_600_000 }, async () => {
     const days: HardDay[] = [];
     const queue = Array.from({ length: SEEDS }, (_, i) => FIRST + i);
     const lane = async (): Promise<void> => {

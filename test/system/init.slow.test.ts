@@ -25,7 +25,7 @@ class InTerminal {
 
   constructor(...args: readonly string[]) {
     const line = [process.execPath, TRANCHE, ...args].map((each) => `'${each}'`).join(' ');
-    // A terminal that nobody looks at has no width.
+    // A terminal without a window has no width.
     this.#child = spawn('script', ['-qfec', `stty cols 200 rows 50; exec ${line}`, '/dev/null'], {
       cwd: folder,
       env: { ...process.env, TERM: 'xterm' },
@@ -57,7 +57,7 @@ class InTerminal {
 }
 
 describe(`init in a terminal${isThere ? '' : ` (skipped: ${why})`}`, () => {
-  it('asks what the desk shall do, and writes one that validate accepts', async (ctx) => {
+  it('asks for the settings of a desk and writes files that validate accepts', async (ctx) => {
     if (!isThere) return ctx.skip(why);
     const run = new InTerminal('init', 'desk');
     await run.answer('What should the desk do?', DOWN, DOWN, ENTER);
@@ -80,7 +80,7 @@ describe(`init in a terminal${isThere ? '' : ` (skipped: ${why})`}`, () => {
     ]);
   }, 60_000);
 
-  it('leaves nothing behind where the person wants no more', async (ctx) => {
+  it('writes nothing if the user cancels', async (ctx) => {
     if (!isThere) return ctx.skip(why);
     const run = new InTerminal('init', 'desk', '--does', 'buy');
     await run.answer('Which pair?', ENTER);
@@ -89,7 +89,7 @@ describe(`init in a terminal${isThere ? '' : ` (skipped: ${why})`}`, () => {
     expect([readdirSync(folder), run.shown]).toEqual([[], expect.stringContaining('nothing was written')]);
   }, 60_000);
 
-  it('asks nothing with --yes', async (ctx) => {
+  it('asks no question with --yes', async (ctx) => {
     if (!isThere) return ctx.skip(why);
     const run = new InTerminal('init', 'desk', '--yes');
     expect(await run.ended()).toBe(0);

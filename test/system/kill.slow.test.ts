@@ -11,7 +11,7 @@ import { aServedVenue } from './support/venue.ts';
 
 const TOKEN = 'canary-kill-77c1e0d2';
 const CONFIG = ['--config', 'desk.yaml'] as const;
-/** Longest that an order may still be on its way, and long enough for several slots. */
+/** Longer than an order can be in transit, and long enough for several slots. */
 const QUIET_MS = 2_500;
 
 const pause = async (ms: number): Promise<void> => {
@@ -43,8 +43,8 @@ describe('a running desk', () => {
     ['tranche halt', async (desk: DeskFolder) => void (await desk.command('halt', ...CONFIG, '--why', 'drill'))],
     ['tranche halt --kill', async (desk: DeskFolder) => void (await desk.command('halt', ...CONFIG, '--kill'))],
     ['SIGUSR2', (_: DeskFolder, daemon: Program) => { daemon.signal('SIGUSR2'); }],
-    ['a file that somebody touches', (desk: DeskFolder) => { writeFileSync(join(desk.folder, 'journal.db.halt'), ''); }],
-  ] as const)('sends nothing more after %s', async (_name, trigger) => {
+    ['the creation of the halt file', (desk: DeskFolder) => { writeFileSync(join(desk.folder, 'journal.db.halt'), ''); }],
+  ] as const)('sends no order after %s', async (_name, trigger) => {
     const { seen, venue, desk, daemon, haltFile } = await aTradingDesk();
     await seen.orders(3);
     await trigger(desk, daemon);
@@ -59,7 +59,7 @@ describe('a running desk', () => {
     expectSameStory(await desk.fills(), await readTrades(venue));
   }); // prettier-ignore
 
-  it('that was killed stays halted in the next process, until that is armed', async () => {
+  it('stays halted in the next process after a kill, until it is re-armed', async () => {
     const { seen, venue, desk, daemon, haltFile } = await aTradingDesk();
     await seen.orders(3);
     await desk.command('halt', ...CONFIG, '--kill');
@@ -82,7 +82,7 @@ describe('a running desk', () => {
     await expectWholeJournal(desk);
   });
 
-  it('is paused and resumed, halted and armed again from the command line, and says how it is', async () => {
+  it('is paused, resumed, halted and re-armed from the command line, and reports its status', async () => {
     const { seen, venue, desk, daemon } = await aTradingDesk();
     await seen.orders(2);
     expect((await desk.command('pause', ...CONFIG, '--why', 'lunch')).code).toBe(0);
@@ -112,7 +112,7 @@ describe('a running desk', () => {
     expectSameStory(await desk.fills(), await readTrades(venue));
   });
 
-  it('that meets an error nobody expected ends at once, and the next start is halted', async () => {
+  it('exits at once at an unexpected error, and its next start is halted', async () => {
     const hook = new URL('support/hooks/bug.ts', import.meta.url).href;
     const { venue, desk, daemon, haltFile } = await aTradingDesk([hook]);
     expect(await daemon.ended()).toEqual({ code: 70, signal: null });

@@ -15,7 +15,7 @@ const PATIENCE_MS = 120_000;
 type Document = Readonly<Record<string, unknown>>;
 type Trades = ReturnType<typeof tradesOf>;
 
-/** One desk: what it runs, and what the venue's ledger must show afterwards. */
+/** One desk: its strategies, and the check of the venue's ledger afterwards. */
 interface Run {
   readonly balances?: Readonly<Record<string, string>>;
   readonly documents: readonly Document[];
@@ -23,9 +23,9 @@ interface Run {
   readonly files?: Readonly<Record<string, string>>;
   /** Whether it needs the ticker. */
   readonly isFed?: boolean;
-  /** Stopped after so many fills of the strategy; left out: it ends by itself. */
+  /** The desk is stopped after this number of fills; if undefined, it ends by itself. */
   readonly fills?: number;
-  /** What is wrong with the trades, in words; empty when nothing is. */
+  /** Describes what is wrong with the trades; empty if nothing is. */
   judge(trades: Trades): string;
 }
 
@@ -180,7 +180,7 @@ const runs: Readonly<Record<string, Run>> = {
       { pairs: ['btcusd'], before_grace_ends: 'PT50S' },
     ],
     fills: 1,
-    // What was bought beyond the money of the account was borrowed, and paid back to the cent.
+    // Purchases beyond the balance were borrowed and repaid to the cent.
     judge: (trades) => {
       const borrowed = subtract(money(totalOf(trades, 'quote', 'buy')), money('20000'));
       const paid = totalOf(trades, 'quote', 'sell');
@@ -208,7 +208,7 @@ const runs: Readonly<Record<string, Run>> = {
 const idOf = (kind: string): string => kind.replaceAll('_', '-');
 const tokenOf = (kind: string): string => `canary-kind-${kind}-77af10c2`;
 
-/** `tranche venue` with an account for every kind. Its limits of requests are not what is tested. */
+/** `tranche venue` with an account for every kind. This test does not cover its rate limits. */
 async function aVenueForAll(): Promise<Served> {
   const folder = aFolder();
   const accounts = Object.entries(runs).map(([kind, { balances }]) => ({
@@ -257,7 +257,7 @@ function begin(kind: string, run: Run, { baseUrl, wsUrl }: Served): Begun {
   };
 }
 
-/** Waits until the strategy `id` has so many fills. */
+/** Waits until the strategy `id` has `wanted` fills. */
 async function ownFills(daemon: Program, id: string, wanted: number): Promise<void> {
   let own = 0;
   for (let count = 1; own < wanted; count++) {
@@ -267,7 +267,7 @@ async function ownFills(daemon: Program, id: string, wanted: number): Promise<vo
   }
 }
 
-/** Waits for the end of the run, and holds journal and ledger against each other; `ok`, or what is wrong. */
+/** Waits for the end of the run and compares journal and ledger; returns `ok` or what is wrong. */
 async function judged(
   { kind, run, desk, daemon }: Begun,
   baseUrl: string,
@@ -289,11 +289,11 @@ async function judged(
 }
 
 describe('a desk against `tranche venue`', () => {
-  it('is run for every kind of strategy that there is', () => {
+  it('is tested with every kind of strategy', () => {
     expect(Object.keys(runs).toSorted()).toEqual([...registry.keys()].toSorted());
   });
 
-  it('trades what the document of its kind says, by the ledger of the venue', async () => {
+  it('trades as the document of each kind states, according to the ledger of the venue', async () => {
     const venue = await aVenueForAll();
     const begun = Object.entries(runs).map(([kind, run]) => begin(kind, run, venue));
     const told = await Promise.all(begun.map(async (one) => await judged(one, venue.baseUrl)));

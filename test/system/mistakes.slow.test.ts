@@ -14,11 +14,11 @@ import { aServedVenue } from './support/venue.ts';
 
 const TOKEN = 'canary-mistakes-4fd2088e';
 const isRoot = process.getuid?.() === 0;
-/** The user without rights. */
+/** The user id of nobody, who has no rights. */
 const NOBODY = 65_534;
 const plan = twapOf({ id: 'btc', slices: 3, everyMs: 3_000 });
 
-/** A port of loopback that somebody else has. */
+/** A loopback port that is in use. */
 async function aTakenPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => {
@@ -30,7 +30,7 @@ async function aTakenPort(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-describe('a command line that is wrong', () => {
+describe('an invalid command line', () => {
   it.each([
     { args: ['rnu'], says: /unknown command 'rnu'[\s\S]*Did you mean run\?/u },
     { args: ['run', '--until-don'], says: /unknown option '--until-don'[\s\S]*Did you mean --until-done\?/u },
@@ -43,7 +43,7 @@ describe('a command line that is wrong', () => {
     { args: ['journal', 'verifi', 'x.db'], says: /unknown command 'verifi'[\s\S]*Did you mean verify\?/u },
     { args: ['journal', 'export', '--kind', 'filz', 'x.db'], says: /expected all or one of/u },
     { args: ['schema', 'confg'], says: /there is no schema "confg"/u },
-  ])('ends with exit 64 and says what would be right: $args', async ({ args, says }) => {
+  ])('causes exit code 64 and an explanation: $args', async ({ args, says }) => {
     const cwd = aFolder();
     writeFileSync(join(cwd, 'x.db'), '');
     const { code, stdout, stderr } = await finish(args, { cwd });
@@ -52,7 +52,7 @@ describe('a command line that is wrong', () => {
     expect(stderr).not.toMatch(/^\s+at /mu);
   });
 
-  it('that names a config that is not there ends with exit 78', async () => {
+  it('causes exit code 78 if it names a config file that does not exist', async () => {
     const { code, stdout, stderr } = await finish(['run', '--config', 'nowhere.yaml'], { cwd: aFolder() });
     expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
     expect(stderr).toContain('nowhere.yaml');
@@ -60,7 +60,7 @@ describe('a command line that is wrong', () => {
   });
 });
 
-describe('what cannot be printed', () => {
+describe('output that cannot be written', () => {
   // A device that is always full.
   const FULL = '/dev/full';
 
@@ -68,7 +68,7 @@ describe('what cannot be printed', () => {
     { args: ['schema', 'report'] },
     { args: ['run', '--help'] },
     { args: ['validate', '--config', join(ROOT, 'config/paper.yaml')] },
-  ])('ends with exit 74 and a message: $args', ({ args }, context) => {
+  ])('causes exit code 74 and a message: $args', ({ args }, context) => {
     if (!existsSync(FULL)) context.skip(`there is no ${FULL} on this system`);
     const printed = openSync(FULL, 'w');
     onTestFinished(() => {
@@ -83,7 +83,7 @@ describe('what cannot be printed', () => {
     expect(status).toBe(74);
   });
 
-  it('ends so as well where a part of it finds room: the last that a disk has', (context) => {
+  it('causes exit code 74 also if a part of it was written', (context) => {
     if (process.platform === 'win32') context.skip('there is no ulimit on this system');
     const cwd = aFolder();
     const cut = 'ulimit -f 16 && exec "$0" "$@" > printed.json';
@@ -99,11 +99,11 @@ describe('what cannot be printed', () => {
   });
 });
 
-describe('a terminal that knows no colours', () => {
+describe('the output to a terminal', () => {
   it.for([
     { term: 'xterm', coded: true },
     { term: 'dumb', coded: false },
-  ])('is written to in plain text: $term', ({ term, coded }, context) => {
+  ])('has colours only if the terminal supports them: $term', ({ term, coded }, context) => {
     // Its -e gives the exit code of the command; without a terminal of its own nothing is coded.
     const command = `env -u NO_COLOR TERM=${term} "${process.execPath}" "${join(ROOT, 'bin/tranche.js')}" validate none.yaml`;
     const { status, stdout, error } = spawnSync('script', ['-qec', command, '/dev/null'], {
@@ -118,28 +118,31 @@ describe('a terminal that knows no colours', () => {
   });
 });
 
-describe('a config or strategy with a name mistyped', () => {
+describe('a config or strategy with a misspelled name', () => {
   it.each([
     { where: 'desk.yaml', wrong: '"sell_path"', written: '"sell_paht"', says: 'sell_paht' },
     { where: 'strategies/btc.yaml', wrong: '"twap"', written: '"twp"', says: 'twp' },
     { where: 'strategies/btc.yaml', wrong: '"slices"', written: '"slcies"', says: 'slcies' },
     { where: 'strategies/btc.yaml', wrong: '"btcusd"', written: '"btcuds"', says: 'btcuds' },
-  ])('ends with exit 78 and shows the place: $written', async ({ where, wrong, written, says }) => {
-    const venue = await aServedVenue(TOKEN);
-    const desk = aDesk({ venue, strategies: [plan] });
-    const file = join(desk.folder, where);
-    writeFileSync(file, readFileSync(file, 'utf8').replace(wrong, written));
-    const daemon = desk.run();
-    expect(await daemon.ended()).toEqual({ code: 78, signal: null });
-    expect(daemon.stderr).toContain(says);
-    expect(daemon.stderr).toMatch(new RegExp(`${where.replaceAll('.', '\\.')}:\\d+:\\d+`, 'u'));
-    expect(daemon.stderr).toContain('^');
-    expectNoToken(desk);
-  });
+  ])(
+    'causes exit code 78 and an error with its position: $written',
+    async ({ where, wrong, written, says }) => {
+      const venue = await aServedVenue(TOKEN);
+      const desk = aDesk({ venue, strategies: [plan] });
+      const file = join(desk.folder, where);
+      writeFileSync(file, readFileSync(file, 'utf8').replace(wrong, written));
+      const daemon = desk.run();
+      expect(await daemon.ended()).toEqual({ code: 78, signal: null });
+      expect(daemon.stderr).toContain(says);
+      expect(daemon.stderr).toMatch(new RegExp(`${where.replaceAll('.', '\\.')}:\\d+:\\d+`, 'u'));
+      expect(daemon.stderr).toContain('^');
+      expectNoToken(desk);
+    },
+  );
 });
 
-describe('a daemon whose environment is wrong', () => {
-  it('ends with exit 69 and the words of the venue when the token is refused', async () => {
+describe('a daemon in a faulty environment', () => {
+  it('exits with code 69 if the venue refuses the token', async () => {
     const seen = watched();
     const venue = await aServedVenue('another-token-5a', {}, seen.hooks);
     const desk = aDesk({ venue: { ...venue, token: TOKEN }, strategies: [plan] });
@@ -150,7 +153,7 @@ describe('a daemon whose environment is wrong', () => {
     expectNoToken(desk);
   });
 
-  it('keeps trying while the venue is down at the start, reports that, and trades once it is up', async () => {
+  it('retries and reports it while the venue is down at the start, and trades once the venue is up', async () => {
     const venue = await aServedVenue(TOKEN);
     const cable = await aCable(Number(new URL(venue.baseUrl).port));
     await cable.pullOut();
@@ -173,7 +176,7 @@ describe('a daemon whose environment is wrong', () => {
     expectNoToken(desk);
   });
 
-  it('ends in good order on SIGTERM while the venue is down at the start', async () => {
+  it('stops cleanly on SIGTERM while the venue is down at the start', async () => {
     const desk = aDesk({
       venue: { baseUrl: `http://127.0.0.1:1`, wsUrl: 'ws://127.0.0.1:1/ws', token: TOKEN },
       strategies: [plan],
@@ -187,7 +190,7 @@ describe('a daemon whose environment is wrong', () => {
     expectNoToken(desk);
   });
 
-  it('ends with exit 69 when another program has the port of its metrics, and has traded nothing', async () => {
+  it('exits with code 69 and trades nothing if another program uses the port of its metrics', async () => {
     const seen = watched();
     const venue = await aServedVenue(TOKEN, {}, seen.hooks);
     const port = await aTakenPort();
@@ -199,7 +202,7 @@ describe('a daemon whose environment is wrong', () => {
     expectNoToken(desk);
   });
 
-  it('ends with exit 74 when its journal cannot be a file there', async () => {
+  it('exits with code 74 if the path of its journal cannot be a file', async () => {
     const venue = await aServedVenue(TOKEN);
     const folder = aFolder();
     writeFileSync(join(folder, 'taken'), 'a file, not a folder');
@@ -215,12 +218,12 @@ describe('a daemon whose environment is wrong', () => {
     expectNoToken(desk);
   });
 
-  it('ends with exit 74 when the folder of its journal may not be written', async () => {
+  it('exits with code 74 if the folder of its journal is not writable', async () => {
     const venue = await aServedVenue(TOKEN);
     const folder = join(aFolder(), 'read-only');
     mkdirSync(folder);
     const desk = aDesk({ venue, strategies: [plan], config: { journal: `sqlite:${folder}/journal.db` } });
-    // The superuser may write everywhere, so the daemon runs as somebody else.
+    // The superuser can write everywhere, so the daemon runs as another user.
     for (const each of [folder, dirname(folder), desk.folder]) chmodSync(each, 0o555);
     const daemon = start(['run', '--config', 'desk.yaml'], {
       cwd: desk.folder,
@@ -233,7 +236,7 @@ describe('a daemon whose environment is wrong', () => {
     for (const each of [folder, dirname(folder), desk.folder]) chmodSync(each, 0o755);
   });
 
-  it('prints nothing but JSON on stdout with --json, even when it fails', async () => {
+  it('prints only JSON on stdout with --json, even if it fails', async () => {
     const venue = await aServedVenue('another-token-5a');
     const desk = aDesk({ venue: { ...venue, token: TOKEN }, strategies: [plan] });
     const daemon = desk.run('--json');

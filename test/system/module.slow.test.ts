@@ -18,7 +18,7 @@ function aFolderOfOnesOwn(over: Readonly<Record<string, string>>, more: object =
     journal: 'sqlite:./journal.db',
     operate: { listen: '127.0.0.1:0' },
     strategies: './strategies',
-    // Looks of every second want a new price more often than twice a minute.
+    // A check every second needs a new price more often than twice a minute.
     reference: { max_age: 'PT2S' },
     venue: { simulated: { seed: 'dips', speed: 3600 } },
     ...more,
@@ -35,8 +35,8 @@ const QUICK = {
   'side: buy': 'side: buy\nmax_intents_per_minute: 30',
 };
 
-describe('the kernel of the guide', () => {
-  it('runs on paper from a folder of its own until its total has traded', async () => {
+describe('the kernel from the guide', () => {
+  it('runs in paper mode from a separate folder until its total has traded', async () => {
     const cwd = aFolderOfOnesOwn(QUICK);
     expect(await finish(['validate', '--config', 'desk.yaml'], { cwd })).toMatchObject({
       code: 0,
@@ -57,7 +57,7 @@ describe('the kernel of the guide', () => {
     expect(await finish(['journal', 'verify', 'sqlite:./journal.db'], { cwd })).toMatchObject({ code: 0 });
   });
 
-  it('continues where it was in another process, and the total counts what was traded before', async () => {
+  it('continues in another process and counts earlier trades towards its total', async () => {
     const venue = await aServedVenue('canary-module-7720cc', { speed: 3600, seed: 'dips' });
     const desk = aDesk({ venue, strategies: [] });
     const { folder } = written(QUICK);
@@ -72,7 +72,7 @@ describe('the kernel of the guide', () => {
     expect(second.eventsOf('strategy')).toEqual([]);
   });
 
-  it('is paused with a word to the operator when it wants more than the document allows', async () => {
+  it('is paused with an alert to the operator if it wants more than the document allows', async () => {
     const cwd = aFolderOfOnesOwn({ ...QUICK, "each: '500'": "each: '500', more: 'x'" });
     const { code, stderr } = await finish(['validate', '--config', 'desk.yaml'], { cwd });
     expect([code, stderr]).toEqual([78, expect.stringMatching(/dip-buyer\.yaml:\d+:\d+ {2}params[^]*more/u)]);

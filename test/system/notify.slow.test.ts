@@ -37,7 +37,7 @@ duration: PT8S
 slices: 8
 `;
 
-/** Kinds of what waits in the outbox, from outside the process. */
+/** The kinds of the notices in the outbox, read from outside the process. */
 function waiting(file: string): readonly string[] {
   try {
     const db = new DatabaseSync(file, { readOnly: true });
@@ -45,7 +45,7 @@ function waiting(file: string): readonly string[] {
     db.close();
     return rows.map(({ kind }) => String(kind));
   } catch {
-    return []; // not made yet
+    return []; // not created yet
   }
 }
 
@@ -58,7 +58,7 @@ interface Told {
 }
 
 describe('a desk that is killed between a notice and its delivery', () => {
-  it('delivers after the restart what was pending, all of it and once', async () => {
+  it('delivers each pending notice exactly once after the restart', async () => {
     const cwd = aFolder();
     const file = join(cwd, 'paper.db');
     writeFileSync(join(cwd, 'desk.yaml'), config);
@@ -105,8 +105,8 @@ describe('a desk that is killed between a notice and its delivery', () => {
 });
 
 describe('a watchman', () => {
-  // Of what is critical alone: a desk that starts cannot trade yet, which may take longer than the second that it gets here.
-  it('reports that a real desk was killed, and that it is back', async () => {
+  // Only critical notices: a starting desk cannot trade yet, which may take longer than the second that it has here.
+  it('reports that the process of a desk was killed and that the desk responds again', async () => {
     const cwd = aFolder();
     const hook = await receiver();
     writeFileSync(join(cwd, 'desk.yaml'), config.replace(/ {2}notify:[\s\S]*?(?=strategies:)/u, ''));

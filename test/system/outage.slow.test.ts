@@ -45,8 +45,8 @@ async function expectWhole(total: string, life: () => Promise<readonly FillRow[]
   expect(bought).toBe(units(total));
 }
 
-describe('a venue that fills and never answers', () => {
-  it('for ten minutes gets no second order for what it filled, and the parent is complete under its policy', async () => {
+describe('a venue that fills orders and does not respond', () => {
+  it('receives no second order for a filled slice in ten minutes, and the parent completes under its policy', async () => {
     await expectWhole('7.2', silentForTenMinutes);
   });
 
@@ -71,7 +71,7 @@ describe('a venue that fills and never answers', () => {
     });
     const [longest] = spans.toSorted((a, b) => b.until - b.from - (a.until - a.from));
     const silence = { from: longest?.from ?? 0, until: longest?.until ?? 0 };
-    // None fell into it: a life that proves nothing does not count.
+    // No order fell into the silence: this run proves nothing and does not count.
     if (silence.until - silence.from <= 500_000) return [];
     expect(longest?.source).not.toBe('order');
     const meanwhile = records.filter(
@@ -86,8 +86,8 @@ describe('a venue that fills and never answers', () => {
   }
 });
 
-describe('a venue that is away', () => {
-  it('at the start and again in the middle is waited for, and everything is traded once', async () => {
+describe('an unreachable venue', () => {
+  it('does not stop the daemon at the start or later, and everything is traded once', async () => {
     await expectWhole('1.2', awayTwice);
   });
 
@@ -109,7 +109,7 @@ describe('a venue that is away', () => {
     );
     await sleep(20_000 / SPEED);
     expect(daemon.hasEnded).toBe(false);
-    // Nothing was begun, and no time was lost: a strategy without start_time begins when the venue is there.
+    // No strategy has begun: one without start_time begins when the venue responds.
     expect(daemon.eventsOf('strategy')).toEqual([]);
     await cable.plugIn();
     await daemon.event('fill', { count: 2 });
@@ -129,8 +129,8 @@ describe('a venue that is away', () => {
   }
 });
 
-describe('the process of the venue', () => {
-  it('that is killed raises a critical alert within 60 s, trades within 30 s of its restart, and every slice of the outage names it', async () => {
+describe('a killed venue process', () => {
+  it('causes a critical alert within 60 s, fills within 30 s of its restart, and a reason on each missed slice', async () => {
     const folder = aFolder();
     const state = ['--state', join(folder, 'venue.state')];
     const venue = await aVenueProcess(state, folder);

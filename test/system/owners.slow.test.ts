@@ -22,7 +22,7 @@ async function untilOwner(desk: DeskFolder): Promise<Program> {
   throw new Error('the desk was not free within a minute');
 }
 
-/** `false`: it ended instead. */
+/** Whether the daemon became ready; `false` if it ended instead. */
 async function isReady(daemon: Program): Promise<boolean> {
   try {
     await daemon.event('ready');
@@ -36,7 +36,7 @@ async function isReady(daemon: Program): Promise<boolean> {
 describe.skipIf(missing !== undefined)(
   `one desk with two machines over PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('executes each order once, whichever of them is paused, killed or wakes up late', async () => {
+    it('executes each order once if a machine is paused, killed or resumes late', async () => {
       const server = await startPostgres();
       onTestFinished(async () => {
         await server.stop();

@@ -24,7 +24,7 @@ const hungry = (count: number): readonly Readonly<Record<string, unknown>>[] =>
   }));
 
 interface Measured {
-  /** When each quote request came in at the server, ms. */
+  /** The arrival time of each quote request at the server, ms. */
   readonly arrivals: readonly number[];
   readonly answers429: number;
   /** Strategies that got a quote. */
@@ -54,7 +54,7 @@ async function measure(strategies: number, ms: number): Promise<Measured> {
     strategies: hungry(strategies),
     config: {
       retry: { requote: 'PT0.05S' },
-      // They never trade: with the footprint of a real desk they would soon ask more seldom than the venue allows.
+      // These strategies never trade: with the footprint limit of a real desk they would soon send fewer requests than the venue allows.
       footprint: { max_quotes_per_fill: 100_000 },
       log: { level: 'warn' },
     },
@@ -98,7 +98,7 @@ function report(name: string, { arrivals, answers429 }: Measured, used: number):
 }
 
 describe('the pacing of a real daemon', () => {
-  it('keeps to ten quote requests in any second of the venue, for twenty seconds', async () => {
+  it('sends at most ten quote requests in any second, for twenty seconds', async () => {
     const measured = await measure(5, 20_000);
     report('20 s', measured, utilisation(measured.arrivals, 2_000));
     expect(measured.arrivals.length).toBeGreaterThan(100);
@@ -107,7 +107,7 @@ describe('the pacing of a real daemon', () => {
     expect(measured.served).toBe(5);
   });
 
-  it('keeps to that limit for ten minutes with twenty busy strategies, and uses at least 97 % of it', async () => {
+  it('sends at most ten quote requests in any second for ten minutes, and uses at least 97 % of this limit', async () => {
     const measured = await measure(20, 600_000);
     const used = utilisation(measured.arrivals, 2_000);
     report('10 min', measured, used);

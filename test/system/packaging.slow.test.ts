@@ -18,7 +18,7 @@ const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 const NO_SYSTEMD = 'systemd-analyze is not installed: it comes with the package systemd of Debian';
 
 describe('the package', () => {
-  it('holds what runs and what explains it, and nothing else', () => {
+  it('contains only the program, its configs, documentation and packaging files', () => {
     const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json'], { cwd: ROOT, encoding: 'utf8' });
     const [{ files }] = JSON.parse(stdout) as [{ readonly files: readonly { readonly path: string }[] }];
     const paths = files.map(({ path }) => path);
@@ -48,7 +48,7 @@ describe('the package', () => {
     );
   });
 
-  it('runs no script when it is installed, but those that find Node and build the dashboard', () => {
+  it('runs no script at installation, except those that find Node and build the dashboard', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       readonly scripts: Readonly<Record<string, string>>;
     };
@@ -59,7 +59,7 @@ describe('the package', () => {
 });
 
 describe('the installed package', () => {
-  it('runs, and gives a kernel in a folder of its user its types and its helpers', async () => {
+  it('runs, and provides types and helpers to a kernel in the folder of a user', async () => {
     const folder = anInstallation(aFolder());
     writeFileSync(join(folder, 'package.json'), '{ "type": "module", "private": true }');
     mkdirSync(join(folder, 'strategies'));
@@ -101,7 +101,7 @@ describe('the installed package', () => {
     writeFileSync(join(folder, 'strategies/dip-buyer.ts'), wrong);
     const found = spawnSync(tsc, [...options, 'strategies/dip-buyer.ts'], { cwd: folder, encoding: 'utf8' });
     expect(found.stdout).toContain("Property 'rest' does not exist on type 'View'");
-    // A user's own tests import it as any other package.
+    // The tests of a user import it like any other package.
     const helpers =
       "import { quantity, text } from 'tranche/strategy'; process.stdout.write(text(quantity('0.10')));";
     const own = spawnSync(process.execPath, ['--input-type=module', '-e', helpers], {
@@ -113,27 +113,27 @@ describe('the installed package', () => {
 });
 
 describe('the systemd unit', () => {
-  it.for([UNIT, WATCHMAN])('is understood by systemd: %s', (unit, ctx) => {
+  it.for([UNIT, WATCHMAN])('is valid for systemd: %s', (unit, ctx) => {
     if (!hasSystemd) return ctx.skip(NO_SYSTEMD);
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
-    // Where the program is not installed, that it is not there is all that may be said.
+    // If the program is not installed, the only permitted message is that it is missing.
     const said = stderr.split('\n').filter((line) => line !== '' && !line.includes('is not executable'));
     expect({ said, isFine: status === 0 || stderr !== '' }).toEqual({ said: [], isFine: true });
   });
 
-  it.for([UNIT, WATCHMAN])('leaves little open, by the count of systemd: %s', (unit, ctx) => {
+  it.for([UNIT, WATCHMAN])('has an exposure level of at most 2.0 in systemd-analyze: %s', (unit, ctx) => {
     if (!hasSystemd) return ctx.skip(NO_SYSTEMD);
     const { stdout, stderr } = spawnSync(
       'systemd-analyze',
       ['security', '--offline=true', '--no-pager', unit],
       { encoding: 'utf8' },
     );
-    // From 0, nothing, to 10. Above 2.0 something that was closed has been opened.
+    // The level is between 0 (no exposure) and 10. Above 2.0, a restriction was removed.
     const exposure = /Overall exposure level for \S+: (?<level>\d+\.\d)/u.exec(stdout)?.groups?.['level'];
     expect({ stderr, isLow: Number(exposure ?? 10) <= 2 }).toEqual({ stderr: '', isLow: true });
   });
 
-  it.each([UNIT, WATCHMAN])('keeps a service from what it does not need: %s', (file) => {
+  it.each([UNIT, WATCHMAN])('restricts the rights of its service: %s', (file) => {
     const unit = readFileSync(file, 'utf8');
     for (const line of [
       'NoNewPrivileges=yes',
@@ -148,13 +148,13 @@ describe('the systemd unit', () => {
     expect(unit).not.toContain('TRANCHE_TOKEN');
   });
 
-  it('of a desk takes its token from systemd, and stays down after dying again and again', () => {
+  it('receives the token of a desk as a systemd credential, and limits repeated restarts', () => {
     const unit = readFileSync(UNIT, 'utf8');
     expect(unit).toMatch(/\nLoadCredential=tranche_token:/u);
     expect(unit).toMatch(/\nStartLimitBurst=\d+\n/u);
   });
 
-  it('starts the program with options of Node under which it runs', async () => {
+  it('starts the program with Node options that it supports', async () => {
     const [, options = ''] =
       /\nExecStart=\S+ (?<options>(?:--\S+ )+)/u.exec(readFileSync(UNIT, 'utf8')) ?? [];
     const venue = await aVenueProcess([], aFolder());
@@ -176,7 +176,7 @@ describe('a live desk', () => {
     ['NODE_OPTIONS', { NODE_OPTIONS: '--no-warnings' }],
     ['NODE_TLS_REJECT_UNAUTHORIZED', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }],
     ['HTTPS_PROXY', { HTTPS_PROXY: 'http://127.0.0.1:9' }],
-  ])('does not start beside %s', async (name, env) => {
+  ])('does not start if %s is set', async (name, env) => {
     const desk = aDesk({
       venue: { baseUrl: 'http://127.0.0.1:9', token: 'canary-never-sent' },
       strategies: [twapOf({ id: 'btc', slices: 2, everyMs: 1_000 })],
@@ -190,7 +190,7 @@ describe('a live desk', () => {
     expect(ran.stderr).not.toContain(desk.token);
   });
 
-  it('does not start in a debugger', async () => {
+  it('does not start with --inspect', async () => {
     const desk = aDesk({
       venue: { baseUrl: 'http://127.0.0.1:9', token: 'canary-never-sent' },
       strategies: [twapOf({ id: 'btc', slices: 2, everyMs: 1_000 })],

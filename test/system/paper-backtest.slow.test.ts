@@ -29,7 +29,7 @@ const BAR_MS = 3 * MINUTE_MS;
 const [WARM_MINUTES, WINDOW_MINUTES] = [3, 24];
 const BEGINS = OPENS + WARM_MINUTES * MINUTE_MS;
 const ENDS = BEGINS + WINDOW_MINUTES * MINUTE_MS;
-/** What lies between two prices at least: 4.5 s of the machine. */
+/** The minimum time between two prices: 4.5 s of real time. */
 const APART_MS = 45_000;
 const iso = (at: number): string => new Date(at).toISOString();
 
@@ -52,7 +52,7 @@ const schedules: readonly Document[] = [
   // Some of its slices find a price below the limit at once, some later, some never.
   { id: 'choosy', kind: 'twap', ...base, total_quantity: { amount: '0.6', currency: 'btc' }, slices: 8, limit_price: '59900' },
   { id: 'plan', kind: 'recurring', pair: 'ethusd', side: 'buy', each_notional: usd('700'), window: 'PT2M', schedule: { cron: '*/6 * * * *' }, start_time: iso(BEGINS), end_time: iso(ENDS) },
-  // More than an order may be, at a price that nobody knows beforehand: each is refused.
+  // Above the order limit at any possible price: each order is refused.
   { id: 'large', kind: 'recurring', pair: 'ethusd', side: 'buy', each_quantity: { amount: '30', currency: 'eth' }, window: 'PT2M', schedule: { cron: '*/12 * * * *' }, start_time: iso(BEGINS), end_time: iso(ENDS) },
   { id: 'dip', kind: 'limit', pair: 'ethusd', side: 'buy', limit_price: '2990', total_quantity: { amount: '4', currency: 'eth' }, max_slice_quantity: { amount: '1', currency: 'eth' }, interval: 'PT50S', start_time: iso(BEGINS), good_til: iso(ENDS) },
   { id: 'own', kind: 'module', module: './own.ts', pairs: ['ethusd'], side: 'sell', total_quantity: { amount: '5', currency: 'eth' }, params: { from: BEGINS, until: ENDS, each: '0.4' } },
@@ -61,7 +61,7 @@ const portfolio: readonly Document[] = [
   { id: 'band', kind: 'rebalance', target_weights: { btc: '0.4', eth: '0.3', usd: '0.3' }, drift_threshold: '0.0015', continuous: true, min_interval: 'PT67S', min_trade_notional: usd('20'), valuation_tolerance: '0.9', start_time: iso(BEGINS), end_time: iso(ENDS) },
 ]; // prettier-ignore
 
-/** Looks every three minutes, sells after a rise, and waits for the next one. */
+/** Checks every three minutes, sells after a rise, and waits for the next one. */
 const KERNEL = `import { defineKernel, price, ratio, scale, text, z } from 'tranche/strategy';
 
 const STEP_MS = 180_000;
@@ -98,7 +98,7 @@ const desks: readonly Desk[] = [
   { documents: portfolio, usd: '120000' },
 ];
 
-/** A folder with a paper config, its strategies, their prices and what is assumed of the venue. */
+/** A folder with a paper config, its strategies, their prices and the venue model. */
 function aFolderOfBoth({ documents, usd: cash }: Desk): string {
   const cwd = aFolder();
   mkdirSync(join(cwd, 'strategies'));
@@ -113,7 +113,7 @@ function aFolderOfBoth({ documents, usd: cash }: Desk): string {
     journal: 'sqlite:./paper.db',
     operate: false,
     strategies: './strategies',
-    // On a clock that runs fast the machine is slow.
+    // With a fast clock, the machine is relatively slow.
     reference: { max_age: 'PT5M' },
     controls: { max_order_notional: usd('50000'), max_day_notional: usd('5000000') },
     venue: {
@@ -198,14 +198,14 @@ function whatOf(all: readonly Deed[] = []): readonly string[] {
   return blocks.flatMap(([first, ...rest]) => (first === undefined ? [] : [first, ...rest.toSorted()]));
 }
 
-/** How long the process stood still, by the words of the desk itself: it looks at its clocks every second. */
+/** The longest pause of the process according to its log: it checks its clocks every second. */
 function longestStall(cwd: string): number {
   const lines = readFileSync(join(cwd, 'paper.db.log'), 'utf8').split('\n').slice(0, -1);
   const late = lines.map((line) => Number((JSON.parse(line) as Event)['late_ms'] ?? 0));
   return Math.max(0, ...late);
 }
 
-/** Some tries: a machine that stood still for longer than from a slot to the next price shows nothing. */
+/** Up to three tries: a run proves nothing if the machine paused for longer than from a slot to the next price. */
 async function bothWays(desk: Desk): Promise<readonly Deeds[]> {
   for (let tries = 1; ; tries++) {
     const cwd = aFolderOfBoth(desk);
@@ -214,7 +214,7 @@ async function bothWays(desk: Desk): Promise<readonly Deeds[]> {
   }
 }
 
-/** What came of the strategies on paper, and in a backtest. */
+/** The results of the strategies in paper mode and in a backtest. */
 async function ranBothWays(cwd: string): Promise<readonly Deeds[]> {
   const imports = [fastClockFrom(OPENS, SPEED)];
   const paper = start(['run', '--until-done', '--config', 'desk.yaml'], { cwd, imports });
@@ -226,8 +226,8 @@ async function ranBothWays(cwd: string): Promise<readonly Deeds[]> {
   return [await deeds(cwd, 'paper.db'), await deeds(cwd, 'backtest.db')];
 }
 
-describe('the program on paper and in a backtest', () => {
-  it('comes to the same slices, sizes, reasons and fills from the same YAML and prices', async () => {
+describe('a paper run and a backtest', () => {
+  it('produce the same slices, sizes, reasons and fills from the same YAML and prices', async () => {
     const runs = await Promise.all(desks.map(bothWays));
     const [live, tested] = [0, 1].map((way) => new Map(runs.flatMap((run) => [...(run[way] ?? [])])));
     const documents = desks.flatMap((desk) => desk.documents.map(({ id }) => id));
@@ -236,10 +236,10 @@ describe('the program on paper and in a backtest', () => {
     expect(allOf(live)).toEqual(allOf(tested));
     for (const id of documents) {
       const apart = (live?.get(id) ?? []).map(({ at }, i) => Math.abs(at - (tested?.get(id)?.[i]?.at ?? 0)));
-      // A life begins when the desk is ready.
+      // A strategy begins when the desk is ready.
       expect(Math.max(...apart.slice(1))).toBeLessThan(APART_MS);
     }
-    // Something of every kind happened, or the likeness would say nothing.
+    // Every kind of event happened; otherwise the comparison would prove nothing.
     const all = documents.flatMap((id) => whatOf(tested?.get(id)));
     for (const what of [/wake on drift/u, /wake on price/u, /order_notional/u, /limit_price/u])
       expect(all.some((line) => what.test(line))).toBe(true);

@@ -38,7 +38,7 @@ async function desk(cwd: string, strategy: string): ReturnType<typeof finish> {
 }
 
 describe('a restart of a desk in paper mode', () => {
-  it('finds the simulated account as the last process left it, and refuses a journal whose account no longer exists', async () => {
+  it('restores the simulated account, and refuses a journal whose account state is missing', async () => {
     const cwd = aFolder();
     const bought = await desk(cwd, plan('first', 'buy'));
     expect([bought.code, bought.stderr]).toEqual([0, expect.stringMatching(/first +buy +0\.2 btc/u)]);

@@ -17,10 +17,10 @@ async function ask(url: string): Promise<{ readonly status: number; readonly tex
 }
 
 describe('the paper demo', () => {
-  it('ends automatically with exit 0 and reports what was traded, at what cost, and where to look next', async () => {
+  it('exits with code 0 and reports the trades, their cost and the next steps', async () => {
     const bought = /demo-twap-buy {2}buy 0\.05 btc at [\d,]+(\.\d+)? usd/gu;
     let [cwd, told] = ['', ''];
-    // A machine that stands still for seconds costs slices: then it is tried again.
+    // A machine that pauses for seconds costs slices: then the test tries again.
     for (let tries = 0; tries < 3 && told.match(bought)?.length !== 12; tries++) {
       cwd = aFolder();
       const demo = start(['run', '--until-done', '--config', CONFIG], { cwd });
@@ -30,10 +30,10 @@ describe('the paper demo', () => {
     }
     expect(told).toContain('paper: simulated venue on this machine, no real money');
     expect(told).toMatch(/^metrics {2}http:\/\/127\.0\.0\.1:\d+\/metrics$/mu);
-    // Every fill as it happens: twelve slices of the TWAP, and whatever the rebalancing needs.
+    // Every fill as it happens: twelve slices of the TWAP and the trades of the rebalancing.
     expect(told.match(bought)).toHaveLength(12);
     expect(told).toMatch(/demo-rebalance {2}(buy|sell) [\d.,]+ (btc|eth) at/u);
-    // The closing words: sum of each strategy, cost against arrival, journal, what to try next.
+    // The summary: total of each strategy, cost against arrival, journal, next steps.
     expect(told).toMatch(
       /^demo-twap-buy +buy +0\.6 btc +12 fills +at [\d.,]+ +arrival [\d.,]+ +cost -?[\d.]+ bps += execution -?[\d.]+ \+ timing -?[\d.]+$/mu,
     );
@@ -51,7 +51,7 @@ describe('the paper demo', () => {
     expect(fills.stdout.split('\n').filter((line) => line.includes('demo-twap-buy'))).toHaveLength(12);
   });
 
-  it('answers metrics and health while it runs, prints only JSON with --json, and drains when it is stopped', async () => {
+  it('serves metrics and health, prints only JSON with --json, and drains on SIGTERM', async () => {
     const cwd = aFolder();
     const demo = start(['run', '--json', '--config', CONFIG], { cwd });
     const { operate_url: operateUrl } = await demo.event('ready');

@@ -11,7 +11,7 @@ import { readCloses } from './support/tape.ts';
 import { aVenueProcess } from './support/venue.ts';
 import type { ServedVenue } from './support/venue.ts';
 
-/** Real minutes lie beside the checkout; the repository never contains any. */
+/** Real minute bars are in a folder next to the checkout; the repository never contains any. */
 const DATA = fileURLToPath(new URL('../../../shared/data/bars_1m/', import.meta.url));
 const BTC = join(DATA, 'bitfinex_BTCUSD_1m_2018.csv.gz');
 const ETH = join(DATA, 'bitfinex_ETHUSD_1m_2018Q4.csv.gz');
@@ -25,7 +25,7 @@ const SPEED = 600;
 const RUN_SECONDS = DAY_MS / 1000 / SPEED;
 const TARGETS = { btc: 0.5, eth: 0.3, usd: 0.2 };
 const HELD_WITHIN = 0.02;
-/** Far from the targets, so that holding them takes trades. */
+/** Far from the targets, so that trades are necessary to reach them. */
 const OPENING = { usd: '240000', btc: '115', eth: '1200' };
 const SETTLING_MS = 10_000;
 const TOKEN = 'canary-real-data-71c4e8a0';
@@ -52,12 +52,12 @@ const portfolio = {
   continuous: true,
   min_interval: 'PT0.5S',
   leg_timeout: 'PT10S',
-  // An hour of this market is six seconds: the venue's hourly valuation may be a hard hour old.
+  // An hour of this market takes six seconds: the hourly valuation of the venue may be an hour old.
   valuation_tolerance: '0.1',
   duration: `PT${RUN_SECONDS}S`,
 };
 
-/** What the account held at each real instant, from the venue's ledger alone. */
+/** The balances of the account at each real instant, only from the ledger of the venue. */
 function holdingsAt(rows: readonly Row[], at: number): Record<keyof typeof OPENING, number> {
   const held = { usd: Number(OPENING.usd), btc: Number(OPENING.btc), eth: Number(OPENING.eth) };
   for (const { currency, amount, timestamp } of rows)
@@ -105,7 +105,7 @@ async function aVenueOfThatDay(): Promise<ServedVenue & { readonly startedAt: nu
   return { ...venue, startedAt: Date.now() };
 }
 
-/** Slices of the TWAP: each filled for what was planned, none twice, five in sum. */
+/** Checks the slices of the TWAP: each filled as planned, none twice, five btc in total. */
 async function expectSold(desk: DeskFolder): Promise<void> {
   const sold = (await desk.fills()).filter(({ strategy }) => strategy === 'sell-btc');
   const units = (text: string): bigint => {
@@ -117,9 +117,9 @@ async function expectSold(desk: DeskFolder): Promise<void> {
   expect(new Set(sold.map(({ slice, attempt }) => `${slice}/${attempt}`)).size).toBe(sold.length);
 }
 
-describe('a day of real minutes', () => {
+describe('a day of real minute bars', () => {
   it.skipIf(!hasData)(
-    `is traded: a TWAP sells 5 btc and a 50/30/20 portfolio stays within 2 %; journal and ledger agree to the last digit${hasData ? '' : ` (skipped: ${DATA} is not there)`}`,
+    `is traded by a TWAP of 5 btc and a portfolio that stays within 2 %; journal and ledger agree exactly${hasData ? '' : ` (skipped: ${DATA} is not there)`}`,
     async () => {
       expect(readCloses(BTC).count(START_MS, START_MS + DAY_MS)).toBeGreaterThan(1_400);
       expect(readCloses(ETH).count(START_MS, START_MS + DAY_MS)).toBeGreaterThan(1_300);

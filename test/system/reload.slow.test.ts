@@ -20,8 +20,8 @@ const reloads = async (desk: DeskFolder): Promise<readonly unknown[]> =>
   (await desk.records()).filter(({ kind }) => kind === 'reload');
 const long = twapOf({ id: 'btc', slices: 60, everyMs: 2_000 });
 
-describe('a daemon that reads its strategies again', () => {
-  it('at SIGHUP begins what is new, keeps what runs, says both, and writes both down', async () => {
+describe('a daemon that reloads its strategies', () => {
+  it('starts new strategies at SIGHUP, keeps running ones, and reports and records both', async () => {
     const venue = await aServedVenue(TOKEN);
     const desk = aDesk({ venue, strategies: [long] });
     const daemon = desk.run();
@@ -30,7 +30,7 @@ describe('a daemon that reads its strategies again', () => {
     write(desk, mover('eth'));
     daemon.signal('SIGHUP');
     await daemon.said('SIGHUP: reloaded:');
-    // The last of its lines: they may come in pieces.
+    // The last line of the message: the lines may arrive separately.
     await daemon.said(/eth begins \(\w+\)/u);
     expect(daemon.stderr).toMatch(/btc is NOT changed \(\w+ → \w+\): its parent is running/u);
     expect(daemon.stderr).toContain('limit_price: (nothing) → 90000');
@@ -41,7 +41,7 @@ describe('a daemon that reads its strategies again', () => {
     expect(await reloads(desk)).toMatchObject([
       { by: 'signal', why: 'SIGHUP', result: 'applied', changes: [{ strategy: 'btc', what: 'kept' }, { strategy: 'eth', what: 'begins' }] },
     ]);
-    // The next process runs the old text on, and says so.
+    // The next process continues with the old text.
     const next = desk.run('--json');
     await next.event('fill', { withinMs: 60_000 });
     expect(next.eventsOf('strategy')).toEqual([]);
@@ -51,7 +51,7 @@ describe('a daemon that reads its strategies again', () => {
     await expectWholeJournal(desk);
   }); // prettier-ignore
 
-  it('attaches the report of a candidate to the reload that begins it, and to no other', async () => {
+  it('attaches the report of a candidate only to the reload that starts the candidate', async () => {
     const venue = await aServedVenue(TOKEN);
     const desk = aDesk({ venue, strategies: [long] });
     const daemon = desk.run('--json');
@@ -70,7 +70,7 @@ describe('a daemon that reads its strategies again', () => {
     ]);
   }); // prettier-ignore
 
-  it('changes nothing when a file is broken, and trades on', async () => {
+  it('changes nothing if a file is invalid, and continues to trade', async () => {
     const venue = await aServedVenue(TOKEN);
     const desk = aDesk({ venue, strategies: [long] });
     const daemon = desk.run();
@@ -80,7 +80,7 @@ describe('a daemon that reads its strategies again', () => {
     write(desk, mover('eth'));
     daemon.signal('SIGHUP');
     await daemon.said('SIGHUP: nothing was changed:');
-    // What it says may come in pieces.
+    // The message may arrive in parts.
     await daemon.said(/strategies\/btc\.yaml:\d+:\d+ {2}side[^]*expected buy or sell/u);
     await daemon.said('warning: strategies were not reloaded');
     const bought = (): number => daemon.stderr.match(/btc {2}buy/gu)?.length ?? 0;
@@ -93,7 +93,7 @@ describe('a daemon that reads its strategies again', () => {
     expect(await reloads(desk)).toMatchObject([{ result: 'refused', changes: [] }]);
   });
 
-  it('answers tranche reload: a dry run with the difference, then the change itself', async () => {
+  it('shows the difference for tranche reload --dry-run, and applies it for tranche reload', async () => {
     const venue = await aServedVenue(TOKEN);
     const desk = aDesk({ venue, strategies: [long] });
     const daemon = desk.run('--json');
@@ -128,7 +128,7 @@ describe('a daemon that reads its strategies again', () => {
     expect(stdout).toContain('reload applied, requested by local (ann): eth too');
   });
 
-  it('detects changed files when watching is enabled, its own modules included', async () => {
+  it('detects changed strategy files and modules if reload is on_change', async () => {
     const venue = await aServedVenue(TOKEN);
     const desk = aDesk({ venue, strategies: [long], config: { reload: 'on_change' } });
     const daemon = desk.run('--json');

@@ -22,8 +22,8 @@ const setOrderMax = (desk: DeskFolder, amount: string): void => {
   });
 };
 
-describe('a daemon that starts, is reloaded and starts again with an edited config', () => {
-  it('records each change with its author, adds nothing at an unchanged start, and no token', async () => {
+describe('a daemon that is restarted and reloaded with an edited config', () => {
+  it('records each change with its author, nothing at an unchanged start, and never the token', async () => {
     const venue = await aServedVenue(TOKEN);
     const desk = aDesk({ venue, strategies: [twapOf({ id: 'btc', slices: 600, everyMs: 2_000 })] });
     const settings = async (): Promise<readonly Record<string, unknown>[]> =>

@@ -36,7 +36,7 @@ const seller = {
   slices: 2,
 };
 
-/** What a process must be killed at, whatever else there is. */
+/** Boundaries at which a process must be killed in any case. */
 const REQUIRED = [
   ...['started+settings', 'strategy', 'wake', 'intent', 'quote', 'balances', 'stopped'].flatMap((kind) => [
     `before commit of ${kind}`,
@@ -48,7 +48,7 @@ const REQUIRED = [
 /** One desk from its first start to its end. */
 interface Story {
   readonly name: string;
-  /** Boundaries of the first and the second life at which they end, by number or name; the last life may live. */
+  /** Boundaries at which the first and the second run are killed, by number or name; the last run is not killed. */
   readonly deaths: readonly (number | string)[];
 }
 
@@ -57,7 +57,7 @@ interface Told {
   readonly outcome: string;
 }
 
-/** Lives through the deaths, then to the end; then journal and ledger must tell the same. */
+/** Runs through the kills and then to the end; then journal and ledger must agree. */
 async function tell({ name, deaths }: Story, venue: ManyAccounts, folder: string): Promise<Told> {
   const account = venue.next();
   const cwd = join(folder, name);
@@ -80,7 +80,7 @@ async function tell({ name, deaths }: Story, venue: ManyAccounts, folder: string
     for (const { id, total_quantity: total } of [buyer, seller])
       expectSlicesOnce(fills, records, { id, total: total.amount, isComplete: false });
     expect(openIntents(records)).toEqual([]);
-    // Nothing of ours was foreign to the journal: an adopted fill would have halted the desk.
+    // The journal knows every fill: an adopted fill would have halted the desk.
     expect(records.filter(({ kind }) => kind === 'control')).toEqual([]);
     expect(lives.flatMap(({ boundaries }) => ordersAhead(boundaries))).toEqual([]);
     if (deaths.length > 0) rmSync(cwd, { recursive: true });
@@ -94,7 +94,7 @@ async function tell({ name, deaths }: Story, venue: ManyAccounts, folder: string
   }
 }
 
-/** Tells all stories, some at a time. */
+/** Runs all stories, several at a time. */
 async function tellAll(stories: readonly Story[], folder: string): Promise<readonly (Story & Told)[]> {
   const told: (Story & Told)[] = [];
   const queue = [...stories];
@@ -118,11 +118,11 @@ async function tellAll(stories: readonly Story[], folder: string): Promise<reado
 
 describe('a daemon that is killed with SIGKILL', () => {
   it(
-    'at every boundary of its effects, once and again while it recovers, executes once and loses no fill',
+    'executes once and loses no fill after a kill at every boundary of its effects, also during recovery',
     { timeout: ALL_MS },
     async () => {
       const folder = aFolder();
-      // A machine that stands still for seconds costs slices, though never more: then it is tried again.
+      // A machine that pauses for seconds costs slices, but nothing else: then the test tries again.
       const tries = ['unharmed', 'unharmed-2', 'unharmed-3'];
       let whole: (Story & Told) | undefined;
       for (const name of tries) {
@@ -133,7 +133,7 @@ describe('a daemon that is killed with SIGKILL', () => {
       const log = readFileSync(join(folder, whole?.name ?? '', 'boundaries.log'), 'utf8');
       const boundaries = log.split('\n').slice(0, -1);
       const singles = boundaries.map((_, i): Story => ({ name: `at-${i + 1}`, deaths: [i + 1] }));
-      // The second death walks through the recovery; the first is where an order is under way, or anywhere.
+      // The first kill is at a boundary of a quote or an order; the second one moves through the recovery.
       const grave = boundaries.flatMap((name, i) => (/orders|intent|quote|fill/u.test(name) ? [i + 1] : []));
       const pairs = Array.from({ length: PAIRS }, (_, i): Story => {
         const first = grave[(i * 7) % grave.length] ?? 1;
@@ -143,7 +143,7 @@ describe('a daemon that is killed with SIGKILL', () => {
       const told = [...(await tellAll([...singles, ...pairs], folder))];
       const missed = (): readonly string[] =>
         REQUIRED.filter((name) => !told.some(({ kills }) => kills.includes(name)));
-      // Two strategies act side by side: a boundary that is passed once may have another number in another life. Then it dies by name.
+      // Two strategies act in parallel: a boundary may have another number in another run. Then the process is killed at its name.
       for (const round of [1, 2, 3]) {
         const stories = missed().map((at, i): Story => ({ name: `again-${round}-${i}`, deaths: [at] }));
         // oxlint-disable-next-line no-await-in-loop -- only what the ones before have missed

@@ -19,7 +19,7 @@ const SPECIFIED = new Set([
   'GET /v1/post-trade-settlement/interest',
   'GET /v1/post-trade-settlement/risk-modes',
 ]);
-/** What public documentation adds: each behind a capability of its own. */
+/** Routes from public documentation; each needs a capability. */
 const EXTRAS = ['/v1/user/balance', '/v1/markets/currency-pairs', '/v1/orders/1', '/v1/health'];
 
 const twap = {
@@ -53,7 +53,7 @@ async function statusOf(venue: ServedVenue, path: string): Promise<number> {
 }
 
 describe('a venue with only the routes of the specification', () => {
-  it('is enough for a TWAP and a portfolio; nothing else is asked for', async () => {
+  it('is sufficient for a TWAP and a portfolio, which request no other route', async () => {
     const asked = new Set<string>();
     const venue = await aServedVenue(
       TOKEN,
@@ -82,7 +82,7 @@ describe('a venue with only the routes of the specification', () => {
     expectNoToken(desk);
   });
 
-  it('is what `tranche venue --spec-only` serves: every extra is refused, every specified read 200', async () => {
+  it('is served by `tranche venue --spec-only`: every extra is refused, every specified read returns 200', async () => {
     const venue = await aVenueProcess(['--spec-only'], aFolder());
     // The path of an order is specified for canceling alone: there another method is refused with 405.
     for (const path of EXTRAS) {

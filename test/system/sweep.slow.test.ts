@@ -5,7 +5,7 @@ import { keptIn, sweepFolder } from '../app/support/sweep.ts';
 import { finish, start } from './support/program.ts';
 import { until } from './support/until.ts';
 
-/** So many that they take a while: the test must see some of them end before all have. */
+/** So many that the test sees some of them end before all have ended. */
 const SETTINGS = 120;
 const LINE = [
   'sweep',
@@ -19,8 +19,8 @@ const LINE = [
   `slices=1..${SETTINGS}/1`,
 ];
 
-describe('a sweep that is interrupted', () => {
-  it('ends in good order, keeps what had ended, and comes to the same results when it continues', async () => {
+describe('an interrupted sweep', () => {
+  it('stops cleanly, keeps its finished runs, and has the same results after it is resumed', async () => {
     const cwd = sweepFolder({ rows: 400 });
     const out = join(cwd, 'out');
     const kept = (): number => (existsSync(join(out, 'settings.jsonl')) ? keptIn(out).length : 0);
@@ -36,7 +36,7 @@ describe('a sweep that is interrupted', () => {
     expect(first.stderr).toContain('sweep stopped early: run the same command to resume');
     expect(first.stdout).toContain(`Incomplete: ${before.length} of ${SETTINGS} runs have finished.`);
 
-    // One that is killed at once has no time for order.
+    // A killed sweep cannot stop cleanly.
     const second = start([...LINE, '--out', 'out'], { cwd });
     await until(
       () => kept() > before.length + 5,

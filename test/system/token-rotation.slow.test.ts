@@ -14,7 +14,7 @@ describe.runIf(process.platform !== 'win32')(
   'a live desk whose token_file is replaced while it trades',
   () => {
     it(
-      'carries the new token automatically and on SIGHUP, executes each slice once, and keeps its token if the new file is bad',
+      'uses the new token automatically and on SIGHUP, executes each slice once, and keeps its token if a file is bad',
       { timeout: 120_000 },
       async () => {
         const users = { old: 'desk', first: 'second', second: 'third' };

@@ -21,7 +21,7 @@ import { toObservable } from '../../src/engine/maybe-async.ts';
 const everything = { balances: true, pairs: true, orderLookup: true } as const;
 const SELL = '/v1/orders/sell';
 
-/** A venue that answers every request with the same bytes and remembers what it was asked. */
+/** A venue that answers every request with the same bytes and records the requests. */
 const recorder = async (answer: string): Promise<RawServer> =>
   await rawServer((socket: Socket) => {
     socket.on('data', () => socket.write(answer));
@@ -29,7 +29,7 @@ const recorder = async (answer: string): Promise<RawServer> =>
 
 /** Method and path of each request that reached the socket. */
 const asked = (server: RawServer): readonly string[] =>
-  // A request may stand right behind the body of the one before it.
+  // A request may follow directly after the body of the previous request.
   [
     ...server
       .received()
@@ -89,7 +89,7 @@ const calls = (venue: AccountVenue): Readonly<Record<keyof AccountVenue, Observa
 const WITHOUT_COMMAND: Readonly<Partial<Record<keyof AccountVenue, string>>> = {};
 
 describe('the account commands', () => {
-  it('call every method of the account client, except those listed with a reason', () => {
+  it('call every method of the account client, except those that are listed with a reason', () => {
     const folder = new URL('../../src/app/commands/account/', import.meta.url);
     const text = readdirSync(folder)
       .map((file) => readFileSync(new URL(file, folder), 'utf8'))
@@ -102,16 +102,16 @@ describe('the account commands', () => {
   });
 });
 
-/** What decides about money leaving the account, and about who may let it. */
+/** Routes that can move funds out of the account, or change who may do so. */
 const GUARDED = /withdraw|whitelist|approval|deposit|transfer|enterprise|user-tokens/u;
 
 describe('the client of the daemon', () => {
-  it('may call no route that the table marks for it by mistake', () => {
+  it('has no route that matches the guarded words in the route table', () => {
     const wrong = table.filter(([, { desk, path }]) => desk !== undefined && GUARDED.test(path));
     expect(wrong.map(([name]) => name)).toEqual([]);
   });
 
-  it('reaches no withdrawal, whitelist or approval route: what arrives at the socket shows it', async () => {
+  it('sends no withdrawal, whitelist or approval request to the socket, whichever method is called', async () => {
     const server = await recorder(http('200 OK', '{}'));
     const transport = client(server.url, { routes: tradingRoutes(everything, SELL) });
     const trading = tradingVenue({
@@ -138,7 +138,7 @@ describe('the client of the daemon', () => {
     ];
     for (const call$ of reachable) await attempt(call$);
 
-    // The whole client of the operator, over the transport of the daemon: nothing guarded may leave.
+    // The whole client of the operator, over the transport of the daemon: no guarded request may be sent.
     const misused = calls(accountVenue({ http: transport, onExtras: () => undefined }));
     const refused: string[] = [];
     for (const [name, call$] of Object.entries(misused)) {
@@ -169,7 +169,7 @@ describe('the client of the daemon', () => {
     '/v1/user/withdraw',
     '/v1/whitelisted-addresses',
     '/v1/approvals/1',
-  ])('does not let %j out, whatever the method', async (path) => {
+  ])('does not send a request to %j with any method', async (path) => {
     const server = await recorder(http('200 OK', '{}'));
     const transport = client(server.url, { routes: tradingRoutes(everything, SELL) });
     for (const method of ['GET', 'POST', 'PATCH', 'DELETE'] as const) {
@@ -179,7 +179,7 @@ describe('the client of the daemon', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('has no way in its modules to the client of the operator', () => {
+  it('does not import the client of the operator, directly or indirectly', () => {
     const root = new URL('../../', import.meta.url);
     const seen = new Set<string>();
     const walk = (file: string): void => {
@@ -198,7 +198,7 @@ describe('the client of the daemon', () => {
 });
 
 describe('the client of the operator', () => {
-  it('reaches each of its routes, and no other', async () => {
+  it('reaches each of its routes and no other route', async () => {
     const server = await recorder(http('200 OK', '{}'));
     const venue = accountVenue({
       http: client(server.url, { routes: accountRoutes }),
@@ -220,7 +220,7 @@ describe('the client of the operator', () => {
     ).toEqual([]);
   });
 
-  /** Whatever changes something moves money or changes who may do so. The method has the name of its route. */
+  /** Every route that changes something moves funds or changes who may do so. The method has the name of its route. */
   const movers = table
     .filter(([, { operator, method }]) => operator === true && method !== 'GET')
     .map(([name]) => name);
@@ -232,7 +232,7 @@ describe('the client of the operator', () => {
   };
 
   it.each(movers)(
-    'says that it does not know what became of %s without a clear answer, and asks once',
+    'reports an unknown outcome for %s without a clear response, and sends the request once',
     async (name) => {
       const unclear = [
         http('500 Internal Server Error', '{"error":"oops"}'),
@@ -255,18 +255,27 @@ describe('the client of the operator', () => {
     },
   );
 
-  it.each(movers)('knows that %s did nothing when the venue refuses it in words', async (name) => {
-    for (const status of ['400 Bad Request', '401 Unauthorized', '403 Forbidden', '422 X', '429 Too Many']) {
-      const server = await recorder(http(status, '{"error":"no"}'));
-      const venue = accountVenue({
-        http: client(server.url, { routes: accountRoutes }),
-        onExtras: () => undefined,
-      });
-      expect(await attempt(callOf(venue, name))).toMatchObject({ applied: 'no', said: 'no' });
-    }
-  });
+  it.each(movers)(
+    'reports that %s was not applied if the venue refuses it with an error text',
+    async (name) => {
+      for (const status of [
+        '400 Bad Request',
+        '401 Unauthorized',
+        '403 Forbidden',
+        '422 X',
+        '429 Too Many',
+      ]) {
+        const server = await recorder(http(status, '{"error":"no"}'));
+        const venue = accountVenue({
+          http: client(server.url, { routes: accountRoutes }),
+          onExtras: () => undefined,
+        });
+        expect(await attempt(callOf(venue, name))).toMatchObject({ applied: 'no', said: 'no' });
+      }
+    },
+  );
 
-  it('sends amounts as numbers, digit for digit', async () => {
+  it('sends amounts as JSON numbers with every digit', async () => {
     const server = await recorder(http('200 OK', '{}'));
     const venue = accountVenue({
       http: client(server.url, { routes: accountRoutes }),

@@ -50,14 +50,14 @@ const newest = (rows: readonly Transaction[], currency: string): string =>
   );
 
 describe('a dry run', () => {
-  it('fills orders from the real quote and sends none', async () => {
+  it('fills orders at the real quote and sends no order', async () => {
     const world = await aWorld();
     const before = world.real.ledger.rows('desk').length;
     await world.trade('buy', one, 'a');
     expect(world.real.ledger.rows('desk')).toHaveLength(before);
   });
 
-  it('shows the account that it would have left, trade after trade', async () => {
+  it('shows the balances that its trades would have left, one after the other', async () => {
     const world = await aWorld();
     const paid = await world.trade('buy', one, 'a');
     const got = await world.trade('sell', { by: 'quantity', quantity: quantity('3') }, 'b');
@@ -68,7 +68,7 @@ describe('a dry run', () => {
     expect(text(balances.find(({ currency }) => currency === 'btc')?.available ?? quantity('0'))).toBe('23');
   });
 
-  it('continues from what real trades leave', async () => {
+  it('includes later changes of the real account', async () => {
     const world = await aWorld();
     await world.trade('buy', one, 'a');
     world.real.deposit('desk', 'btc', quantity('2'), START);
@@ -89,7 +89,7 @@ describe('a dry run', () => {
     });
   });
 
-  it('continues with what earlier dry runs of the journal left', async () => {
+  it('continues from the fills of earlier dry runs in the journal', async () => {
     const fill = {
       client_order_id: 'old',
       order_id: 'dry-1',

@@ -17,17 +17,20 @@ const outcomeOf = async (venue: VenueHttp, request: Exchange): Promise<unknown> 
 const NEVER_SENT = { code: 'forbidden_route', applied: 'no', sent: false };
 
 describe('the order route', () => {
-  it.each(['shared', 'at_once'] as const)('takes none that may not leave, but reads: %s', async (lane) => {
-    const server = await answering(http('200 OK', '{}'));
-    const venue = client(server.url, { mayMoveMoney: () => false });
-    const refused = await outcomeOf(venue, { ...order, lane });
-    expect(refused).toBeInstanceOf(VenueError);
-    expect(refused).toMatchObject(NEVER_SENT);
-    expect(server.received()).toBe('');
-    expect(await outcomeOf(venue, read)).toBe(200);
-  });
+  it.each(['shared', 'at_once'] as const)(
+    'sends no order that the kill switch forbids, but still reads: %s',
+    async (lane) => {
+      const server = await answering(http('200 OK', '{}'));
+      const venue = client(server.url, { mayMoveMoney: () => false });
+      const refused = await outcomeOf(venue, { ...order, lane });
+      expect(refused).toBeInstanceOf(VenueError);
+      expect(refused).toMatchObject(NEVER_SENT);
+      expect(server.received()).toBe('');
+      expect(await outcomeOf(venue, read)).toBe(200);
+    },
+  );
 
-  it('lets no order leave that was still waiting for its connection when the halt came', async () => {
+  it('does not send an order that waits for its connection when the halt comes', async () => {
     const server = await answering(http('200 OK', '{}'));
     let isHalted = false;
     const venue = client(server.url, { mayMoveMoney: () => !isHalted });
@@ -38,7 +41,7 @@ describe('the order route', () => {
     expect(server.received()).toBe('');
   });
 
-  it('stays shut permanently once it is, also on connections that are open and ready', async () => {
+  it('stays shut permanently once it is shut, also on connections that are open and ready', async () => {
     const server = await answering(http('200 OK', '{}'));
     const venue = client(server.url);
     warm(venue, 2);
@@ -49,7 +52,7 @@ describe('the order route', () => {
     expect(await outcomeOf(venue, read)).toBe(200);
   });
 
-  it('brings the answer of an order that had left', async () => {
+  it('returns the response to an order that was sent before it was shut', async () => {
     const server = await answering('', (socket) => {
       setTimeout(() => socket.write(http('200 OK', '{"filled":1}')), 100);
     });

@@ -33,8 +33,8 @@ async function failure(venue: VenueHttp, request: Exchange): Promise<VenueError>
   return outcome;
 }
 
-describe('venue http', () => {
-  it('sends the request as the venue wants it and gives back the whole answer', async () => {
+describe('the HTTP client of the venue', () => {
+  it('sends the request in the required format and returns the whole response', async () => {
     const server = await answering(http('201 Created', '{"ok":1}', 'retry-after: 2', 'date: now'));
     const reply = await get(client(server.url), {
       ...order,
@@ -57,7 +57,7 @@ describe('venue http', () => {
     );
   });
 
-  it('keeps a path that belongs to the base address', async () => {
+  it('keeps a path in the base address', async () => {
     const server = await answering(http('200 OK', '[]'));
     await get(client(`${server.url}/proxy/`));
     expect(server.received()).toMatch(/^GET \/proxy\/v1\/currency HTTP/u);
@@ -78,7 +78,7 @@ describe('venue http', () => {
   });
 
   it.each(['0', '301', '-1', 'soon', '1e2', 'Wed, 21 Oct 2026 07:28:00 GMT'])(
-    'leaves retry-after %s unread',
+    'ignores the retry-after value %s',
     async (value) => {
       const server = await answering(http('429 Too Many', '{"error":"slow"}', `retry-after: ${value}`));
       await expect(get(client(server.url))).resolves.toMatchObject({ status: 429, retryAfterMs: undefined });
@@ -96,10 +96,10 @@ describe('venue http', () => {
     'GET //evil.example/v1/currency',
     'GET /v1/currency?x=1',
     'DELETE /v1/orders/5',
-  ])('refuses %s before anything is looked up', async (call) => {
+  ])('refuses %s before any name lookup', async (call) => {
     // prettier-ignore
     const [method, path] = call.split(' ') as [Exchange['method'], string];
-    // A name that cannot be resolved: had it been tried, the error would be `connect`.
+    // This name cannot be resolved: a lookup would fail with the error `connect`.
     const error = await failure(client('https://venue.invalid'), { method, path, timeoutMs: 5_000 });
     expect(error).toMatchObject({ code: 'forbidden_route', applied: 'no', sent: false });
   });
@@ -122,33 +122,36 @@ describe('venue http', () => {
     );
   });
 
-  it.each(['', 'two words', 'line\nend', 'ümlaut'])('refuses the token %j without showing it', (token) => {
-    const make = (): unknown =>
-      venueHttp({
-        baseUrl: 'https://v.example',
-        token: { reveal: () => token },
-        routes: [],
-        clock: systemClock,
-        version: '1',
-      });
-    expect(make).toThrow('venue.token: expected printable characters');
-  });
+  it.each(['', 'two words', 'line\nend', 'ümlaut'])(
+    'refuses the token %j without showing it in the error',
+    (token) => {
+      const make = (): unknown =>
+        venueHttp({
+          baseUrl: 'https://v.example',
+          token: { reveal: () => token },
+          routes: [],
+          clock: systemClock,
+          version: '1',
+        });
+      expect(make).toThrow('venue.token: expected printable characters');
+    },
+  );
 });
 
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
 describe('a failed exchange', () => {
-  it('never left when nobody listens at the address', async () => {
-    // No system hands this port out: one that was closed a moment ago may be somebody else's by now.
+  it('reports that nothing was sent if no server listens at the address', async () => {
+    // No system assigns this port; a port that was just closed may already belong to another process.
     const error = await failure(client('http://127.0.0.1:1'), order);
     expect(error).toMatchObject({ code: 'connect', applied: 'no', sent: false });
   });
 
   it.each([
-    ['the total', { timeoutMs: 500 }, {}],
-    ['the time for a connection', { timeoutMs: 20_000 }, { connectTimeoutMs: 200 }],
-  ])('never left when the handshake outlasts %s', async (_, time, options) => {
-    // Accepts the connection and never answers the first message of TLS.
+    ['the total limit', { timeoutMs: 500 }, {}],
+    ['the connection limit', { timeoutMs: 20_000 }, { connectTimeoutMs: 200 }],
+  ])('reports that nothing was sent if the handshake takes longer than %s', async (_, time, options) => {
+    // Accepts the connection and never answers the TLS client hello.
     const server = await rawServer(() => undefined);
     const venue = client(server.url.replace('http:', 'https:'), options);
     const error = await failure(venue, { ...order, ...time });
@@ -157,15 +160,15 @@ describe('a failed exchange', () => {
   });
 
   it.each([
-    ['has no answer in time', order, 'unknown'],
-    ['has no answer in time', read, 'no'],
+    ['times out with an unknown outcome for an order', order, 'unknown'],
+    ['times out with nothing applied for a read', read, 'no'],
   ] as const)('%s: %o', async (_, request, applied) => {
     const server = await rawServer(() => undefined);
     const error = await failure(client(server.url), { ...request, timeoutMs: 1_000 });
     expect(error).toMatchObject({ code: 'timeout', applied, sent: true, status: undefined });
   });
 
-  it('ends when the head of the answer takes too long, long before the total', async () => {
+  it('ends if the response head exceeds its time limit, before the total limit', async () => {
     const server = await rawServer(() => undefined);
     const error = await failure(client(server.url, { headersTimeoutMs: 100 }), {
       ...order,
@@ -174,13 +177,13 @@ describe('a failed exchange', () => {
     expect(error).toMatchObject({ code: 'timeout', applied: 'unknown', sent: true });
   });
 
-  it('ends when the body stalls, long before the total', async () => {
+  it('ends if the body stalls beyond its time limit, before the total limit', async () => {
     const server = await answering('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{');
     const error = await failure(client(server.url, { bodyTimeoutMs: 100 }), { ...order, timeoutMs: 20_000 });
     expect(error).toMatchObject({ code: 'timeout', applied: 'unknown', sent: true, status: 200 });
   });
 
-  it('ends when the body trickles past the total, though no single pause is long', async () => {
+  it('ends if the body arrives slowly beyond the total limit, without a long pause', async () => {
     const server = await answering('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n', (socket) => {
       const timer = setInterval(() => socket.write(' '), 10);
       socket.once('close', () => clearInterval(timer));
@@ -190,7 +193,7 @@ describe('a failed exchange', () => {
     await expect.poll(() => [...server.sockets].every((socket) => socket.destroyed)).toBe(true);
   });
 
-  it('is too large by its announced length, before a byte of the body', async () => {
+  it('is too large by its content-length, before any byte of the body', async () => {
     const server = await answering('HTTP/1.1 200 OK\r\ncontent-length: 65537\r\n\r\n');
     expect(await failure(client(server.url), order)).toMatchObject({
       code: 'too_large',
@@ -199,7 +202,7 @@ describe('a failed exchange', () => {
     });
   });
 
-  it('is too large by what arrives, and takes exactly the cap', async () => {
+  it('is too large by the bytes that arrive, while a body of exactly the limit is accepted', async () => {
     const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
     const fits = await answering(`${head}${chunk('x'.repeat(60))}${chunk('y'.repeat(40))}0\r\n\r\n`);
     expect((await get(client(fits.url), { ...read, capBytes: 100 })).body).toHaveLength(100);
@@ -207,7 +210,7 @@ describe('a failed exchange', () => {
     expect(await failure(client(over.url), { ...read, capBytes: 100 })).toMatchObject({ code: 'too_large' });
   });
 
-  it('cannot have its cap raised above that of the route', async () => {
+  it('is too large beyond the limit of its route, even if the request allows more', async () => {
     const server = await answering('HTTP/1.1 200 OK\r\ncontent-length: 2000000\r\n\r\n');
     expect(await failure(client(server.url), { ...read, capBytes: 9e9 })).toMatchObject({
       code: 'too_large',
@@ -219,7 +222,7 @@ describe('a failed exchange', () => {
     ['within the head', 'HTTP/1.1 200 OK\r\ncontent-le'],
     ['within the body', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"'],
     ['within a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"'],
-  ])('is broken when the connection ends %s', async (_, bytes) => {
+  ])('is broken if the connection ends %s', async (_, bytes) => {
     const ends = await answering(bytes, (socket) => socket.end());
     expect(await failure(client(ends.url), order)).toMatchObject({
       code: 'broken',
@@ -234,24 +237,32 @@ describe('a failed exchange', () => {
     });
   });
 
-  it('is broken when the answer is not HTTP', async () => {
+  it('is broken if the response is not HTTP', async () => {
     const server = await answering(`220 mail ready ${TOKEN}\r\n`);
     const error = await failure(client(server.url), order);
     expect(error).toMatchObject({ code: 'broken', applied: 'unknown' });
     expect(everythingOf(error)).not.toContain(TOKEN);
   });
 
-  it.each(['301', '302', '303', '307', '308'])('does not follow a %s', async (status) => {
-    const target = await rawServer(() => undefined);
-    const server = await answering(http(`${status} Moved`, '', `location: ${target.url}/v1/orders/buy`));
-    const error = await failure(client(server.url), order);
-    expect(error).toMatchObject({ code: 'redirect', applied: 'unknown', sent: true, status: Number(status) });
-    await sleep(50);
-    expect([target.connections(), target.received()]).toEqual([0, '']);
-  });
+  it.each(['301', '302', '303', '307', '308'])(
+    'does not follow a redirect with status %s',
+    async (status) => {
+      const target = await rawServer(() => undefined);
+      const server = await answering(http(`${status} Moved`, '', `location: ${target.url}/v1/orders/buy`));
+      const error = await failure(client(server.url), order);
+      expect(error).toMatchObject({
+        code: 'redirect',
+        applied: 'unknown',
+        sent: true,
+        status: Number(status),
+      });
+      await sleep(50);
+      expect([target.connections(), target.received()]).toEqual([0, '']);
+    },
+  );
 
   it.each(['gzip', 'br', 'gzip, identity', 'GZIP'])(
-    'refuses an answer encoded with %s, unread',
+    'refuses a response encoded with %s without reading it',
     async (encoding) => {
       const url = await httpServer((_, response) => {
         response.writeHead(200, { 'content-encoding': encoding }).end(gzipSync('{"a":1}'));
@@ -260,14 +271,14 @@ describe('a failed exchange', () => {
     },
   );
 
-  it('refuses bytes that are not UTF-8', async () => {
+  it('refuses a body that is not UTF-8', async () => {
     const server = await answering(
       Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n'), Buffer.of(0xff)]),
     );
     expect(await failure(client(server.url), read)).toMatchObject({ code: 'unreadable', status: 200 });
   });
 
-  it('is made once, whatever happened', async () => {
+  it('is not repeated after the connection was reset', async () => {
     let requests = 0;
     const server = await rawServer((socket) => {
       socket.on('data', () => {
@@ -283,7 +294,7 @@ describe('a failed exchange', () => {
 });
 
 describe('unsubscribing', () => {
-  it('closes the connection of an exchange that is under way', async () => {
+  it('closes the connection of an exchange in progress', async () => {
     const server = await rawServer(() => undefined);
     const subscription = client(server.url).exchange(order).subscribe();
     await expect.poll(() => server.received()).toContain('{"a":1}');
@@ -291,7 +302,7 @@ describe('unsubscribing', () => {
     await expect.poll(() => [...server.sockets].every((socket) => socket.destroyed)).toBe(true);
   });
 
-  it('keeps an exchange that still waits for its connection from ever leaving', async () => {
+  it('prevents an exchange that waits for its connection from being sent', async () => {
     const server = await rawServer(() => undefined);
     client(server.url).exchange(order).subscribe().unsubscribe();
     await expect.poll(() => server.connections()).toBe(1);
@@ -300,7 +311,7 @@ describe('unsubscribing', () => {
   });
 });
 
-/** Everything that a log could print of an error. */
+/** All texts of an error that a log could print. */
 function everythingOf(error: Error): string {
   const parts: unknown[] = [];
   for (let each: unknown = error; each instanceof Error; each = each.cause) {
@@ -310,14 +321,14 @@ function everythingOf(error: Error): string {
 }
 
 describe('the token', () => {
-  it('is in the authorization header and nowhere else', async () => {
+  it('is sent only in the authorization header', async () => {
     const server = await answering(http('200 OK', '[]'));
     await get(client(server.url), { ...order, query: { a: 1 } });
     expect(server.received().split(TOKEN)).toHaveLength(2);
     expect(server.received()).toContain(`authorization: Bearer ${TOKEN}\r\n`);
   });
 
-  it('is asked for each time, so that it can change', async () => {
+  it('is read anew for each request, so that it can change', async () => {
     const seen: (string | undefined)[] = [];
     const url = await httpServer((request, response) => {
       seen.push(request.headers.authorization);
@@ -331,7 +342,7 @@ describe('the token', () => {
     expect(seen).toEqual(['Bearer first', 'Bearer second']);
   });
 
-  it('is taken out of the body of an answer, from whatever field and in whatever spelling', async () => {
+  it('is removed from the body of a response, in any field and encoding', async () => {
     const body = JSON.stringify({
       id: TOKEN,
       pair: `x${Buffer.from(`Bearer ${TOKEN}`).toString('base64')}`,
@@ -344,7 +355,7 @@ describe('the token', () => {
     expect(JSON.parse(reply.body)).toMatchObject({ id: '[token]', rest: 'stays' });
   });
 
-  it('makes an answer unreadable that hides it behind odd escapes', async () => {
+  it('makes a response unreadable if it contains the token in unusual escapes', async () => {
     const odd = `\\u00${TOKEN.charCodeAt(0).toString(16)}${TOKEN.slice(1)}`;
     const server = await answering(http('201 Created', `{"id":"${odd}"}`));
     const error = await failure(client(server.url), order);
@@ -352,7 +363,7 @@ describe('the token', () => {
     expect(leaksOf(everythingOf(error), TOKEN)).toEqual([]);
   });
 
-  it('is taken out of what the venue says, together with all that could forge a line', () => {
+  it('is removed from error texts of the venue, as are control characters, and long texts are truncated', () => {
     const venue = client('https://venue.invalid');
     const said = venue.clean(`no ${TOKEN}\r\n\u001B[31mred\u202E ${'x'.repeat(500)}`);
     expect(said).toMatch(/^no \[token\]\uFFFD\uFFFD\uFFFD\[31mred\uFFFD x+$/u);
@@ -361,7 +372,7 @@ describe('the token', () => {
   });
 });
 
-/** A venue in another thread. `byte` becomes 1 when a first byte of a request has arrived there; beside it connections are counted. */
+/** A venue in another thread. `byte[0]` becomes 1 when the first byte of a request arrives; `byte[1]` counts the connections. */
 async function venueInThread(): Promise<{ readonly url: string; readonly byte: Int32Array }> {
   const byte = new Int32Array(new SharedArrayBuffer(8));
   const worker = new Worker(
@@ -383,7 +394,7 @@ async function venueInThread(): Promise<{ readonly url: string; readonly byte: I
 }
 
 describe('a warmed connection', () => {
-  it('carries the first byte in the tick of subscribe', async () => {
+  it('sends the first byte in the tick of subscribe', async () => {
     const { url, byte } = await venueInThread();
     const venue = client(url);
     warm(venue, 1);
@@ -391,12 +402,12 @@ describe('a warmed connection', () => {
     await sleep(100);
     const replies: Reply[] = [];
     venue.exchange(order).subscribe((reply) => replies.push(reply));
-    // This thread sleeps in the very tick of `subscribe`: only what has left already can arrive.
+    // This thread blocks in the tick of `subscribe`: only bytes that were already sent can arrive.
     expect(Atomics.wait(byte, 0, 0, 10_000)).not.toBe('timed-out');
     await expect.poll(() => replies.map(({ body }) => body)).toEqual(['{}']);
   });
 
-  it('is what makes the difference: without it nothing has left when the tick ends', async () => {
+  it('is necessary to send the first byte in the tick of subscribe', async () => {
     const { url, byte } = await venueInThread();
     const venue = client(url);
     const reply = get(venue, order);
@@ -404,7 +415,7 @@ describe('a warmed connection', () => {
     expect((await reply).body).toBe('{}');
   });
 
-  it('is good for one exchange', async () => {
+  it('is used for one exchange', async () => {
     const server = await rawServer((socket) => socket.on('data', () => socket.write(http('200 OK', '[]'))));
     const venue = client(server.url);
     warm(venue, 1);
@@ -421,8 +432,8 @@ describe('a warmed connection', () => {
   it.each([
     ['closed by the venue', (socket: Socket) => socket.end()],
     ['reset by the venue', (socket: Socket) => socket.resetAndDestroy()],
-    ['spoken on before it was asked', (socket: Socket) => socket.write(http('200 OK', '["poison"]'))],
-  ])('is dropped when it is %s', async (_, spoil) => {
+    ['answered before a request was sent', (socket: Socket) => socket.write(http('200 OK', '["poison"]'))],
+  ])('is dropped if it is %s', async (_, spoil) => {
     const server = await rawServer((socket) => {
       if (server.connections() > 1) socket.on('data', () => socket.write(http('200 OK', '[]')));
       else setTimeout(spoil, 20, socket);
@@ -435,7 +446,7 @@ describe('a warmed connection', () => {
     expect(server.connections()).toBe(2);
   });
 
-  it('is opened as often as asked, up to four', async () => {
+  it('is opened as often as requested, up to four times', async () => {
     const server = await rawServer(() => undefined);
     const venue = client(server.url);
     warm(venue, 2);

@@ -8,9 +8,9 @@ import { aVenue } from '../simulator/client.ts';
 import { client, systemClock } from './servers.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 
-/** Both sides of the interface were written from the same specification: here they meet. */
-describe('the venue client and the simulated venue', () => {
-  it('trade with one another, and the client knows every field', async () => {
+/** Client and simulated venue were written separately from one specification; this checks them against each other. */
+describe('the venue client with the simulated venue', () => {
+  it('quotes, trades and reads the account, and knows every field', async () => {
     await using simulated = await aVenue({ limits: { enforced: false } });
     const extras: string[] = [];
     const venue = tradingVenue({
@@ -56,7 +56,7 @@ describe('the venue client and the simulated venue', () => {
     expect(extras).toEqual([]);
   });
 
-  it('give reference prices to one another', async () => {
+  it('receives reference prices from the ticker', async () => {
     await using simulated = await aVenue({ tickerIntervalMs: 50 });
     const token = { reveal: () => simulated.tokens[0] ?? '' };
     const { prices$ } = tickerMarket({

@@ -10,10 +10,10 @@ const DATE = 'Mon, 05 Jan 2026 12:00:00 GMT';
 describe('the clock of the venue', () => {
   it.each([
     ['agrees', 0, 0, 0],
-    ['agrees within the second that a date is cut to', 999, 0, 0],
+    ['agrees within the second to which a date is truncated', 999, 0, 0],
     ['agrees within the round trip', 1_400, 400, 0],
-    ['is behind by what neither explains', 2_500, 400, -1_100],
-    ['is ahead by what is certain', -3_000, 400, 3_000],
+    ['is behind by the difference less one second and the round trip', 2_500, 400, -1_100],
+    ['is ahead by the whole difference', -3_000, 400, 3_000],
     ['is ahead by a day', -86_400_000, 10, 86_400_000],
   ])('%s', (_, oursAheadMs, roundTripMs, skewMs) => {
     expect(certainSkew(DATE, { wall: instant(NOON + oursAheadMs), roundTripMs })).toBe(skewMs);
@@ -30,7 +30,7 @@ describe('the clock of the venue', () => {
     expect(certainSkew(date, { wall: instant(NOON), roundTripMs: 0 })).toBeUndefined();
   });
 
-  it('is known once an answer has named its time', async () => {
+  it('is known after a response with a date', async () => {
     const said = new Date(Date.now() + 60_000).toUTCString();
     const dated = await answering(http('200 OK', '[]', `date: ${said}`));
     const venue = client(dated.url, { clock: systemClock });

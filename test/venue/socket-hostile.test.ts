@@ -13,7 +13,7 @@ import { systemClock, TOKEN } from './servers.ts';
 const numbered = (sequence: number, last: string, timestamp = 1_700_000_000_000 + sequence): string =>
   `{"recipient":"ticker.sfox.btcusd","sequence":${sequence},"timestamp":${timestamp},"payload":{"last":${last}}}`;
 
-/** Prices of the data among the signals, and why to read anew. */
+/** The signals: the price of data, and the reason of a resync. */
 const told = (signals: ReturnType<typeof follow>['signals']): string[] =>
   signals.map((signal) => {
     if (signal.signal === 'resync') return signal.why;
@@ -21,7 +21,7 @@ const told = (signals: ReturnType<typeof follow>['signals']): string[] =>
   });
 
 describe('the feed client', () => {
-  it('says that it may have missed something when a number is missing, and when it has connected', async () => {
+  it('emits a resync signal when it has connected and when a sequence number is missing', async () => {
     const server = await sending(numbered(3, '1'), numbered(4, '2'), numbered(7, '3'), numbered(8, '4'));
     const { signals, events } = follow(server.url);
     await expect.poll(() => told(signals)).toEqual(['connected', '1', '2', 'gap', '3', '4']);
@@ -29,7 +29,7 @@ describe('the feed client', () => {
     expect(server.sockets).toHaveLength(1);
   });
 
-  it('passes over what was sent before what it has, and what comes twice does no harm', async () => {
+  it('drops messages older than the newest one and reports them as late, and passes on a repeated one', async () => {
     const server = await sending(numbered(3, '1'), numbered(5, '3'), numbered(4, '2'), numbered(5, '3'));
     const { signals, events } = follow(server.url);
     await expect.poll(() => told(signals)).toEqual(['connected', '1', 'gap', '3', 'gap', 'gap', '3']);
@@ -40,7 +40,7 @@ describe('the feed client', () => {
     ]);
   });
 
-  it('subscribes in batches and is open when all are answered', async () => {
+  it('subscribes in batches and is open once the venue has answered all of them', async () => {
     const server = await sending();
     const feeds = Array.from({ length: 250 }, (_, index) => `ticker.sfox.p${index}`);
     const { events } = follow(server.url, { feeds });
@@ -59,7 +59,7 @@ describe('the feed client', () => {
     await expect.poll(() => events).toMatchObject([{ why: 'the venue refused to subscribe: unknown feed �[31m[token]' }]);
   }); // prettier-ignore
 
-  it('quarantines what it cannot read, cut and without its token', async () => {
+  it('reports an unreadable message, truncated and without the token', async () => {
     const server = await sending(`{"${TOKEN}":${'9'.repeat(9_000)}`, numbered(3, '1'));
     const { signals, events } = follow(server.url);
     await expect.poll(() => told(signals)).toContain('1');
@@ -70,9 +70,9 @@ describe('the feed client', () => {
 
   it.each([
     ['10 unreadable messages', Array.from({ length: 10 }, () => 'poison'), '10 unreadable messages in a minute'],
-    ['10 bombs of brackets', Array.from({ length: 10 }, () => '['.repeat(900_000)), '10 unreadable messages in a minute'],
-    ['messages without end', Array.from({ length: 12_000 }, () => ticker('btcusd', '1')), 'more than 2000 messages in a second'],
-  ])('gives up a connection that sends %s, for a minute at least', async (_, messages, why) => {
+    ['10 messages of nested brackets', Array.from({ length: 10 }, () => '['.repeat(900_000)), '10 unreadable messages in a minute'],
+    ['too many messages per second', Array.from({ length: 12_000 }, () => ticker('btcusd', '1')), 'more than 2000 messages in a second'],
+  ])('closes a connection that sends %s, for at least a minute', async (_, messages, why) => {
     const server = await sending(...messages);
     const { events } = follow(server.url);
     await expect.poll(() => events.at(-1)).toEqual({ event: 'closed', why, retryMs: 61_000 });
@@ -80,7 +80,7 @@ describe('the feed client', () => {
     expect(server.sockets).toHaveLength(1);
   }); // prettier-ignore
 
-  it('keeps a connection with 9 unreadable messages', async () => {
+  it('keeps a connection open after 9 unreadable messages', async () => {
     const server = await sending(...Array.from({ length: 9 }, () => 'poison'), ticker('btcusd', '7'));
     const { signals } = follow(server.url);
     await expect.poll(() => told(signals)).toEqual(['connected', '7']);
@@ -89,7 +89,7 @@ describe('the feed client', () => {
   it.each([
     ['an answer', [], undefined, 20_000, 'the venue did not answer the subscription'],
     ['data', ['ok'], 10_000, 10_000, 'no data for 10 s'],
-  ] as const)('gives up a connection that is alive without %s', async (_, answers, quietMs, afterMs, why) => {
+  ] as const)('closes a live connection without %s', async (_, answers, quietMs, afterMs, why) => {
     const scheduler = new VirtualTimeScheduler(undefined, 0);
     const clock: Clock = {
       scheduler,
@@ -114,7 +114,7 @@ describe('the feed client', () => {
   });
 });
 
-describe('the hints of the account', () => {
+describe('the account hints', () => {
   function hintsOf(wsUrl: string, token: string | undefined): AccountHint['why'][] {
     const hints: AccountHint['why'][] = [];
     const { hints$ } = accountFeed({
@@ -128,7 +128,7 @@ describe('the hints of the account', () => {
     return hints;
   }
 
-  it('come when it has connected and when it changes, and a burst is at most two', async () => {
+  it('are sent after connecting and after changes, at most two per burst', async () => {
     await using venue = await aVenue();
     const hints = hintsOf(venue.wsUrl, venue.tokens[0]);
     await expect.poll(() => hints.length).toBeGreaterThanOrEqual(2);
@@ -144,7 +144,7 @@ describe('the hints of the account', () => {
     ['duplicate', { kind: 'duplicate' }],
     ['reorder', { kind: 'reorder', by: 1 }],
     ['gap', { kind: 'gap', messages: 1 }],
-  ] as const)('are all that comes out of a feed that is struck by %s', async (_, fault) => {
+  ] as const)('are the only output of a feed with the fault %s', async (_, fault) => {
     const feeds = [{ name: 'drill', on: 'private.*', probability: 0.5, fault }];
     const feedFaults = new Faults({ feeds }, monotonic(performance.now()));
     await using venue = await aVenue({}, { feedFaults });
@@ -157,7 +157,7 @@ describe('the hints of the account', () => {
     expect(feedFaults.counts()[0]?.struck).toBeGreaterThan(0);
   });
 
-  it('pass on nothing of what the feed says', async () => {
+  it('contain no data of the feed', async () => {
     const server = await sending(
       '{"recipient":"private.user.balances","payload":[{"currency":"usd","balance":"999999","available":"999999"}]}',
       '{"recipient":"private.user.post-trade-settlement","payload":{"enabled":true}}',

@@ -46,7 +46,7 @@ function listen(wsUrl: string, more: Partial<TickerOptions> = {}): Listener {
 }
 
 describe('the ticker', () => {
-  it('authenticates, subscribes to all pairs at once, and gives exact prices by the name of the feed', async () => {
+  it('authenticates, subscribes to all pairs at once, and emits exact prices for the pair in the feed name', async () => {
     const server = await sending(ticker('btcusd', '60001.000000000000000009'), ticker('ethusd', '"3000.5"'));
     const listener = listen(server.url);
     await expect.poll(listener.told).toEqual([['btcusd', '60001.000000000000000009'], ['ethusd', '3000.5']]); // prettier-ignore
@@ -58,7 +58,7 @@ describe('the ticker', () => {
     expect(listener.events).toEqual([{ event: 'open' }]);
   });
 
-  it('connects only while its address has a connection for it, and gives that back when it stops', async () => {
+  it('connects only while its address holds a connection permit, and returns the permit when it stops', async () => {
     const server = await sending(ticker('btcusd', '7'));
     const held: Subscriber<unknown>[] = [];
     let given = 0;
@@ -77,7 +77,7 @@ describe('the ticker', () => {
     held[1]?.next(undefined);
     await expect.poll(listener.told).toEqual([['btcusd', '7']]);
     expect(given).toBe(1);
-    // Another process may have it: this one connects again only with one of its own.
+    // Another process may now hold the permit: this one reconnects only with a new permit.
     held[1]?.error(new Error('the connection was lost'));
     await expect.poll(() => held.length).toBe(3);
     expect(server.sockets).toHaveLength(1);
@@ -86,7 +86,7 @@ describe('the ticker', () => {
     expect(given).toBe(3);
   });
 
-  it('reports the volume of the day as the newest message has it, falls included, and forgets it after two minutes', async () => {
+  it('reports the daily volume of the newest message, also if it is lower, and forgets it after two minutes', async () => {
     const told = (volume: string): string =>
       `{"recipient":"ticker.sfox.btcusd","payload":{"last":7${volume}}}`;
     const server = await sending(told(',"volume":1200.5'), told(',"volume":0.25'));
@@ -103,14 +103,14 @@ describe('the ticker', () => {
     expect(listener.volume('btcusd')).toBeUndefined();
   });
 
-  it('gives the price of a payload that is itself a text of JSON', async () => {
+  it('reads the price of a payload that is JSON within a string', async () => {
     const payload = JSON.stringify('{"last":0.10000000000000000001}');
     const server = await sending(`{"recipient":"ticker.sfox.btcusd","payload":${payload}}`);
     const listener = listen(server.url);
     await expect.poll(listener.told).toEqual([['btcusd', '0.10000000000000000001']]);
   });
 
-  it('passes over what it cannot read or did not ask for', async () => {
+  it('ignores messages that it cannot read or did not subscribe to', async () => {
     const server = await sending(
       'no json', '[]', '{}', ticker('btcusd', '0'), ticker('btcusd', '-1'), ticker('btcusd', 'null'), ticker('solusd', '5'),
       '{"recipient":"trades.sfox.btcusd","payload":{"price":"1"}}', Buffer.of(1, 2), ticker('btcusd', '7'),
@@ -121,7 +121,7 @@ describe('the ticker', () => {
     expect(server.sockets).toHaveLength(1);
   });
 
-  it('has one connection for all listeners and none after the last', async () => {
+  it('has one connection for all subscribers and closes it after the last one', async () => {
     const server = await sending(ticker('btcusd', '7'));
     const market = tickerMarket({
       wsUrl: server.url,
@@ -141,7 +141,7 @@ describe('the ticker', () => {
     await expect.poll(() => server.sockets[0]?.readyState).toBe(3);
   });
 
-  it('comes back after the venue hung up', async () => {
+  it('reconnects after the venue has closed the connection', async () => {
     const server = await sending(ticker('btcusd', '7'));
     const listener = listen(server.url);
     await expect.poll(() => listener.prices.length).toBe(1);
@@ -156,16 +156,16 @@ describe('the ticker', () => {
 
   it.each([
     [
-      'is refused',
+      'is refused authentication',
       async () => await feed((socket) => socket.send('{"type":"error","payload":{"action":"authenticate"}}')),
       /refused to authenticate/u,
     ],
     [
-      'is sent more than 1 MiB at once',
+      'receives a message above 1 MiB',
       async () => await sending(ticker('btcusd', `7,"x":"${'x'.repeat(1024 * 1024)}"`)),
       /max payload/iu,
     ],
-  ])('gives up a connection when it %s', async (_, make, why) => {
+  ])('closes a connection when it %s', async (_, make, why) => {
     const server = await make();
     const listener = listen(server.url);
     await expect
@@ -187,8 +187,8 @@ describe('the ticker', () => {
     expect(target.sockets).toEqual([]);
   });
 
-  it('asks after 15 s of silence and leaves after 30 s', async () => {
-    // Time is ours, the connection is real.
+  it('sends a ping after 15 s of silence and closes the connection after 30 s', async () => {
+    // The clock is virtual, the connection is real.
     const scheduler = new VirtualTimeScheduler(undefined, 15_000);
     const clock: Clock = {
       scheduler,
@@ -207,7 +207,7 @@ describe('the ticker', () => {
     server.sockets[0]?.resume();
     await expect.poll(() => pings).toBe(1);
     expect(listener.events).toHaveLength(1);
-    // The answer counted as heard, at 15 s. From here on nothing comes in: this thread does not look.
+    // The pong counts as activity at 15 s. From here on this thread reads nothing from the socket.
     scheduler.maxFrames = 40_000;
     scheduler.flush();
     expect(listener.events).toHaveLength(1);
@@ -216,7 +216,7 @@ describe('the ticker', () => {
     expect(listener.events.slice(1)).toEqual([{ event: 'closed', why: 'silent for 30 s', retryMs: 1_000 }]);
   });
 
-  it('opens nothing when no pair is asked for', async () => {
+  it('opens no connection without pairs', async () => {
     const server = await sending();
     const { events } = listen(server.url, { pairs: [] });
     expect([events, server.sockets]).toEqual([[], []]);
@@ -230,8 +230,8 @@ describe('the ticker', () => {
   );
 });
 
-describe('the wait before a new connection', () => {
-  it('is drawn between 1 s and a bound that doubles up to 60 s', () => {
+describe('the delay before a reconnection', () => {
+  it('is random between 1 s and a bound that doubles up to 60 s', () => {
     const bounds = [0, 1, 2, 3, 4, 5, 6, 1_000].map((failures) => retryDelayMs(failures, { next: () => 1 }));
     expect(bounds).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
     expect(retryDelayMs(1_000, noJitter)).toBe(1_000);

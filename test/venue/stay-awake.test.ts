@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { stayAwake } from '../../src/venue/stay-awake.ts';
 
 describe('stayAwake', () => {
-  it('wakes each millisecond while subscribed, emits nothing, and leaves no timer behind', () => {
+  it('schedules a task every millisecond while subscribed, emits nothing, and leaves no timer behind', () => {
     const virtual = new VirtualTimeScheduler(VirtualAction, 5);
     const woken: number[] = [];
     const noted: SchedulerLike = {

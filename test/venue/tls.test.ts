@@ -20,7 +20,7 @@ afterAll(() => {
 
 interface Server {
   readonly url: string;
-  /** What came out of the encryption. */
+  /** The decrypted bytes that were received. */
   readonly received: () => string;
 }
 
@@ -51,7 +51,7 @@ async function asked(server: Server): Promise<unknown> {
   );
 }
 
-/** Says why nothing was sent. @throws when something was. */
+/** Returns the reason why nothing was sent. @throws if something was sent. */
 async function refusal(server: Server, kind = 'connect'): Promise<string> {
   const error = await asked(server);
   if (!(error instanceof VenueError)) throw new Error(`answered: ${String(error)}`);
@@ -62,7 +62,7 @@ async function refusal(server: Server, kind = 'connect'): Promise<string> {
 
 describe('a venue over TLS', () => {
   it.each<SecureVersion>(['TLSv1.2', 'TLSv1.3'])(
-    'is reached with %s, when its certificate is trusted',
+    'is reached with %s if its certificate is trusted',
     async (version) => {
       const identity = anIdentity();
       setDefaultCACertificates([...trusted, identity.cert]);
@@ -73,9 +73,9 @@ describe('a venue over TLS', () => {
   );
 
   it.each<SecureVersion>(['TLSv1', 'TLSv1.1'])(
-    'is sent nothing when it supports no version above %s',
+    'receives nothing if it supports no version above %s',
     async (version) => {
-      // Were it for Node and its library alone, the two would agree on the old version.
+      // The defaults of Node are lowered here, so that only the client itself refuses the old version.
       const { DEFAULT_CIPHERS: ciphers, DEFAULT_MIN_VERSION: minVersion } = tls;
       Object.assign(tls, { DEFAULT_CIPHERS: WEAK, DEFAULT_MIN_VERSION: 'TLSv1' });
       onTestFinished(() => {
@@ -91,12 +91,17 @@ describe('a venue over TLS', () => {
   );
 
   it.each([
-    ['that signs itself', {}, false, 'it is self-signed'],
-    ['of another address', { ip: [127, 0, 0, 2] }, true, 'it is for another name'],
-    ['that has run out', { days: -1 }, true, 'it, or one that it depends on, has expired'],
-    ['of an unknown authority', { by: authority }, false, 'it is not signed by a trusted authority'],
+    ['is self-signed', {}, false, 'it is self-signed'],
+    ['is for another address', { ip: [127, 0, 0, 2] }, true, 'it is for another name'],
+    ['has expired', { days: -1 }, true, 'it, or one that it depends on, has expired'],
+    [
+      'is signed by an unknown authority',
+      { by: authority },
+      false,
+      'it is not signed by a trusted authority',
+    ],
   ])(
-    'is sent nothing when it shows a certificate %s; the error states this with the dates, and does not blame the network',
+    'receives nothing if its certificate %s, and the error states the reason and the dates',
     async (_, over, isTrusted, why) => {
       const identity = anIdentity(over);
       setDefaultCACertificates(isTrusted ? [...trusted, identity.cert] : trusted);
@@ -108,7 +113,7 @@ describe('a venue over TLS', () => {
     },
   );
 
-  it('reports whoever listens of a refused certificate once, and again after a connection that succeeded', async () => {
+  it('reports a refused certificate once, and again after a connection that succeeded', async () => {
     const [bad, good] = [anIdentity({ days: -1, by: authority }), anIdentity({ by: authority })];
     const server = createServer(bad, (socket) => socket.end(http('200 OK', '{}', 'connection: close')));
     server.on('tlsClientError', () => undefined);

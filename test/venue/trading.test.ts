@@ -47,8 +47,8 @@ const orderText =
 
 const bodyOf = (server: RawServer): string => server.received().split('\r\n\r\n')[1] ?? '';
 
-describe('a quote', () => {
-  it('is asked for and read to the last digit', async () => {
+describe('a quote from the venue client', () => {
+  it('is requested and read with every digit', async () => {
     const server = await answering(http('201 Created', quoteText));
     const answer = await firstValueFrom(
       toObservable(venue(server.url).quote({ ...buy, clientId: 'tr-abcd' })),
@@ -67,7 +67,7 @@ describe('a quote', () => {
     expect(extras).toEqual([]);
   });
 
-  it('keeps the process awake until it is answered, if an order may follow', async () => {
+  it('keeps the process awake until the response arrives, if an order may follow', async () => {
     const server = await answering(http('201 Created', quoteText));
     const real = client(server.url);
     const awake: string[] = [];
@@ -81,7 +81,7 @@ describe('a quote', () => {
     expect(awake).toHaveLength(2);
   });
 
-  it('can be asked for by amount, and without an id', async () => {
+  it('can be requested by amount and without a client id', async () => {
     const server = await answering(http('201 Created', quoteText));
     const size = { by: 'amount', amount: money('1234567890123456789.01') } as const;
     await firstValueFrom(toObservable(venue(server.url).quote({ pair: 'btcusd', side: 'sell', size })));
@@ -101,7 +101,7 @@ describe('a quote', () => {
     ['503 Unavailable', '{"error":"quotes temporarily unavailable. please try again later."}'],
     ['401 Unauthorized', '{"error":"invalid token. check authorization header."}'],
     ['403 Forbidden', '{"error":"no"}'],
-  ])('is refused in the words of the venue: %s', async (status, body) => {
+  ])('is refused with the error text of the venue: %s', async (status, body) => {
     const server = await answering(http(status, body));
     const { error } = JSON.parse(body) as { error: string };
     expect(await firstValueFrom(toObservable(venue(server.url).quote(buy)))).toEqual({
@@ -112,7 +112,7 @@ describe('a quote', () => {
     });
   });
 
-  it('says how long to wait after a 429', async () => {
+  it('states how long to wait after a 429', async () => {
     const server = await answering(http('429 Too Many Requests', '{"error":"slow down"}', 'retry-after: 10'));
     expect(await firstValueFrom(toObservable(venue(server.url).quote(buy)))).toMatchObject({
       kind: 'error',
@@ -133,20 +133,15 @@ describe('a quote', () => {
       201,
     ],
     ['an error that is not text', '422 Unprocessable', '{"error":{"text":"no"}}', 422],
-    [
-      'JSON with a number that is none',
-      '201 Created',
-      quoteText.replace('6000.12345678901234567', '06000'),
-      201,
-    ],
-  ])('is garbled when it is %s', async (_, status, body, code) => {
+    ['JSON with an invalid number', '201 Created', quoteText.replace('6000.12345678901234567', '06000'), 201],
+  ])('is garbled if the response is %s', async (_, status, body, code) => {
     const server = await answering(http(status, body));
     const answer = await firstValueFrom(toObservable(venue(server.url).quote(buy)));
     expect(answer).toMatchObject({ kind: 'garbled', status: code });
     expect(JSON.stringify(answer)).not.toContain('\\u001b');
   });
 
-  it('answers once and completes, also when the call is lost', async () => {
+  it('emits one answer and completes, also if the connection is lost', async () => {
     const server = await rawServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
     const answers = await lastValueFrom(
       toObservable(venue(server.url).quote({ ...buy, clientId: 'tr-abcd' })).pipe(toArray()),
@@ -154,7 +149,7 @@ describe('a quote', () => {
     expect(answers).toMatchObject([{ kind: 'lost', sent: true }]);
   });
 
-  it('opens the connection of the order that may follow, and none for a probe', async () => {
+  it('opens a connection for an order that may follow, and none for a probe', async () => {
     const server = await rawServer((socket) =>
       socket.on('data', () => socket.write(http('201 Created', quoteText))),
     );
@@ -167,8 +162,8 @@ describe('a quote', () => {
   });
 });
 
-describe('an order', () => {
-  it('is sent and read to the last digit', async () => {
+describe('an order from the venue client', () => {
+  it('is sent and read with every digit', async () => {
     const server = await answering(http('201 Created', orderText));
     const answer = await firstValueFrom(toObservable(venue(server.url).order(take)));
     expect(server.received()).toMatch(/^POST \/v1\/orders\/buy HTTP/u);
@@ -191,13 +186,13 @@ describe('an order', () => {
     expect(answer.status).toBe(201);
   });
 
-  it('sells by the configured path', async () => {
+  it('is sent to the configured path for a sell', async () => {
     const server = await answering(http('200 OK', orderText));
     await firstValueFrom(toObservable(venue(server.url).order({ ...take, side: 'sell' })));
     expect(server.received()).toMatch(/^POST \/v1\/orders\/sell HTTP/u);
   });
 
-  it('never leaves as a sale while selling is off', async () => {
+  it('is never sent as a sell while selling is off', async () => {
     const server = await answering(http('200 OK', orderText));
     const answer = await firstValueFrom(
       toObservable(venue(server.url, { sellPath: undefined }).order({ ...take, side: 'sell' })),
@@ -206,7 +201,7 @@ describe('an order', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('is lost without having been sent when there is no connection', async () => {
+  it('is lost and not sent if there is no connection', async () => {
     const server = await rawServer(() => undefined);
     const tls = venue(server.url.replace('http:', 'https:'));
     expect(await firstValueFrom(toObservable(tls.order(take)))).toEqual({
@@ -216,7 +211,7 @@ describe('an order', () => {
     });
   });
 
-  it('is lost and may have traded when the answer does not come', async () => {
+  it('is lost and may have traded if no response comes', async () => {
     const server = await rawServer(() => undefined);
     expect(await firstValueFrom(toObservable(venue(server.url).order(take)))).toEqual({
       kind: 'lost',
@@ -239,7 +234,7 @@ describe('an order', () => {
     });
   });
 
-  it('gives the words of the venue without the token in them', async () => {
+  it('returns the error text of the venue without the token', async () => {
     const server = await answering(http('400 Bad Request', JSON.stringify({ error: `bad ${TOKEN}\n!` })));
     expect(await firstValueFrom(toObservable(venue(server.url).order(take)))).toMatchObject({
       kind: 'error',
@@ -249,8 +244,8 @@ describe('an order', () => {
   });
 });
 
-describe('a read', () => {
-  it('asks transactions with all that it was given', async () => {
+describe('a read from the venue client', () => {
+  it('requests transactions with all parameters', async () => {
     const server = await answering(http('200 OK', '[]'));
     const query = { from: instant(1_700_000_000_000), limit: 1000, offset: 501, after: 42 };
     expect(await firstValueFrom(venue(server.url).transactions(query))).toEqual([]);
@@ -259,7 +254,7 @@ describe('a read', () => {
     );
   });
 
-  it('asks the valuation by the hour', async () => {
+  it('requests the valuation by the hour', async () => {
     const server = await answering(
       http('200 OK', '{"data":[{"timestamp":1700000000000,"usd_value":12345678.123456789}]}'),
     );
@@ -270,7 +265,7 @@ describe('a read', () => {
     expect(point && text(point.usd)).toBe('12345678.123456789');
   });
 
-  it('leaves out a pair whose risk mode it cannot read', async () => {
+  it('omits a pair whose risk mode it cannot read', async () => {
     const rows = [
       ['btcusd', 'Reduce_Only'],
       ['ethusd', 'Sideways'],
@@ -282,7 +277,7 @@ describe('a read', () => {
     expect([...modes]).toEqual([['btcusd', 'Reduce-Only'], ['solusd', 'Long-Only']]); // prettier-ignore
   });
 
-  it('leaves out the rate of a row that it cannot read, says which once, and reads the others', async () => {
+  it('omits rows that it cannot read, reports each list of them once, and reads the others', async () => {
     const good = '{"interest_rate":0.02,"interest_grace_period_minutes":60,"interest_frequency_minutes":15}';
     const body = `{"BTC":${good},"usd":{"interest_rate":"dear"},"eth":null,"sol":${good}}`;
     const told: (readonly [string, readonly string[]])[] = [];
@@ -297,7 +292,7 @@ describe('a read', () => {
     expect(told.at(-1)).toEqual(['risk modes', ['row 1', 'row 2', 'row 4']]);
   });
 
-  it('reads funding rates, balances and pairs, and reports unknown fields inside keyed objects', async () => {
+  it('reads funding rates, balances and pairs, and reports unknown fields within keyed objects', async () => {
     const body =
       '{"BTC":{"interest_rate":0.020000000000000001,"interest_grace_period_minutes":60,"interest_frequency_minutes":15,"x":1}}';
     const rates = await firstValueFrom(venue((await answering(http('200 OK', body))).url).fundingRates());
@@ -325,7 +320,7 @@ describe('a read', () => {
     ['400 Bad Request', '{"error":"from"}', { code: 'refused', said: 'from' }],
     ['200 OK', '{"rows":[]}', { code: 'unreadable' }],
     ['200 OK', 'null', { code: 'unreadable' }],
-  ])('fails as %s %s', async (status, body, error) => {
+  ])('fails for the response %s %s', async (status, body, error) => {
     const server = await answering(http(status, body, 'retry-after: 7'));
     const failed = firstValueFrom(venue(server.url).transactions({ from: instant(0), limit: 10 }));
     await expect(failed).rejects.toMatchObject({
@@ -336,14 +331,14 @@ describe('a read', () => {
     });
   });
 
-  it('has no capability that the venue was not declared to have', () => {
+  it('lacks the capabilities that the venue is not declared to have', () => {
     const port = venue('https://venue.invalid', { capabilities: {} });
     expect([port.balances, port.pairs, port.lookup]).toEqual([undefined, undefined, undefined]);
   });
 });
 
-describe('a lookup', () => {
-  it('finds the order by client id', async () => {
+describe('an order lookup from the venue client', () => {
+  it('finds an order by its client id', async () => {
     const server = await answering(http('200 OK', orderText));
     expect(await firstValueFrom(venue(server.url).lookup?.('tr-abcd') ?? EMPTY)).toMatchObject({
       orderId: '18446744073',
@@ -352,7 +347,7 @@ describe('a lookup', () => {
   });
 
   it.each(['400 Bad Request', '404 Not Found', '422 Unprocessable'])(
-    'knows none after %s with an {error}',
+    'reports that there is no order after %s with an {error}',
     async (status) => {
       const server = await answering(http(status, '{"error":"internal error"}'));
       expect(await firstValueFrom(venue(server.url).lookup?.('tr-abcd') ?? EMPTY)).toBeUndefined();
@@ -360,7 +355,7 @@ describe('a lookup', () => {
   );
 
   it.each(['404 Not Found', '500 Error', '401 Unauthorized'])(
-    'proves nothing after %s without one',
+    'fails without proof after %s without an {error}',
     async (status) => {
       const server = await answering(http(status, '<html>'));
       await expect(firstValueFrom(venue(server.url).lookup?.('tr-abcd') ?? EMPTY)).rejects.toMatchObject({

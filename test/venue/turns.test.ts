@@ -8,7 +8,7 @@ const aTurn = async (): Promise<void> => {
   });
 };
 
-it('hears what came in meanwhile before each answer is acted on, and keeps their order', async () => {
+it('runs one task per turn of the event loop, in order, so that input is read between them', async () => {
   const turns = turnByTurn();
   const done: string[] = [];
   for (const name of ['a', 'b', 'c']) turns(() => done.push(name));
@@ -24,7 +24,7 @@ it('hears what came in meanwhile before each answer is acted on, and keeps their
   expect(done.join('')).toBe('abcd');
 });
 
-it('continues after one that throws', async () => {
+it('continues after a task that throws', async () => {
   const turns = turnByTurn();
   const done: string[] = [];
   const thrown: unknown[] = [];

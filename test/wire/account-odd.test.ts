@@ -18,14 +18,14 @@ const read = (rows: readonly unknown[]): ReturnType<typeof readMessage<unknown>>
   readMessage(transactionsSchema, readBody(JSON.stringify(rows)));
 
 describe('a list of transactions', () => {
-  it('is read although one row has an action that the specification does not name', () => {
+  it('is read if one row has an action that the specification does not name', () => {
     expect(read([row({}), row({ id: 2, action: 'Transfer' })])).toMatchObject({
       ok: true,
       value: [{ action: 'buy', pair: 'btcusd', currency: 'btc' }, { action: 'other' }],
     });
   });
 
-  it('is refused when such a row names an order of ours', () => {
+  it('is refused if a row with an unknown action has a client id of this program', () => {
     const ours = clientId({ desk: 'main', parent: 'abcdefgh', slice: 0, attempt: 0 });
     expect(read([row({ action: 'Transfer', client_order_id: ours })])).toMatchObject({ ok: false });
   });

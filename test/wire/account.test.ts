@@ -25,8 +25,8 @@ const trade =
   '"hold_expires":"","tx_hash":"","algo_name":"Instant","algo_id":"150","account_balance":12345678.000000000000000001,"AccountTransferFee":0,' +
   '"description":"","wallet_display_id":"w","added_by_user_email":"desk@example.com","symbol":"btcusd","IdempotencyId":null,"timestamp":1767323045000';
 
-describe('transactions', () => {
-  it('keep every digit, the safe ids and both spellings of the account transaction id', () => {
+describe('a list of transactions', () => {
+  it('keeps every digit, the largest safe id and both spellings of the account transaction id', () => {
     for (const spelling of ['atxid', 'AtxId']) {
       const { value, extras } = read(transactionsSchema, `[${trade},"${spelling}":null}]`);
       const [row] = value;
@@ -50,7 +50,7 @@ describe('transactions', () => {
     }
   });
 
-  it('of a deposit have no order, no trade and no pair', () => {
+  it('has no order, trade or pair for a deposit', () => {
     const deposit =
       '{"id":1,"AtxId":77,"order_id":null,"client_order_id":"","trade_id":null,"action":"Deposit","currency":"usd","amount":5,"price":null,"fees":null,"status":"Done","account_balance":5,"Description":"from","symbol":null,"timestamp":1}';
     const [row] = read(transactionsSchema, `[${deposit}]`).value;
@@ -64,33 +64,33 @@ describe('transactions', () => {
     });
   });
 
-  it.each(['deposit', 'WITHDRAW', 'Sell', 'credit', 'Charge'])('may be a %s', (action) => {
+  it.each(['deposit', 'WITHDRAW', 'Sell', 'credit', 'Charge'])('can contain the action %s', (action) => {
     const [row] = read(transactionsSchema, `[${trade.replace('"Buy"', `"${action}"`)}}]`).value;
     expect(row?.action).toBe(action.toLowerCase());
   });
 
-  it('name the fields that are not known, once', () => {
+  it('names each unknown field once', () => {
     const rows = `[${trade},"new_a":1,"new_b":{"deep":1}},${trade},"new_a":2}]`;
     expect(read(transactionsSchema, rows).extras).toEqual(['new_a', 'new_b']);
   });
 
   it.each([
-    ['an amount in words', trade.replace('0.100000000000000001', '"lots"'), /^0\.amount/u],
+    ['an amount that is not a number', trade.replace('0.100000000000000001', '"lots"'), /^0\.amount/u],
     ['no balance', trade.replace('"account_balance"', '"balance"'), /^0\.account_balance/u],
-    ['an id beyond what a number holds', trade.replace('9007199254740991', '9007199254740993'), /^0\.id/u],
-  ])('are unreadable with %s', (_, row, reason) => {
+    ['an id beyond the safe integers', trade.replace('9007199254740991', '9007199254740993'), /^0\.id/u],
+  ])('is unreadable with %s', (_, row, reason) => {
     expect(why(transactionsSchema, `[${row}}]`)).toMatch(reason);
   });
 
-  it('are at most a thousand', () => {
+  it('is limited to a thousand rows', () => {
     expect(
       why(transactionsSchema, `[${Array.from({ length: 1001 }, () => `${trade}}`).join(',')}]`),
     ).not.toBe('read');
   });
 });
 
-describe('currencies', () => {
-  it('are read in lower case with their flags', () => {
+describe('a list of currencies', () => {
+  it('is read with symbols in lower case and with flags', () => {
     const row =
       '{"id":1,"symbol":"BTC","name":"Bitcoin","is_fiat":0,"is_lending_enabled":1,"can_deposit":1,"can_withdraw":1,"min_withdrawal":0.00010000000000000001,' +
       '"confirmations_needed":3,"precision":8,"ascii_sign":"₿","contract_address":null,"custody_enabled":1,"trading_enabled":0,"primary_network":null,"code":"BTC","currency":"btc"}';
@@ -102,13 +102,13 @@ describe('currencies', () => {
     expect(extras).toEqual([]);
   });
 
-  it('without a precision are unreadable: sizes depend on it', () => {
+  it('is unreadable without a precision, on which sizes depend', () => {
     expect(why(currenciesSchema, '[{"symbol":"btc"}]')).toMatch(/^0\.precision/u);
   });
 });
 
 describe('post-trade settlement', () => {
-  it.each(['Reduce-Only', 'Reduce_Only', 'reduce-only'])('reads the mode spelt %s', (spelling) => {
+  it.each(['Reduce-Only', 'Reduce_Only', 'reduce-only'])('reads a risk mode spelled %s', (spelling) => {
     const body = `{"data":[{"currency_pair":"btcusd","risk_mode":"${spelling}"},{"currency_pair":"ethusd","risk_mode":"Enabled"}]}`;
     expect(read(riskModesSchema, body).value.data).toEqual([
       { currency_pair: 'btcusd', risk_mode: 'Reduce-Only' },
@@ -116,7 +116,7 @@ describe('post-trade settlement', () => {
     ]);
   });
 
-  it('leaves a mode unknown that it does not know, and the others as they are', () => {
+  it('reads an unknown risk mode as undefined, and the others as they are', () => {
     const body =
       '{"data":[{"currency_pair":"btcusd","risk_mode":"Both"},{"currency_pair":"ethusd","risk_mode":"Long-Only"}]}';
     expect(read(riskModesSchema, body).value.data.map((row) => row.risk_mode)).toEqual([
@@ -125,7 +125,7 @@ describe('post-trade settlement', () => {
     ]);
   });
 
-  it('reads funding rates to the last digit and names what is new in them', () => {
+  it('reads funding rates with every digit and names unknown fields in them', () => {
     const body =
       '{"btc":{"interest_rate":0.020000000000000001,"interest_grace_period_minutes":60,"interest_frequency_minutes":15,"tier":1}}';
     const { value, extras } = read(fundingRatesSchema, body);
@@ -134,8 +134,8 @@ describe('post-trade settlement', () => {
   });
 });
 
-describe('the other lists', () => {
-  it('are read: valuation, balances, pairs', () => {
+describe('the other account schemas', () => {
+  it('read the valuation, balances and pairs', () => {
     const points = read(
       valuationSchema,
       '{"data":[{"timestamp":1700000000000,"usd_value":1234567890123.123456789}]}',
@@ -156,7 +156,7 @@ describe('the other lists', () => {
     ).toHaveProperty('ethusd');
   });
 
-  it('read an error as text and nothing else', () => {
+  it('read an error only if it is text', () => {
     expect(errorSchema.safeParse({ error: 'internal error', code: 1 }).data).toEqual({
       error: 'internal error',
     });

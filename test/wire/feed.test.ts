@@ -5,13 +5,13 @@ import { readFeedRequest } from '../../src/wire/feeds/feed-requests.ts';
 
 const ticker = '{"last":60000.10000000000000000001,"volume":"1e-8"}';
 
-describe('a message of the WebSocket', () => {
+describe('a WebSocket message', () => {
   it.each([
     ['a recipient', `{"recipient":"ticker.sfox.btcusd","sequence":3,"timestamp":1700000000000000000,"payload":${ticker}}`],
     ['the fields of the specification', `{"type":"data","action":"ticker.sfox.btcusd","sequence":3,"timestamp":1700000000000000000,"payload":${ticker}}`],
-    ['both', `{"type":"success","action":"message","recipient":"ticker.sfox.btcusd","sequence":"3","timestamp":"1700000000000","payload":${ticker}}`],
+    ['a recipient and the fields of the specification', `{"type":"success","action":"message","recipient":"ticker.sfox.btcusd","sequence":"3","timestamp":"1700000000000","payload":${ticker}}`],
     ['a payload that is text', `{"recipient":"ticker.sfox.btcusd","sequence":3,"timestamp":1700000000000000,"payload":${JSON.stringify(ticker)}}`],
-  ])('is data when it has %s', (_, source) => {
+  ])('is data if it has %s', (_, source) => {
     const message = readFeed(source);
     expect(message).toMatchObject({ kind: 'data', feed: 'ticker.sfox.btcusd', sequence: 3, sentAt: 1_700_000_000_000 });
     if (message.kind !== 'data' || message.data.of !== 'ticker') throw new Error('expected a ticker');
@@ -22,7 +22,7 @@ describe('a message of the WebSocket', () => {
     ['numbers', '"quantity":0.5,"price":60000.01'],
     ['text', '"quantity":"0.5","price":"60000.01"'],
     ['an exponent', '"quantity":5e-1,"price":6.000001e4'],
-  ])('has amounts as %s', (_, amounts) => {
+  ])('can have amounts as %s', (_, amounts) => {
     const message = readFeed(
       `{"recipient":"trades.sfox.btcusd","payload":{"id":7,"side":"Buy",${amounts}}}`,
     );
@@ -30,7 +30,7 @@ describe('a message of the WebSocket', () => {
     expect([text(message.data.trade.quantity), text(message.data.trade.price)]).toStrictEqual(['0.5', '60000.01']);
   }); // prettier-ignore
 
-  it('has a book of bare numbers, or of text', () => {
+  it('can have an order book of JSON numbers or text', () => {
     const message = readFeed(
       '{"recipient":"orderbook.net.btcusd","payload":{"bids":[[59999.99,0.12345678,"a"],["59999.5","1e-08","b"]],"asks":[]}}',
     );
@@ -48,7 +48,7 @@ describe('a message of the WebSocket', () => {
     ['private.user.trades', '[]', 'fills'],
     ['private.user.post-trade-settlement', '{"enabled":true,"equity":"1","liquidation_level":2}', 'settlement'],
     ['private.enterprise.users.balances', '{"user_id":"u"}', 'unknown'],
-  ])('of %s is %s', (feed, payload, of) => {
+  ])('is data in the feed %s with the payload %s', (feed, payload, of) => {
     expect(readFeed(`{"recipient":"${feed}","payload":${payload}}`)).toMatchObject({ kind: 'data', data: { of } });
   }); // prettier-ignore
 
@@ -56,32 +56,35 @@ describe('a message of the WebSocket', () => {
     ['success', '{"type":"success","sequence":1,"payload":{"action":"authenticate"},"action":"authenticate"}', 'authenticate'],
     ['error', '{"type":"error","payload":{"action":"subscribe","error":"unknown feed"}}', 'subscribe'],
     ['error', '{"type":"error"}', 'do what was asked'],
-  ])('is an answer: %s %s', (kind, source, action) => {
+  ])('is an answer of type %s: %s', (kind, source, action) => {
     expect(readFeed(source)).toMatchObject({ kind, action });
   }); // prettier-ignore
 
   it.each([
-    ['no JSON', '{"recipient"'],
+    ['invalid JSON', '{"recipient"'],
     ['a list', '[1]'],
-    ['nothing', 'null'],
-    ['neither', '{"payload":{}}'],
+    ['null', 'null'],
+    ['neither recipient nor type', '{"payload":{}}'],
     ['a price of zero', '{"recipient":"ticker.sfox.btcusd","payload":{"last":0}}'],
     ['no price', '{"recipient":"ticker.sfox.btcusd","payload":{"last":"Infinity"}}'],
     ['too many digits', `{"recipient":"ticker.sfox.btcusd","payload":{"last":1${'0'.repeat(99)}}}`],
-    ['deep lists', `{"recipient":"ticker.sfox.btcusd","payload":${'['.repeat(400_000)}`],
-    ['deep text', `{"recipient":"ticker.sfox.btcusd","payload":${JSON.stringify('{"a":'.repeat(99))}}`],
-    ['quotes without end', `{"recipient":"${'\\"'.repeat(300_000)}`],
+    ['deeply nested lists', `{"recipient":"ticker.sfox.btcusd","payload":${'['.repeat(400_000)}`],
+    [
+      'deeply nested JSON in text',
+      `{"recipient":"ticker.sfox.btcusd","payload":${JSON.stringify('{"a":'.repeat(99))}}`,
+    ],
+    ['an endless string of escaped quotes', `{"recipient":"${'\\"'.repeat(300_000)}`],
   ])('is unreadable with %s', (_, source) => {
     expect(readFeed(source).kind).toBe('unreadable');
   });
 
-  it('may hold brackets and lone surrogates inside text', () => {
+  it('can contain brackets and lone surrogates inside strings', () => {
     const source = `{"recipient":"ticker.sfox.btcusd","payload":{"last":1,"exchange":"${'['.repeat(99)}\\"{\\ud800"}}`;
     expect(readFeed(source)).toMatchObject({ kind: 'data' });
   });
 });
 
-describe('the stamp of a message', () => {
+describe('the timestamp of a WebSocket message', () => {
   it.each([
     [1_700_000_000_000_000_000, 1_700_000_000_000],
     [1_700_000_000_123_456, 1_700_000_000_123],
@@ -91,19 +94,19 @@ describe('the stamp of a message', () => {
     [-1, undefined],
     ['x', undefined],
     [Number.NaN, undefined],
-  ])('%d is %d', (stamp, at) => {
+  ])('is read from %d as %d', (stamp, at) => {
     expect(stampTime(stamp)).toBe(at);
   });
 });
 
-describe('a request to the WebSocket', () => {
+describe('a WebSocket request', () => {
   it.each([
     ['{"type":"authenticate","apiKey":"k","enterprise":"true"}', { type: 'authenticate' }],
     ['{"type":"subscribe","feeds":["a"]}', { type: 'subscribe', feeds: ['a'] }],
     ['{"type":"subscribe","feeds":"a"}', { type: 'unreadable', action: 'subscribe' }],
     ['{"type":"__proto__"}', { type: 'unreadable', action: 'unknown' }],
     ['[', { type: 'unreadable', action: 'unknown' }],
-  ])('%s is read', (source, expected) => {
+  ])('is parsed from %s', (source, expected) => {
     expect(readFeedRequest(source)).toMatchObject(expected);
   });
 });

@@ -12,7 +12,7 @@ const readOrder = (source: string): ReturnType<typeof readMessage<(typeof orderS
   readMessage(orderSchema, readBody(source));
 
 describe('an order on the wire', () => {
-  it('is read to the last digit, with the status as the venue spells it', () => {
+  it('is read with every digit, and with the status as the venue spells it', () => {
     const answer = readOrder(order);
     if (!answer.ok) throw new Error(answer.why);
     const { filled, filledAmount, vwap, fees, ...rest } = answer.value;
@@ -33,18 +33,18 @@ describe('an order on the wire', () => {
     expect(answer.extras).toEqual([]);
   });
 
-  it.each(['done', 'DONE', 'Canceled', 'cancel pending'])('may have the status %s', (status) => {
+  it.each(['done', 'DONE', 'Canceled', 'cancel pending'])('can have the status %s', (status) => {
     expect(readOrder(order.replace('"Done"', `"${status}"`))).toMatchObject({ ok: true, value: { status } });
   });
 
-  it.each(['sell', 'SELL'])('may spell its action %s', (action) => {
+  it.each(['sell', 'SELL'])('can have the action spelled %s', (action) => {
     expect(readOrder(order.replace('"Sell"', `"${action}"`))).toMatchObject({
       ok: true,
       value: { side: 'sell' },
     });
   });
 
-  it('without ids has empty ones, which match none of ours', () => {
+  it('has empty ids if the venue sends none', () => {
     const bare = order
       .replace('"client_order_id":"tr-1",', '')
       .replace('"quote_id":"q-1"', '"quote_id":null');
@@ -63,7 +63,7 @@ describe('an order on the wire', () => {
     expect(answer.ok ? 'read' : answer.why).toMatch(why);
   });
 
-  it('names the fields that are not known', () => {
+  it('names unknown fields', () => {
     expect(readOrder(order.replace('}', ',"date_added":"x","venue":"y"}'))).toMatchObject({
       ok: true,
       extras: ['venue'],
@@ -78,7 +78,7 @@ describe('an order request on the wire', () => {
       '"quantity":0.100000000000000001',
     ],
     [{ by: 'amount', amount: money('12345678901234567890.01') } as const, '"amount":12345678901234567890.01'],
-  ])('has just the size of the quote request: %o', (size, literal) => {
+  ])('contains exactly the size of the quote request: %o', (size, literal) => {
     const body = orderRequestBody({ pair: 'ethusd', side: 'buy', quoteId: 'q"1', size, clientId: 'tr-1' });
     expect(body).toBe(`{"currency_pair":"ethusd","quote_id":"q\\"1",${literal},"client_order_id":"tr-1"}`);
     expect(orderRequestSchema.safeParse(readBody(body)).success).toBe(true);
@@ -88,7 +88,7 @@ describe('an order request on the wire', () => {
     '{"currency_pair":"ethusd","quote_id":"q"}',
     '{"currency_pair":"ethusd","quote_id":"q","quantity":1,"amount":1}',
     '{"currency_pair":"ethusd","quantity":1}',
-  ])('is refused as %s', (body) => {
+  ])('is refused for the body %s', (body) => {
     // prettier-ignore
     expect(orderRequestSchema.safeParse(readBody(body)).success).toBe(false);
   });

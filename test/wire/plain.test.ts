@@ -36,7 +36,7 @@ const body = fc
     ([members, end, gap]) =>
       `{${members.map(([name, a, b, value]) => `"${name}"${a}:${b}${value}`).join(`,${gap}`)}}${end}`,
   );
-/** Of the fields that a request takes, each as it should be or nearly. */
+/** Bodies with the fields of a request, each valid or almost valid. */
 const usual = (pairName: string, idName: string): fc.Arbitrary<string> =>
   fc
     .record({
@@ -50,8 +50,8 @@ const usual = (pairName: string, idName: string): fc.Arbitrary<string> =>
       `{"${pairName}":${pair},"side":${side},"quote_id":${quote},${size}${id.replace('ID', idName)}}`,
     ); // prettier-ignore
 
-describe('A plain body', () => {
-  it('has the members that JSON gives it, with every digit, and is an object without a name twice', () => {
+describe('a plain body', () => {
+  it('has the same members as parsed JSON, with every digit, and no duplicate names', () => {
     fc.assert(
       fc.property(fc.oneof(body, fc.string()), (source) => {
         const read = readPlain(source);
@@ -69,21 +69,21 @@ describe('A plain body', () => {
     );
   });
 
-  it('is what our own requests are', () => {
+  it('can be a quote request of the client', () => {
     const read = readPlain('{"pair":"btcusd","side":"buy","quantity":0.010, "client_quote_id":"a"}');
     expect(read && [...read.values()].map(({ text }) => text)).toEqual(['btcusd', 'buy', '0.010', 'a']);
   });
 
   it.each(['', '{}', '[]', '{"a":1}x', '{"a":1,}', '{"a":1,"a":2}', '{"a":"\\n"}', '{"a":01}', '{"a":1e3}'])(
-    'is not %j',
+    'cannot be %j',
     (source) => {
       expect(readPlain(source)).toBeUndefined();
     },
   );
 });
 
-describe('A request read by hand', () => {
-  it('asks for the same quote as by its schema', () => {
+describe('a request parsed by hand', () => {
+  it('asks for the same quote as one parsed by its schema', () => {
     let read = 0;
     fc.assert(
       fc.property(fc.oneof(body, usual('pair', 'client_quote_id')), (source) => {
@@ -100,7 +100,7 @@ describe('A request read by hand', () => {
     expect(read).toBeGreaterThan(20);
   });
 
-  it('executes the same quote as by its schema', () => {
+  it('executes the same quote as one parsed by its schema', () => {
     let read = 0;
     fc.assert(
       fc.property(fc.oneof(body, usual('currency_pair', 'client_order_id')), (source) => {
@@ -124,8 +124,8 @@ const digits = fc
 const side = fc.constantFrom('buy' as const, 'sell' as const);
 const at = fc.integer({ min: 0, max: 4_000_000_000_000 }).map(instant);
 
-describe('An answer written by hand', () => {
-  it('is that of the quote, letter for letter', () => {
+describe('a response written by hand', () => {
+  it('has the same text as the serialised quote', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -146,7 +146,7 @@ describe('An answer written by hand', () => {
     );
   });
 
-  it('is that of the order, letter for letter, working or not', () => {
+  it('has the same text as the serialised order, with and without a working order', () => {
     fc.assert(
       fc.property(
         fc.record({

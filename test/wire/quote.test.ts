@@ -13,7 +13,7 @@ import {
   wireSize,
 } from '../../src/wire/quote.ts';
 
-/** Shape of the specification, values of our own. */
+/** In the format of the specification, with invented values. */
 const wire = {
   quote_id: '5d1f0c2a-b7aa-11ee-9c3e-0242ac120002',
   quantity: '2',
@@ -53,7 +53,7 @@ const plain = (each: Quote): object => ({
 });
 
 describe('a quote on the wire', () => {
-  it('comes back as it was written, to the last digit', () => {
+  it('is read as it was written, with every digit', () => {
     fc.assert(
       fc.property(quote, (each) => {
         const answer = readQuote(readBody(JSON.stringify(quoteBody(each))));
@@ -62,7 +62,7 @@ describe('a quote on the wire', () => {
     );
   });
 
-  it('is read the same by hand as by its schema, whatever arrives', () => {
+  it('is read the same by hand as by its schema, for any body', () => {
     const value = fc.oneof(
       fc.constantFrom<unknown>(
         'BUY',
@@ -108,7 +108,7 @@ describe('a quote on the wire', () => {
     );
   });
 
-  it.each(['SELL', 'sell', 'Sell'])('takes the side spelt %s', (spelling) => {
+  it.each(['SELL', 'sell', 'Sell'])('can have the side spelled %s', (spelling) => {
     expect(readQuote({ ...wire, side: spelling })).toMatchObject({
       ok: true,
       value: { side: 'sell', lifeMs: 10_000 },
@@ -118,7 +118,7 @@ describe('a quote on the wire', () => {
   it.each([
     ['the price of the other side', { sell_price: undefined, buy_price: '1' }, /sell_price/u],
     ['both prices', { buy_price: '1' }, /only sell_price/u],
-    ['an amount that lost its text', { amount: 3001 }, /^amount/u],
+    ['an amount that is not text', { amount: 3001 }, /^amount/u],
     ['a time without its offset', { date_expiry: '2024-02-03T04:05:16.100' }, /^date_expiry.*offset/u],
     ['no id', { quote_id: '' }, /^quote_id/u],
     ['an unknown side', { side: 'HOLD' }, /^side/u],
@@ -127,13 +127,13 @@ describe('a quote on the wire', () => {
     expect(answer.ok ? 'read' : answer.why).toMatch(why);
   });
 
-  it.each(['text', [], undefined, 5])('is unreadable when the body is %j', (body) => {
+  it.each(['text', [], undefined, 5])('is unreadable if the body is %j', (body) => {
     expect(readQuote(body).ok).toBe(false);
   });
 });
 
 describe('a quote request on the wire', () => {
-  it('comes back as it was written, with exactly one size', () => {
+  it('is read as it was written, with exactly one size', () => {
     const size = fc.oneof(
       digitText.map((each) => ({ by: 'quantity', quantity: quantity(each) }) as const),
       digitText.map((each) => ({ by: 'amount', amount: money(each) }) as const),
@@ -154,7 +154,7 @@ describe('a quote request on the wire', () => {
   });
 
   it.each([{}, { quantity: '1', amount: '1' }, { quantity: 1 }, { quantity: 'one' }])(
-    'is refused with %o as its size',
+    'is refused with the size %o',
     (size) => {
       expect(quoteRequestSchema.safeParse({ pair: 'btcusd', side: 'buy', ...size }).success).toBe(false);
     },

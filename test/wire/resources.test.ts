@@ -15,7 +15,7 @@ import * as withdrawal from '../../src/wire/withdrawal.ts';
 
 const at = instant(Date.UTC(2026, 0, 5, 10));
 
-/** What a client reads of what the venue writes; every field must be known to the schema. */
+/** The value that a client reads from a body of the venue; the schema must know every field. */
 function heard<T>(schema: z.ZodType<T>, body: object | string, read = readBody): T {
   const answer = readMessage(schema, read(typeof body === 'string' ? body : JSON.stringify(body)));
   if (!answer.ok) throw new Error(answer.why);
@@ -62,8 +62,8 @@ const position = {
   vwap: price('60000'),
 } as const;
 
-describe('what the venue writes and a client reads', () => {
-  it('is the same for a fill, whose amounts are text with eight decimals', () => {
+describe('a response that the venue writes and a client reads', () => {
+  it('keeps a fill, with amounts as text with eight decimals', () => {
     const body = orders.ownTradesBody([trade]);
     expect(JSON.stringify(body)).toContain(
       '"quantity":"0.00000001","amount":"12.50000000","price":"60000.12000000"',
@@ -74,7 +74,7 @@ describe('what the venue writes and a client reads', () => {
     expect(orders.readTradeCursor('trade:8')).toBeUndefined();
   });
 
-  it('is the same for an approval rule and a request', () => {
+  it('keeps an approval rule and an approval request', () => {
     expect(heard(custody.approvalRulesSchema, custody.approvalRulesBody([rule])).data).toEqual([rule]);
     const request = {
       id: '9',
@@ -91,7 +91,7 @@ describe('what the venue writes and a client reads', () => {
   });
 
   it.each(['12', '5d1f0c2a-b7aa-11ee-9c3e-0242ac120002'])(
-    'is the same for a whitelisted address with the id %s',
+    'keeps a whitelisted address with the id %s',
     (id) => {
       const row = {
         id,
@@ -106,7 +106,7 @@ describe('what the venue writes and a client reads', () => {
     },
   );
 
-  it('is the same for metrics, positions and interest of post-trade settlement', () => {
+  it('keeps metrics, positions and interest of post-trade settlement', () => {
     const metrics = {
       exposure: money('50000.01'),
       availableExposure: money('0'),
@@ -132,7 +132,7 @@ describe('what the venue writes and a client reads', () => {
     expect(heard(pts.interestHistorySchema, pts.interestHistoryBody([])).next).toBeUndefined();
   });
 
-  it('is the same for an order book, digit for digit', () => {
+  it('keeps an order book with every digit', () => {
     const level = [price('60000.123456789012345'), quantity('0.000000010000000001'), 'a "b" -1'] as const;
     const body = market.orderBookBody({ pair: 'btcusd', currency: 'usd', bids: [level], asks: [], at });
     const book = heard(market.orderBookSchema, body, readNumbersAsText);
@@ -140,7 +140,7 @@ describe('what the venue writes and a client reads', () => {
     expect(book.lastupdated).toBe(at);
   });
 
-  it.each(['text', 'number'] as const)('is the same for a candle with its prices as %s', (as) => {
+  it.each(['text', 'number'] as const)('keeps a candle with its prices as %s', (as) => {
     const candle = {
       pair: 'btcusd',
       startsAt: 1_767_607_200,
@@ -156,7 +156,7 @@ describe('what the venue writes and a client reads', () => {
     expect(heard(market.candlesSchema, [market.candleBody(candle, as)])).toEqual([candle]);
   });
 
-  it('is the same for fee rates and for the result of a withdrawal', () => {
+  it('keeps fee rates and the result of a withdrawal', () => {
     const rates = {
       volume: money('1'),
       maker: ratio('0.0007'),
@@ -179,7 +179,7 @@ describe('what the venue writes and a client reads', () => {
     );
   });
 
-  it('is the same for a working order, which unlike a quote order reports when it was added', () => {
+  it('keeps a working order, and unlike a quote order states when it was added', () => {
     const order = {
       orderId: '7',
       clientId: '',
@@ -208,7 +208,7 @@ describe('what the venue writes and a client reads', () => {
     });
   });
 
-  it('keeps what a transaction tells besides its money', () => {
+  it('keeps the fields of a transaction besides its amounts', () => {
     const row = {
       id: 12,
       orderId: undefined,
@@ -237,8 +237,8 @@ describe('what the venue writes and a client reads', () => {
   });
 });
 
-describe('what a client writes and the venue reads', () => {
-  it('is the same for a limit order, a withdrawal, a rule and its change', () => {
+describe('a request that a client writes and the venue reads', () => {
+  it('keeps a limit order, a withdrawal, an approval rule and its change', () => {
     const order = { pair: 'btcusd', side: 'buy', algorithm: 201, quantity: quantity('0.1'), price: price('59000.01'), timeInForce: 'GTC' } as const; // prettier-ignore
     expect(orders.limitOrderBody(order)).toBe(
       '{"currency_pair":"btcusd","algorithm_id":201,"quantity":0.1,"price":59000.01,"time_in_force":"GTC"}',
@@ -264,7 +264,7 @@ describe('what a client writes and the venue reads', () => {
     [custody.ruleChangeSchema, '{}'],
     [orders.limitOrderSchema, '{"currency_pair":"btcusd","algorithm_id":307,"quantity":1,"price":1}'],
     [orders.limitOrderSchema, '{"currency_pair":"btcusd","algorithm_id":200,"quantity":1e400,"price":1}'],
-  ])('is refused when it is not what the route takes (%#)', (schema, body) => {
+  ])('is refused if it does not match the schema of its route (%#)', (schema, body) => {
     expect(readMessage(schema as z.ZodType, readBody(body)).ok).toBe(false);
   });
 });

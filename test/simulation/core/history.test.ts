@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { simulationA } from './history.ts';
 
 describe('simulation A', () => {
-  it('finds nothing wrong in its first two hundred histories', () => {
+  it('finds no violation in its first 200 histories', () => {
     const wrong = Array.from({ length: 200 }, (_, seed) => simulationA.run(seed + 1)).flatMap(
       ({ violations, plan }) => violations.map(({ invariant }) => `${plan.seed} ${invariant}`),
     );
@@ -10,7 +10,7 @@ describe('simulation A', () => {
     expect(wrong).toStrictEqual([]);
   });
 
-  it('plays a seed as it played it before, and its plan as the seed', () => {
+  it('gives the same result for the same seed, and the same trace for the plan of a seed', () => {
     for (let seed = 1; seed <= 30; seed++) {
       const first = simulationA.run(seed);
 
