@@ -154,7 +154,7 @@ describe('a desk whose channels change while it runs', () => {
       env: { HOOK_URL: `${old.url}/old-channel-path`, OTHER_URL: `${fresh.url}/new-channel-path` },
     };
     writeFileSync(join(cwd, 'desk.yaml'), config);
-    writeFileSync(join(cwd, 'plan.yaml'), plan.replace('PT12S', 'PT60S').replace('slices: 12', 'slices: 60'));
+    writeFileSync(join(cwd, 'plan.yaml'), plan.replace('PT8S', 'PT60S').replace('slices: 8', 'slices: 60'));
     const desk = start(['run', '--config', 'desk.yaml'], options);
     await until(
       () => old.posts.some(({ body }) => body.includes('"fill"')),
