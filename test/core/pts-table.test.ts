@@ -84,8 +84,8 @@ const sized = (
   return result.size.by === 'quantity' ? text(result.size.quantity) : 'an amount';
 };
 
-describe('the risk-mode table of the design', () => {
-  it('has every mode, both sides, and own funds, credit and reduction of each', () => {
+describe('the risk-mode table', () => {
+  it('covers every mode and both sides, with own funds, credit and reduction', () => {
     expect(cases).toHaveLength(5 * holdings.length);
     for (const side of ['buy', 'sell']) {
       const of = holdings.filter((held) => held.side === side);
@@ -95,11 +95,11 @@ describe('the risk-mode table of the design', () => {
     }
   });
 
-  it.each(cases)('lets a $side under $mode with $what have $expected of 3', (row) => {
+  it.each(cases)('sizes a $side under $mode with $what to $expected of 3', (row) => {
     expect(sized(row)).toBe(String(row.expected));
   });
 
-  it.each(cases)('without credit lets a $side under $mode with $what have its own funds', (row) => {
+  it.each(cases)('sizes a $side under $mode with $what to own funds if credit is never used', (row) => {
     expect(sized(row, { use: 'never' })).toBe(String(row.own));
   });
 
@@ -110,7 +110,7 @@ describe('the risk-mode table of the design', () => {
     expect(sized(row, { creditLeft: quantity(row.side === 'buy' ? '100' : '1') })).toBe(String(capped));
   });
 
-  it.each(cases)('uses no credit that costs too much, or an unknown sum: $side, $mode, $what', (row) => {
+  it.each(cases)('uses no credit if its cost is too high or unknown: $side, $mode, $what', (row) => {
     const free = String(row.own);
     const carryBpsMax = ratio('10');
     expect(sized(row, { carryBpsMax, carryBps: ratio('10.01') })).toBe(free);
