@@ -190,7 +190,7 @@ describe('a doubt', () => {
     [refused, 26_200],
   ]);
 
-  /** Whether the reads prove it, worked out from the rule: some read in time, and for silence another a gap later. */
+  /** Whether the reads are a proof by the rule: one read in time, and without an answer another one a gap later. */
   const isProven = (meaning: OrderMeaning, events: readonly CycleEvent[]): boolean => {
     const starts = events.flatMap((one) => (one.on === 'clean_read' ? [one.startedAt] : []));
     const first = starts.findIndex((at) => at >= (FIRST_READ_MS.get(meaning) ?? Infinity));

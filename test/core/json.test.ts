@@ -6,7 +6,7 @@ const FIELDS = ['amount', 'price', 'fee'] as const;
 const read = jsonReader(FIELDS);
 const isNamed = (key: string): boolean => (FIELDS as readonly string[]).includes(key);
 
-/** Text made of what could mislead: names, quotation marks, backslashes, colons and numbers in any order. */
+/** Misleading text: names, quotation marks, backslashes, colons and numbers in any order. */
 const hostileText = fc
   .array(
     fc.constantFrom('"', '\\', '"amount":1', '\\"amount\\":1,', '"amount"', 'amount', ':', ' ', '\n', '\t', '\u0000', '1.50', '-0',
@@ -72,7 +72,7 @@ function write(each: Doc, space: string): string {
   return `{${space}${members.join(`${space},${space}`)}${space}}`;
 }
 
-/** What the reader must give: the source text of a number that is the value of a named field, JSON.parse for the rest. */
+/** The expected result: the source text of a number in a named field, and the result of JSON.parse for the rest. */
 function meant(each: Doc, name?: string): unknown {
   if ('num' in each) return name !== undefined && isNamed(name) ? each.num : Number(each.num);
   if ('str' in each) return each.str;
@@ -100,7 +100,7 @@ function parses(parse: (source: string) => unknown, source: string): boolean {
   }
 }
 
-/** Whether JSON has more names than what the parser made of it. */
+/** Whether the JSON text has more names than the parsed value. */
 function writesTwice(source: string): boolean {
   const namesIn = (json: string): number => json.match(/"(?:[^"\\]|\\.)*"\s*:/gsu)?.length ?? 0;
   return namesIn(source) !== namesIn(JSON.stringify(JSON.parse(source)));
@@ -140,7 +140,7 @@ describe('the JSON reader', () => {
   });
 
   it('refuses exactly what JSON.parse refuses, and duplicate names', () => {
-    // A document with one piece cut out or put in: often broken, sometimes not.
+    // A document with one piece removed or inserted: often invalid, sometimes not.
     const damaged = fc
       .tuple(
         doc,

@@ -115,7 +115,7 @@ describe('shares', () => {
 
 describe('the text of an amount', () => {
   it('survives 100 000 round trips through the wire format', () => {
-    // A generator of our own with a fixed seed: as many as that through fast-check would take minutes.
+    // A generator with a fixed seed: this number of runs would take minutes with fast-check.
     let state = 88_172_645_463_325_252n;
     const draw = (): bigint => {
       state = BigInt.asUintN(64, state ^ (state << 13n));

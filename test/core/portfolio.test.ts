@@ -144,7 +144,7 @@ describe('drift', () => {
 describe('the largest drift of a valued portfolio', () => {
   const types = fc.constantFrom<'absolute' | 'relative'>('absolute', 'relative');
   const amount = fc.oneof(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 1_000_000_000 }));
-  /** A hair on either side of a drift: the last digit of those that are kept, and far more and far less than a double has. */
+  /** Small distances on either side of a drift: from the last digit that is kept up to distances that a double resolves. */
   const hairs = ['0', '1e-80', '1e-78', '1e-40', '1e-17', '1e-13', '1e-11', '0.001'].flatMap((hair) => [
     ratioOf(Number(hair)),
     ratioOf(-Number(hair)),

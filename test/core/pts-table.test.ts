@@ -5,10 +5,7 @@ import type { SizingQuestion } from '../../src/core/risk/sizing.ts';
 import type { RiskMode, Side } from '../../src/core/venue.ts';
 import { BTCUSD } from './builders.ts';
 
-/**
- * The table of the design, as it is written there. `unknown` stands for a mode that nobody knows: never read, older than
- * `pts.max_age`, or refused by the venue.
- */
+/** The risk-mode table of the design. `unknown` is a mode that was never read, is older than `pts.max_age`, or was refused. */
 const TABLE = `
   mode        | own | credit on a buy | credit on a sell | reduces
   Enabled     | yes | yes             | yes              | yes
@@ -18,14 +15,14 @@ const TABLE = `
   unknown     | yes | no              | no               | yes
 `;
 
-/** An account in a coin of 100 usd, what an order of it wants, and how much of it is covered by which column. */
+/** An account with a coin worth 100 usd, the size of its order, and the part that each column covers. */
 interface Holding {
   readonly what: string;
   readonly side: Side;
   readonly btc: string;
   readonly usd: string;
   readonly wants: string;
-  /** Coins that own funds pay, and coins that reduce a position. What is more than either is credit. */
+  /** Coins paid from own funds, and coins that reduce a position. Any more is credit. */
   readonly own: number;
   readonly reduces: number;
 }

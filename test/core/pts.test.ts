@@ -26,7 +26,7 @@ const answerText = (over: Partial<PtsQuestion>): readonly [string, string, ...st
   return [text(allowed), text(credit), ...cuts];
 };
 
-/** The mode as the venue's list gives it: the first row, read the way the client reads it. */
+/** The mode in the first row of the venue's list, read as the client reads it. */
 const modeOnWire = (spelling: unknown): RiskMode | undefined =>
   riskModesSchema.parse({ data: [{ currency_pair: 'btcusd', risk_mode: spelling }] }).data[0]?.risk_mode;
 
@@ -39,7 +39,7 @@ interface Case {
 }
 
 describe('risk modes', () => {
-  // Spelling on the wire; whether credit may open or grow a long (buy), a short (sell); why not.
+  // Spelling on the wire; whether credit may open or grow a long (buy) or a short (sell); the reason if not.
   const rows: readonly (readonly [unknown, boolean, boolean, 'pts_mode' | 'pts_unknown'])[] = [
     ['Enabled', true, true, 'pts_mode'],
     ['Long-Only', true, false, 'pts_mode'],

@@ -49,7 +49,7 @@ describe('a redactor', () => {
   });
 });
 
-/** What terminals, editors and readers of logs act on. */
+/** Characters that affect terminals, editors and log readers. */
 const ODD = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 describe('foreign text', () => {

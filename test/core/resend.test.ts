@@ -10,7 +10,7 @@ import { anOrder, anOrderRequest, aQuote } from './builders.ts';
 
 const TRUST: Trust = { firstCanceled: false, refusals: false, bookingMarginMs: 10_000, resend: true };
 const NEVER: Trust = { ...TRUST, resend: false };
-/** All trust that a desk can give: none of it may reach a further copy. */
+/** All trust that a desk can have; none of it may apply to a further copy. */
 const ALL: Trust = { ...TRUST, firstCanceled: true, refusals: true };
 const quoteLife: QuoteLife = {
   askedAt: monotonic(0),
@@ -44,7 +44,7 @@ const DOUBT = {
 };
 const HALT = { ...DOUBT, halt: true };
 const UNSENT = { state: 'ended', result: 'discarded', reason: 'never_sent' };
-/** A "no" to the only copy: one read, after the quote can be alive no more, or at once when it is used up. */
+/** A refusal of the only copy: one read after the quote life, or after the booking margin if the quote is used up. */
 const REFUSED = {
   state: 'doubt',
   reason: 'order_refused',

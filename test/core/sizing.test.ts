@@ -320,7 +320,7 @@ describe('a slice above the maximum of the venue', () => {
           const worth =
             piece.size.by === 'quantity' ? cost(price('100'), piece.size.quantity) : piece.size.amount;
           expect(worth.lte(maximum)).toBe(true);
-          // Half of the maximum, less what rounding up the pieces before it took from the last.
+          // Half of the maximum, less what rounding up the earlier pieces took from the last.
           expect(worth.gte(maximum.div(2).minus('0.41'))).toBe(true);
           done = add(done, size);
           left = leftOf(left, quantity(byBase ? size.toFixed() : '0'), money(byBase ? '0' : size.toFixed()));
@@ -360,7 +360,7 @@ describe('any size', () => {
       return { instrument: BTCUSD, side, mid, worst, wanted, availableBase, availableQuote, maximum, pts };
     });
 
-  /** What a size may cost the account, worked out plainly: a sell by amount gives base at the worst price. */
+  /** The cost of a size for the account, in a plain calculation: a sell by amount gives base at the worst price. */
   const paid = (size: Size, side: Side, worst: Price): Quantity => {
     if (side === 'buy')
       return quantity((size.by === 'amount' ? size.amount : cost(worst, size.quantity)).toFixed());
@@ -408,7 +408,7 @@ describe('any size', () => {
     const funds = held.gt(0) ? held : quantity('0');
     const pays = paid(result.size, side, worst);
     if (use === 'never') return pays.lte(funds);
-    // A buy may close a short with money that it borrows; beyond that the mode decides.
+    // A buy may close a short with borrowed money; beyond that, the mode decides.
     const short = side === 'buy' && availableBase.lt(0) ? availableBase.negated().times(worst) : funds;
     const free = quantity((funds.gt(short) ? funds : short).toFixed());
     if (mode !== 'Enabled' && mode !== (side === 'buy' ? 'Long-Only' : 'Short-Only')) return pays.lte(free);

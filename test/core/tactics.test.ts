@@ -10,7 +10,7 @@ const reasonOf = (tactics: Tactics, side: Side, each: string, prices = known): s
   tacticRefusal(tactics, { side, price: price(each) }, prices)?.reason;
 
 describe('the slippage of a quote', () => {
-  // Ten basis points, by reference and side: the last price that is good, and the first that is not.
+  // Ten basis points, by reference and side: the last accepted price and the first refused one.
   it.each([
     ['mid', 'buy', '100.1', '100.1001'],
     ['mid', 'sell', '99.9', '99.8999'],

@@ -4,7 +4,7 @@ import type { StoredRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
 import { lineFor } from '../../src/journal/format-record.ts';
 
-/** Moves the cursor, sets the title of the window, hides, turns the direction, takes no room, ends a line elsewhere. */
+/** Move the cursor, set the window title, hide text, change the direction, have no width, or end a line elsewhere. */
 const HOSTILE = [
   '\u001B[2J',
   '\u001B]0;title\u0007',

@@ -57,7 +57,7 @@ describe('the tighter limits of two', () => {
       fc.property(someLimits, someLimits, (a, b) => {
         const both = limitTexts(tighterLimits(a, b));
         for (const one of [limitTexts(a), limitTexts(b)]) {
-          // Spans in which nothing trades are compared as a whole: more of them count as other ones.
+          // Restricted hours are compared as a whole, so additional hours count as a change.
           const loosened = loosenedLimits(one, both).filter((words) => !words.startsWith('restricted_hours'));
           expect(loosened).toEqual([]);
         }
