@@ -11,7 +11,7 @@ import type { Entry } from '../../src/accounting/subledger.ts';
 import { fixedEven, text } from '../../src/core/money.ts';
 import { aSubledger, buy, correction, movement, sell } from './events.ts';
 
-/** Books with everything that they may contain, names that need quotes included. */
+/** Books with every kind of entry, and names that need quotes. */
 function someBooks(method: LotMethod): readonly Entry[] {
   const books = aSubledger({ method });
   return [
@@ -34,7 +34,7 @@ const about = ['Books of a test'];
 const methods: readonly LotMethod[] = ['fifo', 'lifo', 'hifo', 'average'];
 const isThere = (program: string): boolean => spawnSync(program, ['--version']).error === undefined;
 
-/** Runs a checker over a text. Gives what it says; nothing when it accepts it. */
+/** Runs a checker over a text and returns its output, which is empty if it accepts the text. */
 function checked(program: string, args: (file: string) => readonly string[], content: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-books-'));
   onTestFinished(() => {
@@ -47,7 +47,7 @@ function checked(program: string, args: (file: string) => readonly string[], con
 }
 
 describe('the export of books', () => {
-  it.for(methods)('is accepted by beancount, whose lots give the same gains: %s', (method, ctx) => {
+  it.for(methods)('is accepted by beancount with lots that give the same gains: %s', (method, ctx) => {
     if (!isThere('bean-check')) return ctx.skip('beancount is not installed');
     const written = [...beancount(someBooks(method), { currency: 'usd', method, about })].join('');
     expect(checked('bean-check', (file) => [file], written)).toBe('');
@@ -55,7 +55,7 @@ describe('the export of books', () => {
     expect(checked('bean-check', (file) => [file], wrong)).toContain('does not balance');
   });
 
-  it.for(methods)('is accepted by hledger, to the last digit: %s', (method, ctx) => {
+  it.for(methods)('is accepted by hledger to the last digit: %s', (method, ctx) => {
     if (!isThere('hledger')) return ctx.skip('hledger is not installed');
     const written = [...hledger(someBooks(method), { currency: 'usd', method, about })].join('');
     expect(checked('hledger', (file) => ['-f', file, 'check'], written)).toBe('');
@@ -63,7 +63,7 @@ describe('the export of books', () => {
     expect(checked('hledger', (file) => ['-f', file, 'check'], wrong)).toContain('could not balance');
   });
 
-  it('names where each entry is written down', () => {
+  it('states the record and the hash behind each entry', () => {
     const written = [...beancount(someBooks('fifo'), { currency: 'usd', method: 'fifo', about })].join('');
     expect(written).toMatch(
       /2026-01-02 \* "a" "buy 0\.3 btc: a strategy"\n {2}at: ".*"\n {2}record: "\d+"\n {2}hash: "hash \d+"/u,
@@ -75,7 +75,7 @@ describe('the export of books', () => {
 describe('the summary for a general ledger', () => {
   const entries = someBooks('fifo');
 
-  it.each(['day', 'month'] as const)('balances to the cent in every journal of a %s', (per) => {
+  it.each(['day', 'month'] as const)('balances to the cent in every journal per %s', (per) => {
     const journals = [...summarise(entries, per)];
     expect(journals.map(({ period }) => period)).toEqual(
       per === 'month'
@@ -88,7 +88,7 @@ describe('the summary for a general ledger', () => {
     }
   });
 
-  it('has a line of what rounding left', () => {
+  it('has a line for the rounding difference', () => {
     const [entry] = aSubledger().book(
       buy({ on: 0, id: 'a', quantity: '1', amount: '100.004', fees: '0.004' }),
     );
@@ -100,7 +100,7 @@ describe('the summary for a general ledger', () => {
     ]);
   });
 
-  it('has the columns of NetSuite: debits and credits of two decimals', () => {
+  it('has the columns of NetSuite, with debits and credits of two decimals', () => {
     const [header, ...rows] = netsuite(summarise(entries, 'month'), {
       currency: 'usd',
       codeOf: ({ account }) => `code of ${account}`,
@@ -124,7 +124,7 @@ describe('the summary for a general ledger', () => {
     }
   });
 
-  it('has the columns of Xero: days first, debits above zero', () => {
+  it('has the columns of Xero, with dates that start with the day and one signed amount', () => {
     const [header, first] = xero(summarise(entries, 'month'), { codeOf: () => '610', taxRate: 'Tax Exempt' });
     expect(header).toEqual(['*Narration', '*Date', 'Description', '*AccountCode', '*TaxRate', '*Amount']);
     expect(first).toEqual([

@@ -14,12 +14,9 @@ describe('a holding period of one year', () => {
     ['2024-02-29', '2025-03-01', true],
     ['2023-02-28', '2024-02-28', false],
     ['2023-02-28', '2024-02-29', true],
-  ])(
-    'of units that were acquired on %s and disposed of on %s: long term %s',
-    (acquired, disposed, isLong) => {
-      expect(isLongTerm(dayOf(acquired), dayOf(disposed), 1)).toBe(isLong);
-    },
-  );
+  ])('makes units acquired on %s and disposed of on %s long-term: %s', (acquired, disposed, isLong) => {
+    expect(isLongTerm(dayOf(acquired), dayOf(disposed), 1)).toBe(isLong);
+  });
 });
 
 describe('days of a time zone', () => {
@@ -30,7 +27,7 @@ describe('days of a time zone', () => {
     ['Europe/London', '2026-07-01T23:00:00.000Z', '2026-07-02', '2026-07-02T23:00:00.000Z'],
     ['Asia/Kolkata', '2026-01-01T18:30:00.000Z', '2026-01-02', '2026-01-02T18:30:00.000Z'],
     ['UTC', '2026-01-01T18:30:00.000Z', '2026-01-01', '2026-01-02T00:00:00.000Z'],
-  ])('%s has %s on %s, which ends at %s', (zone, time, date, end) => {
+  ])('in %s assign %s to %s, which ends at %s', (zone, time, date, end) => {
     const days = new ZonedDays(zone);
     const day = days.dayOf(instant(Date.parse(time)));
     expect([dateText(day), new Date(days.endOf(day)).toISOString()]).toEqual([date, end]);

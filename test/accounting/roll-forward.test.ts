@@ -4,7 +4,7 @@ import type { RollForwardOptions } from '../../src/accounting/roll-forward.ts';
 import { NO_MONEY, price, text } from '../../src/core/money.ts';
 import { aSubledger, buy, day, movement, sell } from './events.ts';
 
-/** A bitcoin is worth 100 and one more each day. */
+/** A bitcoin is worth 100 on the first day, and 1 more on each later day. */
 const options: RollForwardOptions = {
   from: day(10),
   until: day(20),
@@ -16,7 +16,7 @@ const options: RollForwardOptions = {
 };
 
 describe('the roll-forward of fair values', () => {
-  it('goes from the opening to the closing value by additions, dispositions and gains', () => {
+  it('leads from the opening to the closing value through additions, dispositions and gains', () => {
     const books = aSubledger();
     const entries = [
       buy({ on: 0, id: 'a', quantity: '10', amount: '1000' }),
@@ -47,7 +47,7 @@ describe('the roll-forward of fair values', () => {
     expect(roll?.closingPrice).toMatchObject({ at: day(20), source: 'a test' });
   });
 
-  it('counts what share pooling changes of a gain as one', () => {
+  it('counts a later change of a gain by share pooling as a realised loss', () => {
     const books = aSubledger({ method: 'pool', timeZone: 'Europe/London' });
     const entries = [
       ...books.book(buy({ on: 0, id: 'a', quantity: '10', amount: '1000' })),
@@ -69,7 +69,7 @@ describe('the roll-forward of fair values', () => {
     ); // prettier-ignore
   });
 
-  it('needs a price of what is held', () => {
+  it('needs a price for every holding', () => {
     const books = aSubledger();
     const entries = [
       ...books.book(buy({ on: 0, id: 'a', pair: ['sol', 'usd'], quantity: '1', amount: '1' })),

@@ -25,13 +25,13 @@ import { plainPool } from './plain-pool.ts';
 /** The dates of British law. */
 const LONDON = new ZonedDays('Europe/London');
 const HOUR = 3_600_000;
-/** The same at another hour of its day. */
+/** The event at another hour of its day. */
 const at = <E extends AccountingEvent>(hour: number, event: E): E => ({
   ...event,
   at: after(event.at, hour * HOUR),
 });
 
-/** Books by share pooling, all days of which are over. */
+/** Books the events by share pooling and ends all days. */
 function pooled(events: readonly AccountingEvent[], books: Subledger = poolBooks()): readonly Entry[] {
   const entries: Entry[] = [];
   for (const event of events) entries.push(...books.endDays(dateOf(event)), ...books.book(event));
@@ -41,7 +41,7 @@ function pooled(events: readonly AccountingEvent[], books: Subledger = poolBooks
 
 const poolBooks = (): Subledger => aSubledger({ method: 'pool', timeZone: 'Europe/London' });
 
-/** What was gained by the disposals of each day. */
+/** The gains of the disposals of each day. */
 function gainsByDay(entries: readonly Entry[]): Readonly<Record<string, string>> {
   const sums = new Map<string, Money>();
   for (const gain of entries.flatMap(({ gains }) => gains)) {
@@ -72,7 +72,7 @@ describe('share pooling', () => {
     expect(identifications(entries)).toEqual([]);
   });
 
-  it('identifies a disposal with acquisitions of the same day first, also with later ones (CRYPTO22252, CRYPTO22254)', () => {
+  it('identifies a disposal first with acquisitions of the same day, even later ones (CRYPTO22252, CRYPTO22254)', () => {
     const books = poolBooks();
     const entries = pooled(
       [
@@ -95,7 +95,7 @@ describe('share pooling', () => {
     ]);
   });
 
-  it('takes the acquisitions of a day as one, and its disposals', () => {
+  it('combines the acquisitions of a day, and its disposals', () => {
     const entries = pooled([
       at(9, buy({ on: 0, id: 'a', quantity: '10', amount: '100' })),
       at(10, sell({ on: 0, id: 'b', quantity: '5', amount: '90' })),
@@ -106,7 +106,7 @@ describe('share pooling', () => {
     expect(gainsByDay(entries)).toEqual({ '2026-01-01': '20' });
   });
 
-  it('identifies it then with acquisitions of the next 30 days (CRYPTO22253, CRYPTO22255)', () => {
+  it('identifies a disposal next with acquisitions of the following 30 days (CRYPTO22253, CRYPTO22255)', () => {
     const books = poolBooks();
     const before = [
       buy({ on: 0, id: 'a', quantity: '1000', amount: '5000' }),
@@ -136,7 +136,7 @@ describe('share pooling', () => {
   it.each([
     [90, '1800'],
     [91, '2000'],
-  ])('counts day 30 after the disposal, and no later one: day %d', (on, gain) => {
+  ])('includes day 30 after the disposal, and no later day: day %d', (on, gain) => {
     const entries = pooled([
       buy({ on: 0, id: 'a', quantity: '1000', amount: '5000' }),
       sell({ on: 60, id: 'b', quantity: '400', amount: '4000' }),
@@ -145,7 +145,7 @@ describe('share pooling', () => {
     expect(gainsByDay(entries)).toEqual({ '2026-03-02': gain });
   });
 
-  it('lets the same day go before earlier disposals, and these in their order (CRYPTO22256)', () => {
+  it('matches acquisitions to the same day before earlier disposals, and to those in order (CRYPTO22256)', () => {
     const books = poolBooks();
     const entries = pooled(
       [
@@ -162,7 +162,7 @@ describe('share pooling', () => {
     expect(lotsOf(books)).toEqual(['94 btc for 94']);
   });
 
-  it('follows both pools of a trade of one for the other (CRYPTO22257)', () => {
+  it('updates both pools for a trade of one cryptoasset for another (CRYPTO22257)', () => {
     const books = poolBooks();
     const pair = ['btc', 'eth'] as const;
     const entries = pooled(
@@ -179,7 +179,7 @@ describe('share pooling', () => {
     expect(lotsOf(books).toSorted()).toEqual(['0.5 btc for 30000', '88 eth for 88000']);
   });
 
-  it('takes units that the same owner brings for no acquisition', () => {
+  it('does not treat units that the same owner deposits as an acquisition', () => {
     const books = poolBooks();
     const entries = pooled(
       [
@@ -194,7 +194,7 @@ describe('share pooling', () => {
     expect(identifications(entries)).toEqual([]);
   });
 
-  it('corrects later disposals of the pool as well, whose average was another', () => {
+  it('also corrects later disposals from the pool, whose average cost has changed', () => {
     const books = poolBooks();
     const entries = pooled(
       [
@@ -210,7 +210,7 @@ describe('share pooling', () => {
     expect(gainsByDay(entries)).toEqual({ '2026-03-02': '40', '2026-03-04': '-83266.666666666667' });
   });
 
-  it('counts days in London', () => {
+  it('counts days in London time', () => {
     const summer = instant(Date.UTC(2026, 6, 1, 23, 30));
     const entries = pooled([
       buy({ on: 0, id: 'a', quantity: '10', amount: '100' }),
@@ -222,7 +222,7 @@ describe('share pooling', () => {
     expect(identifications(entries)[0]?.at).toBe(Date.UTC(2026, 6, 2, 23) - 1);
   });
 
-  it('takes a trade that was corrected on its day as it was in the end, and later the difference', () => {
+  it('uses the final figures of a trade corrected on its day, and books a later correction as a difference', () => {
     const split = [
       buy({ on: 0, id: 'a', quantity: '10', amount: '100' }),
       at(9, sell({ on: 60, id: 'b', quantity: '1', amount: '20' })),
@@ -241,14 +241,14 @@ describe('share pooling', () => {
     expect(lotsOf(late)).toEqual(['9 btc for 90']);
   });
 
-  it('refuses a short position at the end of a day, and not within it', () => {
+  it('refuses a short position at the end of a day, but not within it', () => {
     const short = at(9, sell({ on: 0, id: 'a', quantity: '1', amount: '20' }));
     expect(() => pooled([short])).toThrow('btc: the disposals on 2026-01-01 exceed the holding');
     const entries = pooled([short, at(10, buy({ on: 0, id: 'b', quantity: '1', amount: '15' }))]);
     expect(gainsByDay(entries)).toEqual({ '2026-01-01': '5' });
   });
 
-  it('says until when a gain is provisional', () => {
+  it('states until when a gain is provisional', () => {
     const [, sold] = pooled([
       buy({ on: 0, id: 'a', quantity: '10', amount: '100' }),
       sell({ on: 70, id: 'b', quantity: '5', amount: '100' }),
@@ -269,8 +269,8 @@ const someTrades = fc.array(
   { maxLength: 40 },
 );
 
-describe('share pooling of any trades', () => {
-  it('gains what a plain calculation that looks ahead gains, for each day, and keeps the same pools', () => {
+describe('share pooling of random trades', () => {
+  it('has the daily gains and the pools of a plain calculation that looks ahead', () => {
     fc.assert(
       fc.property(someTrades, (rows) => {
         const stock = [buy({ on: 0, id: 'x', quantity: '500', amount: '1' }), buy({ on: 0, id: 'y', pair: ['eth', 'usd'], quantity: '500', amount: '1' })]; // prettier-ignore

@@ -51,7 +51,7 @@ describe('the subledger', () => {
     expect(lotsOf(books)).toEqual(['0.75 btc for 75', '0.25 btc for 75', '1 btc for 200']);
   });
 
-  it('keeps the rest of a cost that cannot be divided with the lot', () => {
+  it('leaves the remainder of a cost that cannot be divided with the lot', () => {
     const books = aSubledger();
     books.book(buy({ on: 0, id: 'a', quantity: '3', amount: '100' }));
     const entries = [1, 2, 3].flatMap((n) =>
@@ -62,7 +62,7 @@ describe('the subledger', () => {
     expect(gained(entries)).toBe('20');
   });
 
-  it('has fees as an account of their own', () => {
+  it('books fees to a separate account', () => {
     const books = aSubledger();
     const [entry] = books.book(buy({ on: 0, id: 'a', quantity: '1', amount: '100', fees: '2' }));
     expect(entry?.postings.map(({ account, currency, value }) => [account, currency, text(value)])).toEqual([
@@ -72,7 +72,7 @@ describe('the subledger', () => {
     ]);
   });
 
-  it('takes what a trade is paid with out of its lots, at its value', () => {
+  it('disposes of the lots that a trade is paid with, at their value', () => {
     const books = aSubledger();
     books.book(buy({ on: 0, id: 'a', pair: ['eth', 'usd'], quantity: '10', amount: '20000' }));
     // 5 eth and a fee of 1 eth, worth 3000 each, cost 2000 each.
@@ -117,7 +117,7 @@ describe('the subledger', () => {
     expect(gained(entries)).toBe('0');
   });
 
-  it('takes what a deposit cost from who knows it', () => {
+  it('uses a stated cost for a deposit', () => {
     const books = aSubledger({
       costOf: (id) => (id === 'd' ? { cost: money('7'), acquiredAt: day(-400) } : undefined),
     });
@@ -130,7 +130,7 @@ describe('the subledger', () => {
     );
   });
 
-  it('refuses what it has no price for, and a withdrawal of more than it holds', () => {
+  it('refuses a deposit without a price, and a withdrawal above the holding', () => {
     const books = aSubledger({ priceAt: () => undefined });
     expect(() => books.book(movement('deposit', { on: 0, id: 'd', currency: 'sol', units: '1' }))).toThrow(
       'no price for sol at 2026-01-01T00:00:00.000Z or in the day before: add one to the prices',
@@ -142,7 +142,7 @@ describe('the subledger', () => {
 });
 
 describe('a correction', () => {
-  it('reverses a buy and books it anew, and changes the gain of units that were sold since', () => {
+  it('reverses a buy, books it again, and changes the gain of units sold since', () => {
     const books = aSubledger();
     const first = [
       buy({ on: 0, id: 'a', quantity: '2', amount: '200', fees: '1' }),
@@ -158,7 +158,7 @@ describe('a correction', () => {
     expect(held([...first, ...corrected])).toEqual({ btc: '1', usd: '-72' });
   });
 
-  it('reverses a sale, whose lots are sold again', () => {
+  it('reverses a sale, and sells its lots again', () => {
     const books = aSubledger({ method: 'hifo' });
     const first = [...three, sell({ on: 3, id: 'd', quantity: '1', amount: '350' })].flatMap((each) =>
       books.book(each),
@@ -170,7 +170,7 @@ describe('a correction', () => {
     expect(held([...first, ...corrected])).toEqual({ btc: '2.5', usd: '-430' });
   });
 
-  it('is corrected again', () => {
+  it('can be corrected again', () => {
     const books = aSubledger();
     const entries = [
       buy({ on: 0, id: 'a', quantity: '1', amount: '100' }),
@@ -182,7 +182,7 @@ describe('a correction', () => {
     expect(held(entries)).toEqual({ btc: '3', usd: '-330' });
   });
 
-  it('needs its trade', () => {
+  it('needs its trade in the books', () => {
     expect(() => aSubledger().book(correction({ on: 0, id: 'x', quantity: '1', amount: '1' }))).toThrow(
       'the journal corrects x, but the books do not contain that trade',
     );
@@ -203,8 +203,8 @@ const someEvents = fc.array(
   { maxLength: 30 },
 );
 
-describe('books of any events', () => {
-  it('balance in every entry, hold what was traded, and gain what lots and cash tell', () => {
+describe('books of random events', () => {
+  it('balance in every entry, hold the traded units, and have the gains of their lots', () => {
     fc.assert(
       fc.property(someEvents, fc.constantFrom(...methods), (events, method) => {
         const books = aSubledger({ method });
@@ -230,13 +230,13 @@ describe('books of any events', () => {
           try {
             entries.push(...books.book(event));
           } catch (error) {
-            // A position that has turned since cannot be restored: it is reported, and not booked.
+            // A position that has changed sign since cannot be restored: this is reported and not booked.
             if (!String(error).includes('because the position has changed sign since')) throw error;
             return;
           }
         }
         expect(entries.map(imbalance).filter((left) => left !== '0')).toEqual([]);
-        // Lots are what is held, and their cost is the value of the holdings.
+        // The lots sum to the holdings, and their cost is the value of the holdings.
         const open = [...books.lots()];
         for (const [currency, units] of Object.entries(held(entries))) {
           if (currency === 'usd') continue;
@@ -260,7 +260,7 @@ describe('books of any events', () => {
     );
   });
 
-  it('opens with lots that somebody stated', () => {
+  it('can be opened with stated lots', () => {
     const books = aSubledger();
     const entry = books.openWith('btc', {
       id: 'cold',

@@ -14,8 +14,8 @@ const ofQuote = (over: Partial<Quote>, request?: QuoteRequest): QuoteMeaning =>
   meaningOf({ kind: 'quote', quote: aQuote(over) }, request);
 const refusal = (status: number, error: string): QuoteMeaning => meaningOf({ kind: 'error', status, error });
 
-describe('a quote', () => {
-  it('that is what was asked for passes, by quantity and by amount, to buy and to sell', () => {
+describe('the check of a quote', () => {
+  it('accepts a quote that matches its request, by quantity and by amount, for a buy and a sell', () => {
     expect(ofQuote({})).toMatchObject({ means: 'quote', quote: { quoteId: 'q-1' } });
     const byAmount = aQuoteRequest({ size: { by: 'amount', amount: money('30000') } });
     expect(ofQuote({}, byAmount).means).toBe('quote');
@@ -24,38 +24,38 @@ describe('a quote', () => {
 
   it.each<readonly [string, Partial<Quote>]>([
     ['of another pair', { pair: 'ethusd' }],
-    ['of the pair in other letters', { pair: 'BTCUSD' }],
+    ['of the pair in upper case', { pair: 'BTCUSD' }],
     ['of the other side', { side: 'sell' }],
-    ['for more', { quantity: quantity('0.50000001') }],
-    ['for less', { quantity: quantity('0.49999999') }],
-    ['at no price', { price: price('0') }],
+    ['for more than was requested', { quantity: quantity('0.50000001') }],
+    ['for less than was requested', { quantity: quantity('0.49999999') }],
+    ['at a price of zero', { price: price('0') }],
     ['at a price below zero', { price: price('-60000') }],
-    ['for nothing', { quantity: quantity('0') }],
+    ['for a quantity of zero', { quantity: quantity('0') }],
     ['of a negative quantity', { quantity: quantity('-0.5'), amount: money('-30000') }],
-    ['with no amount', { amount: money('0') }],
+    ['with an amount of zero', { amount: money('0') }],
     ['whose amount is more than a cent above the product', { amount: money('30000.02') }],
     ['whose amount is more than a cent below the product', { amount: money('29999.98') }],
     ['with an absurd amount', { amount: money('1e39') }],
-    ['that has expired when it is made', { lifeMs: 0 }],
-    ['that expires before it is made', { lifeMs: -1 }],
-    ['that lives less than a second', { lifeMs: 999 }],
-    ['that lives more than five minutes', { lifeMs: 300_001 }],
-    ['whose life is no number', { lifeMs: Number.NaN }],
-  ])('%s is discarded, to be asked for again', (_, over) => {
+    ['with a life of zero', { lifeMs: 0 }],
+    ['with a negative life', { lifeMs: -1 }],
+    ['with a life of less than a second', { lifeMs: 999 }],
+    ['with a life of more than five minutes', { lifeMs: 300_001 }],
+    ['whose life is not a number', { lifeMs: Number.NaN }],
+  ])('discards a quote %s, so that another one is requested', (_, over) => {
     expect(ofQuote(over)).toMatchObject({ means: 'later', reason: 'quote_mismatch' });
   });
 
   it.each<readonly [string, Partial<Quote>]>([
-    ['a cent above', { amount: money('30000.01') }],
-    ['a cent below', { amount: money('29999.99') }],
+    ['an amount one cent above the product', { amount: money('30000.01') }],
+    ['an amount one cent below the product', { amount: money('29999.99') }],
     ['a life of a second', { lifeMs: 1_000 }],
     ['a life of five minutes', { lifeMs: 300_000 }],
-    ['the same figures with other zeros', { quantity: quantity('0.50'), amount: money('30000.00') }],
-  ])('at the edge of what is allowed passes: %s', (_, over) => {
+    ['the same figures with additional zeros', { quantity: quantity('0.50'), amount: money('30000.00') }],
+  ])('accepts a quote at the edge of the tolerance: %s', (_, over) => {
     expect(ofQuote(over).means).toBe('quote');
   });
 
-  it('for an amount may be off by what one unit of quantity is worth, and no more', () => {
+  it('tolerates a difference worth one unit of quantity in a quote for an amount, but not more', () => {
     const request = aQuoteRequest({ size: { by: 'amount', amount: money('100') } });
     // 100 usd at 60000.007: 0.00166666647… btc, cut to eight decimals.
     const each = { price: price('60000.007'), amount: money('100') };
@@ -63,12 +63,12 @@ describe('a quote', () => {
     expect(ofQuote({ ...each, quantity: quantity('0.00166646') }, request).means).toBe('later');
   });
 
-  it('for an amount is held to the very amount', () => {
+  it('discards a quote whose amount differs from the requested amount', () => {
     const request = aQuoteRequest({ size: { by: 'amount', amount: money('30000.01') } });
     expect(ofQuote({}, request)).toMatchObject({ means: 'later', reason: 'quote_mismatch' });
   });
 
-  it('for a quantity of a coarse base is held to a cent of the product anyway', () => {
+  it('tolerates only one cent in a quote for a quantity, even if the base currency has few decimals', () => {
     const coarse = { ...BTCUSD, basePrecision: 1 };
     const answer: QuoteAnswer = { kind: 'quote', quote: aQuote({ amount: money('31000') }) };
     expect(classifyQuote(aQuoteRequest(), answer, coarse).means).toBe('later');
@@ -79,30 +79,30 @@ describe('a refused quote request', () => {
   const tooLarge = (asked: string, max: string, pair = 'btcusd'): QuoteMeaning =>
     refusal(422, `request USD value ${asked} greater than max USD value ${max} for pair ${pair}`);
 
-  it('that was too large reports the maximum', () => {
+  it('reports the maximum of the venue if the request was too large', () => {
     expect(tooLarge('3000000', '250000.50')).toMatchObject({ means: 'smaller', usdMax: '250000.50' });
     expect(tooLarge('3000000', '250000', 'BTCUSD').means).toBe('smaller');
   });
 
   it.each([
-    ['above what was asked', '100', '250'],
-    ['equal to what was asked', '250', '250'],
-    ['of nothing', '250', '0'],
+    ['above the requested value', '100', '250'],
+    ['equal to the requested value', '250', '250'],
+    ['of zero', '250', '0'],
     ['below zero', '250', '-1'],
     ['with separators', '250', '1,000'],
-    ['that is no number', '250', 'NaN'],
+    ['that is not a number', '250', 'NaN'],
     ['with an exponent', '1e9', '1e3'],
-    ['beyond what can be counted', `1${'0'.repeat(90)}`, `1${'0'.repeat(80)}`],
-    ['finer than what can be counted', '1', `0.${'0'.repeat(70)}1`],
-  ])('with a maximum %s is final: asking again for the same cannot help', (_, asked, max) => {
+    ['that is too large for an amount', `1${'0'.repeat(90)}`, `1${'0'.repeat(80)}`],
+    ['with too many decimals for an amount', '1', `0.${'0'.repeat(70)}1`],
+  ])('is final with a maximum %s: the same request would be refused again', (_, asked, max) => {
     expect(tooLarge(asked, max)).toMatchObject({ means: 'never', reason: 'venue_refused' });
   });
 
-  it('that reports the maximum of another pair says nothing about ours', () => {
+  it('is final if it states the maximum of another pair', () => {
     expect(tooLarge('300', '200', 'ethusd')).toMatchObject({ means: 'never', reason: 'venue_refused' });
   });
 
-  it('for a pair that is not quoted is final', () => {
+  it('is final if the pair is not quoted', () => {
     const answer = refusal(
       422,
       'btcusd not currently supported for RFQ. please contact support for more information.',
@@ -113,16 +113,16 @@ describe('a refused quote request', () => {
   it.each([
     'quotes temporarily unavailable. please try again later.',
     'btcusd quotes temporarily unavailable. please try again later.',
-  ])('with 503 "%s" may be asked again', (error) => {
+  ])('may be repeated after 503 "%s"', (error) => {
     expect(refusal(503, error)).toMatchObject({ means: 'later', reason: 'quotes_unavailable' });
   });
 
-  it('with 429 waits as long as the venue says', () => {
+  it('may be repeated after 429 once the wait stated by the venue is over', () => {
     const answer: QuoteAnswer = { kind: 'error', status: 429, error: 'slow down', retryAfterMs: 4_000 };
     expect(meaningOf(answer)).toMatchObject({ means: 'later', reason: 'rate_limited', waitMs: 4_000 });
   });
 
-  it.each([401, 403])('with %i halts the desk', (status) => {
+  it.each([401, 403])('halts the desk after %i', (status) => {
     expect(refusal(status, 'no')).toMatchObject({ means: 'halt', reason: 'unauthorised' });
   });
 
@@ -136,24 +136,24 @@ describe('a refused quote request', () => {
     [400, 'venue_refused'],
     [404, 'venue_refused'],
     [302, 'venue_refused'],
-  ])('with %i is an attempt that failed: %s', (status, reason) => {
+  ])('counts as a failed attempt after %i: %s', (status, reason) => {
     expect(refusal(status, 'no')).toMatchObject({ means: 'later', reason });
   });
 
-  it('that got lost, or cannot be read, is an attempt that failed', () => {
+  it('counts as a failed attempt if the answer is lost or unreadable', () => {
     const lost = meaningOf({ kind: 'lost', sent: true, why: 'timeout' });
     expect(lost).toMatchObject({ means: 'later', reason: 'venue_failed' });
     const garbled = meaningOf({ kind: 'garbled', status: 201, why: 'HTML' });
     expect(garbled).toMatchObject({ means: 'later', reason: 'quote_invalid' });
   });
 
-  it('because selling is off is final', () => {
+  it('is final if selling is off', () => {
     const off = meaningOf({ kind: 'lost', sent: false, why: 'selling is off: set venue.sell_path' });
     expect(off).toMatchObject({ means: 'never', reason: 'selling_off' });
   });
 });
 
-describe('an answer to a quote request from anywhere', () => {
+describe('an answer to a quote request', () => {
   const body = {
     quote_id: 'q-1',
     quantity: 0.5,
@@ -169,13 +169,13 @@ describe('an answer to a quote request from anywhere', () => {
     return read.ok ? meaningOf({ kind: 'quote', quote: read.value }).means : 'unread';
   };
 
-  it('passes when it is in order, with fields that nobody knows as well', () => {
+  it('is accepted if it is well-formed, also with unknown fields', () => {
     expect(meaning(JSON.stringify(body))).toBe('quote');
     expect(meaning(JSON.stringify({ ...body, colour: 'green' }))).toBe('quote');
     expect(meaning(`${JSON.stringify(body).slice(0, -1)},"__proto__":{"quantity":9}}`)).toBe('quote');
   });
 
-  it('passes with no field missing, wrong or odd', () => {
+  it('is not accepted if any field is missing, wrong or unusual', () => {
     const keys = fc.constantFrom(...Object.keys(body));
     const odd = fc.oneof(
       fc.jsonValue(),
@@ -197,16 +197,16 @@ describe('an answer to a quote request from anywhere', () => {
   });
 
   it.each<readonly [string, object]>([
-    ['no price of its side', { buy_price: undefined }],
-    ['the price of the other side alone', { buy_price: undefined, sell_price: 60_000 }],
+    ['no price for its side', { buy_price: undefined }],
+    ['a price for the other side only', { buy_price: undefined, sell_price: 60_000 }],
     ['both prices', { sell_price: 60_000 }],
     ['a time without a zone', { date_expiry: '2026-12-01T09:00:15.000' }],
-    ['a time that is none', { date_quote: 'soon' }],
+    ['text instead of a time', { date_quote: 'soon' }],
   ])('is not read with %s', (_, over) => {
     expect(meaning(JSON.stringify({ ...body, ...over }))).toBe('unread');
   });
 
-  it('is classified whatever it says, and never throws', () => {
+  it('is classified without an exception, whatever it contains', () => {
     const figure = fc.constantFrom('0', '-1', '1', '0.5', '30000', '60000', '1e-40', '1e39');
     const quote = fc.record<Quote>({
       quoteId: fc.string(),
@@ -233,7 +233,7 @@ describe('an answer to a quote request from anywhere', () => {
     );
   });
 
-  it('that says too large gives a figure that can be read, or none', () => {
+  it('yields a readable maximum or is final if it reports a request as too large', () => {
     const figure = fc.oneof(
       fc.string({ unit: fc.constantFrom('0', '1', '9', '.'), maxLength: 90 }),
       fc.double().map(String),
@@ -255,7 +255,7 @@ const placed = (over: Partial<Order> = {}, status = 200): OrderMeaning =>
   orderMeaning({ kind: 'order', status, order: anOrder(over) });
 
 describe('the only copy of an order', () => {
-  it('was not sent when no byte left', () => {
+  it('counts as not sent if no byte was written', () => {
     expect(orderMeaning({ kind: 'lost', sent: false, why: 'refused' }).means).toBe('not_sent');
   });
 
@@ -265,37 +265,37 @@ describe('the only copy of an order', () => {
     ...[100, 302, 307, 408, 409, 425, 429, 500, 502, 503, 504].map(
       (status) => [`got ${status}`, { kind: 'error', status, error: 'x' }] as const,
     ),
-  ])('is in doubt when it %s', (_, answer) => {
+  ])('is in doubt if it %s', (_, answer) => {
     expect(orderMeaning(answer)).toMatchObject({ means: 'doubt', halt: false });
   });
 
-  it.each([401, 403])('is in doubt and halts the desk when it got %i', (status) => {
+  it.each([401, 403])('is in doubt and halts the desk if it got %i', (status) => {
     expect(orderMeaning({ kind: 'error', status, error: 'x' })).toMatchObject({ means: 'doubt', halt: true });
   });
 
-  it.each([400, 404, 410, 422, 499])('is refused when it got a well-formed %i', (status) => {
+  it.each([400, 404, 410, 422, 499])('is refused if it got a well-formed %i', (status) => {
     const refused = { means: 'refused', reason: 'order_refused', isCanceled: false };
     expect(orderMeaning({ kind: 'error', status, error: 'x' })).toMatchObject(refused);
   });
 
-  it.each(['Canceled', 'canceled', 'CANCELED'])('is refused when its status is %s', (status) => {
+  it.each(['Canceled', 'canceled', 'CANCELED'])('is refused if its status is %s', (status) => {
     const nothing = { filled: quantity('0'), filledAmount: money('0'), vwap: price('0') };
     expect(placed({ status, ...nothing })).toMatchObject({ means: 'refused', isCanceled: true });
   });
 
-  it.each(['Done', 'done', 'DONE'])('is filled when its status is %s', (status) => {
+  it.each(['Done', 'done', 'DONE'])('is filled if its status is %s', (status) => {
     expect(placed({ status })).toMatchObject({ means: 'filled', differs: undefined });
   });
 
-  it('is filled without the id of the quote: our own id names the attempt', () => {
+  it('is filled even without the quote id: the client order id identifies the attempt', () => {
     expect(placed({ quoteId: '' }).means).toBe('filled');
   });
 
   it.each<readonly [string, Partial<Order>]>([
-    ['less', { filled: quantity('0.4') }],
-    ['more', { filled: quantity('0.6') }],
-    ['other money', { filledAmount: money('30000.01') }],
-  ])('is filled as stated, and flagged, when it filled %s', (_, over) => {
+    ['less than quoted', { filled: quantity('0.4') }],
+    ['more than quoted', { filled: quantity('0.6') }],
+    ['another amount', { filledAmount: money('30000.01') }],
+  ])('is filled with the stated figures, and flagged, if it filled %s', (_, over) => {
     const meaning = placed(over);
     expect(meaning).toMatchObject({ means: 'filled', order: anOrder(over) });
     expect(meaning).not.toHaveProperty('differs', undefined);
@@ -310,15 +310,15 @@ describe('the only copy of an order', () => {
     ['an unknown status', { status: 'Working' }],
     ['an empty status', { status: ' ' }],
     ['Done with nothing filled', { filled: quantity('0') }],
-    ['Done for no money', { filledAmount: money('0') }],
-    ['Done below zero', { filled: quantity('-0.5') }],
+    ['Done with an amount of zero', { filledAmount: money('0') }],
+    ['Done with a negative quantity', { filled: quantity('-0.5') }],
     ['Canceled with something filled', { status: 'Canceled' }],
-    ['Canceled with money moved', { status: 'Canceled', filled: quantity('0') }],
-  ])('is in doubt when the answer has %s', (_, over) => {
+    ['Canceled with an amount filled', { status: 'Canceled', filled: quantity('0') }],
+  ])('is in doubt if the answer has %s', (_, over) => {
     expect(placed(over).means).toBe('doubt');
   });
 
-  it('is filled only by a Done of its own with fees that can be, whatever else comes', () => {
+  it('is filled only by Done with matching ids, pair and side and plausible fees, whatever else arrives', () => {
     const figure = fc.constantFrom('0', '-1', '0.4', '0.5', '30000');
     const order = fc.record<Order>({
       orderId: fc.string(),
@@ -360,15 +360,15 @@ describe('the only copy of an order', () => {
     );
   });
 
-  it('is in doubt when a gateway puts a failure around a well-formed answer', () => {
+  it('is in doubt if a well-formed answer has the HTTP status of a gateway failure', () => {
     expect(placed({}, 502).means).toBe('doubt');
     expect(placed({}, 201).means).toBe('filled');
   });
 });
 
-describe('the fees of an order that is done', () => {
+describe('the fees of a filled order', () => {
   it.each(['3000.01', '-3000.01', '30000', '1000000000000'])(
-    'of %s for a trade of 30000 are not booked: the order is in doubt until the account shows it',
+    'are not booked if they are %s for a trade of 30000: the order is in doubt until the account shows it',
     (fees) => {
       expect(placed({ fees: money(fees) })).toMatchObject({
         means: 'doubt',
@@ -377,11 +377,11 @@ describe('the fees of an order that is done', () => {
     },
   );
 
-  it.each(['0', '30', '3000', '-30'])('of %s are booked', (fees) => {
+  it.each(['0', '30', '3000', '-30'])('are booked if they are %s', (fees) => {
     expect(placed({ fees: money(fees) }).means).toBe('filled');
   });
 
-  it('are booked where they are the last unit of a fee that was rounded up, and not above the trade', () => {
+  it('are booked if they are the last unit of a rounded-up fee and do not exceed the trade', () => {
     const dust = (fees: string, filledAmount: string): string =>
       placed({ fees: money(fees), filledAmount: money(filledAmount) }).means;
     expect([dust('0.01', '0.01'), dust('0.01', '0.04'), dust('0.02', '0.04'), dust('0.01', '0.009')]).toEqual(
@@ -392,15 +392,15 @@ describe('the fees of an order that is done', () => {
 
 describe('the price of a fill', () => {
   it.each([
-    ['is the average that the venue tells', anOrder(), '60000'],
-    ['is amount over quantity when it tells none', anOrder({ vwap: price('0') }), '60000'],
+    ['is the average price that the venue reports', anOrder(), '60000'],
+    ['is amount divided by quantity if the venue reports none', anOrder({ vwap: price('0') }), '60000'],
     [
       'is cut to 18 decimals',
       anOrder({ vwap: price('0'), filled: quantity('3'), filledAmount: money('1') }),
       '0.333333333333333333',
     ],
     [
-      'is read from the finest quantity too',
+      'is computed for the smallest quantities too',
       anOrder({ vwap: price('0'), filled: quantity('3e-18'), filledAmount: money('10000') }),
       '3333333333333333333333.333333333333333333',
     ],

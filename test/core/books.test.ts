@@ -38,13 +38,13 @@ describe('a read of the account', () => {
   it.each<readonly [string, readonly Read[]]>([
     ['the same rows again', [{ rows: sound }, { rows: sound }]],
     ['the rows in any order', [{ rows: sound }, { rows: sound.toReversed() }]],
-    ['a row that pages repeat', [{ rows: [...sound, sound[0] ?? row(1, '5', '5')] }]],
+    ['a row that two pages repeat', [{ rows: [...sound, sound[0] ?? row(1, '5', '5')] }]],
     ['new rows', [{ rows: sound.slice(0, 2) }, { rows: sound }]],
-    ['no rows that are older than it goes back', [{ rows: sound }, { rows: sound.slice(2), from: 2_000 }]],
-    ['nothing at all', [{ rows: [] }, { rows: [] }]],
+    ['no rows from before its start', [{ rows: sound }, { rows: sound.slice(2), from: 2_000 }]],
+    ['no rows at all', [{ rows: [] }, { rows: [] }]],
     ['a late row between others', [{ rows: holed }, { rows: sound }]],
     [
-      'fees beside the amount, or in it',
+      'fees beside the amount or included in it',
       [
         {
           rows: [
@@ -59,7 +59,7 @@ describe('a read of the account', () => {
     expect(last(...reads)).toMatchObject(clean);
   });
 
-  it('that shows a row with another content shows a past that was changed', () => {
+  it('reports a changed past if a known row has other content', () => {
     const other = sound.with(1, row(2, '1.1', '6'));
     expect(last({ rows: sound }, { rows: other })).toMatchObject({ changed: [2], doubtful: 'all' });
     expect(last({ rows: [...sound, row(2, '1.1', '6')] })).toMatchObject({ changed: [2] });
@@ -74,17 +74,17 @@ describe('a read of the account', () => {
     ['fees', { fees: quantity('1') }],
     ['balance', { balance: quantity('6.5') }],
     ['pair', { pair: 'ethusd' }],
-  ])('compares the %s', (_, over) => {
+  ])('reports a changed past if the %s of a row differs', (_, over) => {
     expect(last({ rows: sound }, { rows: sound.with(1, row(2, '1', '6', over)) }).changed).toEqual([2]);
   });
 
-  it('lets a row that is only announced change, or disappear', () => {
+  it('ignores that a pending row changes or disappears', () => {
     const pending = row(9, '-1', '0', { status: 'pending', action: 'withdraw' });
     expect(last({ rows: [...sound, pending] }, { rows: sound })).toMatchObject(clean);
     expect(last({ rows: [...sound, pending] }, { rows: [...sound, row(9, '-1', '6')] }).changed).toEqual([]);
   });
 
-  it('that lacks earlier rows is one of a replica that lags, and a cut when it stays so', () => {
+  it('treats missing earlier rows as replica lag, and as a cut history after three reads', () => {
     const old = { rows: sound.slice(0, 3) };
     const said = audits({ rows: sound }, old, old, old, old);
     expect(said.slice(1).map(({ gone, isCut, doubtful }) => [gone, isCut, doubtful])).toEqual([
@@ -97,8 +97,8 @@ describe('a read of the account', () => {
   });
 });
 
-describe('balances that do not follow', () => {
-  it('put every absence in that currency in doubt while the hole is there', () => {
+describe('balances that do not add up', () => {
+  it('make every absence in their currency doubtful while the gap exists', () => {
     const usd = [row(11, '5', '5', { currency: 'usd' }), row(12, '5', '10', { currency: 'usd' })];
     const first = { rows: [...sound.slice(0, 2), ...usd] };
     const read = { rows: [...holed, ...usd], hasDoubts: true };
@@ -106,7 +106,7 @@ describe('balances that do not follow', () => {
     expect(last(first, read, { ...read, rows: [...sound, ...usd] })).toMatchObject(clean);
   });
 
-  it('are reported once when they stay, and continue counting while anything is in doubt', () => {
+  it('are reported once if the gap stays, and stay doubtful while an attempt is in doubt', () => {
     const first = { rows: sound.slice(0, 2) };
     const read = { rows: holed, hasDoubts: true };
     const said = audits(first, read, read, read, read, read);
@@ -114,7 +114,7 @@ describe('balances that do not follow', () => {
     expect(said.at(-1)?.doubtful).toEqual(new Set(['btc']));
   });
 
-  it('are taken for what they are when they stay while nothing is in doubt', () => {
+  it('are accepted if the gap stays while no attempt is in doubt', () => {
     const quiet = { rows: holed };
     const said = audits({ rows: sound.slice(0, 2) }, quiet, quiet, quiet, { rows: holed, hasDoubts: true });
     expect(said.map(({ doubtful }) => doubtful)).toEqual([
@@ -127,11 +127,11 @@ describe('balances that do not follow', () => {
     expect(said[3]?.stayed).toEqual([HOLE]);
   });
 
-  it('from the start are how this venue books them', () => {
+  it('are accepted as the booking practice of the venue if they exist from the first read', () => {
     expect(last({ rows: holed }, { rows: holed, hasDoubts: true })).toMatchObject(clean);
   });
 
-  it('in two reads more often than not switch the check off, and say so once', () => {
+  it('switch the check off if two reads have more mismatches than matches, and are reported once', () => {
     const odd = [row(1, '5', '5'), row(2, '1', '9'), row(3, '-2', '1'), row(4, '3', '7')];
     const said = audits({ rows: odd }, { rows: odd }, { rows: odd, hasDoubts: true });
     expect(said.map(({ isGivenUp, doubtful }) => [isGivenUp, doubtful])).toEqual([
@@ -146,7 +146,7 @@ describe('pages of the account', () => {
   const [a, b, c, d] = [4, 3, 2, 1].map((id) => row(id, '1', String(id)));
   if (!a || !b || !c || !d) throw new Error('four rows');
 
-  it('are put together where they overlap', () => {
+  it('are joined where they overlap', () => {
     expect(joinPages([], [a, b])).toEqual([a, b]);
     expect(joinPages([a, b], [b, c, d])).toEqual([a, b, c, d]);
     expect(joinPages([a, b, c], [b, c, d])).toEqual([a, b, c, d]);
@@ -154,10 +154,10 @@ describe('pages of the account', () => {
   });
 
   it.each<readonly [string, readonly Transaction[]]>([
-    ['rows have moved on', [c, d]],
-    ['there is nothing any more', []],
-    ['the row has another content', [row(3, '9', '3'), c]],
-  ])('do not fit when %s', (_, page) => {
+    ['they do not overlap', [c, d]],
+    ['the next page is empty', []],
+    ['the shared row has other content', [row(3, '9', '3'), c]],
+  ])('are not joined if %s', (_, page) => {
     expect(joinPages([a, b], page)).toBeUndefined();
   });
 });

@@ -139,9 +139,9 @@ const cases: readonly Case[] = [
   ],
 ];
 
-describe('a control', () => {
+describe('controls', () => {
   it.each(cases)(
-    '%s allows what is equal to its limit and refuses one unit more',
+    '%s allows a value equal to its limit and refuses one unit more',
     (code, limits, equal, beyond) => {
       expect(refused(equal, limits)).toBeUndefined();
       const answer = refused(beyond, limits);
@@ -152,13 +152,13 @@ describe('a control', () => {
   );
 
   it.each([
+    ['an unknown balance and a floor', { positionMin: new Map([['usd', quantity('0')]]) }, 'position_floor'],
     [
-      'a balance that is not known, under a floor',
-      { positionMin: new Map([['usd', quantity('0')]]) },
-      'position_floor',
+      'an unknown balance and a ceiling',
+      { positionMax: new Map([['btc', quantity('1')]]) },
+      'position_ceiling',
     ],
-    ['one under a ceiling', { positionMax: new Map([['btc', quantity('1')]]) }, 'position_ceiling'],
-  ])('refuses %s', (_, limits, code) => {
+  ])('refuse an order with %s', (_, limits, code) => {
     const world = {
       gives: { currency: 'usd', after: undefined },
       gets: { currency: 'btc', after: undefined },
@@ -166,12 +166,12 @@ describe('a control', () => {
     expect(refused(world, limits)?.reason).toBe(code);
   });
 
-  it('distinguishes a quote three times outside the collar : its parent is paused at once', () => {
+  it('refuse a quote beyond three times the collar with collar_far, which pauses its parent at once', () => {
     expect(refused({}, {}, { price: price('60900') })?.reason).toBe('collar');
     expect(refused({}, {}, { price: price('60900.01') })?.reason).toBe('collar_far');
   });
 
-  it('that throws refuses, whichever it is', () => {
+  it('refuse the order if any of them throws', () => {
     const broken = (name: keyof RiskContext): RiskContext =>
       Object.defineProperty({ ...aWorld, control: 'reducing', isReducing: true }, name, {
         get() {
@@ -207,7 +207,7 @@ describe('restricted hours', () => {
     ['2026-07-04T22:00:00Z', false],
     ['2026-01-02T21:59:00Z', false],
     ['2026-01-02T22:00:00Z', true],
-  ])('last past midnight in their own zone: %s %s', (time, isClosed) => {
+  ])('continue past midnight in their own time zone: %s is closed: %s', (time, isClosed) => {
     expect(isClosedAt(night, instant(Date.parse(time)))).toBe(isClosed);
   });
 });

@@ -68,8 +68,8 @@ const reason = (
   world: Partial<RiskContext> = {},
 ) => refusal(aProposal(proposal), aWorld(world), theLimits(limits))?.reason;
 
-describe('a limit', () => {
-  it('that is not set refuses nothing', () => {
+describe('limits', () => {
+  it('do not refuse an order if they are not set', () => {
     expect(reason({ notional: money('1e30'), quantity: quantity('1e30') })).toBeUndefined();
   });
 
@@ -122,36 +122,36 @@ describe('a limit', () => {
       { side: 'sell', limit: price('60000') },
       { side: 'sell', limit: price('60000.01') },
     ],
-  ])('of %s allows what is equal to it and refuses what is beyond', (code, limits, world, equal, beyond) => {
+  ])('allow a value equal to %s and refuse a value beyond it', (code, limits, world, equal, beyond) => {
     expect(reason(equal, limits, world)).toBeUndefined();
     expect(reason(beyond, limits, world)).toBe(code);
   });
 
-  it('of drift never refuses a price that moved our way', () => {
+  it('on price drift never refuse a price that moved in favour of the desk', () => {
     const limits = { driftBpsMax: ratio('10'), collarBps: ratio('10000') };
     expect(reason({ decisionPrice: price('70000') }, limits)).toBeUndefined();
     expect(reason({ side: 'sell', decisionPrice: price('50000') }, limits)).toBeUndefined();
   });
 
-  it('of the order quantity counts for its pair alone', () => {
+  it('on the order quantity apply to their own pair only', () => {
     const limits = { orderQuantityMax: new Map([['ethusd', quantity('0.1')]]) };
     expect(reason({}, limits)).toBeUndefined();
   });
 
-  it('of pairs and sides is a list of what is allowed', () => {
+  it('on pairs and sides allow only the listed values', () => {
     expect(reason({}, { pairs: new Set(['btcusd']) })).toBeUndefined();
     expect(reason({}, { pairs: new Set(['ethusd']) })).toBe('pair_not_allowed');
     expect(reason({}, { pairs: new Set() })).toBe('pair_not_allowed');
     expect(reason({ side: 'sell' }, { sides: new Set(['buy']) })).toBe('side_not_allowed');
   });
 
-  it('of open doubts refuses at the limit, and a second attempt in a pair with one', () => {
+  it('on open doubts refuse an attempt at the limit, and a second attempt in a pair with a doubt', () => {
     expect(reason({}, {}, { openDoubts: 2 })).toBeUndefined();
     expect(reason({}, {}, { openDoubts: 3 })).toBe('open_doubts');
     expect(reason({}, {}, { openDoubts: 1, pairDoubts: 1 })).toBe('open_doubts');
   });
 
-  it('says its figure and ours', () => {
+  it('report their figure and the value of the order', () => {
     const refused = refusal(aProposal(), aWorld(), theLimits({ orderNotionalMax: money('50000') }));
     expect(refused?.detail).toBe('limit=50000 value=60000.00');
   });
@@ -159,17 +159,17 @@ describe('a limit', () => {
 
 describe('the gate', () => {
   it.each<readonly [string, Partial<Limits>]>([
-    ['the order', { orderNotionalMax: money('1e30') }],
-    ['the day', { dayNotionalMax: money('1e30') }],
-  ])('refuses what cannot be valued when %s is limited', (_, limits) => {
+    ['the order notional', { orderNotionalMax: money('1e30') }],
+    ['the day notional', { dayNotionalMax: money('1e30') }],
+  ])('refuses an order that cannot be valued if %s is limited', (_, limits) => {
     expect(reason({ notional: undefined }, limits)).toBe('no_usd_rate');
   });
 
   it.each([
     ['a reference of zero', { reference: price('0'), price: price('1') }],
-    ['no price and no reference', { reference: price('0'), price: price('0') }],
+    ['a price of zero and a reference of zero', { reference: price('0'), price: price('0') }],
     ['a reference below zero', { reference: price('-60000') }],
-  ])('refuses %s', (_, over) => {
+  ])('refuses an order with %s', (_, over) => {
     expect(reason(over)).toMatch(/^collar/u);
   });
 
@@ -178,17 +178,17 @@ describe('the gate', () => {
     ['paused', 'paused'],
     ['halted', 'halted'],
     ['reducing', 'reducing'],
-  ])('of a desk that is %s gives %s', (control, code) => {
+  ])('of a desk in state %s returns the reason %s', (control, code) => {
     expect(reason({}, {}, { control })).toBe(code);
   });
 
-  it('starts nothing while the desk stops, and says halted before all else', () => {
+  it('refuses new orders while the desk stops, and reports halted before any other reason', () => {
     expect(reason({}, {}, { isStopping: true })).toBe('shutdown');
     const world = { control: 'halted', isStopping: true, openDoubts: 9 } as const;
     expect(reason({ side: 'sell' }, { sides: new Set() }, world)).toBe('halted');
   });
 
-  it('lets nothing pass that breaks any limit, whatever else holds', () => {
+  it('refuses every order that breaks a limit, in any combination', () => {
     const units = fc.integer({ min: 0, max: 200 });
     fc.assert(
       fc.property(units, units, units, units, units, (asked, most, day, dayMost, doubts) => {
@@ -217,7 +217,7 @@ describe('the worst price', () => {
     ['sell', '59700', undefined, '59700'],
     ['sell', '59700', '59900', '59900'],
     ['sell', '59700', '59000', '59700'],
-  ])('of a %s with a collar of %s and a limit of %s is %s', (side, collar, limit, worst) => {
+  ])('for a %s with a collar of %s and a limit price of %s is %s', (side, collar, limit, worst) => {
     expect(text(worstPrice(side, price(collar), limit === undefined ? limit : price(limit)))).toBe(worst);
   });
 });

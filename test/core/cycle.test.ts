@@ -56,8 +56,8 @@ const toOrder = [answered({ means: 'quote', quote: aQuote() }), { on: 'approved'
 const doubtAfter = (meaning: OrderMeaning, ...more: readonly CycleEvent[]): Phase =>
   run([...toOrder, ordered(meaning), ...more]);
 
-describe('an attempt that asks', () => {
-  it('has a quote whose life lies between asking and receiving on our clock', () => {
+describe('an attempt that requests a quote', () => {
+  it('bounds the quote life by the times of the request and the answer on the local clock', () => {
     expect(run(toOrder.slice(0, 1))).toMatchObject({
       state: 'quoted',
       quoteLife: { askedAt: 1_000, receivedAt: 1_200, lower: 16_000, upper: 16_200 },
@@ -81,7 +81,7 @@ describe('an attempt that asks', () => {
       { means: 'halt', reason: 'unauthorised', detail: 'd' },
       { reason: 'unauthorised', next: { do: 'halt' } },
     ],
-  ])('is discarded when the answer means %j', (meaning, expected) => {
+  ])('is discarded if the answer means %j', (meaning, expected) => {
     expect(run([answered(meaning)])).toMatchObject({ state: 'ended', result: 'discarded', ...expected });
   });
 
@@ -90,36 +90,36 @@ describe('an attempt that asks', () => {
   });
 });
 
-describe('an attempt whose order is under way', () => {
-  it('cannot be stopped, nor ended by reads of the account', () => {
+describe('an attempt whose order is in flight', () => {
+  it('cannot be stopped, and is not ended by reads of the account', () => {
     const phase = run([...toOrder, stopped, read(99_000), read(999_000), { on: 'approved' }]);
     expect(phase).toMatchObject({ state: 'ordering' });
   });
 
-  it('is filled by a Done', () => {
+  it('is filled by the answer Done', () => {
     expect(doubtAfter(done)).toMatchObject({ state: 'filled', order: { orderId: '77' } });
   });
 
-  it('is discarded when certainly no byte left', () => {
+  it('is discarded if certainly no byte was sent', () => {
     const notSent = doubtAfter({ means: 'not_sent', detail: 'connection refused' });
     expect(notSent).toMatchObject({ state: 'ended', result: 'discarded', reason: 'never_sent' });
   });
 
-  it('is in doubt until two reads after the life of the quote and the booking margin', () => {
+  it('is in doubt without an answer, until two reads after the quote life and the booking margin', () => {
     const proof = { readsLeft: 2, notBefore: 16_200 + MARGIN_MS, proves: 'absent' };
     expect(doubtAfter(lost)).toMatchObject({ state: 'doubt', reason: 'outcome_unknown', halt: false, proof });
   });
 
-  it('is in doubt and halts when the token was refused', () => {
+  it('is in doubt and halts the desk if the token was refused', () => {
     expect(doubtAfter({ ...lost, halt: true })).toMatchObject({ state: 'doubt', halt: true });
   });
 
-  it('that was cancelled is in doubt until one read a booking margin after the answer', () => {
+  it('is in doubt after Canceled, until one read a booking margin after the answer', () => {
     const proof = { readsLeft: 1, notBefore: 2_000 + MARGIN_MS, proves: 'rejected' };
     expect(doubtAfter(canceled)).toMatchObject({ state: 'doubt', reason: 'order_canceled', proof });
   });
 
-  it('that was refused is in doubt until one read after the life of the quote: a second copy may still use it', () => {
+  it('is in doubt after a refusal until one read after the quote life: a second copy may still trade', () => {
     const proof = { readsLeft: 1, notBefore: 16_200 + MARGIN_MS, proves: 'rejected' };
     expect(doubtAfter(refused)).toMatchObject({ state: 'doubt', reason: 'order_refused', proof });
     const late = run([...toOrder, ordered(refused, 20_000)]);
@@ -132,13 +132,13 @@ describe('an attempt whose order is under way', () => {
     ['a refusal', refused, { refusals: true }, 'ended'],
     ['a refusal', refused, { firstCanceled: true }, 'doubt'],
     ['silence', lost, { firstCanceled: true, refusals: true }, 'doubt'],
-  ])('takes %s at its word only where the desk trusts it', (_, meaning, trust, state) => {
+  ])('takes %s as final only if the desk trusts it', (_, meaning, trust, state) => {
     expect(run([...toOrder, ordered(meaning)], { ...TRUST, ...trust })).toMatchObject({ state });
   });
 });
 
 describe('a doubt', () => {
-  it('ends absent with two clean reads, the second a gap after the first', () => {
+  it('ends as absent after two clean reads, the second at least a gap after the first', () => {
     expect(doubtAfter(lost, read(26_200))).toMatchObject({ state: 'doubt', proof: { readsLeft: 1 } });
     expect(doubtAfter(lost, read(26_200), read(36_200))).toMatchObject({
       state: 'ended',
@@ -150,17 +150,17 @@ describe('a doubt', () => {
 
   it.each<readonly [string, readonly CycleEvent[]]>([
     ['a read that started too early', [read(26_199), read(36_200)]],
-    ['a second read too near', [read(26_200), read(36_199)]],
-    ['the same read told twice', [read(26_200), read(26_200)]],
+    ['a second read too soon after the first', [read(26_200), read(36_199)]],
+    ['the same read reported twice', [read(26_200), read(26_200)]],
     ['one read', [read(1_000_000)]],
-    ['orders to stop', [stopped, stopped, stopped]],
-    ['a late no of the venue', [ordered(canceled), ordered(refused), ordered(lost)]],
+    ['requests to stop', [stopped, stopped, stopped]],
+    ['a late refusal by the venue', [ordered(canceled), ordered(refused), ordered(lost)]],
     ['a late quote', [answered({ means: 'quote', quote: aQuote() }), { on: 'approved' }]],
-  ])('does not end by %s', (_, events) => {
+  ])('is not ended by %s', (_, events) => {
     expect(doubtAfter(lost, ...events).state).toBe('doubt');
   });
 
-  it('ends rejected with one clean read when the venue had said no', () => {
+  it('ends as rejected after one clean read if the venue refused the order', () => {
     const ended = { state: 'ended', result: 'rejected', reason: 'order_canceled' };
     expect(doubtAfter(canceled, read(12_000))).toMatchObject(ended);
     expect(doubtAfter(canceled, read(11_999)).state).toBe('doubt');
@@ -169,7 +169,7 @@ describe('a doubt', () => {
   it.each<readonly [string, readonly CycleEvent[]]>([
     ['at once', []],
     ['between the two reads', [read(26_200)]],
-  ])('ends filled by a fill %s: a late fill wins over a proof under way', (_, before) => {
+  ])('ends as filled by a fill %s: a late fill overrides a proof in progress', (_, before) => {
     const filled = { state: 'filled', order: { orderId: 'late' } };
     expect(doubtAfter(lost, ...before, fill)).toMatchObject(filled);
     expect(doubtAfter(lost, ...before, fill, read(100_000), read(200_000))).toMatchObject(filled);
@@ -190,7 +190,7 @@ describe('a doubt', () => {
     [refused, 26_200],
   ]);
 
-  /** Whether the reads prove it, worked out from the rule: some read in time, and for silence another a gap later. */
+  /** Whether the reads are a proof by the rule: one read in time, and without an answer another one a gap later. */
   const isProven = (meaning: OrderMeaning, events: readonly CycleEvent[]): boolean => {
     const starts = events.flatMap((one) => (one.on === 'clean_read' ? [one.startedAt] : []));
     const first = starts.findIndex((at) => at >= (FIRST_READ_MS.get(meaning) ?? Infinity));
@@ -199,7 +199,7 @@ describe('a doubt', () => {
     return meaning !== lost || starts.slice(first + 1).some((at) => at >= firstAt + GAP_MS);
   };
 
-  it('has no way out by a timer, a count or a word: only a fill, or reads as they prove', () => {
+  it('is ended only by a fill or by the reads that prove it, in any order of events', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(lost, canceled, refused),
@@ -217,19 +217,19 @@ describe('a doubt', () => {
   });
 });
 
-describe('an attempt that is over', () => {
+describe('an attempt that has ended', () => {
   it.each<readonly [string, Phase]>([
     ['filled', doubtAfter(done)],
     ['discarded', run([stopped])],
     ['absent', doubtAfter(lost, read(26_200), read(36_200))],
-  ])('stays %s whatever comes', (_, over) => {
+  ])('stays %s whatever event arrives', (_, over) => {
     const all = [...toOrder, stopped, ordered(lost), ordered(done), read(1_000_000), fill];
     expect(run(all, TRUST, over)).toBe(over);
   });
 });
 
-describe('the life of an attempt', () => {
-  it('leads from asking to an order only through approval, and from an order never back', () => {
+describe('the phases of an attempt', () => {
+  it('reach an order only through approval, and never lead back from an order', () => {
     const all: readonly CycleEvent[] = [
       ...toOrder,
       stopped,

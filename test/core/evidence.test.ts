@@ -35,19 +35,19 @@ const figures = (trade: TradeEvidence): readonly unknown[] => [
 ];
 
 describe('a trade in the account', () => {
-  it.each<Side>(['buy', 'sell'])('to %s is read from its two legs, without their signs', (side) => {
+  it.each<Side>(['buy', 'sell'])('with side %s is read from its two legs, without their signs', (side) => {
     const rows = aTrade(side, '0.5', '30000');
     expect(figures(only(rows))).toEqual([side, '0.5', '30000', '1.5', true]);
     expect(only(rows)).toMatchObject({ clientId: MINE, orderId: '77', pair: 'btcusd', at: 1_000 });
   });
 
-  it('is not whole while one leg is not to be seen: it traded, and the figures are to come', () => {
+  it('is incomplete while one leg is missing: it traded, but its figures are not final', () => {
     const [base, quote] = aTrade('buy', '0.5', '30000');
     expect(figures(only(base === undefined ? [] : [base]))).toEqual(['buy', '0.5', '0', '0', false]);
     expect(figures(only(quote === undefined ? [] : [quote]))).toEqual(['buy', '0', '30000', '1.5', false]);
   });
 
-  it('that filled in several parts is the sum of them', () => {
+  it('in several parts is the sum of the parts', () => {
     const rows = [
       ...aTrade('buy', '0.3', '18000', { tradeId: 't-1' }),
       ...aTrade('buy', '0.2', '12000.5', { tradeId: 't-2' }),
@@ -55,7 +55,7 @@ describe('a trade in the account', () => {
     expect(figures(only(rows))).toEqual(['buy', '0.5', '30000.5', '3', true]);
   });
 
-  it.each([0, 1, 2, 3])('that filled in several parts is not whole without leg %i', (missing) => {
+  it.each([0, 1, 2, 3])('in several parts is incomplete without leg %i', (missing) => {
     const rows = [
       ...aTrade('buy', '0.3', '18000', { tradeId: 't-1' }),
       ...aTrade('buy', '0.2', '12000', { tradeId: 't-2' }),
@@ -63,17 +63,17 @@ describe('a trade in the account', () => {
     expect(only(rows.toSpliced(missing, 1)).isWhole).toBe(false);
   });
 
-  it('is not whole when the legs there are belong to different parts', () => {
+  it('is incomplete if its legs belong to different parts', () => {
     const [base] = aTrade('buy', '0.3', '18000', { tradeId: 't-1' });
     const [, quote] = aTrade('buy', '0.2', '12000', { tradeId: 't-2' });
     expect(only([base, quote].filter((row) => row !== undefined)).isWhole).toBe(false);
   });
 
-  it('is whole without a trade id as well', () => {
+  it('is complete even without a trade id', () => {
     expect(only(aTrade('sell', '0.5', '30000', { tradeId: undefined })).isWhole).toBe(true);
   });
 
-  it('counts once when pages overlap', () => {
+  it('counts once if pages overlap', () => {
     const rows = aTrade('buy', '0.5', '30000');
     expect(figures(only([...rows, ...rows, ...rows.toReversed()]))).toEqual([
       'buy',
@@ -84,13 +84,13 @@ describe('a trade in the account', () => {
     ]);
   });
 
-  it('of a pair that cannot be taken apart is there, without figures', () => {
+  it('in a pair that cannot be split is reported without figures', () => {
     const trade = only(aTrade('buy', '0.5', '30000', { pair: 'xyzabc' }));
     expect([trade.pair, ...figures(trade)]).toEqual(['xyzabc', 'buy', '0', '0', '0', false]);
     expect(only(aTrade('buy', '0.5', '30000', { pair: undefined })).isWhole).toBe(false);
   });
 
-  it('has the pair that any of its rows names', () => {
+  it('takes its pair from any of its rows that names one', () => {
     const [base, quote] = aTrade('buy', '0.5', '30000');
     const rows = [base, quote].filter((row) => row !== undefined);
     const bare = rows.map((row, n) => Object.assign(row, n === 0 ? { pair: undefined } : {}));
@@ -109,7 +109,7 @@ describe('a trade in the account', () => {
     );
   });
 
-  it('has a price of amount over quantity, to 18 decimals', () => {
+  it('has a price of amount divided by quantity, to 18 decimals', () => {
     expect(text(tradePrice(only(aTrade('buy', '3', '1'))))).toBe('0.333333333333333333');
   });
 });
@@ -118,20 +118,20 @@ describe('rows of the account', () => {
   it.each<readonly [string, Partial<Transaction>]>([
     ['of another desk', { clientId: idOf(0, 'payroll') }],
     ['without a client id', { clientId: undefined }],
-    ['with an id of somebody else', { clientId: 'my-order-1' }],
+    ['with the client id of another party', { clientId: 'my-order-1' }],
     [
-      'with an id whose check does not hold',
+      'with a client id with a wrong checksum',
       { clientId: `${MINE.slice(0, -1)}${MINE.endsWith('a') ? 'b' : 'a'}` },
     ],
     ['that are a deposit', { action: 'deposit' }],
     ['that are a withdrawal', { action: 'withdraw' }],
     ['that are a credit', { action: 'credit' }],
     ['that are a charge', { action: 'charge' }],
-  ])('%s are no trades of ours', (_, over) => {
+  ])('%s are not trades of the desk', (_, over) => {
     expect([...tradesOf([aRow(over), aRow(over)], { mark: MARK, pairOf }).keys()]).toEqual([]);
   });
 
-  it('are distinguished by client id, whatever else they share', () => {
+  it('are told apart by client id, even if everything else is equal', () => {
     const rows = [0, 1, 2].flatMap((slice) =>
       aTrade('buy', `0.${slice + 1}`, '100', { clientId: idOf(slice) }),
     );
@@ -146,7 +146,7 @@ describe('rows of the account', () => {
     ]);
   });
 
-  it('add up: what trades took and gave is what the legs say', () => {
+  it('yield trades whose quantities and amounts sum to those of the legs', () => {
     const leg = fc.record({
       slice: fc.nat({ max: 3 }),
       part: fc.nat({ max: 3 }),
@@ -175,7 +175,7 @@ describe('rows of the account', () => {
 });
 
 describe('balances', () => {
-  it('follow from the newest row of each currency, whatever the order and the timestamps', () => {
+  it('come from the newest row of each currency, regardless of row order and timestamps', () => {
     const rows = [
       aRow({ id: 9, currency: 'btc', balance: quantity('9'), at: instant(1) }),
       aRow({ id: 10, currency: 'btc', balance: quantity('10'), at: instant(0) }),
@@ -192,7 +192,7 @@ describe('balances', () => {
     }
   });
 
-  it('come from rows of any kind and of anybody, and from none there are none', () => {
+  it('come from rows of any kind and owner, and are empty without rows', () => {
     const rows = [
       aRow({ id: 5, action: 'deposit', clientId: undefined, currency: 'eth', balance: quantity('3') }),
     ];
@@ -201,7 +201,7 @@ describe('balances', () => {
   });
 });
 
-describe('a row that lacks its client id', () => {
+describe('a row without its client id', () => {
   const [base, quote] = aTrade('buy', '0.5', '30000');
   const unnamed = (over: Partial<Transaction> = {}): Transaction[] =>
     aTrade('buy', '0.2', '12000', { clientId: undefined, tradeId: 't-2', ...over });
@@ -218,18 +218,18 @@ describe('a row that lacks its client id', () => {
     ['of no order', { orderId: undefined }],
     ['of another side', { action: 'sell' }],
     ['of another pair', { pair: 'ethusd' }],
-  ])('is not taken for ours %s', (_, over) => {
+  ])('is not attributed to the order if it is %s', (_, over) => {
     if (base === undefined || quote === undefined) throw new Error('no trade');
     expect(whole([base, quote, ...unnamed(over)])).toEqual(['0.5']);
   });
 
-  it("is nobody's where two client ids share the order id", () => {
+  it('is not attributed if two client ids share its order id', () => {
     if (base === undefined || quote === undefined) throw new Error('no trade');
     const theirs = aTrade('buy', '1', '60000', { clientId: 'theirs' });
     expect(whole([base, quote, ...theirs, ...unnamed()])).toEqual(['0.5']);
   });
 
-  it('belongs to the fill of the journal that has its order id', () => {
+  it('belongs to the fill in the journal with the same order id', () => {
     const orderOf = (orderId: string) =>
       orderId === '77' ? ({ clientId: MINE, pair: 'btcusd', side: 'buy' } as const) : undefined;
     const trades = tradesOf(unnamed(), { mark: MARK, pairOf, orderOf });

@@ -50,7 +50,7 @@ function compared(fill: FillRecord, rows: readonly Transaction[], isDue: boolean
 }
 const free = (over: Partial<FillRecord> = {}): FillRecord => aFill({ fees: '0', ...over });
 
-describe('a fill that an answer stated, and what the account shows of it', () => {
+describe('the comparison of a fill with the account', () => {
   const whole = part('0.5', '30000', 't-1');
   const [some, rest] = [part('0.3', '18000', 't-1'), part('0.2', '12000', 't-2')];
 
@@ -63,13 +63,13 @@ describe('a fill that an answer stated, and what the account shows of it', () =>
     ['a part, after the margin', some, true, { is: 'differs', by: 'grave', correction: { missing: SHORT } }],
     ['one leg', whole.slice(0, 1), true, { is: 'booking', isMore: false }],
     ['twice as much', [...whole, ...part('0.5', '30000', 't-2')], false, { is: 'differs', isMore: true }],
-    ['one leg of a second time', [...whole, ...part('0.5', '30000', 't-2').slice(0, 1)], false, { is: 'booking', isMore: true }],
+    ['one leg of a second execution', [...whole, ...part('0.5', '30000', 't-2').slice(0, 1)], false, { is: 'booking', isMore: true }],
     ['a cent more', part('0.5', '30000.01', 't-1'), false, { is: 'differs', by: 'rounding', isMore: false }],
-  ])('shows %s', (_, rows, isDue, expected) => {
+  ])('classifies a fill of which the account shows %s', (_, rows, isDue, expected) => {
     expect(compared(free(), rows, isDue)).toMatchObject(expected);
   }); // prettier-ignore
 
-  it('takes the price of the account if a person reported the fill', () => {
+  it('takes the price of the account if an operator reported the fill', () => {
     const told = free({ source: 'operator', price: '60000.000000000000000001' });
     expect(compared(told, whole, false)).toMatchObject({ is: 'differs', by: 'rounding', correction: { price: '60000' } }); // prettier-ignore
   });
@@ -80,24 +80,24 @@ describe('a fill whose rows are known', () => {
   const known = (rows: readonly Transaction[]): readonly number[] => rows.map(({ id }) => id);
   const short = free({ quantity: '0.3', amount: '18000', notional_usd: '18000', rows: known(some), missing: SHORT });
 
-  it('is as it was while nothing new shows, even where a read shows some of its rows alone', () => {
+  it('is unchanged while no new row appears, even if a read shows only some of its rows', () => {
     expect(compared(free({ rows: known([...some, ...rest]) }), some, true)).toEqual({ is: 'agreed' });
   });
 
-  it('is completed by the part that it lacked', () => {
+  it('is completed by its missing part', () => {
     const found = compared(short, rest, true);
     expect(found).toMatchObject({ is: 'differs', isMore: false, correction: { quantity: '0.5', amount: '30000' } });
     expect(found.is === 'differs' && found.correction.missing).toBe(undefined);
     expect(found.is === 'differs' && found.correction.rows).toEqual(known([...some, ...rest]));
   });
 
-  it('lacks less once some of that shows', () => {
+  it('has a smaller missing part once some of it appears', () => {
     expect(compared(short, part('0.1', '6000', 't-3'), true)).toMatchObject({
       correction: { quantity: '0.4', missing: { quantity: '0.1', amount: '6000', notional_usd: '6000' } },
     });
   });
 
-  it('was executed twice where a row comes that it does not lack', () => {
+  it('counts as executed twice if a row appears beyond its missing part', () => {
     expect(compared(free({ rows: known(some) }), part('0.5', '30000', 't-9'), true)).toMatchObject({
       is: 'differs',
       isMore: true,
@@ -105,7 +105,7 @@ describe('a fill whose rows are known', () => {
     });
   });
 
-  it('is corrected, and not called executed twice, where nobody knows what its order was for', () => {
+  it('is corrected, and does not count as executed twice, if the size of its order is unknown', () => {
     expect(compared(free({ rows: known(some), adopted: true }), rest, true)).toMatchObject({ is: 'differs', isMore: false }); // prettier-ignore
   });
 }); // prettier-ignore

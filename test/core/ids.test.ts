@@ -11,8 +11,8 @@ const attemptName: fc.Arbitrary<AttemptName> = fc.record({
   attempt: fc.nat({ max: 36 ** 3 - 1 }),
 });
 
-describe('a client id', () => {
-  it('is a function of what it names, short, plain, and can be read back', () => {
+describe('a client order id', () => {
+  it('is a pure function of its parts, short and plain, and can be parsed', () => {
     fc.assert(
       fc.property(attemptName, (name) => {
         const id = clientId(name);
@@ -28,7 +28,7 @@ describe('a client id', () => {
     );
   });
 
-  it('stays what it was: a journal of last year must still be read', () => {
+  it('keeps its format, so that old journals can still be read', () => {
     const parent = parentId('main', 'btc-twap', 'hash', 'run-1', 'leg-1');
     expect([deskMark('main'), parent, clientId({ desk: 'main', parent, slice: 35, attempt: 36 })])
       .toMatchInlineSnapshot(`
@@ -40,7 +40,7 @@ describe('a client id', () => {
     `);
   });
 
-  it('is distinct for every attempt of many slices, parents and desks', () => {
+  it('is unique for every attempt across many slices, parents and desks', () => {
     const ids = new Set<string>();
     for (const desk of ['a', 'b', 'a ']) {
       for (let run = 0; run < 20; run++) {
@@ -53,7 +53,7 @@ describe('a client id', () => {
     expect(ids.size).toBe(3 * 20 * 50 * 10);
   });
 
-  it('is not taken for one of ours after any single character was changed', () => {
+  it('is not recognized after any single character was changed', () => {
     const known = clientId({ desk: 'main', parent: parentId('d', 's', 'h', 'r', 'l'), slice: 7, attempt: 1 });
     const taken: string[] = [];
     for (let at = 0; at < known.length; at++) {
@@ -66,7 +66,7 @@ describe('a client id', () => {
   });
 
   it.each(['', 'tr-', 'client-1', 'TR-abcd-abcdefgh-1-0-abcd', 'tr-abcd-abcdefgh-1-0-abcd\n'])(
-    'is not read from %j',
+    'is not parsed from %j',
     (id) => {
       expect(parseClientId(id)).toBeUndefined();
     },
@@ -81,7 +81,7 @@ describe('a client id', () => {
     },
   );
 
-  it('has a parent that depends on every part of its name, and on where one part ends', () => {
+  it('contains a parent id that depends on every part of its name and on the part boundaries', () => {
     const base = ['desk', 'strategy', 'hash', 'run', 'leg'] as const;
     const all = new Set([parentId(...base), parentId('desks', 'trategy', 'hash', 'run', 'leg')]);
     for (let i = 0; i < base.length; i++) {

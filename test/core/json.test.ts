@@ -6,7 +6,7 @@ const FIELDS = ['amount', 'price', 'fee'] as const;
 const read = jsonReader(FIELDS);
 const isNamed = (key: string): boolean => (FIELDS as readonly string[]).includes(key);
 
-/** Text made of what could mislead: names, quotation marks, backslashes, colons and numbers in any order. */
+/** Misleading text: names, quotation marks, backslashes, colons and numbers in any order. */
 const hostileText = fc
   .array(
     fc.constantFrom('"', '\\', '"amount":1', '\\"amount\\":1,', '"amount"', 'amount', ':', ' ', '\n', '\t', '\u0000', '1.50', '-0',
@@ -72,7 +72,7 @@ function write(each: Doc, space: string): string {
   return `{${space}${members.join(`${space},${space}`)}${space}}`;
 }
 
-/** What the reader must give: the source text of a number that is the value of a named field, JSON.parse for the rest. */
+/** The expected result: the source text of a number in a named field, and the result of JSON.parse for the rest. */
 function meant(each: Doc, name?: string): unknown {
   if ('num' in each) return name !== undefined && isNamed(name) ? each.num : Number(each.num);
   if ('str' in each) return each.str;
@@ -100,7 +100,7 @@ function parses(parse: (source: string) => unknown, source: string): boolean {
   }
 }
 
-/** Whether JSON has more names than what the parser made of it. */
+/** Whether the JSON text has more names than the parsed value. */
 function writesTwice(source: string): boolean {
   const namesIn = (json: string): number => json.match(/"(?:[^"\\]|\\.)*"\s*:/gsu)?.length ?? 0;
   return namesIn(source) !== namesIn(JSON.stringify(JSON.parse(source)));
@@ -108,7 +108,7 @@ function writesTwice(source: string): boolean {
 
 const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/u);
 
-describe('a JSON reader', () => {
+describe('the JSON reader', () => {
   it.each([
     '{"a":1,"a":2}',
     '{"amount":1,"amount":1}',
@@ -116,21 +116,21 @@ describe('a JSON reader', () => {
     '[{"a":1},{"b":1,"b":2}]',
     String.raw`{"a":1,"\u0061":2}`,
     '{"__proto__":1,"__proto__":2}',
-  ])('refuses the name that is written twice in %s', (source) => {
+  ])('refuses the duplicate name in %s', (source) => {
     expect(() => read(source)).toThrow(SyntaxError);
   });
 
-  it('takes the same name in two objects, and what only looks like a name', () => {
+  it('accepts the same name in two objects, and text that only looks like a name', () => {
     expect(read('[{"a":"b:"},{"a":"\\":"}]')).toEqual([{ a: 'b:' }, { a: '":' }]);
   });
 
-  it('refuses nesting beyond 32 levels, be it ten thousand, and takes 32', () => {
+  it('accepts 32 levels of nesting and refuses more, even ten thousand', () => {
     const nested = (depth: number): string => '[{"a":'.repeat(depth / 2) + '1' + '}]'.repeat(depth / 2);
     expect(read(nested(32))).toBeDefined();
     for (const depth of [34, 10_000]) expect(() => read(nested(depth))).toThrow(SyntaxError);
   });
 
-  it('gives named numbers as they were written and everything else as JSON.parse does', () => {
+  it('returns named numbers as written and everything else as JSON.parse does', () => {
     fc.assert(
       fc.property(doc, space, (each, gap) => {
         expect(read(write(each, gap))).toStrictEqual(meant(each));
@@ -139,8 +139,8 @@ describe('a JSON reader', () => {
     );
   });
 
-  it('refuses all that JSON.parse refuses, a name that is written twice, and nothing else', () => {
-    // A document with one piece cut out or put in: often broken, sometimes not.
+  it('refuses exactly what JSON.parse refuses, and duplicate names', () => {
+    // A document with one piece removed or inserted: often invalid, sometimes not.
     const damaged = fc
       .tuple(
         doc,
@@ -197,13 +197,13 @@ describe('a JSON reader', () => {
     expect(() => read(source)).toThrow(SyntaxError);
   });
 
-  it('takes plain field names only', () => {
+  it('accepts only plain field names', () => {
     expect(() => jsonReader(['a"b'])).toThrow(RangeError);
   });
 });
 
 describe('an exact literal', () => {
-  it('is written digit for digit and comes back the same', () => {
+  it('is written digit for digit and read back unchanged', () => {
     fc.assert(
       fc.property(literal, (digits) => {
         const source = JSON.stringify({ amount: exact(digits), list: [exact(digits)] });
@@ -213,7 +213,7 @@ describe('an exact literal', () => {
     );
   });
 
-  it('is a number or nothing', () => {
+  it('must be a number', () => {
     expect(() => exact('1,"admin":true')).toThrow(SyntaxError);
     expect(() => exact('{}')).toThrow(SyntaxError);
   });

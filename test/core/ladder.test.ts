@@ -18,16 +18,19 @@ const curveOf = (side: Side, rounds: readonly (readonly number[])[]): readonly s
   )?.map(({ amount, bps }) => `${amount.toFixed()} ${bps.toFixed(4)}`);
 
 describe('the impact of size', () => {
-  it.each(['buy', 'sell'] as const)('of a %s is what larger sizes cost more than the smallest', (side) => {
-    const rounds = [
-      [0, 2, 5],
-      [0, 2, 5],
-      [0, 2, 5],
-    ];
-    expect(curveOf(side, rounds)).toEqual(['10 0.0000', '40 2.0000', '100 5.0000']);
-  });
+  it.each(['buy', 'sell'] as const)(
+    'for a %s is the additional cost of larger sizes over the smallest',
+    (side) => {
+      const rounds = [
+        [0, 2, 5],
+        [0, 2, 5],
+        [0, 2, 5],
+      ];
+      expect(curveOf(side, rounds)).toEqual(['10 0.0000', '40 2.0000', '100 5.0000']);
+    },
+  );
 
-  it('is not known from fewer than three rounds', () => {
+  it('is unknown from fewer than three rounds', () => {
     expect(curveOf('buy', [])).toBeUndefined();
     expect(
       curveOf('buy', [
@@ -37,7 +40,7 @@ describe('the impact of size', () => {
     ).toBeUndefined();
   });
 
-  it('is the median: one odd answer counts for nothing', () => {
+  it('is the median, so that one outlier has no effect', () => {
     const rounds = [
       [0, 2, 5],
       [0, 400, -400],
@@ -46,7 +49,7 @@ describe('the impact of size', () => {
     expect(curveOf('buy', rounds)).toEqual(['10 0.0000', '40 2.0000', '100 5.0000']);
   });
 
-  it('never falls with size', () => {
+  it('never decreases with size', () => {
     const rounds = [
       [0, 6, 5],
       [0, 6, 5],
@@ -73,7 +76,7 @@ describe('the largest size within a bound', () => {
     expect(sizeWithin(curve, ratio(most))?.toFixed()).toBe(size);
   });
 
-  it('lies among the probed sizes, and grows with the bound', () => {
+  it('lies within the probed sizes and grows with the bound', () => {
     const bps = fc.array(fc.nat(50), { minLength: 2, maxLength: 3 });
     fc.assert(
       fc.property(bps, fc.nat(60), fc.nat(60), (steps, a, b) => {

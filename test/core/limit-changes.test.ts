@@ -36,7 +36,7 @@ const changes = (now: Partial<Limits>, before: Partial<Limits> = {}): readonly s
   loosenedLimits(limitTexts({ ...limits, ...before }), limitTexts({ ...limits, ...now }));
 
 describe('limits as text', () => {
-  it('are read back as they were, but for the ceilings of overrides', () => {
+  it('are read back unchanged, except for the override ceilings', () => {
     const { overrideCeilings: _, ...others } = limits;
     expect(limitsFrom(limitTexts(limits))).toEqual(others);
     const least: Limits = { currency: 'usd', orderNotionalMax: undefined, dayNotionalMax: undefined, orderQuantityMax: new Map(), collarBps: ratio('50'), driftBpsMax: undefined, openDoubtsMax: 2, pairs: undefined, sides: new Set(['sell']) }; // prettier-ignore
@@ -55,7 +55,7 @@ describe('limits as text', () => {
     expect(limitTexts({ ...limits, dayCostMax: undefined })).not.toHaveProperty('max_day_cost');
   });
 
-  it('say nothing where nothing changed', () => {
+  it('report no loosening if nothing changed', () => {
     expect(changes({})).toEqual([]);
   });
 
@@ -96,7 +96,7 @@ describe('limits as text', () => {
     ],
     [{ closedHours: [] }, `restricted_hours ${limitTexts(limits)['restricted_hours'] ?? ''} -> none`],
   ] satisfies readonly (readonly [Partial<Limits>, string])[])(
-    'name what allows more than before: %j',
+    'report a value that allows more than before: %j',
     (now, said) => {
       expect(changes(now)).toEqual([said]);
     },
@@ -108,17 +108,17 @@ describe('limits as text', () => {
     { duplicateMs: 10_000 },
     { pairs: new Set(['btcusd']) },
     { sides: new Set([]) },
-  ] satisfies readonly Partial<Limits>[])('do not name what allows less: %j', (now) => {
+  ] satisfies readonly Partial<Limits>[])('do not report a value that allows less: %j', (now) => {
     expect(changes(now)).toEqual([]);
   });
 
-  it('do not name the limits of a pair that may not be traded any more', () => {
+  it('do not report the limits of a pair that may no longer be traded', () => {
     const without = { orderQuantityMax: new Map(), pairDayNotionalMax: undefined };
     expect(changes({ pairs: new Set(['ethusd']), ...without })).toEqual([]);
     expect(changes(without)).toHaveLength(2);
   });
 
-  it('name every setting that an override may touch where the ceilings are gone, and none where they are new', () => {
+  it('report every overridable setting if the ceilings are removed, and none if they are new', () => {
     const gone = changes({ overrideCeilings: undefined });
     expect(gone).toHaveLength(8);
     expect(gone).toContain('override_ceilings.max_order_notional 100000 -> none');
@@ -127,11 +127,11 @@ describe('limits as text', () => {
     expect(changes({ overrideCeilings: new Map([['max_order_notional', quantity('1')]]) })).toEqual([]);
   });
 
-  it('do not name a limit that is new', () => {
+  it('do not report a new limit', () => {
     expect(changes({}, { dayCostMax: undefined, pairs: undefined, positionMax: undefined })).toEqual([]);
   });
 
-  it('name a limit that this version does not know when it differs', () => {
+  it('report a changed limit that this version does not know', () => {
     expect(loosenedLimits({ max_moon: '1' }, { max_moon: '0' })).toEqual(['max_moon 1 -> 0']);
   });
 });

@@ -25,7 +25,7 @@ const precision = fc.nat({ max: 10 });
 const unit = (decimals: number): Money => money(digits(1n, decimals));
 
 describe('rounding', () => {
-  it('down never goes beyond the amount, up never stays short of it, both by less than one unit', () => {
+  it('down never exceeds the amount, up is never below it, and both differ by less than one unit', () => {
     fc.assert(
       fc.property(anyMoney, precision, (amount, decimals) => {
         const down = roundDown(amount, decimals);
@@ -40,7 +40,7 @@ describe('rounding', () => {
     );
   });
 
-  it('to the nearest is off by half a unit at most, and takes halves to the even neighbour', () => {
+  it('to the nearest differs by at most half a unit, and rounds halves to even', () => {
     fc.assert(
       fc.property(anyMoney, precision, (amount, decimals) => {
         expect(
@@ -59,7 +59,7 @@ describe('rounding', () => {
     ]);
   });
 
-  it('of what an amount buys never costs more than the amount, and one unit more would', () => {
+  it('of a bought quantity never costs more than the amount, but one unit more would', () => {
     fc.assert(
       fc.property(positive, positiveText.map(price), precision, (amount, each: Price, decimals) => {
         const bought = quantityDown(amount, each, decimals);
@@ -69,7 +69,7 @@ describe('rounding', () => {
     );
   });
 
-  it('of a price is that of all its digits', () => {
+  it('of a price considers all its digits', () => {
     const fives = fc.constantFrom('0.5', '1.5', '2.25', '0.125', '7.35').map(money);
     fc.assert(
       fc.property(
@@ -94,7 +94,7 @@ describe('rounding', () => {
 });
 
 describe('shares', () => {
-  it('of what is left, taken one after the other, are the total exactly and differ by a unit at most', () => {
+  it('of the remainder, taken one after the other, sum to the total exactly and differ by at most one unit', () => {
     fc.assert(
       fc.property(positive, fc.integer({ min: 1, max: 60 }), precision, (total, parts, decimals) => {
         let left = total;
@@ -113,9 +113,9 @@ describe('shares', () => {
   });
 });
 
-describe('text of an amount', () => {
-  it('survives a round trip through the wire format, 100 000 times', () => {
-    // A generator of our own with a fixed seed: as many as that through fast-check would take minutes.
+describe('the text of an amount', () => {
+  it('survives 100 000 round trips through the wire format', () => {
+    // A generator with a fixed seed: this number of runs would take minutes with fast-check.
     let state = 88_172_645_463_325_252n;
     const draw = (): bigint => {
       state = BigInt.asUintN(64, state ^ (state << 13n));
@@ -155,7 +155,7 @@ describe('text of an amount', () => {
     expect(text(money('1e-30'))).toBe('0.000000000000000000000000000001');
   });
 
-  it('is read as the amount that was written', () => {
+  it('is read back as the same amount', () => {
     const written = cost(price('1.1000'), quantity('2.50'));
     expect(text(written)).toBe('2.75');
     expect(money('2.75')).toBe(written);
@@ -164,7 +164,7 @@ describe('text of an amount', () => {
     expect(() => money(text(long))).toThrow('expected a plain decimal');
   });
 
-  it('is read when it is a number of at most forty digits', () => {
+  it('is valid if it is a number of at most forty digits', () => {
     fc.assert(
       fc.property(amountText, (each) => {
         expect(isAmountText(each)).toBe(true);
@@ -195,7 +195,7 @@ describe('text of an amount', () => {
     `-${'9'.repeat(41)}`,
     '0.'.padEnd(70, '1'),
     '１',
-  ])('is not read from %j', (each) => {
+  ])('is invalid if it is %j', (each) => {
     // prettier-ignore
     expect(isAmountText(each)).toBe(false);
     expect(() => money(each)).toThrow(RangeError);
@@ -203,7 +203,7 @@ describe('text of an amount', () => {
 });
 
 describe('arithmetic', () => {
-  it('is exact: sums, products and their undoing', () => {
+  it('is exact for sums, products and their inverses', () => {
     fc.assert(
       fc.property(anyMoney, anyMoney, (a, b) => {
         expect(text(subtract(add(a, b), b))).toBe(text(a));
@@ -217,7 +217,7 @@ describe('arithmetic', () => {
     );
   });
 
-  it('keeps every digit of a sum, a difference and a product of two amounts of forty digits', () => {
+  it('keeps every digit of the sum, difference and product of two amounts of forty digits', () => {
     const most = 10n ** 40n - 1n;
     const coefficient = fc.bigInt({ min: -most, max: most });
     const decimals = fc.nat(20);
@@ -240,12 +240,12 @@ describe('arithmetic', () => {
     );
   });
 
-  it('cannot be made less exact through an amount', () => {
+  it('has a precision that an amount cannot change', () => {
     const { constructor } = money('1');
     expect(Object.isFrozen(constructor)).toBe(true);
   });
 
-  it('finds a price near another where its slippage is within the bound, and nowhere else', () => {
+  it('finds a price near another exactly if its slippage is within the bound', () => {
     const [one, other, bps] = [
       fc.integer({ min: 1, max: 3_000 }),
       fc.integer({ min: 1, max: 3_000 }),
@@ -262,7 +262,7 @@ describe('arithmetic', () => {
     expect(isNear(price('0.01'), price('-1'), ratio('500'))).toBe(false);
   });
 
-  it('finds a price near another to the last digit, a hair within the bound and a hair beyond it', () => {
+  it('decides to the last digit whether a price is near another, just within and just beyond the bound', () => {
     const hair = fc.tuple(fc.integer({ min: -3, max: 3 }), fc.integer({ min: 0, max: 40 }));
     fc.assert(
       fc.property(positiveText, fc.nat(2_000), hair, (reference, half, [by, decimals]) => {
@@ -276,7 +276,7 @@ describe('arithmetic', () => {
     );
   });
 
-  it('says a slippage with its sign: positive is bad on either side', () => {
+  it('gives a slippage its sign: positive is bad on either side', () => {
     expect(text(slippageBps('buy', price('101'), price('100')))).toBe('100');
     expect(text(slippageBps('sell', price('101'), price('100')))).toBe('-100');
     expect(text(worsen('buy', price('100'), ratio('50')))).toBe('100.5');
@@ -284,7 +284,7 @@ describe('arithmetic', () => {
     expect(text(middle(price('1'), price('2')))).toBe('1.5');
   });
 
-  it('refuses a fraction of nothing', () => {
+  it('refuses a fraction of zero', () => {
     expect(text(fraction(money('1'), money('4')))).toBe('0.25');
     expect(() => fraction(money('1'), NO_MONEY)).toThrow(RangeError);
   });

@@ -18,29 +18,29 @@ const traded = (
   amount: money(amount),
 });
 
-describe('what was traded is, of the order', () => {
+describe('the extent of a trade compared with its order', () => {
   it.each<readonly [Extent, string, Asked, string, string, number]>([
-    ['whole', 'just what was quoted', byQuantity, '0.5', '30000', 1],
+    ['whole', 'exactly what was quoted', byQuantity, '0.5', '30000', 1],
     ['whole', 'with a cent of rounding', byQuantity, '0.5', '29999.99', 1],
     ['whole', 'with a cent for each of three trades', byQuantity, '0.5', '29999.97', 3],
-    ['whole', 'all of the quantity, its quote unknown', unquoted, '0.5', '31000', 1],
-    ['whole', 'all of the amount that was asked for', byAmount, '0.49999999', '30000', 1],
+    ['whole', 'all of the quantity, with an unknown quote', unquoted, '0.5', '31000', 1],
+    ['whole', 'all of the requested amount', byAmount, '0.49999999', '30000', 1],
     ['other', 'a millionth too little', byQuantity, '0.4999995', '29999.97', 1],
     ['other', 'a unit too little', byQuantity, '0.49999999', '30000', 1],
     ['other', 'a thousandth too little', byQuantity, '0.4995', '29970', 1],
-    ['other', 'a cent too little of the amount that was asked for', byAmount, '0.5', '29999.99', 1],
+    ['other', 'a cent less than the requested amount', byAmount, '0.5', '29999.99', 1],
     ['other', 'all of the quantity for less', byQuantity, '0.5', '29000', 1],
-    ['other', 'a part, its quote unknown', unquoted, '0.4999', '31000', 1],
+    ['other', 'a part, with an unknown quote', unquoted, '0.4999', '31000', 1],
     ['more', 'twice as much', byQuantity, '1', '60000', 2],
     ['more', 'a little more', byQuantity, '0.50000002', '30000', 2],
-    ['more', 'one smallest unit twice, its quote unknown', oneUnit, '0.00000002', '0.0012', 2],
+    ['more', 'the smallest unit twice, with an unknown quote', oneUnit, '0.00000002', '0.0012', 2],
     ['more', 'twice the amount', byAmount, '1', '60000', 2],
-  ])('%s: %s', (extent, _, asked, base, amount, trades) => {
+  ])('is %s: %s', (extent, _, asked, base, amount, trades) => {
     expect(extentOf(asked, { ...traded(base, amount), trades })).toBe(extent);
   });
 });
 
-describe('what is missing of an order', () => {
+describe('the missing part of an order', () => {
   it('is the rest of its quote', () => {
     expect(missingOf(byQuantity, traded('0.3', '18000'))).toEqual({
       quantity: '0.2',
@@ -49,7 +49,7 @@ describe('what is missing of an order', () => {
     });
   });
 
-  it('is counted at the worst price where the quote is unknown', () => {
+  it('is valued at the worst price if the quote is unknown', () => {
     expect(missingOf(unquoted, traded('0.3', '18000'))).toMatchObject({ quantity: '0.2', amount: '12120' });
   });
 
@@ -61,7 +61,7 @@ describe('what is missing of an order', () => {
     });
   });
 
-  it('is nothing once it is all there', () => {
+  it('does not exist once the whole quantity was traded', () => {
     expect(missingOf(byQuantity, traded('0.5', '29000'))).toBeUndefined();
   });
 });

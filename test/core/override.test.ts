@@ -40,17 +40,20 @@ const shown = (of: Limits, key: string): unknown => {
 };
 
 describe('an override', () => {
-  it.each(overridable)('of %s changes this limit alone', (limit) => {
+  it.each(overridable)('of %s changes only this limit', (limit) => {
     const value = limit === 'restricted_hours' ? undefined : limit === 'min_position' ? '50' : '200';
     expect(changed(loosened(limits, override({ limit, value }), order))).toHaveLength(1);
   });
 
-  it.each(overridable.filter((limit) => limit !== 'restricted_hours'))('of %s never tightens it', (limit) => {
-    const value = limit === 'min_position' ? '200' : '50';
-    expect(changed(loosened(limits, override({ limit, value }), order))).toEqual([]);
-  });
+  it.each(overridable.filter((limit) => limit !== 'restricted_hours'))(
+    'of %s never tightens the limit',
+    (limit) => {
+      const value = limit === 'min_position' ? '200' : '50';
+      expect(changed(loosened(limits, override({ limit, value }), order))).toEqual([]);
+    },
+  );
 
-  it('of a limit that is none, or that nobody may override, changes nothing', () => {
+  it('of an unset limit, or of a limit that may not be overridden, changes nothing', () => {
     for (const limit of ['collar_bps', 'pairs', 'max_open_doubts', 'parent_cap', ''])
       expect(loosened(limits, override({ limit, value: '1000' }), order)).toEqual(limits);
     const none: Limits = { ...limits, positionMax: undefined, orderNotionalMax: undefined };
@@ -60,7 +63,7 @@ describe('an override', () => {
     expect(loosened(none, override({ limit: 'max_position', value: '1' }), order).positionMax?.size).toBe(0);
   });
 
-  it('is about the order that it names, and no other', () => {
+  it('applies only to the order that it names', () => {
     expect(concerns(override({ parent: 'p' }), order)).toBe(true);
     expect(concerns(override({ parent: 'p', slice: 3 }), order)).toBe(true);
     expect(concerns(override({ parent: 'p', slice: 4 }), order)).toBe(false);

@@ -25,7 +25,7 @@ const { value: anything } = fc.letrec<{ value: unknown }>((tie) => ({
 }));
 
 describe('a packed value', () => {
-  it('comes back as it was, whatever it is made of', () => {
+  it('is unpacked unchanged, whatever its type', () => {
     fc.assert(
       fc.property(anything, (value) => {
         expect(unpack(pack(value))).toStrictEqual(value);
@@ -34,7 +34,7 @@ describe('a packed value', () => {
     );
   });
 
-  it('keeps every digit of an amount, more than any message holds', () => {
+  it('keeps every digit of an amount, even more than any message holds', () => {
     const third = fraction(money('1'), money('3'));
     const back = unpack(pack([third, quantity('1e-30'), price('1e30')])) as AnyAmount[];
     expect(back.every((each) => isAmount(each))).toBe(true);
@@ -51,13 +51,16 @@ describe('a packed value', () => {
   it.each([
     ['a function', () => 1],
     ['an object of a class', new Date(0)],
-    ['no number', Number.NaN],
+    ['NaN', Number.NaN],
     ['a symbol', Symbol('x')],
-  ])('is never %s', (_, value) => {
+  ])('cannot contain %s', (_, value) => {
     expect(() => pack({ value })).toThrow(TypeError);
   });
 
-  it.each(['{"$x":1}', '{"$m":{}}', '{"$a":"x"}', '{"$a":7}', '{', '{"$s":"abc"}'])('is not %s', (words) => {
-    expect(() => unpack(words)).toThrow(Error);
-  });
+  it.each(['{"$x":1}', '{"$m":{}}', '{"$a":"x"}', '{"$a":7}', '{', '{"$s":"abc"}'])(
+    'is not read from %s',
+    (words) => {
+      expect(() => unpack(words)).toThrow(Error);
+    },
+  );
 });

@@ -7,7 +7,7 @@ describe('a pair', () => {
     ['btcusd', ['btc', 'usd', 'eth'], { pair: 'btcusd', base: 'btc', quote: 'usd' }],
     ['usdcusdt', ['usd', 'usdc', 'usdt'], { pair: 'usdcusdt', base: 'usdc', quote: 'usdt' }],
     ['1inchusd', ['1inch', 'usd'], { pair: '1inchusd', base: '1inch', quote: 'usd' }],
-  ])('%s is taken apart with %o', (pair, currencies, parts) => {
+  ])('%s is split with the currencies %o', (pair, currencies, parts) => {
     expect(splitPair(pair, currencies)).toEqual(parts);
   });
 
@@ -19,17 +19,17 @@ describe('a pair', () => {
     ['btc', ['btc']],
     ['', ['btc']],
     ['BTCUSD', ['btc', 'usd']],
-  ])('%s is not guessed with %o', (pair, currencies) => {
+  ])('%s is not split with the currencies %o', (pair, currencies) => {
     expect(splitPair(pair, currencies)).toMatchObject({ problem: 'unknown_pair', pair });
   });
 
-  it('that two cuts explain is ambiguous, and reports that in words', () => {
+  it('is ambiguous if it can be split in two ways, and the error names both', () => {
     const answer = splitPair('abcd', ['a', 'bcd', 'ab', 'cd']);
     expect(answer).toMatchObject({ problem: 'ambiguous_pair' });
     expect('why' in answer && answer.why).toContain('a/bcd or ab/cd');
   });
 
-  it('is the two symbols it was made of, whenever it has an answer', () => {
+  it('is split into known symbols or reported as ambiguous, for any two symbols', () => {
     const symbol = fc.stringMatching(/^[ab]{1,4}$/u);
     fc.assert(
       fc.property(symbol, symbol, fc.array(symbol), (base, quote, others) => {

@@ -27,7 +27,7 @@ const TARGETS = targetsOf({ btc: '0.5', eth: '0.3', usd: '0.2' });
 const MIDS = midsOf({ btc: '60000', eth: '3000' });
 
 describe('the value of a portfolio', () => {
-  it('depends on the current holdings and prices alone, however often it was computed before', () => {
+  it('depends only on the current holdings and prices, not on earlier computations', () => {
     const some = holdingsOf({ btc: '1', eth: '10', usd: '10000' });
     const more = holdingsOf({ btc: '1', eth: '10', usd: '10001' });
     const worth = (held: ReadonlyMap<string, Quantity>, btc: string): string | undefined =>
@@ -42,7 +42,7 @@ describe('the value of a portfolio', () => {
     expect(value(others, 'usd', some, MIDS)?.value.toFixed()).toBe('70000');
   });
 
-  it('is the sum of balances at mid, cash at one', () => {
+  it('is the sum of the balances at mid prices, with cash at one', () => {
     const valued = value(TARGETS, 'usd', holdingsOf({ btc: '1', eth: '10', usd: '10000' }), MIDS);
     expect(text(valued?.value ?? price('0'))).toBe('100000');
     expect([...(valued?.weights ?? [])].map(([c, weight]) => [c, text(weight)])).toEqual([
@@ -52,12 +52,12 @@ describe('the value of a portfolio', () => {
     ]);
   });
 
-  it('counts currencies of the targets and cash, and no others', () => {
+  it('counts only cash and currencies with a target', () => {
     const held = holdingsOf({ btc: '1', usd: '1', xrp: '1000000' });
     expect(value(targetsOf({ btc: '1' }), 'usd', held, MIDS)?.value.toFixed()).toBe('60001');
   });
 
-  it('counts what is not held as nothing, and what is owed against it', () => {
+  it('counts a missing holding as zero and a debt as negative', () => {
     const owed = value(TARGETS, 'usd', holdingsOf({ btc: '1', usd: '-20000' }), MIDS);
     expect(owed?.value.toFixed()).toBe('40000');
     expect(owed?.weights.get('btc')?.toFixed()).toBe('1.5');
@@ -69,11 +69,11 @@ describe('the value of a portfolio', () => {
     ['nothing is held', {}, MIDS],
     ['as much is owed as is held', { btc: '1', usd: '-60000' }, MIDS],
     ['more is owed than is held', { btc: '1', usd: '-60001' }, MIDS],
-  ])('is unknown when %s', (_, held, mids) => {
+  ])('is unknown if %s', (_, held, mids) => {
     expect(value(TARGETS, 'usd', holdingsOf(held), mids)).toBeUndefined();
   });
 
-  it('has weights that agree with plain arithmetic and sum to one', () => {
+  it('has weights that match plain arithmetic and sum to one', () => {
     const amount = fc.integer({ min: 0, max: 1_000_000 });
     const mid = fc.integer({ min: 1, max: 1_000_000 });
     fc.assert(
@@ -106,7 +106,7 @@ describe('drift', () => {
     ]);
   });
 
-  it('is that over the target when relative', () => {
+  it('is divided by the target if it is relative', () => {
     expect(drift('relative')).toEqual([
       ['btc', '0.2'],
       ['eth', '-0.1'],
@@ -115,7 +115,7 @@ describe('drift', () => {
     ]);
   });
 
-  it('of a currency without a target is absolute in either case', () => {
+  it('is always absolute for a currency without a target', () => {
     const targets = targetsOf({ btc: '1', eth: '0' });
     expect(drift('relative', targets).slice(1, 3)).toEqual([
       ['eth', '0.27'],
@@ -123,7 +123,7 @@ describe('drift', () => {
     ]);
   });
 
-  it('is computed again for other weights, other targets and another kind', () => {
+  it('is computed again for other weights, other targets and another drift type', () => {
     const told = (of: ReadonlyMap<string, Ratio>, targets: Targets, type: 'absolute' | 'relative') =>
       text(drifts(of, targets, type).get('btc') ?? ratio('9'));
     const others = new Map([...weights, ['btc', ratio('0.7')] as const]);
@@ -134,23 +134,23 @@ describe('drift', () => {
     expect(told(weights, TARGETS, 'absolute')).toBe(first);
   });
 
-  it('at its largest is the one furthest away on either side', () => {
+  it('has its largest value at the currency furthest from its target in either direction', () => {
     expect(text(largestDrift(drifts(weights, TARGETS, 'absolute')))).toBe('0.1');
     expect(text(largestDrift(drifts(weights, TARGETS, 'relative')))).toBe('0.35');
     expect(text(largestDrift(new Map()))).toBe('0');
   });
 });
 
-describe('the largest drift of a portfolio that was valued', () => {
+describe('the largest drift of a valued portfolio', () => {
   const types = fc.constantFrom<'absolute' | 'relative'>('absolute', 'relative');
   const amount = fc.oneof(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 1_000_000_000 }));
-  /** A hair on either side of a drift: the last digit of those that are kept, and far more and far less than a double has. */
+  /** Small distances on either side of a drift: from the last digit that is kept up to distances that a double resolves. */
   const hairs = ['0', '1e-80', '1e-78', '1e-40', '1e-17', '1e-13', '1e-11', '0.001'].flatMap((hair) => [
     ratioOf(Number(hair)),
     ratioOf(-Number(hair)),
   ]);
 
-  it('is the one of those that are divided, to the last digit, and is outside a band as that one is', () => {
+  it('equals that of the divided weights to the last digit, and leaves a band exactly if that one does', () => {
     fc.assert(
       fc.property(
         amount,
@@ -176,7 +176,7 @@ describe('the largest drift of a portfolio that was valued', () => {
     );
   });
 
-  it('is as far as a strategy waits for where it is beyond the threshold, whoever owes and whatever is set aside', () => {
+  it('ends a wait exactly if it exceeds the threshold, also with debts and cash set aside', () => {
     const share = fc.integer({ min: 0, max: 100 });
     const held = fc.integer({ min: -20, max: 1_000 });
     fc.assert(
@@ -201,7 +201,7 @@ describe('the largest drift of a portfolio that was valued', () => {
     );
   });
 
-  it('that is the threshold itself is not outside, whatever was cut', () => {
+  it('is not outside a band if it equals the threshold, despite truncated digits', () => {
     const valued = value(
       targetsOf({ btc: '1' }),
       'usd',

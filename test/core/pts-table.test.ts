@@ -5,10 +5,7 @@ import type { SizingQuestion } from '../../src/core/risk/sizing.ts';
 import type { RiskMode, Side } from '../../src/core/venue.ts';
 import { BTCUSD } from './builders.ts';
 
-/**
- * The table of the design, as it is written there. `unknown` stands for a mode that nobody knows: never read, older than
- * `pts.max_age`, or refused by the venue.
- */
+/** The risk-mode table of the design. `unknown` is a mode that was never read, is older than `pts.max_age`, or was refused. */
 const TABLE = `
   mode        | own | credit on a buy | credit on a sell | reduces
   Enabled     | yes | yes             | yes              | yes
@@ -18,14 +15,14 @@ const TABLE = `
   unknown     | yes | no              | no               | yes
 `;
 
-/** An account in a coin of 100 usd, what an order of it wants, and how much of it is covered by which column. */
+/** An account with a coin worth 100 usd, the size of its order, and the part that each column covers. */
 interface Holding {
   readonly what: string;
   readonly side: Side;
   readonly btc: string;
   readonly usd: string;
   readonly wants: string;
-  /** Coins that own funds pay, and coins that reduce a position. What is more than either is credit. */
+  /** Coins paid from own funds, and coins that reduce a position. Any more is credit. */
   readonly own: number;
   readonly reduces: number;
 }
@@ -84,8 +81,8 @@ const sized = (
   return result.size.by === 'quantity' ? text(result.size.quantity) : 'an amount';
 };
 
-describe('the risk-mode table of the design', () => {
-  it('has every mode, both sides, and own funds, credit and reduction of each', () => {
+describe('the risk-mode table', () => {
+  it('covers every mode and both sides, with own funds, credit and reduction', () => {
     expect(cases).toHaveLength(5 * holdings.length);
     for (const side of ['buy', 'sell']) {
       const of = holdings.filter((held) => held.side === side);
@@ -95,11 +92,11 @@ describe('the risk-mode table of the design', () => {
     }
   });
 
-  it.each(cases)('lets a $side under $mode with $what have $expected of 3', (row) => {
+  it.each(cases)('sizes a $side under $mode with $what to $expected of 3', (row) => {
     expect(sized(row)).toBe(String(row.expected));
   });
 
-  it.each(cases)('without credit lets a $side under $mode with $what have its own funds', (row) => {
+  it.each(cases)('sizes a $side under $mode with $what to own funds if credit is never used', (row) => {
     expect(sized(row, { use: 'never' })).toBe(String(row.own));
   });
 
@@ -110,7 +107,7 @@ describe('the risk-mode table of the design', () => {
     expect(sized(row, { creditLeft: quantity(row.side === 'buy' ? '100' : '1') })).toBe(String(capped));
   });
 
-  it.each(cases)('uses no credit that costs too much, or an unknown sum: $side, $mode, $what', (row) => {
+  it.each(cases)('uses no credit if its cost is too high or unknown: $side, $mode, $what', (row) => {
     const free = String(row.own);
     const carryBpsMax = ratio('10');
     expect(sized(row, { carryBpsMax, carryBps: ratio('10.01') })).toBe(free);

@@ -26,7 +26,7 @@ const answerText = (over: Partial<PtsQuestion>): readonly [string, string, ...st
   return [text(allowed), text(credit), ...cuts];
 };
 
-/** The mode as the venue's list gives it: the first row, read the way the client reads it. */
+/** The mode in the first row of the venue's list, read as the client reads it. */
 const modeOnWire = (spelling: unknown): RiskMode | undefined =>
   riskModesSchema.parse({ data: [{ currency_pair: 'btcusd', risk_mode: spelling }] }).data[0]?.risk_mode;
 
@@ -38,8 +38,8 @@ interface Case {
   readonly why: 'pts_mode' | 'pts_unknown';
 }
 
-describe('the table of risk modes', () => {
-  // Spelling on the wire; whether credit may open or grow a long (buy), a short (sell); why not.
+describe('risk modes', () => {
+  // Spelling on the wire; whether credit may open or grow a long (buy) or a short (sell); the reason if not.
   const rows: readonly (readonly [unknown, boolean, boolean, 'pts_mode' | 'pts_unknown'])[] = [
     ['Enabled', true, true, 'pts_mode'],
     ['Long-Only', true, false, 'pts_mode'],
@@ -56,22 +56,22 @@ describe('the table of risk modes', () => {
     { mode, side: 'sell', credit: short, why },
   ]);
 
-  it.each(cases)('lets $mode pay for a $side from own funds', ({ mode, side }) => {
+  it.each(cases)('allow a $side from own funds under $mode', ({ mode, side }) => {
     expect(answerText({ mode: modeOnWire(mode), side, available: quantity('100') })).toEqual(['100', '0']);
   });
 
-  it.each(cases)('answers a $side on credit under $mode with $credit', ({ mode, side, credit, why }) => {
+  it.each(cases)('allow credit for a $side under $mode: $credit', ({ mode, side, credit, why }) => {
     const expected = credit ? ['100', '60'] : ['40', '0', 'clipped_funds', why];
     expect(answerText({ mode: modeOnWire(mode), side })).toEqual(expected);
   });
 
-  it.each(cases)('lets $mode reduce a position with a $side', ({ mode, side }) => {
+  it.each(cases)('allow a $side that reduces a position under $mode', ({ mode, side }) => {
     const reducing = { available: quantity('0'), reducing: quantity('100') };
     expect(answerText({ mode: modeOnWire(mode), side, ...reducing })).toEqual(['100', '100']);
   });
 
   it.each(cases)(
-    'cuts a $side beyond the position under $mode unless $credit',
+    'allow credit for a $side beyond the position under $mode: $credit',
     ({ mode, side, credit, why }) => {
       const beyond = { available: quantity('30'), reducing: quantity('50') };
       const expected = credit ? ['100', '70'] : ['50', '20', 'clipped_funds', why];
@@ -79,7 +79,7 @@ describe('the table of risk modes', () => {
     },
   );
 
-  it('leaves one pair unknown when its row cannot be read, and reads the others', () => {
+  it('are unknown for a pair whose row cannot be read, and are read for the other pairs', () => {
     const { data } = riskModesSchema.parse({
       data: [
         { currency_pair: 'btcusd', risk_mode: 'Sideways' },
@@ -91,7 +91,7 @@ describe('the table of risk modes', () => {
 });
 
 describe('credit', () => {
-  it('is never used, not even to reduce a position, when pts.use is never', () => {
+  it('is never used if pts.use is never, not even to reduce a position', () => {
     expect(answerText({ use: 'never' })).toEqual(['40', '0', 'clipped_funds', 'pts_never']);
     expect(answerText({ use: 'never', reducing: quantity('90') })).toEqual([
       '40',
@@ -106,7 +106,7 @@ describe('credit', () => {
     ['59.99', ['99.99', '59.99', 'clipped_funds', 'pts_max_credit']],
     ['0', ['40', '0', 'clipped_funds', 'pts_max_credit']],
     ['-5', ['40', '0', 'clipped_funds', 'pts_max_credit']],
-  ])('is cut to %s that may still be borrowed', (creditLeft, expected) => {
+  ])('is cut to the %s that may still be borrowed', (creditLeft, expected) => {
     expect(answerText({ creditLeft: quantity(creditLeft) })).toEqual(expected);
   });
 
@@ -115,13 +115,13 @@ describe('credit', () => {
     ['20.01', '20', ['40', '0', 'clipped_funds', 'pts_max_carry']],
     [undefined, '20', ['40', '0', 'clipped_funds', 'pts_unknown']],
     [undefined, undefined, ['100', '60']],
-  ])('with an expected carry of %s bps and a bound of %s gives %j', (carry, bound, expected) => {
+  ])('with an expected carry of %s bps and a limit of %s returns %j', (carry, bound, expected) => {
     const carryBps = carry === undefined ? undefined : ratio(carry);
     const carryBpsMax = bound === undefined ? undefined : ratio(bound);
     expect(answerText({ carryBps, carryBpsMax })).toEqual(expected);
   });
 
-  it('that reduces a position counts against the cap and the bound of the carry', () => {
+  it('for reducing a position counts against the cap and the carry limit', () => {
     const short = { mode: 'Reduce-Only', available: quantity('-500'), reducing: quantity('100') } as const;
     expect(answerText(short)).toEqual(['100', '100']);
     const capped = { ...short, creditLeft: quantity('30') };
@@ -130,7 +130,7 @@ describe('credit', () => {
     expect(answerText(dear)).toEqual(['0', '0', 'clipped_funds', 'pts_max_carry']);
   });
 
-  it('counts nothing of an account that is below zero already as own funds', () => {
+  it('covers the whole order if the balance is already negative', () => {
     expect(answerText({ available: quantity('-10') })).toEqual(['100', '100']);
     expect(answerText({ available: quantity('-10'), use: 'never' })).toEqual([
       '0',
@@ -141,7 +141,7 @@ describe('credit', () => {
   });
 });
 
-describe('the answer to any question', () => {
+describe('the size allowed by funds and credit', () => {
   const amount = fc.integer({ min: 0, max: 1_000_000 }).map((n) => quantity(`${n}e-3`));
   const funds = fc.integer({ min: -1_000_000, max: 1_000_000 }).map((n) => quantity(`${n}e-3`));
   const question = fc.record<PtsQuestion>({
@@ -166,7 +166,7 @@ describe('the answer to any question', () => {
     return available.gt(outgoing) ? outgoing : available;
   };
 
-  it('allows at most was asked for, and splits it into own funds and credit exactly', () => {
+  it('is at most the requested size, and is split exactly into own funds and credit', () => {
     fc.assert(
       fc.property(question, (asked) => {
         const { allowed, credit, cuts } = sizeForPts(asked);
@@ -177,7 +177,7 @@ describe('the answer to any question', () => {
     );
   });
 
-  it('borrows to grow a position only where mode, use, cap and carry all let it', () => {
+  it('includes credit that grows a position only if mode, use, cap and carry allow it', () => {
     fc.assert(
       fc.property(question, (asked) => {
         const { allowed, credit } = sizeForPts(asked);
@@ -200,7 +200,7 @@ describe('the answer to any question', () => {
     );
   });
 
-  it('grows with the funds and never shrinks', () => {
+  it('never decreases when the funds increase', () => {
     fc.assert(
       fc.property(question, amount, (asked, more) => {
         const richer = { ...asked, available: add(asked.available, more) };
@@ -220,25 +220,30 @@ describe('expected carry', () => {
 
   // 365 days of 1440 minutes a year; figures by hand: rate x steps x frequency / 525600, in basis points.
   it.each([
-    ['nothing inside the grace period', rate('0.365', 1440, 60), DAY_MS, '0'],
-    ['nothing before the first step is whole', rate('0.365', 1440, 60), DAY_MS + HOUR_MS - 1, '0'],
-    ['one step at its end', rate('0.876', 1440, 60), DAY_MS + HOUR_MS, '1'],
-    ['whole steps only', rate('0.876', 0, 60), 3 * HOUR_MS + 59 * MINUTE_MS, '3'],
-    ['a day a day: 36.5 % a year is 10 bps', rate('0.365', 0, 1440), DAY_MS, '10'],
-    ['ten days after two of grace: 80 bps', rate('0.365', 2880, 1440), 10 * DAY_MS, '80'],
+    ['zero within the grace period', rate('0.365', 1440, 60), DAY_MS, '0'],
+    [
+      'zero before the first charging interval is complete',
+      rate('0.365', 1440, 60),
+      DAY_MS + HOUR_MS - 1,
+      '0',
+    ],
+    ['one charge at the end of the first interval', rate('0.876', 1440, 60), DAY_MS + HOUR_MS, '1'],
+    ['charged for whole intervals only', rate('0.876', 0, 60), 3 * HOUR_MS + 59 * MINUTE_MS, '3'],
+    ['10 bps for one day at 36.5 % a year', rate('0.365', 0, 1440), DAY_MS, '10'],
+    ['80 bps for ten days with two days of grace', rate('0.365', 2880, 1440), 10 * DAY_MS, '80'],
     ['the whole rate over a year', rate('0.02', 0, 525_600), 365 * DAY_MS, '200'],
-    ['no interest, no carry', rate('0', 0, 1), DAY_MS, '0'],
-    ['interest that is paid to us', rate('-0.365', 0, 1440), DAY_MS, '-10'],
+    ['zero without interest', rate('0', 0, 1), DAY_MS, '0'],
+    ['negative if the desk receives the interest', rate('-0.365', 0, 1440), DAY_MS, '-10'],
   ])('is %s', (_, funding, holdingMs, bps) => {
     expect(text(expectedCarryBps(funding, holdingMs))).toBe(bps);
   });
 
-  it('that is just the bound is allowed', () => {
+  it('is allowed if it equals the limit', () => {
     const carryBps = expectedCarryBps(rate('0.365', 0, 1440), DAY_MS);
     expect(answerText({ carryBps, carryBpsMax: ratio('10') })).toEqual(['100', '60']);
   });
 
-  it('grows with the time held, in steps', () => {
+  it('grows in steps with the time held, and never exceeds the rate', () => {
     const minutes = fc.integer({ min: 1, max: 100_000 });
     fc.assert(
       fc.property(minutes, minutes, minutes, minutes, (grace, every, held, longer) => {
@@ -252,11 +257,11 @@ describe('expected carry', () => {
   });
 });
 
-describe('what is borrowed', () => {
+describe('the borrowed amount', () => {
   const usd = (currency: string, amount: Quantity) =>
     currency === 'xyz' ? undefined : money(amount.times(currency === 'btc' ? 60_000 : 1).toFixed());
 
-  it('is the sum of the balances below zero, and of no others', () => {
+  it('is the sum of the negative balances only', () => {
     const balances = new Map([
       ['btc', quantity('-0.5')],
       ['usd', quantity('-100')],
@@ -265,7 +270,7 @@ describe('what is borrowed', () => {
     expect(text(borrowed(balances, usd) ?? money('-1'))).toBe('30100');
   });
 
-  it('is unknown when something borrowed has no price, but not when it is held', () => {
+  it('is unknown if a borrowed currency has no price, but not if a held one has none', () => {
     expect(borrowed(new Map([['xyz', quantity('-1')]]), usd)).toBeUndefined();
     expect(borrowed(new Map([['xyz', quantity('1')]]), usd)?.isZero()).toBe(true);
   });

@@ -21,25 +21,11 @@ describe('the rate between two currencies', () => {
   const one = { usdt: ['1', '200'] } as const;
   it.each([
     ['is the price of their pair', 'eur', 'usd', source({ eurusd: '1.08' }), '1.08', 'eurusd'],
+    ['is the inverse price of their pair', 'usd', 'eur', source({ eurusd: '1.25' }), '0.8', 'eurusd'],
+    ['is the stated rate if no pair provides one', 'usdt', 'usd', source({}, one), '1', 'stated'],
+    ['is the inverse of the stated rate', 'usd', 'usdt', source({}, { usdt: ['0.5', '1'] }), '2', 'stated'],
     [
-      'is the price of their pair the other way round',
-      'usd',
-      'eur',
-      source({ eurusd: '1.25' }),
-      '0.8',
-      'eurusd',
-    ],
-    ['is what was stated where no pair tells', 'usdt', 'usd', source({}, one), '1', 'stated'],
-    [
-      'is what was stated, the other way round',
-      'usd',
-      'usdt',
-      source({}, { usdt: ['0.5', '1'] }),
-      '2',
-      'stated',
-    ],
-    [
-      'is the market where both are known',
+      'is the market price if both are known',
       'usdt',
       'usd',
       source({ usdtusd: '0.999' }, one),
@@ -47,7 +33,7 @@ describe('the rate between two currencies', () => {
       'usdtusd',
     ],
     [
-      'joins what was stated and a pair',
+      'combines a stated rate with a pair',
       'usdt',
       'eur',
       source({ eurusd: '1.25' }, one),
@@ -55,7 +41,7 @@ describe('the rate between two currencies', () => {
       'stated, eurusd',
     ],
     [
-      'goes over one currency between',
+      'goes through one intermediate currency',
       'usdt',
       'usd',
       source({ btcusdt: '50000', btcusd: '49000' }),
@@ -68,13 +54,13 @@ describe('the rate between two currencies', () => {
     expect(rate?.each.toFixed()).toBe(each);
   });
 
-  it('is unknown where nothing states it', () => {
+  it('is unknown if no source provides it', () => {
     expect(rateOf('usdt', 'usd', source({ btcusdt: '50000' }))).toBeUndefined();
   });
 });
 
 describe('a stated rate', () => {
-  it('is contradicted by a market price that is further from it than it allows', () => {
+  it('is contradicted by a market price that differs by more than its tolerance', () => {
     const away = source({ usdcusd: '0.875' }, { usdc: ['1', '200'] });
     expect(contradictionOf('usdc', away)).toEqual({
       currency: 'usdc',
@@ -86,17 +72,17 @@ describe('a stated rate', () => {
     expect(contradictionOf('usdc', source({ usdcusd: '0.99' }, { usdc: ['1', '200'] }))).toBe('none');
   });
 
-  it('is contradicted by two pairs that only together tell it', () => {
+  it('is contradicted by two pairs that together imply another rate', () => {
     const away = source({ btcusd: '20000', btcusdc: '22800' }, { usdc: ['1', '200'] });
     expect(contradictionOf('usdc', away)).toHaveProperty('by', 'btcusdc, btcusd');
   });
 
-  it('is neither confirmed nor contradicted while no price of the market is known', () => {
+  it('is neither confirmed nor contradicted while no market price is known', () => {
     expect(contradictionOf('usdc', source({}, { usdc: ['1', '200'] }))).toBeUndefined();
   });
 });
 
-describe('the pairs that are asked for a rate', () => {
+describe('the pairs whose prices are requested for a rate', () => {
   const asked = (pairs: readonly string[] | undefined, from: string, into: string, isStated = false) =>
     pairsOfRate(
       from,
@@ -104,7 +90,7 @@ describe('the pairs that are asked for a rate', () => {
       { has: (pair) => pairs?.includes(pair) ?? true, isComplete: pairs !== undefined },
       source({}, isStated ? { usdt: ['1', '200'] } : {}),
     );
-  it('are those that there are, one before two, none where the rate was stated', () => {
+  it('are existing pairs, preferably one instead of two, and none if the rate is stated', () => {
     expect(asked(['usdtusd'], 'usdt', 'usd')).toEqual(['usdtusd']);
     expect(asked(['eurusd'], 'usd', 'eur')).toEqual(['eurusd']);
     expect(asked(['btcusdt', 'btcusd'], 'usdt', 'usd')).toEqual(['btcusdt', 'btcusd']);
@@ -112,7 +98,7 @@ describe('the pairs that are asked for a rate', () => {
     expect(asked(['btcusdt'], 'usdt', 'usd')).toBeUndefined();
   });
 
-  it('are the usual one where nothing lists the pairs, and none where the rate was stated', () => {
+  it('are the usual pair if the list of pairs is unknown, and none if the rate is stated', () => {
     expect(asked(undefined, 'usdt', 'usd')).toEqual(['usdtusd']);
     expect(asked(undefined, 'usd', 'eur')).toEqual(['eurusd']);
     expect(asked(undefined, 'usdt', 'usd', true)).toEqual([]);

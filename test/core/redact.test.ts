@@ -7,17 +7,17 @@ import { expectCleanTexts, expectCleanTokens } from '../custody/redactor.ts';
 const TOKEN = 'sim-3d8cxerrq9k9mg9nyhqum6t2jgk4da9s';
 
 describe('a redactor', () => {
-  it('takes a token out of whatever text, in whatever spelling', () => {
+  it('removes a token from any text, in any encoding', () => {
     expectCleanTexts(TOKEN, 3_000);
     expect.assertions(6_000);
   });
 
-  it('does so for whatever token', () => {
+  it('removes any token', () => {
     expectCleanTokens(3_000);
     expect.assertions(3_000);
   });
 
-  it('knows of escapes that it cannot take out', () => {
+  it('detects escapes that it cannot remove', () => {
     const { clean, holds } = redactor([TOKEN]);
     const mixed = `\\u0073im-${TOKEN.slice(4)}`;
     expect(clean(mixed)).toBe(mixed);
@@ -26,7 +26,7 @@ describe('a redactor', () => {
     expect(holds(`\\u0073im-${TOKEN.slice(5)}`)).toBe(false);
   });
 
-  it('leaves text without a token as it is', () => {
+  it('leaves text without a token unchanged', () => {
     const { clean, holds } = redactor([TOKEN]);
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
@@ -36,23 +36,23 @@ describe('a redactor', () => {
     );
   });
 
-  it('takes the longer of two secrets out whole', () => {
+  it('removes the longer of two secrets completely', () => {
     expect(redactor(['sim-abcdefgh', 'sim-abcdefgh-long']).clean('x sim-abcdefgh-long y')).toBe(
       'x [redacted] y',
     );
   });
 
-  it('does nothing without a secret, and looks for a short one as it is', () => {
+  it('does nothing without a secret, and removes a short secret only in its plain form', () => {
     expect(redactor([]).clean('text')).toBe('text');
     expect(redactor(['']).clean('text')).toBe('text');
     expect(redactor(['ab']).clean('ab 6162 YWI')).toBe('[redacted] 6162 YWI');
   });
 });
 
-/** What terminals, editors and readers of logs act on. */
+/** Characters that affect terminals, editors and log readers. */
 const ODD = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-describe('text of somebody else', () => {
+describe('foreign text', () => {
   it('cannot control a terminal', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => {
@@ -62,7 +62,7 @@ describe('text of somebody else', () => {
     );
   });
 
-  it('stays what it is in JSON, on one line of harmless characters', () => {
+  it('keeps its value in JSON, on one line of harmless characters', () => {
     const marks = fc.constantFrom(
       ...Array.from(
         '\u001b\u007f\u009b\u00ad\u061c\u180e\u200b\u200f\u2028\u2029\u202e\u2066\ufeff\n\r\ta"\\',

@@ -10,7 +10,7 @@ import { anOrder, anOrderRequest, aQuote } from './builders.ts';
 
 const TRUST: Trust = { firstCanceled: false, refusals: false, bookingMarginMs: 10_000, resend: true };
 const NEVER: Trust = { ...TRUST, resend: false };
-/** All trust that a desk can give: none of it may reach a further copy. */
+/** All trust that a desk can have; none of it may apply to a further copy. */
 const ALL: Trust = { ...TRUST, firstCanceled: true, refusals: true };
 const quoteLife: QuoteLife = {
   askedAt: monotonic(0),
@@ -44,7 +44,7 @@ const DOUBT = {
 };
 const HALT = { ...DOUBT, halt: true };
 const UNSENT = { state: 'ended', result: 'discarded', reason: 'never_sent' };
-/** A "no" to the only copy: one read, after the quote can be alive no more, or at once when it is used up. */
+/** A refusal of the only copy: one read after the quote life, or after the booking margin if the quote is used up. */
 const REFUSED = {
   state: 'doubt',
   reason: 'order_refused',
@@ -61,7 +61,7 @@ const table: readonly (readonly [string, OrderAnswer, object, object])[] = [
   ['a failure before any byte was written', lost(false), UNSENT, DOUBT],
   ['a timeout, reset, broken pipe or abort', lost(true), DOUBT, DOUBT],
   ['a body that cannot be read', { kind: 'garbled', status: 200, why: 'half' }, DOUBT, DOUBT],
-  ['300', error(302), DOUBT, DOUBT],
+  ['302', error(302), DOUBT, DOUBT],
   ...[500, 502, 503, 504, 429, 408, 409, 425].map(
     (status) => [String(status), error(status), DOUBT, DOUBT] as const,
   ),
@@ -78,28 +78,23 @@ const table: readonly (readonly [string, OrderAnswer, object, object])[] = [
   ],
   ['the ids of another order', order({ clientId: 'theirs' }), DOUBT, DOUBT],
   ['the id of another quote', order({ quoteId: 'theirs' }), DOUBT, DOUBT],
-  ['a status that nobody knows', order({ status: 'Pending' }), DOUBT, DOUBT],
-  ['canceled and yet partly filled', order({ status: 'Canceled' }), DOUBT, DOUBT],
-  [
-    'an order under a status that is no success',
-    { kind: 'order', status: 500, order: anOrder() },
-    DOUBT,
-    DOUBT,
-  ],
+  ['an unknown status', order({ status: 'Pending' }), DOUBT, DOUBT],
+  ['Canceled but partly filled', order({ status: 'Canceled' }), DOUBT, DOUBT],
+  ['an order with an HTTP status of failure', { kind: 'order', status: 500, order: anOrder() }, DOUBT, DOUBT],
 ];
 
-describe('the answer from an order', () => {
-  it.each(table)('%s: to the first and only copy', (_, answer, only) => {
+describe('the answer to an order', () => {
+  it.each(table)('is classified for the only copy: %s', (_, answer, only) => {
     expect(answered(copy(1), answer, NEVER)).toMatchObject(only);
   });
 
-  it.each(table)('%s: to the last copy', (_, answer, _only, further) => {
+  it.each(table)('is classified for the last copy: %s', (_, answer, _only, further) => {
     expect(answered(copy(3), answer, TRUST)).toMatchObject(further);
     expect(answered(copy(3), answer, ALL)).toMatchObject(further);
     expect(answered(copy(2), answer, { ...ALL, resend: false })).toMatchObject(further);
   });
 
-  it.each(table)('%s: only silence is asked about again', (_, answer) => {
+  it.each(table)('leads to another copy only if it leaves the outcome open: %s', (_, answer) => {
     const isUnanswered =
       (answer.kind === 'lost' && answer.sent) ||
       answer.kind === 'garbled' ||
@@ -108,12 +103,12 @@ describe('the answer from an order', () => {
   });
 });
 
-describe('another copy', () => {
+describe('another copy of an order', () => {
   const silent = (from: Phase, at: number): Phase => answered(from, lost(true), TRUST, at);
   const resend = (from: Phase, at: number): Phase =>
     nextPhase(from, { on: 'resend', at: monotonic(at) }, TRUST);
 
-  it('leaves 300 ms after the first silence and 600 ms after the second; there is no fourth', () => {
+  it('is sent 300 ms after the first missing answer and 600 ms after the second, and is at most the third', () => {
     const first = silent(copy(1), 1_000);
     expect(first).toMatchObject({ state: 'resending', copies: 1, notBefore: 1_300 });
     const second = resend(first, 1_300);
@@ -126,12 +121,12 @@ describe('another copy', () => {
     });
   });
 
-  it('does not leave early', () => {
+  it('is not sent early', () => {
     const first = silent(copy(1), 1_000);
     expect(resend(first, 1_299)).toBe(first);
   });
 
-  it('leaves only while the quote certainly lives for another second and a half', () => {
+  it('is sent only while the quote certainly lives for another 1.5 s', () => {
     const last = lastResendStart(quoteLife);
     expect(last).toBe(13_500);
     expect(silent(copy(1), 13_200).state).toBe('resending');
@@ -141,17 +136,17 @@ describe('another copy', () => {
     expect(resend(first, 13_501)).toMatchObject(DOUBT);
   });
 
-  it('that is held back leaves a doubt with the whole proof before it', () => {
+  it('leaves a doubt that needs the whole proof if it is held back', () => {
     const held = nextPhase(silent(copy(1), 1_000), { on: 'hold', why: 'halted' }, TRUST);
     expect(held).toMatchObject({ ...DOUBT, detail: 'connection reset; halted' });
   });
 
-  it('never follows anything that a doubt hears', () => {
+  it('is never sent once the attempt is in doubt', () => {
     const doubt = silent(copy(3), 1_000);
     expect(resend(doubt, 1_300)).toBe(doubt);
   });
 
-  it('is at most the third, whatever comes when', () => {
+  it('is at most the third, whatever answers arrive at whatever time', () => {
     const answers = table.map(([, answer]) => answer);
     fc.assert(
       fc.property(

@@ -26,14 +26,14 @@ const word = (over: Partial<Resolution> = {}): Resolution => ({
 const filled = (over: Partial<TradeFigures> = {}): Resolution =>
   word({ verdict: 'filled', figures: figures(over) });
 
-describe('the word of a person about a doubt', () => {
+describe('the resolution of a doubt by an operator', () => {
   it.each([
     ['that it was not executed', word()],
     ['that it traded, with all figures', filled()],
-    ['that it traded, figures to come', word({ verdict: 'filled' })],
+    ['that it traded, without figures', word({ verdict: 'filled' })],
     ['that a part of it traded', filled({ quantity: quantity('0.2'), amount: money('12000') })],
     ['that it traded at the worst price', filled({ amount: money('30300') })],
-  ])('counts: %s', (_, resolution) => {
+  ])('is accepted if it states %s', (_, resolution) => {
     expect(resolutionFault(resolution, open, monotonic(OVER))).toBeUndefined();
   });
 
@@ -43,38 +43,38 @@ describe('the word of a person about a doubt', () => {
     ['an order id', filled({ orderId: '' }), /order id/u],
     ['a quantity', filled({ quantity: quantity('0') }), /above zero/u],
     ['an amount', filled({ amount: money('-1') }), /above zero/u],
-    ['fees that make sense', filled({ fees: money('-1') }), /fees/u],
-    ['no more than was ordered', filled({ quantity: quantity('0.50001') }), /was for 0\.5/u],
-    ['a price at which the order could leave', filled({ amount: money('30300.01') }), /worst/u],
-    ['no figures of what was not executed', word({ figures: figures() }), /no figures/u],
+    ['plausible fees', filled({ fees: money('-1') }), /fees/u],
+    ['a quantity of at most the order', filled({ quantity: quantity('0.50001') }), /was for 0\.5/u],
+    ['a price no worse than the worst price', filled({ amount: money('30300.01') }), /worst/u],
+    ['no figures if the order was not executed', word({ figures: figures() }), /no figures/u],
   ])('needs %s', (_, resolution, says) => {
     expect(resolutionFault(resolution, open, monotonic(OVER))).toMatch(says);
   });
 
-  it('is not taken for an order that is not in doubt', () => {
+  it('is rejected for an order that is not in doubt', () => {
     expect(resolutionFault(word(), undefined, monotonic(OVER))).toBe('c-1 is not in doubt');
   });
 
-  it('cannot deny what may still happen, or be booked', () => {
+  it('cannot deny a trade that may still happen or be booked', () => {
     expect(resolutionFault(word(), open, monotonic(OVER - 1))).toMatch(/try again in 1 s/u);
     expect(resolutionFault(filled(), open, monotonic(0))).toBeUndefined();
   });
 
-  it('cannot deny what the account has shown', () => {
+  it('cannot deny a trade that the account has shown', () => {
     const shown = { ...open, phase: certain(phase) };
     expect(resolutionFault(word(), shown, monotonic(OVER))).toMatch(/certainly traded/u);
     expect(resolutionFault(filled(), shown, monotonic(OVER))).toBeUndefined();
   });
 });
 
-describe('the word of a person about what a fill lacks', () => {
+describe('the resolution of a missing part by an operator', () => {
   it('closes it as not executed, with a name and a reason', () => {
     expect(missingFault(word())).toBeUndefined();
     expect(missingFault(word({ by: '' }))).toMatch(/who/u);
     expect(missingFault(word({ why: ' ' }))).toMatch(/reason/u);
   });
 
-  it('cannot book it: that only the account can', () => {
+  it('cannot book it: only the account can', () => {
     expect(missingFault(filled())).toMatch(/only the account/u);
     expect(missingFault(word({ figures: figures() }))).toMatch(/no figures/u);
   });

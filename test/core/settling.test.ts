@@ -19,25 +19,29 @@ const rate: FundingRate = {
 const rule = (over: Partial<SettleRule> = {}): SettleRule => ({ leadMs: 0, modes: [], ...over });
 const hours = (count: number) => instant(OPENED + count * HOUR_MS);
 
-describe('when a position is to be closed', () => {
+describe('the time to close a position', () => {
   it.each<readonly [string, Partial<SettleRule>, number | undefined]>([
     ['before the end of the grace period', { beforeGraceMs: 10 * MINUTE_MS }, 50 / 60],
     [
-      'before the charge that passes the bound: two are allowed, the third is not',
+      'before the charge that exceeds the limit: two are allowed, the third is not',
       { carryBpsMax: ratio('0.2') },
       4,
     ],
-    ['at the first charge, when none is allowed', { carryBpsMax: ratio('0') }, 2],
-    ['so long before it', { carryBpsMax: ratio('0.2'), leadMs: 15 * MINUTE_MS }, 3.75],
-    ['a bound between two charges counts as the lower one', { carryBpsMax: ratio('0.29') }, 4],
-    ['the earlier of both', { beforeGraceMs: 10 * MINUTE_MS, carryBpsMax: ratio('0.2') }, 50 / 60],
-    ['at once, when that was before it was opened', { beforeGraceMs: 2 * HOUR_MS }, -1],
+    ['at the first charge if none is allowed', { carryBpsMax: ratio('0') }, 2],
+    ['earlier by the lead time', { carryBpsMax: ratio('0.2'), leadMs: 15 * MINUTE_MS }, 3.75],
+    ['before the next charge if the limit lies between two charges', { carryBpsMax: ratio('0.29') }, 4],
+    [
+      'the earlier time if both rules are set',
+      { beforeGraceMs: 10 * MINUTE_MS, carryBpsMax: ratio('0.2') },
+      50 / 60,
+    ],
+    ['before the opening if the rule reaches back that far', { beforeGraceMs: 2 * HOUR_MS }, -1],
     ['never without a rule', {}, undefined],
-  ])('%s', (_, over, at) => {
+  ])('is %s', (_, over, at) => {
     expect(settleAt(OPENED, rate, rule(over))).toBe(at === undefined ? undefined : hours(at));
   });
 
-  it('is never for the carry of money that costs nothing', () => {
+  it('is never set by carry if borrowing costs nothing', () => {
     expect(
       settleAt(OPENED, { ...rate, annualRate: ratio('0') }, rule({ carryBpsMax: ratio('1') })),
     ).toBeUndefined();
@@ -46,7 +50,7 @@ describe('when a position is to be closed', () => {
     ).toBeUndefined();
   });
 
-  it('is the last moment at which the carry is within its bound, whatever the terms', () => {
+  it('is the last moment at which the carry is within its limit, for any terms', () => {
     const terms = fc.record({
       bpsAYear: fc.integer({ min: 1, max: 5_000 }),
       graceMinutes: fc.integer({ min: 0, max: 3_000 }),
@@ -80,21 +84,21 @@ describe('the debts of an account', () => {
   });
   const before = rule({ beforeGraceMs: 10 * MINUTE_MS, modes: ['Reduce-Only'] });
 
-  it('count where one of the pairs can close them, on either side', () => {
+  it('count if one of the pairs can close them, on either side', () => {
     expect(duesOf(pairs, before, terms(['usd', 'btc', 'xrp']))).toEqual([
       { currency: 'usd', at: hours(50 / 60) },
       { currency: 'btc', at: hours(50 / 60) },
     ]);
   });
 
-  it('are to be closed at once in a mode that says so, and in no other', () => {
+  it('are due at once in a risk mode that the rule names, and in no other', () => {
     expect(duesOf(pairs, before, terms(['usd'], 'Reduce-Only'))).toEqual([{ currency: 'usd', at: OPENED }]);
     expect(duesOf(pairs, before, terms(['usd'], 'Enabled'))).toEqual([
       { currency: 'usd', at: hours(50 / 60) },
     ]);
   });
 
-  it('are closed earlier by the time that their pieces take', () => {
+  it('are due earlier by the time that their pieces take', () => {
     const most = (largest: string) => ({
       ...before,
       pieces: { largest: money(largest), intervalMs: MINUTE_MS },
@@ -110,7 +114,7 @@ describe('the debts of an account', () => {
     expect(at('10', () => price('100'))).toEqual([early(0), early(10)]);
   });
 
-  it('are looked at now when nobody knows what they cost, else at the earliest of their times', () => {
+  it('are checked at once if their cost is unknown, otherwise at the earliest due time', () => {
     expect(earliest(duesOf(pairs, before, terms(['usd', 'eth'])))).toBe(0);
     expect(earliest(duesOf(pairs, before, terms(['usd', 'btc'])))).toBe(hours(50 / 60));
     expect(earliest(duesOf(pairs, rule(), terms(['usd'])))).toBeUndefined();

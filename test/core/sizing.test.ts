@@ -63,22 +63,22 @@ const refused = (over: Partial<SizingQuestion>): Unsized => {
 };
 
 describe('sizing', () => {
-  it('asks for what is wanted when funds, maximum and minimum let it', () => {
+  it('requests the wanted size if funds, maximum and minimum allow it', () => {
     expect(sizeSlice(aQuestion())).toMatchObject({ size: byQuantity('1'), cuts: [], isPiece: false });
   });
 
   it.each<readonly [string, Partial<SizingQuestion>, string]>([
-    ['a buy by quantity to what the worst price leaves', { availableQuote: quantity('50') }, '0.495'],
+    ['a buy by quantity to the funds at the worst price', { availableQuote: quantity('50') }, '0.495'],
     ['a buy by amount to the funds', { wanted: byAmount('80'), availableQuote: quantity('50.019') }, '50.01'],
-    ['a sell by quantity to what is held', { side: 'sell', availableBase: quantity('0.33339') }, '0.3333'],
+    ['a sell by quantity to the holding', { side: 'sell', availableBase: quantity('0.33339') }, '0.3333'],
     [
-      'a sell by amount to what the holding brings at worst',
+      'a sell by amount to the value of the holding at the worst price',
       { side: 'sell', wanted: byAmount('80'), worst: price('99'), availableBase: quantity('0.5') },
       '49.5',
     ],
     [
       // 11 usd at 33 take 0.33333… btc, of which 0.3333 are there.
-      'a sell by amount that takes a hair more than is held',
+      'a sell by amount that needs slightly more than the holding',
       { side: 'sell', wanted: byAmount('11'), worst: price('33'), availableBase: quantity('0.3333') },
       '10.99',
     ],
@@ -91,19 +91,19 @@ describe('sizing', () => {
   it.each<readonly [string, Partial<SizingQuestion>, string]>([
     ['a quantity to the decimals of base', { wanted: byQuantity('0.12345') }, '0.1234'],
     ['an amount to the decimals of quote', { wanted: byAmount('77.777') }, '77.77'],
-  ])('cuts %s, down', (_, over, expected) => {
+  ])('rounds down %s', (_, over, expected) => {
     expect(sizeText(over)).toBe(expected);
   });
 
-  it('pays a buy down to the last cent of the account at the worst price, and a cent less buys less', () => {
+  it('spends the last cent of the account at the worst price, and buys less with a cent less', () => {
     expect(sizeText({ availableQuote: quantity('101') })).toBe('1');
     expect(sizeText({ availableQuote: quantity('100.99') })).toBe('0.9999');
   });
 
   it.each<readonly [string, Partial<SizingQuestion>, string]>([
-    ['is allowed at the minimum quantity', { wanted: byQuantity('0.1') }, '0.1'],
-    ['is allowed at the minimum notional', { wanted: byAmount('10') }, '10'],
-  ])('%s', (_, over, expected) => {
+    ['exactly the minimum quantity', { wanted: byQuantity('0.1') }, '0.1'],
+    ['exactly the minimum notional', { wanted: byAmount('10') }, '10'],
+  ])('allows a slice of %s', (_, over, expected) => {
     const instrument = { ...BTCUSD, minimum: { quantity: quantity('0.1'), notional: money('10') } };
     expect(sizeText({ ...over, instrument })).toBe(expected);
   });
@@ -113,14 +113,14 @@ describe('sizing', () => {
     ['below the minimum notional', { wanted: byQuantity('0.0999') }, 'below_minimum'],
     ['below the minimum amount', { wanted: byAmount('9.99') }, 'below_minimum'],
     ['cut below the minimum by funds', { availableQuote: quantity('9') }, 'below_minimum'],
-    ['that rounds to nothing', { wanted: byQuantity('0.00009') }, 'below_minimum'],
+    ['that rounds to zero', { wanted: byQuantity('0.00009') }, 'below_minimum'],
     ['without any funds', { availableQuote: quantity('0') }, 'no_funds'],
     ['with funds below zero', { availableQuote: quantity('-5') }, 'no_funds'],
   ])('skips a slice %s', (_, over, reason) => {
     expect(refused(over).reason).toBe(reason);
   });
 
-  it('uses credit to buy, and to sell short, where the mode lets it', () => {
+  it('uses credit to buy and to sell short if the risk mode allows it', () => {
     const poor = { availableQuote: quantity('0'), availableBase: quantity('0'), pts: credit() };
     expect(sizeText({ ...poor })).toBe('1');
     expect(sizeText({ ...poor, side: 'sell' })).toBe('1');
@@ -128,7 +128,7 @@ describe('sizing', () => {
     expect(refused({ ...poor, side: 'sell', pts: credit({ mode: 'Long-Only' }) }).reason).toBe('no_funds');
   });
 
-  it('buys back a short under Reduce-Only, and at most it', () => {
+  it('buys back at most the short position under Reduce-Only', () => {
     const short = {
       availableBase: quantity('-0.4'),
       availableQuote: quantity('0'),
@@ -144,7 +144,7 @@ describe('sizing', () => {
     expect(sized(capped).cuts).toEqual(['clipped_funds', 'pts_max_credit']);
   });
 
-  it('survives amounts near the bounds of what can be read', () => {
+  it('handles amounts near the limits of the number format', () => {
     const instrument = { ...BTCUSD, basePrecision: 18, quotePrecision: 18, minimum: {} };
     const wanted = byQuantity('123456789012345678901.000000000000000001');
     const worst = price('0.000000000003');
@@ -165,7 +165,7 @@ describe('sizing', () => {
 describe('a reserve', () => {
   const kept = { keep: quantity('30'), availableQuote: quantity('80') };
 
-  it('is left in the account, and the order cut to what is above it, with the figures', () => {
+  it('stays in the account, and cuts the order to the rest, with the figures', () => {
     expect(sizeText({ ...kept, wanted: byAmount('80') })).toBe('50');
     expect(sized({ ...kept, wanted: byAmount('80') })).toMatchObject({
       cuts: ['kept_back'],
@@ -175,12 +175,12 @@ describe('a reserve', () => {
     expect(sized({ ...kept, wanted: byAmount('50') }).cuts).toEqual([]);
   });
 
-  it('of base currency is left by a sell', () => {
+  it('in the base currency is kept back from a sell', () => {
     const over = { side: 'sell', keep: quantity('0.25'), availableBase: quantity('1') } as const;
     expect(sizeText(over)).toBe('0.75');
   });
 
-  it('is not borrowed around: credit pays nothing that the reserve does not', () => {
+  it('is not replaced by credit', () => {
     const pts = credit();
     expect(sizeText({ ...kept, wanted: byAmount('80'), pts })).toBe('50');
     expect(refused({ keep: quantity('80'), availableQuote: quantity('80'), pts }).reason).toBe('kept_back');
@@ -191,14 +191,14 @@ describe('the minimum of a strategy', () => {
   it.each<readonly [string, string | undefined]>([
     ['100', undefined],
     ['100.01', 'below_min_trade'],
-  ])('of %s skips a smaller order: %s', (least, reason) => {
+  ])('of %s skips a smaller order with the reason %s', (least, reason) => {
     const result = sizeSlice(aQuestion({ ownMinimum: money(least) }));
     expect('reason' in result ? result.reason : undefined).toBe(reason);
   });
 });
 
-describe('what tactics want in one piece', () => {
-  it('cuts a slice into even pieces, and the smaller of both bounds gives the reason', () => {
+describe('the piece size that tactics set', () => {
+  it('divides a slice into even pieces, and the smaller of both bounds gives the reason', () => {
     const wanted = byAmount('100');
     expect(sized({ wanted, piece: money('40') })).toMatchObject({
       size: byAmount('33.34'),
@@ -210,7 +210,7 @@ describe('what tactics want in one piece', () => {
     expect(sized({ wanted, piece: money('30'), maximum: money('40') }).cuts).toEqual(['size_impact']);
   });
 
-  it('never asks for less than the minimum, or for more than forty pieces', () => {
+  it('never leads to pieces below the minimum, or to more than forty pieces', () => {
     expect(sizeText({ wanted: byAmount('100'), piece: money('0.01') })).toBe('10');
     const large = { wanted: byAmount('4000'), availableQuote: quantity('1e6') };
     expect(sizeText({ ...large, piece: money('0.01') })).toBe('100');
@@ -250,13 +250,13 @@ describe('every cut', () => {
       { availableQuote: quantity('1e6'), maximum: money('60') },
       ['limit=0.6 btc value=1 btc'],
     ],
-  ])('%s carries its figures', (_, over, notes) => {
+  ])('%s states its figures', (_, over, notes) => {
     const result = sized({ ...poor, ...over });
     expect(result.notes).toEqual(notes);
     expect(result.notes).toHaveLength(result.cuts.length);
   });
 
-  it('that ends a slice tells them too', () => {
+  it('states its figures even if it ends the slice', () => {
     expect(refused({ availableQuote: quantity('0') }).note).toBe(
       'clipped_funds limit=0 usd value=101 usd, pts_never limit=own funds value=101 usd of credit',
     );
@@ -266,22 +266,22 @@ describe('every cut', () => {
   });
 });
 
-describe('a slice above what the venue quotes in one piece', () => {
+describe('a slice above the maximum of the venue', () => {
   it.each<readonly [string, Size, string]>([
     ['a quantity', byQuantity('1'), '0.5'],
     ['an amount', byAmount('100.01'), '50.01'],
-  ])('is asked for in even pieces: %s', (_, wanted, first) => {
+  ])('is requested in even pieces: %s', (_, wanted, first) => {
     const over = { wanted, maximum: money('99.9') };
     expect(sizeText(over)).toBe(first);
     expect(sized(over)).toMatchObject({ cuts: ['venue_maximum'], isPiece: true });
   });
 
-  it('is asked for whole when it is just the maximum', () => {
+  it('is requested whole if it equals the maximum', () => {
     expect(sized({ maximum: money('100') })).toMatchObject({ size: byQuantity('1'), isPiece: false });
     expect(sized({ wanted: byAmount('100'), maximum: money('100') }).isPiece).toBe(false);
   });
 
-  it('is no piece when funds end the slice', () => {
+  it('is not a piece if funds end the slice', () => {
     const over = { maximum: money('60'), availableQuote: quantity('30') };
     expect(sized(over)).toMatchObject({
       isPiece: false,
@@ -289,7 +289,7 @@ describe('a slice above what the venue quotes in one piece', () => {
     });
   });
 
-  it('waits when the venue quotes next to nothing, or would see crumbs', () => {
+  it('waits if the maximum is close to zero, or if more than forty pieces would be needed', () => {
     expect(refused({ maximum: money('0.001') }).reason).toBe('venue_maximum');
     expect(refused({ maximum: money('0'), wanted: byAmount('100') }).reason).toBe('venue_maximum');
     const large = { wanted: byQuantity('40'), availableQuote: quantity('1e6') };
@@ -297,12 +297,12 @@ describe('a slice above what the venue quotes in one piece', () => {
     expect(refused({ ...large, maximum: money('99.99') }).reason).toBe('venue_maximum');
   });
 
-  it('is asked for in the largest piece where even ones would be too small by themselves', () => {
+  it('is requested in the largest piece if even pieces would be below the minimum', () => {
     const over = { wanted: byAmount('12'), maximum: money('11') };
     expect(sizeText(over)).toBe('11');
   });
 
-  it('adds up from its pieces exactly, each within the maximum, none a crumb below half of it', () => {
+  it('is the exact sum of its pieces, each within the maximum and none far below half of it', () => {
     const side = fc.constantFrom<Side>('buy', 'sell');
     const cents = fc.integer({ min: 2_000, max: 50_000_000 });
     fc.assert(
@@ -320,7 +320,7 @@ describe('a slice above what the venue quotes in one piece', () => {
           const worth =
             piece.size.by === 'quantity' ? cost(price('100'), piece.size.quantity) : piece.size.amount;
           expect(worth.lte(maximum)).toBe(true);
-          // Half of the maximum, less what rounding up the pieces before it took from the last.
+          // Half of the maximum, less what rounding up the earlier pieces took from the last.
           expect(worth.gte(maximum.div(2).minus('0.41'))).toBe(true);
           done = add(done, size);
           left = leftOf(left, quantity(byBase ? size.toFixed() : '0'), money(byBase ? '0' : size.toFixed()));
@@ -360,7 +360,7 @@ describe('any size', () => {
       return { instrument: BTCUSD, side, mid, worst, wanted, availableBase, availableQuote, maximum, pts };
     });
 
-  /** What a size may cost the account, worked out plainly: a sell by amount gives base at the worst price. */
+  /** The cost of a size for the account, in a plain calculation: a sell by amount gives base at the worst price. */
   const paid = (size: Size, side: Side, worst: Price): Quantity => {
     if (side === 'buy')
       return quantity((size.by === 'amount' ? size.amount : cost(worst, size.quantity)).toFixed());
@@ -390,7 +390,7 @@ describe('any size', () => {
     );
   };
 
-  it('is at most what is wanted, has the decimals of its currency, and meets minimum and maximum', () => {
+  it('is at most the wanted size, has the decimals of its currency, and respects minimum and maximum', () => {
     fc.assert(
       fc.property(question, (asked) => {
         expect(isWithinBounds(asked)).toBe(true);
@@ -408,14 +408,14 @@ describe('any size', () => {
     const funds = held.gt(0) ? held : quantity('0');
     const pays = paid(result.size, side, worst);
     if (use === 'never') return pays.lte(funds);
-    // A buy may close a short with money that it borrows; beyond that the mode decides.
+    // A buy may close a short with borrowed money; beyond that, the mode decides.
     const short = side === 'buy' && availableBase.lt(0) ? availableBase.negated().times(worst) : funds;
     const free = quantity((funds.gt(short) ? funds : short).toFixed());
     if (mode !== 'Enabled' && mode !== (side === 'buy' ? 'Long-Only' : 'Short-Only')) return pays.lte(free);
     return creditLeft === undefined || pays.lte(add(free, creditLeft));
   };
 
-  it('never pays more than funds and credit', () => {
+  it('never costs more than funds and credit', () => {
     fc.assert(
       fc.property(question, (asked) => {
         expect(isPaidFor(asked)).toBe(true);
@@ -425,13 +425,13 @@ describe('any size', () => {
   });
 });
 
-describe('what is left of a slice', () => {
+describe('the rest of a slice', () => {
   it.each([
     [byQuantity('1'), '0.4', '40', '0.6'],
     [byAmount('100'), '0.4', '40', '60'],
     [byQuantity('1'), '1.1', '110', '0'],
     [byAmount('100'), '1.1', '110', '0'],
-  ])('of %j after %s for %s is %s, never below nothing', (size, filled, amount, left) => {
+  ])('of %j after a fill of %s for %s is %s, and never below zero', (size, filled, amount, left) => {
     const rest = leftOf(size, quantity(filled), money(amount));
     expect(text(amountOf(rest))).toBe(left);
     expect(isNothing(rest)).toBe(left === '0');

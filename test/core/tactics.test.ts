@@ -10,7 +10,7 @@ const reasonOf = (tactics: Tactics, side: Side, each: string, prices = known): s
   tacticRefusal(tactics, { side, price: price(each) }, prices)?.reason;
 
 describe('the slippage of a quote', () => {
-  // Ten basis points, by reference and side: the last price that is good, and the first that is not.
+  // Ten basis points, by reference and side: the last accepted price and the first refused one.
   it.each([
     ['mid', 'buy', '100.1', '100.1001'],
     ['mid', 'sell', '99.9', '99.8999'],
@@ -18,13 +18,16 @@ describe('the slippage of a quote', () => {
     ['decision', 'sell', '100.899', '100.8989'],
     ['arrival', 'buy', '102.102', '102.1021'],
     ['arrival', 'sell', '101.898', '101.8979'],
-  ] as const)('against %s lets a %s go up to %s, and not to %s', (slippage_reference, side, good, bad) => {
-    const tactics = { slippage_bps: '10', slippage_reference };
-    expect(reasonOf(tactics, side, good)).toBeUndefined();
-    expect(reasonOf(tactics, side, bad)).toBe('max_slippage');
-  });
+  ] as const)(
+    'against %s is allowed for a %s up to %s, and refused at %s',
+    (slippage_reference, side, good, bad) => {
+      const tactics = { slippage_bps: '10', slippage_reference };
+      expect(reasonOf(tactics, side, good)).toBeUndefined();
+      expect(reasonOf(tactics, side, bad)).toBe('max_slippage');
+    },
+  );
 
-  it('is reported with its figures', () => {
+  it('is reported with its figures if it is refused', () => {
     const tactics = { slippage_bps: '10', slippage_reference: 'arrival' } as const;
     expect(tacticRefusal(tactics, { side: 'buy', price: price('103') }, known)).toEqual({
       reason: 'max_slippage',
@@ -32,13 +35,13 @@ describe('the slippage of a quote', () => {
     });
   });
 
-  it.each(['decision', 'arrival'] as const)('is refused while there is no price of %s', (name) => {
+  it.each(['decision', 'arrival'] as const)('is refused while the %s price is unknown', (name) => {
     const missing = { ...known, [name]: undefined };
     const tactics = { slippage_bps: '10000', slippage_reference: name };
     expect(reasonOf(tactics, 'buy', '1', missing)).toBe('no_reference');
   });
 
-  it('that is better than the reference is no slippage', () => {
+  it('is zero if the quote is better than the reference', () => {
     expect(reasonOf({ slippage_bps: '0', slippage_reference: 'arrival' }, 'buy', '50')).toBeUndefined();
   });
 });
@@ -47,10 +50,13 @@ describe('the spread of a quote', () => {
   it.each([
     ['buy', '100.1', '100.1001'],
     ['sell', '99.9', '99.8999'],
-  ] as const)('of a %s is twice its distance from the middle: %s is good, %s is not', (side, good, bad) => {
-    expect(reasonOf({ spread_bps: '20' }, side, good)).toBeUndefined();
-    expect(reasonOf({ spread_bps: '20' }, side, bad)).toBe('max_spread');
-  });
+  ] as const)(
+    'for a %s is twice its distance from the mid price: %s is accepted, %s is refused',
+    (side, good, bad) => {
+      expect(reasonOf({ spread_bps: '20' }, side, good)).toBeUndefined();
+      expect(reasonOf({ spread_bps: '20' }, side, bad)).toBe('max_spread');
+    },
+  );
 });
 
 describe('the worst price that tactics allow', () => {
@@ -66,7 +72,7 @@ describe('the worst price that tactics allow', () => {
     { requiredKeys: [] },
   );
 
-  it('is just the border of what is refused, whatever limits', () => {
+  it('is exactly the boundary between accepted and refused prices, for any tactics', () => {
     fc.assert(
       fc.property(
         side,
@@ -82,7 +88,7 @@ describe('the worst price that tactics allow', () => {
     );
   });
 
-  it('is the limit price where that is nearer', () => {
+  it('is the limit price if that is tighter', () => {
     const all = { tactics: { slippage_bps: '10' }, known };
     expect(tacticalLimit('buy', price('99'), all)?.toFixed()).toBe('99');
     expect(tacticalLimit('buy', price('110'), all)?.toFixed()).toBe('100.1');
@@ -92,7 +98,7 @@ describe('the worst price that tactics allow', () => {
 });
 
 describe('the wait for the next quote', () => {
-  it('is never shorter than the least, and with jitter longer by at most its part, the same for the same seed', () => {
+  it('is at least the minimum, longer by at most the jitter, and the same for the same seed', () => {
     fc.assert(
       fc.property(fc.nat(60_000), fc.nat(95), fc.nat(), fc.nat(1_000_000), (requote_ms, pct, seed, turn) => {
         const plainMs = Math.max(1_000, requote_ms);
@@ -107,7 +113,7 @@ describe('the wait for the next quote', () => {
   });
 });
 
-describe('the budget of quotes', () => {
+describe('the quote budget', () => {
   it.each([
     [undefined, 1_000, false],
     [{ quotes_max: 3 }, 2, false],

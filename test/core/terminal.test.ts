@@ -4,7 +4,7 @@ import type { StoredRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
 import { lineFor } from '../../src/journal/format-record.ts';
 
-/** Moves the cursor, sets the title of the window, hides, turns the direction, takes no room, ends a line elsewhere. */
+/** Move the cursor, set the window title, hide text, change the direction, have no width, or end a line elsewhere. */
 const HOSTILE = [
   '\u001B[2J',
   '\u001B]0;title\u0007',
@@ -19,12 +19,15 @@ const HOSTILE = [
   '\b',
 ];
 
-describe('what goes to a terminal', () => {
-  it.each(HOSTILE)('%j of others neither acts on it nor turns its text', (mark) => {
-    expect(onTerminal(`a${mark}b\n`)).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
-  });
+describe('text written to a terminal', () => {
+  it.each(HOSTILE)(
+    'is freed of a foreign %j, which could control the terminal or reorder the text',
+    (mark) => {
+      expect(onTerminal(`a${mark}b\n`)).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    },
+  );
 
-  it('keeps lines, tabs, our colours, and what erases the lines that we drew', () => {
+  it('keeps newlines, tabs, our colours, and the sequences that erase our own lines', () => {
     for (const text of [
       'a\tb\nc\n',
       '\u001B[1mx\u001B[22m \u001B[31m^\u001B[39m\n',
@@ -34,14 +37,14 @@ describe('what goes to a terminal', () => {
       expect(onTerminal(text)).toBe(text);
   });
 
-  it('erases nothing in the middle of a piece: there it can be the words of others', () => {
+  it('erases nothing in the middle of a chunk, where the sequence may be foreign', () => {
     expect(onTerminal('halted\r\u001B[Kactive')).not.toContain('\u001B');
     expect(onTerminal('halted\u001B[3A\u001B[0Jactive')).not.toContain('\u001B');
   });
 });
 
 describe('a line of journal show', () => {
-  it.each(HOSTILE)('holds no %j of a reason that somebody gave, wherever it goes', (mark) => {
+  it.each(HOSTILE)('contains no %j of a name or reason, wherever it is written', (mark) => {
     const record: StoredRecord = {
       seq: 1,
       at: instant(0),

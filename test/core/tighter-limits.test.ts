@@ -51,13 +51,13 @@ const someLimits: fc.Arbitrary<Limits> = fc.record({
   overrideCeilings: maybe(byName(quantity, ['max_order_notional', 'min_position', 'restricted_hours'])),
 });
 
-describe('the tighter of two limits', () => {
-  it('allow nothing that either of them does not', () => {
+describe('the tighter limits of two', () => {
+  it('allow only what both allow', () => {
     fc.assert(
       fc.property(someLimits, someLimits, (a, b) => {
         const both = limitTexts(tighterLimits(a, b));
         for (const one of [limitTexts(a), limitTexts(b)]) {
-          // Spans in which nothing trades are compared as a whole: more of them count as other ones.
+          // Restricted hours are compared as a whole, so additional hours count as a change.
           const loosened = loosenedLimits(one, both).filter((words) => !words.startsWith('restricted_hours'));
           expect(loosened).toEqual([]);
         }
@@ -74,7 +74,7 @@ describe('the tighter of two limits', () => {
     );
   });
 
-  it('take each value from one of them, so that equal limits stay as they are', () => {
+  it('take each value from one of the two, so that equal limits stay unchanged', () => {
     fc.assert(
       fc.property(someLimits, (a) => {
         const { restricted_hours: _, ...before } = limitTexts(a);
@@ -86,7 +86,7 @@ describe('the tighter of two limits', () => {
 });
 
 describe('the difference of limits', () => {
-  it('names every limit that is another, is new or no longer exists, and no other', () => {
+  it('names exactly the limits that changed, are new or were removed', () => {
     const before = { collar_bps: '50', 'max_position.btc': '1', sides: 'buy' };
     const now = { collar_bps: '40', sides: 'buy', max_day_cost: '9' };
     expect(limitDifference(before, now)).toEqual([

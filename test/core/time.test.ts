@@ -11,7 +11,7 @@ import {
 } from '../../src/core/time.ts';
 
 describe('an ISO time', () => {
-  it('comes back from its text', () => {
+  it('is read back from its text', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 4_102_444_800_000 }), (ms) => {
         expect(parseIso(isoOf(instant(ms)))).toBe(ms);
@@ -19,7 +19,7 @@ describe('an ISO time', () => {
     );
   });
 
-  it('is written as the platform writes it, at any time', () => {
+  it('is written like Date.toISOString writes it, at any time', () => {
     const times = fc.oneof(
       fc.integer({ min: 0, max: 4_102_444_800_000 }),
       fc.integer({ min: -8.64e15, max: 8.64e15 }),
@@ -38,7 +38,7 @@ describe('an ISO time', () => {
     ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.000Z'],
     ['2026-01-02T03:04:05.678+01:00', '2026-01-02T02:04:05.678Z'],
     ['2026-01-02T03:04:05.123456789Z', '2026-01-02T03:04:05.123Z'],
-  ])('%s is %s', (text, iso) => {
+  ])('%s is read as %s', (text, iso) => {
     const at = parseIso(text);
     expect(at === undefined ? at : isoOf(at)).toBe(iso);
   });
@@ -63,34 +63,38 @@ describe('a time written by a person', () => {
     ['2026-03-29T00:59:59[Europe/London]', '2026-03-29T00:59:59.000Z'],
     ['2026-03-29T02:00:00[Europe/London]', '2026-03-29T01:00:00.000Z'],
     ['2026-10-25T02:00:00[Europe/London]', '2026-10-25T02:00:00.000Z'],
-  ])('%s is %s', (text, iso) => {
+  ])('%s is converted to %s', (text, iso) => {
     expect(isoOf(parseTime(text))).toBe(iso);
   });
 
   it.each([
     ['is skipped by a clock change', '2026-03-29T01:30:00[Europe/London]', /skips or repeats/u],
-    ['is skipped by half an hour', '2026-10-04T02:15:00[Australia/Lord_Howe]', /skips or repeats/u],
-    ['comes twice', '2026-10-25T01:30:00[Europe/London]', /skips or repeats/u],
     [
-      'has an offset that its zone does not have then',
+      'is skipped by a clock change of half an hour',
+      '2026-10-04T02:15:00[Australia/Lord_Howe]',
+      /skips or repeats/u,
+    ],
+    ['occurs twice', '2026-10-25T01:30:00[Europe/London]', /skips or repeats/u],
+    [
+      'has an offset that its zone does not have at that time',
       '2026-07-01T09:00:00+00:00[Europe/London]',
       /Europe\/London does not have that offset at that time; omit the offset/u,
     ],
     [
-      'has such an offset of hours alone',
+      'has such an offset in whole hours',
       '2026-07-01T09:00:00+00[Europe/London]',
       /Europe\/London does not have that offset at that time/u,
     ],
     [
-      'is of a day that there is not',
+      'is on a day that does not exist',
       '2026-02-30T09:00:00[Europe/London]',
       /the date is wrong, or a clock change/u,
     ],
     ['names no zone', '2026-07-01T09:00:00', /with its zone/u],
     ['names a zone that does not exist', '2026-07-01T09:00:00[Europe/Londn]', /not a time zone/u],
-    ['is no date', '2026-02-30T09:00:00[Europe/London]', /the date is wrong/u],
-    ['is no time', 'noon', /with its zone/u],
-  ])('is refused when it %s', (_, text, why) => {
+    ['is not a date', '2026-02-30T09:00:00[Europe/London]', /the date is wrong/u],
+    ['is not a time', 'noon', /with its zone/u],
+  ])('is refused if it %s', (_, text, why) => {
     expect(() => parseTime(text)).toThrow(why);
   });
 
@@ -115,7 +119,7 @@ describe('a duration', () => {
   });
 
   it.each(['P1M', 'P1Y', 'PT0S', 'PT0.0004S', '-PT1S', '4h', '', '3600', 'PT', 'P1DT'])(
-    'is not read from %j',
+    'is refused as invalid if it is %j',
     (text) => {
       expect(() => parseDuration(text)).toThrow(/ISO 8601 duration/u);
     },
@@ -130,18 +134,18 @@ describe('a duration', () => {
     ['1.5h', 'PT1.5H'],
     ['P5M', 'PT5M'],
     ['4H', 'PT4H'],
-  ])('written as %j is refused with the text that is meant: %s', (text, meant) => {
+  ])('written as %j is refused with the suggestion %s', (text, meant) => {
     expect(() => parseDuration(text)).toThrow(`did you mean "${meant}"?`);
   });
 
   it.each(['', 'PT', '3600', '4 parsecs', '1.5d', 'P1Y', '0h', '1m 2h'])(
-    'that %j might mean is not guessed',
+    'is refused without a suggestion if it is %j',
     (text) => {
       expect(() => parseDuration(text)).toThrow(/got "[^"]*"$/u);
     },
   );
 
-  it('comes back from its text', () => {
+  it('survives a round trip through text', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10 ** 11 }), (ms) => {
         expect(parseDuration(durationText(ms))).toBe(ms);

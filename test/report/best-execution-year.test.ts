@@ -31,7 +31,7 @@ describe('the best execution pack of a year of purchases and rebalancings of fiv
   const { pack, links } = packOf(records, { version: 't', prices: tapes, periods });
   const parents = plainParents(records);
 
-  it('has in its parts what a plain reading of the records has', () => {
+  it('has in each period the figures of a plain reading of the records', () => {
     expect(pack.periods.length).toBe(13);
     for (const [n, period] of pack.periods.entries()) {
       const own = parents.filter(({ begun }) => begun >= (periods[n]?.from ?? 0) && begun < (periods[n]?.until ?? 0)); // prettier-ignore
@@ -61,7 +61,7 @@ describe('the best execution pack of a year of purchases and rebalancings of fiv
     }
   });
 
-  it('is in one part what the report is, and in all parts together as many fills', () => {
+  it('equals the report if there is one period, and has as many fills over all periods', () => {
     const whole = { name: 'window', from: instant(0), until: instant(until + DAY_MS) };
     const one = packOf(records, { version: 't', prices: tapes, periods: [whole] }).pack;
     const [window] = one.periods;

@@ -28,7 +28,7 @@ const made = (over: Partial<PackInput> = {}): { pack: Omit<Pack, 'records'>; lin
 
 type Kind = RecordBody['kind'];
 type Of<K extends Kind> = { readonly seq: number; readonly at: number; readonly body: RecordBody & { kind: K } }; // prettier-ignore
-/** A plain list, made of nothing of the pack. Here a parent starts on the day of its intents, so that a month is that of the record. */
+/** The records of a kind in a month, without code of the pack. Each parent starts on the day of its intents, so the record's month is the parent's. */
 const listOf = <K extends Kind>(kind: K, month: number): readonly Of<K>[] =>
   all.filter(
     (one): one is StoredRecord & Of<K> => one.body.kind === kind && new Date(one.at).getUTCMonth() === month,
@@ -44,7 +44,7 @@ describe('the best execution pack', () => {
   it.each([
     [0, 11],
     [1, 0],
-  ] as const)('counts what a plain reading of the records counts, in period %i', (i, month) => {
+  ] as const)('has the counts of a plain reading of the records in period %i', (i, month) => {
     const period = pack.periods[i];
     const ends = listOf('attempt', month);
     const fills = listOf('fill', month);
@@ -75,7 +75,7 @@ describe('the best execution pack', () => {
     [0, 11],
     [1, 0],
   ] as const)(
-    'states costs to the last digit as a plain sum over the fills has them, in period %i',
+    'states costs equal to a plain sum over the fills, to the last digit, in period %i',
     (i, month) => {
       const [group] = pack.periods[i]?.groups ?? [];
       let [over, at, amount, fees] = [0n, 0n, 0n, 0n];
@@ -93,14 +93,14 @@ describe('the best execution pack', () => {
     },
   );
 
-  it('measures how long the venue took to answer', () => {
+  it('measures the answer times of the venue', () => {
     const [december] = pack.periods;
     expect(december?.answer_times.quote_ms).toMatchObject({ count: 31, median: 200, p95: 200, max: 200 });
     // Without the order in doubt: its answer never came. One was refused after 250 ms.
     expect(december?.answer_times.order_ms).toMatchObject({ count: 30, median: 300, max: 300 });
   });
 
-  it('finds the outlier, splits its cost into market and quote, and names its reasons and records', () => {
+  it('finds the outlier, splits its cost into market and quote, and states its reasons and records', () => {
     const { slices, bounds, left_out: left } = pack.outliers;
     expect(slices).toEqual([
       expect.objectContaining({
@@ -124,7 +124,7 @@ describe('the best execution pack', () => {
     expect(bounds).toEqual([expect.objectContaining({ pair: 'btcusd', side: 'buy', slices: costs, median_bps: '11.0000' })]); // prettier-ignore
   });
 
-  it('tells how each doubt was proven, for how long it stood, and by which records', () => {
+  it('states how each doubt was proven, how long it lasted, and its records', () => {
     const about = all
       .filter(({ body }) => 'client_order_id' in body && body.client_order_id === 'd9-0-0')
       .slice(2);
@@ -143,7 +143,7 @@ describe('the best execution pack', () => {
     ]);
   });
 
-  it('states limits in force, who changed them, approvals and their use', () => {
+  it('states the limits in force, who changed them, and the approvals with their use', () => {
     expect(pack.limits).toMatchObject({
       at_end: { max_order_notional: '300' },
       changes: [
@@ -184,7 +184,7 @@ describe('the best execution pack', () => {
     ]);
   });
 
-  it('keeps what was in force when a later window began, and leaves out what was over', () => {
+  it('keeps what was in force when a later period began, and omits what had ended', () => {
     const january = made({ periods: MONTHS.slice(1) }).pack;
     expect(january.limits).toMatchObject({ at_start: { max_order_notional: '300' }, changes: [] });
     expect(january.policy.settings).toMatchObject([{ by: 'ann', cause: 'reload' }]);
@@ -193,11 +193,11 @@ describe('the best execution pack', () => {
     expect([january.doubts, january.approvals, january.actions]).toEqual([[], [], []]);
   });
 
-  it('says of each policy what the journal does not hold', () => {
+  it('states for each policy what the journal does not contain', () => {
     expect(pack.policy.not_recorded).toEqual(['a policy of approvals at some starts: their config has none']);
   });
 
-  it('compares with prices from outside as the report does', () => {
+  it('compares fills with external prices as the report does', () => {
     const flat = minutes(
       'btcusd',
       Array.from({ length: 60 * 24 * 40 }, () => 100),
@@ -208,7 +208,7 @@ describe('the best execution pack', () => {
     expect(pack.periods[1]?.groups[0]?.twap_slippage_bps).toBeUndefined();
   });
 
-  it('is the same again, and names records that exist', () => {
+  it('is reproducible, and names only records that exist', () => {
     expect(links.named.every((seq) => all[seq - 1] !== undefined)).toBe(true);
     expect(JSON.stringify(made().pack)).toBe(JSON.stringify(pack));
   });

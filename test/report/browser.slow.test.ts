@@ -20,7 +20,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Opens a file without a window; gives what the browser printed and what its console said. */
+/** Opens a file in a headless browser; returns its output and its console messages. */
 async function opened(
   file: string,
   ...options: readonly string[]
@@ -70,27 +70,27 @@ describe.skipIf(BROWSER === undefined)(`a report in a browser${why}`, () => {
     writeFileSync(join(folder, 'report.html'), html);
   });
 
-  it('opens without a word on the console, all of it there', async () => {
+  it('opens completely and without console messages', async () => {
     const { out, console } = await opened('report.html', '--dump-dom');
     expect(console).toEqual([]);
     for (const element of ['<svg ', '<table>', '<section ', '<th scope="row">'])
       expect(out.split(element).length).toBe(html.split(element).length);
-    // A browser that says nothing at all would prove nothing.
+    // Without console messages of a broken page, an empty console would prove nothing.
     writeFileSync(join(folder, 'bad.html'), html.replace('</main>', '<script>alert(1)</script></main>'));
     const bad = await opened('bad.html', '--dump-dom');
     expect(bad.console.join('\n')).toContain('Content Security Policy');
   });
 
-  it('asks for nothing, lets nothing over its edge and no word onto another, at any width', async () => {
+  it('makes no requests, and no text overflows or overlaps at any width', async () => {
     const browser = aBrowser();
     onTestFinished(browser.close);
-    // Returns of a good year make the longest words of a card.
+    // The returns of a good year are the longest text of a card.
     const long = html.replace(/(<dl class="cards">.*?<small>)[^<]*/su, '$1bought and held 12,911.27\u00A0%');
     expect(long).not.toBe(html);
     for (const width of [1_400, 1_100, 800, 390, 320])
       expect([width, await browser.look(long, width)]).toEqual([width, { console: [], asked: [], over: [] }]);
     expect(await browser.look(html, 1_100, 'dark')).toEqual({ console: [], asked: [], over: [] });
-    // One that never told anything would prove nothing.
+    // A check that never reports anything would prove nothing.
     const open = html.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/u, '');
     const bad = open.replace('</main>', '<img src="http://127.0.0.1:9/pixel.png"><script>console.error("x")</script><div style="width:3000px">x</div></main>'); // prettier-ignore
     const told = await browser.look(bad, 1_100);
@@ -99,12 +99,12 @@ describe.skipIf(BROWSER === undefined)(`a report in a browser${why}`, () => {
     expect(told.over.join('')).toContain('the page is 30');
     const moved = html.replace(/(<text class="tick" x=")\d+(" y="[\d.]+" text-anchor="end">)/u, '$1-60$2');
     expect((await browser.look(moved, 1_100)).over.join('')).toContain('reaches over the edge');
-    // The policy of the page itself stops what the page is not made of.
+    // The page's own policy blocks resources that it does not contain.
     const stopped = html.replace('</main>', '<img src="http://127.0.0.1:9/pixel.png"></main>');
     expect((await browser.look(stopped, 1_100)).console.join('')).toContain('Content Security Policy');
   });
 
-  it('is drawn, in light and in dark, and printed', async () => {
+  it('is rendered in light and in dark mode, and can be printed', async () => {
     await opened('report.html', `--screenshot=${join(folder, 'light.png')}`);
     const dark = '--blink-settings=preferredColorScheme=0';
     await opened('report.html', '--force-dark-mode', dark, `--screenshot=${join(folder, 'dark.png')}`);

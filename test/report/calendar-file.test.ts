@@ -15,7 +15,7 @@ const anEvent = (over: Partial<CalendarEvent> = {}): CalendarEvent => ({
   ...over,
 });
 
-/** Reads a calendar by the grammar of RFC 5545 alone: content lines, folding, escapes. Throws where the file breaks it. */
+/** Reads a calendar by the grammar of RFC 5545 only: content lines, folding, escapes. Throws if the file violates it. */
 function parsed(file: string): readonly ReadonlyMap<string, string>[] {
   if (!file.endsWith('\r\n')) throw new Error('the last line has no end');
   if (/(?<!\r)\n|\r(?!\n)/u.test(file)) throw new Error('a line end that is not CRLF');
@@ -76,7 +76,7 @@ describe('calendarFile', () => {
     });
   });
 
-  it('shows what is closed as cancelled, in free time', () => {
+  it('shows a closed time as cancelled and as free time', () => {
     const [event] = parsed(calendarFile([anEvent({ isOff: true })], { madeAt }));
     expect([event?.get('STATUS'), event?.get('TRANSP')]).toEqual(['CANCELLED', 'TRANSPARENT']);
   });
@@ -90,7 +90,7 @@ describe('calendarFile', () => {
     expect(event?.get('DESCRIPTION')).toBe(description.replaceAll('\r\n', '\n'));
   });
 
-  it('keeps any text but for control characters, in lines of at most 75 octets', () => {
+  it('keeps any text except control characters, in lines of at most 75 octets', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (summary) => {
         const [event] = parsed(calendarFile([anEvent({ summary })], { madeAt }));
@@ -103,7 +103,7 @@ describe('calendarFile', () => {
     );
   });
 
-  it('is a calendar without events when nothing is planned', () => {
+  it('returns a calendar without events if nothing is planned', () => {
     expect(parsed(calendarFile([], { madeAt }))).toEqual([]);
   });
 });

@@ -27,8 +27,8 @@ function aDay(bodies: readonly (RecordBody | readonly [Instant, RecordBody])[]):
   return dayOf(records, { from: NINE, until });
 }
 
-describe('a day', () => {
-  it('sums what each strategy traded, and what that cost against the price at the decision', () => {
+describe('the summary of a day', () => {
+  it('sums the trades of each strategy, and their cost against the price at the decision', () => {
     const day = aDay([
       aFill(1),
       aFill(2),
@@ -40,7 +40,7 @@ describe('a day', () => {
     ]); // prettier-ignore
   });
 
-  it('counts a corrected fill by the figures that the account shows, and leaves out a cost that is not known', () => {
+  it('counts a corrected fill by the figures of the account, and omits an unknown cost', () => {
     const day = aDay([
       aFill(1, { decision_price: '' }),
       { kind: 'correction', client_order_id: 'c1', order_id: 'o', quantity: '0.4', price: '60000', amount: '24000', fees: '1', was_quantity: '0.5', was_amount: '30030', was_fees: '3' },
@@ -48,12 +48,12 @@ describe('a day', () => {
     expect(day.traded).toMatchObject([{ quantity: '0.4', amount: '24000', fees: '1', cost: undefined }]);
   });
 
-  it('leaves out what lies before and after it', () => {
+  it('omits records from before and after the day', () => {
     const day = aDay([[after(NINE, -1), aFill(1)], aFill(2), [until, aFill(3)]]);
     expect(day.traded).toMatchObject([{ fills: 1 }]);
   });
 
-  it('says in words what traded, what did not and why, what it cost, what happened and what waits', () => {
+  it('states in words the trades, the untraded slices with reasons, the costs, the events and the open tasks', () => {
     const day = aDay([
       { kind: 'started', version: '1', mode: 'paper', desk: 'main', config_hash: '', account: '' },
       aFill(1),
@@ -86,7 +86,7 @@ describe('a day', () => {
     ]);
   });
 
-  it('names the records of each line, and who resolved what the account could not', () => {
+  it('names the records of each line, and who resolved an order that the account could not prove', () => {
     const day = aDay([
       { kind: 'wake', strategy: 'twap', hash: '', on: 'at', detail: {}, waits: [], intents: [], missed: [{ leg: 'all', slice: 3 }], reason: 'blackout' },
       [after(NINE, -HOUR_MS), { kind: 'attempt', client_order_id: 'old', result: 'doubt' }],
@@ -114,7 +114,7 @@ describe('a day', () => {
     ]);
   });
 
-  it('says which settings differ from the start before, and who started the desk, but nothing of a first start', () => {
+  it('lists settings that differ from the previous start, with their author, but none of a first start', () => {
     const settings = (before: string | undefined): RecordBody => ({
       kind: 'settings', cause: 'start', changes: [{ path: 'mode', ...(before === undefined ? {} : { before }), after: 'live' }],
       hash: '', by: 'cli:ann', why: 'changed while the desk was stopped',
@@ -128,7 +128,7 @@ describe('a day', () => {
     ]);
   });
 
-  it('of which nothing is to be said says so, and a long one is cut', () => {
+  it('shows a placeholder for a day without records, and truncates a long list', () => {
     expect(dayWords(aDay([]), []).slice(1)).toEqual(['Nothing traded.', 'Nothing waits for a person.']);
     const many = aDay(Array.from({ length: 30 }, (_, n) => aFill(n, { strategy: `s${n}` })));
     expect(dayWords(many, [])).toContain('- and 18 more');

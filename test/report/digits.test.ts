@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fourDecimals, nineDigits, withFourDecimals } from '../../src/report/figures/digits.ts';
 
-/** Numbers of all sizes, numbers near the middle between two, and the odd ones. */
+/** Numbers of all sizes, numbers close to a rounding boundary, and special values. */
 function* numbers(): Generator<number> {
   yield* [
     0, -0, 1, -1, 0.1, 1e8, 1e9, 999_999_999.5, 99_999_999.95, 1e21, 1e23, 5e-324, 1.7e308, 1e-7, 0.00005,
@@ -17,7 +17,7 @@ function* numbers(): Generator<number> {
     const power = Math.floor(draw() * 40) - 24;
     const sign = draw() < 0.5 ? -1 : 1;
     yield sign * (draw() + draw() / 2 ** 32) * 10 ** power;
-    // Halves, exact or as near to one as a double comes.
+    // Exact halves, or the doubles closest to them.
     const half = (Math.floor(draw() * 1e9) + 0.5) / 10 ** Math.floor(draw() * 16);
     yield sign * half;
     yield sign * half * (1 + Number.EPSILON);
@@ -26,8 +26,8 @@ function* numbers(): Generator<number> {
   }
 }
 
-describe('a number to so many digits', () => {
-  it('is what its text would say, whatever it is', () => {
+describe('rounding to nine digits and to four decimals', () => {
+  it('equals the conversion through text for any number', () => {
     const differing: number[] = [];
     for (const value of numbers()) {
       if (!Object.is(nineDigits(value), Number(value.toPrecision(9)))) differing.push(value);
@@ -36,7 +36,7 @@ describe('a number to so many digits', () => {
     expect(differing).toEqual([]);
   });
 
-  it('is written with all its four decimals', () => {
+  it('is written with all four decimals', () => {
     expect([0, -0, 1, -1, 9_999, 10_000, -123_456, 999_999_999].map(withFourDecimals)).toEqual([
       '0.0000', '0.0000', '0.0001', '-0.0001', '0.9999', '1.0000', '-12.3456', '99999.9999',
     ]); // prettier-ignore

@@ -18,7 +18,7 @@ import type { Bench, BenchOptions } from '../engine/harness.ts';
 import { bps, meanText, times, units, wide, wideText } from './plain.ts';
 import { problemsOf } from './validator.ts';
 
-/** The first close is known at the start, each other a bar after the one before it. */
+/** The first close is known at the start, and each other close one bar after the previous one. */
 function aTape(pair: string, barMs: number, closes: readonly number[]): Tape {
   const close = Float64Array.from(closes);
   const at = Float64Array.from(closes, (_, i) => START + (i - 1) * barMs);
@@ -34,7 +34,7 @@ function aTape(pair: string, barMs: number, closes: readonly number[]): Tape {
   return tapeOf({ pair, barMs, columns });
 }
 
-/** The whole engine on a market that these tapes make. */
+/** Runs the whole engine on a market made from these tapes. */
 function ran(
   tapes: readonly Tape[],
   untilMs: number,
@@ -63,7 +63,7 @@ const fillsOf = (records: readonly StoredRecord[]): readonly FillRecord[] =>
 const sum = (all: readonly bigint[]): bigint => all.reduce((a, b) => a + b, 0n);
 
 describe('the report of a twap that the engine ran', () => {
-  // It rises by 3 a minute and a little to and fro, and passes the limit before the end.
+  // The price rises by 3 a minute with small fluctuations, and exceeds the limit before the end.
   const closes = Array.from(
     { length: 60 },
     (_, i) => Math.round((60_000 + 3 * i + ((i * 7) % 5)) * 100) / 100,
@@ -90,14 +90,14 @@ describe('the report of a twap that the engine ran', () => {
   const first = wakes.find(({ body }) => body.intents.length > 0);
   const finished = wakes.findLast(({ body }) => body.finished !== undefined);
 
-  it('is of a run worth judging', () => {
+  it('is of a run with several fills and an untraded remainder', () => {
     expect(fills.length).toBeGreaterThan(4);
     expect(fills.length).toBeLessThan(10);
     expect(finished?.body.finished).toBe('window_over');
     expect(parent?.arrival_price).toBe(String(closes[0]));
   });
 
-  it('has the shortfall that a plain calculation from the records and the closes has, to the last digit', () => {
+  it('has the shortfall of a plain calculation from the records and the closes, to the last digit', () => {
     const q = units('1.00000007');
     const f = sum(fills.map(({ quantity }) => units(quantity)));
     const paid = wide(sum(fills.map(({ amount }) => units(amount))));
@@ -124,7 +124,7 @@ describe('the report of a twap that the engine ran', () => {
     expect(fees).toBeGreaterThan(0n);
   });
 
-  it('has the benchmarks of the closes over its window, from its start to its end', () => {
+  it('has the benchmarks of the closes over its window, from start to end', () => {
     const [begun, ended] = [Date.parse(parent?.window.from ?? ''), Date.parse(parent?.window.until ?? '')];
     expect(begun).toBe(START);
     let area = 0;
@@ -145,7 +145,7 @@ describe('the report of a twap that the engine ran', () => {
     expect(parent?.twap?.slippage_bps).toBe(bps(over, times(f, units(twap))));
   });
 
-  it('has the spread, the mark-outs and the ages of its fills', () => {
+  it('has the spread, the mark-outs and the quote ages of its fills', () => {
     const [group] = report.groups;
     const reference = new Map(
       records.flatMap(({ body }) =>
@@ -155,7 +155,7 @@ describe('the report of a twap that the engine ran', () => {
     const at = sum(fills.map((fill) => times(units(fill.quantity), units(reference.get(fill.client_order_id) ?? '')))); // prettier-ignore
     const paid = wide(sum(fills.map(({ amount }) => units(amount))));
     expect(group?.fills.spread_bps).toBe(bps(paid - at, at));
-    // The last close is known 59 minutes after the start, and is none once it is older than 15 minutes.
+    // The last close is known 59 minutes after the start, and is not used once it is older than 15 minutes.
     const laterOf = (fill: FillRecord, minutes: number): bigint | undefined => {
       const then = fill.executed_at - START + minutes * MINUTE_MS;
       const row = Math.min(Math.floor(then / MINUTE_MS), closes.length - 1);
@@ -183,7 +183,7 @@ describe('the report of a twap that the engine ran', () => {
     });
   });
 
-  it('has a cost of each slice, and they sum to the trading cost', () => {
+  it('has a cost for each slice, and these costs sum to the trading cost', () => {
     const pa = units(first?.body.intents[0]?.decision_price ?? '');
     const bySlice = Map.groupBy(fills, ({ slice }) => slice);
     for (const { slice, cost } of parent?.slices ?? []) {
@@ -249,7 +249,7 @@ describe('the report of a rebalancing that the engine ran', () => {
   const [portfolio] = report.portfolios;
   const end = records.at(-1)?.at ?? START;
 
-  it('is of a run worth judging', () => {
+  it('is of a run with many fills and no unexpected warnings', () => {
     expect(fills.length).toBeGreaterThan(10);
     expect(report.warnings).toEqual([
       'Paper: the venue was simulated; spreads, fills and ages come from its model.',
@@ -285,7 +285,7 @@ describe('the report of a rebalancing that the engine ran', () => {
     expect(units(report.totals[0]?.costs.fees ?? '')).toBe(sum(fills.map((fill) => units(fill.fees))));
   });
 
-  it('has the course of a plain walk from day to day and to the end of the period', () => {
+  it('has the course of a plain walk from day to day, up to the end of the period', () => {
     const course = portfolio?.course;
     const begun = Date.parse(portfolio?.start?.at ?? '');
     const days: { value: number; index: number }[] = [];
@@ -337,7 +337,7 @@ describe('the report of a rebalancing that the engine ran', () => {
     expect(drawdown).toBeGreaterThan(0.02);
   });
 
-  it('leaves the course out without prices, and still says what it is worth', () => {
+  it('omits the course without prices, and still states the value', () => {
     const bare = reportOf(figuresOf(records, { version: 't' })).portfolios[0];
     expect(bare).not.toHaveProperty('course');
     expect(bare?.decisions).toBe(portfolio?.decisions);

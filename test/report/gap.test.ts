@@ -15,7 +15,7 @@ const deposit = {
   read_at: NINE,
 } as const;
 
-/** All cash at first; after three hours a btc for 101 where it is worth 100, and a fee of half a usd; then a deposit of 50. */
+/** All cash at first; after three hours a btc is bought for 101 at a price of 100, with a fee of 0.5 usd; then a deposit of 50. */
 const story = records(
   [0, aLife('rebalance', { target_weights: { btc: '0.5', usd: '0.5' }, drift_threshold: '0.1' }, 'halves')],
   [0, { kind: 'balances', balances: { usd: '200' }, newest_id: 0, read_at: NINE }],
@@ -35,20 +35,20 @@ const sumOf = (amounts: readonly string[]): string =>
   text(amounts.reduce((sum, each) => add(sum, money(each)), NO_MONEY));
 
 describe('the gap between a portfolio and its targets', () => {
-  it('is split so that its parts sum to it, to the last digit', () => {
+  it('is split into parts that sum to it, to the last digit', () => {
     const { total, ...parts } = course.gap;
     expect(sumOf(Object.values(parts))).toBe(total);
     expect(Number(total)).toBeCloseTo(200 * ((course.points.at(-1)?.index ?? 0) - (course.points.at(-1)?.target_index ?? 0)), 3); // prettier-ignore
   });
 
-  it('counts a cost as what it would have grown to with the targets', () => {
+  it('counts a cost at the value to which it would have grown with the targets', () => {
     const onward = CLOSES.slice(4).reduce((all, close, i) => all * (1 + (close / (CLOSES[i + 3] ?? 1) - 1) / 2), 1); // prettier-ignore
     expect(Number(course.gap.trading)).toBeCloseTo(-1 * onward, 3);
     expect(Number(course.gap.fees)).toBeCloseTo(-0.5 * onward, 3);
   });
 
-  it('counts cash that waits as build-up, and only what comes after it as drift', () => {
-    // The price stands still until btc is bought: waiting neither gains nor loses.
+  it('counts waiting cash as build-up, and only later differences as drift', () => {
+    // The price is constant until btc is bought, so waiting neither gains nor loses.
     expect(course.since_built?.at).toBe('2026-12-01T12:00:00.000Z');
     expect(course.gap.build_up).toBe('0');
     expect(Number(course.gap.drift)).not.toBe(0);
@@ -56,7 +56,7 @@ describe('the gap between a portfolio and its targets', () => {
 });
 
 describe('the gain of each asset', () => {
-  it('sums exactly to that of the portfolio, deposits taken out', () => {
+  it('sums exactly to the gain of the portfolio without deposits', () => {
     expect(gains.map(({ currency, traded, flows, gain }) => [currency, traded, flows, gain])).toEqual([
       ['btc', '101.5', '0', '28.5'],
       ['usd', '-101.5', '50', '0'],
@@ -67,8 +67,8 @@ describe('the gain of each asset', () => {
   });
 });
 
-describe('what rebalancing added to buying and holding', () => {
-  it('is reported by asset if there were no deposits or withdrawals, and sums to the difference of the two returns', () => {
+describe('the gain of rebalancing over buying and holding', () => {
+  it('is reported by asset without deposits and withdrawals, and sums to the difference of the two returns', () => {
     // Half of 200 in btc from the first point on, which rises from 100 to 130.
     expect(course.hold_gains).toEqual({ btc: '30', usd: '0' });
     const closed = reportOf(figuresOf(story.filter(({ body }) => body !== deposit), { version: 't', prices: [tape] })); // prettier-ignore
@@ -82,17 +82,17 @@ describe('what rebalancing added to buying and holding', () => {
 });
 
 describe('the rebalancings of a portfolio', () => {
-  it('say what was farthest from its target before their trades, and what they bought, sold and cost', () => {
+  it('state which asset was furthest from its target, and what they bought, sold and cost', () => {
     expect(rebalancings).toEqual([
       { at: '2026-12-01T12:00:00.000Z', currency: 'btc', weight: '0.000000', bought: '101', sold: '0', cost: '1.5' },
     ]);
     const html = reportHtml(report, figures).replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' ');
     expect(html).toContain('2026-12-01 12:00:00 btc 0.00 % 50.00 % 101.0000 0.0000 1.5000');
-    // The same cost in the table that counts what it would have become by the end.
+    // The same cost in the table that also states the value that it would have grown to by the end.
     expect(html).toContain('Trading cost 1.5000 usd when it was paid');
   }); // prettier-ignore
 
-  it('are at most fifty, those that traded most, oldest first', () => {
+  it('are limited to the fifty with the largest trades, oldest first', () => {
     const days = Array.from({ length: 60 }, (_, i) => i + 1);
     const many = records(
       [0, aLife('rebalance', { target_weights: { btc: '0.5', usd: '0.5' }, drift_threshold: '0.1' }, 'halves')],
@@ -111,7 +111,7 @@ describe('the rebalancings of a portfolio', () => {
 });
 
 describe('a portfolio at other costs', () => {
-  it('is worth what the same fills leave: without the cost, as it is, and with the cost again', () => {
+  it('is valued from the same fills with no cost, the actual cost and twice the cost', () => {
     expect(portfolio.at_costs).toEqual([
       { times: 0, sum: '280' },
       { times: 1, sum: end?.value },
@@ -122,8 +122,8 @@ describe('a portfolio at other costs', () => {
   });
 });
 
-describe('the same figures', () => {
-  it('stand on the terminal, in report.json and in report.html', () => {
+describe('the figures of a portfolio', () => {
+  it('are the same on the terminal, in report.json and in report.html', () => {
     const terminal = reportLines(report).join('\n');
     const html = reportHtml(report, figures).replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' '); // prettier-ignore
     for (const part of [course.gap.total, course.gap.trading, course.gap.fees, course.gap.drift]) {

@@ -35,8 +35,8 @@ function plainGaps(times: readonly number[], from: number, until: number): Gaps 
   return found;
 }
 
-describe('holes of a market history', () => {
-  it('are those of a look at every row, wherever they are and whatever the period', () => {
+describe('gaps of a market history', () => {
+  it('equal those found row by row, for any gaps and any period', () => {
     let total = 0;
     for (let seed = 0; seed < 300; seed++) {
       const uniform = (text: string): number => hash32(`gaps ${seed} ${text}`) / 2 ** 32;
@@ -53,7 +53,7 @@ describe('holes of a market history', () => {
     expect(total).toBeGreaterThan(500);
   });
 
-  it('are none in single trades, in one bar, and in a history without holes', () => {
+  it('do not exist in single trades, in one bar, or in a complete history', () => {
     const none = { gaps: 0, missingBars: 0, longestMs: 0, longestAt: undefined };
     expect(gapsOf(columnsOf([0, 5, 900_000], 0), 0, 1e9)).toEqual(none);
     expect(gapsOf(columnsOf([0]), 0, 1e9)).toEqual(none);

@@ -50,7 +50,7 @@ describe('a report of twenty thousand parents', () => {
     ]);
   });
 
-  it('lists those that cost most, and says how many it leaves out', () => {
+  it('lists the most expensive ones, and states how many it omits', () => {
     expect([report.parents.length, report.parents_left_out]).toEqual([1_000, PARENTS - 1_000]);
     const listed = report.parents.map(({ costs }) => Number(costs?.total));
     const dearest = Array.from({ length: PARENTS }, (_, i) => Number(paidOf(i)) - Number(priceOf(i)) + 0.01).toSorted((a, b) => b - a)[999]; // prettier-ignore
@@ -58,7 +58,7 @@ describe('a report of twenty thousand parents', () => {
     expect(problemsOf(report)).toEqual([]);
   });
 
-  it('is a page of a few hundred kilobytes that draws slices and fills together', () => {
+  it('is a page of less than 250 kilobytes that combines slices and fills in its charts', () => {
     const html = reportHtml(report, figures);
     expect(html.length).toBeLessThan(250_000);
     expect(html).toContain('bars of 167 slices');

@@ -8,7 +8,7 @@ import { MINUTE, NINE, aFill, aLife, aSlice, aWake, anEnd, anIntent, idOf, minut
 
 type Timed = readonly [number, RecordBody];
 
-/** Known from nine on, a minute apart. */
+/** Closes that are known from nine on, one minute apart. */
 const CLOSES = [100, 102, 103, 105, 106, 107, 109, 111, 112, 114, 115];
 const made = (from: readonly StoredRecord[]): Report =>
   reportOf(figuresOf(from, { version: 't', prices: [minutes('btcusd', CLOSES)] }));
@@ -21,7 +21,7 @@ const begins = (at: number, type: string, hash: string, document: Record<string,
   return [at, { ...body, hash, begun_at: after(NINE, at) }];
 };
 
-/** Buys 1 of a slice of 2, at once; what is left of it is given up half a minute later. */
+/** Buys 1 of a slice of 2 at once; the rest is abandoned half a minute later. */
 const half = (at: number, hash: string, over: { parent: string; leg?: string; slice?: number }): readonly Timed[] => {
   const { parent, leg = 'all', slice = 0 } = over;
   const price = String(CLOSES[Math.floor(at / MINUTE)]);
@@ -34,14 +34,14 @@ const half = (at: number, hash: string, over: { parent: string; leg?: string; sl
   ];
 }; // prettier-ignore
 
-describe('a text that is put back', () => {
+describe('a strategy text that is restored', () => {
   const twap = (at: number, hash: string, parent: string): readonly Timed[] => [
     begins(at, 'twap', hash, { total_quantity: btc('2') }),
     ...half(at, hash, { parent }),
     [at + MINUTE, aWake({ hash, on: 'outcome', finished: 'window_over' })],
   ];
 
-  it('has an end in each of its lives, and a price of then', () => {
+  it('has an end in each of its lives, with the price of that time', () => {
     const story = records(...twap(0, 'A', 'p'), ...twap(3 * MINUTE, 'B', 'q'), ...twap(6 * MINUTE, 'A', 'r'));
     const { parents, strategies } = made(story);
     expect(parents.map(({ ended_at: end, costs }) => [end, costs?.opportunity])).toEqual([
@@ -56,14 +56,14 @@ describe('a text that is put back', () => {
     ]);
   });
 
-  it('does not reopen what its earlier run left while its later run is under way', () => {
+  it('does not reopen the parents of its earlier life while its later life is running', () => {
     const again = twap(6 * MINUTE, 'A', 'r').slice(0, -1);
     const { parents } = made(records(...twap(0, 'A', 'p'), ...twap(3 * MINUTE, 'B', 'q'), ...again));
     expect(parents.map(({ open }) => open)).toEqual([false, false, true]);
   });
 });
 
-describe('a text that another one took over from', () => {
+describe('a strategy text that another text replaces', () => {
   const weights = (btcWeight: string, usdWeight: string): Record<string, unknown> => ({
     target_weights: { btc: btcWeight, usd: usdWeight },
     drift_threshold: '0.1',
@@ -71,7 +71,7 @@ describe('a text that another one took over from', () => {
   const reads: Timed = [0, { kind: 'balances', balances: { btc: '1', usd: '100' }, newest_id: 0, read_at: NINE }]; // prettier-ignore
   const leg = { leg: '1.btcusd.buy', pair: 'btcusd', side: 'buy', quantity: '1', ended: false };
 
-  it('keeps its portfolio until then, in each of its lives', () => {
+  it('has a portfolio until it is replaced, in each of its lives', () => {
     const { portfolios } = made(
       records(
         reads,
@@ -88,7 +88,7 @@ describe('a text that another one took over from', () => {
     ]);
   });
 
-  it('leaves no trade under way that it had decided and not begun', () => {
+  it('leaves no trade open that was decided but not started', () => {
     const { parents } = made(
       records(
         begins(0, 'rebalance', 'A', weights('0.5', '0.5')),
@@ -103,20 +103,20 @@ describe('a text that another one took over from', () => {
   });
 });
 
-describe('a time of a calendar', () => {
+describe('an occurrence of a recurring strategy', () => {
   const [leg, next] = [nine(0), nine(6)];
   const life = begins(0, 'recurring', 'A', { each_quantity: btc('4') });
   const under = { after: NINE, begun: 1, now: { due: NINE, start: NINE, length: 4 * MINUTE, slice: 1, left: '3' } }; // prettier-ignore
   const waits = (at: number, state: object): Timed => [at, aWake({ hash: 'A', on: 'outcome', state })];
 
-  it('ends with its last slice, whenever its strategy does', () => {
+  it('ends with its last slice, whenever its strategy ends', () => {
     const [first, last] = [half(0, 'A', { parent: 'p', leg }), half(6 * MINUTE, 'A', { parent: 'q', leg: next })]; // prettier-ignore
     const finish: Timed = [9 * MINUTE, aWake({ hash: 'A', on: 'outcome', finished: 'finished' })];
     const { parents } = made(records(life, ...first, ...last, finish));
     expect(parents.map(({ ended_at: end }) => end)).toEqual([nine(0.5), nine(6.5)]);
   });
 
-  it('ends when its slots were seen to have passed, if that is later', () => {
+  it('ends when its missed slots are recorded, if that is later', () => {
     const missed = [{ leg, slice: 1, due: after(NINE, 2 * MINUTE), size: '2' }];
     const { parents } = made(
       records(life, ...half(0, 'A', { parent: 'p', leg }), waits(MINUTE, under), [
@@ -128,7 +128,7 @@ describe('a time of a calendar', () => {
     expect(parents[0]?.costs?.opportunity).toBe('21');
   });
 
-  it('is under way between its slices', () => {
+  it('is open between its slices', () => {
     const story = [life, ...half(0, 'A', { parent: 'p', leg }), waits(MINUTE, under)];
     const { parents, warnings } = made(records(...story, [2 * MINUTE, aWake({ strategy: 'other' })]));
     expect(parents[0]).toMatchObject({ open: true, ended_at: nine(2) });

@@ -24,7 +24,7 @@ const limits = (
   why: 'w',
 });
 
-/** An order for `usd`: its intent, its quote, and its fill unless it is left open. */
+/** An order for `usd`: its intent, its quote and, unless it is open, its fill. */
 function order(
   id: string,
   usd: string,
@@ -68,7 +68,7 @@ const WIDE = {
 };
 
 describe('orders against the limits in force', () => {
-  it('are held against the limits of their own time', () => {
+  it('are judged by the limits in force at their own time', () => {
     const tight = limits({ max_order_notional: '1500' }, WIDE);
     const { verdicts, fold } = judged([
       limits(WIDE),
@@ -88,7 +88,7 @@ describe('orders against the limits in force', () => {
     ]);
   });
 
-  it('count the day with open orders at their worst case, and begin again at midnight UTC', () => {
+  it('count the day with open orders at their worst case, and start again at midnight UTC', () => {
     const day = limits({ ...WIDE, max_day_notional: '3000', 'max_pair_day_notional.btcusd': '2500' });
     const open = order('open', '1000', {}, false);
     const { verdicts } = judged([
@@ -117,7 +117,7 @@ describe('orders against the limits in force', () => {
     ]);
   });
 
-  it('are by override where an approved one lifts the limit as far, and beyond where it does not', () => {
+  it('are judged as override if an approved override covers them, and as beyond if not', () => {
     const proposed = {
       kind: 'override' as const,
       override: 'ov-9',
@@ -138,7 +138,7 @@ describe('orders against the limits in force', () => {
     expect(verdicts.map((one) => one.verdict)).toEqual(['beyond', 'override', 'beyond']);
   });
 
-  it('are not those that never left, and are judged once where the record of the quote is missing', () => {
+  it('are ignored if they were never sent, and judged once if the record of the quote is missing', () => {
     const [intent = limits(WIDE)] = order('a', '1', {}, false);
     const gone: RecordBody = { kind: 'attempt', client_order_id: 'a', result: 'discarded' };
     const absent: RecordBody = { kind: 'attempt', client_order_id: 'b', result: 'absent' };
@@ -148,7 +148,7 @@ describe('orders against the limits in force', () => {
     ]);
   });
 
-  it('are judged by what an older journal wrote at its starts, or not at all', () => {
+  it('are judged by the limits that an older journal recorded at its starts, or as unknown', () => {
     const started: RecordBody = { ...ofKind('started') };
     expect(words(judged([started, ...order('a', '1')]).verdicts)).toEqual([['a', undefined, 'unknown']]);
     const { verdicts, fold } = judged([{ ...started, limits: WIDE }, ...order('a', '3000')]);

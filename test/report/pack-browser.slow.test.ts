@@ -25,7 +25,7 @@ describe.skipIf(BROWSER === undefined)(`pages for an auditor in a browser${why}`
   });
 
   it.each(['best-execution.html', 'day.html'])(
-    '%s asks for nothing and lets nothing over its edge, at any width',
+    '%s makes no requests and does not overflow at any width',
     async (file) => {
       const html = readFileSync(join(folder, file), 'utf8');
       for (const width of [1_400, 1_100, 800, 390, 320])

@@ -6,8 +6,8 @@ import { expectPlainPortfolio, expectPlainReport } from './plain-check.ts';
 import { dcaReport, rebalanceReport, twapReport } from './runs.ts';
 import { problemsOf } from './validator.ts';
 
-describe('every figure of execution in a report is that of a plain calculation', () => {
-  it('of a twap over two days of minutes', () => {
+describe('the execution figures of a report', () => {
+  it('equal a plain calculation for a twap over two days of minute bars', () => {
     const tape = walkTape({ pair: 'btcusd', rows: 3 * 1_440, startPrice: 60_000, volatility: 0.0008 });
     const { report, records, tapes } = twapReport(tape, START + HOUR_MS * 2, 2, 96);
     expect(expectPlainReport(report, records, tapes)).toEqual({ parents: 1, slices: 96 });
@@ -18,14 +18,14 @@ describe('every figure of execution in a report is that of a plain calculation',
     expect(problemsOf(report)).toEqual([]);
   });
 
-  it('of a hundred dollars on each day of two months of hours', () => {
+  it('equal a plain calculation for a hundred dollars a day over two months of hourly bars', () => {
     const tape = walkTape({ pair: 'btcusd', rows: 24 * 60, barMs: HOUR_MS, startPrice: 7_000, volatility: 0.008 }); // prettier-ignore
     const { report, records, tapes } = dcaReport(tape, START + HOUR_MS, START + 59 * DAY_MS);
     expect(expectPlainReport(report, records, tapes).parents).toBeGreaterThan(55);
     expect(problemsOf(report)).toEqual([]);
   });
 
-  it('of a rebalancing of three assets over a year of days', () => {
+  it('equal a plain calculation for a rebalancing of three assets over a year of daily bars', () => {
     const shape = { rows: 365, barMs: DAY_MS, volatility: 0.04 };
     const all = [
       walkTape({ ...shape, pair: 'btcusd', startPrice: 9_000 }),

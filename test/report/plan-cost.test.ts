@@ -8,7 +8,10 @@ describe('sliceBps', () => {
     [1_000_000, 15],
     [250_000, 10],
     [4_000_000, 25],
-  ])('of a slice worth %d is half the spread and the root of its size: %d', (notional, expected) => {
-    expect(sliceBps(model, notional)).toBeCloseTo(expected, 12);
-  });
+  ])(
+    'for a slice worth %d returns half the spread plus the impact by the root of its size: %d',
+    (notional, expected) => {
+      expect(sliceBps(model, notional)).toBeCloseTo(expected, 12);
+    },
+  );
 });

@@ -42,7 +42,7 @@ function portfolio(
 const FLAT = Array.from({ length: 13 }, () => 100);
 
 describe('the course of a portfolio', () => {
-  it('takes deposits out of its return', () => {
+  it('excludes deposits from its return', () => {
     const { course, end } = portfolio(FLAT, {}, [5 * HOUR + 1, reads({ btc: '1', usd: '150' })]);
     expect(end?.value).toBe('250');
     expect(course).toMatchObject({ step_ms: HOUR, flows: 50, return: 0, drawdown: 0, target_return: 0 });
@@ -51,7 +51,7 @@ describe('the course of a portfolio', () => {
     );
   });
 
-  it('is that of the prices, and falls from its peak', () => {
+  it('follows the prices, and measures the fall from its peak', () => {
     const { course } = portfolio([...FLAT, 120, 60, 90], {});
     // 200 in value, then 220, 160 and 190.
     expect(course?.return).toBeCloseTo(-0.05, 9);
@@ -60,7 +60,7 @@ describe('the course of a portfolio', () => {
     expect(course?.target_return).toBeCloseTo(1.1 * 0.75 * 1.25 - 1, 9);
   });
 
-  it('ends with a point at the end of its period, and weights the step before it by its length', () => {
+  it('ends with a point at the end of its period, and weights the last step by its length', () => {
     // Every hour until 21:00, and 15 minutes more, in which btc doubles.
     const closes = [...FLAT.slice(1), 110, 220];
     const tape = hours(closes);
@@ -91,7 +91,7 @@ describe('the course of a portfolio', () => {
     expect(course?.tracking_error).toBeCloseTo(expected, 6);
   });
 
-  it('has its days and months end at midnight in UTC, whenever its period begins', () => {
+  it('ends its days and months at midnight UTC, whenever its period begins', () => {
     // Forty days of hours from nine in the morning on. btc rises in the last hours of the year, between nine and midnight.
     const endOfYear = 30 * 24 + 15;
     const closes = Array.from({ length: 40 * 24 + 1 }, (_, i) => (i < endOfYear ? 100 : 120));
@@ -105,7 +105,7 @@ describe('the course of a portfolio', () => {
     ]);
   }); // prettier-ignore
 
-  it('counts the points outside its band, absolute or relative', () => {
+  it('counts the points outside the band, for absolute and relative drift', () => {
     const closes = [...FLAT, 140, 160];
     // Weights of btc at the end: 140/240 and 160/260, 0.083 and 0.115 off a half.
     expect(portfolio(closes, {}).course?.outside).toBeCloseTo(1 / 15, 9);
@@ -113,12 +113,12 @@ describe('the course of a portfolio', () => {
     expect(portfolio(closes, { drift_type: 'relative' }).end?.drift).toBe('0.230769');
   });
 
-  it('leaves cash out that is set aside', () => {
+  it('excludes cash that is set aside', () => {
     const { end } = portfolio(FLAT, { cash_buffer: { amount: '60', currency: 'usd' } });
     expect(end).toMatchObject({ value: '140', weights: { btc: '0.714286', usd: '0.285714' } });
   });
 
-  it('turns over half of what was bought and sold, of its mean value', () => {
+  it('has a turnover of half the bought and sold amount, divided by its mean value', () => {
     const fill = aFill(5 * HOUR, { quantity: '0.2', amount: '20', price: '100', fees: '1' });
     const { course, traded, end, decisions } = portfolio(
       FLAT,
@@ -134,7 +134,7 @@ describe('the course of a portfolio', () => {
     expect(course?.return).toBeCloseTo(-0.005, 9);
   });
 
-  it('gains nothing by a trade for a currency that it does not hold, and keeps what one among its own cost', () => {
+  it('gains nothing from a trade for a currency outside it, and bears the cost of a trade among its own', () => {
     const swap = { strategy: 'other', parent: 'q', quantity: '0.5', price: '100' };
     const { course, end, traded } = portfolio(
       FLAT,
@@ -151,7 +151,7 @@ describe('the course of a portfolio', () => {
     expect(course?.drawdown).toBeCloseTo(10 / 250, 9);
   });
 
-  it('counts rebalancings and what they traded of the period alone', () => {
+  it('counts only the rebalancings and trades of the period', () => {
     const [early, late] = [2 * HOUR, 8 * HOUR].map((at, i) => {
       const [parent, leg] = [`p${i}`, `${i + 1}.btcusd.buy`];
       const trade: readonly (readonly [number, RecordBody])[] = [
@@ -177,7 +177,7 @@ describe('the course of a portfolio', () => {
     expect(told({ since: after(NINE, 9 * HOUR) })).toEqual([[0, '0']]);
   });
 
-  it('is left out of a moment without a price of everything', () => {
+  it('omits moments without a price for every asset', () => {
     const tape = hours(FLAT);
     const gap = { ...tape, times: tape.times.map((at, i) => (i > 3 ? at + 5 * HOUR : at)) };
     const story = records(

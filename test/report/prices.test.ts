@@ -13,7 +13,7 @@ function columnsOf(closes: readonly number[], times: readonly number[]): PriceCo
 }
 
 describe('prices of a tape', () => {
-  it('are the decimals that the numbers are written with, whatever their size', () => {
+  it('are the decimals in which the numbers are written, whatever their size', () => {
     const odd = [0.1 + 0.2, 1 / 3, 1e-9, 1.5e-7, 123456789.12345678, 9007199254740991, 4.35, 1.005, 0.000012345678, 2 ** 40 + 0.5]; // prettier-ignore
     const random = Array.from({ length: 20_000 }, (_, i) => {
       const size = 10 ** (uniform(`size ${i}`) * 14 - 6);
@@ -35,7 +35,7 @@ describe('prices of a tape', () => {
     }
   });
 
-  it('are those of the last bar that has ended, in whatever order they are asked for', () => {
+  it('are those of the last completed bar, whatever the order of the requests', () => {
     const times = Array.from({ length: 500 }, (_, i) => i).filter((i) => uniform(`kept ${i}`) > 0.1).map((i) => i * MINUTE_MS); // prettier-ignore
     const tape = columnsOf(times.map((_, i) => 100 + i), times); // prettier-ignore
     const book = new PriceBook([tape]);

@@ -11,7 +11,7 @@ import { bps, meanText, times, units, wide } from './plain.ts';
 
 const CLOSES = [100, 101, 102, 104, 103, 105, 106];
 
-/** Two fills, with attempts before them that came to nothing, and one order whose outcome is not known. */
+/** Two fills after attempts without a trade, and one order whose outcome is unknown. */
 const STORY = records(
   [0, aStart()],
   [0, aLife('twap', { total_quantity: { amount: '3', currency: 'btc' } })],
@@ -49,7 +49,7 @@ const report = (closes?: readonly number[]): Report =>
   );
 
 describe('the quotes of a report', () => {
-  it('are counted from request to fill, each ratio of what it can be of', () => {
+  it('are counted from request to fill, and each ratio has its own base', () => {
     const { quoting } = report();
     expect(quoting).toMatchObject({
       requests: 6,
@@ -76,14 +76,14 @@ describe('the quotes of a report', () => {
     ]);
   });
 
-  it('that are in doubt and fills that were proven late are reported', () => {
+  it('lead to warnings about unknown outcomes and fills that were proven late', () => {
     const warnings = report().warnings.join('\n');
     expect(warnings).toContain('1 order has an unknown outcome');
     expect(warnings).toMatch(/Only \d fills: with so few fills, spread, mark-outs and ages/u);
     expect(warnings).toContain('1 fill was proven by the account');
   });
 
-  it('that were not what was asked for are no quotes', () => {
+  it('do not include quotes that differ from the request', () => {
     const { quoting } = reportOf(
       figuresOf(
         records(
@@ -107,7 +107,7 @@ describe('the quotes of a report', () => {
     expect(quoting).not.toHaveProperty('fill_ratio');
   });
 
-  it('rank by the nearest', () => {
+  it('have percentiles by the nearest rank', () => {
     expect(spreadOf([])).toBeUndefined();
     expect(spreadOf([3])).toEqual({ count: 1, mean: 3, median: 3, p95: 3, max: 3 });
     const many = Array.from({ length: 100 }, (_, i) => 100 - i);
@@ -116,7 +116,7 @@ describe('the quotes of a report', () => {
 });
 
 describe('the fills of a report', () => {
-  it('pay a spread against the reference price of their attempt, weighted by notional', () => {
+  it('have a spread against the reference price of their attempt, weighted by notional', () => {
     const [group] = report().groups;
     const over = wide(units('100.7') + units('50.7')) - times(units('1'), units('100.5')) - times(units('0.5'), units('101')); // prettier-ignore
     const at = times(units('1'), units('100.5')) + times(units('0.5'), units('101'));
@@ -124,7 +124,7 @@ describe('the fills of a report', () => {
     expect(group?.fills.spread_bps_of_fills).toMatchObject({ count: 2, median: 19.9005, max: 39.604 });
   });
 
-  it('are marked to the last price known 1, 5 and 30 minutes later, and left out where there is none', () => {
+  it('are marked to the last price known 1, 5 and 30 minutes later, and omitted if there is none', () => {
     const [group] = report(CLOSES).groups;
     // A minute after 09:00:00.030 the close of 09:01 is known, and after 09:01:30 that of 09:02.
     const one = times(units('1'), units('101')) - wide(units('100.7')) + times(units('0.5'), units('102')) - wide(units('50.7')); // prettier-ignore
@@ -149,23 +149,23 @@ describe('a mark-out', () => {
       ({ minutes: after1, fills }) => [after1, fills] as const,
     ) ?? [];
 
-  it('is left out where no price is newer than the fill', () => {
+  it('is omitted if no price is newer than the fill', () => {
     // Nothing is known after 09:01 until 09:10: five minutes after either fill the price is from before the second.
     const tape = minutes('btcusd', [100, 101, 102]);
     const shifted = Float64Array.from([NINE - MINUTE, NINE, NINE + 9 * MINUTE]);
     expect(fillsWith({ ...tape, times: shifted })).toEqual([[1, 1], [5, 1], [30, 0], [60, 0], [1_440, 0]]); // prettier-ignore
   });
 
-  it('is left out where bars are longer than it', () => {
+  it('is omitted if the bars are longer than its time', () => {
     const tape = minutes('btcusd', [100, 101, 102, 103]);
     const shifted = Float64Array.from([0, 1, 2, 3], (i) => NINE + (i * 5 - 9.5) * MINUTE);
-    // A bar ends half a minute after the first fill: that is not the price a minute after it.
+    // A bar ends half a minute after the first fill, which is not the price one minute after it.
     expect(fillsWith({ ...tape, barMs: 5 * MINUTE, times: shifted })).toEqual([[1, 0], [5, 2], [30, 0], [60, 0], [1_440, 0]]); // prettier-ignore
   });
 });
 
 describe('the benchmarks of a report', () => {
-  it('are the mean over time and the mean over volume of the interval', () => {
+  it('are the mean over time and the mean over volume in the interval', () => {
     const [parent] = report(CLOSES).parents;
     // From nine until the last record, three minutes and ten milliseconds later.
     const length = 3 * MINUTE + 10;
@@ -181,7 +181,7 @@ describe('the benchmarks of a report', () => {
     expect(report(CLOSES).groups[0]?.twap_slippage_bps).toBe(parent?.twap?.slippage_bps);
   });
 
-  it('are left out without prices, and where the prices do not reach', () => {
+  it('are omitted without prices, and if the prices do not cover the interval', () => {
     expect(report().parents[0]?.twap).toBeUndefined();
     expect(report().warnings.join('\n')).toContain('No market history of btcusd');
     const late = minutes('btcusd', CLOSES);
@@ -200,11 +200,11 @@ describe('a price of a report', () => {
     expect([at(-1), at(0), at(MINUTE - 1), at(MINUTE)]).toEqual([undefined, '100', '100', '101']);
   });
 
-  it('says nothing of a moment that is too far away', () => {
+  it('is unknown for a moment that is too far away', () => {
     expect([at(6 * MINUTE + 15 * MINUTE), at(6 * MINUTE + 15 * MINUTE + 1)]).toEqual(['106', undefined]);
   });
 
-  it('is that of the journal where there is no history, exact to the last digit', () => {
+  it('comes from the journal if there is no history, exact to the last digit', () => {
     const noted = new PriceBook();
     noted.note('btcusd', NINE, '123456789.12345678901234567');
     expect(noted.midAt('btcusd', after(NINE, MINUTE))).toMatchObject({ from: 'journal', at: NINE });
@@ -214,8 +214,8 @@ describe('a price of a report', () => {
   });
 });
 
-describe('why nothing was traded', () => {
-  it('is counted by strategy and reason, with the note of the latest occurrence', () => {
+describe('the reasons why nothing was traded', () => {
+  it('are counted by strategy and reason, with the note of the latest occurrence', () => {
     const looked = (ms: number, note: string): readonly [number, RecordBody] => [
       ms,
       aWake({ reason: 'inside_band', note }),

@@ -11,7 +11,7 @@ import { dcaReport, rebalanceReport, twapReport } from './runs.ts';
 import type { Reported } from './runs.ts';
 import { problemsOf } from './validator.ts';
 
-/** Real history lies beside the checkout; the repository never contains any. `plain-report.test.ts` makes its own. */
+/** Real history lies next to the checkout and is never in the repository. `plain-report.test.ts` generates its own. */
 const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
 const MINUTES = `${DATA}bars_1m/bitfinex_BTCUSD_1m_2018.csv.gz`;
 const hoursOf = (asset: string): string =>
@@ -29,7 +29,7 @@ const HOUR_ASSETS = ['btc', 'eth', 'ltc', 'sol', 'xrp'];
 /** Those that have been traded since 2018. */
 const DAY_ASSETS = ['btc', 'eth', 'ltc', 'bnb', 'xrp'];
 const weights = (fourth: string): Record<string, string> => ({ btc: '0.3', eth: '0.25', ltc: '0.1', [fourth]: '0.1', xrp: '0.1', usd: '0.15' }); // prettier-ignore
-/** When all of them have a bar that has ended. */
+/** The first time at which each of them has a completed bar. */
 const begunOf = (tapes: readonly Tape[]): number =>
   Math.max(...tapes.map(({ times, barMs }) => (times[0] ?? 0) + barMs));
 const endedOf = (tapes: readonly Tape[]): number =>
@@ -79,7 +79,7 @@ describe.each(cases)('the report of $what', ({ files, parents, run }) => {
   });
   afterAll(browser.close);
 
-  it('states what a plain calculation comes to, every figure to its last digit', (ctx): void => {
+  it('equals a plain calculation, every figure to its last digit', (ctx): void => {
     if (made === undefined) return ctx.skip(`there is no market history in ${DATA}`);
     const { report, records, tapes } = made;
     expect(expectPlainReport(report, records, tapes).parents).toBeGreaterThanOrEqual(parents);
@@ -87,7 +87,7 @@ describe.each(cases)('the report of $what', ({ files, parents, run }) => {
     expect(problemsOf(report)).toEqual([]);
   });
 
-  it('opens in a browser: nothing on the console, nothing asked of a network, nothing over the edge', async (ctx): Promise<void> => {
+  it('opens in a browser without console messages, network requests or overflow', async (ctx): Promise<void> => {
     if (made === undefined) return ctx.skip(`there is no market history in ${DATA}`);
     if (BROWSER === undefined) return ctx.skip(whyNoBrowser);
     const html = reportHtml(made.report, made.figures);

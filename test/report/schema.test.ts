@@ -61,7 +61,7 @@ describe('the schema of report.json', () => {
     expect(fields.filter(([, { description = '' }]) => description.length < 5)).toEqual([]);
   });
 
-  it('reports every amount its unit, and of every cost its sign', () => {
+  it('states the unit of every amount and the sign of every cost', () => {
     const unit = /base currency|quote currency|quote per base|cash|USD|currency that|that currency/u;
     const amounts = fields.filter(([, { pattern }]) => pattern === AMOUNT);
     expect(amounts.length).toBeGreaterThan(30);
@@ -75,12 +75,12 @@ describe('the schema of report.json', () => {
     expect(costs.filter(([path, { description = '' }]) => !signed.test(description) && !/paper|fees/u.test(path))).toEqual([]); // prettier-ignore
   });
 
-  it('states the unit of every time, duration and count', () => {
+  it('states the unit of every duration', () => {
     const inMs = fields.filter(([path]) => path.endsWith('_ms'));
     expect(inMs.filter(([, { description = '' }]) => !/\bms\b/u.test(description))).toEqual([]);
   });
 
-  it('takes a report as it is, and no other', () => {
+  it('accepts a valid report, and rejects changed ones', () => {
     const report = aReport();
     expect(problemsOf(report)).toEqual([]);
     expect(report.parents.some(({ slices }) => slices.some(({ missed_cost: cost }) => cost !== undefined))).toBe(true); // prettier-ignore
@@ -107,12 +107,12 @@ describe('docs/report.md', () => {
   const plain = (text: string): string => text.replaceAll(/[ -]+/gu, ' ');
   const page = readFileSync(new URL('../../docs/report.md', import.meta.url), 'utf8');
 
-  it('has the fields as the schema says them: npm run docs writes them again', () => {
+  it('has the tables of fields that npm run docs writes from the schema', () => {
     expect(plain(page)).toContain(plain(reportTables()));
     expect(plain(withReportTables(page))).toBe(plain(page));
   });
 
-  it('reports every field of the schema', () => {
+  it('names every field of the schema', () => {
     for (const [path] of fields) expect(page).toContain(path.split('.').at(-1)?.replace('[]', '') ?? '');
   });
 });

@@ -59,7 +59,7 @@ const LATE = records(
 const CLOSES = [100, 102, 103.4, 105.1, 106, 107, 107];
 
 describe('the shortfall of a parent', () => {
-  it('is delay, trading, opportunity and fees, to the last digit, with the price of the slot as decision', () => {
+  it('is delay, trading, opportunity and fees, to the last digit, with the slot price as decision price', () => {
     const {
       costs,
       planned,
@@ -95,7 +95,7 @@ describe('the shortfall of a parent', () => {
     expect(wideText(total)).toBe('17.43');
   });
 
-  it('splits trading into how the price moved to each slice, and what the slices paid beyond it', () => {
+  it('splits trading into the price move up to each slice and the cost of the slices beyond it', () => {
     const { costs, slices } = parentIn(made(LATE));
     const timing = times(units('0.5'), units('1.5'));
     expect(costs?.timing).toBe(wideText(timing));
@@ -106,7 +106,7 @@ describe('the shortfall of a parent', () => {
     ]);
   });
 
-  it('ends when its strategy finished, whatever the journal reports after that', () => {
+  it('ends when its strategy finished, whatever the journal contains after that', () => {
     const later = records([0, aStart()]).map((record) => ({ ...record, at: after(NINE, 60 * MINUTE) }));
     const parent = parentIn(made([...LATE, ...later], { prices: [minutes('btcusd', CLOSES)] }));
     expect(parent).toMatchObject({
@@ -116,7 +116,7 @@ describe('the shortfall of a parent', () => {
     });
   });
 
-  it('values what was not traded at the end of the window of the document, however it was sliced', () => {
+  it('values the untraded part at the end of the window of the document, however it was sliced', () => {
     const parentOf = (slices: number, end?: number): Report['parents'][number] => {
       const gap = 6 / slices;
       const story = records(
@@ -136,12 +136,12 @@ describe('the shortfall of a parent', () => {
       expect(end).toMatchObject({ price: '107', at: '2026-12-01T09:06:00.000Z' });
       expect(costs).toMatchObject({ opportunity: '21', total: '21' });
     }
-    // Nobody knows more than the period tells.
+    // The window ends with the records or the stated end, if that is earlier.
     expect(parentOf(3, 5).window.until).toBe('2026-12-01T09:05:00.000Z');
     expect(parentOf(3).window.until).toBe('2026-12-01T09:04:00.020Z');
   });
 
-  it('holds a parent that traded early against the prices of its whole window', () => {
+  it('compares a parent that traded early with the prices of its whole window', () => {
     const story = records(
       [0, aLife('twap', { total_quantity: { amount: '1', currency: 'btc' }, duration: 'PT4M', slices: 1 })],
       [0, aWake({ intents: [wanted()] })],
@@ -157,21 +157,21 @@ describe('the shortfall of a parent', () => {
     expect(costs?.opportunity).toBe('0');
   });
 
-  it('counts a fill once that is written twice', () => {
+  it('counts a fill once if it was recorded twice', () => {
     const fill = LATE.find(({ body }) => body.kind === 'fill');
     expect(fill).toBeDefined();
     const twice = LATE.flatMap((record) => (record === fill ? [record, record] : [record]));
     expect(made(twice).totals).toEqual(made(LATE).totals);
   });
 
-  it('has no delay where nobody knows the price of the slot, and takes the last price known as its end', () => {
+  it('has no delay if the slot price is unknown, and uses the last known price as its end', () => {
     const { costs, decision, end } = parentIn(made(LATE));
     expect(decision).toMatchObject({ price: '103.5', from: 'journal' });
     expect(end).toMatchObject({ price: '100', from: 'journal' }); // the reference price of the last attempt
     expect(costs).toMatchObject({ delay: '0', opportunity: wideText(times(units('1.5'), units('-3.5'))) });
   });
 
-  it('counts the other way for a sale', () => {
+  it('counts a lower price as a cost for a sale', () => {
     const sold = records(
       [0, aLife('twap', { total_quantity: { amount: '1', currency: 'btc' } })],
       [0, aWake({ intents: [wanted({ side: 'sell' })] })],
@@ -186,7 +186,7 @@ describe('the shortfall of a parent', () => {
     });
   });
 
-  it('takes what an amount has not been spent on as the quantity that it would have bought when it was decided', () => {
+  it('converts an unspent amount into the quantity that it would have bought at the decision', () => {
     const spent = records(
       [0, aLife('recurring', { each_notional: { amount: '1000', currency: 'usd' } })],
       [0, aWake({ intents: [wanted({ leg: '2026-12-01T09:00:00.000Z', by: 'amount', size: '1000', decision_price: '7' })] })], // prettier-ignore
@@ -200,7 +200,7 @@ describe('the shortfall of a parent', () => {
     expect(costs).toMatchObject({ trading: '5', opportunity: '0', total: '5' });
   });
 
-  it('measures the buys of a rebalancing from when they were decided with its sells', () => {
+  it('measures the buys of a rebalancing from the decision that they share with its sells', () => {
     const legs = [
       { leg: '1.ethusd.sell', quantity: '2' },
       { leg: '1.btcusd.buy', quantity: '1' },
@@ -215,12 +215,12 @@ describe('the shortfall of a parent', () => {
       ),
       { prices: [minutes('btcusd', CLOSES)] },
     );
-    // Decided at 100 and begun at 103: three for the whole of it. What it was cut by is not traded.
+    // Decided at 100 and started at 103: a delay of 3 for the whole size. The part that was cut is untraded.
     expect(parentIn(report)).toMatchObject({ planned: '1', due_at: '2026-12-01T09:00:00.000Z', open: false });
     expect(parentIn(report).costs).toMatchObject({ delay: '3', trading: '0.9', opportunity: '0.04' });
   });
 
-  it('is of its own trades where a text was put back: the life begins again, and its legs have the same names', () => {
+  it('uses only the trades of its own life if a restored text has legs of the same names', () => {
     const life = (at: number, hash: string, parent: string, size: string): ReturnType<typeof traded> => {
       const legs = [{ leg: '1.btcusd.buy', quantity: size }];
       const fill = { parent, quantity: size, amount: String(101 * Number(size)) };
@@ -246,7 +246,7 @@ describe('the shortfall of a parent', () => {
     expect(parents.map(({ costs }) => costs?.bps?.trading)).toEqual(['100.0000', '100.0000', '100.0000']);
   });
 
-  it('is of its own slots and sizes where a text was put back, and its life ended in the middle of its legs', () => {
+  it('uses only the slots and sizes of its own life if the earlier life of a restored text had open legs', () => {
     const life = (at: number, hash: string, parent: string, size: string): ReturnType<typeof traded> => {
       const [leg, later] = ['1.btcusd.buy', at + MINUTE];
       const state = { decisions: 1, legs: [{ leg, quantity: size }] };
@@ -274,7 +274,7 @@ describe('the shortfall of a parent', () => {
     ]);
   });
 
-  it('is left out, and said, without a price at arrival', () => {
+  it('is omitted without an arrival price, with a warning', () => {
     const blind = records([0, aWake({ intents: [wanted({ decision_price: undefined })] })], ...traded(0, 0), [
       20,
       aSlice(),
@@ -283,10 +283,10 @@ describe('the shortfall of a parent', () => {
     expect(parentIn(report).costs).toBeUndefined();
     expect(report.totals[0]?.costs).toMatchObject({ parents: 1, without_price: 1, total: '0' });
     expect(report.warnings.join('\n')).toContain('1 of 1 parents have no arrival price');
-    // A tape knows what the desk did not.
+    // A tape supplies the price that the desk did not have.
     const told = made(blind, { prices: [minutes('btcusd', CLOSES)] });
     expect(parentIn(told)).toMatchObject({ arrival_price: '100', decision: { from: 'prices' } });
-    // Nor is what its slices missed, or its slots that passed, once there were prices.
+    // Missed slices and passed slots are omitted as well, even if prices are known later.
     const missed = [{ leg: 'all', slice: 1, due: after(NINE, MINUTE), size: '1' }];
     const later = records(
       [0, aWake({ intents: [wanted({ decision_price: undefined })] })],
@@ -301,7 +301,7 @@ describe('the shortfall of a parent', () => {
     expect(unpriced.totals[0]?.costs).toMatchObject({ without_price: 1, missed_slices: 0, missed_cost: '0', passed_slots: 1, passed_without_price: 1, passed_cost: '0' }); // prettier-ignore
   });
 
-  it('of a parent under way takes the last price, and reports that', () => {
+  it('uses the last price for an open parent, with a warning', () => {
     const open = records(
       [0, aLife('twap', { total_quantity: { amount: '2', currency: 'btc' } })],
       [0, aWake({ intents: [wanted()] })],
@@ -314,7 +314,7 @@ describe('the shortfall of a parent', () => {
     expect(report.warnings.join('\n')).toContain('1 of 1 parents are still running');
   });
 
-  it('uses the figures of the account where they differ from those that were booked', () => {
+  it('uses the figures of the account if they differ from the booked ones', () => {
     const report = made([
       ...records(
         [0, aLife('twap', { total_quantity: { amount: '1', currency: 'btc' } })],
@@ -332,7 +332,7 @@ describe('the shortfall of a parent', () => {
     expect(report.made_from.corrections).toBe(1);
   });
 
-  it('counts what slots that passed without a try came to cost later, at the next fill or at the end', () => {
+  it('counts the later cost of slots that passed without an attempt, at the next fill or at the end', () => {
     const story = (side: 'buy' | 'sell', missed: readonly object[], by: 'quantity' | 'amount' = 'quantity'): readonly StoredRecord[] => [...records( // prettier-ignore
       [0, aStart()],
       [0, aLife('twap', by === 'quantity' ? { total_quantity: { amount: '3', currency: 'btc' } } : { total_notional: { amount: '300', currency: 'usd' } })],
@@ -357,13 +357,13 @@ describe('the shortfall of a parent', () => {
       expect(parentIn(report)).toMatchObject({ missed: 2, passed_cost: wideText(sign * cost) });
       expect(report.totals[0]?.costs).toMatchObject({ passed_slots: 2, passed_without_price: 0, passed_cost: wideText(sign * cost) }); // prettier-ignore
     }
-    // 125 to be spent would have bought 1.25 at 100; 1.5 would have bought as good as nothing.
+    // 125 usd would have bought 1.25 at 100; 1.5 usd would have bought almost nothing.
     const spent = made(story('buy', [{ leg: 'all', slice: 0, due: NINE, size: '125' }], 'amount'), {
       prices,
     });
     const little = boughtFor(units('1.5'), units('105.1'));
     expect(parentIn(spent).passed_cost).toBe(wideText(times(units('1.25'), units('4.01')) + times(little, units('0.9')))); // prettier-ignore
-    // An older journal does not tell: counted, said, and in no sum.
+    // An older journal lacks the figures: the slot is counted and reported, but not in a sum.
     const old = made(story('buy', [{ leg: 'all', slice: 0 }]), { prices });
     expect(parentIn(old)).not.toHaveProperty('passed_cost');
     expect(old.totals[0]?.costs).toMatchObject({
@@ -376,7 +376,7 @@ describe('the shortfall of a parent', () => {
     );
   });
 
-  it('counts what untraded slices came to cost later, at the next fill or at the end', () => {
+  it('counts the later cost of untraded slices, at the next fill or at the end', () => {
     const report = made(
       records(
         [0, aWake({ intents: [wanted({ size: '0.5' })] })],
@@ -391,7 +391,7 @@ describe('the shortfall of a parent', () => {
     expect(report.untraded).toMatchObject([{ reason: 'no_funds', slices: 1, looks: 0 }]);
   });
 
-  it('takes for the next fill the one that traded first, also when the account showed it late and it was booked last', () => {
+  it('uses the earliest trade as the next fill, even if it was booked last', () => {
     const missed = [{ leg: 'all', slice: 3, due: after(NINE, 10), size: '1' }];
     const report = made(
       records(
@@ -427,7 +427,7 @@ describe('the shortfall of a parent', () => {
     expect(looks).toBeLessThan(30 * count);
   }); // prettier-ignore
 
-  it('judges the parents that were begun in the period, each whole', () => {
+  it('covers the parents that started in the period, each completely', () => {
     const two = records(
       [0, aWake({ intents: [wanted()] })],
       ...traded(0, 0),
@@ -441,7 +441,7 @@ describe('the shortfall of a parent', () => {
     expect(made(two, { strategy: 'nobody' }).parents).toEqual([]);
   });
 
-  it('sums exactly whatever is traded, at whatever prices, either way round', () => {
+  it('sums exactly for any trades, prices and sides', () => {
     const price = fc.integer({ min: 1, max: 10 ** 9 }).map((n) => `${Math.floor(n / 100)}.${String(n % 100).padStart(2, '0')}1`); // prettier-ignore
     const quantity = fc.integer({ min: 1, max: 10 ** 9 }).map((n) => `0.${String(n).padStart(10, '0')}7`);
     const fill = fc.record({ price, quantity, decision: price, fees: quantity });

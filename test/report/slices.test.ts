@@ -14,7 +14,7 @@ const aSlice = (slice: number, attempts: number): SliceFacts => ({
 }); // prettier-ignore
 
 describe('slices of a parent', () => {
-  it('are kept as a map would keep them, be it none, one or many', () => {
+  it('are stored as in a map, for none, one or many', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 4 }), { maxLength: 8 }), (numbers) => {
         const slices = new Slices();

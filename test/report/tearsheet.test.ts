@@ -15,7 +15,7 @@ const growthOf = (indexes: readonly number[], start = START): Growth => ({
   count: indexes.length,
   stepMs: DAY_MS,
 });
-/** As returns, without a random number: they go up more than down, and fall for weeks now and then. */
+/** Deterministic returns that rise more than they fall, with declines of several weeks. */
 const RETURNS = Array.from(
   { length: 900 },
   (_, i) => 0.0007 + 0.021 * Math.sin(i * i * 0.7) + 0.006 * Math.sin(i / 40),
@@ -51,7 +51,7 @@ const empyrical = {
     empyrical.annual_return(returns, annualization) / Math.abs(empyrical.max_drawdown(returns)),
 };
 
-/** The formulas of QuantStats (stats.py) where they are written differently. */
+/** The formulas of QuantStats (stats.py) that are written differently. */
 const quantstats = {
   cagr: (returns: readonly number[], periods: number): number =>
     Math.abs((cumulative(returns).at(-1) ?? 1) - 1 + 1) ** (1 / (returns.length / periods)) - 1,
@@ -79,12 +79,12 @@ describe('performance figures', () => {
     ['CAGR of QuantStats', own.cagr, quantstats.cagr(RETURNS, perYear)],
     ['Sortino of QuantStats', own.sortino, quantstats.sortino(RETURNS, perYear)],
     ['largest drawdown of QuantStats', -own.drawdown, quantstats.max_drawdown(INDEXES)],
-  ])('give the %s of the published formula to 1e-9', (_, value, published) => {
+  ])('match the published formula for %s to 1e-9', (_, value, published) => {
     expect(Math.abs((value ?? Number.NaN) - published)).toBeLessThan(1e-9);
     expect(Math.abs(published)).toBeGreaterThan(0.01);
   });
 
-  it('leave a shorter last step out of deviations and keep it in growth, drawdown and time', () => {
+  it('exclude a shorter last step from deviations, and include it in growth, drawdown and time', () => {
     const whole = growthOf(INDEXES);
     const [at, index] = [START + 900 * DAY_MS + DAY_MS / 4, (INDEXES.at(-1) ?? 1) * 0.2];
     const longer = performanceOf({ ...whole, times: [...Array.from(whole.times), at], indexes: [...INDEXES, index], count: 902 }); // prettier-ignore
@@ -94,15 +94,15 @@ describe('performance figures', () => {
     expect(longer.drawdown).toBeGreaterThan(own.drawdown);
   });
 
-  it('are left out where they are not defined', () => {
+  it('are omitted if they are undefined', () => {
     expect(performanceOf(growthOf([1, 1.1, 1.2]))).toMatchObject({ volatility: undefined, sharpe: undefined, sortino: undefined, calmar: undefined, drawdown: 0 }); // prettier-ignore
     const flat = performanceOf(growthOf(Array.from({ length: 20 }, () => 1)));
     expect(flat).toMatchObject({ return: 0, cagr: 0, volatility: 0, sharpe: undefined, sortino: undefined, calmar: undefined }); // prettier-ignore
   });
 });
 
-describe('falls from a peak', () => {
-  it('go from the last moment at the peak to the first there again, and an open one has no end', () => {
+describe('drawdowns', () => {
+  it('last from the last moment at the peak to the first recovery, and have no end while they are open', () => {
     const day = (i: number): number => START + i * DAY_MS;
     expect(fallsOf(growthOf([1, 2, 2, 1.5, 1, 1.8, 2, 3, 2.7]))).toStrictEqual([
       { depth: 0.5, peakAt: day(2), lowestAt: day(4), recoveredAt: day(6) },
@@ -111,7 +111,7 @@ describe('falls from a peak', () => {
   });
 });
 
-describe('returns of months', () => {
+describe('monthly returns', () => {
   it('multiply to the return of the period, and midnight belongs to the day before', () => {
     const indexes = Array.from({ length: 75 }, (_, i) => 1 + i / 100);
     const months = monthsOf(growthOf(indexes, Date.UTC(2024, 0, 20)));
@@ -147,7 +147,7 @@ describe('the tearsheet of a portfolio', () => {
   const [aPortfolio] = report.portfolios;
   if (aPortfolio === undefined) throw new Error('there is no portfolio');
 
-  it('compares it with its targets bought and held, and restored at every point', () => {
+  it('compares the portfolio with its targets, both bought and held and restored at every point', () => {
     const { course } = report.portfolios[0] ?? {};
     const restored = closes
       .slice(1)
@@ -163,20 +163,20 @@ describe('the tearsheet of a portfolio', () => {
     expect(course?.tearsheet.months[0]?.targets_held).toBeCloseTo(restored - 1, 8);
   });
 
-  it('shows weights from the first point within the bands on, so that buying the portfolio stretches no axis', () => {
+  it('shows weights from the first point within the bands, so that the build-up does not stretch the axis', () => {
     const says = /Weight of btc<\/title>\s*<desc[^>]*>([^<]*)/u.exec(html)?.[1];
     expect(says).toBe('Target 50 %, band 40 % to 60 %; between 47 % and 57 %');
     expect(html).toContain('Weights from');
   });
 
-  it('says first what it is worth, what it earned, and what trading cost in money', () => {
+  it('states first the value, the return and the trading cost in money', () => {
     const cards = /<dl class="cards">(.*?)<\/dl>/su.exec(html)?.[1]?.replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' ') ?? ''; // prettier-ignore
     const end = report.portfolios[0]?.end;
     expect(cards.trim()).toMatch(new RegExp(`^Value at the end ${Number(end?.value).toFixed(0)} usd, from 200 Return 15.00 % bought and held 15.00 % targets held `, 'u')); // prettier-ignore
     expect(cards).toMatch(/Implementation shortfall 0\.00 bps, 0\.0000 usd/u);
   });
 
-  it('distinguishes the largest drift since it was bought from that of buying it', () => {
+  it('distinguishes the largest drift after the build-up from that of the build-up', () => {
     expect(html).toMatch(
       /While it was bought: largest distance from the targets<\/th>\s*<td class="n">50\.00/u,
     );
@@ -191,7 +191,7 @@ describe('the tearsheet of a portfolio', () => {
     expect(driftOf(never)).toEqual({ drift: never, bought: undefined, trackingError: course.tracking_error });
   });
 
-  it('is named after its strategy, stands before the costs, and defines each figure beside it', () => {
+  it('is named after its strategy, precedes the costs, and defines each figure', () => {
     expect(html).toContain('<h1>Portfolio report: halves</h1>');
     expect(html.indexOf('aria-label="Portfolio"')).toBeLessThan(html.indexOf('aria-label="Cost"'));
     for (const source of ['sharpe_ratio', 'sortino_ratio', 'calmar_ratio', 'annual_return', 'max_drawdown'])

@@ -9,7 +9,7 @@ import type { Report } from '../../src/report/json/schema.ts';
 import { bps, boughtFor, times, units, wideText } from './plain.ts';
 import { MINUTE, NINE, aFill, aLife, aSlice, aStart, aWake, anEnd, anIntent, idOf, minutes, records, wanted } from './records.ts'; // prettier-ignore
 
-/** Known from nine on, a minute apart. */
+/** Closes that are known from nine on, one minute apart. */
 const CLOSES = [100, 102, 103.4, 105.1, 106, 107, 107];
 const closeAt = (minute: number): bigint => units(String(CLOSES[minute]));
 
@@ -22,7 +22,7 @@ function made(from: readonly StoredRecord[], prices = [minutes('btcusd', CLOSES)
 
 const slot = (slice: number, minute: number, size: string, leg = 'all') =>
   ({ leg, slice, due: after(NINE, minute * MINUTE), size }) as const;
-/** Nothing ran from nine on: told of at the fourth minute. */
+/** The desk was down from nine on; the missed slots are recorded in the fourth minute. */
 const passed = (
   missed: WakeRecord['missed'],
   over: Partial<WakeRecord> = {},
@@ -33,7 +33,7 @@ const passed = (
 const pair = { pair: 'btcusd', side: 'buy' } as const;
 const btc = (amount: string): { amount: string; currency: string } => ({ amount, currency: 'btc' });
 
-/** All parts but opportunity are nothing, and they sum to the total. */
+/** Expects all parts except opportunity to be zero, and opportunity to be the total. */
 function expectOpportunity(parent: Report['parents'][number] | undefined, cost: bigint, paper: bigint): void {
   expect(parent).toMatchObject({ never_began: true, traded: '0', amount: '0', fees: '0', slices: [] });
   expect(parent?.costs).toMatchObject({ delay: '0', trading: '0', timing: '0', execution: '0', fees: '0' });
@@ -41,9 +41,9 @@ function expectOpportunity(parent: Report['parents'][number] | undefined, cost: 
   expect(parent?.costs?.bps?.total).toBe(bps(cost, paper));
 }
 
-describe('a parent of which nothing was ever tried', () => {
+describe('a parent without any attempt', () => {
   it.each(['buy', 'sell'] as const)(
-    'costs what the price did from when it was due until its life ended: a %s',
+    'costs the price move from its due time until its life ended: a %s',
     (side) => {
       const report = made(records(
       [0, aStart()],
@@ -63,7 +63,7 @@ describe('a parent of which nothing was ever tried', () => {
         sign * times(units('3'), closeAt(4) - closeAt(0)),
         times(units('3'), closeAt(0)),
       );
-      // Slot by slot it explains a part of that, each from its own price.
+      // The cost of the passed slots explains a part of it, each from its own price.
       const slots =
         times(units('1.25'), closeAt(4) - closeAt(0)) + times(units('1.75'), closeAt(4) - closeAt(1));
       expect(parent?.passed_cost).toBe(wideText(sign * slots));
@@ -73,7 +73,7 @@ describe('a parent of which nothing was ever tried', () => {
     },
   );
 
-  it('has the id that it would have had', () => {
+  it('has the id that it would have had with an attempt', () => {
     const report = made(
       records(
         [0, aStart()],
@@ -86,7 +86,7 @@ describe('a parent of which nothing was ever tried', () => {
     ]);
   });
 
-  it('is judged by the last price while its window continues, and begins like any other when a slice is decided', () => {
+  it('is judged by the last price while its window lasts, and starts as usual once a slice is decided', () => {
     const story = [
       [0, aStart()],
       [0, aLife('twap', { ...pair, total_quantity: btc('2') })],
@@ -109,7 +109,7 @@ describe('a parent of which nothing was ever tried', () => {
     expect(begun.parents[0]).not.toHaveProperty('never_began');
   });
 
-  it('is each time of a calendar that passed as a whole, until it was seen to have; an amount counts at the price when it was due', () => {
+  it('exists for each missed calendar time until the miss is recorded, and values an amount at the due price', () => {
     const legs = ['2026-12-01T09:00:00.000Z', '2026-12-01T09:01:00.000Z'];
     const report = made(records(
       [0, aStart()],
@@ -124,10 +124,10 @@ describe('a parent of which nothing was ever tried', () => {
     }
   });
 
-  it('is each time of a calendar from that time on, also where the journal names nothing but the time', () => {
+  it('exists for each missed calendar time from that time on, even if the journal contains only the time', () => {
     const legs = ['2026-12-01T09:00:00.000Z', '2026-12-01T09:01:00.000Z'];
     const missed = legs.map((leg) => ({ leg, slice: 0 }));
-    // Whoever comes back while the calendar is closed tells of all that passed with the reason of the last.
+    // A desk that returns while the calendar is closed records all missed times with the reason of the last one.
     for (const reason of ['misfire', 'blackout'] as const) {
       const report = made(records(
         [0, aStart()],
@@ -141,7 +141,7 @@ describe('a parent of which nothing was ever tried', () => {
     }
   });
 
-  it('is not the one that is made up for, which is late from its own time on', () => {
+  it('does not exist for a calendar time that is made up for, which is late from its own time on', () => {
     const [passedBy, leg] = ['2026-12-01T09:00:00.000Z', '2026-12-01T09:02:00.000Z'];
     const report = made(records(
       [0, aStart()],
@@ -158,7 +158,7 @@ describe('a parent of which nothing was ever tried', () => {
     expectOpportunity(missed, times(units('1'), closeAt(4) - closeAt(0)), times(units('1'), closeAt(0)));
   });
 
-  it('is not what a calendar that was closed left out: nothing was to be traded', () => {
+  it('does not exist for a time at which the calendar was closed', () => {
     const leg = '2026-12-01T09:00:00.000Z';
     const report = made(records(
       [0, aStart()],
@@ -168,7 +168,7 @@ describe('a parent of which nothing was ever tried', () => {
     expect(report.parents).toEqual([]);
   });
 
-  it('is a trade of a rebalancing that never came to its turn, from its decision until it was dropped', () => {
+  it('exists for a rebalancing trade that never started, from its decision until it was dropped', () => {
     const decided = (leg: string, side: string) => ({
       leg,
       pair: 'btcusd',
@@ -193,7 +193,7 @@ describe('a parent of which nothing was ever tried', () => {
     );
   });
 
-  it('is counted alone where the price is not known, and in nothing where its size is not', () => {
+  it('counts without a cost if its price is unknown, and not at all if its size is unknown', () => {
     const story = (document: object): readonly StoredRecord[] =>
       records(
         [0, aStart()],

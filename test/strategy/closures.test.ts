@@ -19,9 +19,9 @@ const untilOf = (hours: Hours, when: string): string | undefined => {
   return closure && isoOf(closure.until);
 };
 
-describe('quiet hours around a change of the clock', () => {
+describe('quiet hours around a clock change', () => {
   // 2026-10-25: London shows 01:00 to 02:00 at 00:00Z and again at 01:00Z.
-  it('that end inside the repeated hour hold in both passes, each with its own end', () => {
+  it('hold in both passes of a repeated hour in which they end, each time with its own end', () => {
     const quiet = of({ quiet_hours: [{ from: '22:00', to: '01:30' }] });
     expect(untilOf(quiet, '2026-10-25T00:20:00Z')).toBe('2026-10-25T00:30:00.000Z');
     expect(untilOf(quiet, '2026-10-25T00:40:00Z')).toBeUndefined();
@@ -30,7 +30,7 @@ describe('quiet hours around a change of the clock', () => {
     expect(untilOf(quiet, '2026-10-25T01:30:00Z')).toBeUndefined();
   });
 
-  it('that begin inside the repeated hour are open from the moment at which the clock goes back', () => {
+  it('are interrupted by the clock change if they begin in the repeated hour', () => {
     const quiet = of({ quiet_hours: [{ from: '01:30', to: '05:00' }] });
     expect(untilOf(quiet, '2026-10-25T00:45:00Z')).toBe('2026-10-25T01:00:00.000Z');
     expect(untilOf(quiet, '2026-10-25T01:00:00Z')).toBeUndefined();
@@ -38,7 +38,7 @@ describe('quiet hours around a change of the clock', () => {
   });
 
   // 2026-03-29: London goes from 00:59:59 to 02:00 at 01:00Z.
-  it('that end inside the skipped hour end with the hour before it', () => {
+  it('end at the clock change if their end lies in the skipped hour', () => {
     const quiet = of({ quiet_hours: [{ from: '22:00', to: '01:30' }] });
     expect(untilOf(quiet, '2026-03-29T00:15:00Z')).toBe('2026-03-29T01:00:00.000Z');
     expect(untilOf(quiet, '2026-03-29T01:00:00Z')).toBeUndefined();
@@ -47,7 +47,7 @@ describe('quiet hours around a change of the clock', () => {
     expect(firstOpen(quarterly, { from, until })?.at).toBe(at('2026-03-29T01:00:00Z'));
   });
 
-  it('that begin inside the skipped hour hold from its end', () => {
+  it('begin at the clock change if their start lies in the skipped hour', () => {
     const quiet = of({ quiet_hours: [{ from: '01:30', to: '05:00' }] });
     expect(openUntil(quiet, at('2026-03-29T00:00:00Z'), at('2026-03-29T12:00:00Z'))).toBe(
       at('2026-03-29T01:00:00Z'),
@@ -94,7 +94,7 @@ const CHANGES: readonly (readonly [zone: string, about: string])[] = [
 
 const SPAN_MS = 40 * HOUR_MS;
 
-/** What the clock of a zone shows at each minute around the change. */
+/** The readings of a zone's clock at each minute around the change. */
 interface Readings {
   readonly from: number;
   /** Such as `2026-10-25T01:30`. */
@@ -169,7 +169,7 @@ function combinations(zone: string, readings: Readings): readonly Hours[] {
   ];
 }
 
-/** Whether nothing trades while `shown` is on the clock of the zone, and `there` on that of the holidays. */
+/** Whether trading is closed while the clock of the zone shows `shown` and the clock of the holidays shows `there`. */
 function isClosed(hours: Hours, shown: string, there: string): boolean {
   const [date, clock] = [shown.slice(0, 10), shown.slice(11)];
   const weekday = new Date(`${date}T00:00:00Z`).getUTCDay();
@@ -191,7 +191,7 @@ function centreZone({ calendar, time_zone: zone }: Hours): string {
   return typeof list === 'object' ? (list.time_zone ?? zone) : zone;
 }
 
-/** Minutes that are looked at: those beside each edge of a closure, many near the change, and some of the others. */
+/** Whether a minute is checked: those next to each edge of a closure, many near the clock change, and some others. */
 const isLooked = (closed: readonly boolean[], minute: number, change: number): boolean =>
   closed[minute - 1] !== closed[minute] ||
   closed[minute + 1] !== closed[minute] ||
@@ -236,7 +236,7 @@ function faultsOf(hours: Hours, readings: Readings): readonly string[] {
 const LOOKS_MAX = 12;
 
 describe('a closure', () => {
-  it('holds and ends as an oracle says that reads the clock each minute, in over 500 combinations of zones and rules', () => {
+  it('holds and ends as a minute-by-minute oracle states, in over 500 combinations of zones and rules', () => {
     const found: string[] = [];
     let combined = 0;
     for (const [zone, about] of CHANGES) {

@@ -25,7 +25,7 @@ const messagesOf = (over: object, minimum: Minimum = {}): readonly string[] =>
     .check(aWorld(minimum))
     .map(({ path, message }) => `${path.join('.')}: ${message}`);
 
-/** The price is there, `lateMs` after the strategy may act on it. */
+/** Reports the price, `lateMs` after the strategy may act on it. */
 function priced(life: Life, mid = '59000', lateMs = 0): Step<unknown> {
   const [wait] = life.last.waits.flatMap((one) => (one.on === 'price' ? [one] : []));
   if (wait === undefined) throw new Error('it waits for no price');
@@ -33,7 +33,7 @@ function priced(life: Life, mid = '59000', lateMs = 0): Step<unknown> {
 }
 const sizes = (step: Step<unknown>): readonly string[] => intentsOf(step).map((one) => text(amountOf(one)));
 
-/** Ends the piece under way with `filled` of it, a second after it began. */
+/** Ends the open piece with a fill of `filled`, just before its deadline. */
 function trade(life: Life, filled: string, reason?: 'limit_price'): Step<unknown> {
   const [wait] = life.last.waits;
   if (wait?.on !== 'outcome') throw new Error('no piece is under way');
@@ -45,7 +45,7 @@ function trade(life: Life, filled: string, reason?: 'limit_price'): Step<unknown
 }
 
 describe('a limit order', () => {
-  it('waits for the reference price to be at its limit, and for nothing else', () => {
+  it('waits only for the reference price to reach its limit', () => {
     expect(aLife().last).toMatchObject({
       waits: [{ on: 'price', pair: 'btcusd', is: 'at_or_below', level: '60000', notBefore: NINE }],
     });
@@ -55,11 +55,14 @@ describe('a limit order', () => {
   it.each([
     ['buy', 'at_or_below', '59970'],
     ['sell', 'at_or_above', '60030'],
-  ])('asks a %s for no quote before the market is better by its margin', (side, is, level) => {
-    expect(aLife({ side, margin_bps: 5 }).last.waits).toMatchObject([{ is, level }]);
-  });
+  ])(
+    'requests no quote for a %s before the market is better than the limit by its margin',
+    (side, is, level) => {
+      expect(aLife({ side, margin_bps: 5 }).last.waits).toMatchObject([{ is, level }]);
+    },
+  );
 
-  it('trades its total in the fewest pieces that are no larger than allowed, equal so that the last is no crumb', () => {
+  it('divides its total into the fewest equal pieces that are no larger than allowed', () => {
     const life = aLife();
     expect(sizes(priced(life))).toEqual(['0.33333334']);
     trade(life, '0.33333334');
@@ -69,13 +72,13 @@ describe('a limit order', () => {
     expect(trade(life, '0.33333333')).toMatchObject({ finished: 'finished', waits: [] });
   });
 
-  it('goes in one piece when no largest is given, with its limit as the worst price', () => {
+  it('is one piece without a maximum piece size, with its limit as the worst price', () => {
     const [intent] = intentsOf(priced(aLife({ max_slice_quantity: undefined })));
     expect(intent).toMatchObject({ side: 'buy', limit: price('60000'), slice: 0, leg: 'all' });
     expect(intent === undefined ? '' : text(amountOf(intent))).toBe('1');
   });
 
-  it('starts one piece an interval: the next waits until the time of the one before is over', () => {
+  it('starts one piece per interval, and the next only after the interval of the previous one', () => {
     const life = aLife({ interval: 'PT30S' });
     const [piece] = intentsOf(priced(life, '59000', 700));
     expect(piece?.deadline).toBe(NINE + 700 + 30 * SECOND_MS);
@@ -83,14 +86,14 @@ describe('a limit order', () => {
     expect(step.waits).toMatchObject([{ on: 'price', notBefore: NINE + 700 + 30 * SECOND_MS }]);
   });
 
-  it('takes off what was traded, not what was asked for', () => {
+  it('deducts what was traded, not what was requested', () => {
     const life = aLife();
     priced(life);
     expect(trade(life, '0.1').state).toMatchObject({ left: '0.9' });
     expect(sizes(priced(life))).toEqual(['0.3']);
   });
 
-  it('counts a trade that is reported late, and never asks for it again', () => {
+  it('counts a trade that is reported late, and does not request it again', () => {
     const life = aLife({ max_slice_quantity: undefined });
     priced(life);
     trade(life, '0', 'limit_price');
@@ -98,7 +101,7 @@ describe('a limit order', () => {
     expect(life.end(late, instant(NINE + MINUTE_MS))).toMatchObject({ finished: 'finished' });
   });
 
-  it('doubles its wait after each piece that found no price, up to sixteen intervals, and starts over after a trade', () => {
+  it('doubles its wait after each piece without a trade, up to sixteen intervals, and resets it after a trade', () => {
     const life = aLife({ interval: 'PT10S' });
     const pauses: number[] = [];
     for (let n = 0; n < 7; n++) {
@@ -116,7 +119,7 @@ describe('a limit order', () => {
     expect(trade(life, '0.1').state).toMatchObject({ misses: 0 });
   });
 
-  it('ends at good_til and says what is left; no piece lives longer', () => {
+  it('ends at good_til, reports the remainder, and lets no piece live longer', () => {
     const end = instant(NINE + 20 * SECOND_MS);
     const life = aLife({ good_til: new Date(end).toISOString() });
     expect(life.last.waits).toMatchObject([{ on: 'at', at: end }, { on: 'price' }]);
@@ -124,7 +127,7 @@ describe('a limit order', () => {
     trade(life, '0.2');
     const [second] = intentsOf(priced(life));
     expect(second?.deadline).toBe(end);
-    // Its time ran out while the outcome of an order was unknown: what traded counts, and nothing more is begun.
+    // The window ended while the outcome of an order was unknown: its trade counts, and no further piece starts.
     const step = life.end({ leg: 'all', slice: 1, filled: quantity('0.3') }, instant(end + MINUTE_MS));
     expect(step).toMatchObject({ finished: 'window_over', note: '0.5 of 1 btc not traded', waits: [] });
     const other = aLife({ good_til: new Date(end).toISOString() });
@@ -139,16 +142,16 @@ describe('a limit order', () => {
   });
 
   it.each<readonly [string, object, string, string]>([
-    ['a buy at its limit, however cheap it is', { side: 'buy' }, '30000', '0.1'],
-    ['a sell at the market, where that is higher', { side: 'sell' }, '80000', '0.075'],
-  ])('turns the largest amount into a quantity: %s', (_, over, mid, size) => {
+    ['for a buy at its limit price, however low the market is', { side: 'buy' }, '30000', '0.1'],
+    ['for a sell at the market price if that is higher', { side: 'sell' }, '80000', '0.075'],
+  ])('converts the maximum amount into a quantity: %s', (_, over, mid, size) => {
     const pieces = { max_slice_quantity: undefined, max_slice_notional: { amount: '6000', currency: 'usd' } };
     const [piece] = sizes(priced(aLife({ ...pieces, ...over }), mid));
     expect(Number(piece)).toBeLessThanOrEqual(Number(size));
     expect(Number(piece)).toBeGreaterThan(0.9 * Number(size));
   });
 
-  it('ends when what is left can never be traded, and reports that; a sell waits for a price at which it can', () => {
+  it('ends if the remainder can never be traded; a sell instead waits for a price at which it can', () => {
     const minimum = { notional: money('5') };
     const scene = { minimum };
     const life = aLife({}, scene);
@@ -182,7 +185,7 @@ describe('a limit order', () => {
       {},
     ],
     ['a piece below the minimum', {}, { minimum: { quantity: quantity('0.34') } }],
-  ])('ends at once, and trades nothing, when the venue makes it impossible: %s', (_, over, scene) => {
+  ])('ends at once without a trade if the venue makes the plan impossible: %s', (_, over, scene) => {
     expect(aLife(over, scene).last).toMatchObject({ finished: 'invalid_plan', waits: [] });
   });
 });
@@ -190,7 +193,7 @@ describe('a limit order', () => {
 describe('the pieces of a limit order', () => {
   const anyOrder = fc.record({
     units: fc.bigInt({ min: 10n ** 4n, max: 10n ** 12n }),
-    // Whether a piece trades whole, in part or not at all.
+    // The part of each piece that trades.
     fates: fc.array(fc.constantFrom(1, 1, 1, 0.5, 0), { minLength: 1, maxLength: 30 }),
     share: fc.integer({ min: 1, max: 40 }),
     jitter: fc.option(
@@ -241,7 +244,7 @@ describe('the pieces of a limit order', () => {
     return { pieces, traded, life, largest };
   }
 
-  it('never fall below half of the largest, less what jitter takes', () => {
+  it('are at least half of the maximum size, less the jitter', () => {
     fc.assert(
       fc.property(anyOrder, (order) => {
         const { pieces, largest } = run({ ...order, fates: [1] });
@@ -255,7 +258,7 @@ describe('the pieces of a limit order', () => {
     );
   });
 
-  it('add up to the total exactly, whatever each of them trades; none is larger than allowed or nothing', () => {
+  it('sum to the total exactly, whatever part of each trades, and none is empty or larger than allowed', () => {
     fc.assert(
       fc.property(anyOrder, (order) => {
         const { pieces, traded, life, largest } = run(order);
@@ -270,7 +273,7 @@ describe('the pieces of a limit order', () => {
     );
   });
 
-  it('come one after the other: none begins before the time of the one before is over', () => {
+  it('run one after the other: none begins before the interval of the previous one is over', () => {
     fc.assert(
       fc.property(anyOrder, (order) => {
         const { pieces } = run(order);
@@ -284,7 +287,7 @@ describe('the pieces of a limit order', () => {
     );
   });
 
-  it('depend on the document alone: the same seed gives the same pieces, another seed others', () => {
+  it('depend on the document only: the same seed yields the same pieces, another seed other pieces', () => {
     const order = { units: 10n ** 9n, fates: [1 as const], share: 9 };
     const told = (seed: number): readonly (readonly [string, Instant])[] =>
       run({ ...order, jitter: { time_pct: 50, size_pct: 30, seed } }).pieces.map(({ size, deadline }) => [
@@ -298,7 +301,7 @@ describe('the pieces of a limit order', () => {
 });
 
 describe('the check of a limit document', () => {
-  it('finds nothing wrong with one that is in order', () => {
+  it('reports no problem in a valid document', () => {
     expect(messagesOf({}, { quantity: quantity('0.0001'), notional: money('5') })).toEqual([]);
     expect(messagesOf({ max_slice_quantity: undefined })).toEqual([]);
   });
@@ -356,11 +359,11 @@ describe('the check of a limit document', () => {
       { notional: money('5') },
       "total_quantity.amount: the whole total is below the venue's minimum, which is 0.00008334 btc at limit_price",
     ],
-  ])('says what is wrong and what to write instead: %j %j', (over, minimum, message) => {
+  ])('states what is wrong and what to write instead: %j %j', (over, minimum, message) => {
     expect(messagesOf(over, minimum)).toEqual([message]);
   });
 
-  it('names a largest piece that it then accepts, with jitter and without', () => {
+  it('suggests a maximum piece size that it then accepts, with and without jitter', () => {
     for (const size_pct of [0, 20, 50]) {
       const jitter = { size_pct, seed: 1 };
       const minimum = { quantity: quantity('0.03') };
@@ -373,7 +376,7 @@ describe('the check of a limit document', () => {
     }
   });
 
-  it('gives the controls its largest possible trade', () => {
+  it('gives the controls a ceiling for its trades', () => {
     const bound = limit.bind(PLAN);
     expect(bound.ceiling(instrumentOf('btcusd'))).toEqual({ total: '1', currency: 'btc', slices: 16 });
   });

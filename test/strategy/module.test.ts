@@ -19,7 +19,7 @@ const PLAN = {
 };
 
 const anyParams = z.record(z.string(), z.unknown());
-/** A kernel that waits a minute, then returns whatever it is told to. */
+/** A kernel that waits a minute and then returns `what`. */
 const returning = (what: unknown): AnyStrategy =>
   moduleWith({
     params: anyParams,
@@ -34,7 +34,7 @@ const anIntent = (over: Partial<Record<keyof Intent, unknown>> = {}): Record<str
 });
 const asking = (...intents: readonly unknown[]): AnyStrategy => returning({ state: {}, intents });
 
-/** Counts its steps, and asks for a quarter at each that is not an outcome. */
+/** Counts its steps, and requests a quarter of the total in each step that is not an outcome. */
 const counter: Kernel<unknown, { n: number; heard: string[] }> = defineKernel({
   params: anyParams,
   start: (_, view) => ({
@@ -56,7 +56,7 @@ const counter: Kernel<unknown, { n: number; heard: string[] }> = defineKernel({
 });
 
 describe('a module', () => {
-  it('asks within its declared total, each intent a parent of its own', () => {
+  it('requests trades within its declared total, each intent as a separate parent', () => {
     const life = new Life(moduleWith(counter), PLAN);
     const first = life.arrive();
     expect(intentsOf(first).map((one) => [one.leg, one.slice, one.pair, text(amountOf(one))])).toEqual([
@@ -66,7 +66,7 @@ describe('a module', () => {
     expect(intentsOf(life.arrive()).map(({ leg }) => leg)).toEqual(['1']);
   });
 
-  it('hears of the end of every intent without asking for it, and what did not trade is free again', () => {
+  it('receives the outcome of every intent without a wait for it, and can use the untraded part again', () => {
     const life = new Life(moduleWith(counter), PLAN);
     const step = life.arrive();
     expect(step.waits).toContainEqual({ on: 'outcome', leg: '0', slice: 0 });
@@ -75,7 +75,7 @@ describe('a module', () => {
   });
 
   it.each([['nothing left of its total', [4, 'it wants 0.25, and 0 of its total of 1 is left']]])(
-    'is paused with %s, whatever became of it',
+    'stops with a fault on an intent with %s',
     (_, [fills, why]) => {
       const life = new Life(moduleWith(counter), { ...PLAN, max_intents_per_minute: 60 });
       for (let n = 0; n < Number(fills); n++) {
@@ -86,7 +86,7 @@ describe('a module', () => {
     },
   );
 
-  it('counts what is open at its whole size', () => {
+  it('counts an open intent at its full size', () => {
     const life = new Life(moduleWith(counter), {
       ...PLAN,
       total_quantity: { amount: '0.4', currency: 'btc' },
@@ -95,7 +95,7 @@ describe('a module', () => {
     expect(life.arrive().fault).toBe('it wants 0.25, and 0.15 of its total of 0.4 is left');
   });
 
-  it('counts a trade that turns up late, under the name of its intent', () => {
+  it('counts a late trade under the tag of its intent', () => {
     const life = new Life(moduleWith(counter), PLAN);
     life.arrive();
     const late = { leg: '0', slice: 0 };
@@ -104,7 +104,7 @@ describe('a module', () => {
     expect(told.state).toMatchObject({ own: { heard: ['no-0 skipped', 'no-0 filled'] }, traded: '0.25' });
   });
 
-  it('never lets a kernel begin more than its total, whatever it asks for and whatever of it trades', () => {
+  it('never starts more than its total, whatever it requests and whatever part of it trades', () => {
     /** Asks for the next of its sizes each minute. */
     const greedy = (sizes: readonly string[]): AnyStrategy =>
       moduleWith({
@@ -158,7 +158,7 @@ describe('a module', () => {
     );
   });
 
-  it('counts a total in quote currency by what was paid', () => {
+  it('counts a total in quote currency by the amount paid', () => {
     const kernel = {
       ...counter,
       step: () => ({ state: {}, intents: [anIntent({ quantity: undefined, notional: money('70') })] }),
@@ -178,19 +178,19 @@ describe('a module', () => {
     expect(after.fault).toBe('it wants 70, and 30.5 of its total of 100 is left');
   });
 
-  it('ends with its last open intent when it says that it has finished', () => {
+  it('ends with its last open intent once it reports that it has finished', () => {
     const life = new Life(returning({ state: {}, finished: true, intents: [anIntent()] }), PLAN);
     const last = life.arrive();
     expect([intentsOf(last).length, last.finished]).toEqual([1, undefined]);
     expect(life.end({ leg: '0', slice: 0 }, instant(NINE + 2 * MINUTE_MS)).finished).toBe('finished');
   });
 
-  it('waits at least a second for what has passed: no step follows itself', () => {
+  it('waits at least one second if the awaited instant has passed: no step directly follows itself', () => {
     const step = new Life(returning({ state: {}, waits: [{ on: 'at', at: NINE - 1 }] }), PLAN).arrive();
     expect(step.waits).toEqual([{ on: 'at', at: NINE + MINUTE_MS + SECOND_MS }]);
   });
 
-  it('may wait for a price and for an inflow, not before a second from now', () => {
+  it('may wait for a price or an inflow, but not before one second has passed', () => {
     const waits = [
       { on: 'price', pair: 'btcusd', is: 'at_or_below', level: price('60000') },
       { on: 'inflow', currency: 'usd', above: '100' },
@@ -205,12 +205,12 @@ describe('a module', () => {
     expect(life.wake({ on: 'inflow', at: NINE, balance: quantity('101') }).fault).toBeUndefined();
   });
 
-  it('cuts what it wants down to the precision of the currency', () => {
+  it('rounds a requested size down to the precision of the currency', () => {
     const step = new Life(asking(anIntent({ quantity: '0.123456789' })), PLAN).arrive();
     expect(intentsOf(step).map((one) => text(amountOf(one)))).toEqual(['0.12345678']);
   });
 
-  it('gets copies: what a step does to its params and its state no longer exists with it', () => {
+  it('receives copies of its params and state, so that changes to them in a step have no effect', () => {
     const seen: unknown[] = [];
     const kernel = {
       params: (raw: { list: number[] }) => raw,
@@ -234,47 +234,47 @@ describe('a module', () => {
   });
 });
 
-describe('a step of a module that breaks a rule', () => {
+describe('a faulty step of a module', () => {
   const faultOf = (kind: AnyStrategy, plan: object = PLAN): Step<unknown> => new Life(kind, plan).arrive();
 
   it.each<[string, AnyStrategy, RegExp]>([
     ['throws', returning(() => { throw new RangeError('bad luck\nand more'); }), /^RangeError: bad luck$/u],
-    ['throws what is no error', returning(() => { throw 7 as unknown as Error; }), /^it threw number$/u],
-    ['returns nothing', returning(undefined), /^the step: .*expected object/u],
+    ['throws a value that is not an error', returning(() => { throw 7 as unknown as Error; }), /^it threw number$/u],
+    ['returns undefined', returning(undefined), /^the step: .*expected object/u],
     ['returns a promise', returning(Promise.resolve({ state: {} })), /^it returned a promise: a kernel must be synchronous/u],
-    ['returns a field that there is not', returning({ state: {}, wait: [] }), /Unrecognized key: "wait"/u],
-    ['waits for nothing', returning({ state: {} }), /^it waits for nothing and has nothing open/u],
-    ['leaves out its state', returning({ waits: [] }), /^the step\.state: .*undefined$/u],
-    ['keeps a date', returning({ state: { d: new Date(0) } }), /^state\.d is an object of a class/u],
-    ['keeps a map', returning({ state: { m: new Map() } }), /^state\.m is an object of a class/u],
-    ['keeps an amount', returning({ state: { a: [quantity('1')] } }), /^state\.a\[0\] is an amount: keep it as text/u],
-    ['keeps what JSON rounds away', returning({ state: { n: Number.NaN } }), /^state\.n is NaN, which JSON cannot hold/u],
-    ['keeps a null', returning({ state: { n: null } }), /^state\.n is null: .* omit missing fields/u],
-    ['keeps too much', returning({ state: { n: 'x'.repeat(40_000) } }), /^the state has 40008 characters as JSON; at most 32768/u],
+    ['returns an unknown field', returning({ state: {}, wait: [] }), /Unrecognized key: "wait"/u],
+    ['has no waits and no open intents', returning({ state: {} }), /^it waits for nothing and has nothing open/u],
+    ['omits its state', returning({ waits: [] }), /^the step\.state: .*undefined$/u],
+    ['keeps a date in its state', returning({ state: { d: new Date(0) } }), /^state\.d is an object of a class/u],
+    ['keeps a map in its state', returning({ state: { m: new Map() } }), /^state\.m is an object of a class/u],
+    ['keeps an amount in its state', returning({ state: { a: [quantity('1')] } }), /^state\.a\[0\] is an amount: keep it as text/u],
+    ['keeps NaN in its state', returning({ state: { n: Number.NaN } }), /^state\.n is NaN, which JSON cannot hold/u],
+    ['keeps null in its state', returning({ state: { n: null } }), /^state\.n is null: .* omit missing fields/u],
+    ['keeps a state that is too large', returning({ state: { n: 'x'.repeat(40_000) } }), /^the state has 40008 characters as JSON; at most 32768/u],
     ['wants an undeclared pair', asking(anIntent({ pair: 'ethusd' })), /^it wants to trade ethusd, and its pairs are btcusd, btceur$/u],
     ['wants the other side', asking(anIntent({ side: 'sell' })), /^it wants to sell, and its side is buy$/u],
-    ['wants less than nothing', asking(anIntent({ quantity: '-1' })), /quantity: expected an amount above zero/u],
-    ['wants nothing', asking(anIntent({ quantity: '0.000' })), /quantity: expected an amount above zero/u],
-    ['wants less than a unit', asking(anIntent({ quantity: '0.000000001' })), /is nothing in the precision of btcusd$/u],
+    ['wants a negative quantity', asking(anIntent({ quantity: '-1' })), /quantity: expected an amount above zero/u],
+    ['wants a quantity of zero', asking(anIntent({ quantity: '0.000' })), /quantity: expected an amount above zero/u],
+    ['wants less than one unit', asking(anIntent({ quantity: '0.000000001' })), /is nothing in the precision of btcusd$/u],
     ['gives a number for an amount', asking(anIntent({ quantity: 0.1 })), /quantity: expected an amount above zero/u],
-    ['counts in the other unit', asking(anIntent({ quantity: undefined, notional: '5' })), /^an intent gives its quantity, and nothing else, because total_quantity is declared$/u],
-    ['counts in both units', asking(anIntent({ notional: '5' })), /^an intent gives its quantity, and nothing else/u],
+    ['sizes an intent in the wrong currency', asking(anIntent({ quantity: undefined, notional: '5' })), /^an intent gives its quantity, and nothing else, because total_quantity is declared$/u],
+    ['sizes an intent in both currencies', asking(anIntent({ notional: '5' })), /^an intent gives its quantity, and nothing else/u],
     ['wants more than its total', asking(anIntent({ quantity: '0.6' }), anIntent({ quantity: '0.5' })), /^it wants 1\.1, and 1 of its total of 1 is left$/u],
-    ['wants too often', asking(...Array.from({ length: 4 }, () => anIntent({ quantity: '0.1' }))), /^4 intents within a minute; max_intents_per_minute is 3$/u],
-    ['gives a limit below zero', asking(anIntent({ limit: '-5' })), /limit: expected an amount above zero/u],
-    ['tries for ever', asking(anIntent({ within: 'P3D' })), /^within is P3D: expected a second to a day$/u],
-    ['tries for no time', asking(anIntent({ within: 'tomorrow' })), /tomorrow/u],
-    ['waits for what is no time', returning({ state: {}, waits: [{ on: 'at', at: 'noon' }] }), /waits\.0\.at: expected an instant/u],
-    ['waits for an outcome by itself', returning({ state: {}, waits: [{ on: 'outcome', leg: 'a', slice: 0 }] }), /waits\.0\.on: Invalid/u],
-    ['waits for the price of what it does not trade', returning({ state: {}, waits: [{ on: 'price', pair: 'ethusd', is: 'at_or_below', level: '1' }] }), /^it waits for a price of ethusd, which is not among its pairs$/u],
-    ['waits for the drift of what it does not trade', returning({ state: {}, waits: [{ on: 'drift', targets: { eth: '0.5', usd: '0.5' }, cash: 'usd', driftType: 'absolute', threshold: '0.1', notBefore: NINE }] }), /^it waits for a drift of eth, and ethusd is not among its pairs$/u],
-  ])('leaves nothing when it %s', (_, kind, why) => {
+    ['returns more intents than allowed per minute', asking(...Array.from({ length: 4 }, () => anIntent({ quantity: '0.1' }))), /^4 intents within a minute; max_intents_per_minute is 3$/u],
+    ['gives a negative limit price', asking(anIntent({ limit: '-5' })), /limit: expected an amount above zero/u],
+    ['tries for more than a day', asking(anIntent({ within: 'P3D' })), /^within is P3D: expected a second to a day$/u],
+    ['gives an invalid duration', asking(anIntent({ within: 'tomorrow' })), /tomorrow/u],
+    ['waits for an invalid instant', returning({ state: {}, waits: [{ on: 'at', at: 'noon' }] }), /waits\.0\.at: expected an instant/u],
+    ['waits for an outcome explicitly', returning({ state: {}, waits: [{ on: 'outcome', leg: 'a', slice: 0 }] }), /waits\.0\.on: Invalid/u],
+    ['waits for the price of an undeclared pair', returning({ state: {}, waits: [{ on: 'price', pair: 'ethusd', is: 'at_or_below', level: '1' }] }), /^it waits for a price of ethusd, which is not among its pairs$/u],
+    ['waits for the drift of an undeclared pair', returning({ state: {}, waits: [{ on: 'drift', targets: { eth: '0.5', usd: '0.5' }, cash: 'usd', driftType: 'absolute', threshold: '0.1', notBefore: NINE }] }), /^it waits for a drift of eth, and ethusd is not among its pairs$/u],
+  ])('has no effect if it %s', (_, kind, why) => {
     const step = faultOf(kind);
     expect(step.fault).toMatch(why);
     expect([step.intents, step.finished]).toEqual([undefined, undefined]);
   }); // prettier-ignore
 
-  it('looks at prices of its own pairs alone', () => {
+  it('stops with a fault if it asks for the price of an undeclared pair', () => {
     const kernel = {
       ...counter,
       step: (_: unknown, __: unknown, ___: unknown, view: { price(pair: string): unknown }) =>
@@ -283,7 +283,7 @@ describe('a step of a module that breaks a rule', () => {
     expect(faultOf(moduleWith(kernel)).fault).toBe('ethusd is not among the pairs of the document');
   });
 
-  it('fails in its first step like in any other', () => {
+  it('stops with a fault in the start function as in any other step', () => {
     const kernel = { ...counter, start: () => { throw new Error('not today'); } }; // prettier-ignore
     expect(new Life(moduleWith(kernel), PLAN).last.fault).toBe('Error: not today');
   });
@@ -294,20 +294,20 @@ describe('the check of a module', () => {
     moduleWith(kernel).bind(plan).check(aWorld()).map(({ path, message }) => `${path.join('.')}: ${message}`); // prettier-ignore
 
   it.each<[string, unknown, RegExp]>([
-    ['nothing', {}, /^it exports no kernel: write export const kernel = defineKernel/u],
-    ['something else', { kernel: 7 }, /^it exports no kernel/u],
-    ['half a kernel', { kernel: { start: () => 1 } }, /^its kernel has no params, no step/u],
-    ['what cannot be called', { kernel: { params: anyParams, start: 1, step: 2 } }, /^start and step of its kernel must be a function$/u],
-    ['params that read nothing', { default: { params: 7, start: () => 1, step: () => 1 } }, /^params of its kernel must be a schema of zod, or a function$/u],
+    ['no kernel', {}, /^it exports no kernel: write export const kernel = defineKernel/u],
+    ['a kernel of the wrong type', { kernel: 7 }, /^it exports no kernel/u],
+    ['an incomplete kernel', { kernel: { start: () => 1 } }, /^its kernel has no params, no step/u],
+    ['a kernel whose start and step are not functions', { kernel: { params: anyParams, start: 1, step: 2 } }, /^start and step of its kernel must be a function$/u],
+    ['params that are neither a schema nor a function', { default: { params: 7, start: () => 1, step: () => 1 } }, /^params of its kernel must be a schema of zod, or a function$/u],
   ])('refuses a module that exports %s', (_, exported, why) => {
     expect(codeIn(exported)).toEqual({ problem: expect.stringMatching(why) as string });
   }); // prettier-ignore
 
-  it('takes a kernel as the default export as well', () => {
+  it('accepts a kernel as the default export', () => {
     expect(codeIn({ default: counter })).toBeTypeOf('function');
   });
 
-  it('asks the module about its own params: a schema with the place, a function in its words', () => {
+  it('reports wrong params with the path from a schema, or with the message of a function', () => {
     const strict = {
       ...counter,
       params: z.strictObject({ dip: z.string(), deep: z.strictObject({ n: z.int() }) }),
@@ -321,7 +321,7 @@ describe('the check of a module', () => {
     expect(problems(counter, PLAN)).toEqual([]);
   });
 
-  it('wants one total, in the currency that all its pairs share', () => {
+  it('requires one total, in a currency that all pairs share', () => {
     expect(problems(counter, { ...PLAN, total_quantity: undefined })[0]).toMatch(/^module: give either total_quantity or total_notional/u);
     expect(problems(counter, { ...PLAN, total_notional: { amount: '1', currency: 'usd' } })[0]).toMatch(/^total_notional: give/u);
     expect(problems(counter, { ...PLAN, pairs: ['btcusd', 'ethusd'] })).toEqual([
@@ -331,8 +331,8 @@ describe('the check of a module', () => {
   }); // prettier-ignore
 });
 
-describe('an amount that a module is given', () => {
-  it('is its own: who writes on it changes no balance, no price and no zero of anybody else', () => {
+describe('an amount given to a module', () => {
+  it('cannot be written to, so that no balance, price or shared zero changes', () => {
     const mid = add(price('30000.5'), price('0.25'));
     const held = subtract(quantity('1000.25'), quantity('0.125'));
     const given: object[] = [];
@@ -363,7 +363,7 @@ describe('an amount that a module is given', () => {
   });
 });
 
-describe('a number that a helper gives a module', () => {
+describe('an amount that a module creates', () => {
   const q = sdk.quantity('0.25');
   const p = sdk.price('30000.5');
   const made = {
@@ -385,18 +385,21 @@ describe('a number that a helper gives a module', () => {
     worsen: sdk.worsen('buy', price('30000.5'), sdk.ratio('0')),
   };
 
-  it.each(Object.entries(made))('is its own: %s', (_, amount) => {
-    expect(() => Object.assign(amount, { n: 7 })).toThrow(TypeError);
-    const known = quantity(sdk.text(amount));
-    expect(known).not.toBe(amount);
-  });
+  it.each(Object.entries(made))(
+    'is separate from the amounts of the desk if a helper created it: %s',
+    (_, amount) => {
+      expect(() => Object.assign(amount, { n: 7 })).toThrow(TypeError);
+      const known = quantity(sdk.text(amount));
+      expect(known).not.toBe(amount);
+    },
+  );
 
-  it('is of the unit that it was made of', () => {
+  it('has a type for its unit, so that a price cannot be added to a quantity', () => {
     // @ts-expect-error -- a price is no quantity
     expect(sdk.text(sdk.add(p, q))).toBe('30000.75');
   });
 
-  it('is no number of ours either when it was made without a helper', () => {
+  it('is separate from the amounts of the desk even if no helper created it', () => {
     const theirs = quantity('0.1250').plus(quantity('0.0625')) as sdk.Quantity; // oxlint-disable-line typescript/no-unsafe-type-assertion -- as a module may
     const { intents } = new Life(asking(anIntent({ quantity: theirs })), PLAN).arrive();
     Object.assign(theirs, { n: 7 });

@@ -30,7 +30,7 @@ const every = (period: string, first: string, over: object = {}): Schedule =>
   schedule({ every: period, first, ...over });
 
 describe('a schedule with a period', () => {
-  it('begins with its first time, and then comes every so often', () => {
+  it('starts at its first time and repeats after each period', () => {
     const of = every('P2W', '2026-12-01T09:00:00[Europe/London]');
     expect(times(of, '2026-01-01T00:00:00Z', 3)).toEqual([
       '2026-12-01T09:00',
@@ -41,7 +41,7 @@ describe('a schedule with a period', () => {
     expect(times(of, '2036-12-01T00:00:00Z', 1)).toEqual(['2036-12-02T09:00']);
   });
 
-  it('keeps its time of the day through a clock change when it counts days, and its distance when it counts hours', () => {
+  it('keeps the local time through a clock change for periods in days, and the distance for periods in hours', () => {
     const first = '2026-03-28T09:00:00[Europe/London]';
     expect(times(every('P1D', first), '2026-03-28T00:00:00Z', 3)).toEqual([
       '2026-03-28T09:00',
@@ -65,12 +65,12 @@ describe('a schedule with a period', () => {
     ['America/Santiago', '2026-09-05T00:00:00', ['09-05T04:00', '09-06T04:00', '09-07T03:00']],
     ['Africa/Cairo', '2026-04-23T00:00:00', ['04-22T22:00', '04-23T22:00', '04-24T21:00']],
     ['Asia/Almaty', '2024-02-28T23:30:00', ['02-28T17:30', '02-29T17:30', '03-01T18:30']],
-  ])('in %s from %s on runs once a day, whatever the clock does', (zone, first, utc) => {
+  ])('in %s from %s runs once a day through a clock change', (zone, first, utc) => {
     const of = every('P1D', `${first}[${zone}]`, { time_zone: zone });
     expect(times(of, '2020-01-01T00:00:00Z', 3).map((at) => at.slice(5))).toEqual(utc);
   });
 
-  it('has the last day of a short month, and the thirty-first again after it', () => {
+  it('uses the last day of a short month, and the 31st again afterwards', () => {
     const of = every('P1M', '2027-12-31T12:00:00[Europe/London]');
     expect(times(of, '2027-12-01T00:00:00Z', 5)).toEqual([
       '2027-12-31T12:00',
@@ -88,7 +88,7 @@ describe('a schedule with a period', () => {
     ]);
   });
 
-  it('finds the same times one after the other and from anywhere between them', () => {
+  it('finds the same times one after the other and from any moment between them', () => {
     const periods = fc.constantFrom('P1D', 'P3D', 'P2W', 'P1M', 'P3M', 'P1Y', 'P1M3D', 'PT36H', 'PT90M');
     const zones = fc.constantFrom(
       'Europe/London',
@@ -113,7 +113,7 @@ describe('a schedule with a period', () => {
     );
   });
 
-  it('is a schedule like any other: closed days, windows and occurrences', () => {
+  it('supports closed days, windows and occurrences like any other schedule', () => {
     const of = every('P1D', '2026-12-04T09:00:00[Europe/London]', { calendar: {} });
     const shown = occurrencesOf(of, { from: parseTime('2026-12-04T00:00:00Z'), count: 2 });
     expect(shown.map(({ at }) => isoOf(at).slice(0, 10))).toEqual(['2026-12-04', '2026-12-07']);
@@ -131,7 +131,7 @@ describe('a schedule with a period', () => {
   });
 });
 
-describe('a time that rolls', () => {
+describe('a rolled time', () => {
   const holidays = [
     { centre: 'London', every_year: ['12-25', '12-26'] },
     { centre: 'New York', days: ['2026-12-24', '2026-12-28'], until: '2027-12-31' },
@@ -145,7 +145,7 @@ describe('a time that rolls', () => {
     ['next', '2026-12-29T12:00'],
     ['previous', '2026-12-23T12:00'],
     ['next_in_month', '2026-12-29T12:00'],
-  ])('%s goes from a holiday in one centre past those of the others', (roll, expected) => {
+  ])('with roll: %s takes the holidays of all centres into account', (roll, expected) => {
     expect(times(monthly(roll), '2026-12-01T00:00:00Z', 1)).toEqual([expected]);
   });
 
@@ -154,11 +154,11 @@ describe('a time that rolls', () => {
     ['next', '2027-02-01T12:00'],
     ['previous', '2027-01-29T12:00'],
     ['next_in_month', '2027-01-29T12:00'],
-  ])('%s at the end of a month', (roll, expected) => {
+  ])('with roll: %s follows its rule at the end of a month', (roll, expected) => {
     expect(times(monthly(roll, '0 12 L * *'), '2027-01-01T00:00:00Z', 1)).toEqual([expected]);
   });
 
-  it('keeps its time of the day, also across a clock change', () => {
+  it('keeps its time of day, also across a clock change', () => {
     // Sunday the 29th of March 2026 begins summer time.
     const of = schedule({ cron: '0 9 29 3 *', roll: 'next', calendar: {} });
     expect(times(of, '2026-03-01T00:00:00Z', 1)).toEqual(['2026-03-30T08:00']);
@@ -166,7 +166,7 @@ describe('a time that rolls', () => {
     expect(times(back, '2026-03-01T00:00:00Z', 1)).toEqual(['2026-03-27T09:00']);
   });
 
-  it('meets others on its day: they are one', () => {
+  it('runs only once if it meets another time', () => {
     const of = schedule({ cron: '0 9 * * *', roll: 'next', calendar: {} });
     expect(times(of, '2026-12-04T00:00:00Z', 4).map((at) => at.slice(0, 10))).toEqual([
       '2026-12-04',
@@ -176,7 +176,7 @@ describe('a time that rolls', () => {
     ]);
   });
 
-  it('is found from any moment before it, also from between the day that it fell on and the day that it went to', () => {
+  it('is found from any moment before it, even from between its original day and its rolled day', () => {
     const of = schedule({
       every: 'P1M',
       first: '2026-01-30T12:00:00Z',
@@ -194,7 +194,7 @@ describe('a time that rolls', () => {
     expect(times(of, '2026-06-01T11:00:00Z', 1)).toEqual(['2026-06-30T11:00']);
   });
 
-  it('stays where no business day is near, and where no list knows the holidays', () => {
+  it('stays on its day if no business day is near, or if no list covers the holidays', () => {
     const long = Array.from({ length: 80 }, (_, n) =>
       isoOf(instant(Date.UTC(2026, 4, 1) + n * DAY_MS)).slice(0, 10),
     );
@@ -215,7 +215,7 @@ describe('a time that rolls', () => {
     );
   });
 
-  it('never comes twice, never goes back, and is open unless it could not be: as a plain walk over the days says', () => {
+  it('never repeats or goes back, and is open where possible, as a plain walk over the days confirms', () => {
     const rolls = fc.constantFrom('next' as const, 'previous' as const, 'next_in_month' as const);
     const zones = fc.constantFrom(undefined, 'Asia/Tokyo', 'America/New_York');
     const days = fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 40 });

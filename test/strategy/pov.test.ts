@@ -31,7 +31,7 @@ function begun(over: object = {}, scene: object = {}): Life {
 const filled = (life: Life, slice: number, amount: string, at: number): Step<unknown> =>
   life.end({ leg: 'all', slice, filled: quantity(amount) }, minute(at));
 
-describe('a share of the volume', () => {
+describe('a share of the market volume', () => {
   it('is traded at the end of each interval, in a slice that lives until the next', () => {
     const life = begun();
     expect(life.last.waits).toEqual([{ on: 'at', at: minute(5) }]);
@@ -41,21 +41,21 @@ describe('a share of the volume', () => {
     expect(sizes(life.arrive(0, traded('110.5')))).toEqual(['#1 0.25']);
   });
 
-  it('is not made up for where a slice did not fill', () => {
+  it('is not made up for if a slice does not fill', () => {
     const life = begun();
     life.arrive(0, traded('108'));
     filled(life, 0, '0', 10);
     expect(sizes(life.arrive(0, traded('110')))).toEqual(['#1 0.2']);
   });
 
-  it('is capped, and what is beyond the cap is not traded later', () => {
+  it('is capped, and the excess is not traded later', () => {
     const life = begun({ max_slice_quantity: { amount: '0.3', currency: 'btc' } });
     expect(sizes(life.arrive(0, traded('108')))).toEqual(['#0 0.3']);
     filled(life, 0, '0.3', 6);
     expect(sizes(life.arrive(0, traded('109')))).toEqual(['#1 0.1']);
   });
 
-  it('is carried while it is below the minimum of the venue, or of the document', () => {
+  it('is carried over while it is below the minimum of the venue or of the document', () => {
     for (const [over, minimum] of [
       [{}, { quantity: quantity('0.15') }],
       [{}, { notional: money('9000') }],
@@ -70,21 +70,21 @@ describe('a share of the volume', () => {
     }
   });
 
-  it('belongs to the new day when the volume has fallen', () => {
+  it('is computed from the volume of the new day if the volume has fallen', () => {
     const life = begun();
     expect(sizes(life.arrive(0, traded('4')))).toEqual(['#0 0.4']);
     filled(life, 0, '0.4', 6);
     expect(sizes(life.arrive(0, traded('6')))).toEqual(['#1 0.2']);
   });
 
-  it('waits while no volume is known, and then covers both intervals', () => {
+  it('waits while the volume is unknown, and then covers both intervals', () => {
     const life = begun();
     const blind = life.arrive(0, traded(undefined));
     expect([sizes(blind), blind.reason]).toEqual([[], 'no_volume']);
     expect(sizes(life.arrive(0, traded('108')))).toEqual(['#0 0.8']);
   });
 
-  it('is not made up for where nothing looked for more than two intervals', () => {
+  it('is not made up for after a gap of more than two intervals', () => {
     const life = begun();
     const late = life.arrive(6 * MINUTE_MS, traded('150'));
     expect([sizes(late), late.reason]).toEqual([[], 'missed_slot']);
@@ -92,20 +92,20 @@ describe('a share of the volume', () => {
     expect(sizes(life.arrive(0, traded('151')))).toEqual(['#0 0.1']);
   });
 
-  it('is taken at once where its look passed while a slice was open', () => {
+  it('is traded at once if its time passed while a slice was open', () => {
     const life = begun();
     life.arrive(0, traded('102'));
     expect(filled(life, 0, '0.2', 11).waits).toEqual([{ on: 'at', at: minute(10) }]);
     expect(sizes(life.arrive(MINUTE_MS, traded('104')))).toEqual(['#1 0.2']);
   });
 
-  it('ends with the total, to the last unit', () => {
+  it('completes the total to the last unit', () => {
     const life = begun();
     expect(sizes(life.arrive(0, traded('180')))).toEqual(['#0 3']);
     expect(filled(life, 0, '3', 6).finished).toBe('finished');
   });
 
-  it('ends with the window, and says what is left', () => {
+  it('ends with the window, and the remainder is reported', () => {
     const life = begun({ duration: 'PT10M' });
     life.arrive(0, traded('102'));
     filled(life, 0, '0.2', 6);
@@ -113,7 +113,7 @@ describe('a share of the volume', () => {
     expect([sizes(over), over.finished, over.note]).toEqual([[], 'window_over', '2.8 of 3 btc not traded']);
   });
 
-  it('counts a trade that became known late', () => {
+  it('takes a late trade into account', () => {
     const life = begun({ total_quantity: { amount: '1', currency: 'btc' } });
     life.arrive(0, traded('108'));
     filled(life, 0, '0', 10);
@@ -121,7 +121,7 @@ describe('a share of the volume', () => {
     expect(sizes(life.arrive(0, traded('118')))).toEqual(['#1 0.2']);
   });
 
-  it('knows its times beforehand, not its sizes, and its total as a ceiling', () => {
+  it('has times that are known in advance, but no sizes', () => {
     const bound = pov.bind({ ...PLAN, duration: 'PT20M', start_time: '2026-12-01T10:00:00Z' });
     expect(bound.slots(NINE, undefined)).toEqual([]);
     expect(bound.looks(NINE).map((at) => isoOf(at).slice(11, 16))).toEqual(['10:05', '10:10', '10:15']);
@@ -148,7 +148,7 @@ describe('a document of kind pov', () => {
     ).toContain(message);
   });
 
-  it('is refused where no market tells its volume', () => {
+  it('is refused if no source reports the volume', () => {
     expect(pov.bind(PLAN).check({ ...aWorld(), hasVolume: false })).toEqual([
       {
         path: ['share'],
@@ -158,7 +158,7 @@ describe('a document of kind pov', () => {
     ]);
   });
 
-  it('is in order as it stands', () => {
+  it('is accepted if it is valid', () => {
     expect(pov.bind(PLAN).check(aWorld())).toEqual([]);
   });
 });

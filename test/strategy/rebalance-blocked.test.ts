@@ -20,13 +20,13 @@ const SCENE: Scene = {
   valuation: '100000',
 };
 
-/** When it looks at prices again, without a look at anything else. */
+/** The time until the next check of the drift from the targets. */
 const restMs = (step: Step<unknown>, at: Instant): number => {
   const [drift] = step.waits.flatMap((wait) => (wait.on === 'drift' ? [wait.notBefore] : []));
   return (drift ?? Number.NaN) - at;
 };
 
-/** Decides, and every trade ends like this; what is left is the last step. */
+/** Decides, ends every trade as given, and returns the last step. */
 function round(
   life: Life,
   at: Instant,
@@ -61,8 +61,8 @@ const rests = (
 };
 const BLOCKED = [{ reason: 'pair_not_allowed' }, { reason: 'order_notional' }];
 
-describe('a continuous rebalancing whose trades a limit blocks', () => {
-  it('waits twice as long each time, up to an hour', () => {
+describe('a continuous rebalancing blocked by a limit', () => {
+  it('doubles its wait each time, up to an hour', () => {
     expect(
       rests(
         new Life(rebalance, PLAN),
@@ -71,32 +71,32 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
     ).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
   });
 
-  it('waits as long as configured where that is longer than an hour', () => {
+  it('waits the configured interval if that is longer than an hour', () => {
     const life = new Life(rebalance, { ...PLAN, min_interval: 'PT90M' });
     expect(rests(life, [BLOCKED, BLOCKED])).toEqual([90, 90]);
   });
 
-  it('waits as always after a trade, and starts over after it', () => {
+  it('waits the usual interval after a trade, and then starts doubling again', () => {
     const traded = [{ filled: '0.1', reason: 'no_funds' }, { reason: 'order_notional' }];
     expect(rests(new Life(rebalance, PLAN), [BLOCKED, BLOCKED, BLOCKED, traded, BLOCKED, BLOCKED])).toEqual([
       1, 2, 4, 1, 1, 2,
     ]);
   });
 
-  it('starts over where another limit is in the way of every trade', () => {
+  it('starts doubling again if another limit blocks every trade', () => {
     const other = [{ reason: 'halted' }, { reason: 'halted' }];
     const half = [{ reason: 'halted' }, { reason: 'no_funds' }];
     expect(rests(new Life(rebalance, PLAN), [BLOCKED, BLOCKED, other, half, half])).toEqual([1, 2, 1, 2, 4]);
   });
 
-  it('waits as always at first where the venue, and not a limit, is in the way of a trade, then ten minutes', () => {
+  it('waits the usual interval at first if the venue, not a limit, prevents a trade, then ten minutes', () => {
     const venue = [{ reason: 'pair_not_allowed' }, { reason: 'quotes_unavailable' }];
     const rounds = Array.from({ length: 7 }, () => venue);
     expect(rests(new Life(rebalance, PLAN), rounds)).toEqual([1, 1, 1, 1, 10, 10, 10]);
   });
 
   it.each([['pair_not_allowed'], ['no_usd_rate'], ['too_large'], ['quotes_unavailable'], ['order_refused']])(
-    'fails the same way at most ten times in an hour however short it rests, and says so once: %s',
+    'fails the same way at most ten times an hour, however short its interval, and reports that once: %s',
     (reason) => {
       const life = new Life(rebalance, { ...PLAN, min_interval: 'PT1S' });
       let at = NINE;
@@ -114,7 +114,7 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
     },
   );
 
-  it('cannot decide for the same reason at most ten times in an hour, and reports that once', () => {
+  it('fails to decide for the same reason at most ten times an hour, and reports that once', () => {
     const life = new Life(rebalance, { ...PLAN, min_interval: 'PT1S' });
     const { valuation: _, ...unvalued } = SCENE;
     let at = NINE;
@@ -129,7 +129,7 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
     expect(steps.filter((one) => one.at < NINE + HOUR_MS).length).toBeLessThanOrEqual(10);
   });
 
-  it('looks at a change at most ten times in an hour once it waits for one', () => {
+  it('checks for a change at most ten times an hour once it waits for one', () => {
     const life = new Life(rebalance, PLAN);
     let step: Step<unknown> | undefined;
     for (let i = 0; i < 10; i++) step = round(life, instant(NINE + i * HOUR_MS), BLOCKED);
@@ -141,7 +141,7 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
     ]);
   });
 
-  it('starts over once the portfolio was within its band', () => {
+  it('starts doubling again once the portfolio was within its band', () => {
     const life = new Life(rebalance, PLAN);
     expect(rests(life, [BLOCKED, BLOCKED])).toEqual([1, 2]);
     const straight: Scene = { ...SCENE, held: { btc: '0.83333334', eth: '10', usd: '20000' } };
@@ -150,7 +150,7 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
     expect(rests(life, [BLOCKED], instant(at + MINUTE_MS))).toEqual([1]);
   });
 
-  it('does not wait past the day of limits whose day it is', () => {
+  it('does not wait past the end of the day if a limit per day blocks it', () => {
     const day = [{ reason: 'day_notional' }, { reason: 'pair_day_notional' }];
     const late = parseTime('2026-12-01T23:50:00Z');
     expect(
@@ -162,7 +162,7 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
     ).toEqual([1, 2, 4, 3, 16, 32]);
   });
 
-  it('looks every quarter of an hour whether restricted hours are over', () => {
+  it('checks every 15 minutes whether restricted hours are over', () => {
     const closed = [{ reason: 'restricted_hours' }, { reason: 'restricted_hours' }];
     expect(
       rests(
@@ -172,7 +172,7 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
     ).toEqual([1, 2, 4, 8, 15, 15]);
   });
 
-  it('looks sooner when balances are others, something is resumed, or the weights have moved by a band', () => {
+  it('checks earlier if balances change, something is resumed, or the weights move by a band', () => {
     const life = new Life(rebalance, PLAN);
     round(life, NINE, BLOCKED);
     const at = instant(NINE + MINUTE_MS);
@@ -189,7 +189,7 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
     ]);
   });
 
-  it('counts a move by its narrowest band, and none below a point of weight', () => {
+  it('measures a move by its narrowest band, but by at least one percentage point of weight', () => {
     const widths = [{ drift_type: 'relative', drift_threshold: '0.1' }, { drift_threshold: '0.001' }].map(
       (over) => {
         const life = new Life(rebalance, { ...PLAN, ...over });
@@ -204,13 +204,13 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
     ]);
   });
 
-  it('reads a state of an earlier version, which knows nothing of this', () => {
+  it('reads a state of an earlier version, which lacks these fields', () => {
     const legs = [{ leg: '3.btcusd.sell', pair: 'btcusd', side: 'sell', quantity: '1', ended: false }];
     const old = { decisions: 3, legs };
     expect(rebalance.bind(PLAN).isReplaceable(old)).toBe(true);
   });
 
-  it('leaves a schedule to its times', () => {
+  it('does not change the times of a schedule', () => {
     const life = new Life(rebalance, { ...PLAN, continuous: undefined, schedule: { cron: '0 * * * *' } });
     for (const hour of [0, 1, 2]) {
       const at = instant(NINE + hour * HOUR_MS);

@@ -45,14 +45,14 @@ describe('a cash buffer', () => {
     expect(even.wake(drifted, { held, mids, valuation: '120000' }).reason).toBe('inside_band');
   });
 
-  it('that is not there is raised from the assets', () => {
+  it('is raised from the assets if it is missing', () => {
     const life = new Life(rebalance, plan);
     const step = life.wake(drifted, { held: { btc: '1.6', usd: '0' }, mids, valuation: '80000' });
     // 60000 count: 30000 of btc stay, 50000 are sold, 20000 of them for the buffer.
     expect(told(step)).toEqual(['sell 1 btcusd']);
   });
 
-  it('belongs to what the strategy waits for, and to the account that the venue values', () => {
+  it('is part of the awaited drift and of the account that the venue values', () => {
     expect(new Life(rebalance, plan).last.waits).toMatchObject([{ on: 'drift', aside: '20000' }]);
     const step = new Life(rebalance, plan).wake(drifted, {
       held: { btc: '1', usd: '50000' },
@@ -62,7 +62,7 @@ describe('a cash buffer', () => {
     expect(step.reason).toBe('valuation_mismatch');
   });
 
-  it('of another currency than cash is refused', () => {
+  it('in a currency other than cash is refused', () => {
     const problems = rebalance
       .bind({ ...plan, cash_buffer: { amount: '1', currency: 'btc' } })
       .check(aWorld());
@@ -89,7 +89,7 @@ const LONG_SOL = scene('450', '1', '5000');
 const SHORT_SOL = scene('50', '1', '45000');
 
 describe('a currency without a pair against cash', () => {
-  it('is priced and traded through the one that via names', () => {
+  it('is priced and traded through the currency that via names', () => {
     expect(rebalance.bind(VIA).pairs).toEqual(['solbtc', 'btcusd']);
     const life = new Life(rebalance, VIA);
     expect(life.last.waits).toMatchObject([{ on: 'drift', via: { sol: 'btc' } }]);
@@ -101,7 +101,7 @@ describe('a currency without a pair against cash', () => {
     expect(last.waits).toMatchObject([{ on: 'drift' }]);
   });
 
-  it('is bought with what was bought for cash before', () => {
+  it('is bought with a bridge currency that was bought for cash before', () => {
     const life = new Life(rebalance, VIA);
     const first = life.wake(drifted, SHORT_SOL);
     expect(told(first)).toEqual(['buy 0.4 btcusd']);
@@ -109,7 +109,7 @@ describe('a currency without a pair against cash', () => {
     expect(told(second)).toEqual(['buy 200 solbtc']);
   });
 
-  it('nets what flows through: what btc lacks it keeps of the sale', () => {
+  it('leaves its proceeds in the bridge currency if that is below its target', () => {
     // Sol 45 %, btc 30 %, cash 25 %: all that sol gives stays in btc.
     const first = new Life(rebalance, VIA).wake(drifted, scene('450', '0.6', '25000'));
     expect(told(first)).toEqual(['sell 200 solbtc']);
@@ -119,7 +119,7 @@ describe('a currency without a pair against cash', () => {
     ['nothing', '0', []],
     ['half', '100', ['sell 0.2 btcusd']],
     ['all', '200', ['sell 0.4 btcusd']],
-  ])('sells no more of the bridge than its sale brought: %s', (_, filled, expected) => {
+  ])('sells no more of the bridge currency than its own sale brought: %s', (_, filled, expected) => {
     const life = new Life(rebalance, VIA);
     const first = life.wake(drifted, LONG_SOL);
     const second = life.end({ leg: idOf(first), slice: 0, filled: quantity(filled) }, NINE);
@@ -131,14 +131,14 @@ describe('a currency without a pair against cash', () => {
     ['nothing', '0', []],
     ['a quarter', '0.1', ['buy 50 solbtc']],
     ['all', '0.4', ['buy 200 solbtc']],
-  ])('spends no more of the bridge than was fetched: %s', (_, filled, expected) => {
+  ])('spends no more of the bridge currency than was bought: %s', (_, filled, expected) => {
     const life = new Life(rebalance, VIA);
     const first = life.wake(drifted, SHORT_SOL);
     const second = life.end({ leg: idOf(first), slice: 0, filled: quantity(filled) }, NINE);
     expect(told(second)).toEqual(expected);
   });
 
-  it('trades nothing while one of the two prices is missing', () => {
+  it('is not traded while one of its two prices is missing', () => {
     const { btcusd } = PRICES;
     const step = new Life(rebalance, VIA).wake(drifted, { ...LONG_SOL, mids: { btcusd } });
     expect([step.reason, step.note]).toEqual(['no_reference', 'solbtc']);
@@ -150,7 +150,7 @@ describe('a currency without a pair against cash', () => {
     [{ sol: 'sol' }, 'sol', 'than sol'],
     [{ sol: 'eth' }, 'sol', 'than sol'],
     [{ sol: 'btc', btc: 'sol' }, 'sol', 'no pair against usd'],
-  ])('with via %j is refused', (via, asset, message) => {
+  ])('is refused with via %j', (via, asset, message) => {
     const problems = rebalance.bind({ ...VIA, via }).check(aWorld());
     expect(problems[0]?.path).toEqual(['via', asset]);
     expect(problems[0]?.message).toContain(message);
@@ -170,8 +170,8 @@ const aPortfolio = fc.record({
   aside: fc.integer({ min: 0, max: 1_000 }),
 });
 
-describe('every plan, in exact decimals', () => {
-  it('sells at most is there, keeps to max_turnover, and changes no value at mid', () => {
+describe('every rebalancing plan', () => {
+  it('sells at most the holdings, keeps to max_turnover, and does not change the value at mid prices', () => {
     fc.assert(
       fc.property(aPortfolio, (of) => {
         const basis: Basis = {

@@ -29,21 +29,21 @@ const sizes = (step: Step<unknown>): readonly string[] =>
   intentsOf(step).map((one) => `${one.leg}#${one.slice} ${text(amountOf(one))}`);
 const sold = (slice: number, filled: string) => ({ leg: SELL, slice, filled: quantity(filled) });
 
-describe('trades of a rebalancing that are spread over time', () => {
-  it('start with one slice, which is tried until the next', () => {
+describe('rebalancing trades that are spread over time', () => {
+  it('start with one slice, which is tried until the next slot', () => {
     const { last } = decided();
     expect(sizes(last)).toEqual([`${SELL}#0 0.04166666`]);
     expect(intentsOf(last)[0]?.deadline).toBe(minute(2));
     expect(last.waits).toEqual([{ on: 'outcome', leg: SELL, slice: 0 }]);
   });
 
-  it('wait for the next slot after a slice, and spread what it missed over the later ones', () => {
+  it('wait for the next slot after a slice, and spread its untraded part over the later slices', () => {
     const life = decided();
     expect(life.end(sold(0, '0'), minute(1), DRIFTED).waits).toEqual([{ on: 'at', at: minute(2) }]);
     expect(sizes(life.arrive(0, DRIFTED))).toEqual([`${SELL}#1 0.05555554`]);
   });
 
-  it('name the slots that passed while nothing ran', () => {
+  it('report the slots that passed while the desk was down', () => {
     const life = decided();
     life.end(sold(0, '0.04166666'), minute(1), DRIFTED);
     const late = life.arrive(2.5 * MINUTE_MS, DRIFTED);
@@ -52,7 +52,7 @@ describe('trades of a rebalancing that are spread over time', () => {
     expect(sizes(late)).toEqual([`${SELL}#2 0.06249999`]);
   });
 
-  it('count a trade that became known late, and trade that much less', () => {
+  it('count a late trade, and trade that much less', () => {
     const life = decided();
     life.end(sold(0, '0'), minute(1), DRIFTED);
     const late = life.end(sold(0, '0.04166666'), minute(1), DRIFTED);
@@ -60,7 +60,7 @@ describe('trades of a rebalancing that are spread over time', () => {
     expect(sizes(life.arrive(0, DRIFTED))).toEqual([`${SELL}#1 0.04166666`]);
   });
 
-  it('end when the price has moved the currency to its target: the rest is not traded', () => {
+  it('end without the rest if the price has moved the currency to its target', () => {
     const life = decided();
     life.end(sold(0, '0.04166666'), minute(1), DRIFTED);
     const cheap = { ...DRIFTED, held: { btc: '0.95833334', eth: '8', usd: '18500' }, mids: { btcusd: '40000', ethusd: '3000' } }; // prettier-ignore
@@ -70,7 +70,7 @@ describe('trades of a rebalancing that are spread over time', () => {
     expect(after.state).toMatchObject({ legs: [] });
   });
 
-  it('begin the buys when the last sell is over, over a time of their own', () => {
+  it('start the buys after the last sell, over a period of their own', () => {
     const life = decided({ legs: { slices: 2, duration: 'PT8M' } });
     const half = { ...DRIFTED, held: { btc: '0.91666667', eth: '8', usd: '21000' } };
     life.end(sold(0, '0.08333333'), minute(1), half);
@@ -81,7 +81,7 @@ describe('trades of a rebalancing that are spread over time', () => {
     expect(intentsOf(buys)[0]?.deadline).toBe(minute(9));
   });
 
-  it('are cut into fewer slices where one would be below the minimum of the venue', () => {
+  it('are divided into fewer slices if one would be below the minimum of the venue', () => {
     const { last } = decided({}, { ...DRIFTED, minimum: { quantity: quantity('0.06') } });
     expect(sizes(last)).toEqual([`${SELL}#0 0.08333333`]);
   });
@@ -89,7 +89,7 @@ describe('trades of a rebalancing that are spread over time', () => {
   it.each([
     ['0.1', true],
     ['0.17', undefined],
-  ])('may be cut into pieces when the largest order is %s btc: %s', (most, split) => {
+  ])('may be split into pieces if the largest order is %s btc: %s', (most, split) => {
     const { last } = decided({ legs: undefined }, { ...DRIFTED, orderMax: { btcusd: most } });
     expect(intentsOf(last)[0]?.tactics?.split).toBe(split);
   });

@@ -73,7 +73,7 @@ const DRIFTED: Case = {
 };
 
 describe('the trades of a rebalancing', () => {
-  it('are to the unit those of the weights that were divided, round figures and trades as small as the least one too', () => {
+  it('match those of divided weights to the unit, also for round figures and the smallest trades', () => {
     const held = fc.oneof(
       fc.integer({ min: 0, max: 30 }).map(String),
       fc.nat({ max: 10 ** 14 }).map((units) => (units / 1e8).toFixed(8)),
@@ -107,18 +107,18 @@ describe('the trades of a rebalancing', () => {
     );
   });
 
-  it('lead to the target weights, sells before buys', () => {
+  it('lead to the target weights, with sells before buys', () => {
     // Sells 10000 of btc, buys 6000 of eth; the rest is cash.
     expect(list(DRIFTED)).toEqual(['sell 0.166666666666666666 btcusd', 'buy 2 ethusd']);
   });
 
-  it('lead only as far as the edge of the band', () => {
+  it('lead only to the edge of the band if rebalance_to is band_edge', () => {
     // Edges at 5 points: btc down to 55 %, eth up to 25 %.
     const toEdge = { ...DRIFTED, rebalanceTo: 'band_edge' } as const;
     expect(list({ ...toEdge, precision: 8 })).toEqual(['sell 0.08333333 btcusd', 'buy 0.33333333 ethusd']);
   });
 
-  it('lead to an edge that is relative to the target', () => {
+  it('lead to an edge relative to the target if the drift is relative', () => {
     // 10 % of 50 are 5 points, of 30 are 3: btc to 55 %, eth to 27 %.
     const relative = {
       ...DRIFTED,
@@ -129,13 +129,13 @@ describe('the trades of a rebalancing', () => {
     expect(list({ ...relative, precision: 8 })).toEqual(['sell 0.08333333 btcusd', 'buy 1 ethusd']);
   });
 
-  it('leave alone what is inside its band when only_drifted, at its edge too', () => {
+  it('leave assets within their band, or at its edge, alone with only_drifted', () => {
     expect(list({ ...DRIFTED, threshold: '0.06', onlyDrifted: true, precision: 4 })).toEqual([
       'sell 0.1666 btcusd',
     ]);
   });
 
-  it('go to the assets below their targets when only cash has drifted', () => {
+  it('go to the assets below their targets if only cash has drifted', () => {
     // 20000 too much cash; btc is 15 points below its target, eth 5: 15000 and 5000.
     const inflow: Case = {
       targets: { btc: '0.6', eth: '0.2', usd: '0.2' },
@@ -152,7 +152,7 @@ describe('the trades of a rebalancing', () => {
     ]);
   });
 
-  it('raise cash that is missing from what is above its target, never from an asset that is not there', () => {
+  it('raise missing cash from assets above their targets, never from an asset that is not held', () => {
     // Drifts: a 20 points up, b 25, c (nothing held) 20 down, cash 25 down and a bit: only cash is outside its 24 points.
     const missing: Case = {
       targets: { a: '0.2', b: '0.2', c: '0.2', usd: '0.4' },
@@ -170,7 +170,7 @@ describe('the trades of a rebalancing', () => {
     ]);
   });
 
-  it('bring cash back into its band when the drifted assets alone do not', () => {
+  it('bring cash back into its band if the drifted assets alone do not', () => {
     // a is 3 points up, b 2 and c 1, and cash is 6 down, in bands of 2: a to its edge leaves cash 5 down.
     const short: Case = {
       targets: { a: '0.2', b: '0.2', c: '0.2', usd: '0.4' },
@@ -183,7 +183,7 @@ describe('the trades of a rebalancing', () => {
     expect(list(short)).toEqual(['sell 220 ausd', 'sell 120 busd', 'sell 60 cusd']);
   });
 
-  it('share equally what cash has too much when no asset has a target', () => {
+  it('raise missing cash equally from the assets if none of them has a target', () => {
     // Worth 100: btc 200 %, eth 200 %, cash 300 % below nothing. Only cash is further than 250 % from its target.
     const owed: Case = {
       targets: { btc: '0', eth: '0', usd: '1' },
@@ -195,7 +195,7 @@ describe('the trades of a rebalancing', () => {
     expect(list(owed)).toEqual(['sell 0.2 btcusd', 'sell 1 ethusd']);
   });
 
-  it('sell all of an asset that has no place any more, to the last unit', () => {
+  it('sell the whole holding of an asset with a target of zero, to the last unit', () => {
     for (const held of ['1', '0.33333333', '0.00000007', '3.14159265']) {
       const exit: Case = {
         targets: { btc: '0', usd: '1' },
@@ -212,15 +212,15 @@ describe('the trades of a rebalancing', () => {
     ['6000', 2],
     ['6000.01', 1],
     ['10000.01', 0],
-  ])('leave out those smaller than a minimum of %s', (tradeMin, count) => {
+  ])('omit trades below a minimum of %s', (tradeMin, count) => {
     expect(list({ ...DRIFTED, tradeMin }).length).toBe(count);
   });
 
-  it('leave out what rounds to nothing, and what cannot be priced', () => {
+  it('omit a trade that rounds to zero', () => {
     expect(list({ ...DRIFTED, precision: 0 })).toEqual(['buy 2 ethusd']);
   });
 
-  it('come with the largest first on either side', () => {
+  it('are sorted by size on either side, largest first', () => {
     const many: Case = {
       targets: { a: '0.1', b: '0.1', c: '0.4', d: '0.4', usd: '0' },
       held: { a: '30', b: '40', c: '20', d: '10' },
@@ -236,12 +236,12 @@ describe('max_turnover', () => {
     ['0.1', false, ['sell 0.1666 btcusd', 'buy 2 ethusd']],
     ['0.05', true, ['sell 0.0833 btcusd', 'buy 1 ethusd']],
     ['0', true, []],
-  ])('of %s cuts all trades alike', (turnoverMax, capped, expected) => {
+  ])('of %s cuts all trades in proportion', (turnoverMax, capped, expected) => {
     const of = { ...DRIFTED, turnoverMax, precision: 4 };
     expect([trades(of).capped, list(of)]).toEqual([capped, expected]);
   });
 
-  it('counts what moves from one asset to another once', () => {
+  it('counts a move from one asset to another once', () => {
     const swap: Case = {
       targets: { btc: '0.5', eth: '0.5' },
       held: { btc: '0.6', eth: '0.4' },
@@ -252,7 +252,7 @@ describe('max_turnover', () => {
     expect(list(swap)).toEqual(['sell 0.1 btcusd', 'buy 0.1 ethusd']);
   });
 
-  it('leaves out trades that it cuts below the minimum', () => {
+  it('drops trades that it cuts below the minimum', () => {
     expect(list({ ...DRIFTED, turnoverMax: '0.05', tradeMin: '4000', precision: 4 })).toEqual([
       'sell 0.0833 btcusd',
     ]);
@@ -314,8 +314,8 @@ function takesFromOthers(of: Case): boolean {
   return Math.abs(left - (cash?.target ?? 0)) > (cash?.band ?? 0) - CLOSE;
 }
 
-describe('after the trades at mid', () => {
-  it('the portfolio is at its target weights', () => {
+describe('a portfolio after its trades at mid prices', () => {
+  it('is at its target weights', () => {
     fc.assert(
       fc.property(aCase, (drawn) => {
         const of = { ...drawn, onlyDrifted: false };
@@ -327,7 +327,7 @@ describe('after the trades at mid', () => {
     );
   });
 
-  it('each asset that had left its band is at the edge of it, and no other has moved', () => {
+  it('has each asset that had left its band at the band edge, and the others unchanged', () => {
     fc.assert(
       fc.property(aCase, (drawn) => {
         const of = { ...drawn, rebalanceTo: 'band_edge' } as const;
@@ -345,7 +345,7 @@ describe('after the trades at mid', () => {
     );
   });
 
-  it('each asset that had left its band is at its target when only_drifted, and no other has moved', () => {
+  it('has each asset that had left its band at its target with only_drifted, and the others unchanged', () => {
     fc.assert(
       fc.property(aCase, (drawn) => {
         const of = { ...drawn, onlyDrifted: true };
@@ -360,7 +360,7 @@ describe('after the trades at mid', () => {
     );
   });
 
-  it('every weight lies inside its band, that of cash too, and none has gone further from its target', () => {
+  it('has every weight inside its band, including cash, and no asset further from its target', () => {
     const settings = fc.constantFrom(
       { rebalanceTo: 'band_edge', onlyDrifted: false } as const,
       { rebalanceTo: 'band_edge', onlyDrifted: true } as const,
@@ -384,7 +384,7 @@ describe('after the trades at mid', () => {
     expect(shared).toBeGreaterThan(20);
   });
 
-  it('cash that alone had left its band is back where it should be', () => {
+  it('has cash back at its target or band edge if only cash had left its band', () => {
     const band = fc.constantFrom('target' as const, 'band_edge' as const);
     fc.assert(
       fc.property(aCase, band, (drawn, rebalanceTo) => {
@@ -402,7 +402,7 @@ describe('after the trades at mid', () => {
     );
   });
 
-  it('no more is sold than is held, and no more is traded than max_turnover', () => {
+  it('has sold at most its holdings, and traded at most max_turnover', () => {
     fc.assert(
       fc.property(aCase, fc.integer({ min: 0, max: 100 }), (drawn, percent) => {
         const of = { ...drawn, turnoverMax: `${percent}e-2` };

@@ -45,7 +45,7 @@ describe('continuous rebalancing', () => {
     ]);
   });
 
-  it('does not look before its start', () => {
+  it('does not check the portfolio before its start', () => {
     const later = aLife({ start_time: '2026-12-02T09:00:00Z' });
     expect(later.last.waits).toMatchObject([{ on: 'drift', notBefore: parseTime('2026-12-02T09:00:00Z') }]);
   });
@@ -67,7 +67,7 @@ describe('continuous rebalancing', () => {
     expect(idle.state).toEqual({ decisions: 1, legs: [] });
   });
 
-  it('waits for all sells, and buys what was decided less what they lacked', () => {
+  it('waits for all sells, and buys what was decided less their shortfall', () => {
     const four = { target_weights: { btc: '0.1', eth: '0.1', sol: '0.8', usd: '0' } };
     const scene: Scene = {
       held: { btc: '1', eth: '20', usd: '0' },
@@ -94,8 +94,8 @@ describe('continuous rebalancing', () => {
     ['all was sold', '0.16666666', '16000', ['1.ethusd.buy#0 buy 2 ethusd']],
     ['half was sold', '0.08333333', '16000', ['1.ethusd.buy#0 buy 0.3333334 ethusd']],
     ['nothing was sold', '0', '16000', []],
-    ['nothing was sold and cash is there', '0', '46000', ['1.ethusd.buy#0 buy 0.1666668 ethusd']],
-  ])('cuts the buys by what the sells lacked: %s', (_, filled, usd, expected) => {
+    ['nothing was sold, but cash is available', '0', '46000', ['1.ethusd.buy#0 buy 0.1666668 ethusd']],
+  ])('reduces the buys by the shortfall of the sells: %s', (_, filled, usd, expected) => {
     // Of 130000 usd 14500 of btc are sold, and 15000 of eth bought with that and with 500 of cash.
     const rich = usd === '16000' ? {} : { target_weights: { btc: '0.35', eth: '0.3', usd: '0.35' } };
     const life = aLife(rich);
@@ -107,7 +107,7 @@ describe('continuous rebalancing', () => {
     expect([intentsOf(sells).length, intentTexts(buys)]).toEqual([1, expected]);
   });
 
-  it('keeps its buffer of cash in every buy, and pays nothing on credit', () => {
+  it('keeps its cash buffer in every buy, and uses no credit', () => {
     for (const [over, keep] of [
       [{}, '0'],
       [{ cash_buffer: { amount: '1000', currency: 'usd' } }, '1000'],
@@ -122,7 +122,7 @@ describe('continuous rebalancing', () => {
     }
   });
 
-  it('buys at most takes it to its targets when prices have moved since the decision', () => {
+  it('buys at most up to its targets if prices have moved since the decision', () => {
     const life = aLife();
     life.wake(drifted(), DRIFTED);
     // 6000 usd of eth were missing. At 5000 the 8 eth are worth 40000 of 116000: above 30 % as they are.
@@ -135,7 +135,7 @@ describe('continuous rebalancing', () => {
     expect(intentTexts(again.end(SOLD, NINE, higher))).toEqual(['1.ethusd.buy#0 buy 0.10000003 ethusd']);
   });
 
-  it('continues when one of several buys is not made because its price has moved', () => {
+  it('continues if one of several buys is dropped because its price has moved', () => {
     const three = { target_weights: { btc: '0.2', eth: '0.3', sol: '0.3', usd: '0.2' } };
     const held = { btc: '1', eth: '8', usd: '16000' };
     const life = aLife(three);
@@ -154,7 +154,7 @@ describe('continuous rebalancing', () => {
     expect([intentTexts(over), waitsFor(over)]).toEqual([[], ['drift']]);
   });
 
-  it('gives each rebalancing legs of its own: a decision is never taken for the one before', () => {
+  it('gives each rebalancing its own legs, so that no decision is taken for an earlier one', () => {
     const life = aLife({ target_weights: { btc: '0.5', usd: '0.5' } });
     const legs = [0, 1, 2].map((n) => {
       const [intent] = intentsOf(life.wake(drifted(instant(NINE + n * MINUTE_MS)), DRIFTED));
@@ -164,7 +164,7 @@ describe('continuous rebalancing', () => {
     expect(legs).toEqual(['1.btcusd.sell', '2.btcusd.sell', '3.btcusd.sell']);
   });
 
-  it('starts nothing by an outcome that it has heard before, or of a leg that is not its own', () => {
+  it('starts no trade on an outcome that is repeated or belongs to an unknown leg', () => {
     const life = aLife();
     life.wake(drifted(), DRIFTED);
     const stranger = life.end({ leg: '9.xrpusd.sell', slice: 0 }, NINE);
@@ -176,7 +176,7 @@ describe('continuous rebalancing', () => {
     expect(waitsFor(life.end({ leg: '1.ethusd.buy', slice: 0 }, NINE))).toEqual(['drift']);
   });
 
-  it('stops deciding at its end, and finishes what was decided', () => {
+  it('stops deciding at its end, but finishes what was decided', () => {
     const life = aLife({ duration: 'PT1H' });
     const over = instant(NINE + 60 * MINUTE_MS);
     expect(life.last.waits).toContainEqual({ on: 'at', at: over });
@@ -188,7 +188,7 @@ describe('continuous rebalancing', () => {
   });
 });
 
-describe('the hours of continuous rebalancing', () => {
+describe('the hours of a continuous rebalancing', () => {
   const hours = {
     time_zone: 'Europe/London',
     calendar: { holidays: [{ centre: 'London', days: ['2026-12-02'] }] },
@@ -203,13 +203,13 @@ describe('the hours of continuous rebalancing', () => {
     ['2026-12-01T17:45:00Z', 'after the cut-off at 17:30', '2026-12-02T00:00:00.000Z'],
     ['2026-12-02T12:00:00Z', 'holiday in London (2026-12-02)', '2026-12-03T00:00:00.000Z'],
     ['2026-12-05T12:00:00Z', 'weekend (saturday)', '2026-12-06T00:00:00.000Z'],
-  ])('at %s decide nothing (%s) and look again when it is over', (at, why, until) => {
+  ])('at %s prevent a decision (%s) until they are over', (at, why, until) => {
     const step = aLife({ hours }).wake(drifted(parseTime(at)), DRIFTED);
     expect([step.reason, step.note, intentTexts(step)]).toEqual(['blackout', why, []]);
     expect(step.waits).toMatchObject([{ on: 'drift', notBefore: parseTime(until) }]);
   });
 
-  it('let what was decided end, and decide outside of them as always', () => {
+  it('let decided trades finish, and allow decisions at other times as usual', () => {
     const life = aLife({ hours });
     const sells = life.wake(drifted(parseTime('2026-12-01T09:59:59Z')), DRIFTED);
     expect(intentTexts(sells)).toHaveLength(1);
@@ -217,7 +217,7 @@ describe('the hours of continuous rebalancing', () => {
     expect(intentTexts(buys)).toHaveLength(1);
   });
 
-  it('belong to continuous alone', () => {
+  it('are accepted only for a continuous rebalancing', () => {
     const schedule = { cron: '0 9 * * *' };
     const problems = rebalance.bind({ ...PLAN, continuous: undefined, schedule, hours }).check(aWorld());
     expect(problems).toMatchObject([{ path: ['hours'] }]);
@@ -229,13 +229,13 @@ describe('the hours of continuous rebalancing', () => {
 describe('a delisted asset', () => {
   const gone = { ...DRIFTED, delisted: ['ethusd'] };
 
-  it('keeps its weight, and the others share the rest as their targets do', () => {
+  it('keeps its weight, and the others share the rest in proportion to their targets', () => {
     const life = aLife();
     // eth stays at 24 % instead of 30: btc and usd share 76 % as 5 to 2, so that btc goes from 60 % to 54.29 %.
     expect(intentTexts(life.wake(drifted(), gone))).toEqual(['1.btcusd.sell#0 sell 0.09523809 btcusd']);
   });
 
-  it('is not drifted: nothing is traded because it is away from its target', () => {
+  it('does not count as drifted: its distance from its target causes no trade', () => {
     const sold = { ...gone, held: { btc: '1', eth: '0', usd: '24000' }, valuation: '84000' };
     const step = aLife().wake(drifted(), sold);
     expect(step.reason).toBe('inside_band');
@@ -244,30 +244,30 @@ describe('a delisted asset', () => {
     ]);
   });
 
-  it('leaves cash alone where nothing else has a target', () => {
+  it('leaves cash unchanged if no other asset has a target', () => {
     const step = aLife({ target_weights: { btc: '0', eth: '1' } }).wake(drifted(), { ...gone, held: { btc: '0', eth: '8', usd: '100' }, valuation: '24100' }); // prettier-ignore
     expect(step.reason).toBe('inside_band');
   });
 });
 
-describe('a look at the portfolio', () => {
+describe('a check of the portfolio', () => {
   it.each<readonly [string, object, Scene, string]>([
     ['nothing has drifted', {}, STRAIGHT, 'inside_band'],
-    ['the drift is just the threshold', { drift_threshold: '0.1' }, DRIFTED, 'inside_band'],
-    ['the account is not known', {}, { ...DRIFTED, held: undefined }, 'no_balances'],
+    ['the drift equals the threshold', { drift_threshold: '0.1' }, DRIFTED, 'inside_band'],
+    ['the account is unknown', {}, { ...DRIFTED, held: undefined }, 'no_balances'],
     ['nothing is held', {}, { ...DRIFTED, held: {} }, 'no_balances'],
     ['a price is missing', {}, { ...DRIFTED, mids: { btcusd: '60000' } }, 'no_reference'],
     [
-      'the trades would be small',
+      'the trades would be below the minimum',
       { min_trade_notional: { amount: '10000.01', currency: 'usd' } },
       DRIFTED,
       'below_min_trade',
     ],
-    ['the venue gives no valuation', {}, { ...DRIFTED, valuation: undefined }, 'valuation_unavailable'],
-    ['the venue says more', {}, { ...DRIFTED, valuation: '111111.12' }, 'valuation_mismatch'],
-    ['the venue says less', {}, { ...DRIFTED, valuation: '90909.09' }, 'valuation_mismatch'],
-    ['the venue says nothing is there', {}, { ...DRIFTED, valuation: '0' }, 'valuation_mismatch'],
-  ])('trades nothing when %s, and looks again later', (_, over, scene, reason) => {
+    ['the venue states no valuation', {}, { ...DRIFTED, valuation: undefined }, 'valuation_unavailable'],
+    ['the venue states a higher valuation', {}, { ...DRIFTED, valuation: '111111.12' }, 'valuation_mismatch'],
+    ['the venue states a lower valuation', {}, { ...DRIFTED, valuation: '90909.09' }, 'valuation_mismatch'],
+    ['the venue states a valuation of zero', {}, { ...DRIFTED, valuation: '0' }, 'valuation_mismatch'],
+  ])('trades nothing if %s, and repeats later', (_, over, scene, reason) => {
     const step = aLife(over).wake(drifted(), scene);
     expect([step.reason, intentTexts(step), waitsFor(step)]).toEqual([reason, [], ['drift']]);
     expect(step.waits).toMatchObject([{ notBefore: NINE + MINUTE_MS }]);
@@ -275,26 +275,26 @@ describe('a look at the portfolio', () => {
   });
 
   it.each<readonly [string, object, Scene]>([
-    ['the drift is a hair beyond the threshold', { drift_threshold: '0.0999' }, DRIFTED],
+    ['the drift is slightly beyond the threshold', { drift_threshold: '0.0999' }, DRIFTED],
     [
-      'relative drift is beyond it where absolute is not',
+      'the relative drift is beyond the threshold, but the absolute drift is not',
       { drift_type: 'relative', drift_threshold: '0.19' },
       DRIFTED,
     ],
     [
-      'the valuation differs by the very tolerance',
+      'the valuation differs by exactly the configured tolerance',
       { valuation_tolerance: '0.25' },
       { ...DRIFTED, valuation: '80000' },
     ],
-    ['the valuation differs by just the tolerance above', {}, { ...DRIFTED, valuation: '111111.11' }],
-    ['the valuation differs by just the tolerance below', {}, { ...DRIFTED, valuation: '90909.1' }],
-  ])('trades when %s', (_, over, scene) => {
+    ['the valuation is higher by exactly the tolerance', {}, { ...DRIFTED, valuation: '111111.11' }],
+    ['the valuation is lower by exactly the tolerance', {}, { ...DRIFTED, valuation: '90909.1' }],
+  ])('trades if %s', (_, over, scene) => {
     expect(intentTexts(aLife(over).wake(drifted(), scene))).toEqual([
       '1.btcusd.sell#0 sell 0.16666666 btcusd',
     ]);
   });
 
-  it('compares the value of everything held with that of the venue, and names what has no price', () => {
+  it('compares the value of all holdings with the valuation of the venue, and names those without a price', () => {
     const held = { btc: '1', eth: '8', usd: '16000', xrp: '50000' };
     const step = aLife().wake(drifted(), { ...DRIFTED, held, valuation: '150000' });
     expect(step.note).toBe("ours 100000.00, the venue's 150000.00 usd; no price for xrp");
@@ -303,7 +303,7 @@ describe('a look at the portfolio', () => {
     expect(intentTexts(fine).length).toBe(1);
   });
 
-  it('does not ask for a valuation in USD when cash is another currency', () => {
+  it('needs no valuation in USD if cash is another currency', () => {
     const euro = {
       target_weights: { btc: '0.5', eur: '0.5' },
       cash: 'eur',
@@ -317,7 +317,7 @@ describe('a look at the portfolio', () => {
     expect(rebalance.bind(PLAN).needsValuation).toBe(true);
   });
 
-  it('says when max_turnover cut the trades', () => {
+  it('reports that max_turnover cut the trades', () => {
     const step = aLife({ max_turnover: '0.05' }).wake(drifted(), DRIFTED);
     expect([step.reason, ...intentTexts(step)]).toEqual([
       'turnover_capped',
@@ -332,14 +332,14 @@ describe('rebalancing on a schedule', () => {
     schedule: { cron: '0 10 * * *', time_zone: 'UTC', ...over },
   });
 
-  it('looks at its times, one after the other', () => {
+  it('checks the portfolio at its times, one after the other', () => {
     const life = aLife(daily());
     expect(isoOf(life.due)).toBe('2026-12-01T10:00:00.000Z');
     const step = life.arrive(0, STRAIGHT);
     expect([step.reason, isoOf(life.due)]).toEqual(['inside_band', '2026-12-02T10:00:00.000Z']);
   });
 
-  it('waits for the time after its last trade has ended', () => {
+  it('waits for the next time after its last trade has ended', () => {
     const life = aLife({ ...daily(), target_weights: { btc: '0.5', usd: '0.5' } });
     life.arrive(0, DRIFTED);
     life.end({ leg: '1.btcusd.sell', slice: 0 }, parseTime('2026-12-02T11:00:00Z'));
@@ -351,13 +351,13 @@ describe('rebalancing on a schedule', () => {
     ['skip', MINUTE_MS + 1, 'misfire'],
     ['once', MINUTE_MS + 1, undefined],
     ['once', 30 * 3_600_000, undefined],
-  ])('with misfire: %s and %i ms late gives %s', (misfire, lateMs, reason) => {
+  ])('with misfire: %s and a delay of %i ms reports %s', (misfire, lateMs, reason) => {
     const life = aLife(daily({ misfire }));
     const step = life.arrive(lateMs, DRIFTED);
     expect([step.reason, intentTexts(step).length]).toEqual([reason, reason === undefined ? 1 : 0]);
   });
 
-  it('skips all the times that passed, and waits for the next to come', () => {
+  it('skips all times that passed, and waits for the next one', () => {
     const life = aLife(daily());
     life.arrive(30 * 3_600_000, DRIFTED);
     expect(isoOf(life.due)).toBe('2026-12-03T10:00:00.000Z');
@@ -367,12 +367,12 @@ describe('rebalancing on a schedule', () => {
     ['2026-12-01T10:00:00Z', '2026-12-01T10:00:00.001Z', 'blackout'],
     ['2026-12-01T09:00:00Z', '2026-12-01T10:00:00Z', undefined],
     ['2026-12-01T10:00:00.001Z', '2026-12-01T11:00:00Z', undefined],
-  ])('from %s to %s blacked out gives %s at ten', (from, to, reason) => {
+  ])('with a blackout from %s to %s reports %s at ten', (from, to, reason) => {
     const step = aLife(daily({ blackouts: [{ from, to }] })).arrive(0, DRIFTED);
     expect([step.reason, intentTexts(step).length]).toEqual([reason, reason === undefined ? 1 : 0]);
   });
 
-  it('ends with its window, though no time of the schedule falls on it', () => {
+  it('ends with its window, even if no scheduled time falls on the end', () => {
     const life = aLife({ ...daily(), end_time: '2026-12-01T10:30:00Z' });
     life.arrive(0, STRAIGHT);
     expect(isoOf(life.due)).toBe('2026-12-01T10:30:00.000Z');
@@ -387,7 +387,7 @@ describe('a rebalance document', () => {
       .check(aWorld())
       .map(({ path, message }) => `${path.join('.')}: ${message}`);
 
-  it('in order has nothing to say', () => {
+  it('reports no problem if it is valid', () => {
     expect(messages({})).toEqual([]);
     expect(rebalance.bind(PLAN).pairs).toEqual(['btcusd', 'ethusd']);
   });
@@ -417,7 +417,7 @@ describe('a rebalance document', () => {
       { start_time: '2026-12-01T09:00:00Z', end_time: '2026-12-01T09:00:00Z' },
       'end_time: end_time must be later than start_time',
     ],
-  ])('with %j says what is wrong', (over, message) => {
+  ])('states what is wrong with %j', (over, message) => {
     expect(messages(over)).toEqual([message]);
   });
 
@@ -430,7 +430,7 @@ describe('a rebalance document', () => {
     [{ rebalance_to: 'middle' }, 'rebalance_to'],
     [{ leg_timeout: '2 minutes' }, 'leg_timeout'],
     [{ threshold: '0.1' }, ''],
-  ])('of a shape like %j is refused', (over, path) => {
+  ])('is refused by its schema with %j', (over, path) => {
     const result = rebalance.params.safeParse({ ...PLAN, ...over });
     expect(result.error?.issues.map((one) => one.path.join('.'))).toContain(path);
   });

@@ -6,10 +6,10 @@ import type { Instant } from '../../src/core/time.ts';
 import { TEN, leg, aLife, scheduled, trade } from './daily.ts';
 import { amountOf, intentsOf, NINE } from './views.ts';
 
-describe('a time that passed while nothing ran', () => {
+describe('a missed time of a schedule', () => {
   const DAYS_DOWN = 3 * DAY_MS + 2 * HOUR_MS;
 
-  it('within misfire_after is no misfire', () => {
+  it('is not a misfire within misfire_after', () => {
     const life = aLife();
     expect(intentsOf(life.arrive(MINUTE_MS))).toMatchObject([
       { leg: leg(TEN), deadline: TEN + 10 * MINUTE_MS },
@@ -17,7 +17,7 @@ describe('a time that passed while nothing ran', () => {
     expect(aLife().arrive(MINUTE_MS + 1)).toMatchObject({ reason: 'misfire' });
   });
 
-  it('is a misfire as well when its window is over before that', () => {
+  it('is a misfire even before that if its window is over', () => {
     const short = { window: 'PT30S', slices: 3 };
     expect(aLife(short).arrive(29_999)).toMatchObject({ reason: 'missed_slot', intents: [{ slice: 2 }] });
     expect(aLife(short).arrive(30_000)).toMatchObject({ reason: 'misfire', waits: [{ at: TEN + DAY_MS }] });
@@ -25,7 +25,7 @@ describe('a time that passed while nothing ran', () => {
     expect(again).toMatchObject({ reason: 'misfire', intents: [{ leg: leg(TEN), slice: 0 }] });
   });
 
-  it('is left out by skip, with every time that passed', () => {
+  it('is skipped with misfire: skip, like every other time that passed', () => {
     const life = aLife(scheduled({ misfire: 'skip' }));
     const step = life.arrive(DAYS_DOWN);
     expect(intentsOf(step)).toEqual([]);
@@ -37,13 +37,13 @@ describe('a time that passed while nothing ran', () => {
     });
   });
 
-  it('is not left out by skip when it is the newest and has just come', () => {
+  it('is not skipped with misfire: skip if it is the newest and within misfire_after', () => {
     const life = aLife();
     expect(trade(life, 3 * DAY_MS + MINUTE_MS).map((one) => one.leg)).toEqual([leg(TEN + 3 * DAY_MS)]);
     expect(life.due).toBe(TEN + 4 * DAY_MS);
   });
 
-  it('runs once with once, however many passed, over a whole window from now', () => {
+  it('runs once with misfire: once, however many times passed, over a whole window from now', () => {
     const life = aLife(scheduled({ misfire: 'once' }));
     const step = life.arrive(DAYS_DOWN);
     const now = TEN + DAYS_DOWN;
@@ -56,7 +56,7 @@ describe('a time that passed while nothing ran', () => {
     expect(life.due).toBe(TEN + 4 * DAY_MS);
   });
 
-  it('runs with all the others, the oldest first, half a minute apart', () => {
+  it('runs with misfire: all like all the others, oldest first, 30 seconds apart', () => {
     const life = aLife(scheduled({ misfire: 'all' }));
     const end = instant(TEN + DAYS_DOWN);
     const waited: number[] = [];
@@ -69,7 +69,7 @@ describe('a time that passed while nothing ran', () => {
       if (intent === undefined) continue;
       legs.push(intent.leg);
       life.end({ leg: intent.leg, slice: 0, filled: quantity('2') }, instant(end + n * 1_000));
-      // More than a few in a minute look to the controls like a strategy that has gone wild.
+      // The controls treat more than a few executions in a minute as a fault of the strategy.
       waited.push(life.due - end - n * 1_000);
     }
     expect(legs).toEqual([0, 1, 2, 3].map((day) => leg(TEN + day * DAY_MS)));
@@ -77,7 +77,7 @@ describe('a time that passed while nothing ran', () => {
     expect(life.due).toBe(TEN + 4 * DAY_MS);
   });
 
-  it('is one of at most the newest 31 with all, also after a year of minutes', () => {
+  it('runs with misfire: all only if it is among the newest 31, even after a year of minutes', () => {
     const life = aLife({ window: 'PT1M', schedule: { cron: '* * * * *', misfire: 'all' } });
     const end = instant(life.due + 365 * DAY_MS);
     const [intent] = intentsOf(life.wake({ on: 'at', at: end, due: life.due }));
@@ -85,7 +85,7 @@ describe('a time that passed while nothing ran', () => {
     expect(life.last.note).toContain('more than');
   });
 
-  describe('followed by more than 31 times at which the calendar is closed', () => {
+  describe('followed by more than 31 closed times', () => {
     // Every 15 minutes, closed from six in the evening to eight in the morning: 56 closed times a night.
     const MISSED = instant(Date.UTC(2026, 11, 1, 17, 45));
     const EIGHT = instant(Date.UTC(2026, 11, 2, 8));
@@ -96,14 +96,14 @@ describe('a time that passed while nothing ran', () => {
         schedule: { cron: '*/15 * * * *', quiet_hours: [{ from: '18:00', to: '08:00' }], misfire },
       });
 
-    it('is reported as missed by skip', () => {
+    it('is reported as missed with misfire: skip', () => {
       const life = lateLife('skip');
       const step = life.wake({ on: 'at', at: UP_AT, due: life.due });
       expect(step).toMatchObject({ reason: 'misfire', missed: [{ leg: leg(MISSED), slice: 0 }] });
       expect(intentsOf(step)).toMatchObject([{ leg: leg(EIGHT) }]);
     });
 
-    it('is made up for by all, before the one that is due', () => {
+    it('is made up for with misfire: all, before the time that is due', () => {
       const life = lateLife('all');
       const step = life.wake({ on: 'at', at: UP_AT, due: life.due });
       expect(intentsOf(step)).toMatchObject([{ leg: leg(MISSED) }]);
@@ -112,16 +112,16 @@ describe('a time that passed while nothing ran', () => {
       expect(intentsOf(next)).toMatchObject([{ leg: leg(EIGHT) }]);
     });
 
-    it('is not forgotten by once where only closed times came after it', () => {
+    it('is reported as missed with misfire: once, even if only closed times came after it', () => {
       const life = lateLife('once');
       const step = life.wake({ on: 'at', at: after(EIGHT, -1), due: life.due });
-      // It is still closed: the journal names the one that nobody traded, not the last closed time.
+      // The calendar is still closed: the journal names the missed time, not the last closed time.
       expect(step).toMatchObject({ reason: 'blackout', missed: [{ leg: leg(MISSED), slice: 0 }] });
     });
   });
 
   it.each(['skip', 'once', 'all'])(
-    'never runs under %s when the calendar was closed at the time',
+    'never runs with misfire: %s if the calendar was closed at the time',
     (misfire) => {
       // Friday's passed as well; Saturday and Sunday are closed.
       const life = aLife(scheduled({ misfire, calendar: {}, cron: '0 10 * * 6,7' }));
@@ -131,21 +131,21 @@ describe('a time that passed while nothing ran', () => {
     },
   );
 
-  it.each(['once', 'all'])('never runs under %s while the calendar is closed now', (misfire) => {
+  it.each(['once', 'all'])('never runs with misfire: %s while the calendar is closed', (misfire) => {
     const life = aLife(scheduled({ misfire, calendar: {} }));
     const step = life.wake({ on: 'at', at: instant(Date.UTC(2026, 11, 5, 12)), due: life.due });
     expect(step).toMatchObject({ reason: 'blackout', note: 'weekend (saturday)' });
     expect(intentsOf(step)).toEqual([]);
   });
 
-  it('waits again when the rules of its zone have moved the time since it was planned', () => {
+  it('is awaited again if the rules of its zone have moved it since it was planned', () => {
     const life = aLife();
     const early = life.wake({ on: 'at', at: instant(TEN - HOUR_MS / 2), due: instant(TEN - HOUR_MS / 2) });
     expect(early).toMatchObject({ waits: [{ on: 'at', at: TEN }] });
     expect(intentsOf(early)).toEqual([]);
   });
 
-  it('is traded at most once each, in order, whatever the delays', () => {
+  it('is traded at most once and in order, whatever the delays', () => {
     const rules = fc.constantFrom('skip', 'once', 'all');
     const delays = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 5 * DAY_MS })), {
       minLength: 12,

@@ -7,17 +7,17 @@ import { DAILY, PLAN, TEN, leg, aLife, scheduled, trade } from './daily.ts';
 import { amountOf, aWorld, intentsOf, NINE } from './views.ts';
 import type { Life, Scene } from './views.ts';
 
-/** The next `count` occurrences, each filled: when they were due and when they ran. */
+/** Fills the next `count` occurrences and returns their legs. */
 const legsOf = (life: Life, count: number, lateMs = 0): readonly string[] =>
   Array.from({ length: count }, () => trade(life, lateMs)).flatMap((asked) => asked.map((one) => one.leg));
 
 describe('recurring', () => {
-  it('waits for the next time of its schedule, strictly after it began', () => {
+  it('waits for the next scheduled time, strictly after its start', () => {
     expect(aLife().last).toMatchObject({ waits: [{ on: 'at', at: TEN }] });
     expect(aLife({}, { at: TEN }).due).toBe(TEN + DAY_MS);
   });
 
-  it('asks for the same size each time, as a parent of its own that is named by its time', () => {
+  it('requests the same size each time, as a separate parent that is named by its time', () => {
     const life = aLife({ limit_price: '70000' });
     const step = life.arrive();
     expect(step).toMatchObject({
@@ -34,7 +34,7 @@ describe('recurring', () => {
     expect(trade(life)).toEqual([{ leg: leg(TEN + DAY_MS), slice: 0, size: quantity('2') }]);
   });
 
-  it('counts a notional in quote currency', () => {
+  it('sizes a notional in quote currency', () => {
     const life = aLife({
       each_quantity: undefined,
       each_notional: { amount: '100', currency: 'usd' },
@@ -43,31 +43,31 @@ describe('recurring', () => {
     expect(intentsOf(life.arrive())[0]?.size).toEqual({ by: 'amount', amount: money('33.33') });
   });
 
-  it('says what an occurrence left undone, and does not take it into the next', () => {
+  it('reports the untraded part of an occurrence, and does not carry it over to the next', () => {
     const life = aLife();
     trade(life, 0, 0.25);
     expect(life.last).toMatchObject({ reason: 'window_over', note: '1.5 of 2 btc not traded' });
     expect(trade(life).map(({ size }) => text(size))).toEqual(['2']);
   });
 
-  it('begins with start_time and is finished at end_time', () => {
+  it('starts with start_time and finishes at end_time', () => {
     const life = aLife({ start_time: '2026-12-03T10:00:00Z', end_time: '2026-12-05T10:00:00Z' });
     expect(legsOf(life, 2)).toEqual([leg(TEN + 2 * DAY_MS), leg(TEN + 3 * DAY_MS)]);
     expect(life.last).toMatchObject({ finished: 'finished', waits: [], note: '2 occurrences' });
   });
 
-  it('does not make up for times before it was first run', () => {
+  it('does not make up for times before its first run', () => {
     expect(aLife({ start_time: '2026-11-01T10:00:00Z', ...scheduled({ misfire: 'all' }) }).due).toBe(TEN);
   });
 
   it.each([
     [
-      'of decimals that the currency does not have',
+      'with more decimals than the currency has',
       { each_quantity: { amount: '1.123456789', currency: 'btc' } },
       {},
     ],
-    ['of slices that round to nothing', { slices: 3 }, { basePrecision: 0 }],
-    ['of slices below the minimum', { slices: 3 }, { minimum: { quantity: quantity('1') } }],
+    ['with slices that round to zero', { slices: 3 }, { basePrecision: 0 }],
+    ['with slices below the minimum', { slices: 3 }, { minimum: { quantity: quantity('1') } }],
   ])(
     'refuses an occurrence %s once the venue is known, and never sends the whole at once',
     (_, over, scene) => {
@@ -77,7 +77,7 @@ describe('recurring', () => {
     },
   );
 
-  it('changes nothing when a trade of an occurrence that is over is heard of late', () => {
+  it('ignores a late trade of a finished occurrence', () => {
     const life = aLife();
     trade(life);
     const before = life.last.state;
@@ -87,7 +87,7 @@ describe('recurring', () => {
 });
 
 describe('the traps of other systems', () => {
-  it('trap 1: one failed slice does not erase the rest of its occurrence, nor the next', () => {
+  it('trap 1: one failed slice does not erase the rest of its occurrence or the next one', () => {
     const life = aLife({ slices: 4, window: 'PT1H' });
     life.arrive();
     life.end({ leg: leg(TEN), slice: 0, result: 'skipped' }, instant(TEN + 1_000));
@@ -108,7 +108,7 @@ describe('the traps of other systems', () => {
     expect(aLife(notional, { minimum: { notional: money('100.01') } }).last.finished).toBe('invalid_plan');
   });
 
-  it('trap 4: fence posts: n slices, the first at the time of the schedule, the last one interval before the end', () => {
+  it('trap 4: fence posts: n slices, the first at the scheduled time, the last one interval before the end', () => {
     const life = aLife({ slices: 4, window: 'PT1H' });
     const slots = Array.from({ length: 4 }, () => [(life.due - TEN) / MINUTE_MS, trade(life).length]);
     expect(slots).toEqual([
@@ -121,7 +121,7 @@ describe('the traps of other systems', () => {
   });
 });
 
-describe('what users of other systems asked for', () => {
+describe('requests and complaints of users of other systems', () => {
   it('complaint 20: trading hours and blackout dates are settings', () => {
     const hours = {
       calendar: { holidays: [{ centre: 'London', every_year: ['12-25'] }] },
@@ -139,7 +139,7 @@ describe('what users of other systems asked for', () => {
     ]);
   });
 
-  it('complaint 14: whoever watches cannot read the rhythm: size and time vary by a seed, and the sum stays', () => {
+  it('complaint 14: jitter varies sizes and times by a seed, so that observers see no pattern, and keeps the sum', () => {
     const life = aLife({ slices: 2, window: 'PT1H', jitter: { time_pct: 80, size_pct: 30, seed: 9 } });
     const days = Array.from({ length: 3 }, () => {
       if (intentsOf(life.arrive()).length > 0) throw new Error('the first slot is moved as well');
@@ -149,13 +149,13 @@ describe('what users of other systems asked for', () => {
     expect(new Set(days.map(([a]) => a?.toFixed())).size).toBe(3);
   });
 
-  it('trap 3 and complaint 15: a size under the minimum is refused with its numbers, not passed over in silence', () => {
+  it('trap 3 and complaint 15: a size below the minimum is refused with its figures, not ignored silently', () => {
     expect(aLife({ slices: 4 }, { minimum: { quantity: quantity('1') } }).last.note).toBe(
       "4 slices of 2 btc are as small as 0.5 btc each, the venue's minimum is 1",
     );
   });
 
-  it('complaint 18: every time at which nothing trades leaves its reason', () => {
+  it('complaint 18: every scheduled time without a trade records its reason', () => {
     const life = aLife(scheduled({ calendar: {} }));
     const told: string[] = [];
     for (let day = 0; day < 14; day++) if (trade(life).length === 0) told.push(life.last.note ?? '');
@@ -171,7 +171,7 @@ describe('what users of other systems asked for', () => {
 describe('an occurrence in slices', () => {
   const SLICED = { slices: 4, window: 'PT1H' };
 
-  it('trades them over its window from its time on, the last taking the remainder', () => {
+  it('trades its slices over its window from its time on, and the last takes the remainder', () => {
     const life = aLife({ ...SLICED, slices: 3, each_quantity: { amount: '1', currency: 'btc' } });
     const asked = Array.from({ length: 3 }, () => [
       (life.due - TEN) / MINUTE_MS,
@@ -188,7 +188,7 @@ describe('an occurrence in slices', () => {
   it.each([
     ['pace', ['0.66666666', '0.66666668'], undefined],
     ['skip', ['0.5', '0.5'], '0.5 of 2 btc not traded'],
-  ])('with catch_up %s, what one slice did not trade', (catch_up, sizes, note) => {
+  ])('handles the untraded part of a slice with catch_up %s', (catch_up, sizes, note) => {
     const life = aLife({ ...SLICED, catch_up });
     trade(life);
     trade(life, 0, 0);
@@ -199,7 +199,7 @@ describe('an occurrence in slices', () => {
     ).toBe(true);
   });
 
-  it('passes over slots that came while a slice was under way, and never runs beyond its window', () => {
+  it('skips slots that came while a slice was open, and never runs beyond its window', () => {
     const life = aLife(SLICED);
     life.arrive();
     life.end({ leg: leg(TEN), slice: 0, filled: quantity('0') }, instant(TEN + 40 * MINUTE_MS));
@@ -213,7 +213,7 @@ describe('an occurrence in slices', () => {
     });
   });
 
-  it('starts nothing once the calendar closes, and lets no slice run on into it', () => {
+  it('starts nothing once the calendar closes, and ends every slice by then', () => {
     const life = aLife({ ...SLICED, ...scheduled({ cut_off: '10:20' }) });
     trade(life);
     expect(intentsOf(life.arrive())[0]).toMatchObject({ slice: 1, deadline: TEN + 20 * MINUTE_MS });
@@ -239,7 +239,7 @@ describe('an occurrence in slices', () => {
     { nil: undefined },
   );
 
-  it('sums to the size of the occurrence exactly, inside its window, in order, the same each time it is asked', () => {
+  it('sums to its size exactly, inside its window, in order and reproducibly', () => {
     fc.assert(
       fc.property(sizes, fc.integer({ min: 1, max: 25 }), jitters, (amount, slices, jitter) => {
         const plan = { each_quantity: { amount, currency: 'btc' }, slices, window: 'PT3H', jitter };
@@ -275,7 +275,7 @@ describe('an occurrence in slices', () => {
     );
   });
 
-  it('takes nothing off for a trade of the occurrence before it, heard of late', () => {
+  it('ignores a late trade of the occurrence before it', () => {
     const life = aLife(SLICED);
     for (let k = 0; k < 4; k++) trade(life);
     trade(life);
@@ -291,7 +291,7 @@ describe('an occurrence in slices', () => {
     });
   });
 
-  it('ends before the next occurrence also on a day of 23 hours', () => {
+  it('ends before the next occurrence, even on a day of 23 hours', () => {
     const schedule = { cron: '0 9 * * *', time_zone: 'Europe/London' };
     const life = aLife({ schedule, slices: 24, window: 'P1D' }, { at: parseTime('2027-03-27T00:00:00Z') });
     const ends: number[] = [];
@@ -309,7 +309,7 @@ describe('an occurrence in slices', () => {
     expect([life.last.reason, life.due]).toEqual([undefined, next]);
   });
 
-  it('has other slots in every occurrence when they are jittered', () => {
+  it('has other slots than the previous occurrences if they are jittered', () => {
     const life = aLife({ slices: 1, window: 'PT3H', jitter: { time_pct: 90, seed: 3 } });
     const moved = Array.from({ length: 5 }, (_, day) => {
       life.arrive();
@@ -328,8 +328,8 @@ describe('trading hours, holidays and blackouts', () => {
 
   it.each<readonly [string, object, readonly string[]]>([
     ['a weekend', { calendar: {} }, ['2026-12-05', '2026-12-06']],
-    ['a weekend of its own', { calendar: { weekend: ['friday'] } }, ['2026-12-04']],
-    ['a holiday of every year', centre({ every_year: ['12-03'] }), ['2026-12-03']],
+    ['a configured weekend', { calendar: { weekend: ['friday'] } }, ['2026-12-04']],
+    ['an annual holiday', centre({ every_year: ['12-03'] }), ['2026-12-03']],
     ['a holiday of one year', centre({ days: ['2025-12-04', '2026-12-03'] }), ['2026-12-03']],
     [
       'a holiday in another zone',
@@ -342,12 +342,12 @@ describe('trading hours, holidays and blackouts', () => {
       ['2026-12-02', '2026-12-03'],
     ],
     [
-      'a list that ends',
+      'a day after the end of a holiday list',
       centre({ days: ['2026-12-02'], until: '2026-12-04' }),
       ['2026-12-02', '2026-12-05', '2026-12-06', '2026-12-07'],
     ],
     [
-      'either of two centres',
+      'a holiday in either of two centres',
       {
         calendar: {
           weekend: [],
@@ -359,7 +359,7 @@ describe('trading hours, holidays and blackouts', () => {
       },
       ['2026-12-02', '2026-12-04'],
     ],
-  ])('%s does not trade, and reports that', (_, over, closed) => {
+  ])('prevent a trade on %s, and are reported', (_, over, closed) => {
     const life = aLife(scheduled(over));
     const found: string[] = [];
     for (let day = 0; day < 7; day++) {
@@ -378,12 +378,12 @@ describe('trading hours, holidays and blackouts', () => {
     ['10:00', '10:01', '2026-12-02T10:00:00.000Z', false],
     ['09:00', '10:00', '2026-12-02T10:00:00.000Z', true],
     ['20:00', '10:01', '2026-12-02T10:00:00.000Z', false],
-  ])('quiet hours from %s to %s', (from, to, at, isOpen) => {
+  ])('include the start of quiet hours from %s to %s, but not their end', (from, to, at, isOpen) => {
     const life = aLife({ start_time: at, ...scheduled({ quiet_hours: [{ from, to }] }) });
     expect(trade(life).length).toBe(isOpen ? 1 : 0);
   });
 
-  it('are those of the clock of their zone, on both sides of a clock change', () => {
+  it('follow the clock of their zone on both sides of a clock change', () => {
     const schedule = {
       cron: '*/30 * * * *',
       time_zone: 'Europe/London',
@@ -399,7 +399,7 @@ describe('trading hours, holidays and blackouts', () => {
     }
   });
 
-  it('shows the next times that trade, and why none does', () => {
+  it('determine the next times that trade, or the reason why none does', () => {
     const bound = recurring.bind({ ...PLAN, schedule: { ...DAILY, calendar: {} } });
     const days = bound.occurrences(NINE, 5)?.map(({ at }) => isoOf(at).slice(5, 10));
     expect(days).toEqual(['12-01', '12-02', '12-03', '12-04', '12-07']);
@@ -448,7 +448,7 @@ describe('the check of a recurring document', () => {
     expect(problems(over)).toEqual([expect.stringMatching(said)]);
   });
 
-  it('names the number of slices that the minimum of the venue allows', () => {
+  it('suggests the number of slices that the minimum of the venue allows', () => {
     expect(problems({ slices: 10 }, { quantity: quantity('0.3') })).toEqual([
       expect.stringMatching(/^slices: .*slices: 6 or fewer/u),
     ]);
@@ -458,7 +458,7 @@ describe('the check of a recurring document', () => {
     ]);
   });
 
-  it('accepts a plan whose open times are few', () => {
+  it('accepts a plan with few open times', () => {
     expect(problems(scheduled({ cron: '0 10 1 * *', calendar: {} }))).toEqual([]);
     expect(problems(scheduled({ cron: '0 10 29 2 *' }))).toEqual([]);
     expect(problems({ end_time: '2026-12-02T00:00:00Z' })).toEqual([]);

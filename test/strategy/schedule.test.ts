@@ -28,13 +28,13 @@ describe('a schedule', () => {
     ]);
   });
 
-  it('gives the first time strictly after: a time is never its own successor', () => {
+  it('returns the first time strictly after the given one', () => {
     const at = parseTime('2026-07-01T09:00:00Z');
     expect(nextTime(schedule(), at)).toBe(parseTime('2026-07-02T09:00:00Z'));
     expect(nextTime(schedule(), instant(at - 1))).toBe(at);
   });
 
-  it('knows weekdays and seconds', () => {
+  it('supports weekdays and seconds', () => {
     // Friday the third.
     expect(times(schedule({ cron: '0 9 * * 1-5' }), '2026-07-03T10:00:00Z', 1)).toEqual([
       '2026-07-06T09:00:00.000Z',
@@ -45,7 +45,7 @@ describe('a schedule', () => {
     ]);
   });
 
-  // Zone; the day of the change and the hour that it skips or repeats; what a daily schedule in that hour gives.
+  // The zone, a daily schedule in the hour that the clock change skips or repeats, and the expected times.
   it.each([
     [
       'Europe/London',
@@ -68,7 +68,7 @@ describe('a schedule', () => {
     ['Australia/Sydney', '30 2 * * *', '2026-10-02T20:00:00Z', ['2026-10-03T16:00', '2026-10-04T15:30']],
     ['America/Santiago', '30 0 * * *', '2026-09-05T12:00:00Z', ['2026-09-06T04:00', '2026-09-07T03:30']],
   ])(
-    'in %s at %s runs once, right after the gap, on the day that skips its hour',
+    'in %s at %s runs once on the day that skips its hour, right after the gap',
     (time_zone, cron, from, utc) => {
       const found = times(schedule({ cron, time_zone }), from, utc.length);
       expect(found.map((at) => at.slice(0, 16))).toEqual(utc);
@@ -82,14 +82,14 @@ describe('a schedule', () => {
     ['Australia/Sydney', '30 2 * * *', '2026-04-03T20:00:00Z', ['2026-04-04T15:30', '2026-04-05T16:30']],
     ['America/Santiago', '30 23 * * *', '2026-04-04T12:00:00Z', ['2026-04-05T02:30', '2026-04-06T03:30']],
   ])(
-    'in %s at %s runs once, the first time, on the day that repeats its hour',
+    'in %s at %s runs once on the day that repeats its hour, in the first pass',
     (time_zone, cron, from, utc) => {
       const found = times(schedule({ cron, time_zone }), from, utc.length);
       expect(found.map((at) => at.slice(0, 16))).toEqual(utc);
     },
   );
 
-  it('runs every hour that there is through both changes, when its hour is a wildcard', () => {
+  it('runs at every existing hour through both clock changes if its hour is a wildcard', () => {
     for (const time_zone of ['Europe/London', 'America/New_York', 'America/Santiago', 'Australia/Sydney']) {
       for (const cron of ['0 * * * *', '45 * * * *', '0 45 * * * *', '*/15 * * * *']) {
         const everyMs = cron.startsWith('*/15') ? 15 * MINUTE_MS : HOUR_MS;
@@ -114,24 +114,24 @@ describe('a schedule', () => {
     }
   });
 
-  // croner by itself leaves the whole day out, and in autumn gives both times twice: an amount would be bought twice.
+  // croner itself omits the whole day in spring and returns both times twice in autumn, which would buy twice.
   it.each([
     [
-      'in the skipped hour run once together',
+      'in the skipped hour runs once for both',
       '2026-03-28T12:00:00Z',
       ['03-29T01:00', '03-30T00:15', '03-30T00:45'],
     ],
     [
-      'in the repeated hour run once each',
+      'in the repeated hour runs once for each',
       '2026-10-24T12:00:00Z',
       ['10-25T00:15', '10-25T00:45', '10-26T01:15'],
     ],
-  ])('two times %s', (_, from, utc) => {
+  ])('with two times %s', (_, from, utc) => {
     const of = schedule({ cron: '15,45 1 * * *', time_zone: 'Europe/London' });
     expect(times(of, from, 3).map((at) => at.slice(5, 16))).toEqual(utc);
   });
 
-  it('that is asked in the second pass of a repeated hour does not run its times again', () => {
+  it('does not run its times again in the second pass of a repeated hour', () => {
     const of = schedule({ cron: '15,45 1 * * *', time_zone: 'Europe/London' });
     expect(times(of, '2026-10-25T01:05:00Z', 1)).toEqual(['2026-10-26T01:15:00.000Z']);
   });
@@ -148,7 +148,7 @@ describe('a schedule', () => {
     expect(times(of, from, 3).map((at) => at.slice(5, 16))).toEqual(utc);
   });
 
-  it('knows the end of a year, of a month, and the leap day', () => {
+  it('handles the end of a year, the end of a month and the leap day', () => {
     const of = (cron: string, from: string, count: number): readonly string[] =>
       times(schedule({ cron, time_zone: 'Europe/London' }), from, count).map((at) => at.slice(0, 16));
     expect(of('59 23 31 12 *', '2026-12-31T23:58:00Z', 2)).toEqual(['2026-12-31T23:59', '2027-12-31T23:59']);
@@ -175,12 +175,12 @@ describe('a schedule', () => {
     ['Europe/Istanbul', '0 9 1 2,7 *', '2016-01-01T00:00:00Z', ['02-01T07:00', '07-01T06:00', '02-01T06:00']],
     ['Pacific/Apia', '0 9 * * *', '2011-12-29T12:00:00Z', ['12-29T19:00', '12-30T10:00', '12-30T19:00']],
     ['Pacific/Apia', '*/30 * * * * *', '2011-12-30T09:59:30Z', ['12-30T10:00', '12-30T10:00', '12-30T10:01']],
-  ])('follows a change of the rules of %s', (time_zone, cron, from, utc) => {
+  ])('follows a change of the time zone rules of %s', (time_zone, cron, from, utc) => {
     const found = times(schedule({ cron, time_zone }), from, 3);
     expect(found.map((at) => at.slice(5, 16))).toEqual(utc);
   });
 
-  it('runs each day once, in every zone, whatever its clock does: as an independent reading of the clock says', () => {
+  it('runs once each day in every zone, as an independent reading of the clock confirms', () => {
     const zones = [
       'Europe/London',
       'America/New_York',
@@ -200,7 +200,7 @@ describe('a schedule', () => {
           const cron = `${minute % 60} ${Math.floor(minute / 60)} * * *`;
           const from = instant(Date.UTC(2014, 0, 1) + day * DAY_MS);
           const due = nextTime({ cron, time_zone }, from);
-          // Minute by minute: the first moment at which the clock shows the time, or has jumped over it.
+          // Minute by minute: the first moment at which the clock shows the time or has passed it.
           const shown = (at: number): string =>
             Temporal.Instant.fromEpochMilliseconds(at)
               .toZonedDateTimeISO(time_zone)
@@ -226,7 +226,7 @@ describe('a schedule', () => {
 });
 
 describe('a blackout', () => {
-  it('holds from its first moment to the moment before its last', () => {
+  it('includes its start but not its end', () => {
     const of = schedule({
       blackouts: [
         { from: '2026-12-24T00:00:00[Europe/London]', to: '2026-12-27T00:00:00[Europe/London]' },
@@ -243,7 +243,7 @@ describe('a blackout', () => {
   });
 });
 
-describe('the shape of a schedule', () => {
+describe('the fields of a schedule', () => {
   it.each<readonly [object, string]>([
     [{ cron: 'every day' }, 'cron'],
     [{ cron: '61 * * * *' }, 'cron'],
@@ -268,12 +268,12 @@ describe('the shape of a schedule', () => {
     [{ roll: 'next' }, 'roll'],
     [{ roll: 'next', calendar: {}, cron: '0 9,17 * * *' }, 'roll'],
     [{ roll: 'after', calendar: {} }, 'roll'],
-  ])('refuses %j', (over, path) => {
+  ])('are refused with %j', (over, path) => {
     const result = scheduleFields.safeParse({ cron: '0 9 * * *', ...over });
     expect(result.error?.issues.map((one) => one.path.join('.'))).toContain(path);
   });
 
-  it('knows every day the times of the first, as croner finds each by itself', () => {
+  it('yield the same daily times as croner', () => {
     const field = (most: number): fc.Arbitrary<string> =>
       fc.oneof(
         fc.constant('*'),

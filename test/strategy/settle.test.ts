@@ -47,7 +47,7 @@ function trade(life: Life, filled: string, reason?: 'no_funds'): Step<unknown> {
 }
 
 describe('settle', () => {
-  it('waits for the time of the first debt in the currencies of its pairs, by its rules', () => {
+  it('waits for the first due debt in the currencies of its pairs, by its rules', () => {
     const life = aLife({ max_carry_bps: 2.5, close_in_modes: ['Reduce-Only'] });
     expect(life.last.waits).toEqual([
       {
@@ -64,49 +64,41 @@ describe('settle', () => {
 
   it.each<readonly [string, Readonly<Record<string, string>>, string]>([
     [
-      'sells the base currency for what is owed in the quote currency',
+      'sells the base currency to repay a debt in the quote currency',
       { usd: '-30000', btc: '1' },
       '1.btcusd.sell.amount#0 30000',
     ],
+    ['buys back a debt in the base currency', { usd: '90000', btc: '-0.5' }, '1.btcusd.buy.quantity#0 0.5'],
     [
-      'buys back what is owed in the base currency',
-      { usd: '90000', btc: '-0.5' },
-      '1.btcusd.buy.quantity#0 0.5',
-    ],
-    [
-      'takes the next pair where the first has nothing to sell',
+      'uses the next pair if the first has nothing to sell',
       { usd: '-5000', btc: '0', eth: '4' },
       '1.ethusd.sell.amount#0 5000',
     ],
     [
-      'sells all that is held where that is not enough',
+      'sells the whole holding if it is smaller than the debt',
       { usd: '-30000', btc: '0.2' },
       '1.btcusd.sell.quantity#0 0.2',
     ],
-    [
-      'buys as much as can be paid from what is held',
-      { usd: '10100', btc: '-0.5' },
-      '1.btcusd.buy.quantity#0 0.2',
-    ],
-    ['sells at least what the venue trades', { usd: '-0.02', btc: '1' }, '1.btcusd.sell.amount#0 5'],
+    ['buys as much as the holding can pay for', { usd: '10100', btc: '-0.5' }, '1.btcusd.buy.quantity#0 0.2'],
+    ['sells at least the minimum of the venue', { usd: '-0.02', btc: '1' }, '1.btcusd.sell.amount#0 5'],
   ])('%s', (_, held, order) => {
     const step = owed(aLife(), owing(held));
     expect(orders(step)).toEqual([order]);
     expect(step.note).toContain('since 2026-12-01T09:00:00.000Z');
   });
 
-  it('buys at least what the venue trades', () => {
+  it('buys at least the minimum of the venue', () => {
     const [order = ''] = orders(owed(aLife(), owing({ usd: '100', btc: '-0.00000001' })));
     expect(order).toBe('1.btcusd.buy.quantity#0 0.000101');
   });
 
-  it('trades a buffer on top, so that fees and interest leave no rest', () => {
+  it('trades an additional buffer, so that fees and interest leave no remainder', () => {
     expect(orders(owed(aLife({ buffer_bps: 10 }), owing({ usd: '-30000', btc: '1' })))).toEqual([
       '1.btcusd.sell.amount#0 30030',
     ]);
   });
 
-  it('never pays one debt with another', () => {
+  it('never repays one debt with another', () => {
     const step = owed(aLife({ pairs: ['btcusd'] }), owing({ usd: '-30000', btc: '-1' }));
     expect([orders(step), step.reason, step.note]).toEqual([
       [],
@@ -115,7 +107,7 @@ describe('settle', () => {
     ]);
   });
 
-  it('closes the debt that has been due the longest first, then the others', () => {
+  it('closes the debt that has been due longest first, then the others', () => {
     const held = { usd: '60000', btc: '-0.1', eth: '-2' };
     const scene = owing(held, { owedSince: { btc: instant(NINE + MINUTE_MS), eth: NINE } });
     const at = instant(DUE + MINUTE_MS);
@@ -126,7 +118,7 @@ describe('settle', () => {
     ).toEqual(['1.btcusd.buy.quantity#0 0.1']);
   });
 
-  it('takes another debt that is due where nothing closes the first', () => {
+  it('closes another due debt if no pair can close the first', () => {
     const scene = owing(
       { usd: '60000', btc: '-0.1', eur: '-100' },
       { rates: { ...rates, eur: rateOf('eur') }, owedSince: { eur: instant(NINE - HOUR_MS), btc: NINE } },
@@ -136,7 +128,7 @@ describe('settle', () => {
     ]);
   });
 
-  it('goes in pieces, each sized by what is owed when it begins, until nothing is', () => {
+  it('trades in pieces, each sized by the debt when it begins, until none is left', () => {
     const life = aLife({ max_slice_notional: { amount: '20000', currency: 'usd' }, interval: 'PT30S' });
     const first = owed(life, owing({ usd: '-50000', btc: '2' }));
     expect(orders(first)).toEqual(['1.btcusd.sell.amount#0 16666.67']);
@@ -156,7 +148,7 @@ describe('settle', () => {
     expect(idle.reason).toBeUndefined();
   });
 
-  it('sums to what is owed exactly, whatever the pieces', () => {
+  it('sums to the debt exactly, whatever the size of the pieces', () => {
     for (const largest of ['7', '999.99', '12345.67', '49999.99', '60000']) {
       const life = aLife({ max_slice_notional: { amount: largest, currency: 'usd' }, interval: 'PT1S' });
       let [left, sum] = [quantity('50000.01'), NO_QUANTITY];
@@ -173,7 +165,7 @@ describe('settle', () => {
     }
   });
 
-  it('closes any debt in pieces that sum to it, one after the other, whatever of each trades, the same every time', () => {
+  it('closes any debt in reproducible pieces, one after the other, whatever part of each trades', () => {
     const cents = (n: number): string => text(quantity((n / 100).toFixed(2)));
     const closing = (owes: number, largest: number, parts: readonly number[]): readonly string[] => {
       const rule = { max_slice_notional: { amount: cents(largest), currency: 'usd' }, interval: 'PT10S' };
@@ -214,7 +206,7 @@ describe('settle', () => {
     );
   });
 
-  it('tries again at doubling distances when a piece does not trade, and when nothing can close a debt', () => {
+  it('retries at doubling intervals if a piece does not trade, or if nothing can close a debt', () => {
     const life = aLife({ interval: 'PT10S' });
     const scene = owing({ usd: '-50000', btc: '2' });
     owed(life, scene);
@@ -236,7 +228,7 @@ describe('settle', () => {
     expect(poor.due - DUE).toBe((1 + 2 + 4) * 10 * SECOND_MS);
   });
 
-  it('begins another parent before the controls halt one with too many pieces', () => {
+  it('starts another parent before the controls halt the first because of too many pieces', () => {
     const life = aLife({ max_slice_notional: { amount: '10', currency: 'usd' } });
     const scene = owing({ usd: '-50000', btc: '2' });
     const legs = [orders(owed(life, scene))[0]];
@@ -251,23 +243,23 @@ describe('settle', () => {
   });
 
   it.each<readonly [string, Scene, string]>([
-    ['the balances are not known', { mids: MIDS, rates }, 'no_balances'],
+    ['the balances are unknown', { mids: MIDS, rates }, 'no_balances'],
     ['no price is known', owing({ usd: '-50', btc: '1' }, { mids: {} }), 'no_reference'],
-  ])('looks again soon when %s', (_, scene, reason) => {
+  ])('checks again soon if %s', (_, scene, reason) => {
     const life = aLife();
     const step = owed(life, scene);
     expect([step.reason, orders(step)]).toEqual([reason, []]);
     expect(step.waits).toEqual([{ on: 'at', at: DUE + 15 * SECOND_MS }]);
   });
 
-  it('closes at once what was owed before anybody looked: nobody knows how much of its grace is left', () => {
+  it('closes a debt from before the first check at once, because its remaining grace period is unknown', () => {
     const scene = owing({ usd: '-30000', btc: '1' }, { owedSince: { usd: instant(0) } });
     const step = owed(aLife(), scene, NINE);
     expect(orders(step)).toEqual(['1.btcusd.sell.amount#0 30000']);
     expect(step.note).toBe('owes 30000 usd since before the first check');
   });
 
-  it('waits for a funding rate that is not known, and closes when it stays unknown for too long', () => {
+  it('waits for an unknown funding rate, and closes the debt if the rate stays unknown for too long', () => {
     const life = aLife({ rates_timeout: 'PT3M' });
     const blind = owing({ usd: '-30000', btc: '1' }, { rates: {} });
     const step = owed(life, blind, NINE);
@@ -277,7 +269,7 @@ describe('settle', () => {
     expect(orders(owed(life, blind, instant(NINE + 3 * MINUTE_MS)))).toHaveLength(1);
   });
 
-  it('forgets that a rate was unknown once the rate is known', () => {
+  it('resets the timeout of an unknown rate once the rate is known', () => {
     const life = aLife({ rates_timeout: 'PT3M' });
     const blind = owing({ usd: '-30000', btc: '1' }, { rates: {} });
     owed(life, blind, NINE);
@@ -285,7 +277,7 @@ describe('settle', () => {
     expect(orders(owed(life, blind, instant(NINE + 4 * MINUTE_MS)))).toEqual([]);
   });
 
-  it('closes at once when the venue puts the pair into a mode that the document names', () => {
+  it('closes at once if the venue sets a risk mode that the document names', () => {
     const over = { before_grace_ends: undefined, close_in_modes: ['Reduce-Only'] };
     const held = { usd: '-30000', btc: '1' };
     const calm = owing(held, { modes: { btcusd: 'Enabled' } });
@@ -294,7 +286,7 @@ describe('settle', () => {
     expect(orders(owed(aLife(over), closing))).toEqual(['1.btcusd.sell.amount#0 30000']);
   });
 
-  it('takes no notice of a trade of an earlier closing that is reported late: the balance has it already', () => {
+  it('ignores a late trade of an earlier closing, because the balance already contains it', () => {
     const life = aLife();
     const late = { leg: '7.btcusd.sell', slice: 0, filled: quantity('1'), filledAmount: money('1') };
     expect(life.end(late, DUE)).toMatchObject({ reason: 'waiting', waits: [{ on: 'debt' }] });
@@ -308,7 +300,7 @@ describe('the check of a settle document', () => {
       .check(aWorld(minimum))
       .map(({ path, message }) => `${path.join('.')}: ${message}`);
 
-  it('finds nothing wrong with one that is in order', () => {
+  it('reports no problem in a valid document', () => {
     expect(
       messagesOf({ max_slice_notional: { amount: '10', currency: 'usd' } }, { notional: money('5') }),
     ).toEqual([]);
@@ -329,7 +321,7 @@ describe('the check of a settle document', () => {
       { pairs: ['btcusd'], max_slice_notional: { amount: '9', currency: 'usd' } },
       "max_slice_notional.amount: pieces could be below the venue's minimum of 5: write at least twice as much",
     ],
-  ])('says what is wrong and what to write instead: %j', (over, message) => {
+  ])('states what is wrong and what to write instead: %j', (over, message) => {
     expect(messagesOf(over, { notional: money('5') })).toEqual([message]);
   });
 });

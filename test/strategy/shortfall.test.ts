@@ -66,7 +66,7 @@ describe('the schedule of Almgren and Chriss', () => {
     },
   );
 
-  it('solves its difference equation, which needs neither sinh nor exp', () => {
+  it('solves its difference equation, which is computed without sinh and exp', () => {
     // What is left after k trades follows x(k−1) − 2 cosh(κτ) x(k) + x(k+1) = 0, and is whole at first, nothing at last.
     for (const [risk_aversion, slices] of [
       [0.5, 48],
@@ -88,20 +88,20 @@ describe('the schedule of Almgren and Chriss', () => {
     }
   });
 
-  it('without a price of risk is that of a twap, to the last digit', () => {
+  it('equals that of a twap to the last digit if risk has no price', () => {
     for (const over of [{}, { slices: 7 }, { slices: 7, jitter: { time_pct: 30, size_pct: 20, seed: 5 } }])
       expect(slotsOf(shortfall, plan({ ...over, risk_aversion: 0 }))).toEqual(
         slotsOf(twap, { ...PLAN, ...over }),
       );
   });
 
-  it('comes close to that of a twap when risk costs next to nothing', () => {
+  it('approaches that of a twap if risk costs almost nothing', () => {
     for (const risk_aversion of [1e-4, 1e-8, 1e-12, 1e-300])
       for (const share of shares({ risk_aversion, slices: 10 }))
         expect(Math.abs(share - 0.1)).toBeLessThan(Math.max(risk_aversion, 2e-9));
   });
 
-  it('trades all but nothing at once when risk is nearly all that counts, and still adds up', () => {
+  it('trades almost everything at once if risk dominates, and still sums to the total', () => {
     const [first, ...later] = shares({ risk_aversion: 1e6 });
     expect(first).toBeGreaterThan(0.9999);
     expect(later.every((share) => share >= 0 && share < 1e-4)).toBe(true);
@@ -115,7 +115,7 @@ describe('the schedule of Almgren and Chriss', () => {
     }
   });
 
-  it('never has a slice larger than the one before, and a larger first one the more risk costs', () => {
+  it('has no slice larger than the previous one, and a larger first slice if risk costs more', () => {
     const aversion = fc.double({ min: 0, max: 200, noNaN: true });
     fc.assert(
       fc.property(aversion, aversion, fc.integer({ min: 2, max: 60 }), (a, b, slices) => {
@@ -130,7 +130,7 @@ describe('the schedule of Almgren and Chriss', () => {
     );
   });
 
-  it('costs the least of all: what is moved from any slice to another makes cost and priced risk larger', () => {
+  it('has the lowest sum of cost and priced risk: any shift between slices increases it', () => {
     const objective = (parts: readonly number[], risk_aversion: number): number => {
       const { sigma, tau } = figures({ risk_aversion, slices: parts.length });
       const model = { riskAversion: risk_aversion, hourlyVolatility: sigma, impactBps: 3, halfSpreadBps: 0 };
@@ -182,7 +182,7 @@ describe('the forecast of a shortfall', () => {
   });
 
   it.each([0.5, 3.65, 40])(
-    'is what Almgren and Chriss give as closed forms, with a risk aversion of %d',
+    'matches the closed forms of Almgren and Chriss, with a risk aversion of %d',
     (risk_aversion) => {
       for (const slices of [2, 12, 48]) {
         const { tau, sigma, eta, kappaTau: a, total, n } = figures({ risk_aversion, slices });
@@ -200,7 +200,7 @@ describe('the forecast of a shortfall', () => {
     },
   );
 
-  it('says beside it what equal slices cost: less, at a larger risk', () => {
+  it('also states the cost of equal slices, which is lower at a higher risk', () => {
     const { even, costBps, riskBps } = forecastOf({ slices: 4 });
     // Four quarters, one an hour: 3 bps x 4 x 1/16; hourly risk x the root of 9/16 + 4/16 + 1/16.
     expect(even.costBps).toBeCloseTo(0.75, 12);
@@ -209,7 +209,7 @@ describe('the forecast of a shortfall', () => {
     expect(riskBps).toBeLessThan(even.riskBps);
   });
 
-  it('adds half the spread, and follows total and pace', () => {
+  it('adds half the spread, and follows the total and the pace', () => {
     const bare = forecastOf().costBps;
     expect(forecastOf({ impact: { ...OWN.impact, half_spread_bps: 1.5 } }).costBps).toBeCloseTo(
       bare + 1.5,
@@ -222,13 +222,13 @@ describe('the forecast of a shortfall', () => {
     expect(forecastOf(twice).costBps).toBeCloseTo(bare, 7);
   });
 
-  it('is there for no kind that has no model', () => {
+  it('does not exist for a kind without a cost model', () => {
     expect(twap.bind(PLAN).forecast(NINE, instrumentOf('btcusd'))).toBeUndefined();
   });
 });
 
 describe('a shortfall document', () => {
-  it('with a pace in another currency than its total says in which', () => {
+  it('names the currency of its total if its pace is in another currency', () => {
     const impact = { bps: 3, per_hour: { amount: '8', currency: 'usd' } };
     expect(messagesOf(shortfall, plan({ impact }))).toEqual([
       'impact.per_hour.currency: per_hour must be in the currency of the total, btc, not usd',
@@ -246,18 +246,18 @@ describe('a shortfall document', () => {
     [{ impact: { bps: 3, per_hour: '8' } }, 'impact.per_hour'],
     [{ impact: { ...OWN.impact, half_spread_bps: -1 } }, 'impact.half_spread_bps'],
     [{ impact: undefined }, 'impact'],
-  ])('is refused where it cannot be: %j', (over, path) => {
+  ])('is refused with %j', (over, path) => {
     const { error } = shortfall.params.safeParse(plan(over));
     expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
   });
 });
 
-describe('the page of a shortfall', () => {
+describe('the documentation page of shortfall', () => {
   const page = readFileSync(new URL('../../docs/strategies/shortfall.md', import.meta.url), 'utf8');
   const [, yaml = ''] = /```yaml\n([^]*?)```/u.exec(page) ?? [];
   const { id: _, kind, ...fields } = parse(yaml) as Record<string, unknown>;
 
-  it('has the slices of its example as they are planned', () => {
+  it('shows the slices of its example as they are planned', () => {
     expect(kind).toBe('shortfall');
     const rows = slotsOf(shortfall, fields).map(
       ({ at, size }) => `${new Date(at).toISOString().slice(11, 16)} ${size}`,
@@ -269,7 +269,7 @@ describe('the page of a shortfall', () => {
     expect(rows.length).toBeGreaterThan(3);
   });
 
-  it('has the cost and the risk of its example as they are computed', () => {
+  it('shows the cost and the risk of its example as they are computed', () => {
     const forecast = shortfall.bind(fields).forecast(NINE, instrumentOf('btcusd'));
     const row = (name: string, costBps = 0, riskBps = 0): string =>
       `| ${name} | ${costBps.toFixed(2)} | ${riskBps.toFixed(1)} |`;

@@ -20,10 +20,10 @@ export const PLAN = {
 
 export interface SlicedExample {
   readonly kind: AnyStrategy;
-  /** Fields of the kind's own with which `PLAN` has slices of these sizes. */
+  /** The kind's own fields, with which `PLAN` has slices of these sizes. */
   readonly own: Readonly<Record<string, unknown>>;
   readonly sizes: readonly string[];
-  /** Any fields of the kind's own. */
+  /** Arbitrary values of the kind's own fields. */
   readonly anyOwn: fc.Arbitrary<Readonly<Record<string, unknown>>>;
 }
 
@@ -49,7 +49,7 @@ const anyShape = fc.record({
   start: fc.integer({ min: 1_760_000_000, max: 1_860_000_000 }),
 });
 
-/** What every kind that works a total off in slices owes, whatever its curve. */
+/** Tests for every kind that divides a total into slices, whatever its curve. */
 export function describeSliced(name: string, { kind, own, sizes, anyOwn }: SlicedExample): void {
   const document = (over: object = {}): object => ({ ...PLAN, ...own, ...over });
   const aLife = (over: object = {}, scene: Scene = {}): Life => new Life(kind, document(over), scene);
@@ -62,7 +62,7 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
     slices,
   }));
 
-  /** The next slot comes, `lateMs` late; its slice fills `part`, a second later. What was asked for. */
+  /** Wakes at the next slot, `lateMs` late, and fills `part` of its slice a second later. Returns the requested size. */
   function trade(life: Life, lateMs = 0, part = 1): Quantity {
     const at = instant(life.due + lateMs);
     const [intent] = intentsOf(life.arrive(lateMs));
@@ -80,7 +80,7 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
       expect(slotsOf(kind, document()).map(({ size }) => size)).toEqual(sizes);
     });
 
-    it('adds up to the total exactly, with jitter and without, no slice below nothing', () => {
+    it('sums to the total exactly, with and without jitter, and has no negative slice', () => {
       fc.assert(
         fc.property(anyDocument, fc.option(anyJitter, { nil: undefined }), (plan, jitter) => {
           const planned = slotsOf(kind, { ...plan, jitter }).map(({ size }) => size);
@@ -92,7 +92,7 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
       );
     });
 
-    it('has every slot inside its own interval of the window, in order, with jitter and without', () => {
+    it('has every slot inside its own interval of the window, in order, with and without jitter', () => {
       fc.assert(
         fc.property(anyDocument, fc.option(anyJitter, { nil: undefined }), (plan, jitter) => {
           const slots = slotsOf(kind, { ...plan, jitter });
@@ -108,7 +108,7 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
       );
     });
 
-    it('depends on its document alone: the same seed gives the same schedule, another seed another one', () => {
+    it('depends on its document only: the same seed yields the same schedule, another seed another one', () => {
       const noisy = (seed: number): readonly Slot[] =>
         slotsOf(kind, document({ slices: 12, jitter: { time_pct: 50, size_pct: 20, seed } }));
       expect(noisy(7)).toEqual(noisy(7));
@@ -126,8 +126,8 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
     });
   });
 
-  describe(`a ${name} decides`, () => {
-    it('to trade one slice at its slot, until the next, and waits for what becomes of it', () => {
+  describe(`the kernel of a ${name}`, () => {
+    it('requests one slice at its slot, due before the next, and waits for its outcome', () => {
       const life = aLife({ limit_price: '70000' });
       expect(life.due).toBe(NINE);
       expect(life.arrive()).toMatchObject({
@@ -147,7 +147,7 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
       expect(life.last).toMatchObject({ waits: [{ on: 'at', at: NINE + HOUR_MS }] });
     });
 
-    it('a notional in quote currency, and takes off what was paid', () => {
+    it('requests a notional in quote currency, and deducts the amount paid', () => {
       const notional = {
         total_quantity: undefined,
         total_notional: { amount: '8', currency: 'usd' },
@@ -167,7 +167,7 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
       ['extend', { finished: undefined, missed: 1, slice: 1, grows: true }],
       ['skip', { finished: undefined, missed: 2, slice: 2, grows: false }],
       ['abort', { finished: 'aborted', missed: 2, slice: undefined, grows: false }],
-    ])('after an outage of two hours, with catch_up: %s', (catch_up, expected) => {
+    ])('resumes after an outage of two hours by catch_up: %s', (catch_up, expected) => {
       const step = aLife({ catch_up }).arrive(2 * HOUR_MS);
       const [intent] = intentsOf(step);
       const planned = quantity(sizes[intent?.slice ?? 0] ?? '0');
@@ -181,7 +181,7 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
       expect(asked.lte(planned.times('1.5'))).toBe(true);
     });
 
-    it('nothing any more once the window is over, and says what is undone', () => {
+    it('requests nothing once the window is over, and reports the remainder', () => {
       for (const catch_up of ['pace', 'skip', 'extend']) {
         expect(aLife({ catch_up }).arrive(6 * HOUR_MS)).toMatchObject({
           finished: 'window_over',
@@ -190,7 +190,7 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
       }
     });
 
-    it('for at most one slice a gap, each once, none above half again its plan, all within the total', () => {
+    it('requests at most one slice per gap, each once, none above 1.5 times its plan, all within the total', () => {
       const rule = fc.constantFrom('pace', 'extend', 'skip', 'abort');
       const late = fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0, max: 4, noNaN: true })), {
         minLength: 20,
@@ -265,13 +265,13 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
       expect(slots.map(({ at }) => (at - NINE) / HOUR_MS)).toEqual([0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5]);
     });
 
-    it('complaint 14: jitter moves times and sizes, so that others cannot read the schedule', () => {
+    it('complaint 14: jitter varies times and sizes, so that others cannot predict the schedule', () => {
       const plain = slotsOf(kind, document({ slices: 12 }));
       const noisy = slotsOf(kind, document({ slices: 12, jitter: { time_pct: 50, size_pct: 20, seed: 3 } }));
       expect(noisy.every(({ at, size }, k) => at !== plain[k]?.at && size !== plain[k]?.size)).toBe(true);
     });
 
-    it('complaint 15: near the minimum the refusal has the numbers, and the count that it names will do', () => {
+    it('complaint 15: a refusal near the minimum states the figures and a number of slices that is accepted', () => {
       let suggested = 0;
       fc.assert(
         fc.property(
@@ -299,7 +299,7 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
       expect(suggested).toBeGreaterThan(10);
     });
 
-    it('complaint 18: a slot that passes without a trade says why', () => {
+    it('complaint 18: a slot that passes without a trade records the reason', () => {
       expect(aLife().arrive(2 * HOUR_MS)).toMatchObject({
         reason: 'missed_slot',
         note: '2 slots passed',
@@ -310,7 +310,7 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
       });
     });
 
-    it('complaint 19: a key that is not known is refused, wherever it stands', () => {
+    it('complaint 19: an unknown key is refused at any level', () => {
       const { error } = kind.params.safeParse(document({ sice: 'buy' }));
       expect(error?.issues).toMatchObject([{ code: 'unrecognized_keys', keys: ['sice'] }]);
       for (const [field, value] of Object.entries(own)) {

@@ -78,7 +78,7 @@ describe('a slice plan', () => {
     ]);
   });
 
-  it('gives each slice its share of a curve, to within a unit', () => {
+  it('gives each slice its share of a curve, to within one unit', () => {
     const curve = along([1, 2, 4, 3]);
     expect(sizes(aPlan({ curve })).map(text)).toEqual(['1', '2', '4', '3']);
     expect(sizes(aPlan({ curve, total: quantity('1.01'), precision: 2 })).map(text)).toEqual([
@@ -100,7 +100,7 @@ describe('a slice plan', () => {
     );
   });
 
-  it('adds up to the total exactly, in whole units, none below nothing, with jitter and without', () => {
+  it('sums to the total exactly, in whole units and without negative slices, with and without jitter', () => {
     fc.assert(
       fc.property(plan, (one) => {
         const all = sizes(one);
@@ -111,7 +111,7 @@ describe('a slice plan', () => {
     );
   });
 
-  it('keeps its slots in order, each inside its own interval, all inside the window', () => {
+  it('keeps its slots in order, each inside its own interval and all inside the window', () => {
     fc.assert(
       fc.property(plan, (one) => {
         const gap = one.durationMs / one.slices;
@@ -128,7 +128,7 @@ describe('a slice plan', () => {
     );
   });
 
-  it('moves no size by more than size_pct, the last by what it takes besides', () => {
+  it('changes each size by at most size_pct of the smaller slice of its pair', () => {
     fc.assert(
       fc.property(plan, (one) => {
         const bare = sizes({ ...one, jitter: undefined });
@@ -147,7 +147,7 @@ describe('a slice plan', () => {
     );
   });
 
-  it('depends on its numbers alone: the same seed gives the same schedule, another seed another one', () => {
+  it('depends on its parameters only: the same seed yields the same schedule, another seed another one', () => {
     const noisy = (seed: number): SlicePlan<Quantity> =>
       aPlan({ slices: 12, jitter: { timePct: 50, sizePct: 20, seed } });
     expect(slots(noisy(7))).toEqual(slots(noisy(7)));
@@ -159,7 +159,7 @@ describe('a slice plan', () => {
     expect(sizes(noisy(7)).map(text)).toEqual(sizes({ ...noisy(7), startMs: 5 }).map(text));
   });
 
-  it('knows the sum before each slice', () => {
+  it('computes the sum of the slices before each slice', () => {
     fc.assert(
       fc.property(plan, fc.nat({ max: 300 }), (one, at) => {
         const k = Math.min(at, one.slices);
@@ -170,8 +170,8 @@ describe('a slice plan', () => {
   });
 });
 
-describe('the size that is due', () => {
-  it('is the plan while nothing was missed', () => {
+describe('the due size of a slice', () => {
+  it('is the planned size if nothing was missed', () => {
     fc.assert(
       fc.property(plan, fc.nat({ max: 300 }), fc.boolean(), (one, at, spread) => {
         const k = Math.min(at, one.slices - 1);
@@ -182,7 +182,7 @@ describe('the size that is due', () => {
     );
   });
 
-  it('is never more than what is left, nor more than half again the plan, and never below nothing', () => {
+  it('is never negative, above the remainder, or above 1.5 times the planned size', () => {
     fc.assert(
       fc.property(plan, fc.nat({ max: 300 }), fc.bigInt({ min: 0n, max: 10n ** 16n }), (one, at, units) => {
         const k = Math.min(at, one.slices - 1);
@@ -195,7 +195,7 @@ describe('the size that is due', () => {
     );
   });
 
-  it('spreads what was missed evenly over the slices to come', () => {
+  it('spreads missed quantity evenly over the remaining slices', () => {
     // 10 in 4 slices of 2.5; the first was missed: 7.5 planned + 2.5 missed over 3 slices.
     expect(text(dueSize(aPlan({ precision: 2 }), 1, quantity('10'), true))).toBe('3.33');
     expect(text(dueSize(aPlan({ precision: 2 }), 1, quantity('10'), false))).toBe('2.5');
@@ -203,7 +203,7 @@ describe('the size that is due', () => {
     expect(text(dueSize(aPlan({ precision: 2 }), 2, quantity('10'), true))).toBe('3.75');
   });
 
-  it('spreads what was missed along a curve in proportion to the slices to come', () => {
+  it('spreads missed quantity along a curve in proportion to the remaining slices', () => {
     const curved = aPlan({ curve: along([1, 2, 4, 3]), precision: 2 });
     // 1 missed, 9 planned: a ninth of each slice on top of it.
     expect(text(dueSize(curved, 1, quantity('10'), true))).toBe('2.22');
@@ -214,8 +214,8 @@ describe('the size that is due', () => {
   });
 });
 
-describe('the draw of jitter', () => {
-  it('lies in [0, 1) and is even enough: the mean of many is a half', () => {
+describe('a random draw for jitter', () => {
+  it('lies in [0, 1) and is close to uniform', () => {
     const draws = Array.from({ length: 20_000 }, (_, n) => uniform(n % 200, Math.floor(n / 200)));
     expect(draws.every((draw) => draw >= 0 && draw < 1)).toBe(true);
     const mean = draws.reduce((total, draw) => total + draw, 0) / draws.length;

@@ -32,7 +32,7 @@ const messagesOf = (params: object, minimum: Minimum = {}): readonly string[] =>
     .check(aWorld(minimum))
     .map(({ path, message }) => `${path.join('.')}: ${message}`);
 
-/** The balance that it waits for is there. */
+/** Wakes the strategy with the balance that it waits for. */
 function received(life: Life, scene: Scene, lateMs = 0): Step<unknown> {
   const [wait] = life.last.waits.flatMap((one) => (one.on === 'inflow' ? [one] : []));
   if (wait === undefined) throw new Error('it waits for no money');
@@ -45,7 +45,7 @@ const trades = (step: Step<unknown>): readonly string[] =>
     (one) => `${one.leg}#${one.slice} ${one.side} ${text(amountOf(one))} by ${one.size.by}`,
   );
 
-/** The piece under way trades `filled`, in base and in quote alike. */
+/** Fills the open piece with `filled`, as the quantity and as the amount. */
 function trade(life: Life, filled: string, scene: Scene = {}): Step<unknown> {
   const [intent] = intentsOf(life.last);
   if (intent === undefined) throw new Error('no piece is under way');
@@ -61,7 +61,7 @@ function trade(life: Life, filled: string, scene: Scene = {}): Step<unknown> {
 }
 
 describe('a sweep', () => {
-  it('waits for the balance to rise above what is kept, and sells all of that', () => {
+  it('waits for the balance to rise above the amount to keep, and sells the excess', () => {
     const life = new Life(sweep, SELL, holding({ btc: '2' }));
     expect(life.last.waits).toEqual([{ on: 'inflow', currency: 'btc', above: '2', notBefore: NINE }]);
     const step = received(life, holding({ btc: '3.5' }));
@@ -69,18 +69,18 @@ describe('a sweep', () => {
     expect(step.waits).toEqual([{ on: 'outcome', leg: '1', slice: 0 }]);
   });
 
-  it('buys with cash, counted in cash, once as much has come as it is meant for', () => {
+  it('buys with cash, sized in cash, once the minimum trade has come in', () => {
     const life = new Life(sweep, BUY, holding({ usd: '10000' }));
     expect(life.last.waits).toMatchObject([{ currency: 'usd', above: '10499.99' }]);
     expect(trades(received(life, holding({ usd: '10500' })))).toEqual(['1#0 buy 500 by amount']);
   });
 
-  it('sweeps what was there before it began', () => {
+  it('sweeps a balance that existed before its start', () => {
     const life = new Life(sweep, { from: 'btc', to: 'usd' }, holding({ btc: '1' }, { mids: {} }));
     expect(trades(received(life, holding({ btc: '1' })))).toEqual(['1#0 sell 1 by quantity']);
   });
 
-  it('buys so much less that a fee on top leaves what is kept whole', () => {
+  it('buys less, so that the fee does not reduce the amount to keep', () => {
     const life = new Life(sweep, { ...BUY, fee_bps: 25 }, holding({ usd: '0' }));
     // 500 usd of purchase cost 501.25.
     expect(life.last.waits).toMatchObject([{ above: '10501.24' }]);
@@ -93,7 +93,7 @@ describe('a sweep', () => {
     expect(Number(bought) * 1.0025).toBeGreaterThan(9_999.9);
   });
 
-  it('goes in as few pieces as allowed, one an interval, and sums to what was decided', () => {
+  it('trades in the fewest allowed pieces, one per interval, which sum to the decided size', () => {
     const pieces = { max_slice_notional: { amount: '20000', currency: 'usd' }, interval: 'PT30S' };
     const life = new Life(sweep, { ...SELL, ...pieces }, holding({ btc: '2' }));
     const first = received(life, holding({ btc: '3' }));
@@ -112,7 +112,7 @@ describe('a sweep', () => {
     expect(done.state).toMatchObject({ sweeps: 1 });
   });
 
-  it('never goes below what is kept, when something else has taken from the balance meanwhile', () => {
+  it('never goes below the amount to keep, even if something else has reduced the balance', () => {
     const pieces = { max_slice_notional: { amount: '25000', currency: 'usd' } };
     const life = new Life(sweep, { ...SELL, ...pieces }, holding({ btc: '2' }));
     received(life, holding({ btc: '4' }));
@@ -124,7 +124,7 @@ describe('a sweep', () => {
     expect([trades(step), step.waits]).toMatchObject([[], [{ on: 'inflow' }]]);
   });
 
-  it('leaves what came meanwhile to the next sweep, a parent of its own', () => {
+  it('leaves later inflows to the next sweep, which is a separate parent', () => {
     const life = new Life(sweep, SELL, holding({ btc: '2' }));
     received(life, holding({ btc: '3' }));
     const idle = trade(life, '1', holding({ btc: '2.5' }));
@@ -132,7 +132,7 @@ describe('a sweep', () => {
     expect(trades(received(life, holding({ btc: '2.5' })))).toEqual(['2#0 sell 0.5 by quantity']);
   });
 
-  it('tries again with what was not traded, at doubling distances', () => {
+  it('retries the untraded part at doubling intervals', () => {
     const life = new Life(sweep, { ...SELL, interval: 'PT10S' }, holding({ btc: '2' }));
     received(life, holding({ btc: '3' }));
     const pauses: number[] = [];
@@ -147,7 +147,7 @@ describe('a sweep', () => {
     expect(trades(life.arrive(0, holding({ btc: '2.6' })))).toEqual(['1#7 sell 0.6 by quantity']);
   });
 
-  it('begins another parent before the controls halt one with too many pieces', () => {
+  it('starts another parent before the controls halt the first because of too many pieces', () => {
     const pieces = { max_slice_notional: { amount: '1000', currency: 'usd' } };
     const life = new Life(sweep, { ...SELL, ...pieces }, holding({ btc: '2' }));
     let held = quantity('3');
@@ -165,7 +165,7 @@ describe('a sweep', () => {
     expect(text(held)).toBe('2');
   });
 
-  it('waits for more of it, and for a price at which it is enough, when too little has come', () => {
+  it('waits for more inflow, or for a price at which it suffices, if too little has come in', () => {
     const life = new Life(
       sweep,
       { ...SELL, min_trade_notional: { amount: '1000', currency: 'usd' } },
@@ -184,28 +184,28 @@ describe('a sweep', () => {
   });
 
   it.each<readonly [string, Scene, string]>([
-    ['the account is not known', { mids: MIDS }, 'no_balances'],
-    ['no price says what a sale is worth', { held: { btc: '3' } }, 'no_reference'],
-    ['the money has left again', holding({ btc: '1.5' }), 'below_keep'],
-  ])('trades nothing when %s, and looks again later', (_, scene, reason) => {
+    ['the account is unknown', { mids: MIDS }, 'no_balances'],
+    ['no price is known', { held: { btc: '3' } }, 'no_reference'],
+    ['the excess is gone again', holding({ btc: '1.5' }), 'below_keep'],
+  ])('trades nothing if %s, and checks again later', (_, scene, reason) => {
     const life = new Life(sweep, SELL, holding({ btc: '2' }));
     const step = life.wake({ on: 'inflow', at: NINE, balance: quantity('3') }, scene);
     expect([step.reason, trades(step)]).toEqual([reason, []]);
     expect(step.waits).toMatchObject([{ on: 'inflow', notBefore: NINE + MINUTE_MS }]);
   });
 
-  it('collects for a while, so that payments that come together go in one trade', () => {
+  it('collects for a while, so that payments close together become one trade', () => {
     const life = new Life(sweep, { ...SELL, collect: 'PT5M' }, holding({ btc: '2' }));
     expect(received(life, holding({ btc: '2.5' })).waits).toEqual([{ on: 'at', at: NINE + 5 * MINUTE_MS }]);
     expect(trades(life.arrive(0, holding({ btc: '4' })))).toEqual(['1#0 sell 2 by quantity']);
   });
 
-  it('looks at the times of its schedule alone, when it has one', () => {
+  it('checks only at the times of its schedule if it has one', () => {
     const schedule = { cron: '0 17 * * *', time_zone: 'Europe/London' };
     const life = new Life(sweep, { ...SELL, schedule }, holding({ btc: '3' }));
     expect(life.last.waits).toEqual([{ on: 'at', at: Date.UTC(2026, 11, 1, 17) }]);
     expect(trades(life.arrive(0, holding({ btc: '3' })))).toEqual(['1#0 sell 1 by quantity']);
-    // What came meanwhile waits for the next time, too.
+    // A later inflow also waits for the next time.
     const next = [{ on: 'at', at: Date.UTC(2026, 11, 2, 17) }];
     expect(trade(life, '1', holding({ btc: '2.5' })).waits).toEqual(next);
   });
@@ -213,14 +213,14 @@ describe('a sweep', () => {
   it.each([
     ['skip', 'misfire', []],
     ['once', undefined, ['1#0 sell 1 by quantity']],
-  ])('does what misfire: %s says after a downtime', (misfire, reason, traded) => {
+  ])('follows misfire: %s after a downtime', (misfire, reason, traded) => {
     const schedule = { cron: '0 17 * * *', time_zone: 'UTC', misfire };
     const life = new Life(sweep, { ...SELL, schedule }, holding({ btc: '3' }));
     const step = life.arrive(10 * MINUTE_MS, holding({ btc: '3' }));
     expect([step.reason, trades(step)]).toEqual([reason, traded]);
   });
 
-  it('trades nothing at a time that the calendar closes', () => {
+  it('trades nothing at a time when the calendar is closed', () => {
     const schedule = { cron: '0 17 * * *', time_zone: 'UTC', calendar: { weekend: ['tuesday'] } };
     const life = new Life(sweep, { ...SELL, schedule }, holding({ btc: '3' }));
     expect(life.arrive(0, holding({ btc: '3' }))).toMatchObject({ reason: 'blackout' });
@@ -237,7 +237,7 @@ describe('a sweep', () => {
     });
   });
 
-  it('takes no notice of a trade of an earlier sweep that is reported late: the balance has it already', () => {
+  it('ignores a late trade of an earlier sweep, because the balance already contains it', () => {
     const life = new Life(sweep, SELL, holding({ btc: '2' }));
     received(life, holding({ btc: '3' }));
     trade(life, '1', holding({ btc: '2' }));
@@ -255,7 +255,7 @@ describe('a sweep', () => {
 
 describe('the pieces of sweeps', () => {
   const anyLife = fc.record({
-    // Satoshis that come in before each look.
+    // Satoshis that come in before each check.
     inflows: fc.array(fc.bigInt({ min: 0n, max: 10n ** 9n }), { minLength: 1, maxLength: 20 }),
     fates: fc.array(fc.constantFrom(1, 1, 0.3, 0), { minLength: 1, maxLength: 12 }),
     largestUsd: fc.integer({ min: 100, max: 200_000 }),
@@ -268,7 +268,7 @@ describe('the pieces of sweeps', () => {
     readonly at: Instant;
   }
 
-  /** Money comes in at odd moments; each piece trades whole, in part or not at all. */
+  /** Runs a sweep with an inflow before each check; each piece trades the part in `fates`. */
   function run({ inflows, fates, largestUsd }: typeof anyLife extends fc.Arbitrary<infer T> ? T : never): {
     readonly pieces: readonly Piece[];
     readonly held: Quantity;
@@ -303,7 +303,7 @@ describe('the pieces of sweeps', () => {
     return { pieces, held, brought };
   }
 
-  it('never take the balance below what is kept, whatever comes in and whatever each of them trades', () => {
+  it('never take the balance below the amount to keep, whatever comes in and whatever part trades', () => {
     fc.assert(
       fc.property(anyLife, (life) => {
         const { pieces } = run(life);
@@ -314,7 +314,7 @@ describe('the pieces of sweeps', () => {
     );
   });
 
-  it('sum to all that came in above it, once no more comes and the pieces trade', () => {
+  it('sum to the whole excess once no more comes in and the pieces trade', () => {
     fc.assert(
       fc.property(
         fc.array(fc.bigInt({ min: 0n, max: 10n ** 8n }), { minLength: 1, maxLength: 8 }),
@@ -330,7 +330,7 @@ describe('the pieces of sweeps', () => {
     );
   });
 
-  it('come one after the other, no earlier than an interval after the one before, by the same money in the same way', () => {
+  it('come at least one interval apart, and are reproducible for the same inflows', () => {
     fc.assert(
       fc.property(anyLife, (life) => {
         const { pieces } = run(life);
@@ -344,7 +344,7 @@ describe('the pieces of sweeps', () => {
 });
 
 describe('the check of a sweep document', () => {
-  it('finds nothing wrong with one that is in order', () => {
+  it('reports no problem in a valid document', () => {
     expect(messagesOf(SELL, { notional: money('5') })).toEqual([]);
     expect(messagesOf(BUY)).toEqual([]);
   });
@@ -382,7 +382,7 @@ describe('the check of a sweep document', () => {
       'end_time: end_time must be later than start_time',
     ],
     [{ ...SELL, interval: 'PT0.2S' }, 'interval: the interval must be at least one second (PT1S)'],
-  ])('says what is wrong and what to write instead: %j', (document, message) => {
+  ])('states what is wrong and what to write instead: %j', (document, message) => {
     expect(messagesOf(document, { notional: money('5') })).toEqual([message]);
   });
 });

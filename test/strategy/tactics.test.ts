@@ -51,7 +51,7 @@ function firstTactics(kind: string, over: object): readonly (Tactics | undefined
 }
 
 describe.each(Object.keys(documents))('the tactics of a %s', (kind) => {
-  it('go with every intent, as text that the journal holds', () => {
+  it('are sent with every intent, as text for the journal', () => {
     expect(firstTactics(kind, TACTICS)).toEqual([
       {
         slippage_bps: '12.5',
@@ -66,11 +66,11 @@ describe.each(Object.keys(documents))('the tactics of a %s', (kind) => {
     ]);
   });
 
-  it('are none where the document has none', () => {
+  it('are omitted if the document has none', () => {
     expect(firstTactics(kind, {})).toEqual([undefined]);
   });
 
-  it('are rejected with the mistake and what to write instead', () => {
+  it('are rejected with the mistake and a correction', () => {
     expect(messages(kind, TACTICS)).toEqual([]);
     expect(messages(kind, { keep: { amount: '1', currency: 'btc' } })).toEqual([
       'keep.currency: keep of a buy of btcusd must be in usd, the currency that it pays with, not btc',
@@ -90,7 +90,7 @@ describe.each(Object.keys(documents))('the tactics of a %s', (kind) => {
     [{ slippage_reference: 'vwap' }, 'slippage_reference'],
     [{ patience: { max_quotes: 0 } }, 'patience.max_quotes'],
     [{ patience: { quotes: 3 } }, 'patience'],
-  ])('are refused as %j', (over, path) => {
+  ])('are refused with %j', (over, path) => {
     const document = { pair: 'btcusd', side: 'buy', ...documents[kind], ...over };
     const result = strategies.get(kind)?.params.safeParse(document);
     expect(result?.error?.issues.map((one) => one.path.join('.'))).toEqual([path]);

@@ -26,8 +26,8 @@ const kernelOf = (step: () => Partial<Step<object>>, waits: readonly Wait[] = []
   });
 const buy = { pair: 'btcusd', side: 'buy', notional: '300' } as const;
 
-describe('the bench for kernels', () => {
-  it('runs the kernel of the guide as the guide says', () => {
+describe('the test bench for kernels', () => {
+  it('runs the kernel of the guide as the guide describes', () => {
     const { kernel } = loadModule({ file: 'dip-buyer.ts', sha256: 'bench', text: guideCode('dip-buyer.ts') }) as { readonly kernel: Parameters<typeof testKernel>[0] }; // prettier-ignore
     const bench = testKernel(
       kernel,
@@ -48,7 +48,7 @@ describe('the bench for kernels', () => {
     expect(bench.fault).toBeUndefined();
   });
 
-  it('wakes it at every instant that it waits for, and by a price only when it waits for that', () => {
+  it('wakes the kernel at every instant that it waits for, and on a price only if it waits for one', () => {
     const bench = testKernel(
       kernelOf(() => ({})),
       document,
@@ -70,7 +70,7 @@ describe('the bench for kernels', () => {
     expect(waiting.steps.map(({ on }) => on)).toEqual(['start', 'price']);
   });
 
-  it('moves balances with a fill, expires what is not filled in time, and reports the kernel of both', () => {
+  it('moves balances on a fill, expires an unfilled intent, and reports both to the kernel', () => {
     const bench = testKernel(
       kernelOf(() => ({ intents: [buy] })),
       document,
@@ -89,7 +89,7 @@ describe('the bench for kernels', () => {
 
   it.each([
     [
-      'asks for more than its total',
+      'requests more than its total',
       () => ({ intents: [{ ...buy, notional: '1001' }] }),
       'it wants 1001, and 1000 of its total of 1000 is left',
     ],
@@ -99,7 +99,7 @@ describe('the bench for kernels', () => {
       'it wants to trade ethusd, and its pairs are btcusd',
     ],
     [
-      'keeps what JSON cannot hold',
+      'keeps a state that JSON cannot hold',
       () => ({ state: { at: new Date(0) } }),
       'state.at is an object of a class',
     ],
@@ -119,7 +119,7 @@ describe('the bench for kernels', () => {
     expect(bench.steps).toHaveLength(2);
   });
 
-  it('shows a bar at its end and not before, and refuses bars that the kernel has not declared', () => {
+  it('shows a bar only at its end, and refuses bars that the kernel has not declared', () => {
     const seen: string[] = [];
     const kernel = defineKernel({
       params: z.strictObject({}),

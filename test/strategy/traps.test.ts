@@ -8,28 +8,28 @@ import type { Bench, BenchOptions } from '../engine/harness.ts';
 import { faultsOf, ledgerTrades } from '../engine/oracle.ts';
 
 /**
- * Four traps that other engines fell into, and what users of other systems asked for or complained about. Each has a test
- * of its name, beside what it is about or here; a new kind of strategy joins the first four.
+ * Four traps of other engines, and requests and complaints of users of other systems. Each has a test with its name, here
+ * or next to the code that it concerns. A new kind of strategy needs a test for each of the four traps.
  */
 const NAMED: Readonly<Record<string, string>> = {
   'trap 1': 'one failed slice erases the rest of the plan',
   'trap 2': 'a minimum in one currency is compared with a size in the other',
-  'trap 3': 'a slice below the minimum makes the whole go at once',
-  'trap 4': 'how many slices there are, and when the first and the last are, is not what one thinks',
+  'trap 3': 'a slice below the minimum causes the whole to be sent at once',
+  'trap 4': 'the number of slices, or the time of the first or the last, is off by one',
   'complaint 13': 'pause and automatic resume, not only stop',
-  'complaint 14': 'sizes and times are to vary, so that others cannot read them',
-  'complaint 15': 'near the minimum it refuses to start, and does not say why',
+  'complaint 14': 'sizes and times vary, so that others cannot predict them',
+  'complaint 15': 'near the minimum it refuses to start without a reason',
   'complaint 16': 'one budget of requests for all, and a back-off after a ban',
   'complaint 17': 'target weights that are held',
   'complaint 18': 'the log says that it rebalances, and nothing happens',
-  'complaint 19': 'an edited minimum is ignored, wrong names and old keys are told late',
+  'complaint 19': 'an edited minimum is ignored, and wrong names and old keys are reported late',
   'complaint 20': 'trading hours and blackout dates',
 };
 
 const TESTS = join(import.meta.dirname, '..');
 const TITLE = /(?:\bit|\]\))\(\s*\n?\s*['"`](?<name>(?:trap|complaint) [^'"`]*)/gu;
 
-/** Titles of tests that carry one of the names, with their files. */
+/** Titles of tests that contain one of the names, with their files. */
 function titles(): readonly { readonly file: string; readonly title: string }[] {
   return readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
@@ -46,11 +46,11 @@ describe('the list of traps and complaints', () => {
   const namesIn = (title: string): readonly string[] =>
     [...(title.split(':')[0]?.matchAll(/(?:trap|complaint) \d+/gu) ?? [])].map(([name]) => name);
 
-  it.each(Object.entries(NAMED))('%s (%s) has a test of its name', (name) => {
+  it.each(Object.entries(NAMED))('contains a test for %s (%s)', (name) => {
     expect(found.filter(({ title }) => namesIn(title).includes(name))).not.toEqual([]);
   });
 
-  it('has the four traps in every kind that cuts a total into slices', () => {
+  it('has tests for the four traps in every kind that divides a total into slices', () => {
     const filesOf = (name: string): readonly string[] =>
       found.filter(({ title }) => namesIn(title).includes(name)).map(({ file }) => file);
     for (const name of ['trap 1', 'trap 2', 'trap 3', 'trap 4'])
@@ -59,14 +59,14 @@ describe('the list of traps and complaints', () => {
       );
   });
 
-  it('names nothing that is not on it', () => {
+  it('contains every trap and complaint that a test names', () => {
     expect(found.flatMap(({ title }) => namesIn(title)).filter((name) => !(name in NAMED))).toEqual([]);
   });
 });
 
 const wakesOf = (bench: Bench) => bench.records().flatMap(({ body }) => (body.kind === 'wake' ? [body] : []));
 const flat = (startPrice: string) => ({ startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 });
-/** Half btc, half cash, but for 600 usd too much of btc. */
+/** Half btc, half cash, with 600 usd too much in btc. */
 const venue = {
   accounts: [{ balances: { usd: '49400', btc: '1.012' } }],
   pairs: { btcusd: flat('50000') },
@@ -81,8 +81,8 @@ const held = (minimum: string): NonNullable<BenchOptions['strategies']> => [
 ];
 const calm = { accountPollMs: 10 * MINUTE_MS };
 
-describe('what users of other systems asked for', () => {
-  it('complaint 16: strategies share one budget of quotes in turn, and none asks while a ban holds', () => {
+describe('requests and complaints of users of other systems', () => {
+  it('complaint 16: strategies share one quote budget in turn, and none requests a quote during a ban', () => {
     const asked: { readonly at: number; readonly pair: string }[] = [];
     const [banned, free] = [START + 90 * SECOND_MS, START + 100 * SECOND_MS];
     const strategies = Array.from({ length: 14 }, (_, n) =>
@@ -103,7 +103,7 @@ describe('what users of other systems asked for', () => {
     });
     bench.start();
     bench.clock.run(instant(START + 89 * SECOND_MS));
-    // Anything that asks now is told to wait: one request, and then silence for as long as the venue said.
+    // A request in this time is told to wait: at most one is sent until the end of the ban.
     bench.clock.run(instant(START + 20 * MINUTE_MS));
     const inSecond = asked.map(
       ({ at }) => asked.filter((other) => other.at >= at && other.at < at + SECOND_MS).length,
@@ -116,7 +116,7 @@ describe('what users of other systems asked for', () => {
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(14 * 3);
   });
 
-  it('complaint 18: a rebalancing that is too small says so, with its figures, and so does one that the venue does not take', () => {
+  it('complaint 18: a rebalancing below its own minimum or that of the venue reports its figures', () => {
     const ours = aBench({ strategies: held('1000'), venue, policy: calm });
     ours.start();
     ours.clock.run(instant(START + HOUR_MS + MINUTE_MS));
@@ -142,7 +142,7 @@ describe('what users of other systems asked for', () => {
     ]);
   });
 
-  it('complaint 19: an edited minimum holds from the next start on', () => {
+  it('complaint 19: an edited minimum applies from the next start', () => {
     const before = aBench({ strategies: held('1000'), venue, policy: calm });
     before.start();
     before.clock.run(instant(START + HOUR_MS + MINUTE_MS));

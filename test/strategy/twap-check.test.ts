@@ -30,7 +30,7 @@ const shapeFaults = (over: object): readonly string[] => {
 };
 
 describe('a twap document', () => {
-  it('in order has nothing to say', () => {
+  it('reports no problem if it is valid', () => {
     expect(messages({})).toEqual([]);
     expect(messages({ slices: undefined, interval: 'PT15M' })).toEqual([]);
   });
@@ -47,11 +47,11 @@ describe('a twap document', () => {
       { end_time: '2026-12-01T09:00:00Z' },
       'give either duration or end_time, not both: remove one',
     ],
-  ])('with both of two that exclude each other says so at %s', (path, over, message) => {
+  ])('with two exclusive fields reports the problem at %s', (path, over, message) => {
     expect(messages(over)).toEqual([`${path}: ${message}`]);
   });
 
-  it('with none of two of which it needs one names every pair of them', () => {
+  it('names both fields of every required choice that is missing', () => {
     expect(messages(NONE)).toEqual([
       ': give one of total_quantity and total_notional',
       ': give one of interval and slices',
@@ -72,7 +72,7 @@ describe('a twap document', () => {
       { total_quantity: { amount: '1', currency: 'eth' } },
       'total_quantity.currency: total_quantity of btcusd must be in btc, not eth',
     ],
-  ])('with a total in a wrong currency says in which it is counted', (over, message) => {
+  ])('with a total in a wrong currency names the right one', (over, message) => {
     expect(messages(over)).toEqual([message]);
   });
 
@@ -81,7 +81,7 @@ describe('a twap document', () => {
     ['PT5H', 'interval: interval does not divide the window of 14400 s; write slices: 1 instead'],
     ['P1D', 'interval: interval does not divide the window of 14400 s; write slices: 1 instead'],
   ])(
-    'with an interval of %s that does not divide the window gives the number of slices',
+    'with an interval of %s that does not divide the window suggests a number of slices',
     (interval, message) => {
       expect(messages({ slices: undefined, interval })).toEqual([message]);
     },
@@ -104,22 +104,22 @@ describe('a twap document', () => {
       { slices: undefined, interval: 'PT0.1S' },
       'interval: more than 100000 slices: choose a longer interval',
     ],
-  ])('with a window that cannot be is refused: %j', (over, message) => {
+  ])('with an impossible window is refused: %j', (over, message) => {
     expect(messages(over)).toEqual([message]);
   });
 });
 
-describe('slices against the minimum of the venue', () => {
+describe('slices compared with the minimum of the venue', () => {
   const minimum = { quantity: quantity('0.1'), notional: money('1000') };
 
-  it('are allowed down to the minimum itself', () => {
+  it('are allowed down to exactly the minimum', () => {
     expect(messages({ slices: 10 }, minimum)).toEqual([]);
     expect(messages({ slices: 11 }, minimum)).toEqual([
       "slices: 1 btc in 11 slices is below the venue's minimum of 0.1 btc each; at most 10 slices are possible",
     ]);
   });
 
-  it('complaint 15: that an interval gives are answered with a number of slices that will do', () => {
+  it('complaint 15: an interval that is too short is refused with a number of slices that is accepted', () => {
     const [message] = messages({ slices: undefined, interval: 'PT10M' }, minimum);
     expect(message).toMatch(
       /^interval: 1 btc in 24 slices .* at most 10 slices are possible, so write slices: 10 instead$/u,
@@ -127,13 +127,13 @@ describe('slices against the minimum of the venue', () => {
     expect(messages({ slices: 10 }, minimum)).toEqual([]);
   });
 
-  it('leave room for jitter to make one smaller', () => {
+  it('leave room for jitter to make one of them smaller', () => {
     const jitter = { time_pct: 0, size_pct: 30, seed: 1 };
     expect(messages({ slices: 7, jitter }, minimum)).toEqual([]);
     expect(messages({ slices: 8, jitter }, minimum)).toEqual([expect.stringMatching(/at most 7 slices/u)]);
   });
 
-  it('of a notional are held to the minimum notional', () => {
+  it('of a notional are compared with the minimum notional', () => {
     const notional = { total_quantity: undefined, total_notional: { amount: '5000', currency: 'usd' } };
     expect(messages({ ...notional, slices: 5 }, minimum)).toEqual([]);
     expect(messages({ ...notional, slices: 6 }, minimum)).toEqual([
@@ -141,7 +141,7 @@ describe('slices against the minimum of the venue', () => {
     ]);
   });
 
-  it('of a quantity are held to the minimum notional too, at their limit price', () => {
+  it('of a quantity are also compared with the minimum notional, at their limit price', () => {
     // 1 btc at 5000 is 5000 usd: at most 5 slices of 1000, though 10 would meet the minimum quantity.
     expect(messages({ slices: 5, limit_price: '5000' }, minimum)).toEqual([]);
     expect(messages({ slices: 6, limit_price: '5000' }, minimum)).toEqual([
@@ -152,20 +152,20 @@ describe('slices against the minimum of the venue', () => {
     ]);
   });
 
-  it('of a total that is itself too small cannot be', () => {
+  it('of a total below the minimum are refused', () => {
     expect(messages({ total_quantity: { amount: '0.09', currency: 'btc' } }, minimum)).toEqual([
       "slices: the whole total is below the venue's minimum of 0.1 btc",
     ]);
   });
 
-  it('are not compared when there is nothing to compare with', () => {
+  it('are not compared if there is no applicable minimum', () => {
     expect(messages({ slices: 1000 })).toEqual([]);
     expect(messages({ slices: 1000 }, { notional: money('1000') })).toEqual([]);
     expect(messages({ slices: 1000 }, { quantity: quantity('0') })).toEqual([]);
   });
 });
 
-describe('the shape of a twap document', () => {
+describe('the schema of a twap document', () => {
   it.each<readonly [object, string]>([
     [{ slices: 0 }, 'slices'],
     [{ slices: 1.5 }, 'slices'],

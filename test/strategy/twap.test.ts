@@ -17,7 +17,7 @@ const PLAN = {
 };
 const aLife = (over: object = {}, scene: Scene = {}): Life => new Life(twap, { ...PLAN, ...over }, scene);
 
-/** The slot comes, `lateMs` late; its slice fills whole, a second later. What was asked for. */
+/** Wakes at the next slot, `lateMs` late, and fills `part` of its slice a second later. Returns the filled size. */
 function trade(life: Life, lateMs = 0, part = 1): Quantity {
   const at = instant(life.due + lateMs);
   const [intent] = intentsOf(life.arrive(lateMs));
@@ -37,7 +37,7 @@ describe('twap', () => {
     expect(isoOf(later.due)).toBe('2026-12-01T10:30:00.000Z');
   });
 
-  it('asks for one slice at its slot, to be done before the next, and waits for its outcome', () => {
+  it('requests one slice at its slot, due before the next, and waits for its outcome', () => {
     const life = aLife({ limit_price: '70000' });
     expect(life.arrive()).toMatchObject({
       waits: [{ on: 'outcome', leg: 'all', slice: 0 }],
@@ -49,7 +49,7 @@ describe('twap', () => {
     expect(life.last).toMatchObject({ waits: [{ on: 'at', at: NINE + HOUR_MS }] });
   });
 
-  it('gives its last slice until the end of the window, and is finished when all is done', () => {
+  it('tries its last slice until the end of the window, and finishes when all is done', () => {
     const life = aLife();
     for (let k = 0; k < 3; k++) trade(life);
     expect(intentsOf(life.arrive())[0]).toMatchObject({ slice: 3, deadline: NINE + 4 * HOUR_MS });
@@ -57,21 +57,21 @@ describe('twap', () => {
     expect(last).toMatchObject({ finished: 'finished', waits: [] });
   });
 
-  it('counts a notional in quote currency and takes off what was paid', () => {
+  it('sizes a notional in quote currency, and deducts the amount paid', () => {
     const life = aLife({ total_quantity: undefined, total_notional: { amount: '100', currency: 'usd' } });
     expect(intentsOf(life.arrive())[0]?.size).toEqual({ by: 'amount', amount: money('25') });
     life.end({ leg: 'all', slice: 0, filled: quantity('99'), filledAmount: money('25') }, NINE);
     expect(life.last.state).toMatchObject({ left: '75' });
   });
 
-  it('says what is undone when its window is over', () => {
+  it('reports the remainder when its window is over', () => {
     const life = aLife({ catch_up: 'skip' });
     for (let k = 0; k < 3; k++) trade(life);
     expect(trade(life, 0, 0.5).toFixed()).toBe('1');
     expect(life.last).toMatchObject({ finished: 'window_over', note: '1 of 8 btc not traded' });
   });
 
-  it('plans slots that its schedule prints as it then trades them', () => {
+  it('trades the slots that its schedule shows', () => {
     const noisy = {
       jitter: { time_pct: 80, size_pct: 30, seed: 11 },
       slices: 7,
@@ -86,17 +86,17 @@ describe('twap', () => {
 
   it.each([
     [
-      'of decimals that the currency does not have',
+      'with more decimals than the currency has',
       { total_quantity: { amount: '1.123456789', currency: 'btc' } },
     ],
-    ['of slices that round to nothing', { total_quantity: { amount: '0.00000003', currency: 'btc' } }],
+    ['with slices that round to zero', { total_quantity: { amount: '0.00000003', currency: 'btc' } }],
   ])('refuses a total %s once the precision is known', (_, over) => {
     const { last } = aLife(over);
     expect(last).toMatchObject({ finished: 'invalid_plan', waits: [] });
     expect(intentsOf(last)).toEqual([]);
   });
 
-  it('accepts a total of just the decimals that the currency has', () => {
+  it('accepts a total with exactly the decimals of the currency', () => {
     expect(
       aLife({ total_quantity: { amount: '1.12345678', currency: 'btc' } }).last.finished,
     ).toBeUndefined();
@@ -132,7 +132,7 @@ describe('the traps of other systems', () => {
 
   it.each([
     ['below the minimum', { slices: 16 }, { minimum: { quantity: quantity('1') } }],
-    ['that round to nothing', { slices: 16 }, { basePrecision: 0 }],
+    ['that round to zero', { slices: 16 }, { basePrecision: 0 }],
   ])('trap 3: slices %s are refused, and the whole is never sent at once', (_, over, scene) => {
     const life = aLife(over, scene);
     expect(life.last).toMatchObject({ finished: 'invalid_plan', waits: [] });
@@ -150,7 +150,7 @@ describe('the traps of other systems', () => {
 });
 
 describe('catch_up after an outage', () => {
-  it('pace: spreads what was missed over later slices, one at a time', () => {
+  it('pace: spreads missed quantity over later slices, one at a time', () => {
     const life = aLife({ slices: 8 });
     trade(life);
     const step = life.arrive(2.5 * 30 * MINUTE_MS);
@@ -167,7 +167,7 @@ describe('catch_up after an outage', () => {
     expect(intentsOf(step).map((one) => [one.slice, text(amountOf(one))])).toEqual([[3, '1.4']]);
   });
 
-  it('counts a slot as missed once the next has come, not a moment before', () => {
+  it('counts a slot as missed only once the next one has come', () => {
     const [before, at] = [30 * MINUTE_MS - 1, 30 * MINUTE_MS].map((lateMs) =>
       aLife({ slices: 8 }).arrive(lateMs),
     );
@@ -175,7 +175,7 @@ describe('catch_up after an outage', () => {
     expect(at).toMatchObject({ intents: [{ slice: 1 }], missed: [{ slice: 0 }] });
   });
 
-  it('skip: leaves it undone', () => {
+  it('skip: leaves missed quantity untraded', () => {
     const life = aLife({ slices: 8, catch_up: 'skip' });
     trade(life);
     expect(intentsOf(life.arrive(75 * MINUTE_MS)).map((one) => [one.slice, text(amountOf(one))])).toEqual([
@@ -183,7 +183,7 @@ describe('catch_up after an outage', () => {
     ]);
   });
 
-  it('extend: moves slots and end by the outage, at most a quarter of the window', () => {
+  it('extend: moves slots and end by the outage, by at most a quarter of the window', () => {
     const life = aLife({ slices: 8, catch_up: 'extend' });
     trade(life);
     const step = life.arrive(45 * MINUTE_MS);
@@ -200,7 +200,7 @@ describe('catch_up after an outage', () => {
   it.each([
     [60_000, undefined],
     [60_001, 'aborted'],
-  ])('abort: a gap of %i ms against a window of a minute gives %s', (lateMs, finished) => {
+  ])('abort: a gap of %i ms with a catch_up_window of one minute ends as %s', (lateMs, finished) => {
     for (const duration of ['PT4H', 'PT2M']) {
       const life = aLife({ duration, catch_up: 'abort', catch_up_window: 'PT1M' });
       trade(life);
@@ -208,7 +208,7 @@ describe('catch_up after an outage', () => {
     }
   });
 
-  it('trades nothing any more once the window is over', () => {
+  it('trades nothing once the window is over', () => {
     for (const catch_up of ['pace', 'skip', 'extend']) {
       const life = aLife({ catch_up });
       expect(life.arrive(6 * HOUR_MS)).toMatchObject({
@@ -230,7 +230,7 @@ describe('catch_up after an outage', () => {
   );
   const fills = fc.array(fc.constantFrom(0, 0.25, 1, 1, 1), { minLength: 40, maxLength: 40 });
 
-  /** Lives a whole parent through outages. What each slice was planned and asked for, and when. */
+  /** Runs a whole parent through outages. Returns the planned and the requested size of each slice, and its time. */
   function live(catch_up: string, late: readonly number[], parts: readonly number[], noise: object) {
     const plan = { ...PLAN, ...noise, slices: 20, catch_up };
     const planned = twap.bind(plan).slots(NINE, instrumentOf('btcusd'));
@@ -256,7 +256,7 @@ describe('catch_up after an outage', () => {
   }
   const noise = fc.constantFrom({}, { jitter: { time_pct: 60, size_pct: 40, seed: 3 } });
 
-  it('asks for at most one slice a gap, each once, in order, none above half again its plan, all within the total', () => {
+  it('requests at most one slice per gap, each once, in order, none above 1.5 times its plan, within the total', () => {
     fc.assert(
       fc.property(rule, delays, fills, noise, (catch_up, late, parts, jitter) => {
         const { asked, done, last } = live(catch_up, late, parts, jitter);
@@ -272,7 +272,7 @@ describe('catch_up after an outage', () => {
     );
   });
 
-  it('never asks for more than the plan where missed quantity stays undone', () => {
+  it('never requests more than the plan if missed quantity stays untraded', () => {
     fc.assert(
       fc.property(fc.constantFrom('skip', 'abort'), delays, fills, noise, (catch_up, late, parts, jitter) => {
         const { asked } = live(catch_up, late, parts, jitter);
@@ -282,7 +282,7 @@ describe('catch_up after an outage', () => {
     );
   });
 
-  it('loses nothing without an outage: the total is asked for exactly', () => {
+  it('requests exactly the total without an outage', () => {
     fc.assert(
       fc.property(rule, noise, fc.nat({ max: 80 }), (catch_up, jitter, late) => {
         const { asked, done, last } = live(

@@ -26,7 +26,7 @@ const why = (volumes: readonly Volume[], division = ofDay): unknown =>
   learnShares(volumes, volumes, division);
 
 describe('a learnt profile', () => {
-  it('sums to one exactly, each share above zero and within two units of what was traded', () => {
+  it('sums to one exactly, with each share above zero and close to the traded share', () => {
     const aVolume = fc.oneof(
       fc.double({ min: 1e-9, max: 1e9, noNaN: true }),
       fc.integer({ min: 1, max: 10 }),
@@ -53,14 +53,14 @@ describe('a learnt profile', () => {
     );
   });
 
-  it('takes the mean of each part over the days that show it: a day that is only begun changes nothing', () => {
+  it('averages each part over the days that contain it, so that a partial day has no effect', () => {
     const volumeAt = (ms: number): number => 1 + hourOf(ms);
     const whole = learn(bars(48, volumeAt));
     expect(learn(bars(48 + 7, volumeAt))).toEqual(whole);
     expect(whole[23]).toBeGreaterThan(23 * (whole[0] ?? 0));
   });
 
-  it('is that of the local day of its zone, also when the clocks change', () => {
+  it('follows the local day of its zone, also through clock changes', () => {
     // Nine in London, all of a year that changes its clocks twice.
     const division = { ...ofDay, zone: 'Europe/London' };
     const local = (ms: number): number =>
@@ -70,7 +70,7 @@ describe('a learnt profile', () => {
     expect(learn(year)).not.toEqual(learn(year, division));
   });
 
-  it('keeps weekdays apart when it is of a week, Monday first', () => {
+  it('distinguishes weekdays if it covers a week, starting with Monday', () => {
     const week = learn(
       bars(14 * 24, (ms) => ((new Date(ms).getUTCDay() + 6) % 7 === 2 && hourOf(ms) === 5 ? 100 : 1)),
       { ...ofDay, period: 'week', parts: 168 },
@@ -87,7 +87,7 @@ describe('a learnt profile', () => {
     expect(shares[3]).toBeGreaterThan(shares[5] ?? 0);
   });
 
-  it('says which part of the day it knows nothing about, or in which nothing was traded', () => {
+  it('names the part of the day without recorded data or without traded volume', () => {
     expect(why(bars(20, () => 1))).toEqual({ why: 'nothing was recorded between 20:00 and 21:00 (UTC)' });
     expect(why(bars(24, (ms) => (hourOf(ms) === 3 ? 0 : 1)))).toEqual({
       why: 'no volume was traded between 03:00 and 04:00 (UTC), and a slice must not be empty: use fewer parts',
@@ -103,7 +103,7 @@ describe('a learnt profile', () => {
   });
 });
 
-describe('a profile of a week', () => {
+describe('a weekly profile', () => {
   const sized = (start_time: string, weights: readonly number[]): readonly string[] =>
     vwap
       .bind({
@@ -125,7 +125,7 @@ describe('a profile of a week', () => {
     expect(sized('2026-12-06T00:00:00Z', weights)).toEqual(['1.8', '5.4', '1.8']);
   });
 
-  it('has as many weights as divide its minutes', () => {
+  it('requires a number of weights that divides its minutes', () => {
     const messages = (count: number, period: string): readonly string[] =>
       (
         vwap.params.safeParse({

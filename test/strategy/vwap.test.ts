@@ -32,7 +32,7 @@ describeSliced('vwap', {
 });
 
 describe('the profile of a vwap', () => {
-  it('is of equal slices when all its weights are equal, however many there are', () => {
+  it('yields equal slices if all its weights are equal, whatever their number', () => {
     for (const count of [1, 24, 1440])
       expect(sizes({ profile: { weights: Array.from({ length: count }, () => 7) } })).toEqual([
         '2',
@@ -42,7 +42,7 @@ describe('the profile of a vwap', () => {
       ]);
   });
 
-  it('counts what lies inside a slice, also where parts of the day and slices do not meet', () => {
+  it('counts the volume inside a slice, even if the parts of the day and the slices do not align', () => {
     // 9:00 to 10:20 is an hour of 1 and a third of one of 2; then 2/3 of 2 and 2/3 of 4; then 1/3 of 4 and an hour of 1.
     const profile = { weights: hours({ 10: 2, 11: 4 }) };
     expect(sizes({ profile, slices: 3 })).toEqual(['1.66666667', '4', '2.33333333']);
@@ -61,7 +61,7 @@ describe('the profile of a vwap', () => {
     ]); // prettier-ignore
   });
 
-  it('begins again at midnight', () => {
+  it('starts again at midnight', () => {
     const over = { start_time: '2026-12-01T22:00:00Z', profile: { weights: hours({ 0: 5 }) } };
     expect(sizes(over)).toEqual(['1', '1', '5', '1']);
     const days = { ...over, duration: 'P4D', slices: 4 };
@@ -70,7 +70,7 @@ describe('the profile of a vwap', () => {
 
   it.each([
     // At one o'clock UTC the clocks of London go from one to two: the hour from one to two is not there.
-    ['has no volume in an hour that is skipped', '2026-03-29T00:00:00Z', ['2', '4', '1', '1']],
+    ['has no volume in a skipped hour', '2026-03-29T00:00:00Z', ['2', '4', '1', '1']],
     // At one o'clock UTC they go from two back to one: the hour from one to two comes twice.
     [
       'has the volume of a repeated hour twice',
@@ -119,7 +119,7 @@ describe('the profile of a vwap', () => {
     );
   });
 
-  it('is that of the moment when the parent begins, where no start_time is given', () => {
+  it('applies from the start of the parent if no start_time is given', () => {
     const plan = { ...PLAN, start_time: undefined, profile: { weights: hours({ 0: 0.1, 10: 2, 11: 4 }) } };
     const life = new Life(vwap, plan, { at: NINE });
     expect(life.due).toBe(NINE);
@@ -138,7 +138,7 @@ describe('the profile of a vwap', () => {
     expect(small.last).toMatchObject({ finished: 'invalid_plan' });
   });
 
-  it('is refused with the size of its smallest slice as it is planned', () => {
+  it('is refused with the planned size of its smallest slice', () => {
     const plan = { ...PLAN, profile: { weights: hours({ 10: 2, 11: 4 }) } };
     const minimum = { quantity: quantity('1.1') };
     const rest = (smallest: string): string =>
@@ -156,7 +156,7 @@ describe('the profile of a vwap', () => {
     [{ weights: ['1'] }, 'profile.weights.0'],
     [{ weights: [1], time_zone: 'London' }, 'profile.time_zone'],
     [undefined, 'profile'],
-  ])('is refused where it cannot be: %#', (profile, path) => {
+  ])('is refused if it is invalid: case %#', (profile, path) => {
     const { error } = vwap.params.safeParse({ ...PLAN, profile });
     expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
   });
@@ -174,10 +174,10 @@ describe('the window of a vwap', () => {
   });
 });
 
-describe('the page of a vwap', () => {
+describe('the documentation page of vwap', () => {
   const page = readFileSync(new URL('../../docs/strategies/vwap.md', import.meta.url), 'utf8');
 
-  it('has the slices of its example as they are planned', () => {
+  it('shows the slices of its example as they are planned', () => {
     const [, yaml = ''] = /```yaml\n([^]*?)```/u.exec(page) ?? [];
     const { id: _, kind, ...fields } = parse(yaml) as Record<string, unknown>;
     expect(kind).toBe('vwap');

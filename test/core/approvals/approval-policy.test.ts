@@ -17,7 +17,7 @@ const oneOf = (...names: string[]) => [{ count: 1, groups: names }];
 const policyOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({ rules, groups });
 const anyChange: ApprovalRule = { for: ['policy'], outcome: oneOf(APPROVERS) };
 
-describe('what a request needs', () => {
+describe('the requirement for a request', () => {
   const policy = policyOf(
     { for: ['parent'], above: '100000', outcome: oneOf('risk') },
     { for: ['parent'], outcome: 'allow' },
@@ -25,7 +25,7 @@ describe('what a request needs', () => {
     { for: ['override', 'rearm'], by: ['risk'], outcome: oneOf('treasury'), within_ms: 8 * HOUR_MS },
   );
 
-  it('is what the first rule that matches says', () => {
+  it('follows the first rule that matches', () => {
     expect(requirementOf(policy, { kind: 'parent', amount: money('100000') })).toMatchObject({
       outcome: 'allow',
       rule: 2,
@@ -37,26 +37,26 @@ describe('what a request needs', () => {
     });
   });
 
-  it('counts an unknown amount as above every amount', () => {
+  it('treats an unknown amount as above every threshold', () => {
     expect(requirementOf(policy, { kind: 'parent' }).rule).toBe(1);
   });
 
-  it('is blocked where no rule matches', () => {
+  it('is a block if no rule matches', () => {
     expect(requirementOf(policy, { kind: 'strategy' })).toMatchObject({ outcome: 'block', needs: [] });
     expect(requirementOf(policy, { kind: 'rearm' }).outcome).toBe('block');
     expect(requirementOf(policy, { kind: 'rearm', by: 'cat' }).outcome).toBe('block');
   });
 
-  it('knows who asks whatever the case of the name', () => {
+  it('matches the requester regardless of the case of the name', () => {
     expect(requirementOf(policy, { kind: 'rearm', by: ' ANN ' }).rule).toBe(4);
   });
 
-  it('gives what a person holds in the hand a quarter of an hour, whatever the rule says', () => {
+  it('limits approvals of a re-arm to 15 minutes, whatever the rule states', () => {
     expect(requirementOf(policy, { kind: 'rearm', by: 'ann' }).withinMs).toBe(15 * MINUTE_MS);
     expect(requirementOf(policy, { kind: 'parent' }).withinMs).toBe(24 * HOUR_MS);
   });
 
-  it('is, for two at once, what both need, and blocked by either', () => {
+  it('combines the needs of two requirements, and blocks if either of them blocks', () => {
     const [risk, block] = [
       requirementOf(policyOf({ for: ['rearm'], outcome: [{ count: 2, groups: ['risk'] }] }), {
         kind: 'rearm',
@@ -72,31 +72,31 @@ describe('what a request needs', () => {
   });
 });
 
-describe('people who agree', () => {
+describe('people who approve', () => {
   const needs = [...oneOf('risk'), ...oneOf('treasury')];
   const policy = policyOf();
   const met = (people: readonly string[], initiator?: string): boolean =>
     areMet(metNeeds(policy, needs, people, initiator));
 
-  it('count for one need each: one person of two groups is one person', () => {
+  it('count for one need each, even if they belong to two groups', () => {
     expect(met(['bob'])).toBe(false);
     expect(met(['bob', 'bob'])).toBe(false);
     expect(met(['bob', 'BOB '])).toBe(false);
     expect(met(['bob', 'cat'])).toBe(true);
   });
 
-  it('are placed so that as many needs as possible are met, in whatever order they come', () => {
+  it('are assigned so that as many needs as possible are met, in any order', () => {
     expect(met(['bob', 'ann'])).toBe(true);
     expect(met(['ann', 'bob'])).toBe(true);
     expect(met(['ann', 'cat'])).toBe(true);
   });
 
-  it('do not count when they asked for it themselves', () => {
+  it('do not count if they made the request themselves', () => {
     expect(met(['ann', 'cat'], 'Ann')).toBe(false);
     expect(met(['bob', 'cat'], 'ann')).toBe(true);
   });
 
-  it('count for either group of one need', () => {
+  it('count for either group of a need that names two groups', () => {
     const either = [{ count: 2, groups: ['risk', 'treasury'] }];
     expect(areMet(metNeeds(policy, either, ['ann', 'dan']))).toBe(true);
     expect(areMet(metNeeds(policy, either, ['ann', 'eve']))).toBe(false);
@@ -104,7 +104,7 @@ describe('people who agree', () => {
 });
 
 describe('the built-in policy', () => {
-  it('asks one approver for overrides always, and for what is guarded with four eyes', () => {
+  it('always requires an approver for overrides, and with four eyes for re-arming, doubts, limits and policy', () => {
     for (const hasFourEyes of [true, false]) {
       const policy = builtInPolicy(hasFourEyes);
       const of = (kind: Parameters<typeof requirementOf>[1]['kind']): string =>
@@ -118,17 +118,17 @@ describe('the built-in policy', () => {
   });
 });
 
-describe('a policy is wrong', () => {
+describe('the check of a policy', () => {
   const problems = (...rules: ApprovalRule[]): readonly string[] =>
     policyFaults(policyOf(...rules), []).map(({ problem }) => problem);
 
-  it('when it names a group that is not there', () => {
+  it('rejects a group that does not exist', () => {
     expect(problems({ for: ['rearm'], outcome: oneOf('audit') }, anyChange)).toEqual([
       'there is no group audit in operate.groups',
     ]);
   });
 
-  it('when the groups have too few people, or too few besides one who asks', () => {
+  it('rejects groups with too few people, or with too few besides the requester', () => {
     expect(problems({ for: ['parent'], outcome: [{ count: 3, groups: ['risk'] }] }, anyChange)[0]).toMatch(
       /^3 of risk: these groups have too few different people/u,
     );
@@ -140,7 +140,7 @@ describe('a policy is wrong', () => {
     ).toEqual([]);
   });
 
-  it('when a rule can never match, or is there twice', () => {
+  it('rejects a rule that can never match or is a duplicate', () => {
     const wide: ApprovalRule = { for: ['parent'], above: '1000', outcome: oneOf('risk') };
     expect(problems(wide, { ...wide, above: '5000', outcome: 'block' }, anyChange)).toEqual([
       'it never matches: rule 1 comes before it and matches all of its requests',
@@ -151,12 +151,12 @@ describe('a policy is wrong', () => {
     expect(problems({ ...wide, above: '5000' }, wide, anyChange)).toEqual([]);
   });
 
-  it('when nobody could ever change it', () => {
+  it('rejects a policy that nobody could ever change', () => {
     expect(problems({ for: ['rearm'], outcome: 'allow' })[0]).toMatch(/could never be changed again/u);
     expect(problems({ for: ['policy'], outcome: 'block' })[0]).toMatch(/could never be changed again/u);
   });
 
-  it('when a member cannot approve, or stands there twice', () => {
+  it('rejects a member who cannot approve or is listed twice', () => {
     const twice = policyFaults({ rules: [anyChange], groups: { risk: ['ann', 'Ann'], approvers: ['x'] } }, [
       { name: 'ANN', mayApprove: false },
     ]);
@@ -168,7 +168,7 @@ describe('a policy is wrong', () => {
     ]);
   });
 
-  it('when a condition is of another kind of request', () => {
+  it('rejects a condition that belongs to another kind of request', () => {
     expect(problems({ for: ['rearm'], above: '5', outcome: oneOf('risk') }, anyChange)[0]).toMatch(
       /^above narrows rules for parent alone/u,
     );
