@@ -84,13 +84,13 @@ function leaks({ folder, programs }: DeskFolder, more: readonly string[]): reado
 
 const everything = ['all', 'fills', 'attempts', 'intents', 'wakes', 'controls', 'started'];
 
-describe('the token', () => {
-  it('is found by the search in every spelling: the search itself is sound', () => {
+describe('the API token', () => {
+  it('is found by the leak search in every encoding, which proves the search itself', () => {
     for (const disguise of disguises) expect(leaksOf(disguise(TOKEN, AROUND, AROUND), TOKEN)).not.toEqual([]);
     expect(leaksOf('nothing to see', TOKEN)).toEqual([]);
   });
 
-  it('stands nowhere, whatever the venue does with it and however the daemon ends', async () => {
+  it('appears in no output, file or response, whatever the venue returns and however the daemon ends', async () => {
     let reads = 0;
     let orders = 0;
     let echoed = 0;

@@ -71,8 +71,8 @@ const client = (url: string): string => `
   process.exit(0);
 `;
 
-describe('a venue that answers with', () => {
-  it.each(Object.entries(attacks))('%s fails the attempt and fills no memory', async (_, attack) => {
+describe('a hostile response from the venue', () => {
+  it.each(Object.entries(attacks))('%s: fails the attempt and increases memory by less than 20 MiB', async (_, attack) => {
     const server = createServer(attack ?? (() => undefined));
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
@@ -117,9 +117,9 @@ const files: Readonly<Record<string, string>> = {
   'a NUL': `mode: "pa\u0000per"\nstrategies: []\n`,
 };
 
-describe('a config with', () => {
+describe('a hostile config', () => {
   it.each(Object.entries(files))(
-    '%s ends the start with 78, within a second of work more than a good one takes',
+    '%s: exits with 78, with at most one second more of CPU time than a valid config',
     async (_, text) => {
       const folder = aFolder();
       writeFileSync(join(folder, 'good.yaml'), desk);
