@@ -71,7 +71,7 @@ async function aCopy(): Promise<string> {
 describe.skipIf(missing !== undefined)(
   `compose.fleet.yaml${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('trades with two desks, and with both at one daemon when the other has died', async () => {
+    it('runs two desks on two daemons, and both desks on one daemon after the other has been killed', async () => {
       const server = await startPostgres();
       onTestFinished(async () => {
         await server.stop();

@@ -5,8 +5,8 @@ const engine = ['docker', 'podman'].find((name) => spawnSync(name, ['info']).sta
 const why = 'no container engine answers here: neither docker nor podman';
 const TAG = 'tranche-under-test';
 
-describe(`the image${engine === undefined ? ` (skipped: ${why})` : ''}`, () => {
-  it('is built, and validates a config as a user that owns nothing', { timeout: 900_000 }, (ctx) => {
+describe(`the container image${engine === undefined ? ` (skipped: ${why})` : ''}`, () => {
+  it('builds, and validates a config as an unprivileged user on a read-only file system', { timeout: 900_000 }, (ctx) => {
     if (engine === undefined) return ctx.skip(why);
     const built = spawnSync(engine, ['build', '-q', '-t', TAG, '.'], { encoding: 'utf8' });
     onTestFinished(() => {

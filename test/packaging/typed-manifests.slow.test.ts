@@ -57,13 +57,13 @@ function compilerOf(changed: (text: string) => string = (text) => text): string 
   return stdout;
 }
 
-describe('the manifests for Kubernetes', () => {
-  it('have no field that Kubernetes does not know', (ctx) => {
+describe('the Kubernetes manifests', () => {
+  it('contain only fields that the Kubernetes types define', (ctx) => {
     if (!isThere) return ctx.skip(why);
     expect(compilerOf()).toBe('');
   });
 
-  it('would be refused with a field that is misspelt', (ctx) => {
+  it('fail the type check with a misspelt field', (ctx) => {
     if (!isThere) return ctx.skip(why);
     expect(compilerOf((text) => text.replace('readOnlyRootFilesystem', 'readonlyRootFilesystem'))).toContain(
       'readonlyRootFilesystem',
