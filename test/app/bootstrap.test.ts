@@ -62,7 +62,7 @@ const figureOf = ({ bootstrap }: Report, name: string): NonNullable<Report['boot
 }; // prettier-ignore
 
 describe('tranche backtest --bootstrap', () => {
-  it('says the same for the same seed, whatever the number of threads', { timeout: 300_000 }, async () => {
+  it('gives the same result for the same seed with any number of threads', { timeout: 300_000 }, async () => {
     const cwd = desk();
     const line = ['--bootstrap', '24', '--level', '90', '--json'];
     const [one, three, other] = [
@@ -87,7 +87,7 @@ describe('tranche backtest --bootstrap', () => {
     expect(figureOf(reportIn(other), 'cost_bps').history).toBe(cost.history);
   });
 
-  it('has no width where every return is the same', { timeout: 300_000 }, async () => {
+  it('gives intervals of almost zero width if all returns are equal', { timeout: 300_000 }, async () => {
     const cwd = desk({ btc: Array.from({ length: 300 }, (_, n) => 60_000 * 1.00001 ** n) });
     const made = reportIn(await tranche(cwd, '--bootstrap', '20', '--level', '80', '--json'));
     for (const name of ['cost_bps', 'timing_bps', 'execution_bps', 'slippage_bps'] as const) {
@@ -99,7 +99,7 @@ describe('tranche backtest --bootstrap', () => {
     }
   });
 
-  it('reports portfolios what they are worth and how far they fall', { timeout: 300_000 }, async () => {
+  it('reports the value and the drawdown of a portfolio', { timeout: 300_000 }, async () => {
     const strategy = `id: mix\nkind: rebalance\ncash: usd\ntarget_weights: { btc: '0.4', eth: '0.3', usd: '0.3' }\ndrift_type: absolute\ndrift_threshold: '0.02'\nmin_trade_notional: { amount: '50', currency: usd }\ncontinuous: true\n`;
     const cwd = desk({ strategy });
     const { code, out, err } = await tranche(cwd, '--data', 'ethusd=eth.csv', '--bootstrap', '20', '--level', '80', '--json'); // prettier-ignore
@@ -111,7 +111,7 @@ describe('tranche backtest --bootstrap', () => {
     expect(fall.history).toBeCloseTo(made.portfolios[0]?.course?.drawdown ?? Number.NaN, 5);
   });
 
-  it('shows the intervals with what they do not say, and in the report', { timeout: 300_000 }, async () => {
+  it('prints the intervals with their limitations and adds them to the report', { timeout: 300_000 }, async () => {
     const cwd = desk();
     const { code, err } = await tranche(cwd, '--bootstrap', '20', '--block', '4h', '--level', '80', '--no-trend', '--out', 'found'); // prettier-ignore
     expect(code).toBe(0);
@@ -126,7 +126,7 @@ describe('tranche backtest --bootstrap', () => {
   });
 
   it(
-    'reports what it changes that blocks keep their time of day, over the same random numbers',
+    'compares anchored with unanchored blocks over the same random numbers',
     { timeout: 300_000 },
     async () => {
       // Prices rise in the first half of each day and fall in the second, bars of an hour for twenty days.
@@ -181,7 +181,7 @@ describe('tranche backtest --bootstrap', () => {
     });
   }
 
-  it('writes nothing when it is stopped before there is an interval', { timeout: 300_000 }, async () => {
+  it('writes nothing if it is interrupted before there are enough resamples for an interval', { timeout: 300_000 }, async () => {
     const cwd = desk();
     const ran = await interrupted(cwd, 0, '--bootstrap', '200', '--out', 'found');
     expect(ran.code).toBe(75);
@@ -192,7 +192,7 @@ describe('tranche backtest --bootstrap', () => {
   });
 
   it(
-    'gives what as many resamples as had ended give when it is stopped later',
+    'gives the intervals of the finished resamples if it is interrupted later',
     { timeout: 240_000 },
     async () => {
       const cwd = desk();
@@ -235,13 +235,13 @@ describe('tranche backtest --bootstrap', () => {
     [['--bootstrap', '--block', 'long'], 'expected a length such as 1d'],
     [['--bootstrap', '--level', '99.9'], 'at least 2000 resamples'],
     [['--bootstrap', '--level', '20'], 'expected a percentage'],
-  ])('refuses %j', async (line, says) => {
+  ])('rejects %j', async (line, says) => {
     const ran = await tranche(desk(), ...line);
     expect(ran.err).toContain(says);
     expect(ran.code).toBe(64);
   });
 
-  it('reads lengths as people and as standards write them', () => {
+  it('reads block lengths in short form and as ISO 8601 durations', () => {
     expect(['1d', '4h', '30m', '90s', '2w', 'P1D', 'PT4H'].map(readBlock)).toEqual([DAY_MS, 4 * HOUR_MS, 30 * MINUTE_MS, 90_000, 14 * DAY_MS, DAY_MS, 4 * HOUR_MS]); // prettier-ignore
   });
 });

@@ -37,7 +37,7 @@ afterEach(() => {
 });
 
 describe('venue.ca_file', () => {
-  it('gives the certificates in it, without what stands around them', () => {
+  it('provides only the certificates in the file, without keys and comments', () => {
     const [one, two] = [anIdentity({ isAuthority: true }), anIdentity({ isAuthority: true })];
     put('ca.pem', `# ours\n${one.cert}\n${one.key}${two.cert}`);
     expect(load().config.venue.ca?.replaceAll(/\s/gu, '')).toBe((one.cert + two.cert).replaceAll(/\s/gu, ''));
@@ -51,12 +51,12 @@ describe('venue.ca_file', () => {
       anIdentity().cert.replace(/.{40}\n-----END/u, '\n-----END'),
       /certificate 1 of .* cannot be read/u,
     ],
-  ])('refuses the config where it %s', (_, text, why) => {
+  ])('rejects the config if the file %s', (_, text, why) => {
     if (text !== undefined) put('ca.pem', text);
     expect(load).toThrow(why);
   });
 
-  it.skipIf(process.platform === 'win32')('counts among the files that others must not change', () => {
+  it.skipIf(process.platform === 'win32')('is included in the check for files that other users can change', () => {
     put('ca.pem', anIdentity({ isAuthority: true }).cert);
     const { config, strategies } = load();
     expect(rightsProblems('desk.yaml', strategies, folder, [config.venue.caFile])).toEqual([]);

@@ -18,13 +18,13 @@ function load(capability: string, wsUrl: string): Config {
   return loadConfig('desk.yaml', { env: { T: 'token-of-env' }, cwd, now: instant(0) }).config;
 } // prettier-ignore
 
-describe('a capability of the WebSocket', () => {
-  it.each(['ticker', 'account_feed'])('needs the address of the WebSocket: %s', (name) => {
+describe('a WebSocket capability', () => {
+  it.each(['ticker', 'account_feed'])('requires venue.ws_url: %s', (name) => {
     expect(() => load(`${name}: true`, '# none')).toThrow(/write venue\.ws_url/u);
     expect(() => load(`${name}: true`, 'ws_url: "wss://venue.example/ws"')).not.toThrow();
   });
 
-  it('is off until it is switched on', () => {
+  it('is off by default', () => {
     expect(load('ticker: true', 'ws_url: "wss://venue.example/ws"').venue.capabilities).toMatchObject({
       ticker: true,
       accountFeed: false,

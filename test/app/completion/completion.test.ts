@@ -65,11 +65,11 @@ describe('completion in bash', () => {
     ],
     [['stop', '--config', 'my.yaml', 'one'], ['one-of-my.yaml']],
     [['why', '--strategy', 't'], ['two']],
-  ])('offers after %j what may come: %j', (words, offered) => {
+  ])('offers after %j the candidates %j', (words, offered) => {
     expect(inBash(...words)).toEqual(offered);
   });
 
-  it('takes the value of an option for no command', () => {
+  it('does not take the value of an option for a command', () => {
     expect(inBash('account', '--help', 'orders', 'list')).toEqual([]);
     expect(inBash('override', '--mode', 'propose', 'with')).toEqual(['withdraw']);
     // The same name, with a value and without.
@@ -77,17 +77,17 @@ describe('completion in bash', () => {
     expect(inBash('account', 'sync', '--account-changed', '--stor')).toEqual(['--store']);
   });
 
-  it('leaves files to the shell where a file comes', () => {
+  it('leaves the completion of file names to the shell', () => {
     expect(inBash('run', '--config', '')).toEqual([]);
   });
 
-  it('knows every command that the help shows', () => {
+  it('offers every command', () => {
     expect(inBash('')).toEqual(groups.flatMap(({ names }) => names));
   });
 });
 
 describe('completion in other shells', () => {
-  it('is a script that zsh reads, with the same words', (ctx) => {
+  it('works in zsh with the same candidates', (ctx) => {
     if (!isThere('zsh')) return ctx.skip('zsh is not installed');
     const script = `${PROGRAM}; compdef() { :; }; source ${folder}/zsh; _tranche_candidates '' tranche account orders; _tranche_candidates '' tranche stop --config x`;
     const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8' });
@@ -102,7 +102,7 @@ describe('completion in other shells', () => {
     ['tranche run --mode ', ['paper', 'dry_run', 'live']],
     ['tranche account orders show --js', ['--json']],
     ['tranche override --mode propose with', ['withdraw']],
-  ] as const)('is a script that fish reads: %s', ([line, words], ctx) => {
+  ] as const)('works in fish: %s', ([line, words], ctx) => {
     if (!isThere('fish')) return ctx.skip('fish is not installed');
     const { stdout, stderr } = spawnSync(
       'fish',
@@ -116,8 +116,8 @@ describe('completion in other shells', () => {
   });
 });
 
-describe('what is completed', () => {
-  it('has the ids of a config whose variables are not set, and nothing that a shell could run', () => {
+describe('the completion of strategy ids', () => {
+  it('works if the config uses unset variables, and omits ids that a shell could execute', () => {
     mkdirSync(join(folder, 's'));
     writeFileSync(join(folder, 'c.yaml'), 'mode: live\nvenue: { token: "${NOT_SET}" }\nstrategies: ./s\n');
     writeFileSync(
