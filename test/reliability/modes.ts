@@ -67,7 +67,7 @@ export const modes: readonly Mode[] = [
   { row: 8, what: 'the config is invalid or implausible', alert: { none: `${REFUSED}: exit 78 names the place and the fix` },
     tests: [[app('mistakes'), 'in a config is explained with place and fix: %s'], [app('yaml'), 'never throws, whatever the text']] },
   { row: 9, what: 'the token is missing, readable by others, or malformed', alert: { none: `${REFUSED}: exit 78 names the reason without the token` },
-    tests: [[app('credential'), 'is refused in mode %o'], [app('credential'), 'is not %s, and that is reported without showing it']] },
+    tests: [[app('credential'), 'is rejected with mode %o'], [app('credential'), 'is not read from %s, and the problem does not show it']] },
   { row: 10, what: 'the clock of the machine is far off', alert: 'clock_skew',
     tests: [[engine('skew'), 'does not start by %i ms, and asks for no quote'], [engine('skew'), 'says so again when the difference comes back'], [engine('totals'), 'opens no new day at a restart with a wrong date, before the venue or an hour has proven it'], [engine('restart'), 'receives all fills when its clock was a day ahead and %s']] },
   { row: 11, what: 'crash loop', alert: 'crash_loop',
@@ -239,7 +239,7 @@ export const modes: readonly Mode[] = [
   { row: 94, what: 'a dependency or Node changes its behaviour', alert: { none: 'found before installation: pins, hashes and traces' },
     tests: [[engine('determinism'), 'writes the same journal in another process'], [journal('golden'), 'is read as it was then, and can be continued'], ['test/house/lockfile.test.ts', 'has the hash of every package, and names no registry']] },
   { row: 95, what: 'the operator configures a wrong pair or an extra zero', alert: 'limit_refused',
-    tests: [[app('config'), 'asks for %s in live mode'], [core('controls'), 'of %s allows what is equal to it and refuses what is beyond'], [engine('breaches'), 'is refused before a quote is requested, and the operator is notified']] },
+    tests: [[app('config'), 'requires %s in live mode'], [core('controls'), 'of %s allows what is equal to it and refuses what is beyond'], [engine('breaches'), 'is refused before a quote is requested, and the operator is notified']] },
   { row: 96, what: 'funds are missing, or the pair is reduce-only', alert: { none: NO_TRADE },
     tests: [[engine('gate'), 'lets nothing through that the account cannot pay any more'], [engine('pts-watch'), 'ends in the middle of a twap when the mode turns to Reduce-Only'], [engine('order-refused'), 'is read again when the venue refuses the order, so that the next try does not borrow']] },
   // Orders in parts, restarts and strategies
