@@ -14,7 +14,7 @@ it.each([
   ['0.01', '', { quote: 1, read: 2, all: 2 }],
   // What desks share they take as they need it.
   ['0.5', SHARED, { quote: 5, read: 250, all: 250 }],
-])('a share of %s leaves the rest of the limits to other programs with the token, and is never nothing', (share, more, most) => {
+])('pacing.quote_share %s limits the requests of a desk to that share, but to at least one', (share, more, most) => {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-policy-'));
   onTestFinished(() => rmSync(cwd, { recursive: true }));
   writeFileSync(join(cwd, 'desk.yaml'), `pacing: { quote_share: "${share}" }\nstrategies: []\n${more}`);

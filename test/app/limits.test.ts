@@ -116,7 +116,7 @@ function beyond({ exchange }: Bench, limited: Limited): readonly string[] {
   return wrong;
 }
 
-it('the venue never executes beyond a limit of the config, whatever fails and whoever dies', () => {
+it('the venue executes no order beyond a limit of the config despite order faults and crashes', () => {
   let executed = 0;
   fc.assert(
     fc.property(

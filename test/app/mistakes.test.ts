@@ -50,9 +50,9 @@ const strategyMistakes: Readonly<Record<string, readonly string[]>> = {
 };
 const configMistakes = ['missing-token', 'config-typos', 'live-limits'];
 
-describe('a mistake in YAML', () => {
+describe('a YAML mistake', () => {
   it.each(Object.entries(strategyMistakes))(
-    'in a strategy is explained with place and fix: %s',
+    'in a strategy is explained with its position and a correction: %s',
     (name, others) => {
       const { code, printed } = run({ config: 'desk.yaml', files: [`${name}.yaml`, ...others] });
       expect(code).toBe(78);
@@ -60,13 +60,13 @@ describe('a mistake in YAML', () => {
     },
   );
 
-  it.each(configMistakes)('in a config is explained with place and fix: %s', (name) => {
+  it.each(configMistakes)('in a config is explained with its position and a correction: %s', (name) => {
     const { code, printed } = run({ config: `${name}.yaml` });
     expect(code).toBe(78);
     expectGolden(name, printed);
   });
 
-  it('never shows a token', () => {
+  it('is reported without showing a token', () => {
     const printed = configMistakes.map((name) => run({ config: `${name}.yaml` }).printed).join('');
     expect(printed).toContain('venue.token');
     expect(printed).not.toContain('sk_live');

@@ -110,7 +110,7 @@ const python = (code: string): SpawnSyncReturns<string> =>
 
 describe('fills.parquet', () => {
   it.for(Object.entries(READERS))(
-    'is read by %s without a cast, to the last digit of each amount',
+    'can be read by %s without a cast, with every digit of each amount',
     { timeout: 150_000 },
     ([name, read], { skip }) => {
       if (python(`import ${name}${name === 'pandas' ? ', pyarrow' : ''}`).status !== 0)
@@ -123,7 +123,7 @@ describe('fills.parquet', () => {
   );
 
   it.for(Object.entries(NODE_READERS))(
-    'is read by %s without a cast, to the last digit of each amount',
+    'can be read by %s without a cast, with every digit of each amount',
     { timeout: 150_000 },
     ([name, read], { skip }) => {
       if (NODE_READERS_FOLDER === undefined) skip(`skipped: PARQUET_READERS names no folder with ${name}`);
@@ -141,7 +141,7 @@ describe('fills.parquet', () => {
     },
   );
 
-  it('has the columns and rows of fills.csv, whose costs sum to the trading cost of the report', () => {
+  it('has the columns and rows of fills.csv, and its costs sum to the trading cost of the report', () => {
     const [head, ...rows] = readFileSync(join(home, 'fills.csv'), 'utf8').trimEnd().split('\r\n');
     expect(head).toBe(REPORT_FILL_COLUMNS.join(','));
     const judged = rows.map((row) => row.split(',').slice(-3));
@@ -155,7 +155,7 @@ describe('fills.parquet', () => {
     expect(text(sum)).toBe(text(figures.totals[0]?.costs.shortfall.trading ?? NO_MONEY));
   });
 
-  it('refuses an amount that its decimals cannot hold, and leaves no file', async () => {
+  it('is not written with an amount that exceeds its decimal type', async () => {
     const wide = join(home, 'wide.parquet');
     const columns = [{ name: 'amount', type: 'DECIMAL' as const, nullable: true }];
     await expect(writeParquetFile(wide, columns, [{ amount: `1${'0'.repeat(20)}` }])).rejects.toThrow(/more digits than a decimal of Parquet/u); // prettier-ignore

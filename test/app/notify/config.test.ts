@@ -73,7 +73,7 @@ describe('operate.notify', () => {
     for (const secret of ['/services/T0/B0/secretsecret', 'the-key-of-the-hook', 'the password of mail']) guarded(secret); // prettier-ignore
   });
 
-  it('reads channels with their secrets from files and variables, and fills in what is left out', () => {
+  it('reads channels with their secrets from files and variables, and applies defaults', () => {
     const notify = notifyOf(ALL, { SLACK, BEAT });
     expect(notify).toMatchObject({
       dashboard: 'https://desk.example:8321',
@@ -99,13 +99,13 @@ describe('operate.notify', () => {
     expect(commandFiles(notify)).toEqual([join(folder, 'page')]);
   });
 
-  it('is the same config with other secrets: nobody can try passwords against the hash in the journal', () => {
+  it('has the same hash with other secrets, so that the hash in the journal does not help to guess them', () => {
     const { hash } = load(ALL, { SLACK, BEAT });
     expect(load(ALL, { SLACK: `${SLACK}2`, BEAT: `${BEAT}2` }).hash).toBe(hash);
     expect(load(ALL.replace('PT30S', 'PT40S'), { SLACK, BEAT }).hash).not.toBe(hash);
   });
 
-  it('refuses a secret in plain text, and does not show it', () => {
+  it('rejects a secret in plain text and does not show it', () => {
     const text = refusal(
       `channels: [{ name: chat, webhook: { format: slack, url: "https://hooks.example/in-plain-sight" } }]`,
     );
@@ -129,13 +129,13 @@ describe('operate.notify', () => {
     ['an unknown topic', 'channels: [{ name: c, topics: [trades], command: { run: [./page] } }]', 'topics'],
     ['a zone that does not exist', 'channels: [{ name: c, command: { run: [./page] }, quiet_hours: [{ from: "22:00", to: "07:00", time_zone: Mars }] }]', 'not a time zone'],
     ['a heartbeat without an address', 'heartbeat: { every: PT1M }', 'the address is missing'],
-  ])('refuses %s', (_, notify, words) => {
+  ])('rejects %s', (_, notify, words) => {
     secretFile('token-open.url', SLACK, 0o644);
     const env = { U: 'http://hook.example/in', P: 'https://u:p@hook.example/in', OK: SLACK };
     expect(refusal(notify, env)).toContain(words);
   }); // prettier-ignore
 
-  it('takes a secret of systemd, which its access list shows as readable by a group', () => {
+  it('accepts a systemd credential that a group can read', () => {
     secretFile('token-slack', SLACK, 0o440);
     const text = 'channels: [{ name: chat, webhook: { format: slack, url_file: token-slack } }]';
     expect(refusal(text)).toContain('chmod 600');

@@ -9,7 +9,7 @@ import { until } from '../../system/support/until.ts';
 import { receiver } from './receiver.ts';
 
 describe('a heartbeat', () => {
-  it('calls its address while the desk is well, falls silent while it is not, and says a failure once', async () => {
+  it('calls its address while the desk is well, stops while it is not, and reports a failure once', async () => {
     const server = await receiver();
     guarded('ping-of-the-desk');
     const clock = new VirtualClock(NINE);

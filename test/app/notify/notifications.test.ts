@@ -23,7 +23,7 @@ interface Told {
 }
 
 describe('the notifications of a desk', () => {
-  it('hold a digest a day, of what came since the last one, also over a restart, and never twice', async () => {
+  it('contain one digest per day with the events since the last one, never repeated, even across a restart', async () => {
     const server = await receiver();
     const clock = new VirtualClock(NINE);
     const journal = memoryJournal();
