@@ -91,8 +91,8 @@ function expectSameFills({ terminal, report, csv, parquet, swept }: Told): void 
   expect(terminal).toContain(`${group?.traded} ${group?.base}`);
 }
 
-describe('a run reports the same figures on the terminal, in JSON, HTML, CSV, Parquet and in a sweep', () => {
-  it('of an order that ends long before its window of prices', async () => {
+describe('the figures of a run on the terminal, in JSON, HTML, CSV, Parquet and in a sweep', () => {
+  it('are the same for an order that ends long before its prices', async () => {
     const all = await told(TWAP, 'slices=12,6');
     expectSameFills(all);
     const { terminal, report, html, swept } = all;
@@ -107,7 +107,7 @@ describe('a run reports the same figures on the terminal, in JSON, HTML, CSV, Pa
     expect(html).toContain(grouped(group?.average_price ?? ''));
   });
 
-  it('of a portfolio that drifts far in the middle and little at the end', async () => {
+  it('are the same for a portfolio that drifts far in the middle and little at the end', async () => {
     const all = await told(REBALANCE.replace("'0.1'", "'0.3'"), 'drift_threshold=0.3,0.4');
     expectSameFills(all);
     const { terminal, report, html, swept } = all;

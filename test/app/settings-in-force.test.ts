@@ -76,8 +76,8 @@ const OF_FILES: ReadonlySet<string> = new Set(['venue.ca_file']);
 /** The engine adds them. */
 const OF_ENGINE: ReadonlySet<string> = new Set(['operate.four_eyes', 'operate.policy', 'operate.groups']);
 
-describe('the settings in force that the journal records', () => {
-  it('are those of the file with their defaults', () => {
+describe('the recorded settings in force', () => {
+  it('are those of the config with their defaults', () => {
     expect(inForce()).toMatchObject({
       desk: 'treasury',
       mode: 'live',
@@ -102,13 +102,13 @@ describe('the settings in force that the journal records', () => {
     });
   });
 
-  it('hold no secret', () => {
+  it('contain no secret', () => {
     const text = JSON.stringify(inForce());
     expect(text).not.toContain(TOKEN);
     expect(text).not.toContain('hooks.example');
   });
 
-  it('name every setting of the schema, or it is listed here as left out', () => {
+  it('include every setting of the schema except for those that this file lists', () => {
     const known = Object.keys(inForce());
     const { properties = {} } = z.toJSONSchema(configSchema, { unrepresentable: 'any', io: 'input' });
     const isKnown = (path: string): boolean =>

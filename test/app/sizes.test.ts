@@ -151,8 +151,8 @@ duration: PT1H
 ${more}
 `;
 
-describe('a lot of the venue', () => {
-  it('refuses a total that is no multiple of it, with the nearest ones that are usable', () => {
+describe('the lot size of the venue', () => {
+  it('rejects a total that is not a multiple of it and suggests the nearest valid totals', () => {
     const of = (total: string, slices = 6): readonly string[] =>
       validated({
         minimum: "{ lot: '0.001' }",
@@ -172,7 +172,7 @@ describe('a lot of the venue', () => {
     expect(of('0.0140')).toEqual([]);
   });
 
-  it('cuts six slices to the same sizes in the plan as on the desk', () => {
+  it('gives six slices the same sizes in the plan as on the desk', () => {
     const { config, strategy, problems } = validated({
       minimum: "{ lot: '0.001' }",
       strategy: twap("total_quantity: { amount: '0.014', currency: btc }\nslices: 6"),
@@ -271,8 +271,8 @@ function compare(one: Drawn): Compared {
   return { faults, isUsable: true, compared: wholes.length };
 }
 
-describe('the decimals that a venue tells', () => {
-  it('refuse a total in the plan that the desk would refuse when it begins', async () => {
+describe('the precision of a currency at the venue', () => {
+  it('makes the plan refuse a total that the desk would refuse at its start', async () => {
     await using venue = await aVenue({ accounts: [{ name: 'desk', balances: { usd: '50000', btc: '2' } }] });
     const strategies = twap("total_quantity: { amount: '0.123456789', currency: btc }\nslices: 4");
     const { plan } = aDesk({
@@ -291,7 +291,7 @@ describe('the decimals that a venue tells', () => {
 });
 
 describe('plan, validate and the desk', () => {
-  it('agree on every size to the last digit, of random desks and strategies', () => {
+  it('agree exactly on every size for random desks and strategies', () => {
     const seen = { usable: 0, refused: 0, compared: 0 };
     fc.assert(
       fc.property(drawn, (one) => {
@@ -308,7 +308,7 @@ describe('plan, validate and the desk', () => {
     expect(seen.compared).toBeGreaterThan(150);
   });
 
-  it('name sizes that are usable where a size has too many decimals', () => {
+  it('suggest valid sizes if a size has too many decimals', () => {
     let fixed = 0;
     fc.assert(
       fc.property(drawn, (one) => {

@@ -28,8 +28,8 @@ async function aWorker(url: string): Promise<ChildProcess> {
   return worker;
 }
 
-describe.skipIf(missing !== undefined)(`workers of a sweep${because}`, () => {
-  it('hand on the chunk of a killed worker within 15 s and give the file of one machine', async () => {
+describe.skipIf(missing !== undefined)(`sweep workers${because}`, () => {
+  it('take over the chunk of a killed worker within 15 s and produce the files of a local sweep', async () => {
     const server = await startPostgres();
     onTestFinished(server.stop);
     const url = `postgres://tranche@localhost/postgres?host=${encodeURIComponent(server.home)}`;
