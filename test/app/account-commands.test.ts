@@ -244,14 +244,14 @@ const places: Readonly<Record<string, (name: string) => boolean>> = {
 const missing = (name: string): readonly string[] =>
   Object.entries(places).flatMap(([place, holds]) => (holds(name) ? [] : [`${place}: ${name}`]));
 
-describe('docs/account.md and this file', () => {
-  it('list every account command that sends requests to the venue', () => {
+describe('the lists of account commands', () => {
+  it('contain every account command that sends requests to the venue', () => {
     const all = ofVenue();
     expect(all).toContain('pts modes');
     expect(all.flatMap(missing)).toEqual([]);
   });
 
-  it('are named as incomplete for a command that they do not list', () => {
+  it('are reported with their location if a command is missing', () => {
     expect(missing('trial')).toEqual([
       'docs/account.md: a row in the table of commands: trial',
       'test/app/account-commands.test.ts: an entry of commands: trial',

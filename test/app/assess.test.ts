@@ -162,7 +162,7 @@ describe('an assessment', () => {
   });
 });
 
-describe('journal assess', () => {
+describe('tranche journal assess', () => {
   it('writes a page with limits, refusals, overrides, simulation figures and the reason of every halt', () => {
     const { folder, journal } = aJournal(everyKind());
     const simulation = join(folder, 'simulation.json');

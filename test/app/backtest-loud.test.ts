@@ -74,7 +74,7 @@ describe('a backtest without a config', () => {
 });
 
 describe('the first lines of a backtest', () => {
-  it('state that nothing traded, why, and how to change it', async () => {
+  it('state that there were no trades, the reason, and how to change it', async () => {
     const { code, err } = await backtest(aFolder({ 'hour.yaml': TWAP.replace('slices', "limit_price: '100'\nslices") }), 'hour.yaml', '--holdings', 'usd=100000'); // prettier-ignore
     expect(code).toBe(0);
     const [, first, second] = err.split('\n');

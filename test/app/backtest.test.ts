@@ -53,7 +53,7 @@ const tranche = async (cwd: string, ...line: readonly string[]): Promise<Ran> =>
 const DATA = ['--data', 'btcusd=btc.csv'] as const;
 
 describe('tranche backtest', () => {
-  it('reports what was traded, at what cost, and under which assumptions', async () => {
+  it('reports the trades, their cost and the assumptions', async () => {
     const { code, out, err } = await tranche(desk(), ...DATA, '--model', 'tight');
     expect(code).toBe(0);
     expect(out).toBe('');

@@ -153,7 +153,7 @@ describe('tranche best-execution', () => {
     [['--from', '1990-01-01'], 'more than 120 months: name a shorter window, or --per window'],
     [['--strategy', 'dcaa'], 'did you mean "dca"?'],
     [['--per', 'week'], "'week' is invalid"],
-  ] as const)('rejects %j with a clear message and writes nothing', async (line, message) => {
+  ] as const)('rejects %j with a clear message and writes no files', async (line, message) => {
     const { folder, run } = aDesk();
     const { code, err } = await run('--out', 'pack', ...line);
     expect([code, err]).toEqual([64, expect.stringContaining(message)]);

@@ -181,7 +181,7 @@ describe('tranche backtest --bootstrap', () => {
     });
   }
 
-  it('writes nothing if it is interrupted before there are enough resamples for an interval', { timeout: 300_000 }, async () => {
+  it('writes no files if it is interrupted before there are enough resamples for an interval', { timeout: 300_000 }, async () => {
     const cwd = desk();
     const ran = await interrupted(cwd, 0, '--bootstrap', '200', '--out', 'found');
     expect(ran.code).toBe(75);

@@ -44,10 +44,10 @@ describe('venue.ca_file', () => {
   });
 
   it.each([
-    ['is not there', undefined, /desk\.yaml:2:[\s\S]*ca\.pem cannot be read: there is no such file/u],
-    ['holds a key alone', anIdentity().key, /contains no certificate: expected PEM/u],
+    ['does not exist', undefined, /desk\.yaml:2:[\s\S]*ca\.pem cannot be read: there is no such file/u],
+    ['contains only a key', anIdentity().key, /contains no certificate: expected PEM/u],
     [
-      'holds a certificate that was cut',
+      'contains a truncated certificate',
       anIdentity().cert.replace(/.{40}\n-----END/u, '\n-----END'),
       /certificate 1 of .* cannot be read/u,
     ],

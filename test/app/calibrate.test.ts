@@ -80,7 +80,7 @@ describe('tranche calibrate', () => {
     expect(read).toHaveProperty('learnt.0.of', 'quotes');
   });
 
-  it('reports that it learned nothing from a window without quotes', async () => {
+  it('reports that it fitted no setting in a window without quotes', async () => {
     const cwd = await traded();
     const { code, err } = await calibrate(cwd, '--journal', join(cwd, 'run.db'), '--since', '2026-02-01');
     expect(code).toBe(0);

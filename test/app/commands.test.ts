@@ -244,7 +244,7 @@ describe('tranche init', () => {
     expect(to.printed.err).toContain(String.raw`validate --config 'ann'\''s dësk/config/paper.yaml'`);
   });
 
-  it('never overwrites an existing file, and writes nothing if one exists', () => {
+  it('never overwrites an existing file, and writes no other files if one exists', () => {
     expect(init({}, io(folder))).toBe(0);
     writeFileSync(join(folder, 'config/live.yaml'), 'mine');
     rmSync(join(folder, 'config/paper.yaml'));

@@ -33,9 +33,9 @@ import { runLine } from './support/cli.ts';
 import type { Ran } from './support/cli.ts';
 
 const TOKEN = 'token-of-this-machine';
-/** No system hands this port out, and nobody listens at it. */
+/** A reserved port at which no process listens. */
 const NOBODY = 'http://127.0.0.1:1';
-/** A process that says which signal it got, and stays. */
+/** A process that prints the name of a signal and continues. */
 const STAND_IN = 'trap "echo SIGUSR2" USR2; echo ready; while :; do sleep 0.05; done';
 
 function aFolder(): string {
@@ -54,15 +54,15 @@ interface Served {
   readonly folder: string;
   readonly url: string;
   readonly haltFile: string;
-  /** What the process says to a signal whose id the daemon gave as its own. */
+  /** Output of the process whose id is in the control file, after a signal. */
   readonly signalled: Promise<string>;
   readonly command: (...line: readonly string[]) => Promise<Ran>;
 }
 
 interface ServedOptions extends Partial<BenchOptions> {
-  /** The token that the commands find beside the journal, instead of that of the desk. */
+  /** Token in the control file beside the journal; by default that of the desk. */
   readonly token?: string;
-  /** The API is closed before the commands ask. */
+  /** Closes the API before the commands use it. */
   readonly isDeaf?: boolean;
 }
 
@@ -95,9 +95,9 @@ async function aServedDesk({ token = TOKEN, isDeaf = false, ...over }: ServedOpt
   });
   const standIn = spawn('sh', ['-c', STAND_IN], { stdio: ['ignore', 'pipe', 'ignore'] });
   await once(standIn.stdout, 'data');
-  // A port that was closed a moment ago may be somebody else's by now.
+  // Another process may already use a port that was closed a moment ago.
   const url = isDeaf ? NOBODY : operate.url;
-  // The commands take only the holder of the journal for its daemon.
+  // The commands accept only the process that holds the lock of the journal as its daemon.
   sqliteJournal(join(folder, 'journal.db')).close();
   const held = takeLock(join(folder, 'journal.db'));
   writeControlFile(journal, { url, token, pid: standIn.pid ?? 0, desk: 'main' });
@@ -119,7 +119,7 @@ async function aServedDesk({ token = TOKEN, isDeaf = false, ...over }: ServedOpt
   };
 }
 
-/** A config and no daemon. */
+/** A folder with a config, without a daemon. */
 function aQuietDesk(name = 'journal.db'): { readonly folder: string; readonly journal: string } {
   const folder = aFolder();
   const journal = `sqlite:${join(folder, name)}`;
@@ -133,7 +133,7 @@ const controls = ({ bench }: Served): readonly object[] =>
     .map(({ body }) => body)
     .filter(({ kind }) => kind === 'control');
 
-/** Each with the arguments that it cannot do without. */
+/** Each command with its required arguments. */
 const commands: readonly (readonly string[])[] = [
   ['status'],
   ['pause'],
@@ -234,7 +234,7 @@ describe('tranche status', () => {
     expect((await command('status')).out).toContain('; 1 of 1 slice over');
   });
 
-  it('shows what is paused and how to resume it, and who halted the desk and why', async () => {
+  it('shows paused parts with the command to resume them, and the person and the reason of a halt', async () => {
     const { command } = await aServedDesk();
     await command('pause', '--pair', 'btcusd', '--why', 'spread');
     expect((await command('status')).out).toContain(
@@ -435,7 +435,7 @@ describe('tranche halt', () => {
   });
 
   it.each([
-    ['whose API is gone', { isDeaf: true }],
+    ['whose API does not respond', { isDeaf: true }],
     ['that refuses the token', { token: 'token-of-another-desk' }],
   ])('exits with 75 for a daemon %s, which it halts by file and signal', async (_, over) => {
     const served = await aServedDesk(over);
@@ -499,7 +499,7 @@ describe('tranche halt', () => {
     const { code, out } = await run(folder, ['halt']);
     expect([code, out]).toEqual([0, expect.stringContaining('no daemon runs on')]);
     expect(stranger.kill(0)).toBe(true);
-    // SIGUSR2 would have ended it, were it sent: that takes a moment to show.
+    // SIGUSR2 would end the process: wait a moment to see that it does not.
     await expect(Promise.race([once(stranger, 'exit'), sleep(200, 'lives')])).resolves.toBe('lives');
   });
 
@@ -625,7 +625,7 @@ describe('tranche doubts', () => {
     ],
     ['without evidence', ['doubts', 'resolve', 'x', '--filled', '--by', 'ann', '--yes'], '--evidence'],
     ['without a name', ['doubts', 'resolve', 'x', '--filled', '--evidence', 'e', '--yes'], '--by'],
-  ])('resolve ends with 64 %s', async (_, line, says) => {
+  ])('resolve exits with 64 %s', async (_, line, says) => {
     const served = await aServedDesk();
     const { code, out, err } = await served.command(...line);
     expect([code, out, err]).toEqual([64, '', expect.stringContaining(says)]);
@@ -639,7 +639,7 @@ describe('tranche doubts', () => {
       ['--filled', '--order-id', '7', '--quantity', 'a lot', '--amount', '1'],
       'plain decimals',
     ],
-  ])('resolve ends with 75 for %s', async (_, more, says) => {
+  ])('resolve exits with 75 for %s', async (_, more, says) => {
     const served = await aServedDesk();
     const records = served.bench.records().length;
     const { code, out } = await served.command(...resolve, ...more, '--yes');
@@ -669,7 +669,7 @@ describe('tranche accounting close', () => {
       token: { name: 'local', kind: 'machine' },
       why: 'the year is over',
     });
-    // The file holds no record of this desk, which alone knows that the period is closed.
+    // The journal file of the test is empty: only the running desk knows that the period is closed.
     expect(await close(...line)).toEqual({
       code: 75,
       out: '',

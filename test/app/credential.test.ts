@@ -125,11 +125,11 @@ describe('a venue token', () => {
   });
 
   it.each([
-    ['another name', 'base_url: "https://evil.example"'],
-    ['a longer name', 'base_url: "https://venue.example.evil.example"'],
+    ['another host', 'base_url: "https://evil.example"'],
+    ['a host that only starts with its name', 'base_url: "https://venue.example.evil.example"'],
     ['another port', 'base_url: "https://venue.example:8443"'],
-    ['this machine', 'base_url: "http://127.0.0.1:1"'],
-    ['another WebSocket', 'base_url: "https://venue.example", ws_url: "wss://evil.example/ws"'],
+    ['an address of this machine', 'base_url: "http://127.0.0.1:1"'],
+    ['another WebSocket host', 'base_url: "https://venue.example", ws_url: "wss://evil.example/ws"'],
   ])('with an origin is not sent to %s', (_what, address) => {
     fileOf(JSON.stringify({ origin: 'https://venue.example', token: TOKEN }));
     const printed = load([...address.split(', '), 'token_file: token']);
@@ -176,7 +176,7 @@ describe('the systemd credentials folder', () => {
     expect(readSystemdToken(given)).toHaveProperty('problem');
   });
 
-  it('provides nothing if it contains no token', () => {
+  it('provides no token if it contains none', () => {
     expect([readSystemdToken(undefined), readSystemdToken(''), readSystemdToken(folder)]).toEqual([
       undefined,
       undefined,

@@ -121,7 +121,7 @@ describe('the daily twin of a desk', () => {
     expect([daily.problem(), daily.last()?.day]).toEqual([undefined, '2026-12-03']);
   });
 
-  it('reads the journal on a separate thread and rejects with the cause if that fails', async () => {
+  it('compares a day on a separate thread, and fails with the cause if the journal, model or config is unusable', async () => {
     const cwd = await traded();
     const file = join(cwd, 'config.yaml');
     const at = (model: string, journal = `sqlite:${join(cwd, 'run.db')}`) =>

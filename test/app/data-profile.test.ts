@@ -31,7 +31,7 @@ function folder(): string {
 
 const PLAIN: DataProfileOptions = { parts: 24, timeZone: 'UTC' };
 
-/** What the command writes. */
+/** Runs the command on a file with this content and returns its output. */
 async function learn(
   content: string | Uint8Array,
   over: Partial<DataProfileOptions> = {},
@@ -134,12 +134,12 @@ describe('tranche data profile', () => {
 
   it.each<readonly [string, Readonly<Record<number, string | undefined>>, string]>([
     [
-      'a hole',
+      'a gap',
       { 5: undefined, 6: undefined },
       'bars.csv: 2 bars are missing from 2026-01-05T03:00:00.000Z on',
     ],
     [
-      'a time twice',
+      'a duplicate time',
       { 4: `${BEGIN + HOUR_MS},1,1,1,1,1` },
       'bars.csv:4: its time 2026-01-05T01:00:00.000Z appears at bars.csv:3 with other figures',
     ],
@@ -149,7 +149,7 @@ describe('tranche data profile', () => {
       'bars.csv:4: starts before the previous bar, of 3600000 ms, has ended',
     ],
     [
-      'a volume that is no number',
+      'a volume that is not a number',
       { 7: `${BEGIN + 5 * HOUR_MS},1,1,1,1,NaN` },
       'bars.csv:7: expected a volume, got "NaN"',
     ],
@@ -158,9 +158,9 @@ describe('tranche data profile', () => {
       { 7: `${BEGIN + 5 * HOUR_MS},1,1,1,1,-2` },
       'bars.csv:7: expected a volume, got "-2"',
     ],
-    ['a time in words', { 3: '2026-01-05,1,1,1,1,1' }, 'bars.csv:3: expected a time, got "2026-01-05"'],
-    ['a column too few', { 9: `${BEGIN},1,1` }, 'bars.csv:9:'],
-    ['another header', { 1: 'date,close' }, 'bars.csv: no known layout: it begins "date,close"'],
+    ['a time in the wrong format', { 3: '2026-01-05,1,1,1,1,1' }, 'bars.csv:3: expected a time, got "2026-01-05"'],
+    ['a row without all columns', { 9: `${BEGIN},1,1` }, 'bars.csv:9:'],
+    ['an unknown header', { 1: 'date,close' }, 'bars.csv: no known layout: it begins "date,close"'],
     [
       'an hour without volume',
       { 3: `${BEGIN + HOUR_MS},1,1,1,1,0`, 27: `${BEGIN + 25 * HOUR_MS},1,1,1,1,0` },
@@ -199,7 +199,7 @@ describe('tranche data profile', () => {
   });
 
   it('recovers the volume curve from which the bars were generated', async () => {
-    // Volume that follows a known curve gives that curve back, to a millionth.
+    // The volume follows a known curve, which the profile must reproduce to a millionth.
     const curve = [2, 1, 1, 1, 1, 1, 2, 3, 4, 5, 4, 4, 4, 5, 7, 8, 6, 4, 3, 3, 2, 2, 2, 2];
     const total = curve.reduce((sum, one) => sum + one, 0);
     const lines = Array.from(

@@ -44,7 +44,7 @@ function told(bodies: readonly RecordBody[], options: Pick<DayOptions, 'day' | '
 }
 
 describe('tranche day', () => {
-  it('describes a day in words, each line with its records, and what waits for a person', () => {
+  it('describes a day in words, each line with its records, and lists everything that waits for a person', () => {
     const { code, out, err } = told([
       aStart(),
       aFill(HOUR_MS),

@@ -94,7 +94,7 @@ describe('the plan of a rebalancing', () => {
     expect(ofCheck(ran, 'day')).toMatchObject([{ verdict: 'refused', strategy: 'weights' }]);
   });
 
-  it('states why it would not trade', async () => {
+  it('states the reason if it would not trade', async () => {
     const { plan } = aDesk({ strategies: rebalance(), config: limits('100000') });
     const within = ['--offline', '--holdings', 'usd=25,btc=0.0005,eth=0.02', '--price', 'btcusd=50000', '--price', 'ethusd=2500']; // prettier-ignore
     const ran = await plan('--json', ...within);
@@ -104,7 +104,7 @@ describe('the plan of a rebalancing', () => {
     ]);
   });
 
-  it('states what is missing if neither balances nor prices are known', async () => {
+  it('names the missing input if neither balances nor prices are known', async () => {
     const config = `mode: dry_run\nvenue: { base_url: "http://127.0.0.1:9", sell_path: /v1/orders/sell }\n${limits('100000')}`;
     const ran = await aDesk({ strategies: rebalance(), config }).plan('--json', '--offline');
     expect(estimateOf(dataOf(ran))).toEqual({ missing: '--offline was given: also give --holdings' });

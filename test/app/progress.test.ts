@@ -6,7 +6,7 @@ import { wordsFor } from '../../src/app/cli/progress.ts';
 
 const said = (body: RecordBody): string | undefined => wordsFor({ seq: 1, at: instant(0), body, hash: '' });
 
-it('wordsFor describes what a correction changes, even if only the fees change', () => {
+it('wordsFor describes the changes of a correction, even if only the fees change', () => {
   const line = said({
     kind: 'correction',
     client_order_id: 'tr-a',

@@ -36,7 +36,7 @@ afterAll(() => {
 });
 
 describe('tranche report', () => {
-  it('summarizes what was traded and what it cost while the daemon runs', async () => {
+  it('summarizes the trades and their cost while the daemon runs', async () => {
     const { code, out, err } = await run();
     expect(code).toBe(0);
     expect(out).toBe('');

@@ -62,7 +62,7 @@ function validated(cwd: string): { readonly code: number; readonly err: string }
   return { code, err: said.err };
 }
 
-describe('strategies that are infeasible with any balances', () => {
+describe('strategies infeasible with any balances', () => {
   it.each(Object.entries(faulty))('are refused by validate and by plan with the same message: %s', async (_, [fields, says]) => {
     const cwd = aFolder(fields);
     const { code, err } = validated(cwd);

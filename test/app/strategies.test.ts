@@ -182,7 +182,7 @@ describe('loadAll', () => {
   });
 });
 
-describe('a strategy that may have to sell', () => {
+describe('a strategy with possible sells', () => {
   const DRY_RUN = 'venue: { base_url: "https://venue.example" }';
   const off = 'it may have to sell, but selling is off: set venue.sell_path in the config to the path at which your venue accepts sell orders'; // prettier-ignore
   const rebalance = `id: r

@@ -31,7 +31,7 @@ controls:
 `;
 
 describe('the environment of live mode', () => {
-  it('is accepted if it contains nothing dangerous', () => {
+  it('is accepted without dangerous variables and options', () => {
     expect(hardeningProblems(clean, [])).toEqual([]);
     expect(
       hardeningProblems(

@@ -117,7 +117,7 @@ describe('a sweep on threads', () => {
   });
 
   it(
-    'rejects when a worker dies, after it has reported the finished runs',
+    'fails if a worker dies, after it has reported the finished runs',
     { timeout: 300_000 },
     async () => {
       const { base, tapes, jobs } = await prepared(sweepFolder(), ['slices=1..20/1']);
@@ -138,7 +138,7 @@ describe('a sweep on threads', () => {
 });
 
 describe('tranche sweep', () => {
-  it('runs nothing if a setting is invalid, and names the first invalid setting', async () => {
+  it('does not run if a setting is invalid, and names the first invalid setting', async () => {
     const cwd = sweepFolder();
     const refused = await sweep(cwd, ['--vary', 'slices=0..4/2', '--out', 'out']);
     expect(refused.code).toBe(78);

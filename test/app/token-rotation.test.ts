@@ -29,7 +29,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** What the venue says to the tokens that are tried, one after the other; `accepted` after the last. */
+/** A desk whose venue answers trials of new tokens with `trials` in order, then with `accepted`. */
 function running(trials: TokenTrial[] = [], keeper?: TokenKeeper) {
   const options = { env: {}, cwd: folder, now: instant(0) };
   const { config } = loadConfig('desk.yaml', options);
@@ -67,7 +67,7 @@ describe.runIf(process.platform !== 'win32')('the token after its file is read a
     ['is readable by others', () => { put('the-new-token', 0o644); }, 'run "chmod 600'],
     ['is a symbolic link', () => { put('x'); rmSync(join(folder, 'token')); symlinkSync(join(folder, 'desk.yaml'), join(folder, 'token')); }, 'is a symbolic link'],
     ['is a named pipe', () => { rmSync(join(folder, 'token')); execFileSync('mkfifo', ['-m', '600', join(folder, 'token')]); }, 'it is a named pipe'],
-    ['is gone', () => { rmSync(join(folder, 'token')); }, 'cannot be read'],
+    ['does not exist', () => { rmSync(join(folder, 'token')); }, 'cannot be read'],
     ['is empty', () => { put(''); }, 'not a valid token'],
     ['is bound to another address', () => { put('{"origin": "https://elsewhere.example", "token": "the-new-token"}'); }, 'must not be sent to https://venue.example'],
   ])('remains the old one if the file %s, and the reason is reported', async (_, change, why) => {
@@ -103,7 +103,7 @@ describe.runIf(process.platform !== 'win32')('the token after its file is read a
   });
 
   describe('with a token store', () => {
-    /** A store in which `put` is what somebody else puts, and `isAway` whether it answers. */
+    /** A store in which `put` is a token from a person; it does not respond while `isAway`. */
     function aStore() {
       const state = { kept: [] as string[], put: undefined as Secret | undefined, isAway: false };
       const keeper: TokenKeeper = {
@@ -149,7 +149,7 @@ describe.runIf(process.platform !== 'win32')('the token after its file is read a
       const { token, reread, heard } = running(['refused', 'no_answer', 'accepted'], keeper);
       state.put = new Secret('a-mistyped-token');
       expect(await reread()).toContain('the venue refuses the token that was put into the store');
-      // The next owner must not start with the one that was refused.
+      // The next owner must not start with the refused token.
       expect(state.kept).toEqual(['the-old-token']);
       state.put = new Secret('the-new-token');
       expect(await reread()).toContain('until the venue accepts the new one');

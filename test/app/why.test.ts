@@ -127,7 +127,7 @@ describe('tranche why', () => {
     expect(bought.out).not.toMatch(/\d,\d{3}\b/u);
   });
 
-  it('has the same counts as the metrics', async () => {
+  it('uses the same strategies and reasons as the metrics', async () => {
     const text = await desk.untraded();
     expect(text).toContain('strategy="dear",reason="limit_price"');
     expect(text).toContain('strategy="weights",reason="inside_band"');

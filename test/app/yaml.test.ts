@@ -62,8 +62,8 @@ describe('readYaml', () => {
   it.each([
     ['a merge key', '<<: { a: 1 }\n', /merge keys/u],
     ['a tag', 'a: !env HOME\n', /tags such as !name/u],
-    ['a key twice', 'a: 1\nb: 2\na: 3\n', /written twice, first on line 1/u],
-    ['a key that names the prototype', '__proto__: { x: 1 }\n', /cannot be the name/u],
+    ['a duplicate key', 'a: 1\nb: 2\na: 3\n', /written twice, first on line 1/u],
+    ['the key __proto__', '__proto__: { x: 1 }\n', /cannot be the name/u],
     ['a list as a key', '? [a]\n: 1\n', /plain name/u],
     ['an empty value', 'a:\nb: 1\n', /the value is missing/u],
     ['an open quote', 'a: "x\n', /quote/u],
@@ -224,7 +224,7 @@ describe('maskSecrets', () => {
 });
 
 describe('nearest', () => {
-  it('finds typing errors but no distant words', () => {
+  it('finds the known name for a typing error, and none for an unrelated word', () => {
     const known = ['slices', 'interval', 'duration', 'side'];
     expect(nearest('slcies', known)).toBe('slices');
     expect(nearest('Side', known)).toBe('side');

@@ -10,7 +10,7 @@ import { csvRow } from '../../src/journal/export.ts';
 import { createLog } from '../../src/operate/log.ts';
 import { sanitize } from '../../src/venue/sanitize.ts';
 
-/** What somebody who may write a word into our records would write. */
+/** Texts that an attacker could place in records. */
 const payloads = [
   '\u001B[2J\u001B[1;1Hall is well',
   '\u001B]0;title\u0007',
@@ -40,10 +40,10 @@ const payloads = [
   'x'.repeat(100_000),
 ];
 
-/** What a terminal acts on. */
+/** Characters that a terminal interprets. */
 const ODD = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** Everything that `write` wrote. */
+/** Returns everything that `write` wrote. */
 function written(write: (out: { write(text: string): void }) => void): string {
   let all = '';
   write({ write: (text) => (all += text) });

@@ -18,8 +18,8 @@ import { compileCacheFolder } from '../../bin/cache-folder.js';
 import { changeableByOthers } from '../../src/files/rights.ts';
 
 /**
- * Another user of the same machine, without any rights, against a desk of root. Needs root, to become that user: run as root, or see
- * it in CI.
+ * Another user of the same machine, without privileges, attacks a desk of root. Only root can become that user: run this as root, or
+ * see its result in CI.
  */
 const isRoot = process.getuid?.() === 0;
 const STRANGER = 65_534;
@@ -66,7 +66,7 @@ const ended = ({ status, stdout, stderr }: ReturnType<typeof spawnSync>): Ended 
   status,
   output: `${String(stdout)}${String(stderr)}`,
 });
-/** A shell of the other user. */
+/** Runs a shell script as the other user. */
 const asStranger = (script: string): Ended =>
   ended(spawnSync('/bin/sh', ['-c', script], { uid: STRANGER, gid: STRANGER, cwd: '/', timeout: 20_000 }));
 const tranche = (...args: readonly string[]): Ended =>

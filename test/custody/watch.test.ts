@@ -9,7 +9,7 @@ import { leaked, overheard } from './watch.ts';
 
 const TOKEN = 'watched-5c1f0e9b7a';
 
-/** What the watch finds in what `speak` does, after a request that carried the token. */
+/** Returns the leaks that the check finds when `speak` runs after a request with the token. */
 async function found(speak: () => unknown): Promise<readonly string[]> {
   const url = await httpServer((_, response) => response.end('{}'));
   await (await fetch(url, { headers: { authorization: `Bearer ${TOKEN}` } })).text();
@@ -39,7 +39,7 @@ describe('the token leak check of all tests', () => {
     expect(places[0]).toContain('journal.db');
   });
 
-  it('reports nothing for a token that stays in the environment of a program', async () => {
+  it('reports no leak of a token that stays in the environment of a program', async () => {
     const cwd = aFolder();
     const places = await found(async () => await finish(['validate', '--config', 'none.yaml'], { cwd, env: { TRANCHE_TOKEN: TOKEN } })); // prettier-ignore
     expect(places).toEqual([]);

@@ -23,7 +23,7 @@ describe('the Dockerfile', () => {
     );
   });
 
-  it('runs as a user that owns nothing except its data', () => {
+  it('runs as a user that owns only its data', () => {
     expect(last.filter((line) => line.startsWith('USER '))).toEqual(['USER 1000:1000']);
     expect(last.join('\n')).toContain('install -d -o 1000 -g 1000 -m 0700 /data');
     expect(text).not.toMatch(/--chown/u);
@@ -43,7 +43,7 @@ describe('the Dockerfile', () => {
     ]);
     const [, stage = []] = stages;
     expect(stage.at(-1)).toBe('RUN npm run build:dashboard');
-    // The bundler takes its code for this system from an optional package.
+    // The bundler needs an optional package for this system.
     expect(stage.find((line) => line.includes('npm ci'))).not.toContain('--omit');
   });
 

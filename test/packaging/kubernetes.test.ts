@@ -96,7 +96,7 @@ describe('the Kubernetes manifests of a desk', () => {
   });
 
   it('give the desk a longer termination grace period than it needs to drain', () => {
-    // As `tranche run`: 15 s, and in_doubt.booking_margin, which is 10 s.
+    // `tranche run` drains for 15 s plus in_doubt.booking_margin, which is 10 s.
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(15 + 10 + 10);
   });
 
@@ -111,7 +111,7 @@ describe('the Kubernetes manifests of a desk', () => {
       expect(JSON.stringify(desk?.[probe as 'livenessProbe'])).toContain(`http://${operate.listen}/${path}`);
   });
 
-  it('mount only volumes that they declare, and no whole folder as config, whose mode a desk would refuse', () => {
+  it('mount only volumes that they declare, and mount config files individually instead of their folder', () => {
     const known = new Set(
       [...pod.volumes, ...set.spec.volumeClaimTemplates.map(({ metadata }) => metadata)].map(
         ({ name }) => name,

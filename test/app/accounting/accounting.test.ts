@@ -27,7 +27,7 @@ describe('tranche accounting', () => {
     ]);
   });
 
-  it('reports that it compared nothing without a history, and that fills of a paper journal are not real trades', async () => {
+  it('states that books without a history were not compared, and that fills of a paper journal are not real trades', async () => {
     const { run } = aDesk({ settings: 'method: fifo\n', bodies: [aStart('paper'), ...fills.slice(1)] });
     const { code, err } = await run('balances');
     expect(code).toBe(0);

@@ -15,7 +15,7 @@ const missing = noPostgres();
 const because = missing === undefined ? '' : ` (skipped: ${missing})`;
 const LATER = instant(Date.UTC(2026, 11, 3));
 
-describe.skipIf(missing !== undefined)(`closing the books of a desk in PostgreSQL${because}`, () => {
+describe.skipIf(missing !== undefined)(`tranche accounting close with PostgreSQL${because}`, () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();

@@ -44,7 +44,7 @@ async function entriesSince(desk: BooksDesk): Promise<readonly string[]> {
 
 const DAY_2 = after(NINE, DAY_MS);
 
-describe('closing a period', () => {
+describe('tranche accounting close', () => {
   it('records the closed period in the journal, and the next period starts at its end', async () => {
     const desk = aDesk();
     const { code, out, err } = await closed(desk, '--why', 'the day is over');
@@ -86,7 +86,7 @@ describe('closing a period', () => {
     expect(second.out).toContain(`"before":"${closings(desk)[0]?.hash}"`);
   });
 
-  it('shows the record with --dry-run and writes nothing', async () => {
+  it('shows the record with --dry-run and does not write it', async () => {
     const desk = aDesk();
     const { code, out } = await closed(desk, '--dry-run', '--json');
     expect([code, JSON.parse(out)]).toEqual([0, expect.objectContaining({ kind: 'closing', entries: 8 })]);

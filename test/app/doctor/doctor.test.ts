@@ -100,7 +100,7 @@ async function examine(
 const CURRENCIES: Answer = [200, '[]'];
 
 describe('tranche doctor', () => {
-  it('reports no failure for a sound desk, and sends only GET requests to the venue', async () => {
+  it('reports no failure for a correct setup, and sends only GET requests to the venue', async () => {
     const { url, asked } = await aVenue({
       '/v1/currency': CURRENCIES,
       '/v1/approval-rules': [403, '{"error":"not allowed"}'],
@@ -136,7 +136,7 @@ describe('tranche doctor', () => {
     expect(code).toBe(exit);
   });
 
-  it('fails with 69 if nothing listens at the address of the venue', async () => {
+  it('fails with 69 if the venue cannot be reached', async () => {
     const { code, of } = await examine(config('http://127.0.0.1:1'));
     expect(of('venue')).toMatchObject([{ verdict: 'fail', where: 'http://127.0.0.1:1' }]);
     expect(code).toBe(69);

@@ -85,7 +85,7 @@ describe('tranche init with options', () => {
       /--url: http:\/\/ is not encrypted/u,
     ],
     [{ ...ways.buy, listen: '8321 please' }, /--listen: expected/u],
-  ])('rejects %j and writes nothing', async (given, why) => {
+  ])('rejects %j and writes no files', async (given, why) => {
     await expect(start(given)).rejects.toThrow(why);
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -133,7 +133,7 @@ describe('the MCP server', () => {
     ]);
   });
 
-  it('returns what the API shows a viewer and adds no record to the journal', async () => {
+  it('returns the API responses for a viewer and adds no record to the journal', async () => {
     const bench = aBench({ strategies: [aTwap()] });
     onTestFinished(() => {
       bench.kill();
