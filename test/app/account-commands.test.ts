@@ -45,7 +45,7 @@ const transcript = (line: string, { code, out, err }: Ran): string =>
 
 const slug = (line: string): string => line.replaceAll(/[^a-z0-9]+/gu, '-').replaceAll(/^-|-$/gu, '');
 
-/** In this order: each sees what those before it did. */
+/** Runs in this order: each command sees the effects of the previous ones. */
 const lines = [
   'balances',
   'balances --json',
@@ -182,7 +182,7 @@ describe('tranche account', () => {
   });
 });
 
-/** Every command, as it is right, and as it is wrong. */
+/** Every command with valid and with invalid arguments. */
 const commands: readonly (readonly [right: string, wrong: string])[] = [
   ['balances', 'balances btc'],
   ['currencies', 'currencies --limit 1'],
@@ -218,7 +218,7 @@ const commands: readonly (readonly [right: string, wrong: string])[] = [
   ['sync --store never.db', 'sync --from now'],
 ];
 
-/** Each command of `tranche account` that asks the venue, as the command line builds it. */
+/** Every command of `tranche account` that sends requests to the venue, from the command line itself. */
 function ofVenue(): readonly string[] {
   const program = new Command('tranche');
   addAccount(program, { io: {} as AccountIo, done: () => undefined });
@@ -233,7 +233,7 @@ const rows = readFileSync(new URL('../../docs/account.md', import.meta.url), 'ut
   .filter((line) => line.startsWith('| `'))
   .map((line) => new Set([...(line.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/gu)].flatMap(([, code = '']) => code.split(/[ \\|]+/u)))); // prettier-ignore
 
-/** Where a command must appear, and whether it does. */
+/** Places in which every command must appear, with a check of each. */
 const places: Readonly<Record<string, (name: string) => boolean>> = {
   'docs/account.md: a row in the table of commands': (name) =>
     rows.some((row) => name.split(' ').every((word) => row.has(word))),
@@ -281,7 +281,7 @@ describe.each(commands)('tranche account %s', (right, wrong) => {
   });
 
   it('exits with 69 if the venue does not respond', async () => {
-    // Port 9 is "discard": nothing listens there.
+    // Port 9 (discard): no process listens there.
     const ran = await run([...right.split(' '), '--base-url', 'http://127.0.0.1:9'], {
       cwd: join(folder, 'elsewhere'),
       env: { TRANCHE_OPERATOR_TOKEN: 'sim-any' },

@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** The limit of the specification, a hundred times as fast; pages small enough for many of them. */
+/** The limit of the specification, a hundred times as fast, and pages so small that there are many. */
 const WINDOW_MS = 60;
 const pace = { gapMs: WINDOW_MS + 100, pageRows: 25 };
 const quick = {
@@ -93,9 +93,9 @@ describe('the download of transactions', () => {
     const all = await ids();
     expect(new Set(all).size).toBe(122);
     expect(all).toEqual(all.toSorted((a, b) => a - b));
-    // Pages of 25 that overlap by 10: a read that came too early (429) would have been made again.
+    // Pages of 25 rows that overlap by 10: a read that was too early (429) would have been repeated.
     expect(reads).toBe(8);
-    // Only its owner reads it: it is a list of all that the account ever did.
+    // Only its owner can read the file, because it lists all activity of the account.
     expect(statSync(join(folder, 'h.db')).mode & 0o077).toBe(0);
   });
 
@@ -162,7 +162,7 @@ describe('the download of transactions', () => {
     const lost = (await ids())[4] ?? 0;
     const db = new DatabaseSync(join(folder, 'h.db'));
     db.prepare('DELETE FROM transactions WHERE id = ?').run(lost);
-    // As if the venue had never shown it: the overlap would bring it back.
+    // As if the venue had never shown the row: the overlap of pages would add it again.
     const future = systemClock.wall() + 31 * 86_400_000;
     db.prepare("UPDATE meta SET value = json_set(value, '$.completeTo', ?) WHERE key = 'progress'").run(
       future,
@@ -236,7 +236,7 @@ describe('the export of transactions as Parquet', () => {
     );
     for (const name of ['amount', 'price', 'fees', 'balance']) expect(types.get(name)).toBe('DECIMAL');
     expect(types.get('time')).toBe('TIMESTAMP_MILLIS');
-    // This reader makes doubles of decimals.
+    // This reader converts decimals to doubles.
     const plain = (name: string, cell: unknown): unknown =>
       types.get(name) === 'DECIMAL' ? Number(Number(cell).toPrecision(14)) : cell;
     const told = (await parquetReadObjects({ file: buffer })).map(({ id, time, ...rest }) => ({

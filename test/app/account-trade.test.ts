@@ -16,7 +16,7 @@ interface Seen {
 const ORDER = '/v1/orders/:side';
 const isOrder = (route: string): boolean => route === ORDER || /^\/v1\/orders\/(?:buy|sell)$/u.test(route);
 
-/** A venue where `fault` befalls orders. */
+/** A venue that applies `fault` to every order. */
 async function withFault(fault: Fault | undefined, input: VenueInput = {}): Promise<Seen> {
   const asked = new Map<string, number>();
   const venue = await aVenue(
@@ -107,7 +107,7 @@ describe('a manual order', () => {
     const slowly = (): string => {
       questions += 1;
       const until = performance.now() + 1_600;
-      while (performance.now() < until); // a person thinks
+      while (performance.now() < until); // the person takes this long
       return 'yes';
     };
     const ran = await seen.account('buy btcusd --quantity 0.1', slowly);

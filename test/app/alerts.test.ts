@@ -24,7 +24,7 @@ interface Told {
   status(): Readonly<Record<string, unknown>>;
 }
 
-/** A desk whose alerts go the way that those of a daemon go. */
+/** A desk that records and reports its alerts as in a daemon. */
 function aTellingDesk(
   folder = mkdtempSync(join(tmpdir(), 'tranche-alerts-')),
   before?: Bench,

@@ -23,7 +23,7 @@ function aFolder(): string {
   return folder;
 }
 
-/** A closed journal of `bodies`, one a second. */
+/** A closed journal of `bodies`, one per second. */
 function aJournal(bodies: readonly RecordBody[]): { folder: string; journal: string } {
   const folder = aFolder();
   const journal = sqliteJournal(join(folder, 'journal.db'));
@@ -103,7 +103,7 @@ describe('an assessment', () => {
       body: intent(`i-${n}`),
       hash: '',
     }));
-    // 400, 999, 1000 and 1398 lie within a second; all but the first two and the last within a minute, or one later as many.
+    // 400, 999, 1000 and 1398 lie within a second; the first six lie within a minute, and so do the last six.
     expect(assess(records).peaks).toEqual({
       second: { orders: 4, at: after(NINE, 1_398) },
       minute: { orders: 6, at: after(NINE, 30_000) },
@@ -185,7 +185,7 @@ describe('tranche journal assess', () => {
     const halts = everyKind().filter((body) => body.kind === 'control');
     expect(halts.length).toBeGreaterThan(0);
     for (const { why } of halts) expect(out).toContain(why.replaceAll('|', String.raw`\|`));
-    // A row is a line, whatever the words in it.
+    // A row is one line, whatever text it contains.
     const rows = out.split('\n').filter((line) => line.startsWith('|'));
     expect(rows.filter((line) => !line.endsWith('|'))).toEqual([]);
   });

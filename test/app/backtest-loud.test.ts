@@ -36,7 +36,7 @@ duration: PT1H
 slices: 12
 `;
 
-/** A folder with prices that fall by a third and come back, and these files. */
+/** A folder with these files and with prices that fall by a third and recover. */
 function aFolder(files: Readonly<Record<string, string>>): string {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-loud-'));
   onTestFinished(() => {

@@ -77,7 +77,7 @@ describe('tranche backtest', () => {
   it('counts the fills at a price older than its bar', async () => {
     const cwd = desk();
     const lines = bars(200).split('\n');
-    // Minutes 20 to 39 are missing: slices come every five minutes.
+    // Minutes 20 to 39 are missing; slices are due every five minutes.
     writeFileSync(join(cwd, 'btc.csv'), [...lines.slice(0, 21), ...lines.slice(41)].join('\n'));
     const { err } = await tranche(cwd, ...DATA);
     expect(err).toMatch(/Note: [34] of 12 fills have a price that is older than its bar, up to 1\d min/u);

@@ -111,25 +111,29 @@ describe('tranche backtest --bootstrap', () => {
     expect(fall.history).toBeCloseTo(made.portfolios[0]?.course?.drawdown ?? Number.NaN, 5);
   });
 
-  it('prints the intervals with their limitations and adds them to the report', { timeout: 300_000 }, async () => {
-    const cwd = desk();
-    const { code, err } = await tranche(cwd, '--bootstrap', '20', '--block', '4h', '--level', '80', '--no-trend', '--out', 'found'); // prettier-ignore
-    expect(code).toBe(0);
-    expect(err).toContain('Intervals over 20 resamples in blocks of PT4H');
-    expect(err).toMatch(/implementation shortfall, bps +-?\d+\.\d+/u);
-    expect(err).toContain('errors of the execution model');
-    const html = readFileSync(join(cwd, 'found/report.html'), 'utf8');
-    expect(html).toContain('Confidence intervals');
-    expect(html).toContain('The trend of the window is removed from every pair');
-    const read: unknown = JSON.parse(readFileSync(join(cwd, 'found/report.json'), 'utf8'));
-    expect(reportSchema.parse(read).bootstrap).toMatchObject({ resamples: 20, block_ms: 4 * HOUR_MS, blocks: 12.5, trend: 'removed', seed: '1', level: 0.8 }); // prettier-ignore
-  });
+  it(
+    'prints the intervals with their limitations and adds them to the report',
+    { timeout: 300_000 },
+    async () => {
+      const cwd = desk();
+      const { code, err } = await tranche(cwd, '--bootstrap', '20', '--block', '4h', '--level', '80', '--no-trend', '--out', 'found'); // prettier-ignore
+      expect(code).toBe(0);
+      expect(err).toContain('Intervals over 20 resamples in blocks of PT4H');
+      expect(err).toMatch(/implementation shortfall, bps +-?\d+\.\d+/u);
+      expect(err).toContain('errors of the execution model');
+      const html = readFileSync(join(cwd, 'found/report.html'), 'utf8');
+      expect(html).toContain('Confidence intervals');
+      expect(html).toContain('The trend of the window is removed from every pair');
+      const read: unknown = JSON.parse(readFileSync(join(cwd, 'found/report.json'), 'utf8'));
+      expect(reportSchema.parse(read).bootstrap).toMatchObject({ resamples: 20, block_ms: 4 * HOUR_MS, blocks: 12.5, trend: 'removed', seed: '1', level: 0.8 }); // prettier-ignore
+    },
+  );
 
   it(
     'compares anchored with unanchored blocks over the same random numbers',
     { timeout: 300_000 },
     async () => {
-      // Prices rise in the first half of each day and fall in the second, bars of an hour for twenty days.
+      // Hourly bars of twenty days, with prices that rise in the first half of each day and fall in the second.
       const hours = Array.from({ length: 480 }, (_, n) => `${BEGIN + n * HOUR_MS},${Array(4).fill(60_000 * (1 + 0.02 * Math.sin((2 * Math.PI * (n % 24)) / 24))).join()},1`); // prettier-ignore
       const cwd = desk();
       writeFileSync(join(cwd, 'btc.csv'), ['timestamp_ms,open,high,low,close,volume', ...hours].join('\n'));
@@ -138,7 +142,7 @@ describe('tranche backtest --bootstrap', () => {
       const [one, other] = [reportIn(kept), reportIn(free)];
       const anchoring = one.bootstrap?.anchoring;
       expect(anchoring?.resamples).toBe(40);
-      // The same pairs of resamples, whichever of the two was asked for.
+      // Both requests compare the same pairs of resamples.
       expect(other.bootstrap?.anchoring).toEqual(anchoring);
       const cost = anchoring?.figures.find(({ figure }) => figure === 'cost_bps');
       expect(cost?.anchored).toEqual(
@@ -147,7 +151,7 @@ describe('tranche backtest --bootstrap', () => {
       expect(cost?.unanchored).toEqual(
         (({ p5, median, p95 }) => ({ p5, median, p95 }))(figureOf(other, 'cost_bps')),
       );
-      // A purchase at the same hours pays the same each day; at any hours it pays what the hour has.
+      // A purchase at fixed hours costs the same each day; at shifted hours, its cost depends on the hour.
       expect((cost?.anchored.p95 ?? 0) - (cost?.anchored.p5 ?? 0)).toBeLessThan(1);
       expect((cost?.unanchored.p95 ?? 0) - (cost?.unanchored.p5 ?? 0)).toBeGreaterThan(50);
       const words = one.bootstrap?.notes.find((note) => note.startsWith('Effect of keeping the time of day on implementation shortfall, bps, 40 resamples')); // prettier-ignore
@@ -160,7 +164,7 @@ describe('tranche backtest --bootstrap', () => {
     },
   );
 
-  /** As `tranche`, with Ctrl-C once so many have ended, the history itself among them. */
+  /** Runs the command and interrupts it once `ended` runs have finished, including that of the history. */
   async function interrupted(cwd: string, ended: number, ...line: readonly string[]): Promise<Ran> {
     let interrupt = (): void => undefined;
     return await runLine(addBacktest, ['backtest', '--data', 'btcusd=btc.csv', '--model', 'tight', ...line], {
@@ -181,22 +185,26 @@ describe('tranche backtest --bootstrap', () => {
     });
   }
 
-  it('writes no files if it is interrupted before there are enough resamples for an interval', { timeout: 300_000 }, async () => {
-    const cwd = desk();
-    const ran = await interrupted(cwd, 0, '--bootstrap', '200', '--out', 'found');
-    expect(ran.code).toBe(75);
-    expect(ran.err).toMatch(
-      /stopped after \d+ resamples, which is too few for an interval: nothing is written/u,
-    );
-    expect(existsSync(join(cwd, 'found'))).toBe(false);
-  });
+  it(
+    'writes no files if it is interrupted before there are enough resamples for an interval',
+    { timeout: 300_000 },
+    async () => {
+      const cwd = desk();
+      const ran = await interrupted(cwd, 0, '--bootstrap', '200', '--out', 'found');
+      expect(ran.code).toBe(75);
+      expect(ran.err).toMatch(
+        /stopped after \d+ resamples, which is too few for an interval: nothing is written/u,
+      );
+      expect(existsSync(join(cwd, 'found'))).toBe(false);
+    },
+  );
 
   it(
     'gives the intervals of the finished resamples if it is interrupted later',
     { timeout: 240_000 },
     async () => {
       const cwd = desk();
-      // One thread ends them in their order: of several, one may hold an early one for long.
+      // One thread finishes the resamples in order; of several threads, one may finish an early resample late.
       const ran = await interrupted(
         cwd,
         30,

@@ -56,16 +56,19 @@ describe('venue.ca_file', () => {
     expect(load).toThrow(why);
   });
 
-  it.skipIf(process.platform === 'win32')('is included in the check for files that other users can change', () => {
-    put('ca.pem', anIdentity({ isAuthority: true }).cert);
-    const { config, strategies } = load();
-    expect(rightsProblems('desk.yaml', strategies, folder, [config.venue.caFile])).toEqual([]);
-    rmSync(join(folder, 'ca.pem'));
-    const mask = process.umask(0);
-    put('ca.pem', anIdentity({ isAuthority: true }).cert, 0o666);
-    process.umask(mask);
-    expect(rightsProblems('desk.yaml', strategies, folder, [config.venue.caFile])).toEqual([
-      expect.stringContaining('other users can change') as string,
-    ]);
-  });
+  it.skipIf(process.platform === 'win32')(
+    'is included in the check for files that other users can change',
+    () => {
+      put('ca.pem', anIdentity({ isAuthority: true }).cert);
+      const { config, strategies } = load();
+      expect(rightsProblems('desk.yaml', strategies, folder, [config.venue.caFile])).toEqual([]);
+      rmSync(join(folder, 'ca.pem'));
+      const mask = process.umask(0);
+      put('ca.pem', anIdentity({ isAuthority: true }).cert, 0o666);
+      process.umask(mask);
+      expect(rightsProblems('desk.yaml', strategies, folder, [config.venue.caFile])).toEqual([
+        expect.stringContaining('other users can change') as string,
+      ]);
+    },
+  );
 });

@@ -15,7 +15,7 @@ const CONFIG = backtestConfig({ balances: { usd: '2500000', btc: '1' }, dayUsd: 
 const strategyOf = (id: string, amount: string): string =>
   `id: ${id}\nkind: twap\npair: btcusd\nside: buy\ntotal_notional: { amount: '${amount}', currency: usd }\nduration: PT3H\nslices: 60\n`;
 
-/** A folder with the journal of a backtest under a model that the test knows. */
+/** A folder with the journal of a backtest under a known model. */
 async function traded(): Promise<string> {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-calibrate-'));
   onTestFinished(() => {

@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/app/config/config.ts';
 import type { Config } from '../../src/app/config/config.ts';
 import { instant } from '../../src/core/time.ts';
 
-/** A dry run whose venue has this capability, and this address of its WebSocket. */
+/** Loads a dry-run config with this capability and this WebSocket address. */
 function load(capability: string, wsUrl: string): Config {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-capabilities-'));
   onTestFinished(() => rmSync(cwd, { recursive: true }));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isMachineUptime, systemClock } from '../../src/app/daemon/clock.ts';
 
 const FIRST = 'time:[4026531834]';
-/** A process that began 10,300.33 s after the boot of the machine. */
+/** A process that started 10,300.33 s after the boot of the machine. */
 const stat = `4711 (a) name) S 1 ${'0 '.repeat(17)}1030033 0 0`;
 const seen = { stat, timeNamespace: FIRST, ageMs: 160, uptimeMs: 10_300_490 };
 

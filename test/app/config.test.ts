@@ -26,7 +26,7 @@ function load(yaml: string, options: Partial<ConfigOptions> = {}): Config {
   return loadConfig('desk.yaml', { env, cwd: folder, now, ...options }).config;
 }
 
-/** What is printed about a config that cannot be used. */
+/** Returns the problems of an invalid config as printed. */
 function refusal(yaml: string, options: Partial<ConfigOptions> = {}): string {
   try {
     load(yaml, options);
@@ -42,7 +42,7 @@ function hashWith(yaml: string, token: string): string {
   return loadConfig('desk.yaml', { env: { T: token }, cwd: folder, now }).hash;
 }
 
-/** What is printed about a venue with this address. */
+/** Returns the problems of a venue with this address as printed. */
 const ofUrl = (key: string, url: string): string =>
   refusal(
     [

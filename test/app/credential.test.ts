@@ -25,7 +25,7 @@ const fileOf = (content: string, mode = 0o600, name = 'token'): string => {
   return path;
 };
 
-/** The config of a venue, or what is printed about it. */
+/** Returns the config with this venue, or its problems as printed. */
 function load(venue: readonly string[], env: Readonly<Record<string, string>> = {}): Config | string {
   const lines = ['mode: dry_run', 'venue:', ...venue.map((line) => `  ${line}`), 'strategies: []', ''];
   writeFileSync(join(folder, 'desk.yaml'), lines.join('\n'));
@@ -67,18 +67,15 @@ describe('a token file', () => {
     expect(readTokenFile(fileOf('x'.repeat(70_000)))).toHaveProperty('problem');
   });
 
-  // Only root can give a file away.
-  it.runIf(process.getuid?.() === 0)(
-    'is rejected if it belongs to another user',
-    async () => {
-      const { chownSync } = await import('node:fs');
-      const path = fileOf(TOKEN);
-      chownSync(path, 12_345, 12_345);
-      expect(readTokenFile(path)).toEqual({
-        problem: expect.stringContaining('belongs to another user') as string,
-      });
-    },
-  );
+  // Only root can change the owner of a file.
+  it.runIf(process.getuid?.() === 0)('is rejected if it belongs to another user', async () => {
+    const { chownSync } = await import('node:fs');
+    const path = fileOf(TOKEN);
+    chownSync(path, 12_345, 12_345);
+    expect(readTokenFile(path)).toEqual({
+      problem: expect.stringContaining('belongs to another user') as string,
+    });
+  });
 });
 
 describe('a venue token', () => {

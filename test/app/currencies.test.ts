@@ -81,7 +81,7 @@ const backtest = async (cwd: string, ...line: readonly string[]): Promise<Ran> =
     config: 'config.yaml',
   });
 
-/** How often each kind of record was written. */
+/** Number of records of each kind. */
 function countsOf(cwd: string): Readonly<Record<string, number>> {
   const journal = openJournal(`sqlite:${join(cwd, 'run.db')}`, { readOnly: true });
   const counts: Record<string, number> = {};
@@ -131,7 +131,7 @@ describe('a backtest in usdt', () => {
   });
 
   it('writes fewer than 2,000 wakes over sixteen months if every order fails', async () => {
-    // Every order is larger than the largest that the limits allow.
+    // Every order is above the limit of one order.
     const cwd = desk({ limits: 'usdt', rates: STATED, orderMax: '20', hours: 16 * 30 * 24 });
     expect((await backtest(cwd)).code).toBe(0);
     const counts = countsOf(cwd);

@@ -20,7 +20,7 @@ import { backtestConfig } from './support/desk-config.ts';
 import { runLine } from './support/cli.ts';
 import { aReport } from './support/twin-report.ts';
 
-/** A desk that began on 1 December, 9:00; its comparisons end as `verdicts` says, by day. */
+/** A desk that starts at nine on 1 December; `verdicts` are the results of its comparisons by day. */
 function aDesk(verdicts: Readonly<Record<string, TwinReport['verdict']>>, timeZone = 'UTC') {
   const clock = new VirtualClock(NINE);
   const journal = memoryJournal();
@@ -147,7 +147,7 @@ describe('the daily twin of a desk', () => {
 
 const BEGIN = Date.UTC(2026, 0, 5);
 
-/** A folder with the journal of half an hour of trade under the model of `truth.yaml`. */
+/** A folder with the journal of half an hour of trading under the model of `truth.yaml`. */
 async function traded(): Promise<string> {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-daily-twin-'));
   onTestFinished(() => {

@@ -14,7 +14,7 @@ import { validate } from '../../src/app/commands/validate.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
 const HEADER = 'timestamp_ms,open,high,low,close,volume';
-/** Two days of hours; the later the hour of the day, the more volume. */
+/** Two days of hourly bars, whose volume grows with the hour of the day. */
 const rows = Array.from({ length: 48 }, (_, n) => [BEGIN + n * HOUR_MS, 1 + (n % 24) * 0.5] as const);
 const csv = (over: Readonly<Record<number, string | undefined>> = {}): string =>
   [HEADER, ...rows.map(([at, volume]) => `${at},1,1,1,1,${volume}`)]
@@ -158,7 +158,11 @@ describe('tranche data profile', () => {
       { 7: `${BEGIN + 5 * HOUR_MS},1,1,1,1,-2` },
       'bars.csv:7: expected a volume, got "-2"',
     ],
-    ['a time in the wrong format', { 3: '2026-01-05,1,1,1,1,1' }, 'bars.csv:3: expected a time, got "2026-01-05"'],
+    [
+      'a time in the wrong format',
+      { 3: '2026-01-05,1,1,1,1,1' },
+      'bars.csv:3: expected a time, got "2026-01-05"',
+    ],
     ['a row without all columns', { 9: `${BEGIN},1,1` }, 'bars.csv:9:'],
     ['an unknown header', { 1: 'date,close' }, 'bars.csv: no known layout: it begins "date,close"'],
     [

@@ -28,7 +28,7 @@ interface Told {
   readonly err: string;
 }
 
-/** `tranche day` over these records, an hour apart from nine on. */
+/** Runs `tranche day` over these records, one per hour from nine on. */
 function told(bodies: readonly RecordBody[], options: Pick<DayOptions, 'day' | 'json'> = {}): Told {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-day-'));
   onTestFinished(() => {

@@ -10,7 +10,7 @@ import { runLine } from './support/cli.ts';
 import type { Ran } from './support/cli.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
-/** Ether ends after so many hours, bitcoin and solana after twice as many. */
+/** Hours until the prices of ether end; those of bitcoin and solana end after twice as many. */
 const ENDS_AFTER = 300;
 const REBALANCE = `
 id: keep
@@ -110,7 +110,7 @@ describe('an asset whose prices end before the window', () => {
     expect(sold).toMatchObject({ strategy: 'delisted-eth', side: 'sell' });
     const usd = Number(sold?.['quantity']) * last;
     const bps = 10_000 * (1 - Number(sold?.['price']) / last);
-    // Half the spread of 3 bps, and the impact of the model for this size.
+    // The half spread of 3 bps and the impact of the model for this size.
     expect(bps).toBeCloseTo(3 + 10 * Math.sqrt(usd / 1_000_000), 1);
     const at = report.portfolios[0]?.course?.points.at(-1);
     expect(at?.weights['eth']).toBe(0);
@@ -134,17 +134,14 @@ describe('an asset whose prices end before the window', () => {
     const value = Number(gone?.held) * Number(gone?.price);
     const at = report.portfolios[0]?.course?.points.at(-1);
     expect((at?.weights['eth'] ?? 0) * (at?.value ?? 0)).toBeCloseTo(value, 2);
-    // It rebalances when something drifts, not at every price because of what can be bought no more.
+    // It trades only on a drift, not at every price because of the asset that can no longer be bought.
     expect(after(fills, 'solusd').length).toBeLessThan(40);
   });
 
-  it.each(['liquidate', 'freeze'])(
-    'leads to the same journal with --every-tick: %s',
-    async (choice) => {
-      const [jumping, every] = [await reported('--delisted', choice), await reported('--delisted', choice, '--every-tick')]; // prettier-ignore
-      expect(every.report.made_from.head).toBe(jumping.report.made_from.head);
-    },
-  );
+  it.each(['liquidate', 'freeze'])('leads to the same journal with --every-tick: %s', async (choice) => {
+    const [jumping, every] = [await reported('--delisted', choice), await reported('--delisted', choice, '--every-tick')]; // prettier-ignore
+    expect(every.report.made_from.head).toBe(jumping.report.made_from.head);
+  });
 
   it('is reported if it could not be sold', async () => {
     const { report } = await reported('--delisted', 'liquidate', '--assume', 'unavailable_share=1');

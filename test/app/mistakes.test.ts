@@ -7,7 +7,7 @@ import { instant } from '../../src/core/time.ts';
 
 const folder = join(import.meta.dirname, 'mistakes');
 
-/** Runs `validate` as an operator would and gives what it prints. */
+/** Runs `validate` and returns its exit code and its output. */
 function run(options: ValidateOptions, env = {}): { readonly code: number; readonly printed: string } {
   let printed = '';
   const write = (text: string): void => {
@@ -73,7 +73,7 @@ describe('a YAML mistake', () => {
   });
 });
 
-/** Compares byte for byte. `UPDATE_GOLDEN=1` writes the file anew, to be read before it is committed. */
+/** Compares byte for byte. `UPDATE_GOLDEN=1` overwrites the file; review it before you commit it. */
 function expectGolden(name: string, printed: string): void {
   const file = join(folder, `${name}.txt`);
   const shown = printed.replaceAll(folder, '<folder>');

@@ -111,7 +111,7 @@ export const found = doc.compile()();
     writeFileSync(probe, PROBE.replace('RUNNER', runner));
     process.env['CANARY_OF_A_TOKEN'] = 'canary';
     try {
-      // As module-bridge.ts starts it; the program under test is loaded first, so that it has dropped what it drops.
+      // Started as in module-bridge.ts; the runner is loaded first, so that it has dropped its permissions.
       const child = fork(probe, [], { execArgv: [...RUNNER_OPTIONS], env: {}, stdio: 'pipe', serialization: 'json' }); // prettier-ignore
       const [stdio] = [child.stdout, child.stderr];
       stdio?.resume();
@@ -141,7 +141,7 @@ export const found = doc.compile()();
   });
 });
 
-/** Tries what a module could want of Node, as the program that would run the module. */
+/** Tries the capabilities of Node that a module could use, within the runner of modules. */
 const PROBE = `import fs from 'node:fs';
 import net from 'node:net';
 import dns from 'node:dns';

@@ -7,7 +7,7 @@ import { readStrategies } from '../../src/app/strategies/strategies.ts';
 import { scheduleFields } from '../../src/strategy/calendar/schedule.ts';
 import { strategies } from '../../src/strategy/registry.ts';
 
-/** What is wrong with a strategy file that holds this text. */
+/** Returns the problems of a strategy file with this text. */
 function problemsOf(text: string): readonly string[] {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-words-'));
   onTestFinished(() => {

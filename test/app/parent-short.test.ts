@@ -5,7 +5,7 @@ import type { StrategySource } from '../../src/engine/desk.ts';
 import { faultyVenue } from '../engine/faulty-venue.ts';
 import { START, aBench, aStrategy, aTwap } from '../engine/harness.ts';
 
-/** What the alert would say of the records of a strategy whose venue quotes, or never does. */
+/** Returns the facts of the alert for the records of a strategy whose venue always or never quotes. */
 function shortEnds(strategy: StrategySource, isQuoting: boolean, forMs = HOUR_MS): readonly unknown[] {
   const closed = { kind: 'error', status: 503, error: 'quotes temporarily unavailable' } as const;
   const bench = aBench({

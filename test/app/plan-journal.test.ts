@@ -11,7 +11,7 @@ import { look, NOON } from './support/look.ts';
 import type { Ran } from './support/look.ts';
 import { dataOf, ofCheck } from './support/plan.ts';
 
-/** Four slices, a quarter of an hour apart, from whenever it is first run. */
+/** Four slices at intervals of a quarter of an hour, from the first start of the strategy. */
 const TWAP = `id: one
 kind: twap
 pair: btcusd
@@ -27,7 +27,7 @@ interface World {
   readonly more?: (hash: string) => readonly RecordBody[];
 }
 
-/** Plans a desk whose journal holds a life of the twap, begun at eleven with `text`, and `more`. */
+/** Plans a desk whose journal contains a life of the twap, started at `begunAt` with `text`, and the records of `more`. */
 async function planned({
   text = TWAP,
   begunAt = instant(NOON - 20 * MINUTE_MS),

@@ -8,7 +8,7 @@ target_weights: { btc: '0.25', eth: '0.5', usd: '0.25' }
 drift_threshold: '0.02'
 continuous: true
 ${over}`;
-/** Of 150000 usd: sells 62500 of btc, buys 35000 of eth. */
+/** A portfolio of 150000 usd, which sells 62500 usd of btc and buys 35000 usd of eth. */
 const NOW = [
   '--offline', '--holdings', 'usd=10000,btc=2,eth=16', '--price', 'btcusd=50000', '--price', 'ethusd=2500', '--from', '2026-11-24T09:00:00Z',
 ]; // prettier-ignore

@@ -66,7 +66,7 @@ describe('tranche plan', () => {
       /expected cost (?<cost>[\d.]+) ± (?<risk>[\d.]+) bps, about .* of .* usd \(its own model; equal slices: (?<even>[\d.]+) ± (?<evenRisk>[\d.]+) bps\)/u.exec(
         ran.out,
       )?.groups;
-    // It pays more than equal slices do, and bears less risk for it.
+    // A shortfall costs more than equal slices, and has less risk in return.
     expect(Number(found?.['cost'])).toBeGreaterThan(Number(found?.['even']));
     expect(Number(found?.['risk'])).toBeLessThan(Number(found?.['evenRisk']));
   });

@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** A desk that takes its heads elsewhere each hour; `hours` lets so many pass. */
+/** A desk that publishes its heads each hour; `hours` advances its clock. */
 function aDesk(to: { readonly webhook?: string; readonly file?: string }) {
   const clock = new VirtualClock(NINE);
   const journal = sqliteJournal(join(folder, 'j.db'));

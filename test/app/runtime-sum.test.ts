@@ -102,7 +102,7 @@ describe('the Node binary of live mode', () => {
       expect(refused.stderr).toContain('live mode refuses to start with this Node');
       expect(refused.stderr).toContain(sumOf(node));
       expect(refused.status).toBe(78);
-      // A folder in place of the journal ends the start behind that check.
+      // A folder in place of the journal ends the start after that check.
       expect(run('runtime: { allow_other: true }\n').stderr).not.toContain('with this Node');
       expect(run('runtime: { allow_other: true }\n').stderr).toContain('LIVE: real orders');
     },

@@ -64,7 +64,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** As a running desk reads its strategies. */
+/** The port through which a running desk reads its strategies. */
 function running(): StrategiesPort {
   const { config, sections } = loadAll('desk.yaml', options());
   return strategyFiles({

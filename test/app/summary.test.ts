@@ -44,7 +44,7 @@ describe('the final summary of a process', () => {
     const [group] = reportOf(figuresOf(all, { version: 't' })).groups;
     const [row] = summary.rows();
     expect([row?.average, row?.costBps]).toEqual([group?.average_price, group?.costs.arrival_slippage_bps]);
-    // 166.409 / 1.657 = 100.4278…: cut off it would be 100.427.
+    // 166.409 / 1.657 = 100.4278…, which would be 100.427 if it were truncated.
     expect(summaryLines(summary.rows())[0]).toContain('at 100.428  arrival 100.000  cost 42.79 bps');
   });
 

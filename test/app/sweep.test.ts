@@ -88,53 +88,53 @@ describe('a sweep on threads', () => {
     expect(unpackBase(packBase(base))).toEqual(base);
   });
 
-  it('gives its workers the index of a tape in shared memory, and they use it only for that tape', { timeout: 300_000 }, async () => {
-    const strategy =
-      'id: high\nkind: limit\npair: btcusd\nside: sell\nlimit_price: "60300"\ntotal_quantity: { amount: "0.5", currency: btc }\n';
-    const { base, tapes, jobs } = await prepared(sweepFolder({ strategy }), ['limit_price=60300']);
-    const index = indexPrices(tapes[0] as Tape);
-    const shared = sharedIndex(index);
-    expect(shared).toEqual(index);
-    for (const { buffer } of [shared.starts, ...shared.bounds])
-      expect(buffer).toBeInstanceOf(SharedArrayBuffer);
-    const fillsWith = async (indexes: readonly PriceIndex[]): Promise<unknown> => {
-      const found: SweepOutcome[] = [];
-      await runPool({
-        jobs,
-        base: packBase(base),
-        tapes: tapes.map(sharedTape),
-        indexes,
-        workers: 1,
-        done: (_, outcome) => found.push(outcome),
-      });
-      return found.map((one) => ('figures' in one ? one.figures['fills'] : one));
-    };
-    expect(await fillsWith([shared])).toEqual(['1']);
-    // By an index that knows no price as high as that, nothing can happen.
-    for (const level of shared.bounds) level.fill(1);
-    expect(await fillsWith([shared])).toEqual(['0']);
-    expect(await fillsWith([{ ...shared, tape: 'of another' }])).toEqual(['1']);
-  });
-
   it(
-    'fails if a worker dies, after it has reported the finished runs',
+    'gives its workers the index of a tape in shared memory, and they use it only for that tape',
     { timeout: 300_000 },
     async () => {
-      const { base, tapes, jobs } = await prepared(sweepFolder(), ['slices=1..20/1']);
-      const ended: number[] = [];
-      const all = runPool({
-        jobs,
-        base: packBase(base),
-        tapes,
-        workers: 1,
-        done: (index) => ended.push(index),
-        kept: 'what ended is kept',
-        script: new URL('support/dying-worker.ts', import.meta.url),
-      });
-      await expect(all).rejects.toThrow('a worker thread died: it ended with code 3; what ended is kept');
-      expect(ended).toEqual([0, 1]);
+      const strategy =
+        'id: high\nkind: limit\npair: btcusd\nside: sell\nlimit_price: "60300"\ntotal_quantity: { amount: "0.5", currency: btc }\n';
+      const { base, tapes, jobs } = await prepared(sweepFolder({ strategy }), ['limit_price=60300']);
+      const index = indexPrices(tapes[0] as Tape);
+      const shared = sharedIndex(index);
+      expect(shared).toEqual(index);
+      for (const { buffer } of [shared.starts, ...shared.bounds])
+        expect(buffer).toBeInstanceOf(SharedArrayBuffer);
+      const fillsWith = async (indexes: readonly PriceIndex[]): Promise<unknown> => {
+        const found: SweepOutcome[] = [];
+        await runPool({
+          jobs,
+          base: packBase(base),
+          tapes: tapes.map(sharedTape),
+          indexes,
+          workers: 1,
+          done: (_, outcome) => found.push(outcome),
+        });
+        return found.map((one) => ('figures' in one ? one.figures['fills'] : one));
+      };
+      expect(await fillsWith([shared])).toEqual(['1']);
+      // With an index that contains no price as high as the limit, no fill is possible.
+      for (const level of shared.bounds) level.fill(1);
+      expect(await fillsWith([shared])).toEqual(['0']);
+      expect(await fillsWith([{ ...shared, tape: 'of another' }])).toEqual(['1']);
     },
   );
+
+  it('fails if a worker dies, after it has reported the finished runs', { timeout: 300_000 }, async () => {
+    const { base, tapes, jobs } = await prepared(sweepFolder(), ['slices=1..20/1']);
+    const ended: number[] = [];
+    const all = runPool({
+      jobs,
+      base: packBase(base),
+      tapes,
+      workers: 1,
+      done: (index) => ended.push(index),
+      kept: 'what ended is kept',
+      script: new URL('support/dying-worker.ts', import.meta.url),
+    });
+    await expect(all).rejects.toThrow('a worker thread died: it ended with code 3; what ended is kept');
+    expect(ended).toEqual([0, 1]);
+  });
 });
 
 describe('tranche sweep', () => {

@@ -16,7 +16,7 @@ import type { Ran } from './support/cli.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
 
-/** A folder with the journal of three hours of trade under a venue that the test knows. */
+/** A folder with the journal of three hours of trading under the model of `truth.yaml`. */
 async function traded(): Promise<string> {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-twin-'));
   onTestFinished(() => {

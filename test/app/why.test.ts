@@ -26,7 +26,7 @@ interface RunningDesk {
   end(): void;
 }
 
-/** A desk that runs on a journal of its own: one strategy trades, one never finds its price, one looks at its weights. */
+/** A running desk with its journal: one strategy trades, one never gets its limit price, one stays within its drift bands. */
 function aRunningDesk(folder: string): RunningDesk {
   const file = join(folder, 'desk.db');
   const journal = sqliteJournal(file);
@@ -121,7 +121,7 @@ describe('tranche why', () => {
       },
     ]);
     expect(rows.map(({ strategy }) => strategy)).not.toContain('buys');
-    // Amounts of data have no separators, in words as in fields.
+    // With --json, amounts have no separators, neither in texts nor in fields.
     const bought = await why(desk.file, '--json', '--strategy', 'buys');
     expect(bought.out).toMatch(/"says":"bought 0\.5 btc for \d{5}\.?\d* usd"/u);
     expect(bought.out).not.toMatch(/\d,\d{3}\b/u);

@@ -72,28 +72,31 @@ const client = (url: string): string => `
 `;
 
 describe('a hostile response from the venue', () => {
-  it.each(Object.entries(attacks))('%s: fails the attempt and increases memory by less than 20 MiB', async (_, attack) => {
-    const server = createServer(attack ?? (() => undefined));
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const script = client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
-      cwd: ROOT,
-      env: { PATH: process.env['PATH'] ?? '' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let out = '';
-    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-    await new Promise((resolve) => child.once('close', resolve));
-    const told = JSON.parse(out) as { readonly kinds: readonly string[]; readonly grown: number };
-    expect(told.kinds).not.toContain('quote');
-    expect(told.grown).toBeLessThan(GROWTH_MAX);
-  });
+  it.each(Object.entries(attacks))(
+    '%s: fails the attempt and increases memory by less than 20 MiB',
+    async (_, attack) => {
+      const server = createServer(attack ?? (() => undefined));
+      await new Promise<void>((resolve) => {
+        server.listen(0, '127.0.0.1', resolve);
+      });
+      onTestFinished(() => {
+        server.closeAllConnections();
+        server.close();
+      });
+      const script = client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+      const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
+        cwd: ROOT,
+        env: { PATH: process.env['PATH'] ?? '' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let out = '';
+      child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+      await new Promise((resolve) => child.once('close', resolve));
+      const told = JSON.parse(out) as { readonly kinds: readonly string[]; readonly grown: number };
+      expect(told.kinds).not.toContain('quote');
+      expect(told.grown).toBeLessThan(GROWTH_MAX);
+    },
+  );
 });
 
 const desk = 'mode: paper\nstrategies: []\n';

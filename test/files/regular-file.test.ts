@@ -60,16 +60,19 @@ describe('readRegularFile', () => {
     );
   });
 
-  it.runIf(isPosix)('rejects a link if links are not allowed, and rejects a file for which the refuse function returns a reason', () => {
-    writeFileSync(join(folder, 'file'), 'x');
-    symlinkSync(join(folder, 'file'), join(folder, 'link'));
-    expect(() => readRegularFile(join(folder, 'link'), { maxBytes: 10, isLinkRefused: true })).toThrow(
-      'ELOOP',
-    );
-    const refuse = ({ mode }: { readonly mode: number }): string => `mode ${(mode & 0o777).toString(8)}`;
-    chmodSync(join(folder, 'file'), 0o640);
-    expect(() => readRegularFile(join(folder, 'file'), { maxBytes: 10, refuse })).toThrow('mode 640');
-  });
+  it.runIf(isPosix)(
+    'rejects a link if links are not allowed, and rejects a file for which the refuse function returns a reason',
+    () => {
+      writeFileSync(join(folder, 'file'), 'x');
+      symlinkSync(join(folder, 'file'), join(folder, 'link'));
+      expect(() => readRegularFile(join(folder, 'link'), { maxBytes: 10, isLinkRefused: true })).toThrow(
+        'ELOOP',
+      );
+      const refuse = ({ mode }: { readonly mode: number }): string => `mode ${(mode & 0o777).toString(8)}`;
+      chmodSync(join(folder, 'file'), 0o640);
+      expect(() => readRegularFile(join(folder, 'file'), { maxBytes: 10, refuse })).toThrow('mode 640');
+    },
+  );
 });
 
 describe.runIf(isPosix)('the check of who can change a file', () => {

@@ -84,7 +84,7 @@ describe('tranche accounting', () => {
       '2026-12-02T00:00:00Z',
     );
     expect(code).toBe(0);
-    // 0.75 btc at 130, of which 100.5 were added and 30 left.
+    // 0.75 btc at 130: additions of 100.5 and disposals of 30.
     expect(out).toMatch(/btc +0\.00 +100\.50 +30\.00 +27\.00 +97\.50 +75\.38/u);
     expect(out).toContain('closing at 130, 2026-12-02T00:00:00.000Z, an index');
   });

@@ -24,14 +24,14 @@ function closings({ journal: file }: BooksDesk): readonly ClosingRecord[] {
   }
 }
 
-/** Postings of the closed day, without their order in the file. */
+/** Postings of the closed day. */
 async function rowsOfDay(desk: BooksDesk): Promise<readonly string[]> {
   const { out, err } = await desk.runAt(DECEMBER_3, 'export', '--format', 'jsonl', '--until', END);
   expect(err).toBe('');
   return out.trim().split('\n');
 }
 
-/** Entries since the closing: date, name and what they say. */
+/** Entries since the closing: date, name and description. */
 async function entriesSince(desk: BooksDesk): Promise<readonly string[]> {
   const { out, err } = await desk.runAt(DECEMBER_3, 'export', '--format', 'jsonl', '--from', END);
   expect(err).toBe('');
@@ -163,7 +163,7 @@ describe('a closed period', () => {
       '2026-12-02T09:00:00.000Z p-2-0: adjustment, of 2026-12-01T09:00:03.000Z and recorded after its period was closed: sell 0.5 btc: buyer, p, slice 2',
     ]);
     expect(await desk.run('verify')).toMatchObject({ code: 0 });
-    // The next period takes it in, and stays as it is as well.
+    // The next period includes it, and does not change either.
     desk.show(
       aRow(10, { at: NINE + 3_000, action: 'Sell', pair: 'btcusd', client_order_id: idOf('p', 2), currency: 'btc', amount: '-0.5', balance: '0.25' }),
       aRow(11, { at: NINE + 3_000, action: 'Sell', pair: 'btcusd', client_order_id: idOf('p', 2), currency: 'usd', amount: '70', fees: '0.5', balance: '989.5' }),
@@ -195,7 +195,7 @@ describe('a closed period', () => {
 
   it('keeps its entries if the account shows another row later; the row is an adjustment at the end of the period', async () => {
     const desk = aDesk();
-    // It was not done when the period was closed, and its number is older than others.
+    // The row was not complete when the period was closed, although its number is lower than others.
     await closed(desk);
     const before = await rowsOfDay(desk);
     desk.show(aRow(9, { action: 'Withdraw', currency: 'usd', amount: '-5', balance: '915', status: 'done' }));
@@ -276,7 +276,7 @@ describe('a closed period', () => {
       expect([line, ran.code, ran.err]).toEqual([line, code, expect.stringContaining(says)]);
     }
     if (code === 0) return;
-    // The hash of the second covers the first, so that both differ: the first is named.
+    // The hash of the second period covers the first, so that both differ; the first is named.
     expect(verified.out.match(/differs$/gmu)).toHaveLength(2);
     expect(verified.err).toMatch(/^the period until 2026-12-02T00:00:00\.000Z differs/u);
   }); // prettier-ignore

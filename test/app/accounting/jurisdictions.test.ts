@@ -7,7 +7,7 @@ import { NINE, aFill, aStart } from '../../report/records.ts';
 import { aDesk } from './desk.ts';
 import type { BooksDesk } from './desk.ts';
 
-/** Opening lots of two ages; 1 btc is sold on 1 December 2026, at nine. */
+/** Two opening lots of different age; 1 btc is sold at nine on 1 December 2026. */
 const opening = `opening:
   - { currency: btc, quantity: "1", cost: "60", acquired_at: 2025-12-01T12:00:00Z, lot: new }
   - { currency: btc, quantity: "1", cost: "50", acquired_at: 2025-11-30T12:00:00Z, lot: old }
@@ -106,7 +106,7 @@ describe('share pooling in closed books', () => {
     ]);
     expect(await gains(books, LATER)).toMatchObject([{ entry: 'p-0-0', cost: '55', gain: '45' }]);
     books.append(bought(19, 1), after(NINE, 19 * DAY_MS));
-    // The entry of 20 December; what was closed is as it was.
+    // The entry of 20 December is new; the closed entries are unchanged.
     const rows = await gains(books, LATER);
     expect(rows.map(({ entry, lot, cost, gain }) => [entry, lot, cost, gain])).toEqual([
       ['p-0-0', 'section 104', '55', '45'],

@@ -13,7 +13,7 @@ import type { Bench } from '../../engine/harness.ts';
 import { aReport } from '../support/twin-report.ts';
 import { readsOf, served } from './served.ts';
 
-/** A desk half through its day: slices that traded and one that did not, a doubt, a pause, an override and alerts. */
+/** A desk in the middle of its day, with two running strategies. */
 function aBusyDesk(): Bench {
   const bench = aBench({
     strategies: [aTwap('one'), aTwap('two', { side: 'sell', slices: 4, duration: 'PT20M' })],
@@ -29,7 +29,7 @@ const problemsOf = (path: ApiPath, body: unknown): string =>
 
 const paths = Object.keys(apiRoutes) as ApiPath[];
 
-/** Lists that are not empty for this desk: an empty one is as any schema says. */
+/** Lists that must not be empty for this desk: an empty list conforms to any schema. */
 const LISTS = new Set<string>(
   ['strategies', 'parents', 'slices', 'wakes', 'why', 'fills', 'prices', 'limits', 'records', 'fleet'].map(
     (name) => `/api/v1/${name}`,

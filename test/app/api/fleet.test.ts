@@ -18,7 +18,7 @@ function aTokenFile(token: string): string {
   return file;
 }
 
-/** A server that answers everything alike, and counts. */
+/** A server that gives every request the same response, and counts them. */
 async function aStranger(body: string, status = 200): Promise<{ url: string; asked: () => number }> {
   let asked = 0;
   const server = createServer((_request, response) => {

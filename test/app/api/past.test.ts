@@ -18,7 +18,7 @@ interface Page {
   readonly next?: string;
 }
 
-/** Strategies that buy at once, that never find their price, and that retry: on a journal in a file. */
+/** A desk on a journal file, with a strategy that trades and one whose limit price is never met. */
 function aDesk(): { readonly bench: Bench; readonly file: string } {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-past-'));
   const file = join(folder, 'desk.db');
@@ -38,7 +38,7 @@ function aDesk(): { readonly bench: Bench; readonly file: string } {
   return { bench, file };
 }
 
-/** All items of a list, page by page. */
+/** Reads all items of a list page by page. */
 async function all({ ask }: ServedBench, path: string): Promise<readonly Row[]> {
   const items: Row[] = [];
   let next: string | undefined = '';

@@ -24,7 +24,7 @@ const approvals: ApprovalPolicy = {
 
 const PAGE = { origin: 'http://localhost:8321', rp_id: 'localhost' };
 
-/** The verdict of the command on a journal of these records. */
+/** Runs `journal verify --approvals` on a journal of these records. */
 async function verified(records: ReturnType<ReturnType<typeof memoryJournal>['read']>, json = false) {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-approvals-'));
   onTestFinished(() => {

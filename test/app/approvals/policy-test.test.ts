@@ -27,7 +27,7 @@ const POLICY = `
     - { for: override, limits: [max_drift_bps], outcome: block }
 `;
 
-/** What the command line says about a config with this `operate`. */
+/** Runs `tranche policy test` with this text in `operate` of the config. */
 async function tested(operate: string, ...args: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-policy-'));
   onTestFinished(() => {

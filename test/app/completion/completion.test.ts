@@ -26,10 +26,10 @@ afterAll(() => {
 });
 
 const isThere = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
-/** What the program would answer to a question for ids, with the config that it was asked for. */
+/** A stand-in for the program, which prints two ids and the config that it was given. */
 const PROGRAM = 'tranche() { echo "one${4:+-of-$4}"; echo two; }';
 
-/** What bash offers for a line whose last word is being typed. */
+/** Returns the candidates of bash for the last word of a line. */
 function inBash(...words: readonly string[]): readonly string[] {
   const line = ['tranche', ...words].map((word) => `'${word}'`).join(' ');
   const script = `${PROGRAM}; source ${folder}/bash; COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _tranche; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -72,7 +72,7 @@ describe('completion in bash', () => {
   it('does not take the value of an option for a command', () => {
     expect(inBash('account', '--help', 'orders', 'list')).toEqual([]);
     expect(inBash('override', '--mode', 'propose', 'with')).toEqual(['withdraw']);
-    // The same name, with a value and without.
+    // An option that takes a value in one command and none in another.
     expect(inBash('run', '--account-changed', '--mode', '')).toEqual([]);
     expect(inBash('account', 'sync', '--account-changed', '--stor')).toEqual(['--store']);
   });

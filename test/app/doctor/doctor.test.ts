@@ -45,7 +45,7 @@ const put = (name: string, text: string): void => {
 
 type Answer = readonly [status: number, body: string, headers?: Record<string, string>];
 
-/** A venue that answers these paths, and 404 to all others; what it was asked is kept. */
+/** A venue that answers these paths, and all others with 404; it keeps the requests. */
 async function aVenue(answers: Readonly<Record<string, Answer>>): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
   const started = createServer((request, response: ServerResponse) => {

@@ -34,7 +34,7 @@ describe.skipIf(missing !== undefined)(
       await server.stop();
     });
 
-    /** Gives the desk its next owner. */
+    /** Gives the desk a new owner and returns its epoch. */
     const takeOver = async (desk: string): Promise<number> => {
       const [[epoch] = []] = await session.rows(
         `INSERT INTO tranche.desk AS d (desk, epoch, owner, until, system_identifier, timeline)
@@ -45,7 +45,7 @@ describe.skipIf(missing !== undefined)(
       return Number(epoch);
     };
 
-    /** An owner that notes what it executes. */
+    /** An owner that records the commands it executes. */
     const own = async (
       desk: string,
       epoch: number,
@@ -113,7 +113,7 @@ describe.skipIf(missing !== undefined)(
       const answer = await sendAndWait(commands, { desk: 'd', ...pause }, { waitMs: 2_500 });
       expect(answer).toMatchObject({ status: 409, body: { done: false } });
       expect(executed).toEqual([]);
-      // What was found void stays so, whoever wakes up.
+      // A void command remains void for every later owner.
       const next = await own('d', await takeOver('d'));
       await expect.poll(async () => (await commands.pending(['d'])).length).toBe(0);
       expect(next.executed).toEqual([]);
@@ -212,7 +212,7 @@ describe.skipIf(missing !== undefined)(
       expect((await statuses.all(['k']))[0]).toMatchObject({ report: { head: 7 } });
     });
 
-    /** The connection of the test broke too. */
+    /** Sends the command again, because the connection of the test broke too. */
     const untilSent = async (command: Parameters<typeof sendAndWait>[1]): ReturnType<typeof sendAndWait> => {
       try {
         return await sendAndWait(commands, command);

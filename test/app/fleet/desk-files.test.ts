@@ -37,7 +37,7 @@ describe('desk files in the store', () => {
       '# ours\ndesk: a\njournal: postgres://t@localhost/t?desk=a\nfleet:\n  address: here\n',
     );
     expect(readFileSync(join(folder, 'strategies', 's.yaml'), 'utf8')).toBe('id: s\n');
-    // As it was put: no variable is replaced in it.
+    // The text is as stored: no variable in it is replaced.
     expect(storedVersionSettings(path).texts).toEqual({
       'fleet.version': '3',
       'fleet.author': 'trader',

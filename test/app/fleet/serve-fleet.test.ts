@@ -46,7 +46,7 @@ describe.skipIf(missing !== undefined)(
     let server: PostgresServer;
     let session: StoreSession;
 
-    /** A desk with an owner that has reported `over` its status. */
+    /** A desk with an owner and a reported status, in which `over` replaces fields. */
     const aDesk = async (desk: string, over: object = {}): Promise<void> => {
       await session.rows(
         `INSERT INTO tranche.desk (desk, epoch, owner, until, system_identifier, timeline)
@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined)(
     const store = (): string =>
       `postgres://tranche@localhost/postgres?host=${encodeURIComponent(server.home)}`;
 
-    /** A daemon whose settings lie in a file. */
+    /** A daemon with settings in a file. */
     const serve = async (over: object = {}, reasons: readonly string[] = []) => {
       const folder = mkdtempSync(join(tmpdir(), 'tranche-served-fleet-'));
       const refused: string[] = [];
@@ -158,7 +158,7 @@ describe.skipIf(missing !== undefined)(
         expect((await ask(path)).status).toBe(401);
     });
 
-    /** A command's output, and its end. */
+    /** Runs a command and returns its output and exit code. */
     const ran = async (command: (io: RunIo) => Promise<number>) => {
       const written: string[] = [];
       const stdout = { write: (text: string) => written.push(text) };
@@ -276,9 +276,9 @@ describe.skipIf(missing !== undefined)(
       const { send, refused } = await serve();
       const halt = { command: 'halt', body: { why: 'w' } };
       const answers = [
-        await send('ann', { desk: 'test', ...halt }), // a viewer there
-        await send('ann', { desk: 'tokyo', command: 'rearm', body: { why: 'w' } }), // an operator there
-        await send('ben', { desk: 'tokyo', ...halt }), // nothing there
+        await send('ann', { desk: 'test', ...halt }), // viewer on this desk
+        await send('ann', { desk: 'tokyo', command: 'rearm', body: { why: 'w' } }), // operator on this desk
+        await send('ben', { desk: 'tokyo', ...halt }), // no role on this desk
         await send('nobody', { desk: 'tokyo', ...halt }),
         await send('ann', { desk: 'tokyo', ...halt }, {}),
         await send('ann', { desk: 'tokyo', command: 'status', body: {} }),
@@ -297,7 +297,7 @@ describe.skipIf(missing !== undefined)(
       ]);
       expect(await commands()).toBe(before);
       expect(refused[0]).toBe('refused ann with the viewer role at /api/v1/halt, which needs operator');
-      // A role on all desks reaches those of the store alone.
+      // A role on all desks applies only to desks in the store.
       const { send: sendElse } = await serve({
         tokens: [{ name: 'ann', token_file: 'token-ann', roles: [{ role: 'admin' }] }],
       });

@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 const NOW = instant(Date.UTC(2026, 11, 1));
-/** Neither end is a terminal. */
+/** Neither stream is a terminal. */
 const pipes = { input: new PassThrough(), output: new PassThrough() };
 const anIo = (): PrintedIo => aRunIo({ cwd: folder, now: NOW });
 const start = async (

@@ -23,7 +23,7 @@ type Answer = Readonly<Record<string, unknown>> & {
   };
 };
 
-/** The answers to these messages, each on its line. */
+/** Returns the responses to these messages, each sent on its own line. */
 async function talk(
   tools: readonly Tool[],
   ...messages: readonly (object | string)[]
@@ -46,7 +46,7 @@ const call = (name: string, given?: unknown): object => ({
   params: { name, arguments: given },
 });
 
-/** What arrived at a server that records all. */
+/** A server that records every request. */
 interface Recorder {
   readonly url: string;
   readonly seen: string[];

@@ -30,7 +30,7 @@ describe('a heartbeat', () => {
     const minute = (): void => {
       clock.run(after(instant(clock.now()), MINUTE_MS));
     };
-    /** A minute passes again and again, and what was sent arrives meanwhile. */
+    /** Advances the clock minute by minute until the server has received `count` calls. */
     const calls = async (count: number): Promise<void> => {
       const isSo = (): boolean => {
         if (server.posts.length < count) minute();

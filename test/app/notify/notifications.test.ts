@@ -50,7 +50,7 @@ describe('the notifications of a desk', () => {
       const [stored] = appendNow(to, [aFill()], clock.wall());
       if (stored !== undefined) desk.take(stored);
     };
-    /** Time passes slowly, so that what is read and sent arrives. */
+    /** Advances the clock second by second until the server has received `count` messages. */
     const reach = async (count: number): Promise<void> => {
       const isSo = (): boolean => {
         clock.run(after(instant(clock.now()), SECOND_MS));

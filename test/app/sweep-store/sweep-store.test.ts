@@ -35,7 +35,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
       await client.end();
     }
   }; // prettier-ignore
-  /** Works until the test ends, or it fails. */
+  /** Runs a worker until it fails or the test ends. */
   const work = async (url = owner(), tapesFolder?: string): Promise<void> => {
     const stop = new AbortController();
     const ended = serveSweeps({ url, tapesFolder, threads: 1, stop: stop.signal, say: () => undefined });
@@ -98,7 +98,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     for (const file of ['results.json', 'results.csv', 'results.html'])
       for (const folder of ['first', 'again'])
         expect(readFileSync(join(cwd, folder, file), 'utf8')).toBe(readFileSync(join(cwd, 'local', file), 'utf8'));
-    // Another seed is another outcome.
+    // Another seed leads to another outcome.
     const other = await sweep(cwd, ['--vary', 'slices=6', '--seed', '2', '--store', urlOf('worker')]);
     expect(other.err).toContain('1 runs in 1 chunks wait for workers');
     expect((await sql('SELECT count(*)::int AS n FROM tranche_sweep.result'))[0]?.['n']).toBe(19);
@@ -118,7 +118,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     const twice = await sweep(cwd, ['cancel', id, '--store', owner()]);
     expect(twice.code).toBe(64);
     expect(twice.err).toContain(`sweep ${id} is cancelled, not running`);
-    // A worker takes its chunks out of the queue and runs none of them.
+    // A worker removes the chunks of the sweep from the queue without running them.
     const before = await sql('SELECT count(*) FROM tranche_sweep.result');
     void work().catch(() => undefined);
     const left = "SELECT FROM tranche_sweep_queue.job WHERE data->>'sweep' = $1 AND state <> 'completed'";
@@ -144,7 +144,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     const cwd = sweepFolder();
     const tapes = join(cwd, 'tapes');
     mkdirSync(tapes);
-    // Another price: the store has the tape of the other tests.
+    // A different price, because the store already has the tape of the other tests.
     writeFileSync(join(cwd, 'btc.csv'), readFileSync(join(cwd, 'btc.csv'), 'utf8').replace(',60000,1', ',60000,3'));
     const running = sweep(cwd, ['--vary', 'slices=4', '--store', owner(), '--tapes', tapes]);
     await waiting();

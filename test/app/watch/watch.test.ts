@@ -25,7 +25,7 @@ const WELL: FakeDesk['answers'] = {
   '/api/v1/chain': [200, { seq: 12 }],
 }; // prettier-ignore
 
-/** A server that answers as a desk does. */
+/** A server that answers like a desk. */
 async function fakeDesk(port = 0): Promise<FakeDesk> {
   const made: FakeDesk = { url: '', asked: [], answers: WELL, close };
   const server = createServer((request, reply) => {

@@ -9,7 +9,7 @@ const NO_ALERTS = { open: () => [] };
 const inHours = (hours: number): string => isoOf(after(START, hours * HOUR_MS));
 const later = (hours: number, id = 'twap'): StrategySource => aTwap(id, { start_time: inHours(hours) });
 
-/** A desk that has run for so long. */
+/** A desk that has run for `forMs`. */
 function running(strategies: readonly StrategySource[], forMs = 5 * MINUTE_MS): Bench {
   const bench = aBench({ strategies });
   bench.start();

@@ -4,7 +4,7 @@ import { DeskToken } from '../../../../src/app/fleet/tokens/desk-token.ts';
 import type { StoredToken, TokenChange } from '../../../../src/app/fleet/tokens/token-store.ts';
 import { KEY_TEXT, OTHER_KEY_TEXT, keyFrom } from './keys.ts';
 
-/** Rows as the table has them. Set `epoch` for a takeover, `fails` for a server that breaks off: before or after the change. */
+/** Rows of the table. `epoch` simulates a takeover; `fails` a server that fails before or after the change. */
 class Rows {
   readonly rows = new Map<string, StoredToken>();
   epoch = 1;

@@ -37,7 +37,7 @@ describe('a sealed token', () => {
       const part = parts[i] ?? '';
       const changed = parts.with(i, `${part.startsWith('A') ? 'B' : 'A'}${part.slice(1)}`).join('.');
       expect(openToken(changed, place, key)).toBeUndefined();
-      // A short tag would be guessed sooner.
+      // A short authentication tag would be easier to guess.
       const short = parts.with(i, i === 0 ? '' : part.slice(0, 6)).join('.');
       expect(openToken(short, place, key)).toBeUndefined();
       expect(openToken(parts.slice(0, i).join('.'), place, key)).toBeUndefined();
@@ -62,17 +62,20 @@ describe('the key for tokens', () => {
     );
   });
 
-  it.runIf(process.platform !== 'win32')('is read only from a file that nobody but its owner can read', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tranche-key-'));
-    onTestFinished(() => {
-      rmSync(folder, { recursive: true });
-    });
-    const put = (name: string, mode: number): string => {
-      writeFileSync(join(folder, name), `${KEY_TEXT}\n`, { mode });
-      return join(folder, name);
-    };
-    expect(readTokenKey({ TRANCHE_TOKEN_KEY_FILE: put('good', 0o600) })).toBeDefined();
-    expect(() => readTokenKey({ TRANCHE_TOKEN_KEY_FILE: put('open', 0o644) })).toThrow('chmod 600');
-    expect(() => readTokenKey({ TRANCHE_TOKEN_KEY_FILE: join(folder, 'none') })).toThrow('no such file');
-  });
+  it.runIf(process.platform !== 'win32')(
+    'is read only from a file that nobody but its owner can read',
+    () => {
+      const folder = mkdtempSync(join(tmpdir(), 'tranche-key-'));
+      onTestFinished(() => {
+        rmSync(folder, { recursive: true });
+      });
+      const put = (name: string, mode: number): string => {
+        writeFileSync(join(folder, name), `${KEY_TEXT}\n`, { mode });
+        return join(folder, name);
+      };
+      expect(readTokenKey({ TRANCHE_TOKEN_KEY_FILE: put('good', 0o600) })).toBeDefined();
+      expect(() => readTokenKey({ TRANCHE_TOKEN_KEY_FILE: put('open', 0o644) })).toThrow('chmod 600');
+      expect(() => readTokenKey({ TRANCHE_TOKEN_KEY_FILE: join(folder, 'none') })).toThrow('no such file');
+    },
+  );
 });
