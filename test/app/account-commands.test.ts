@@ -45,7 +45,7 @@ const transcript = (line: string, { code, out, err }: Ran): string =>
 
 const slug = (line: string): string => line.replaceAll(/[^a-z0-9]+/gu, '-').replaceAll(/^-|-$/gu, '');
 
-/** In this order: each sees what those before it did. */
+/** Runs in this order: each command sees the effects of the previous ones. */
 const lines = [
   'balances',
   'balances --json',
@@ -94,12 +94,12 @@ const lines = [
 ];
 
 describe('tranche account', () => {
-  it.each(lines)('prints what is in the golden file: %s', async (line) => {
+  it.each(lines)('prints the output of its golden file: %s', async (line) => {
     const ran = await account(line);
     await expect(transcript(line, ran)).toMatchFileSnapshot(`account/golden/${slug(line)}.txt`);
   });
 
-  it('shows an open order, one order by its id, and cancels one, several and all', async () => {
+  it('lists open orders, shows one by its id, and cancels one, several or all orders', async () => {
     const place = async (): Promise<string> => {
       const body = `{"currency_pair":"btcusd","algorithm_id":201,"quantity":0.01,"price":70000}`;
       const { body: order } = await venue.post('/v1/orders/sell', body);
@@ -126,7 +126,7 @@ describe('tranche account', () => {
     expect(await account('cancel 17')).toMatchObject({ code: 69, err: 'The account has no order 17.\n' });
   });
 
-  it('lets one person propose and another approve, and shows what it is about', async () => {
+  it('lets a second person list and approve a proposed rule, and rejects a later decision', async () => {
     const waiting = await account('approval-rules requests --json', 'sim-treasurer');
     const { id } = JSON.parse(waiting.out.split('\n')[0] ?? '') as { readonly id: string };
 
@@ -138,14 +138,14 @@ describe('tranche account', () => {
     expect(again).toMatchObject({ code: 64, err: `no request ${id} waits for approval\n` });
   });
 
-  it('takes an address off the whitelist', async () => {
+  it('removes an address from the whitelist', async () => {
     const { out } = await account('whitelist list --json');
     const { id } = JSON.parse(out.split('\n')[0] ?? '') as { readonly id: string };
     expect((await account(`whitelist remove ${id} --yes`)).err).toContain('was removed');
     expect((await account('whitelist list')).out).toBe('The whitelist is empty.\n');
   });
 
-  it('moves nothing unless the person types yes', async () => {
+  it('trades and withdraws only if the person types yes', async () => {
     const before = (await account('balances --json')).out;
     const questions: string[] = [];
     for (const line of ['sell ethusd --quantity 1', 'withdraw btc 0.1 --address bc1qexample']) {
@@ -164,7 +164,7 @@ describe('tranche account', () => {
     expect((await account('balances --json')).out).not.toBe(before);
   });
 
-  it('asks the venue for nothing that moves money when nobody can agree', async () => {
+  it('sends no order, withdrawal or rule without --yes if there is no terminal to ask for confirmation', async () => {
     const before = (await account('balances --json')).out;
     for (const line of [
       'buy ethusd --quantity 1',
@@ -182,7 +182,7 @@ describe('tranche account', () => {
   });
 });
 
-/** Every command, as it is right, and as it is wrong. */
+/** Every command with valid and with invalid arguments. */
 const commands: readonly (readonly [right: string, wrong: string])[] = [
   ['balances', 'balances btc'],
   ['currencies', 'currencies --limit 1'],
@@ -218,7 +218,7 @@ const commands: readonly (readonly [right: string, wrong: string])[] = [
   ['sync --store never.db', 'sync --from now'],
 ];
 
-/** Each command of `tranche account` that asks the venue, as the command line builds it. */
+/** Every command of `tranche account` that sends requests to the venue, from the command line itself. */
 function ofVenue(): readonly string[] {
   const program = new Command('tranche');
   addAccount(program, { io: {} as AccountIo, done: () => undefined });
@@ -233,7 +233,7 @@ const rows = readFileSync(new URL('../../docs/account.md', import.meta.url), 'ut
   .filter((line) => line.startsWith('| `'))
   .map((line) => new Set([...(line.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/gu)].flatMap(([, code = '']) => code.split(/[ \\|]+/u)))); // prettier-ignore
 
-/** Where a command must appear, and whether it does. */
+/** Places in which every command must appear, with a check of each. */
 const places: Readonly<Record<string, (name: string) => boolean>> = {
   'docs/account.md: a row in the table of commands': (name) =>
     rows.some((row) => name.split(' ').every((word) => row.has(word))),
@@ -244,14 +244,14 @@ const places: Readonly<Record<string, (name: string) => boolean>> = {
 const missing = (name: string): readonly string[] =>
   Object.entries(places).flatMap(([place, holds]) => (holds(name) ? [] : [`${place}: ${name}`]));
 
-describe('the lists of the account commands', () => {
-  it('name every command that asks the venue', () => {
+describe('the lists of account commands', () => {
+  it('contain every account command that sends requests to the venue', () => {
     const all = ofVenue();
     expect(all).toContain('pts modes');
     expect(all.flatMap(missing)).toEqual([]);
   });
 
-  it('name each place that a new command has forgotten', () => {
+  it('are reported with their location if a command is missing', () => {
     expect(missing('trial')).toEqual([
       'docs/account.md: a row in the table of commands: trial',
       'test/app/account-commands.test.ts: an entry of commands: trial',
@@ -260,28 +260,28 @@ describe('the lists of the account commands', () => {
 });
 
 describe.each(commands)('tranche account %s', (right, wrong) => {
-  it('refuses politely without a token', async () => {
+  it('exits with 78 without a token', async () => {
     const ran = await run([...right.split(' '), '--base-url', venue.baseUrl], { cwd: folder });
     expect(ran).toMatchObject({ code: 78, out: '' });
     expect(ran.err).toContain('No operator token: set TRANCHE_OPERATOR_TOKEN');
   });
 
-  it('refuses politely with a wrong token, without showing it', async () => {
+  it('exits with 69 for a wrong token and does not show it', async () => {
     const ran = await account(right, 'sim-wrong-token');
     expect(ran).toMatchObject({ code: 69, out: '' });
     expect(ran.err).toMatch(/The venue rejected this token: [^.]*\. [^.]*\. Set /u);
     expect(ran.err).not.toContain('sim-wrong-token');
   });
 
-  it(`refuses politely what is wrong: ${wrong}`, async () => {
+  it(`exits with 64 for invalid arguments: ${wrong}`, async () => {
     const ran = await account(wrong);
     expect(ran).toMatchObject({ code: 64, out: '' });
     expect(ran.err).not.toMatch(/ at .*\.ts:/u);
     expect(ran.err.length).toBeGreaterThan(10);
   });
 
-  it('reports when the venue is down', async () => {
-    // Port 9 is "discard": nothing listens there.
+  it('exits with 69 if the venue does not respond', async () => {
+    // Port 9 (discard): no process listens there.
     const ran = await run([...right.split(' '), '--base-url', 'http://127.0.0.1:9'], {
       cwd: join(folder, 'elsewhere'),
       env: { TRANCHE_OPERATOR_TOKEN: 'sim-any' },
@@ -291,8 +291,8 @@ describe.each(commands)('tranche account %s', (right, wrong) => {
   });
 });
 
-describe('the address and the token', () => {
-  it('come from a config and a file that only its owner reads', async () => {
+describe('the venue address and the token of account commands', () => {
+  it('come from a config and from a token file that only its owner can read', async () => {
     const { writeFileSync } = await import('node:fs');
     writeFileSync(
       join(folder, 'live.yaml'),
@@ -309,12 +309,12 @@ describe('the address and the token', () => {
     expect(await run(['balances'], { cwd: folder, env: { TRANCHE_OPERATOR_TOKEN: 'x' } })).toMatchObject({ code: 78 }); // prettier-ignore
   });
 
-  it('are not taken from the desk, whose token has no business here', async () => {
+  it('do not come from TRANCHE_TOKEN, the variable of the desk', async () => {
     const env = { TRANCHE_TOKEN: venue.tokens[0] ?? '' };
     expect(await run(['balances', '--base-url', venue.baseUrl], { cwd: folder, env })).toMatchObject({ code: 78 }); // prettier-ignore
   });
 
-  it('go nowhere in the clear', async () => {
+  it('are not used over unencrypted HTTP', async () => {
     const env = { TRANCHE_OPERATOR_TOKEN: 'x' };
     const ran = await run(['balances', '--base-url', 'http://venue.example'], { cwd: folder, env });
     expect(ran).toMatchObject({ code: 78 });

@@ -27,25 +27,25 @@ function printed(rows: readonly Row[], options: { json?: boolean; csv?: boolean 
   return text;
 }
 
-describe('a list', () => {
+describe('a printed list', () => {
   const rows = [
     { name: 'a', size: '10' },
     { name: 'longer', size: '2.5' },
   ];
 
-  it('is a table for people: figures to the right, no trailing spaces, hidden columns left out', () => {
+  it('is a table for people: right-aligned figures, no trailing spaces, no hidden columns', () => {
     expect(printed(rows)).toBe('the name  size\na           10\nlonger     2.5\n');
     expect(printed([])).toBe('Nothing.\n');
   });
 
-  it('is an object a line, or CSV, for programs', () => {
+  it('is one JSON object per line, or CSV, for programs', () => {
     expect(printed(rows, { json: true })).toBe('{"the_name":"a","size":"10","code":1}\n{"the_name":"longer","size":"2.5","code":6}\n'); // prettier-ignore
     expect(printed(rows, { csv: true })).toBe('the_name,size,code\r\na,10,1\r\nlonger,2.5,6\r\n');
     expect(printed([], { csv: true })).toBe('the_name,size,code\r\n');
     expect(printed([], { json: true })).toBe('');
   });
 
-  it('is one line a row whatever the venue writes', () => {
+  it('has one line per row whatever text the venue sends', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
         const text = printed([{ name, size: '1' }]);
@@ -56,28 +56,28 @@ describe('a list', () => {
     );
   });
 
-  it('runs nothing in a spreadsheet', () => {
+  it('contains no CSV cell that a spreadsheet interprets as a formula', () => {
     for (const name of ['=1+1', '+1+cmd', '-cmd', '@sum', '\tx'])
       expect(printed([{ name, size: '-1.5' }], { csv: true }).split('\r\n')[1]).toMatch(/^"?'/u);
     expect(printed([{ name: '-1.5', size: '1' }], { csv: true })).toContain('\r\n-1.5,1,4\r\n');
   });
 
-  it('of one thing is a line a field', () => {
+  it('shows a single item with one line per field', () => {
     let text = '';
     printOne({ name: 'x', size: '' }, columns, { out: { write: (part) => (text += part) } });
     expect(text).toBe('the name  x\ncode      1\n');
   });
 });
 
-describe('a line of bars', () => {
-  it('goes from the lowest to the highest', () => {
+describe('a sparkline', () => {
+  it('scales its bars from the lowest to the highest value', () => {
     expect(sparkline([1, 2, 3, 4, 5, 6, 7, 8])).toBe('▁▂▃▄▅▆▇█');
     expect(sparkline([5, 5, 5])).toBe('▄▄▄');
     expect(sparkline([3])).toBe('▄');
     expect(sparkline([])).toBe('');
   });
 
-  it('is at most 80 wide and keeps both ends', () => {
+  it('has at most 80 characters and keeps both ends', () => {
     const line = sparkline(Array.from({ length: 1_000 }, (_, at) => at));
     expect(line).toHaveLength(80);
     expect(line.startsWith('▁')).toBe(true);
@@ -99,7 +99,7 @@ describe('an amount in words', () => {
     ['12345678', 'twelve million three hundred forty-five thousand six hundred seventy-eight'],
     ['-2.5', 'minus two point five'],
     ['1000000000000000', '1000000000000000'],
-  ])('of %s is %s', (digits, words) => {
+  ])('spells %s as %s', (digits, words) => {
     expect(inWords(quantity(digits))).toBe(words);
   });
 
@@ -112,7 +112,7 @@ describe('an amount in words', () => {
     );
   });
 
-  it('stands beside the digits', () => {
+  it('follows the digits in parentheses', () => {
     expect(amountInWords(quantity('1.50'), 'btc')).toBe('1.5 btc (one point five btc)');
   });
 });

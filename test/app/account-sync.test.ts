@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** The limit of the specification, a hundred times as fast; pages small enough for many of them. */
+/** The limit of the specification, a hundred times as fast, and pages so small that there are many. */
 const WINDOW_MS = 60;
 const pace = { gapMs: WINDOW_MS + 100, pageRows: 25 };
 const quick = {
@@ -78,7 +78,7 @@ const ids = async (): Promise<readonly number[]> =>
     .map((line) => (JSON.parse(line) as { readonly id: number }).id);
 
 describe('the download of transactions', () => {
-  it('takes all pages, each row once, and never asks faster than the limit', async () => {
+  it('reads all pages, stores each row once, and stays within the request limit', async () => {
     let reads = 0;
     const onRequest = ({ route }: { readonly route: string }): void => {
       if (route === '/v1/account/transactions') reads += 1;
@@ -93,13 +93,13 @@ describe('the download of transactions', () => {
     const all = await ids();
     expect(new Set(all).size).toBe(122);
     expect(all).toEqual(all.toSorted((a, b) => a - b));
-    // Pages of 25 that overlap by 10: a read that came too early (429) would have been made again.
+    // Pages of 25 rows that overlap by 10: a read that was too early (429) would have been repeated.
     expect(reads).toBe(8);
-    // Only its owner reads it: it is a list of all that the account ever did.
+    // Only its owner can read the file, because it lists all activity of the account.
     expect(statSync(join(folder, 'h.db')).mode & 0o077).toBe(0);
   });
 
-  it('continues where it was stopped, and asks for what is new only', async () => {
+  it('resumes where it was interrupted and requests only new rows', async () => {
     let asked = 0;
     let isDown = false;
     await using venue = await aVenue(
@@ -131,7 +131,7 @@ describe('the download of transactions', () => {
     expect((await download(venue)).err).toContain('0 new, 0 changed');
   });
 
-  it('follows a withdrawal from its start to its end without counting it twice', async () => {
+  it('updates a withdrawal from its start to its completion without counting it twice', async () => {
     await using venue = await aVenue({
       accounts,
       limits: quick,
@@ -155,14 +155,14 @@ describe('the download of transactions', () => {
     expect(after).toMatchObject({ code: 0 });
   });
 
-  it('reports where balances do not follow from one another', async () => {
+  it('reports inconsistent balances', async () => {
     await using venue = await aVenue({ accounts, limits: quick });
     await trade(venue, 3);
     await download(venue);
     const lost = (await ids())[4] ?? 0;
     const db = new DatabaseSync(join(folder, 'h.db'));
     db.prepare('DELETE FROM transactions WHERE id = ?').run(lost);
-    // As if the venue had never shown it: the overlap would bring it back.
+    // As if the venue had never shown the row: the overlap of pages would add it again.
     const future = systemClock.wall() + 31 * 86_400_000;
     db.prepare("UPDATE meta SET value = json_set(value, '$.completeTo', ?) WHERE key = 'progress'").run(
       future,
@@ -176,7 +176,7 @@ describe('the download of transactions', () => {
     expect(steady(ran.err)).toMatch(/btc: 2\.01 before transaction #+ of 0\.01, 2\.01 after it|btc: .* is unexplained|usd: .* is unexplained/u); // prettier-ignore
   });
 
-  it('keeps one account apart from another', async () => {
+  it('refuses to store a second account in the same file', async () => {
     await using venue = await aVenue({ accounts: [...accounts, { name: 'other', balances: { eth: '1' } }], limits: quick }); // prettier-ignore
     await download(venue);
     const before = await ids();
@@ -187,7 +187,7 @@ describe('the download of transactions', () => {
     expect(await ids()).toEqual(before);
   });
 
-  it('refuses a file that is something else', async () => {
+  it('refuses a store file that is not a database and leaves it unchanged', async () => {
     await using venue = await aVenue({ accounts, limits: quick });
     writeFileSync(
       join(folder, 'h.db'),
@@ -198,7 +198,7 @@ describe('the download of transactions', () => {
     expect(readFileSync(join(folder, 'h.db'), 'utf8')).toContain('my aunt');
   });
 
-  it('writes CSV and JSON lines as the golden files have them', async () => {
+  it('is exported as CSV and JSON lines that match the golden files', async () => {
     await using venue = await aVenue({ seed: 'golden', accounts, limits: quick, feeBps: 5 }); // prettier-ignore
     await trade(venue, 2);
     const memo = '{"currency":"btc","amount":0.5,"address":"=cmd|1","memo":"+1, \\"x\\""}';
@@ -209,7 +209,7 @@ describe('the download of transactions', () => {
     await expect(steady((await written('jsonl')).out)).toMatchFileSnapshot('account/golden/export.jsonl');
   });
 
-  it('has nothing to export before the first download', async () => {
+  it('must precede an export, which otherwise exits with 74', async () => {
     const ran = await written('csv');
     expect(ran).toMatchObject({ code: 74, out: '' });
     expect(ran.err).toContain('tranche account sync');
@@ -217,7 +217,7 @@ describe('the download of transactions', () => {
 });
 
 describe('the export of transactions as Parquet', () => {
-  it('reads back as what the store holds: amounts as decimals, times, and null for what is left out', async () => {
+  it('contains the stored rows with decimal amounts, timestamps, and null for omitted values', async () => {
     await using venue = await aVenue({ accounts, limits: quick, feeBps: 7 });
     await trade(venue, 8);
     await download(venue);
@@ -236,7 +236,7 @@ describe('the export of transactions as Parquet', () => {
     );
     for (const name of ['amount', 'price', 'fees', 'balance']) expect(types.get(name)).toBe('DECIMAL');
     expect(types.get('time')).toBe('TIMESTAMP_MILLIS');
-    // This reader makes doubles of decimals.
+    // This reader converts decimals to doubles.
     const plain = (name: string, cell: unknown): unknown =>
       types.get(name) === 'DECIMAL' ? Number(Number(cell).toPrecision(14)) : cell;
     const told = (await parquetReadObjects({ file: buffer })).map(({ id, time, ...rest }) => ({
@@ -249,7 +249,7 @@ describe('the export of transactions as Parquet', () => {
     expect(told).toEqual(rows.map((row) => Object.fromEntries(row.map(([name, cell]) => [name, plain(name, cell)])))); // prettier-ignore
   });
 
-  it('asks for a file name, and takes none for the formats of text', async () => {
+  it('requires --out, which the text formats do not accept', async () => {
     for (const options of [{ format: 'parquet' }, { format: 'csv', out: 'x.csv' }] as const) {
       const ran = await run(async (io) => await exportHistory({ store: 'h.db', ...options }, io));
       expect(ran).toMatchObject({ code: 64, out: '' });
@@ -257,7 +257,7 @@ describe('the export of transactions as Parquet', () => {
     }
   });
 
-  it('says when the file cannot be written, and leaves nothing behind', async () => {
+  it('reports an output file that cannot be written and leaves no partial file', async () => {
     await using venue = await aVenue({ accounts, limits: quick });
     await download(venue);
     mkdirSync(join(folder, 'taken'));

@@ -16,7 +16,7 @@ interface Seen {
 const ORDER = '/v1/orders/:side';
 const isOrder = (route: string): boolean => route === ORDER || /^\/v1\/orders\/(?:buy|sell)$/u.test(route);
 
-/** A venue where `fault` befalls orders. */
+/** A venue that applies `fault` to every order. */
 async function withFault(fault: Fault | undefined, input: VenueInput = {}): Promise<Seen> {
   const asked = new Map<string, number>();
   const venue = await aVenue(
@@ -45,12 +45,12 @@ async function withFault(fault: Fault | undefined, input: VenueInput = {}): Prom
 const btc = async ({ account }: Seen): Promise<string> =>
   (await account('balances --json')).out.split('\n').find((line) => line.includes('"btc"')) ?? '';
 
-describe('an order by hand', () => {
+describe('a manual order', () => {
   it.each([
     ['the reply is lost after the trade', { destroy: 'after' }],
     ['a gateway fails after the trade', { answer: { status: 502, body: '<html>', processed: true } }],
     ['the reply is not JSON', { answer: { status: 201, body: '{"id":', processed: true } }],
-  ] as const)('is sent once and found again when %s', async (_, fault) => {
+  ] as const)('is sent once and found in the account when %s', async (_, fault) => {
     const seen = await withFault(fault);
     await using _venue = seen.venue;
     const ran = await seen.account('buy btcusd --quantity 0.1 --client-id op-mine-1 --yes --json');
@@ -68,7 +68,7 @@ describe('an order by hand', () => {
   it.each([
     ['the connection breaks before the venue has it', { destroy: 'before' }],
     ['the venue refuses it', { answer: { status: 422, body: '{"error":"no"}' } }],
-  ] as const)('is sent once, and nothing is claimed about it, when %s', async (_, fault) => {
+  ] as const)('is sent once, and its outcome is reported as unknown, when %s', async (_, fault) => {
     const seen = await withFault(fault);
     await using _venue = seen.venue;
     const ran = await seen.account('sell btcusd --quantity 0.1 --client-id op-mine-2 --yes');
@@ -79,7 +79,7 @@ describe('an order by hand', () => {
     expect(await btc(seen)).toContain('"balance":"2"');
   });
 
-  it('says that nothing was traded when the venue kills it', async () => {
+  it('is reported as not traded if the venue kills it', async () => {
     const seen = await withFault({ orders: { canceled: true } });
     await using _venue = seen.venue;
     const ran = await seen.account('buy btcusd --amount 600 --yes');
@@ -87,7 +87,7 @@ describe('an order by hand', () => {
     expect(ran.err).toContain('nothing was traded');
   });
 
-  it('is never sent at a worse price than the limit', async () => {
+  it('is not sent at a price worse than its limit', async () => {
     const seen = await withFault(undefined);
     await using _venue = seen.venue;
     expect(await seen.account('buy btcusd --quantity 0.1 --limit 59999.99 --yes')).toMatchObject({
@@ -100,14 +100,14 @@ describe('an order by hand', () => {
     expect(await seen.account('buy btcusd --quantity 0.1 --limit 60000 --yes')).toMatchObject({ code: 0 });
   });
 
-  it('goes by a new quote when the first expired while the person thought, and asks no second time for the same price', async () => {
+  it('takes a new quote if the first expired during the confirmation, and does not ask again for the same price', async () => {
     const seen = await withFault(undefined, { quoteLifeMs: 1_500 });
     await using _venue = seen.venue;
     let questions = 0;
     const slowly = (): string => {
       questions += 1;
       const until = performance.now() + 1_600;
-      while (performance.now() < until); // a person thinks
+      while (performance.now() < until); // the person takes this long
       return 'yes';
     };
     const ran = await seen.account('buy btcusd --quantity 0.1', slowly);
@@ -117,7 +117,7 @@ describe('an order by hand', () => {
     expect(seen.asked.get('order')).toBe(1);
   });
 
-  it('does not take the id of a desk', async () => {
+  it('rejects a client order id with the prefix of desks', async () => {
     const seen = await withFault(undefined);
     await using _venue = seen.venue;
     const ran = await seen.account('buy btcusd --quantity 0.1 --client-id tr-abcd-1 --yes');
@@ -126,8 +126,8 @@ describe('an order by hand', () => {
   });
 });
 
-describe('a withdrawal by hand', () => {
-  it('is sent once, and its outcome is reported as unknown, when the reply is lost', async () => {
+describe('a manual withdrawal', () => {
+  it('is sent once, and its outcome is reported as unknown if the response is lost', async () => {
     let withdrawals = 0;
     await using venue = await aVenue(
       { limits: { enforced: false } },

@@ -24,7 +24,7 @@ interface Told {
   status(): Readonly<Record<string, unknown>>;
 }
 
-/** A desk whose alerts go the way that those of a daemon go. */
+/** A desk that records and reports its alerts as in a daemon. */
 function aTellingDesk(
   folder = mkdtempSync(join(tmpdir(), 'tranche-alerts-')),
   before?: Bench,
@@ -74,7 +74,7 @@ const alertsOf = ({ bench }: Told): readonly string[] =>
   bench.records().flatMap(({ body }) => (body.kind === 'alert' ? [body.alert] : []));
 
 describe('alerts of a desk', () => {
-  it('become records of its journal, and are open in the status for as long as what they tell of holds', () => {
+  it('become journal records and stay open in the status until their cause ends', () => {
     const told = aTellingDesk();
     told.bench.start();
     told.bench.clock.run(after(START, MINUTE_MS));
@@ -91,7 +91,7 @@ describe('alerts of a desk', () => {
     expect(told.status()).toMatchObject({ open_alerts: [], alerts_last_day: { critical: 1, warning: 1 } });
   });
 
-  it('are known to the next process that uses the journal', () => {
+  it('are restored from the journal by the next process', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tranche-alerts-'));
     const first = aTellingDesk(folder);
     first.bench.start();
@@ -104,7 +104,7 @@ describe('alerts of a desk', () => {
     expect(second.status()).toMatchObject({ alerts_last_day: { critical: 1 } });
   });
 
-  it('are written before the record that the desk has stopped', () => {
+  it('precede the stopped record in the journal', () => {
     const told = aTellingDesk(undefined, undefined, { duration: 'PT1M', slices: 1 });
     told.bench.start({ isUntilDone: true });
     told.bench.clock.run(after(START, 5 * MINUTE_MS));
@@ -115,7 +115,7 @@ describe('alerts of a desk', () => {
 });
 
 describe('the status of a strategy', () => {
-  it('shows what has traded of its total, the slices that did not, and the last fills', () => {
+  it('shows the traded part of the total, the slices that did not trade, and the last fills', () => {
     const told = aTellingDesk();
     told.bench.start();
     told.bench.clock.run(after(START, 4 * MINUTE_MS));
@@ -142,7 +142,7 @@ describe('the status of a strategy', () => {
 });
 
 describe('tranche alerts', () => {
-  it('lists them from the journal, by severity and time, and says what to do', async () => {
+  it('lists alerts from the journal by severity and time, each with its remedy', async () => {
     const { bench, file } = aTellingDesk();
     bench.start();
     bench.clock.run(after(START, MINUTE_MS));

@@ -23,7 +23,7 @@ function aFolder(): string {
   return folder;
 }
 
-/** A closed journal of `bodies`, one a second. */
+/** A closed journal of `bodies`, one per second. */
 function aJournal(bodies: readonly RecordBody[]): { folder: string; journal: string } {
   const folder = aFolder();
   const journal = sqliteJournal(join(folder, 'journal.db'));
@@ -68,7 +68,7 @@ const attempt = (id: string, result: 'doubt' | 'absent' | 'filled' | 'rejected')
 });
 
 describe('an assessment', () => {
-  it('says of a desk what its journal and the exchange say: orders, fills, value, doubts and how they ended', () => {
+  it('reports the orders, fills, value and doubts that the journal contains, and how doubts ended', () => {
     let orders = 0;
     const bench = aBench({
       strategies: [aTwap('twap', { slices: 4 })],
@@ -95,7 +95,7 @@ describe('an assessment', () => {
     expect(Math.round(Number(text(found.notional)) * 1e8)).toBe(sum);
   });
 
-  it('counts the most orders in any second and minute, whatever their grid', () => {
+  it('counts the most orders within any second and within any minute', () => {
     const at = [0, 400, 999, 1_000, 1_398, 30_000, 60_001, 60_400];
     const records = at.map((ms, n) => ({
       seq: n + 1,
@@ -103,14 +103,14 @@ describe('an assessment', () => {
       body: intent(`i-${n}`),
       hash: '',
     }));
-    // 400, 999, 1000 and 1398 lie within a second; all but the first two and the last within a minute, or one later as many.
+    // 400, 999, 1000 and 1398 lie within a second; the first six lie within a minute, and so do the last six.
     expect(assess(records).peaks).toEqual({
       second: { orders: 4, at: after(NINE, 1_398) },
       minute: { orders: 6, at: after(NINE, 30_000) },
     });
   });
 
-  it('adds a trade of yesterday to its day when it is proven after midnight, and takes no dry run for proven late', () => {
+  it('assigns a trade proven after midnight to the day of its execution, and counts no dry-run fill as proven late', () => {
     const traded = (hours: number, usd: string, source: 'order' | 'transactions' | 'dry_run' = 'order'): RecordBody => ({ ...aFill(), executed_at: after(NINE, hours * HOUR_MS), notional_usd: usd, source }); // prettier-ignore
     const bodies = [
       traded(0, '100'),
@@ -128,7 +128,7 @@ describe('an assessment', () => {
     expect(assess(records).provenLater).toEqual({ transactions: 1 });
   });
 
-  it('knows a process that died from one that stopped in good order, also when it began before the period', () => {
+  it('counts processes that died without a stopped record, including one that started before the period', () => {
     const bodies = [started(), started(), ofKind('stopped'), started(), started()];
     const records = bodies.map((body, n) => ({ seq: n + 1, at: after(NINE, n), body, hash: '' }));
     expect(assess(records)).toMatchObject({ deaths: 2 });
@@ -136,7 +136,7 @@ describe('an assessment', () => {
     expect(assess(records, { from: after(NINE, 2) })).toMatchObject({ deaths: 1, records: 3 });
   });
 
-  it('counts a doubt that a person ended, an earlier one the period that ended in it, and one that is open', () => {
+  it('counts doubts resolved by a person, doubts from before the period that end in it, and open doubts', () => {
     const bodies = [
       intent('old'),
       attempt('old', 'doubt'),
@@ -162,8 +162,8 @@ describe('an assessment', () => {
   });
 });
 
-describe('journal assess', () => {
-  it('writes a page with the limits, every halt with who and why, refusals in words, overrides, seeds', () => {
+describe('tranche journal assess', () => {
+  it('writes a page with limits, refusals, overrides, simulation figures and the reason of every halt', () => {
     const { folder, journal } = aJournal(everyKind());
     const simulation = join(folder, 'simulation.json');
     const one = { title: 'cycle', commit: 'abc', isOver: true, seeds: 7, simulatedYears: 1.5, crashes: 3 };
@@ -185,12 +185,12 @@ describe('journal assess', () => {
     const halts = everyKind().filter((body) => body.kind === 'control');
     expect(halts.length).toBeGreaterThan(0);
     for (const { why } of halts) expect(out).toContain(why.replaceAll('|', String.raw`\|`));
-    // A row is a line, whatever the words in it.
+    // A row is one line, whatever text it contains.
     const rows = out.split('\n').filter((line) => line.startsWith('|'));
     expect(rows.filter((line) => !line.endsWith('|'))).toEqual([]);
   });
 
-  it('shows the controls of a config and says whether the last start ran with it', () => {
+  it('shows the controls of a config and whether the last start used it', () => {
     const settings = { env: {}, cwd: aFolder(), now: NINE };
     const file = join(settings.cwd, 'paper.yaml');
     writeFileSync(
@@ -208,7 +208,7 @@ describe('journal assess', () => {
     expect(out).toContain('| collar_bps | 77 |');
   });
 
-  it('prints the same as JSON, and of an empty journal that there is nothing', () => {
+  it('prints the assessment as JSON and reports an empty journal', () => {
     const { folder, journal } = aJournal([]);
     const { code, out } = ran({ journal, json: true }, folder);
     expect(code).toBe(0);
@@ -219,7 +219,7 @@ describe('journal assess', () => {
     expect(ran({ journal }, folder).out).toContain('no records in the period');
   });
 
-  it('refuses a file of figures that is none', () => {
+  it('rejects an invalid or missing file of simulation figures', () => {
     const { folder, journal } = aJournal([started()]);
     const simulation = join(folder, 'simulation.json');
     writeFileSync(simulation, '{"A":{"title":"x"}}');

@@ -36,7 +36,7 @@ duration: PT1H
 slices: 12
 `;
 
-/** A folder with prices that fall by a third and come back, and these files. */
+/** A folder with these files and with prices that fall by a third and recover. */
 function aFolder(files: Readonly<Record<string, string>>): string {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-loud-'));
   onTestFinished(() => {
@@ -59,22 +59,22 @@ const backtest = async (cwd: string, ...line: readonly string[]): Promise<Ran> =
   });
 
 describe('a backtest without a config', () => {
-  it('runs where data and holdings are given, and says which limits it has', async () => {
+  it('runs if data and holdings are given, and states the limits it uses', async () => {
     const { code, err } = await backtest(aFolder({ 'hour.yaml': TWAP }), 'hour.yaml', '--holdings', 'usd=100000'); // prettier-ignore
     expect(code).toBe(0);
     expect(err).toMatch(/^no config: using limits of a billion usd per order/u);
     expect(err).toMatch(/hour +buy +1 btc/u);
   });
 
-  it('says what it needs where one of them is missing', async () => {
+  it('exits with 78 if no holdings are given, and states that it needs them', async () => {
     const { code, err } = await backtest(aFolder({ 'hour.yaml': TWAP }), 'hour.yaml');
     expect(code).toBe(78);
     expect(err).toContain('there is no config/paper.yaml: a backtest without a config needs strategy files and --holdings'); // prettier-ignore
   });
 });
 
-describe('a backtest tells first', () => {
-  it('that nothing traded, why, and what would change it', async () => {
+describe('the first lines of a backtest', () => {
+  it('state that there were no trades, the reason, and how to change it', async () => {
     const { code, err } = await backtest(aFolder({ 'hour.yaml': TWAP.replace('slices', "limit_price: '100'\nslices") }), 'hour.yaml', '--holdings', 'usd=100000'); // prettier-ignore
     expect(code).toBe(0);
     const [, first, second] = err.split('\n');
@@ -82,7 +82,7 @@ describe('a backtest tells first', () => {
     expect(second).toMatch(/^hour traded nothing, 12 times because .*\(limit_price\)\. To change this: another limit_price/u); // prettier-ignore
   });
 
-  it('that a strategy could trade on one side only', async () => {
+  it('state that a strategy could trade on one side only', async () => {
     const config = backtestConfig({ balances: { usd: '100000', btc: '0' }, strategies: 'both.yaml' });
     const cwd = aFolder({
       'config.yaml': config.replace('  collar_bps: 100', '  collar_bps: 100\n  sides: [buy]'),
@@ -100,21 +100,21 @@ drift_threshold: '0.02'
     expect(err.split('\n')[0]).toMatch(/^both COULD NOT SELL: none of \d+ sells traded, \d+ times because controls\.sides does not list the side/u); // prettier-ignore
   });
 
-  it('that the code of a strategy failed, with file and line, and ends with 78', async () => {
+  it('state that the code of a strategy failed, with file and line, and the exit code is 78', async () => {
     const cwd = aFolder({ 'own.ts': KERNEL.replace('BODY', "throw new Error('no good');"), 'own.yaml': MODULE }); // prettier-ignore
     const { code, err } = await backtest(cwd, 'own.yaml', '--holdings', 'usd=100000');
     expect(code).toBe(78);
     expect(err).toContain('own FAILED: Error: no good (own.ts:6)\n');
   });
 
-  it('nothing where all is well', async () => {
+  it('contain no warning if the strategy traded as planned', async () => {
     const { err } = await backtest(aFolder({ 'hour.yaml': TWAP }), 'hour.yaml', '--holdings', 'usd=100000');
     expect(err.split('\n')[1]).toMatch(/^Backtest from/u);
   });
 });
 
 describe('tranche validate', () => {
-  it('checks the types of modules, with file, line and column', () => {
+  it('checks the types of modules and reports file, line and column', () => {
     const said = { out: '', err: '' };
     const io = (cwd: string): Parameters<typeof validate>[1] => ({
       cwd,

@@ -53,7 +53,7 @@ const tranche = async (cwd: string, ...line: readonly string[]): Promise<Ran> =>
 const DATA = ['--data', 'btcusd=btc.csv'] as const;
 
 describe('tranche backtest', () => {
-  it('says what was traded, at what cost, and what it assumed', async () => {
+  it('reports the trades, their cost and the assumptions', async () => {
     const { code, out, err } = await tranche(desk(), ...DATA, '--model', 'tight');
     expect(code).toBe(0);
     expect(out).toBe('');
@@ -63,7 +63,7 @@ describe('tranche backtest', () => {
     expect(err).toContain('half_spread_bps 1, impact_bps 4');
   });
 
-  it('says before it runs which prices shorten the window, and by how much', async () => {
+  it('warns in its first line which prices shorten the window and by how much', async () => {
     const cwd = desk();
     writeFileSync(join(cwd, 'btc.csv'), bars(4_000));
     writeFileSync(join(cwd, 'eth.csv'), bars(1_000));
@@ -74,17 +74,17 @@ describe('tranche backtest', () => {
     expect(asked.err).not.toContain('are omitted');
   });
 
-  it('counts the fills at a price that is older than its bar', async () => {
+  it('counts the fills at a price older than its bar', async () => {
     const cwd = desk();
     const lines = bars(200).split('\n');
-    // Minutes 20 to 39 are missing: slices come every five minutes.
+    // Minutes 20 to 39 are missing; slices are due every five minutes.
     writeFileSync(join(cwd, 'btc.csv'), [...lines.slice(0, 21), ...lines.slice(41)].join('\n'));
     const { err } = await tranche(cwd, ...DATA);
     expect(err).toMatch(/Note: [34] of 12 fills have a price that is older than its bar, up to 1\d min/u);
     expect((await tranche(desk(), ...DATA)).err).not.toContain('older than its bar');
   });
 
-  it('says why a strategy could trade nothing when its time lies after the tape, or before it', async () => {
+  it('explains why a strategy whose times lie outside the window could not trade', async () => {
     const late = `${TWAP}start_time: '2026-02-01T09:00:00Z'\n`;
     const early = `${TWAP}start_time: '2025-02-01T09:00:00Z'\n`;
     const weekly = [
@@ -112,7 +112,7 @@ describe('tranche backtest', () => {
     expect(await said(TWAP)).toBe('');
   });
 
-  it('prints one object with --json, the same each time', async () => {
+  it('prints one JSON object with --json, identical in each run', async () => {
     const cwd = desk();
     const [first, again] = [
       await tranche(cwd, ...DATA, '--json'),
@@ -129,7 +129,7 @@ describe('tranche backtest', () => {
     expect(again.out).toBe(first.out.replaceAll('btc.csv', 'btc.csv.gz'));
   });
 
-  it('takes the window, the holdings and the assumptions of the command line', async () => {
+  it('applies the window, holdings and assumptions of the command line', async () => {
     const line = [
       '--from',
       '2026-01-05T01:00:00Z',
@@ -152,7 +152,7 @@ describe('tranche backtest', () => {
     });
   });
 
-  it('reads the config of a live desk, whose token it does not need', async () => {
+  it('reads the config of a live desk without its token', async () => {
     const cwd = desk();
     const venue = "venue:\n  base_url: https://venue.example\n  token: '${TRANCHE_TOKEN}'\n";
     writeFileSync(
@@ -164,7 +164,7 @@ describe('tranche backtest', () => {
     expect(JSON.parse(out)).toMatchObject({ fills: 12 });
   });
 
-  it('writes the same report when it shows the desk every row', async () => {
+  it('writes the same report with --every-tick as without it', async () => {
     const limit = `id: dip\nkind: limit\npair: btcusd\nside: buy\nlimit_price: '60050'\ntotal_quantity: { amount: '1', currency: btc }\n`;
     const cwd = desk(limit);
     const jumped = await tranche(cwd, ...DATA, '--json');
@@ -172,7 +172,7 @@ describe('tranche backtest', () => {
     expect((await tranche(cwd, ...DATA, '--json', '--every-tick')).out).toBe(jumped.out);
   });
 
-  it('reads a model from a file that names what it differs from', async () => {
+  it('reads a model from a file that states a base and the settings that differ from it', async () => {
     const cwd = desk();
     writeFileSync(
       join(cwd, 'model.yaml'),
@@ -187,7 +187,7 @@ describe('tranche backtest', () => {
     });
   });
 
-  it('writes a journal whose chain holds, and never over another file', async () => {
+  it('writes a journal with a valid hash chain and does not overwrite an existing file', async () => {
     const cwd = desk();
     const file = join(cwd, 'run.db');
     const { out } = await tranche(cwd, ...DATA, '--json', '--journal', 'run.db');
@@ -205,7 +205,7 @@ describe('tranche backtest', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  it('writes the files of a report, and replaces one only on request', async () => {
+  it('writes the report files and overwrites them only with --overwrite', async () => {
     const cwd = desk();
     expect((await tranche(cwd, ...DATA, '--out', 'found')).code).toBe(0);
     const report: unknown = JSON.parse(readFileSync(join(cwd, 'found', 'report.json'), 'utf8'));
@@ -248,13 +248,13 @@ describe('tranche backtest', () => {
     [[...DATA, '--assume', 'spread=5'], 64, 'expected one of half_spread_bps, impact_bps, max_usd'],
     [[...DATA, '--assume', 'max_usd=0'], 64, '--assume max_usd=0: expected more than 0 (Largest quote, USD)'],
     [[...DATA, '--from', '2026-01-05'], 64, 'use that time or omit --from'],
-  ])('refuses %j with %d and says why', async (line, code, why) => {
+  ])('rejects %j with exit code %d and an explanation', async (line, code, why) => {
     const ran = await tranche(desk(), ...line);
     expect(ran.code).toBe(code);
     expect(ran.err).toContain(why);
   });
 
-  it('names the command that has the option which a file needs', async () => {
+  it('names the data import command for a file that needs one of its options', async () => {
     const cwd = desk();
     writeFileSync(join(cwd, 'one.csv'), bars(1));
     const ran = await tranche(cwd, '--data', 'btcusd=one.csv');
@@ -262,7 +262,7 @@ describe('tranche backtest', () => {
     expect(ran.err).toContain('tranche data import one.csv --pair btcusd');
   });
 
-  it('says that a strategy begins after the history has ended', async () => {
+  it('warns about a strategy that starts after the end of the window', async () => {
     const { code, err } = await tranche(desk(`${TWAP}start_time: '2026-12-01T09:00:00Z'\n`), ...DATA);
     expect(code).toBe(0);
     expect(err).toContain(
@@ -270,7 +270,7 @@ describe('tranche backtest', () => {
     );
   });
 
-  it('prints every setting of the model, those that are omitted too, and what the account began with', async () => {
+  it('prints every setting of the model, including omitted ones, and the opening balances', async () => {
     const cwd = desk();
     writeFileSync(
       join(cwd, 'credit.yaml'),
@@ -296,7 +296,7 @@ pts:
     expect(backtest?.settings).toMatchObject({ pts: { credit_limit_usd: '12345' } });
   });
 
-  it('shows every problem of the files, and runs nothing', async () => {
+  it('reports every problem of the files and does not run', async () => {
     const cwd = desk(`${TWAP}limit: 5\n`);
     const ran = await tranche(cwd, ...DATA, '--journal', 'run.db');
     expect(ran.code).toBe(78);

@@ -35,7 +35,7 @@ const packIn = async (run: Desk['run'], ...line: readonly string[]): Promise<Pac
 };
 
 describe('tranche best-execution', () => {
-  it('says in a few lines how orders were executed, by month', async () => {
+  it('summarizes the execution of orders by month', async () => {
     const { code, out, err } = await aDesk().run();
     expect([code, out]).toEqual([0, '']);
     expect(err).toContain('2026-12: 33 quotes requested, 31 received, 31 orders, 30 fills; 3006.69 usd');
@@ -43,7 +43,7 @@ describe('tranche best-execution', () => {
     expect(err).toContain('Not recorded: a policy of approvals at some starts');
   });
 
-  it('names the head of the journal, and each named record with its hash', async () => {
+  it('states the head of the journal and the hash of each linked record', async () => {
     const { folder, run } = aDesk();
     const pack = await packIn(run);
     const journal = sqliteJournal(join(folder, 'desk.db'));
@@ -73,7 +73,7 @@ describe('tranche best-execution', () => {
     ]);
   });
 
-  it('writes a page without scripts, in which every number of a record leads to its row, and the same bytes again', async () => {
+  it('writes a reproducible page without scripts, in which every record number links to its row', async () => {
     const { folder, run } = aDesk();
     expect((await run('--out', 'pack')).code).toBe(0);
     const file = join(folder, 'pack/best-execution.html');
@@ -90,7 +90,7 @@ describe('tranche best-execution', () => {
     expect(readFileSync(file, 'utf8')).toBe(html);
   });
 
-  it('checks the approvals, and says what happened without one', async () => {
+  it('verifies the approvals and reports changes without a required approval', async () => {
     const records = packRecords().map(({ at, body }) => ({
       at,
       body: body.kind === 'started' ? { ...body, four_eyes: true } : body,
@@ -118,7 +118,7 @@ describe('tranche best-execution', () => {
     expect([unknown.code, unknown.err]).toEqual([64, expect.stringContaining('--part: expected one of format, ')]); // prettier-ignore
   });
 
-  it('escapes what people and files wrote', async () => {
+  it('escapes text written by people and files', async () => {
     const evil = '<img src=x onerror=alert(1)>';
     const bodies: readonly RecordBody[] = [
       aStart(),
@@ -134,7 +134,7 @@ describe('tranche best-execution', () => {
     expect(html).toContain('The journal has no limits, so orders cannot be checked against them.');
   });
 
-  it('counts months on the clock of a zone', async () => {
+  it('splits months in the given time zone', async () => {
     const { run } = aDesk();
     const pack = await packIn(run, '--zone', 'Asia/Tokyo', '--from', '2026-12-15', '--until', '2027-01-02');
     expect(pack.periods.map(({ name, from, until }) => [name, from, until])).toEqual([
@@ -153,14 +153,14 @@ describe('tranche best-execution', () => {
     [['--from', '1990-01-01'], 'more than 120 months: name a shorter window, or --per window'],
     [['--strategy', 'dcaa'], 'did you mean "dca"?'],
     [['--per', 'week'], "'week' is invalid"],
-  ] as const)('refuses %j with a clear message and writes nothing', async (line, message) => {
+  ] as const)('rejects %j with a clear message and writes no files', async (line, message) => {
     const { folder, run } = aDesk();
     const { code, err } = await run('--out', 'pack', ...line);
     expect([code, err]).toEqual([64, expect.stringContaining(message)]);
     expect(existsSync(join(folder, 'pack'))).toBe(false);
   });
 
-  it('says that a journal is empty', async () => {
+  it('reports an empty journal', async () => {
     const { code, err } = await aDesk([]).run();
     expect([code, err]).toEqual([65, 'the journal has no records']);
   });

@@ -62,7 +62,7 @@ const figureOf = ({ bootstrap }: Report, name: string): NonNullable<Report['boot
 }; // prettier-ignore
 
 describe('tranche backtest --bootstrap', () => {
-  it('says the same for the same seed, whatever the number of threads', { timeout: 300_000 }, async () => {
+  it('gives the same result for the same seed with any number of threads', { timeout: 300_000 }, async () => {
     const cwd = desk();
     const line = ['--bootstrap', '24', '--level', '90', '--json'];
     const [one, three, other] = [
@@ -87,7 +87,7 @@ describe('tranche backtest --bootstrap', () => {
     expect(figureOf(reportIn(other), 'cost_bps').history).toBe(cost.history);
   });
 
-  it('has no width where every return is the same', { timeout: 300_000 }, async () => {
+  it('gives intervals of almost zero width if all returns are equal', { timeout: 300_000 }, async () => {
     const cwd = desk({ btc: Array.from({ length: 300 }, (_, n) => 60_000 * 1.00001 ** n) });
     const made = reportIn(await tranche(cwd, '--bootstrap', '20', '--level', '80', '--json'));
     for (const name of ['cost_bps', 'timing_bps', 'execution_bps', 'slippage_bps'] as const) {
@@ -99,7 +99,7 @@ describe('tranche backtest --bootstrap', () => {
     }
   });
 
-  it('reports portfolios what they are worth and how far they fall', { timeout: 300_000 }, async () => {
+  it('reports the value and the drawdown of a portfolio', { timeout: 300_000 }, async () => {
     const strategy = `id: mix\nkind: rebalance\ncash: usd\ntarget_weights: { btc: '0.4', eth: '0.3', usd: '0.3' }\ndrift_type: absolute\ndrift_threshold: '0.02'\nmin_trade_notional: { amount: '50', currency: usd }\ncontinuous: true\n`;
     const cwd = desk({ strategy });
     const { code, out, err } = await tranche(cwd, '--data', 'ethusd=eth.csv', '--bootstrap', '20', '--level', '80', '--json'); // prettier-ignore
@@ -111,25 +111,29 @@ describe('tranche backtest --bootstrap', () => {
     expect(fall.history).toBeCloseTo(made.portfolios[0]?.course?.drawdown ?? Number.NaN, 5);
   });
 
-  it('shows the intervals with what they do not say, and in the report', { timeout: 300_000 }, async () => {
-    const cwd = desk();
-    const { code, err } = await tranche(cwd, '--bootstrap', '20', '--block', '4h', '--level', '80', '--no-trend', '--out', 'found'); // prettier-ignore
-    expect(code).toBe(0);
-    expect(err).toContain('Intervals over 20 resamples in blocks of PT4H');
-    expect(err).toMatch(/implementation shortfall, bps +-?\d+\.\d+/u);
-    expect(err).toContain('errors of the execution model');
-    const html = readFileSync(join(cwd, 'found/report.html'), 'utf8');
-    expect(html).toContain('Confidence intervals');
-    expect(html).toContain('The trend of the window is removed from every pair');
-    const read: unknown = JSON.parse(readFileSync(join(cwd, 'found/report.json'), 'utf8'));
-    expect(reportSchema.parse(read).bootstrap).toMatchObject({ resamples: 20, block_ms: 4 * HOUR_MS, blocks: 12.5, trend: 'removed', seed: '1', level: 0.8 }); // prettier-ignore
-  });
-
   it(
-    'reports what it changes that blocks keep their time of day, over the same random numbers',
+    'prints the intervals with their limitations and adds them to the report',
     { timeout: 300_000 },
     async () => {
-      // Prices rise in the first half of each day and fall in the second, bars of an hour for twenty days.
+      const cwd = desk();
+      const { code, err } = await tranche(cwd, '--bootstrap', '20', '--block', '4h', '--level', '80', '--no-trend', '--out', 'found'); // prettier-ignore
+      expect(code).toBe(0);
+      expect(err).toContain('Intervals over 20 resamples in blocks of PT4H');
+      expect(err).toMatch(/implementation shortfall, bps +-?\d+\.\d+/u);
+      expect(err).toContain('errors of the execution model');
+      const html = readFileSync(join(cwd, 'found/report.html'), 'utf8');
+      expect(html).toContain('Confidence intervals');
+      expect(html).toContain('The trend of the window is removed from every pair');
+      const read: unknown = JSON.parse(readFileSync(join(cwd, 'found/report.json'), 'utf8'));
+      expect(reportSchema.parse(read).bootstrap).toMatchObject({ resamples: 20, block_ms: 4 * HOUR_MS, blocks: 12.5, trend: 'removed', seed: '1', level: 0.8 }); // prettier-ignore
+    },
+  );
+
+  it(
+    'compares anchored with unanchored blocks over the same random numbers',
+    { timeout: 300_000 },
+    async () => {
+      // Hourly bars of twenty days, with prices that rise in the first half of each day and fall in the second.
       const hours = Array.from({ length: 480 }, (_, n) => `${BEGIN + n * HOUR_MS},${Array(4).fill(60_000 * (1 + 0.02 * Math.sin((2 * Math.PI * (n % 24)) / 24))).join()},1`); // prettier-ignore
       const cwd = desk();
       writeFileSync(join(cwd, 'btc.csv'), ['timestamp_ms,open,high,low,close,volume', ...hours].join('\n'));
@@ -138,7 +142,7 @@ describe('tranche backtest --bootstrap', () => {
       const [one, other] = [reportIn(kept), reportIn(free)];
       const anchoring = one.bootstrap?.anchoring;
       expect(anchoring?.resamples).toBe(40);
-      // The same pairs of resamples, whichever of the two was asked for.
+      // Both requests compare the same pairs of resamples.
       expect(other.bootstrap?.anchoring).toEqual(anchoring);
       const cost = anchoring?.figures.find(({ figure }) => figure === 'cost_bps');
       expect(cost?.anchored).toEqual(
@@ -147,7 +151,7 @@ describe('tranche backtest --bootstrap', () => {
       expect(cost?.unanchored).toEqual(
         (({ p5, median, p95 }) => ({ p5, median, p95 }))(figureOf(other, 'cost_bps')),
       );
-      // A purchase at the same hours pays the same each day; at any hours it pays what the hour has.
+      // A purchase at fixed hours costs the same each day; at shifted hours, its cost depends on the hour.
       expect((cost?.anchored.p95 ?? 0) - (cost?.anchored.p5 ?? 0)).toBeLessThan(1);
       expect((cost?.unanchored.p95 ?? 0) - (cost?.unanchored.p5 ?? 0)).toBeGreaterThan(50);
       const words = one.bootstrap?.notes.find((note) => note.startsWith('Effect of keeping the time of day on implementation shortfall, bps, 40 resamples')); // prettier-ignore
@@ -160,7 +164,7 @@ describe('tranche backtest --bootstrap', () => {
     },
   );
 
-  /** As `tranche`, with Ctrl-C once so many have ended, the history itself among them. */
+  /** Runs the command and interrupts it once `ended` runs have finished, including that of the history. */
   async function interrupted(cwd: string, ended: number, ...line: readonly string[]): Promise<Ran> {
     let interrupt = (): void => undefined;
     return await runLine(addBacktest, ['backtest', '--data', 'btcusd=btc.csv', '--model', 'tight', ...line], {
@@ -181,22 +185,26 @@ describe('tranche backtest --bootstrap', () => {
     });
   }
 
-  it('writes nothing when it is stopped before there is an interval', { timeout: 300_000 }, async () => {
-    const cwd = desk();
-    const ran = await interrupted(cwd, 0, '--bootstrap', '200', '--out', 'found');
-    expect(ran.code).toBe(75);
-    expect(ran.err).toMatch(
-      /stopped after \d+ resamples, which is too few for an interval: nothing is written/u,
-    );
-    expect(existsSync(join(cwd, 'found'))).toBe(false);
-  });
+  it(
+    'writes no files if it is interrupted before there are enough resamples for an interval',
+    { timeout: 300_000 },
+    async () => {
+      const cwd = desk();
+      const ran = await interrupted(cwd, 0, '--bootstrap', '200', '--out', 'found');
+      expect(ran.code).toBe(75);
+      expect(ran.err).toMatch(
+        /stopped after \d+ resamples, which is too few for an interval: nothing is written/u,
+      );
+      expect(existsSync(join(cwd, 'found'))).toBe(false);
+    },
+  );
 
   it(
-    'gives what as many resamples as had ended give when it is stopped later',
+    'gives the intervals of the finished resamples if it is interrupted later',
     { timeout: 240_000 },
     async () => {
       const cwd = desk();
-      // One thread ends them in their order: of several, one may hold an early one for long.
+      // One thread finishes the resamples in order; of several threads, one may finish an early resample late.
       const ran = await interrupted(
         cwd,
         30,
@@ -235,13 +243,13 @@ describe('tranche backtest --bootstrap', () => {
     [['--bootstrap', '--block', 'long'], 'expected a length such as 1d'],
     [['--bootstrap', '--level', '99.9'], 'at least 2000 resamples'],
     [['--bootstrap', '--level', '20'], 'expected a percentage'],
-  ])('refuses %j', async (line, says) => {
+  ])('rejects %j', async (line, says) => {
     const ran = await tranche(desk(), ...line);
     expect(ran.err).toContain(says);
     expect(ran.code).toBe(64);
   });
 
-  it('reads lengths as people and as standards write them', () => {
+  it('reads block lengths in short form and as ISO 8601 durations', () => {
     expect(['1d', '4h', '30m', '90s', '2w', 'P1D', 'PT4H'].map(readBlock)).toEqual([DAY_MS, 4 * HOUR_MS, 30 * MINUTE_MS, 90_000, 14 * DAY_MS, DAY_MS, 4 * HOUR_MS]); // prettier-ignore
   });
 });

@@ -37,35 +37,38 @@ afterEach(() => {
 });
 
 describe('venue.ca_file', () => {
-  it('gives the certificates in it, without what stands around them', () => {
+  it('provides only the certificates in the file, without keys and comments', () => {
     const [one, two] = [anIdentity({ isAuthority: true }), anIdentity({ isAuthority: true })];
     put('ca.pem', `# ours\n${one.cert}\n${one.key}${two.cert}`);
     expect(load().config.venue.ca?.replaceAll(/\s/gu, '')).toBe((one.cert + two.cert).replaceAll(/\s/gu, ''));
   });
 
   it.each([
-    ['is not there', undefined, /desk\.yaml:2:[\s\S]*ca\.pem cannot be read: there is no such file/u],
-    ['holds a key alone', anIdentity().key, /contains no certificate: expected PEM/u],
+    ['does not exist', undefined, /desk\.yaml:2:[\s\S]*ca\.pem cannot be read: there is no such file/u],
+    ['contains only a key', anIdentity().key, /contains no certificate: expected PEM/u],
     [
-      'holds a certificate that was cut',
+      'contains a truncated certificate',
       anIdentity().cert.replace(/.{40}\n-----END/u, '\n-----END'),
       /certificate 1 of .* cannot be read/u,
     ],
-  ])('refuses the config where it %s', (_, text, why) => {
+  ])('rejects the config if the file %s', (_, text, why) => {
     if (text !== undefined) put('ca.pem', text);
     expect(load).toThrow(why);
   });
 
-  it.skipIf(process.platform === 'win32')('counts among the files that others must not change', () => {
-    put('ca.pem', anIdentity({ isAuthority: true }).cert);
-    const { config, strategies } = load();
-    expect(rightsProblems('desk.yaml', strategies, folder, [config.venue.caFile])).toEqual([]);
-    rmSync(join(folder, 'ca.pem'));
-    const mask = process.umask(0);
-    put('ca.pem', anIdentity({ isAuthority: true }).cert, 0o666);
-    process.umask(mask);
-    expect(rightsProblems('desk.yaml', strategies, folder, [config.venue.caFile])).toEqual([
-      expect.stringContaining('other users can change') as string,
-    ]);
-  });
+  it.skipIf(process.platform === 'win32')(
+    'is included in the check for files that other users can change',
+    () => {
+      put('ca.pem', anIdentity({ isAuthority: true }).cert);
+      const { config, strategies } = load();
+      expect(rightsProblems('desk.yaml', strategies, folder, [config.venue.caFile])).toEqual([]);
+      rmSync(join(folder, 'ca.pem'));
+      const mask = process.umask(0);
+      put('ca.pem', anIdentity({ isAuthority: true }).cert, 0o666);
+      process.umask(mask);
+      expect(rightsProblems('desk.yaml', strategies, folder, [config.venue.caFile])).toEqual([
+        expect.stringContaining('other users can change') as string,
+      ]);
+    },
+  );
 });

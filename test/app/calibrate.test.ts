@@ -15,7 +15,7 @@ const CONFIG = backtestConfig({ balances: { usd: '2500000', btc: '1' }, dayUsd: 
 const strategyOf = (id: string, amount: string): string =>
   `id: ${id}\nkind: twap\npair: btcusd\nside: buy\ntotal_notional: { amount: '${amount}', currency: usd }\nduration: PT3H\nslices: 60\n`;
 
-/** A folder with the journal of a backtest under a model that the test knows. */
+/** A folder with the journal of a backtest under a known model. */
 async function traded(): Promise<string> {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-calibrate-'));
   onTestFinished(() => {
@@ -42,7 +42,7 @@ const calibrate = async (cwd: string, ...line: readonly string[]): Promise<Ran> 
   await runLine(addCalibrate, ['calibrate', ...line], { cwd, now: instant(BEGIN), config: 'config.yaml' });
 
 describe('tranche calibrate', () => {
-  it('writes a model that backtests read, each fitted with what it rests on', async () => {
+  it('writes a model that backtests accept, and states the observations behind each fitted value', async () => {
     const cwd = await traded();
     const { code, out, err } = await calibrate(cwd, join(cwd, 'run.db'), '--out', 'model.yaml');
     expect(code).toBe(0);
@@ -64,7 +64,7 @@ describe('tranche calibrate', () => {
     expect((await calibrate(cwd, '--journal', join(cwd, 'run.db'), '--out', 'model.yaml', '--overwrite')).code).toBe(0); // prettier-ignore
   });
 
-  it('prints one object with --json, with the base that is asked for', async () => {
+  it('prints one JSON object with --json, relative to the requested base', async () => {
     const cwd = await traded();
     const { code, out } = await calibrate(cwd, '--journal', join(cwd, 'run.db'), '--base', 'stressed', '--json'); // prettier-ignore
     expect(code).toBe(0);
@@ -80,7 +80,7 @@ describe('tranche calibrate', () => {
     expect(read).toHaveProperty('learnt.0.of', 'quotes');
   });
 
-  it('learns nothing from a window without quotes, and reports that', async () => {
+  it('reports that it fitted no setting in a window without quotes', async () => {
     const cwd = await traded();
     const { code, err } = await calibrate(cwd, '--journal', join(cwd, 'run.db'), '--since', '2026-02-01');
     expect(code).toBe(0);
@@ -95,7 +95,7 @@ describe('tranche calibrate', () => {
     [['none.db'], 74, 'none.db'],
     [['x.db', '--journal', 'x.db'], 64, 'the journal is given twice'],
     [[], 78, 'keeps its journal in memory'],
-  ])('refuses %j', async (line, code, says) => {
+  ])('rejects %j', async (line, code, says) => {
     const cwd = await traded();
     const ran = await calibrate(cwd, ...line);
     expect(ran.err).toContain(says);

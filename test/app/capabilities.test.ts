@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/app/config/config.ts';
 import type { Config } from '../../src/app/config/config.ts';
 import { instant } from '../../src/core/time.ts';
 
-/** A dry run whose venue has this capability, and this address of its WebSocket. */
+/** Loads a dry-run config with this capability and this WebSocket address. */
 function load(capability: string, wsUrl: string): Config {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-capabilities-'));
   onTestFinished(() => rmSync(cwd, { recursive: true }));
@@ -18,13 +18,13 @@ function load(capability: string, wsUrl: string): Config {
   return loadConfig('desk.yaml', { env: { T: 'token-of-env' }, cwd, now: instant(0) }).config;
 } // prettier-ignore
 
-describe('a capability of the WebSocket', () => {
-  it.each(['ticker', 'account_feed'])('needs the address of the WebSocket: %s', (name) => {
+describe('a WebSocket capability', () => {
+  it.each(['ticker', 'account_feed'])('requires venue.ws_url: %s', (name) => {
     expect(() => load(`${name}: true`, '# none')).toThrow(/write venue\.ws_url/u);
     expect(() => load(`${name}: true`, 'ws_url: "wss://venue.example/ws"')).not.toThrow();
   });
 
-  it('is off until it is switched on', () => {
+  it('is off by default', () => {
     expect(load('ticker: true', 'ws_url: "wss://venue.example/ws"').venue.capabilities).toMatchObject({
       ticker: true,
       accountFeed: false,

@@ -3,24 +3,24 @@ import { describe, expect, it } from 'vitest';
 import { isMachineUptime, systemClock } from '../../src/app/daemon/clock.ts';
 
 const FIRST = 'time:[4026531834]';
-/** A process that began 10,300.33 s after the boot of the machine. */
+/** A process that started 10,300.33 s after the boot of the machine. */
 const stat = `4711 (a) name) S 1 ${'0 '.repeat(17)}1030033 0 0`;
 const seen = { stat, timeNamespace: FIRST, ageMs: 160, uptimeMs: 10_300_490 };
 
 describe('the boot clock', () => {
-  it('is that of the machine where the uptime fits the start of the process, also after a sleep', () => {
+  it('is used if the uptime fits the start of the process, including after a suspend', () => {
     expect(isMachineUptime(seen)).toBe(true);
     expect(isMachineUptime({ ...seen, uptimeMs: seen.uptimeMs + 3_600_000 })).toBe(true);
   });
 
-  it('is not believed where the uptime is that of a container', () => {
+  it('is not used if the uptime is that of a container, or if that cannot be checked', () => {
     expect(isMachineUptime({ ...seen, uptimeMs: 5_000 })).toBe(false);
     expect(isMachineUptime({ ...seen, uptimeMs: seen.uptimeMs - 1_000 })).toBe(false);
     expect(isMachineUptime({ ...seen, timeNamespace: 'time:[4026532281]' })).toBe(false);
     expect(isMachineUptime({ ...seen, stat: 'unreadable' })).toBe(false);
   });
 
-  it.runIf(systemClock.boot?.() !== undefined)('continues as the monotonic clock does', async () => {
+  it.runIf(systemClock.boot?.() !== undefined)('advances with the monotonic clock', async () => {
     const [from, began] = [systemClock.boot?.(), systemClock.monotonic()];
     await wait(50);
     const [to, ended] = [systemClock.boot?.(), systemClock.monotonic()];

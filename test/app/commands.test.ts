@@ -35,8 +35,8 @@ function io(cwd: string, env = {}): Printed {
   return { printed, stdout, stderr, env, cwd, now, colour: false, self: 'npx tranche' };
 }
 
-describe('validate', () => {
-  it('prints the next times of a calendar in UTC and in its zone, closed ones left out', () => {
+describe('tranche validate', () => {
+  it('prints the next open times of a calendar in UTC and in its time zone', () => {
     const to = io(repo);
     const now = instant(Date.UTC(2026, 11, 17));
     expect(validate({ files: ['strategies/examples/weekday-btc.yaml'] }, { ...to, now })).toBe(0);
@@ -55,7 +55,7 @@ describe('validate', () => {
     });
   });
 
-  it('prints when a strategy of timed decisions without slots decides', () => {
+  it('prints the decision times of a strategy without slots', () => {
     writeFileSync(
       join(folder, 'share.yaml'),
       `id: share
@@ -74,7 +74,7 @@ duration: PT1H
     expect(to.printed.out).toContain('decides at 3 times, 2026-11-23T09:15:00Z');
   });
 
-  it('says when no time of a calendar is ahead', () => {
+  it('reports a calendar without a future time', () => {
     writeFileSync(
       join(folder, 'x.yaml'),
       `id: x
@@ -91,7 +91,7 @@ schedule: { cron: "0 9 * * *" }
     expect(to.printed.out).toContain('recurring btcusd  no future time in its calendar');
   });
 
-  it('says when nothing of a calendar is open within a year, and why', () => {
+  it('reports a calendar that is closed for a whole year, with the reason', () => {
     writeFileSync(
       join(folder, 'x.yaml'),
       `id: x
@@ -116,7 +116,7 @@ schedule:
     expect(to.printed.out).toContain('2 strategies are usable');
   });
 
-  it('gives the same as JSON', () => {
+  it('prints the same as JSON', () => {
     const to = io(repo);
     expect(validate({ config: 'config/paper.yaml', json: true }, to)).toBe(0);
     expect(JSON.parse(to.printed.out)).toMatchObject({
@@ -135,7 +135,7 @@ schedule:
     });
   });
 
-  it('gives problems as JSON on stdout, with exit code 78', () => {
+  it('prints problems as JSON on stdout and exits with 78', () => {
     writeFileSync(join(folder, 'x.yaml'), 'id: a\nkind: twip\n');
     const to = io(folder);
     expect(validate({ files: ['x.yaml'], json: true }, to)).toBe(78);
@@ -160,8 +160,8 @@ schedule:
   });
 });
 
-describe('schema', () => {
-  it.each(schemaNames)('prints what is committed for %s: npm run schema writes it again', (name) => {
+describe('tranche schema', () => {
+  it.each(schemaNames)('prints the committed schema of %s (npm run schema updates it)', (name) => {
     const to = io(repo);
     expect(schema({ name }, to)).toBe(0);
     expect(to.printed.out).toBe(readFileSync(join(repo, `config/schema/${name}.schema.json`), 'utf8'));
@@ -176,7 +176,7 @@ describe('schema', () => {
     expect(written.anyOf.every(({ additionalProperties }) => !additionalProperties)).toBe(true);
   });
 
-  it('describes every setting', () => {
+  it('contains a description of every setting', () => {
     const bare: string[] = [];
     const visit = (node: unknown, path: string): void => {
       if (typeof node !== 'object' || node === null) return;
@@ -207,7 +207,7 @@ describe('the committed schemas', () => {
   };
 
   it.each(initFiles.filter((file) => file.endsWith('.yaml')))(
-    'accept %s, and refuse it with a misspelt key',
+    'accept %s, and reject it with a misspelt key',
     (file) => {
       const [document] = readYaml(readFileSync(join(repo, file)), file, { TRANCHE_TOKEN: 'x' }).documents;
       const { accepts } = schemaOf(file);
@@ -217,18 +217,18 @@ describe('the committed schemas', () => {
   );
 });
 
-describe('the examples of strategies', () => {
+describe('the example strategies', () => {
   const files = readdirSync(join(repo, 'strategies/examples')).filter((file) => file.endsWith('.yaml'));
 
-  it.each(files)('can be used as they are: %s', (file) => {
+  it.each(files)('are valid without changes: %s', (file) => {
     const to = io(repo);
     expect(validate({ files: [`strategies/examples/${file}`] }, to)).toBe(0);
     expect(to.printed.out).toContain(file.replace('.yaml', ''));
   });
 });
 
-describe('init', () => {
-  it('writes examples that can be used as they are', () => {
+describe('tranche init', () => {
+  it('writes examples that are valid without changes', () => {
     const to = io(folder);
     expect(init({ folder: 'desk' }, to)).toBe(0);
     expect(to.printed.err).toContain('wrote desk/config/paper.yaml');
@@ -238,13 +238,13 @@ describe('init', () => {
     expect(loadVenueOptions('desk/config/venue.yaml', io(folder)).pairs['btcusd']?.maxUsd).toBe('250000');
   });
 
-  it('says what comes next so that it can be pasted', () => {
+  it('prints the next command with its path quoted for the shell', () => {
     const to = io(folder);
     expect(init({ folder: "ann's dësk" }, to)).toBe(0);
     expect(to.printed.err).toContain(String.raw`validate --config 'ann'\''s dësk/config/paper.yaml'`);
   });
 
-  it('never overwrites a file', () => {
+  it('never overwrites an existing file, and writes no other files if one exists', () => {
     expect(init({}, io(folder))).toBe(0);
     writeFileSync(join(folder, 'config/live.yaml'), 'mine');
     rmSync(join(folder, 'config/paper.yaml'));
@@ -258,14 +258,14 @@ describe('init', () => {
   it.each([
     ['/proc/nothing', '/proc/nothing/config/paper.yaml cannot be written'],
     ['a-file', 'a-file/config/paper.yaml cannot be written'],
-  ])('says of %s that nothing can be made there', (where, says) => {
+  ])('reports that files cannot be written to %s', (where, says) => {
     writeFileSync(join(folder, 'a-file'), '');
     expect(() => init({ folder: where }, io(folder))).toThrow(
       expect.objectContaining({ exit: 'storage', message: expect.stringContaining(says) as string }),
     );
   });
 
-  it('refers every example to a schema that is there', () => {
+  it('gives every example a reference to a schema that it writes as well', () => {
     for (const file of initFiles.filter((each) => each.endsWith('.yaml'))) {
       const [, target] =
         /^# yaml-language-server: \$schema=(\S+)\n/u.exec(readFileSync(join(repo, file), 'utf8')) ?? [];
@@ -275,7 +275,7 @@ describe('init', () => {
 });
 
 describe('loadVenueOptions', () => {
-  it('explains mistakes with their place, and finds files of prices beside the file', () => {
+  it('reports mistakes with their position, and resolves price files relative to the options file', () => {
     writeFileSync(join(folder, 'v.yaml'), 'prices: { btcusd: bars.csv }\n');
     expect(loadVenueOptions('v.yaml', io(folder)).prices).toEqual({ btcusd: join(folder, 'bars.csv') });
     writeFileSync(join(folder, 'v.yaml'), 'pairs:\n  btcusd: { start_prise: "1" }\n');

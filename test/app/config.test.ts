@@ -26,7 +26,7 @@ function load(yaml: string, options: Partial<ConfigOptions> = {}): Config {
   return loadConfig('desk.yaml', { env, cwd: folder, now, ...options }).config;
 }
 
-/** What is printed about a config that cannot be used. */
+/** Returns the problems of an invalid config as printed. */
 function refusal(yaml: string, options: Partial<ConfigOptions> = {}): string {
   try {
     load(yaml, options);
@@ -42,7 +42,7 @@ function hashWith(yaml: string, token: string): string {
   return loadConfig('desk.yaml', { env: { T: token }, cwd: folder, now }).hash;
 }
 
-/** What is printed about a venue with this address. */
+/** Returns the problems of a venue with this address as printed. */
 const ofUrl = (key: string, url: string): string =>
   refusal(
     [
@@ -81,7 +81,7 @@ strategies: []
 `;
 
 describe('loadConfig', () => {
-  it('needs nothing but strategies: the rest has defaults, and the mode is paper', () => {
+  it('requires only strategies: all other settings have defaults, and the mode is paper', () => {
     const config = load('strategies: []\n');
     expect(config).toMatchObject({
       desk: 'main',
@@ -106,14 +106,14 @@ describe('loadConfig', () => {
     expect(Object.keys(config.venue.simulated?.pairs ?? {})).toContain('btcusd');
   });
 
-  it('runs dry, not live, when only an address is given', () => {
+  it('selects dry-run mode if only a venue address is given', () => {
     expect(load('venue: { base_url: "https://venue.example/" }\nstrategies: []\n')).toMatchObject({
       mode: 'dry_run',
       venue: { baseUrl: 'https://venue.example', simulated: undefined },
     });
   });
 
-  it('lets the command line choose the mode, with the checks of that mode', () => {
+  it('applies the mode of the command line with the checks of that mode', () => {
     expect(load(LIVE, { mode: 'paper' }).venue.token).toBeUndefined();
     expect(
       refusal('venue: { base_url: "https://venue.example" }\nstrategies: []\n', { mode: 'live' }),
@@ -128,7 +128,7 @@ describe('loadConfig', () => {
   });
 
   it.each(['max_order_notional', 'max_day_notional', 'max_order_quantity', 'collar_bps', 'pairs', 'sides'])(
-    'asks for %s in live mode',
+    'requires %s in live mode',
     (name) => {
       const without = LIVE.split('\n')
         .filter((line) => !line.trim().startsWith(`${name}:`))
@@ -137,20 +137,20 @@ describe('loadConfig', () => {
     },
   );
 
-  it('wants one journal for all starts in live mode: another one would begin without halt, doubts and totals', () => {
+  it('requires one journal for all starts in live mode', () => {
     const each = `journal: "sqlite:./{started_at}.db"\n${LIVE}`;
     expect(refusal(each)).toContain('remove {started_at}');
     expect(load(each, { mode: 'paper' }).journal).toContain('sqlite:./');
   });
 
-  it('lets desks share an address only through the database of their journals', () => {
+  it('accepts fleet.address only with a journal in PostgreSQL', () => {
     const shared = 'fleet: { address: here }';
     expect(refusal(`journal: "sqlite:./x.db"\n${shared}\n${LIVE}`)).toContain('fleet.address');
     const { address } = load(`journal: "postgres://tranche@localhost/tranche"\n${shared}\n${LIVE}`);
     expect(address).toBe('here');
   });
 
-  it('asks for the largest order of each pair, and for a floor under what may be sold, in live mode', () => {
+  it('requires a maximum quantity for each pair and, for sells, a minimum position in live mode', () => {
     const both = LIVE.replace('pairs: [btcusd]', 'pairs: [btcusd, ethusd]');
     expect(refusal(both)).toContain('max_order_quantity: { ethusd: "1" }');
     const selling = LIVE.replace('sides: [buy]', 'sides: [sell]').replace(
@@ -165,7 +165,7 @@ describe('loadConfig', () => {
     expect(refusal(floored.replace('btc: "0"', 'btc: "-a"'))).toContain('controls.min_position.btc\n');
   });
 
-  it('reads every limit, and has the defaults of the table where none is written', () => {
+  it('reads every limit and applies the documented defaults', () => {
     const plain = load(LIVE).controls;
     expect(plain).toMatchObject({
       collarDiscardsMax: 3,
@@ -188,7 +188,7 @@ describe('loadConfig', () => {
     );
   });
 
-  it('counts limits in one currency', () => {
+  it('requires all limits in one currency', () => {
     const eur = '{ amount: "1000", currency: eur }';
     expect(refusal(`controls: { max_order_notional: ${eur} }\nstrategies: []\n`)).toContain('desk.yaml:1:61');
     expect(
@@ -196,7 +196,7 @@ describe('loadConfig', () => {
     ).toBe('paper');
   });
 
-  it('puts the time of the start into the journal', () => {
+  it('replaces {started_at} in the journal name with the time of the start', () => {
     expect(load('journal: "sqlite:./var/{started_at}.db"\nstrategies: []\n').journal).toBe(
       'sqlite:./var/20261201T093015Z.db',
     );
@@ -205,12 +205,12 @@ describe('loadConfig', () => {
   it.each([
     ['order_margin: PT6S\nin_doubt: { quote_life_max: PT5S }', '(in_doubt.quote_life_max)'],
     ['order_margin: PT2S\nvenue: { simulated: { quote_life_ms: 1500 } }', '(venue.simulated.quote_life_ms)'],
-  ])('refuses an order margin that no quote lives long enough for: %s', (yaml, of) => {
+  ])('rejects an order margin longer than the life of any quote: %s', (yaml, of) => {
     expect(refusal(`${yaml}\nstrategies: []\n`)).toContain('no order could be sent');
     expect(refusal(`${yaml}\nstrategies: []\n`)).toContain(of);
   });
 
-  it('takes a port of 0, an IPv6 address and false for operate', () => {
+  it('accepts port 0, an IPv6 address, proxies and false for operate', () => {
     expect(load('operate: { listen: "[::1]:0" }\nstrategies: []\n').operate).toEqual({
       listen: '[::1]:0',
       hosts: [],
@@ -231,7 +231,7 @@ describe('loadConfig', () => {
     expect(refusal('operate: { listn: "127.0.0.1:1" }\nstrategies: []\n')).toContain('did you mean "listen"');
   });
 
-  it('finds strategies in a folder or a list, relative to the file', () => {
+  it('reads strategies from a folder or a list, relative to the config file', () => {
     mkdirSync(join(folder, 'plans', 'sub'), { recursive: true });
     for (const name of ['b.yaml', 'a.yml', 'notes.txt', '.hidden.yaml'])
       writeFileSync(join(folder, 'plans', name), 'x: 1\n');
@@ -244,7 +244,7 @@ describe('loadConfig', () => {
     expect(refusal('strategies: [plans/b.yaml, plans/c.yaml]\n')).toContain('desk.yaml:1:28  strategies[1]');
   });
 
-  it('hashes what the file says, without the token', () => {
+  it('computes a hash of the content that excludes the token', () => {
     const yaml = 'desk: a\nvenue: { base_url: "https://v.example", token: "${T}" }\nstrategies: []\n';
     const reordered =
       'strategies: []\nvenue: { token: "${T}", base_url: "https://v.example" } # same\ndesk: a\n';
@@ -252,7 +252,7 @@ describe('loadConfig', () => {
     expect(hashWith(yaml, 'one')).not.toBe(hashWith(yaml.replace('desk: a', 'desk: b'), 'one'));
   });
 
-  it('names an absent, an empty and a double file', () => {
+  it('reports a missing file, an empty file and a file with two documents', () => {
     expect(() => loadConfig('none.yaml', { env, cwd: folder, now })).toThrow(
       'none.yaml:1:1\n  no such file; create an example with "tranche init", or name another file with --config',
     );
@@ -261,26 +261,26 @@ describe('loadConfig', () => {
   });
 });
 
-describe('what a desk would refuse when it starts', () => {
+describe('the check of operate.listen and journal', () => {
   it.each([
     ["operate: { listen: '0.0.0.0:8321' }", 'desk.yaml:2:20  operate.listen'],
     ["operate: { listen: '[::]:8321' }", 'would be reachable from the network'],
     ["operate: { listen: 'a_desk:8321' }", 'expected an address and a port'],
     ['journal: mysql://db/tranche', 'expected a journal such as "sqlite:./var/journal.db"'],
     ['journal: postgres://db/tranche', 'add sslmode=verify-full'],
-  ])('is rejected at the start: %s', (line, says) => {
+  ])('rejects %s', (line, says) => {
     expect(refusal(`strategies: []\n${line}\n`)).toContain(says);
   });
 
   it.each(["listen: '[::1]:0'", "listen: 'localhost:8321'", "listen: '0.0.0.0:8321', allow_network: true"])(
-    'is none of this: %s',
+    'accepts %s',
     (settings) => {
       expect(refusal(`strategies: []\noperate: { ${settings} }\n`)).toBe('was accepted');
     },
   );
 });
 
-describe('an address', () => {
+describe('a venue address', () => {
   it.each([
     ['base_url', 'https://venue.example/api'],
     ['base_url', 'http://127.0.0.1:8080'],
@@ -289,7 +289,7 @@ describe('an address', () => {
     ['base_url', 'http://localhost:1'],
     ['ws_url', 'wss://venue.example/ws'],
     ['ws_url', 'ws://localhost:1/ws'],
-  ])('may be %s %s', (key, url) => {
+  ])('is accepted as %s: %s', (key, url) => {
     expect(ofUrl(key, url)).toBe('was accepted');
   });
 
@@ -306,13 +306,13 @@ describe('an address', () => {
     ['base_url', 'venue.example'],
     ['ws_url', 'ws://venue.example/ws'],
     ['ws_url', 'https://venue.example/ws'],
-  ])('may not be %s %s', (key, url) => {
+  ])('is rejected as %s: %s', (key, url) => {
     const printed = ofUrl(key, url);
     expect(printed).toContain(`venue.${key}`);
     expect(printed).not.toContain('me:pass');
   });
 
-  it('is of this machine however it is spelled', () => {
+  it('is recognized as loopback in every notation', () => {
     expect(isLoopback('http://2130706433/')).toBe(true);
     expect(isLoopback('http://LOCALHOST/')).toBe(true);
     expect(isLoopback('http://128.0.0.1/')).toBe(false);
@@ -320,26 +320,26 @@ describe('an address', () => {
   });
 });
 
-describe('the token', () => {
-  it('comes from the environment by its fixed name', () => {
+describe('the venue token', () => {
+  it('comes from TRANCHE_TOKEN by default', () => {
     expect(withVenue('history: P1D')).toBe('token-of-env');
   });
 
-  it('comes from a variable that the file names', () => {
+  it('comes from a variable that the config names', () => {
     expect(withVenue('token: "${OTHER}"', { env: { OTHER: 'token-of-other' } })).toBe('token-of-other');
     expect(refused('token: "${OTHER}"', { env: {} })).toContain('the environment variable OTHER is not set');
   });
 
-  it('comes from a file that only its owner can read, trimmed', () => {
+  it('comes from a file that only its owner can read, and is trimmed', () => {
     expect(withVenue(tokenFile('token-of-file\n', 0o600))).toBe('token-of-file');
     expect(withVenue(tokenFile('token-of-file\n', 0o400))).toBe('token-of-file');
   });
 
-  it.each([0o640, 0o604, 0o644, 0o660, 0o622])('does not come from a file of mode %o', (mode) => {
+  it.each([0o640, 0o604, 0o644, 0o660, 0o622])('is not read from a file of mode %o', (mode) => {
     expect(refused(tokenFile('token-of-file\n', mode))).toContain('chmod 600');
   });
 
-  it('does not come from a folder, an absent, an empty or a long-winded file', () => {
+  it('is not read from a folder or from a missing, empty, multi-line or oversized file', () => {
     expect(refused('token_file: .')).toContain('it is a folder');
     expect(refused('token_file: ./nothing')).toContain('there is no such file');
     expect(refused(tokenFile('\n', 0o600))).toContain('not a valid token');
@@ -347,7 +347,7 @@ describe('the token', () => {
     expect(refused(tokenFile('x'.repeat(70_000), 0o600))).toContain('at most 65536 are read');
   });
 
-  it('may be written out for a venue on this machine only', () => {
+  it('may be written in the config only for a venue on this machine', () => {
     expect(
       load(
         'venue: { base_url: "http://127.0.0.1:1", token: plain-token }\nstrategies: []\n',
@@ -359,11 +359,11 @@ describe('the token', () => {
     expect(refused('tokne: plain-token')).not.toContain('plain-token');
   });
 
-  it('comes from one place', () => {
+  it('cannot be given in two places', () => {
     expect(refused(`token: "\${TRANCHE_TOKEN}"\n  ${tokenFile('x', 0o600)}`)).toContain('not both');
   });
 
-  it('is never printed by accident', () => {
+  it('is redacted when the config is serialized or inspected', () => {
     const config = load(`venue: { base_url: "https://venue.example" }\nstrategies: []\n`);
     const shown = [
       JSON.stringify(config),
@@ -381,7 +381,7 @@ describe('the example configs', () => {
   const repo = join(import.meta.dirname, '../..');
   const copyOf = (name: string): string => readFileSync(join(repo, 'config', name), 'utf8');
 
-  it('hold for paper and dry run as they are', () => {
+  it('are valid for paper and dry-run mode without changes', () => {
     expect(loadConfig('config/paper.yaml', { env: {}, cwd: repo, now }).config).toMatchObject({
       mode: 'paper',
       operate: { listen: '127.0.0.1:0' },
@@ -390,7 +390,7 @@ describe('the example configs', () => {
     expect(loadConfig('config/dry-run.yaml', { env, cwd: repo, now }).config.mode).toBe('dry_run');
   });
 
-  it('hold for live once there is a token, in either mode', () => {
+  it('include a live config that is valid with a token, in dry-run and in live mode', () => {
     writeFileSync(join(folder, 'token'), 'token-of-file', { mode: 0o600 });
     const live = copyOf('live.yaml')
       .replace('/run/secrets/venue', './token')
@@ -402,7 +402,7 @@ describe('the example configs', () => {
     });
   });
 
-  it('say the defaults truly in the one with every setting', () => {
+  it('state the defaults correctly in live.yaml', () => {
     writeFileSync(join(folder, 'token'), 'token-of-file', { mode: 0o600 });
     const live = load(
       copyOf('live.yaml')

@@ -33,9 +33,9 @@ import { runLine } from './support/cli.ts';
 import type { Ran } from './support/cli.ts';
 
 const TOKEN = 'token-of-this-machine';
-/** No system hands this port out, and nobody listens at it. */
+/** A reserved port at which no process listens. */
 const NOBODY = 'http://127.0.0.1:1';
-/** A process that says which signal it got, and stays. */
+/** A process that prints the name of a signal and continues. */
 const STAND_IN = 'trap "echo SIGUSR2" USR2; echo ready; while :; do sleep 0.05; done';
 
 function aFolder(): string {
@@ -54,15 +54,15 @@ interface Served {
   readonly folder: string;
   readonly url: string;
   readonly haltFile: string;
-  /** What the process says to a signal whose id the daemon gave as its own. */
+  /** Output of the process whose id is in the control file, after a signal. */
   readonly signalled: Promise<string>;
   readonly command: (...line: readonly string[]) => Promise<Ran>;
 }
 
 interface ServedOptions extends Partial<BenchOptions> {
-  /** The token that the commands find beside the journal, instead of that of the desk. */
+  /** Token in the control file beside the journal; by default that of the desk. */
   readonly token?: string;
-  /** The API is closed before the commands ask. */
+  /** Closes the API before the commands use it. */
   readonly isDeaf?: boolean;
 }
 
@@ -95,9 +95,9 @@ async function aServedDesk({ token = TOKEN, isDeaf = false, ...over }: ServedOpt
   });
   const standIn = spawn('sh', ['-c', STAND_IN], { stdio: ['ignore', 'pipe', 'ignore'] });
   await once(standIn.stdout, 'data');
-  // A port that was closed a moment ago may be somebody else's by now.
+  // Another process may already use a port that was closed a moment ago.
   const url = isDeaf ? NOBODY : operate.url;
-  // The commands take only the holder of the journal for its daemon.
+  // The commands accept only the process that holds the lock of the journal as its daemon.
   sqliteJournal(join(folder, 'journal.db')).close();
   const held = takeLock(join(folder, 'journal.db'));
   writeControlFile(journal, { url, token, pid: standIn.pid ?? 0, desk: 'main' });
@@ -119,7 +119,7 @@ async function aServedDesk({ token = TOKEN, isDeaf = false, ...over }: ServedOpt
   };
 }
 
-/** A config and no daemon. */
+/** A folder with a config, without a daemon. */
 function aQuietDesk(name = 'journal.db'): { readonly folder: string; readonly journal: string } {
   const folder = aFolder();
   const journal = `sqlite:${join(folder, name)}`;
@@ -133,7 +133,7 @@ const controls = ({ bench }: Served): readonly object[] =>
     .map(({ body }) => body)
     .filter(({ kind }) => kind === 'control');
 
-/** Each with the arguments that it cannot do without. */
+/** Each command with its required arguments. */
 const commands: readonly (readonly string[])[] = [
   ['status'],
   ['pause'],
@@ -146,7 +146,7 @@ const commands: readonly (readonly string[])[] = [
 ];
 
 describe.each(commands)('tranche %s', (...line) => {
-  it('ends with 69 when no daemon runs, and says on which journal', async () => {
+  it('exits with 69 if no daemon runs, and names the journal', async () => {
     const folder = aFolder();
     writeFileSync(join(folder, 'desk.yaml'), '{"mode":"live","journal":"sqlite:/nowhere/journal.db"}');
     const { code, out, err } = await run(folder, line);
@@ -154,7 +154,7 @@ describe.each(commands)('tranche %s', (...line) => {
     expect(err).toContain('no daemon runs on the journal sqlite:/nowhere/journal.db');
   });
 
-  it('ends with 69 when the daemon does not answer, or has no API', async () => {
+  it('exits with 69 if the daemon does not respond or has no API', async () => {
     const deaf = await aServedDesk({ isDeaf: true });
     expect(await deaf.command(...line)).toMatchObject({
       code: 69,
@@ -170,7 +170,7 @@ describe.each(commands)('tranche %s', (...line) => {
     expect([code, err]).toEqual([69, expect.stringContaining('operate: false')]);
   });
 
-  it('ends with 78 when its token is not that of the desk, without showing it', async () => {
+  it('exits with 78 if its token is not that of the desk, and does not show it', async () => {
     const served = await aServedDesk({ token: 'token-of-another-desk' });
     const { code, out, err } = await served.command(...line);
     expect([code, out]).toEqual([78, '']);
@@ -179,7 +179,7 @@ describe.each(commands)('tranche %s', (...line) => {
     expect(controls(served)).toEqual([]);
   });
 
-  it('takes the token of another machine from the environment alone', async () => {
+  it('takes the token for a remote API only from the environment', async () => {
     const { folder, url } = await aServedDesk();
     const none = await run(folder, [...line, '--url', url]);
     expect([none.code, none.err]).toEqual([78, expect.stringContaining('set TRANCHE_OPERATOR_TOKEN')]);
@@ -187,13 +187,13 @@ describe.each(commands)('tranche %s', (...line) => {
     expect([0, 75]).toContain(right.code);
   });
 
-  it('ends with 78 without a config, and names the ways to find the daemon', async () => {
+  it('exits with 78 without a config and names the ways to find the daemon', async () => {
     const { code, err } = await run(aFolder(), line);
     expect(code).toBe(78);
     expect(err).toContain('--config, or the journal with --journal');
   });
 
-  it('ends with 64 for an option that there is not, and for a mode that is none', async () => {
+  it('exits with 64 for an unknown option or mode', async () => {
     const folder = aFolder();
     for (const wrong of [['--nonsense'], ['--mode', 'dead']])
       expect(await run(folder, [...line, ...wrong])).toMatchObject({ code: 64, out: '' });
@@ -201,7 +201,7 @@ describe.each(commands)('tranche %s', (...line) => {
 });
 
 describe('tranche status', () => {
-  it('explains the state of the desk, and the same as one line of JSON', async () => {
+  it('prints the state of the desk as text, and as one line of JSON', async () => {
     const { command, bench } = await aServedDesk();
     const words = await command('status');
     expect(words).toMatchObject({ code: 0, err: '' });
@@ -212,7 +212,7 @@ describe('tranche status', () => {
     expect(JSON.parse(out)).toMatchObject({ desk: 'main', state: 'active', strategies: [{ id: 'btc' }] });
   });
 
-  it('shows readiness with its reasons, holdings, prices with their age, and when each strategy continues; --exit-code tells scripts', async () => {
+  it('shows readiness, holdings, price ages and the next slice of each strategy, and sets the exit code on request', async () => {
     const { command } = await aServedDesk();
     const ready = await command('status', '--exit-code');
     expect(ready.code).toBe(0);
@@ -229,12 +229,12 @@ describe('tranche status', () => {
     expect((await command('status')).code).toBe(0);
   });
 
-  it('counts one slice as one', async () => {
+  it('uses the singular for one slice', async () => {
     const { command } = await aServedDesk({ strategies: [aTwap('btc', { slices: 1 })] });
     expect((await command('status')).out).toContain('; 1 of 1 slice over');
   });
 
-  it('says what is paused and how to continue, and who halted the desk and why', async () => {
+  it('shows paused parts with the command to resume them, and the person and the reason of a halt', async () => {
     const { command } = await aServedDesk();
     await command('pause', '--pair', 'btcusd', '--why', 'spread');
     expect((await command('status')).out).toContain(
@@ -247,7 +247,7 @@ describe('tranche status', () => {
     expect(out).toContain('stop it, then start it with tranche run --rearm');
   });
 
-  it('takes the journal instead of a config', async () => {
+  it('accepts a journal instead of a config', async () => {
     const { folder } = await aServedDesk();
     const journal = join(folder, 'journal.db');
     for (const named of [journal, `sqlite:${journal}`])
@@ -257,8 +257,8 @@ describe('tranche status', () => {
 
 const local = { name: 'local', kind: 'machine' } as const;
 
-describe('tranche pause and resume', () => {
-  it('pause the desk and let it continue, with who and why in the journal', async () => {
+describe('tranche pause, resume, stop and run-now', () => {
+  it('pause and resume the desk and record the person and the reason in the journal', async () => {
     const served = await aServedDesk();
     expect(await served.command('pause', '--why', 'lunch')).toMatchObject({ code: 0, err: '' });
     expect(served.bench.desk.control).toBe('paused');
@@ -273,7 +273,7 @@ describe('tranche pause and resume', () => {
     ]);
   });
 
-  it('pause the desk for a while: the answer and the journal say until when', async () => {
+  it('pause the desk until a time that the response and the journal state', async () => {
     const served = await aServedDesk();
     const paused = await served.command('pause', '--for', 'PT30M', '--why', 'lunch');
     expect([paused.code, paused.out]).toEqual([0, expect.stringMatching(/the desk is paused until \d{4}-/u)]);
@@ -284,7 +284,7 @@ describe('tranche pause and resume', () => {
     expect([wrong.code === 0, wrong.err]).toEqual([false, expect.stringContaining('ISO 8601')]);
   });
 
-  it('let only orders through that reduce what is borrowed, until the desk is resumed', async () => {
+  it('allow only orders that reduce a borrowed balance after pause --reducing, until a resume', async () => {
     const served = await aServedDesk();
     const reducing = await served.command('pause', '--reducing', '--why', 'unwind');
     expect(reducing).toMatchObject({
@@ -300,7 +300,7 @@ describe('tranche pause and resume', () => {
     ]);
   });
 
-  it('pause and resume what status shows, without its kind', async () => {
+  it('accept the name of a pair or strategy without its kind', async () => {
     const served = await aServedDesk();
     expect(await served.command('pause', 'btcusd', '--why', 'spread')).toMatchObject({ code: 0 });
     expect(await served.command('pause', 'btc', '--why', 'lunch')).toMatchObject({ code: 0 });
@@ -323,7 +323,7 @@ describe('tranche pause and resume', () => {
     expect((await served.command('stop', 'btc')).code).toBe(64);
   });
 
-  it('refuse to run a strategy that has no occurrence to run, with a message', async () => {
+  it('reject run-now for a strategy without occurrences', async () => {
     const served = await aServedDesk();
     const refused = await served.command('run-now', 'btc', '--why', 'the fund asks');
     expect(refused.code).toBe(75);
@@ -332,7 +332,7 @@ describe('tranche pause and resume', () => {
     expect((await served.command('run-now', 'btc')).code).toBe(64);
   });
 
-  it('pause and resume one strategy, which status then names with the way out', async () => {
+  it('pause and resume one strategy, for which status shows the command to resume it', async () => {
     const served = await aServedDesk();
     expect(await served.command('pause', '--strategy', 'btc', '--why', 'lunch')).toMatchObject({ code: 0 });
     const { out } = await served.command('status');
@@ -366,7 +366,7 @@ describe('tranche pause and resume', () => {
     [['pause', '--pair', 'btcusd', '--parent', 'x'], 'name exactly one of parent, pair or strategy'],
     [['pause', '--strategy', 'nobody'], 'there is no strategy nobody; there are '],
     [['resume', '--strategy', 'btc'], 'strategy:btc is not paused'],
-  ])('end with 75 when the desk refuses: %s', async (line, says) => {
+  ])('exit with 75 if the desk refuses: %s', async (line, says) => {
     const served = await aServedDesk();
     const { code, out } = await served.command(...line);
     expect([code, out]).toEqual([75, expect.stringContaining(says)]);
@@ -375,7 +375,7 @@ describe('tranche pause and resume', () => {
     expect(controls(served)).toEqual([]);
   });
 
-  it('end with 64 for a text that is empty or longer than the journal takes', async () => {
+  it('exit with 64 for a reason that is empty or longer than 500 characters', async () => {
     const served = await aServedDesk();
     for (const why of ['', ' ', 'x'.repeat(501)]) {
       const { code, err } = await served.command('pause', '--why', why);
@@ -395,7 +395,7 @@ describe('tranche pause and resume', () => {
     expect(served.bench.desk.control).toBe('halted');
   });
 
-  it('need the role of an operator elsewhere, and speak there in the name of the token', async () => {
+  it('require the operator role on a remote API and record the name of the token', async () => {
     const served = await aServedDesk();
     const as = async (role: Role, ...line: readonly string[]): Promise<Ran> =>
       await run('/', [...line, '--url', served.url], { TRANCHE_OPERATOR_TOKEN: `token-of-a-${role}` });
@@ -410,7 +410,7 @@ describe('tranche pause and resume', () => {
 });
 
 describe('tranche halt', () => {
-  it('leaves the file, signals the process, and reports what the desk answers', async () => {
+  it('writes the halt file, signals the process, and reports the response of the desk', async () => {
     const served = await aServedDesk();
     const { code, out } = await served.command('halt', '--why', 'wrong prices', '--json');
     expect([code, JSON.parse(out)]).toEqual([
@@ -427,7 +427,7 @@ describe('tranche halt', () => {
     expect(controls(served)).toMatchObject([{ state: 'halted', by: 'cli:ann', why: 'wrong prices' }]);
   });
 
-  it('also closes the order route when it is a kill', async () => {
+  it('also closes the order route with --kill', async () => {
     const served = await aServedDesk();
     const { code, out } = await served.command('halt', '--kill');
     expect([code, out]).toEqual([0, expect.stringContaining('this process can no longer send orders')]);
@@ -435,9 +435,9 @@ describe('tranche halt', () => {
   });
 
   it.each([
-    ['whose API is gone', { isDeaf: true }],
+    ['whose API does not respond', { isDeaf: true }],
     ['that refuses the token', { token: 'token-of-another-desk' }],
-  ])('ends with 75 for a daemon %s: halted by file and signal', async (_, over) => {
+  ])('exits with 75 for a daemon %s, which it halts by file and signal', async (_, over) => {
     const served = await aServedDesk(over);
     const { code, out } = await served.command('halt');
     expect([code, out]).toEqual([
@@ -447,7 +447,7 @@ describe('tranche halt', () => {
     expect([await served.signalled, existsSync(served.haltFile)]).toEqual(['SIGUSR2\n', true]);
   });
 
-  it('halts the next start when no daemon runs', async () => {
+  it('halts the next start if no daemon runs', async () => {
     const { folder, journal } = aQuietDesk();
     sqliteJournal(join(folder, 'journal.db')).close();
     const { code, out } = await run(folder, ['halt', '--why', 'night']);
@@ -461,7 +461,7 @@ describe('tranche halt', () => {
     expect([told.code, JSON.parse(told.out)]).toEqual([0, { done: true, says: 'no daemon runs', journal }]);
   });
 
-  it('does not say that it is done for a journal that there is not: the name may be wrong', async () => {
+  it('exits with 69 if the journal does not exist, because its name may be wrong', async () => {
     const { folder, journal } = aQuietDesk();
     const { code, out } = await run(folder, ['halt']);
     expect([code, out]).toEqual([
@@ -471,14 +471,14 @@ describe('tranche halt', () => {
     expect(existsSync(join(folder, 'journal.db.halt'))).toBe(true);
   });
 
-  it('nor for a folder: the journal is in it', async () => {
+  it('exits with 69 for a folder instead of a journal', async () => {
     const { folder } = aQuietDesk();
     mkdirSync(join(folder, 'var'));
     const { code, out } = await run(folder, ['halt', '--journal', join(folder, 'var')]);
     expect([code, out]).toEqual([69, expect.stringContaining('check the name')]);
   });
 
-  it('leaves nothing where each start has a journal of its own, and says that nothing is halted', async () => {
+  it('exits with 69 and writes no file if each start creates a new journal', async () => {
     const { folder } = aQuietDesk('journal-{started_at}.db');
     const { code, err } = await run(folder, ['halt']);
     expect([code, err]).toEqual([
@@ -488,7 +488,7 @@ describe('tranche halt', () => {
     expect(readdirSync(folder)).toEqual(['desk.yaml']);
   });
 
-  it('does not signal a stranger that has got the number of a daemon that was killed', async () => {
+  it('does not signal another process that has the process id of a killed daemon', async () => {
     const { folder, journal } = aQuietDesk();
     sqliteJournal(join(folder, 'journal.db')).close();
     const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
@@ -499,11 +499,11 @@ describe('tranche halt', () => {
     const { code, out } = await run(folder, ['halt']);
     expect([code, out]).toEqual([0, expect.stringContaining('no daemon runs on')]);
     expect(stranger.kill(0)).toBe(true);
-    // SIGUSR2 would have ended it, were it sent: that takes a moment to show.
+    // SIGUSR2 would end the process: wait a moment to see that it does not.
     await expect(Promise.race([once(stranger, 'exit'), sleep(200, 'lives')])).resolves.toBe('lives');
   });
 
-  it('ends with 74 when it can neither leave the file nor signal anybody', async () => {
+  it('exits with 74 if it can neither write the halt file nor signal a process', async () => {
     for (const [journal, why] of [
       ['memory:', 'a journal in memory has no file'],
       ['sqlite:/nowhere/at/all/journal.db', 'ENOENT'],
@@ -513,7 +513,7 @@ describe('tranche halt', () => {
     }
   });
 
-  it('asks an API elsewhere, and touches nothing here', async () => {
+  it('uses only the API with --url and writes no local file', async () => {
     const served = await aServedDesk({ halt: undefined });
     const { code } = await run(served.folder, ['halt', '--url', served.url], {
       TRANCHE_OPERATOR_TOKEN: 'token-of-a-operator',
@@ -524,7 +524,7 @@ describe('tranche halt', () => {
 });
 
 describe('tranche rearm', () => {
-  it('wants a reason, and a desk that is halted', async () => {
+  it('requires a reason and a halted desk', async () => {
     const served = await aServedDesk();
     expect(await served.command('rearm')).toMatchObject({ code: 64 });
     expect(await served.command('rearm', '--why', ' ')).toMatchObject({ code: 64 });
@@ -532,7 +532,7 @@ describe('tranche rearm', () => {
     expect([code, out]).toEqual([75, 'the desk is not halted, it is active\n']);
   });
 
-  it('lifts the halt and its file, for whoever types', async () => {
+  it('lifts the halt, removes its file, and records the person', async () => {
     const served = await aServedDesk();
     await served.command('halt');
     const { code, out } = await served.command('rearm', '--why', 'nothing was wrong');
@@ -547,7 +547,7 @@ describe('tranche rearm', () => {
     });
   });
 
-  it('confirms the name of the desk that answers, and of no other', async () => {
+  it('is accepted only with the name of the desk as confirmation', async () => {
     const served = await aServedDesk();
     await served.command('halt');
     const asked = async (confirm: string): Promise<number> =>
@@ -562,7 +562,7 @@ describe('tranche rearm', () => {
     expect(await served.command('rearm', '--why', 'w')).toMatchObject({ code: 0 });
   });
 
-  it('is refused after a kill, and to an operator who is no approver', async () => {
+  it('is refused after a kill and for an operator without the approver role', async () => {
     const served = await aServedDesk();
     await served.command('halt', '--kill');
     const line = ['rearm', '--why', 'w'];
@@ -578,7 +578,7 @@ describe('tranche rearm', () => {
     expect(served.bench.desk.control).toBe('halted');
   });
 
-  it('is refused while an outcome is unknown, unless asked to', async () => {
+  it('is refused while the outcome of an order is unknown, unless --with-open-doubts is given', async () => {
     const served = await aServedDesk({ wrap: faultyVenue({ order: () => 'answer lost' }) });
     served.bench.clock.run(instant(START + 9 * SECOND_MS));
     await served.command('halt');
@@ -592,7 +592,7 @@ describe('tranche rearm', () => {
 describe('tranche doubts', () => {
   const resolve = ['doubts', 'resolve', 'some-id', '--evidence', 'ticket 4711', '--by', 'ann'];
 
-  it('lists each order whose outcome is unknown, and says when there is none', async () => {
+  it('lists each order with an unknown outcome, or reports that there is none', async () => {
     expect((await (await aServedDesk()).command('doubts')).out).toBe('no open doubts\n');
     const served = await aServedDesk({ wrap: faultyVenue({ order: () => 'answer lost' }) });
     served.bench.clock.run(instant(START + 9 * SECOND_MS));
@@ -609,7 +609,7 @@ describe('tranche doubts', () => {
   it.each([
     ['without a verdict', [...resolve, '--yes'], 'give either --not-executed or --filled'],
     [
-      'with two',
+      'with two verdicts',
       [...resolve, '--filled', '--not-executed', '--yes'],
       'give either --not-executed or --filled',
     ],
@@ -625,21 +625,21 @@ describe('tranche doubts', () => {
     ],
     ['without evidence', ['doubts', 'resolve', 'x', '--filled', '--by', 'ann', '--yes'], '--evidence'],
     ['without a name', ['doubts', 'resolve', 'x', '--filled', '--evidence', 'e', '--yes'], '--by'],
-  ])('resolve ends with 64 %s', async (_, line, says) => {
+  ])('resolve exits with 64 %s', async (_, line, says) => {
     const served = await aServedDesk();
     const { code, out, err } = await served.command(...line);
     expect([code, out, err]).toEqual([64, '', expect.stringContaining(says)]);
   });
 
   it.each([
-    ['an id that is no doubt', ['--not-executed'], 'some-id'],
-    ['half of the figures', ['--filled', '--order-id', '7'], 'give order_id, quantity and amount together'],
+    ['an id without a doubt', ['--not-executed'], 'some-id'],
+    ['incomplete figures', ['--filled', '--order-id', '7'], 'give order_id, quantity and amount together'],
     [
-      'figures that are no decimals',
+      'figures that are not decimals',
       ['--filled', '--order-id', '7', '--quantity', 'a lot', '--amount', '1'],
       'plain decimals',
     ],
-  ])('resolve ends with 75 for %s', async (_, more, says) => {
+  ])('resolve exits with 75 for %s', async (_, more, says) => {
     const served = await aServedDesk();
     const records = served.bench.records().length;
     const { code, out } = await served.command(...resolve, ...more, '--yes');
@@ -649,7 +649,7 @@ describe('tranche doubts', () => {
 });
 
 describe('tranche accounting close', () => {
-  it('has the desk that runs write the period down, with who closed it', async () => {
+  it('sends the closing to the running desk, which records it with the person', async () => {
     const { bench, folder } = await aServedDesk();
     writeFileSync(join(folder, 'books.yaml'), 'method: fifo\n');
     const close = async (...line: readonly string[]): Promise<Ran> =>
@@ -669,7 +669,7 @@ describe('tranche accounting close', () => {
       token: { name: 'local', kind: 'machine' },
       why: 'the year is over',
     });
-    // The file holds no record of this desk, which alone knows that the period is closed.
+    // The journal file of the test is empty: only the running desk knows that the period is closed.
     expect(await close(...line)).toEqual({
       code: 75,
       out: '',

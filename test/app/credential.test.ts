@@ -25,7 +25,7 @@ const fileOf = (content: string, mode = 0o600, name = 'token'): string => {
   return path;
 };
 
-/** The config of a venue, or what is printed about it. */
+/** Returns the config with this venue, or its problems as printed. */
 function load(venue: readonly string[], env: Readonly<Record<string, string>> = {}): Config | string {
   const lines = ['mode: dry_run', 'venue:', ...venue.map((line) => `  ${line}`), 'strategies: []', ''];
   writeFileSync(join(folder, 'desk.yaml'), lines.join('\n'));
@@ -42,47 +42,44 @@ const tokenOf = (config: Config | string): string | undefined =>
 const sourceOf = (config: Config | string): string | undefined =>
   typeof config === 'string' ? config : config.venue.tokenSource;
 
-describe('a file with a token', () => {
-  it('is read when it is a file of its owner alone', () => {
+describe('a token file', () => {
+  it('is accepted if only its owner can access it', () => {
     expect(readTokenFile(fileOf(`${TOKEN}\n`))).toEqual({ text: TOKEN });
   });
 
-  it.each([0o640, 0o604, 0o620, 0o602, 0o644, 0o666])('is refused in mode %o', (mode) => {
+  it.each([0o640, 0o604, 0o620, 0o602, 0o644, 0o666])('is rejected with mode %o', (mode) => {
     expect(readTokenFile(fileOf(TOKEN, mode))).toEqual({
       problem: expect.stringContaining('chmod 600') as string,
     });
   });
 
-  it('is refused when it is a link, even to a good file', () => {
+  it('is rejected if it is a symbolic link', () => {
     symlinkSync(fileOf(TOKEN), join(folder, 'link'));
     expect(readTokenFile(join(folder, 'link'))).toEqual({
       problem: expect.stringContaining('name the file itself') as string,
     });
   });
 
-  it('is refused when it is a folder, a device, absent or large', () => {
+  it('is rejected if it is a folder, a device, missing or too large', () => {
     expect(readTokenFile(folder)).toHaveProperty('problem');
     expect(readTokenFile('/dev/zero')).toHaveProperty('problem');
     expect(readTokenFile(join(folder, 'nothing'))).toHaveProperty('problem');
     expect(readTokenFile(fileOf('x'.repeat(70_000)))).toHaveProperty('problem');
   });
 
-  // Only root can give a file away.
-  it.runIf(process.getuid?.() === 0)(
-    'may belong to root or to who runs this, and to nobody else',
-    async () => {
-      const { chownSync } = await import('node:fs');
-      const path = fileOf(TOKEN);
-      chownSync(path, 12_345, 12_345);
-      expect(readTokenFile(path)).toEqual({
-        problem: expect.stringContaining('belongs to another user') as string,
-      });
-    },
-  );
+  // Only root can change the owner of a file.
+  it.runIf(process.getuid?.() === 0)('is rejected if it belongs to another user', async () => {
+    const { chownSync } = await import('node:fs');
+    const path = fileOf(TOKEN);
+    chownSync(path, 12_345, 12_345);
+    expect(readTokenFile(path)).toEqual({
+      problem: expect.stringContaining('belongs to another user') as string,
+    });
+  });
 });
 
-describe('a token', () => {
-  it('alone may go anywhere that the config says', () => {
+describe('a venue token', () => {
+  it('without an origin may be sent to any configured address', () => {
     expect(readCredential(TOKEN)).toMatchObject({ origins: undefined });
   });
 
@@ -97,13 +94,13 @@ describe('a token', () => {
     `{"origin":"https://v.example","token":"two words"}`,
     `{"origin":"https://v.example","token":"${TOKEN}","more":1}`,
     `{"origin":"https://v.example","token":5}`,
-  ])('is not %s, and that is reported without showing it', (text) => {
+  ])('is not read from %s, and the problem does not show it', (text) => {
     const read = readCredential(text);
     expect(read).toHaveProperty('problem');
     expect(JSON.stringify(read)).not.toContain(TOKEN);
   });
 
-  it('that is bound goes to its own address', () => {
+  it('with an origin is sent to that address', () => {
     fileOf(JSON.stringify({ origin: 'https://venue.example', token: TOKEN }));
     const lines = [
       'base_url: "https://venue.example/api"',
@@ -113,7 +110,7 @@ describe('a token', () => {
     expect(tokenOf(load(lines))).toBe(TOKEN);
   });
 
-  it('that is bound to several goes to each', () => {
+  it('with several origins is sent to each', () => {
     const origin = ['https://api.venue.example', 'wss://ws.venue.example'];
     fileOf(JSON.stringify({ origin, token: TOKEN }));
     const lines = [
@@ -125,19 +122,19 @@ describe('a token', () => {
   });
 
   it.each([
-    ['another name', 'base_url: "https://evil.example"'],
-    ['a longer name', 'base_url: "https://venue.example.evil.example"'],
+    ['another host', 'base_url: "https://evil.example"'],
+    ['a host that only starts with its name', 'base_url: "https://venue.example.evil.example"'],
     ['another port', 'base_url: "https://venue.example:8443"'],
-    ['this machine', 'base_url: "http://127.0.0.1:1"'],
-    ['another WebSocket', 'base_url: "https://venue.example", ws_url: "wss://evil.example/ws"'],
-  ])('that is bound does not go to %s', (_what, address) => {
+    ['an address of this machine', 'base_url: "http://127.0.0.1:1"'],
+    ['another WebSocket host', 'base_url: "https://venue.example", ws_url: "wss://evil.example/ws"'],
+  ])('with an origin is not sent to %s', (_what, address) => {
     fileOf(JSON.stringify({ origin: 'https://venue.example', token: TOKEN }));
     const printed = load([...address.split(', '), 'token_file: token']);
     expect(printed).toContain('the token is bound to https://venue.example');
     expect(printed).not.toContain(TOKEN);
   });
 
-  it('is bound in the environment just the same', () => {
+  it('keeps its origin if it comes from the environment', () => {
     const env = { TRANCHE_TOKEN: JSON.stringify({ origin: 'https://venue.example', token: TOKEN }) };
     expect(tokenOf(load(['base_url: "https://venue.example"'], env))).toBe(TOKEN);
     expect(load(['base_url: "https://evil.example"'], env)).toContain(
@@ -145,7 +142,7 @@ describe('a token', () => {
     );
   });
 
-  it('says where it came from, so that the environment can be warned of', () => {
+  it('reports its source: file, environment or config', () => {
     fileOf(TOKEN);
     const address = 'base_url: "https://venue.example"';
     expect(sourceOf(load([address, 'token_file: token']))).toBe('file');
@@ -155,8 +152,8 @@ describe('a token', () => {
   });
 });
 
-describe('the folder of systemd', () => {
-  it('gives the token before the environment does, and after what the config names', () => {
+describe('the systemd credentials folder', () => {
+  it('takes precedence over the environment, but not over the config', () => {
     const given = join(folder, 'credentials');
     mkdirSync(given);
     fileOf('token-of-systemd', 0o400, 'credentials/tranche_token');
@@ -167,7 +164,7 @@ describe('the folder of systemd', () => {
     expect(tokenOf(load([address, 'token_file: token'], env))).toBe('token-of-file');
   });
 
-  it('may show the rights of its access list, and nothing for others', () => {
+  it('may contain a token readable by its group, but not by others', () => {
     const given = join(folder, 'credentials');
     mkdirSync(given);
     fileOf(TOKEN, 0o440, 'credentials/tranche_token');
@@ -176,7 +173,7 @@ describe('the folder of systemd', () => {
     expect(readSystemdToken(given)).toHaveProperty('problem');
   });
 
-  it('without a token says nothing', () => {
+  it('provides no token if it contains none', () => {
     expect([readSystemdToken(undefined), readSystemdToken(''), readSystemdToken(folder)]).toEqual([
       undefined,
       undefined,

@@ -81,7 +81,7 @@ const backtest = async (cwd: string, ...line: readonly string[]): Promise<Ran> =
     config: 'config.yaml',
   });
 
-/** How often each kind of record was written. */
+/** Number of records of each kind. */
 function countsOf(cwd: string): Readonly<Record<string, number>> {
   const journal = openJournal(`sqlite:${join(cwd, 'run.db')}`, { readOnly: true });
   const counts: Record<string, number> = {};
@@ -93,7 +93,7 @@ function countsOf(cwd: string): Readonly<Record<string, number>> {
 const STATED = "rates: { usdt: { usd: '1' } }";
 
 describe('a backtest in usdt', () => {
-  it('trades with limits in usd where the config states what usdt is worth', async () => {
+  it('trades with limits in usd if the config states the rate of usdt', async () => {
     const cwd = desk({ limits: 'usd', rates: STATED });
     const { code, err } = await backtest(cwd);
     expect(code).toBe(0);
@@ -101,14 +101,14 @@ describe('a backtest in usdt', () => {
     expect(countsOf(cwd)['fill']).toBeGreaterThan(1);
   });
 
-  it('trades with limits in usd over a tape of the rate, which no strategy trades', async () => {
+  it('trades with limits in usd if a tape provides the rate, although no strategy trades its pair', async () => {
     const cwd = desk({ limits: 'usd' });
     const { code } = await backtest(cwd, '--data', 'usdtusd=usdt.csv');
     expect(code).toBe(0);
     expect(countsOf(cwd)['fill']).toBeGreaterThan(1);
   });
 
-  it('trades with limits in usd where the simulated venue says what usdt is worth', async () => {
+  it('trades with limits in usd if the simulated venue provides the rate of usdt', async () => {
     const cwd = desk({ limits: 'usd', currencies: "{ usdt: { usd_rate: '1', precision: 6 } }" });
     expect((await backtest(cwd)).code).toBe(0);
     expect(countsOf(cwd)['fill']).toBeGreaterThan(1);
@@ -122,7 +122,7 @@ describe('a backtest in usdt', () => {
     expect(counts['wake']).toBeLessThan(100);
   });
 
-  it('is refused where no rate is known, with the line of the limits, the currency and what to write', async () => {
+  it('is rejected without a rate, with the line of the limits, the currency and the remedy', async () => {
     const { code, err } = await backtest(desk({ limits: 'usd' }));
     expect(code).toBe(78);
     expect(err).toContain(
@@ -130,8 +130,8 @@ describe('a backtest in usdt', () => {
     );
   });
 
-  it('that fails all the time over sixteen months stays small: it waits for a change', async () => {
-    // Every order is larger than the largest that the limits allow.
+  it('writes fewer than 2,000 wakes over sixteen months if every order fails', async () => {
+    // Every order is above the limit of one order.
     const cwd = desk({ limits: 'usdt', rates: STATED, orderMax: '20', hours: 16 * 30 * 24 });
     expect((await backtest(cwd)).code).toBe(0);
     const counts = countsOf(cwd);
@@ -141,8 +141,8 @@ describe('a backtest in usdt', () => {
   });
 });
 
-describe('validate', () => {
-  it('refuses pairs in usdt with limits in usd where no rate is known, and takes what the config states', () => {
+describe('tranche validate', () => {
+  it('rejects pairs in usdt with limits in usd unless a rate is known', () => {
     const said = (shape: Shape): { readonly code: number; readonly err: string } => {
       let err = '';
       const write = (text: string): unknown => (err += text);

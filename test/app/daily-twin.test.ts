@@ -20,7 +20,7 @@ import { backtestConfig } from './support/desk-config.ts';
 import { runLine } from './support/cli.ts';
 import { aReport } from './support/twin-report.ts';
 
-/** A desk that began on 1 December, 9:00; its comparisons end as `verdicts` says, by day. */
+/** A desk that starts at nine on 1 December; `verdicts` are the results of its comparisons by day. */
 function aDesk(verdicts: Readonly<Record<string, TwinReport['verdict']>>, timeZone = 'UTC') {
   const clock = new VirtualClock(NINE);
   const journal = memoryJournal();
@@ -59,7 +59,7 @@ function aDesk(verdicts: Readonly<Record<string, TwinReport['verdict']>>, timeZo
 }
 
 describe('the daily twin of a desk', () => {
-  it('compares each day once, a quarter of an hour after its end in the zone of the config', async () => {
+  it('compares each day once, 15 minutes after its end in the time zone of the config', async () => {
     const desk = aDesk({ '2026-12-01': 'within', '2026-12-02': 'within' }, 'Europe/Zurich');
     appendNow(desk.journal, [aFill()], NINE);
     const daily = desk.begin();
@@ -72,7 +72,7 @@ describe('the daily twin of a desk', () => {
     expect(daily.last()).toMatchObject({ day: '2026-12-02', days_beyond: 0, report: { verdict: 'within', slices: 12, differing: 12 } }); // prettier-ignore
   });
 
-  it('has nothing to compare before the journal has begun', async () => {
+  it('does not compare a day before the first record of the journal', async () => {
     const desk = aDesk({});
     desk.begin();
     appendNow(desk.journal, [aFill()], NINE);
@@ -80,7 +80,7 @@ describe('the daily twin of a desk', () => {
     expect(desk.seen).toEqual([]);
   });
 
-  it('raises an alert once days in a row are beyond the bound, with the largest cause; a day without trades ends no row', async () => {
+  it('raises an alert with the largest cause after two days beyond the bound, not counting days without trades', async () => {
     const desk = aDesk({ '2026-12-01': 'beyond', '2026-12-02': 'empty', '2026-12-03': 'beyond', '2026-12-04': 'within', '2026-12-05': 'beyond' }); // prettier-ignore
     appendNow(desk.journal, [aFill()], NINE);
     const daily = desk.begin();
@@ -93,7 +93,7 @@ describe('the daily twin of a desk', () => {
     ]); // prettier-ignore
   });
 
-  it('keeps its last result and the days in a row for the next process', async () => {
+  it('passes its last result and the number of days beyond the bound to the next process', async () => {
     const desk = aDesk({ '2026-12-01': 'beyond', '2026-12-02': 'beyond' });
     appendNow(desk.journal, [aFill()], NINE);
     desk.begin();
@@ -109,7 +109,7 @@ describe('the daily twin of a desk', () => {
     );
   });
 
-  it('says what failed, keeps the last result, and compares the next day in its time', async () => {
+  it('reports a failed comparison, keeps the last result, and compares the next day on time', async () => {
     const desk = aDesk({ '2026-12-01': 'within', '2026-12-03': 'within' });
     appendNow(desk.journal, [aFill()], NINE);
     const daily = desk.begin();
@@ -121,7 +121,7 @@ describe('the daily twin of a desk', () => {
     expect([daily.problem(), daily.last()?.day]).toEqual([undefined, '2026-12-03']);
   });
 
-  it('reads the journal on a thread, as tranche twin does', async () => {
+  it('compares a day on a separate thread, and fails with the cause if the journal, model or config is unusable', async () => {
     const cwd = await traded();
     const file = join(cwd, 'config.yaml');
     const at = (model: string, journal = `sqlite:${join(cwd, 'run.db')}`) =>
@@ -140,14 +140,14 @@ describe('the daily twin of a desk', () => {
     await expect(at('tight')('2026-01-05', AbortSignal.abort())).rejects.toThrow('aborted');
   }, 60_000);
 
-  it('knows the models by name', () => {
+  it('accepts exactly the names of the built-in models', () => {
     expect(MODELS).toEqual(Object.keys(presets));
   });
 });
 
 const BEGIN = Date.UTC(2026, 0, 5);
 
-/** A folder with the journal of half an hour of trade under the model of `truth.yaml`. */
+/** A folder with the journal of half an hour of trading under the model of `truth.yaml`. */
 async function traded(): Promise<string> {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-daily-twin-'));
   onTestFinished(() => {

@@ -14,7 +14,7 @@ import { validate } from '../../src/app/commands/validate.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
 const HEADER = 'timestamp_ms,open,high,low,close,volume';
-/** Two days of hours; the later the hour of the day, the more volume. */
+/** Two days of hourly bars, whose volume grows with the hour of the day. */
 const rows = Array.from({ length: 48 }, (_, n) => [BEGIN + n * HOUR_MS, 1 + (n % 24) * 0.5] as const);
 const csv = (over: Readonly<Record<number, string | undefined>> = {}): string =>
   [HEADER, ...rows.map(([at, volume]) => `${at},1,1,1,1,${volume}`)]
@@ -31,7 +31,7 @@ function folder(): string {
 
 const PLAIN: DataProfileOptions = { parts: 24, timeZone: 'UTC' };
 
-/** What the command writes. */
+/** Runs the command on a file with this content and returns its output. */
 async function learn(
   content: string | Uint8Array,
   over: Partial<DataProfileOptions> = {},
@@ -59,7 +59,7 @@ const weightsOf = (out: string): readonly string[] =>
   [...out.matchAll(/\b0\.\d{6}\b/gu)].map(([text]) => text);
 
 describe('tranche data profile', () => {
-  it('writes a profile that validate takes, and whose shares sum to one exactly', async () => {
+  it('writes a profile that validate accepts and whose shares sum to exactly one', async () => {
     const { out, cwd } = await learn(csv(), { timeZone: 'Europe/London' });
     const weights = weightsOf(out);
     expect(weights).toHaveLength(24);
@@ -76,7 +76,7 @@ describe('tranche data profile', () => {
     expect(parse(document)).toMatchObject({ profile: { time_zone: 'Europe/London', period: 'day' } });
   });
 
-  it('writes the same from CSV, gzip and Parquet, and as JSON', async () => {
+  it('writes the same profile from CSV, gzip and Parquet, and as JSON', async () => {
     const { out } = await learn(csv());
     const zipped = await learn(gzipSync(csv()), {}, 'bars.csv.gz');
     const columns = HEADER.split(',');
@@ -101,14 +101,14 @@ describe('tranche data profile', () => {
     });
   });
 
-  it('learns from the files of others, and refuses those without volume', async () => {
+  it('reads files from other sources and rejects files without volume', async () => {
     const kraken = rows.map(([at, volume]) => `${at / 1000},1,1,1,1,${volume},9`).join('\n');
     expect(weightsOf((await learn(kraken)).out)).toEqual(weightsOf((await learn(csv())).out));
     const closes = ['timestamp_ms,close', ...rows.map(([at]) => `${at},1`)].join('\n');
     expect(await refusal(closes)).toBe('data: bars.csv: there is no volume at 2026-01-05T00:00:00.000Z');
   });
 
-  it('learns from trades, and from the weekdays apart', async () => {
+  it('learns from trades, and separately for each weekday', async () => {
     const trades = Array.from(
       { length: 8 * 24 },
       (_, n) => `${BEGIN + n * HOUR_MS},60000,${1 + (n % 24)},buy`,
@@ -123,7 +123,7 @@ describe('tranche data profile', () => {
     expect(week.out).toContain('period: week');
   });
 
-  it('writes a file, and never over one', async () => {
+  it('writes a file but never overwrites one', async () => {
     const { out, cwd } = await learn(csv(), { out: 'profile.yaml' });
     expect([out, weightsOf(readFileSync(join(cwd, 'profile.yaml'), 'utf8')).length]).toEqual(['', 24]);
     const io = { cwd, stdout: { write: () => true }, stderr: { write: () => true } };
@@ -134,12 +134,12 @@ describe('tranche data profile', () => {
 
   it.each<readonly [string, Readonly<Record<number, string | undefined>>, string]>([
     [
-      'a hole',
+      'a gap',
       { 5: undefined, 6: undefined },
       'bars.csv: 2 bars are missing from 2026-01-05T03:00:00.000Z on',
     ],
     [
-      'a time twice',
+      'a duplicate time',
       { 4: `${BEGIN + HOUR_MS},1,1,1,1,1` },
       'bars.csv:4: its time 2026-01-05T01:00:00.000Z appears at bars.csv:3 with other figures',
     ],
@@ -149,7 +149,7 @@ describe('tranche data profile', () => {
       'bars.csv:4: starts before the previous bar, of 3600000 ms, has ended',
     ],
     [
-      'a volume that is no number',
+      'a volume that is not a number',
       { 7: `${BEGIN + 5 * HOUR_MS},1,1,1,1,NaN` },
       'bars.csv:7: expected a volume, got "NaN"',
     ],
@@ -158,19 +158,23 @@ describe('tranche data profile', () => {
       { 7: `${BEGIN + 5 * HOUR_MS},1,1,1,1,-2` },
       'bars.csv:7: expected a volume, got "-2"',
     ],
-    ['a time in words', { 3: '2026-01-05,1,1,1,1,1' }, 'bars.csv:3: expected a time, got "2026-01-05"'],
-    ['a column too few', { 9: `${BEGIN},1,1` }, 'bars.csv:9:'],
-    ['another header', { 1: 'date,close' }, 'bars.csv: no known layout: it begins "date,close"'],
+    [
+      'a time in the wrong format',
+      { 3: '2026-01-05,1,1,1,1,1' },
+      'bars.csv:3: expected a time, got "2026-01-05"',
+    ],
+    ['a row without all columns', { 9: `${BEGIN},1,1` }, 'bars.csv:9:'],
+    ['an unknown header', { 1: 'date,close' }, 'bars.csv: no known layout: it begins "date,close"'],
     [
       'an hour without volume',
       { 3: `${BEGIN + HOUR_MS},1,1,1,1,0`, 27: `${BEGIN + 25 * HOUR_MS},1,1,1,1,0` },
       'bars.csv: no volume was traded between 01:00 and 02:00 (UTC)',
     ],
-  ])('refuses %s, and says where', async (_, over, message) => {
+  ])('rejects %s and reports its position', async (_, over, message) => {
     expect(await refusal(csv(over))).toContain(`data: ${message}`);
   });
 
-  it('takes a hole that --max-gap allows', async () => {
+  it('accepts a gap up to --max-gap', async () => {
     const holed = csv({ 5: undefined, 6: undefined });
     expect(await refusal(holed, { maxGap: 'PT1H' })).toContain('2 bars are missing');
     expect(await refusal(holed, { maxGap: 'PT2H' })).toBe('taken');
@@ -183,13 +187,13 @@ describe('tranche data profile', () => {
     [{ parts: 1 }, 'use a twap'],
     [{ timeZone: 'London' }, 'London'],
     [{ maxGap: '1h' }, '--max-gap'],
-  ])('refuses the options %j', async (over, message) => {
+  ])('rejects the options %j', async (over, message) => {
     const said = await refusal(csv(), over);
     expect(said).toContain(message);
     expect(said.startsWith('usage: ')).toBe(true);
   });
 
-  it('refuses an empty file, one that is not there, and what only looks like Parquet', async () => {
+  it('rejects an empty file, a missing file and an invalid Parquet file', async () => {
     expect(await refusal(HEADER)).toContain('no rows with prices');
     expect(await refusal('PAR1 and nothing else', {}, 'x.parquet')).toContain(
       'not a Parquet file that can be read',
@@ -198,8 +202,8 @@ describe('tranche data profile', () => {
     await expect(dataProfile('none.csv', PLAIN, io)).rejects.toThrow('cannot read none.csv');
   });
 
-  it('learns what a vwap was sized by', async () => {
-    // Volume that follows a known curve gives that curve back, to a millionth.
+  it('recovers the volume curve from which the bars were generated', async () => {
+    // The volume follows a known curve, which the profile must reproduce to a millionth.
     const curve = [2, 1, 1, 1, 1, 1, 2, 3, 4, 5, 4, 4, 4, 5, 7, 8, 6, 4, 3, 3, 2, 2, 2, 2];
     const total = curve.reduce((sum, one) => sum + one, 0);
     const lines = Array.from(

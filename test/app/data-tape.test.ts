@@ -27,7 +27,7 @@ function world(): { readonly cwd: string; readonly run: (...line: readonly strin
 }
 
 describe('tranche data import', () => {
-  it('keeps a tape and says what is missing, double or quiet', async () => {
+  it('stores a tape and reports missing, duplicate and zero-volume rows', async () => {
     const { cwd, run } = world();
     const { code, out, err } = await run('import', 'bars.csv', '--pair', 'btcusd');
     expect(code).toBe(0);
@@ -42,7 +42,7 @@ describe('tranche data import', () => {
     expect((await run('import', 'bars.csv', '--pair', 'btcusd')).err).toContain('was imported before: ');
   });
 
-  it('says the same as JSON', async () => {
+  it('reports the same as JSON', async () => {
     const { run } = world();
     const { out, err } = await run(
       'import',
@@ -68,7 +68,7 @@ describe('tranche data import', () => {
     });
   });
 
-  it('writes the tape to a file that is not there yet, which info reads', async () => {
+  it('writes the tape to a new file, which info reads', async () => {
     const { run } = world();
     expect((await run('import', 'bars.csv', '--pair', 'btcusd', '--out', 'b.arrow')).err).toContain(
       'b.arrow',
@@ -84,7 +84,7 @@ describe('tranche data import', () => {
     });
   });
 
-  it('ends with the code for data, the file and the row when a row is wrong', async () => {
+  it('exits with the code for data errors and names the file and the row of an invalid row', async () => {
     const { cwd, run } = world();
     writeFileSync(join(cwd, 'bad.csv'), BARS.replace('120000,2,3', '120000,2,three'));
     const { code, err } = await run('import', 'bad.csv', '--pair', 'btcusd');
@@ -92,7 +92,7 @@ describe('tranche data import', () => {
     expect((await run('import', 'none.csv', '--pair', 'btcusd')).code).toBe(exitCodes.data);
   });
 
-  it('asks for the pair, and refuses options that cannot be', async () => {
+  it('requires --pair and rejects invalid options', async () => {
     const { run } = world();
     expect((await run('import', 'bars.csv')).err).toContain('add --pair');
     for (const line of [['--format', 'none'], ['--unit', 'hours'], ['--bar', 'soon'], ['--bar', 'PT0S'], ['--keep', 'both'], ['--price-scale', '0'], ['--pair', 'BTC/USD']]) // prettier-ignore
@@ -101,7 +101,7 @@ describe('tranche data import', () => {
 });
 
 describe('tranche data info', () => {
-  it('reports the pairs in a file whose name names none', async () => {
+  it('reports the pair as unknown if the file name contains none', async () => {
     const { cwd, run } = world();
     const { code, out } = await run('info', 'bars.csv');
     expect([code, out]).toEqual([0, expect.stringContaining('unknown: an import needs --pair')]);
@@ -111,7 +111,7 @@ describe('tranche data info', () => {
 });
 
 describe('the folder of tapes', () => {
-  it('is the one that --cache or the environment says', async () => {
+  it('is set by --cache or by TRANCHE_CACHE', async () => {
     const { cwd, run } = world();
     vi.stubEnv('TRANCHE_CACHE', 'by-environment');
     await run('import', 'bars.csv', '--pair', 'btcusd');
@@ -121,7 +121,7 @@ describe('the folder of tapes', () => {
 });
 
 describe('tranche data generate', () => {
-  it('writes a tape a pair, the same for the same seed', async () => {
+  it('writes one tape per pair, identical for the same seed', async () => {
     const { run } = world();
     const line = [
       'generate',
@@ -147,7 +147,7 @@ describe('tranche data generate', () => {
     expect(await info('c')).not.toBe(await info('a'));
   });
 
-  it('refuses what cannot be, and to write over a tape', async () => {
+  it('rejects invalid options and does not overwrite a tape', async () => {
     const { run } = world();
     expect((await run('generate', 'btcusd', '--rows', '5', '--out', 'a')).code).toBe(0);
     for (const line of [

@@ -28,7 +28,7 @@ interface Told {
   readonly err: string;
 }
 
-/** `tranche day` over these records, an hour apart from nine on. */
+/** Runs `tranche day` over these records, one per hour from nine on. */
 function told(bodies: readonly RecordBody[], options: Pick<DayOptions, 'day' | 'json'> = {}): Told {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-day-'));
   onTestFinished(() => {
@@ -44,7 +44,7 @@ function told(bodies: readonly RecordBody[], options: Pick<DayOptions, 'day' | '
 }
 
 describe('tranche day', () => {
-  it('tells a day in words, each line with the records that prove it, and what waits', () => {
+  it('describes a day in words, each line with its records, and lists everything that waits for a person', () => {
     const { code, out, err } = told([
       aStart(),
       aFill(HOUR_MS),
@@ -67,7 +67,7 @@ describe('tranche day', () => {
     ]);
   });
 
-  it('leaves out what waits no more, and what other days have', () => {
+  it('omits requests that no longer wait, and events of other days', () => {
     const ended: RecordBody[] = [aStart(), asked, { ...asked, step: 'rejected' }];
     expect(told(ended, { day: '2026-12-01' }).out).toContain('Nothing waits for a person.');
     const { out } = told(ended, { day: '2026-11-30' });
@@ -84,7 +84,7 @@ describe('tranche day', () => {
     });
   });
 
-  it('writes a page without scripts whose lines lead to their records, and replaces none unasked', async () => {
+  it('writes a page without scripts whose lines link to their records, and overwrites it only on request', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tranche-day-'));
     onTestFinished(() => {
       rmSync(folder, { recursive: true });
@@ -111,7 +111,7 @@ describe('tranche day', () => {
     expect(readFileSync(join(folder, 'day.html'), 'utf8')).toBe(html);
   });
 
-  it('says which days it reads', () => {
+  it('rejects an invalid day and shows a valid example', () => {
     expect(() => told([aStart()], { day: 'tomorrow' })).toThrow(
       'expected a day such as 2026-12-01, got "tomorrow"',
     );

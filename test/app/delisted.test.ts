@@ -10,7 +10,7 @@ import { runLine } from './support/cli.ts';
 import type { Ran } from './support/cli.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
-/** Ether ends after so many hours, bitcoin and solana after twice as many. */
+/** Hours until the prices of ether end; those of bitcoin and solana end after twice as many. */
 const ENDS_AFTER = 300;
 const REBALANCE = `
 id: keep
@@ -76,7 +76,7 @@ const after = (fills: Done['fills'], pair: string): Done['fills'] =>
   fills.filter((fill) => fill['pair'] === pair && Date.parse(fill['executed_at'] ?? '') >= ENDED);
 
 describe('an asset whose prices end before the window', () => {
-  it('is refused where the window is asked for, with how to handle it', async () => {
+  it('is rejected if the window is given explicitly, with the options to handle it', async () => {
     const { code, err } = await backtest(desk(), '--until', '2026-01-25');
     expect(code).toBe(64);
     expect(err).toContain('--until 2026-01-25T00:00:00.000Z, but the tape of ethusd (eth.csv) ends at 2026-01-17T13:00:00.000Z'); // prettier-ignore
@@ -85,7 +85,7 @@ describe('an asset whose prices end before the window', () => {
     );
   });
 
-  it('shortens a window that nobody requested; the output states this first, and so does the report', async () => {
+  it('shortens the default window, with a warning at the start of the output and in the report', async () => {
     const { code, err, report } = await reported();
     expect(code).toBe(0);
     const words = 'he window ends at 2026-01-17T13:00:00.000Z, where the prices of ethusd end: 12.5 days of btcusd are omitted'; // prettier-ignore
@@ -97,7 +97,7 @@ describe('an asset whose prices end before the window', () => {
     expect(report.backtest?.delisted).toBeUndefined();
   });
 
-  it('is liquidated at its last price, at the cost of the model, and the others share its weight', async () => {
+  it('is liquidated at its last price, at the cost of the model, and the other assets share its weight', async () => {
     const { code, err, report, fills } = await reported('--delisted', 'liquidate');
     expect(code).toBe(0);
     expect(err.split('\n')[1]).toBe('warning: the prices of ethusd end at 2026-01-17T12:00:00.000Z, before the window: holdings are sold at the last price, at the cost of the model, and the backtest buys no more of it'); // prettier-ignore
@@ -110,7 +110,7 @@ describe('an asset whose prices end before the window', () => {
     expect(sold).toMatchObject({ strategy: 'delisted-eth', side: 'sell' });
     const usd = Number(sold?.['quantity']) * last;
     const bps = 10_000 * (1 - Number(sold?.['price']) / last);
-    // Half the spread of 3 bps, and the impact of the model for this size.
+    // The half spread of 3 bps and the impact of the model for this size.
     expect(bps).toBeCloseTo(3 + 10 * Math.sqrt(usd / 1_000_000), 1);
     const at = report.portfolios[0]?.course?.points.at(-1);
     expect(at?.weights['eth']).toBe(0);
@@ -123,7 +123,7 @@ describe('an asset whose prices end before the window', () => {
       expect(Math.abs((at?.weights[asset] ?? 0) - weight)).toBeLessThan(0.021);
   });
 
-  it('is frozen: it keeps its last value, nothing of it trades, and the others continue around it', async () => {
+  it('keeps its last value and is not traded if it is frozen, while the other assets are traded', async () => {
     const { code, report, fills } = await reported('--delisted', 'freeze');
     expect(code).toBe(0);
     expect(after(fills, 'ethusd')).toEqual([]);
@@ -134,19 +134,16 @@ describe('an asset whose prices end before the window', () => {
     const value = Number(gone?.held) * Number(gone?.price);
     const at = report.portfolios[0]?.course?.points.at(-1);
     expect((at?.weights['eth'] ?? 0) * (at?.value ?? 0)).toBeCloseTo(value, 2);
-    // It rebalances when something drifts, not at every price because of what can be bought no more.
+    // It trades only on a drift, not at every price because of the asset that can no longer be bought.
     expect(after(fills, 'solusd').length).toBeLessThan(40);
   });
 
-  it.each(['liquidate', 'freeze'])(
-    'gives the same journal where every row reaches the desk: %s',
-    async (choice) => {
-      const [jumping, every] = [await reported('--delisted', choice), await reported('--delisted', choice, '--every-tick')]; // prettier-ignore
-      expect(every.report.made_from.head).toBe(jumping.report.made_from.head);
-    },
-  );
+  it.each(['liquidate', 'freeze'])('leads to the same journal with --every-tick: %s', async (choice) => {
+    const [jumping, every] = [await reported('--delisted', choice), await reported('--delisted', choice, '--every-tick')]; // prettier-ignore
+    expect(every.report.made_from.head).toBe(jumping.report.made_from.head);
+  });
 
-  it('says what could not be sold', async () => {
+  it('is reported if it could not be sold', async () => {
     const { report } = await reported('--delisted', 'liquidate', '--assume', 'unavailable_share=1');
     expect(report.fills).toBe(0);
     const held = await reported('--delisted', 'liquidate', '--holdings', 'usd=70000,eth=15', '--assume', 'max_usd=100'); // prettier-ignore
@@ -155,7 +152,7 @@ describe('an asset whose prices end before the window', () => {
     expect(held.report.warnings[1]).toBe(`${gone?.held} eth could not be sold before the quotes ended, and are valued at the last price, ${gone?.price}.`); // prettier-ignore
   });
 
-  it('cannot be resampled', async () => {
+  it('is rejected together with --bootstrap', async () => {
     const { code, err } = await backtest(desk(), '--delisted', 'freeze', '--bootstrap', '20');
     expect(code).toBe(64);
     expect(err).toContain(

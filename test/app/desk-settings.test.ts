@@ -12,9 +12,9 @@ it.each([
   ['1', '', { quote: 10, read: 250, all: 250 }],
   ['0.5', '', { quote: 5, read: 125, all: 125 }],
   ['0.01', '', { quote: 1, read: 2, all: 2 }],
-  // What desks share they take as they need it.
+  // Desks take from a shared limit as needed.
   ['0.5', SHARED, { quote: 5, read: 250, all: 250 }],
-])('a share of %s leaves the rest of the limits to other programs with the token, and is never nothing', (share, more, most) => {
+])('pacing.quote_share %s limits the requests of a desk to that share, but to at least one', (share, more, most) => {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-policy-'));
   onTestFinished(() => rmSync(cwd, { recursive: true }));
   writeFileSync(join(cwd, 'desk.yaml'), `pacing: { quote_share: "${share}" }\nstrategies: []\n${more}`);

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { groups, groupsFor } from '../../src/app/cli/groups.ts';
 import { aRunIo } from './support/run-io.ts';
 
-describe('groups of commands', () => {
+describe('command groups', () => {
   it.each(groups.map((group) => [group.names.join(', '), group] as const))(
-    'name what they add: %s',
+    'add exactly the commands that they name: %s',
     async (_, group) => {
       const cli = new Command('tranche');
       await group.add(cli, { io: aRunIo(), done: () => undefined });
@@ -13,7 +13,7 @@ describe('groups of commands', () => {
     },
   );
 
-  it('are loaded alone for their commands, all where it is not plain which command is wanted, none for the version', () => {
+  it('are loaded only for their own commands, all for help or an unknown command, and none for --version', () => {
     expect(groupsFor('backtest').map(({ names }) => names)).toEqual([['backtest']]);
     for (const first of [undefined, '--help', 'help', 'backtst', '--config'])
       expect(groupsFor(first)).toBe(groups);

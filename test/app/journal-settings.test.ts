@@ -39,8 +39,8 @@ async function ran(
   return { code, out: said(stdout), err: said(stderr) };
 }
 
-describe('journal settings', () => {
-  it('prints what was in force at a time, each with when and by whom it came', async () => {
+describe('tranche journal settings', () => {
+  it('prints the settings in force at a time, each with its date and author', async () => {
     const url = aJournal();
     const { code, out: before } = await ran(url, { at: after(NINE, 1_000) });
     expect(code).toBe(0);
@@ -64,7 +64,7 @@ describe('journal settings', () => {
     });
   });
 
-  it('prints who changed what, from what to what, and no text that controls a terminal', async () => {
+  it('prints who changed which value, with the old and the new value, without control characters', async () => {
     const url = aJournal();
     const { code, out } = await ran(url, { changes: true, since: after(NINE, 1) });
     expect(code).toBe(0);
@@ -77,14 +77,14 @@ describe('journal settings', () => {
     expect(out).not.toContain('\u2028');
   });
 
-  it('says so when the hash of a record does not follow from the changes, with exit code 65', async () => {
+  it('exits with 65 if the hash of a record does not match the changes', async () => {
     const { code, out, err } = await ran(aJournal('00'.repeat(32)), {});
     expect(code).toBe(65);
     expect(out).toContain('controls.max_order_notional');
     expect(err).toContain('the hash of record 2 does not match the settings');
   });
 
-  it('says of a journal of an older version that it has none, as the assessment does', async () => {
+  it('reports that a journal of an older version has no settings, as the assessment does', async () => {
     const copy = join(aFolder(), 'journal.db');
     copyFileSync(join(import.meta.dirname, '../fixtures/journals/v1.db'), copy);
     const { code, out, err } = await ran(`sqlite:${copy}`, {});

@@ -25,7 +25,7 @@ interface Limited {
   readonly most: number;
 }
 
-/** As an operator would write them. */
+/** A config with these limits. */
 const configOf = (of: Limited): string => `mode: paper
 controls:
   max_order_notional: { amount: '${of.orderNotional}', currency: usd }
@@ -45,7 +45,7 @@ function policyFor(limited: Limited): DeskSettings {
   return deskSettingsOf(config, { configHash: '', adoptFills: false });
 }
 
-/** A day of the venue begins in the middle of each run. */
+/** A start such that a new day of the venue begins within each run. */
 const NIGHT = instant(START + DAY_MS - 15 * MINUTE_MS);
 
 function lived(limited: Limited, seed: number): Bench {
@@ -88,7 +88,7 @@ function lived(limited: Limited, seed: number): Bench {
   return bench;
 }
 
-/** What the ledger of the venue has beyond a limit, in words. */
+/** Describes each trade, position or total in the ledger of the venue that is beyond a limit. */
 function beyond({ exchange }: Bench, limited: Limited): readonly string[] {
   const wrong: string[] = [];
   const account = exchange.accounts[0]?.name ?? '';
@@ -116,7 +116,7 @@ function beyond({ exchange }: Bench, limited: Limited): readonly string[] {
   return wrong;
 }
 
-it('the venue never executes beyond a limit of the config, whatever fails and whoever dies', () => {
+it('the venue executes no order beyond a limit of the config despite order faults and crashes', () => {
   let executed = 0;
   fc.assert(
     fc.property(

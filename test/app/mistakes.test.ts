@@ -7,7 +7,7 @@ import { instant } from '../../src/core/time.ts';
 
 const folder = join(import.meta.dirname, 'mistakes');
 
-/** Runs `validate` as an operator would and gives what it prints. */
+/** Runs `validate` and returns its exit code and its output. */
 function run(options: ValidateOptions, env = {}): { readonly code: number; readonly printed: string } {
   let printed = '';
   const write = (text: string): void => {
@@ -50,9 +50,9 @@ const strategyMistakes: Readonly<Record<string, readonly string[]>> = {
 };
 const configMistakes = ['missing-token', 'config-typos', 'live-limits'];
 
-describe('a mistake in YAML', () => {
+describe('a YAML mistake', () => {
   it.each(Object.entries(strategyMistakes))(
-    'in a strategy is explained with place and fix: %s',
+    'in a strategy is explained with its position and a correction: %s',
     (name, others) => {
       const { code, printed } = run({ config: 'desk.yaml', files: [`${name}.yaml`, ...others] });
       expect(code).toBe(78);
@@ -60,20 +60,20 @@ describe('a mistake in YAML', () => {
     },
   );
 
-  it.each(configMistakes)('in a config is explained with place and fix: %s', (name) => {
+  it.each(configMistakes)('in a config is explained with its position and a correction: %s', (name) => {
     const { code, printed } = run({ config: `${name}.yaml` });
     expect(code).toBe(78);
     expectGolden(name, printed);
   });
 
-  it('never shows a token', () => {
+  it('is reported without showing a token', () => {
     const printed = configMistakes.map((name) => run({ config: `${name}.yaml` }).printed).join('');
     expect(printed).toContain('venue.token');
     expect(printed).not.toContain('sk_live');
   });
 });
 
-/** Compares byte for byte. `UPDATE_GOLDEN=1` writes the file anew, to be read before it is committed. */
+/** Compares byte for byte. `UPDATE_GOLDEN=1` overwrites the file; review it before you commit it. */
 function expectGolden(name: string, printed: string): void {
   const file = join(folder, `${name}.txt`);
   const shown = printed.replaceAll(folder, '<folder>');

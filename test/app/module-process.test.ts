@@ -63,7 +63,7 @@ function codeOf(text: string): ModuleCode {
 }
 
 describe('a module in a separate process', () => {
-  it('answers what it answers in the process of the desk, to every kind of call', () => {
+  it('returns the same results as in the process of the desk, for every kind of call', () => {
     const here = codeIn(loadModule(sourceOf(KERNEL)));
     if ('problem' in here) throw new Error(here.problem);
     const there = codeOf(KERNEL);
@@ -77,7 +77,7 @@ describe('a module in a separate process', () => {
     });
   });
 
-  it('says why it failed with the line of the module, and what it may not keep', () => {
+  it('reports an error with the line of the module, and values that must not be in its state', () => {
     const code = codeOf(KERNEL);
     expect(() => code(stepOf('throw'))).toThrow('Error: no (own.ts:7)');
     expect(() => code(stepOf('hide'))).toThrow('state.n is an amount: keep it as text(…)');
@@ -86,7 +86,7 @@ describe('a module in a separate process', () => {
     });
   });
 
-  it('is ended when a step never ends or fills the memory, and starts over for the next step', () => {
+  it('is terminated if a step does not end or fills the memory, and restarted for the next step', () => {
     const code = codeOf(KERNEL);
     expect(() => code(stepOf('loop'))).toThrow('it did not end within 2 s');
     expect(code(stepOf('buy'))).toMatchObject({ state: { n: 2 } });
@@ -94,7 +94,7 @@ describe('a module in a separate process', () => {
     expect(code(stepOf('buy'))).toMatchObject({ state: { n: 2 } });
   });
 
-  it('runs no code from text, in whatever way a module comes to the function that would', () => {
+  it('cannot generate code from strings, even through an allowed library', () => {
     const text = `import { z } from 'tranche/strategy';
 const doc = new z.core.Doc([]);
 doc.write('return process.env');
@@ -105,13 +105,13 @@ export const found = doc.compile()();
     });
   });
 
-  it('has no environment, files, network, child processes, threads, addons or debugger, should a module reach them', async () => {
+  it('has no access to environment, files, network, processes, threads, addons or debugger', async () => {
     const probe = join(folder, 'probe.mjs');
     const runner = new URL('../../src/app/strategies/module-runner.ts', import.meta.url).href;
     writeFileSync(probe, PROBE.replace('RUNNER', runner));
     process.env['CANARY_OF_A_TOKEN'] = 'canary';
     try {
-      // As module-bridge.ts starts it; the program under test is loaded first, so that it has dropped what it drops.
+      // Started as in module-bridge.ts; the runner is loaded first, so that it has dropped its permissions.
       const child = fork(probe, [], { execArgv: [...RUNNER_OPTIONS], env: {}, stdio: 'pipe', serialization: 'json' }); // prettier-ignore
       const [stdio] = [child.stdout, child.stderr];
       stdio?.resume();
@@ -141,7 +141,7 @@ export const found = doc.compile()();
   });
 });
 
-/** Tries what a module could want of Node, as the program that would run the module. */
+/** Tries the capabilities of Node that a module could use, within the runner of modules. */
 const PROBE = `import fs from 'node:fs';
 import net from 'node:net';
 import dns from 'node:dns';

@@ -42,8 +42,8 @@ const read = (module = './own.ts', more = ''): ReturnType<typeof readStrategies>
 const problems = (module?: string, more?: string): readonly string[] =>
   read(module, more).problems.map(({ path, message }) => `${path}: ${message}`);
 
-describe('a document of kind module', () => {
-  it('is bound to the code beside it, whose text is part of document and hash', () => {
+describe('a strategy of kind module', () => {
+  it('includes the text of its code file in its document and its hash', () => {
     put('own.ts', KERNEL);
     const [strategy] = read().strategies;
     expect(strategy?.bound.pairs).toEqual(['btcusd']);
@@ -56,7 +56,7 @@ describe('a document of kind module', () => {
     expect(read().strategies[0]?.hash).toBe(strategy?.hash);
   });
 
-  it('runs the code that lies there now, not one that lay there before', () => {
+  it('runs the current code of its file, not a previous version', () => {
     const note = (text: string): string =>
       KERNEL.replace('finished: true', `finished: true, note: '${text}'`);
     const noteOf = (): unknown => {
@@ -71,13 +71,13 @@ describe('a document of kind module', () => {
     expect(noteOf()).toBe('second');
   });
 
-  it('takes plain JavaScript, and files in folders below', () => {
+  it('accepts plain JavaScript and files in subfolders', () => {
     mkdirSync(join(folder, 'kernels'));
     put('kernels/own.js', KERNEL);
     expect(problems('kernels/own.js')).toEqual([]);
   });
 
-  it('gives the code amounts of the same class as the engine has', () => {
+  it('receives amounts of the same class as the engine', () => {
     put('own.ts', KERNEL.replace('finished: true', 'finished: true, note: String(later.name)'));
     const text = "import { quantity } from 'tranche/strategy'; export const one = quantity('1');";
     const { one } = loadModule({ file: 'x.ts', sha256: sha256(text), text }) as { one: unknown };
@@ -91,11 +91,11 @@ describe('a document of kind module', () => {
     ['./own.json', /expected a \.ts or \.js file/u],
     ["'https://x.example/own.ts'", /expected a \.ts or \.js file/u],
     ['./absent.ts', /absent\.ts cannot be read: there is no such file/u],
-  ])('refuses %s', (module, why) => {
+  ])('rejects the module path %s', (module, why) => {
     expect(problems(module)).toEqual([expect.stringMatching(why)]);
   });
 
-  it('follows no link out of its folder, neither of the file nor of a folder above it', () => {
+  it('rejects a link to a file outside its folder, also through a linked subfolder', () => {
     writeFileSync(join(outside, 'own.ts'), KERNEL);
     symlinkSync(join(outside, 'own.ts'), join(folder, 'own.ts'));
     expect(problems()).toEqual([expect.stringContaining('own.ts is a link to a file outside the folder')]);
@@ -106,7 +106,7 @@ describe('a document of kind module', () => {
     expect(problems('./alias.ts')).toEqual([]);
   });
 
-  it('reads at most as much as a strategy needs, and only text', () => {
+  it('rejects code that is larger than 64 KiB or not UTF-8', () => {
     put('own.ts', `${KERNEL}//${'x'.repeat(65_536)}`);
     expect(problems()).toEqual([
       expect.stringMatching(/it has 6\d{4} bytes or more; at most 65536 are read/u),
@@ -115,7 +115,7 @@ describe('a document of kind module', () => {
     expect(problems()).toEqual([expect.stringContaining('is not text in UTF-8')]);
   });
 
-  it('reports what the module says of its params at their place', () => {
+  it('reports problems that the module finds in its params at their position', () => {
     put('own.ts', KERNEL);
     const [problem] = read('./own.ts', 'params:\n  each: 7\n').problems;
     expect(problem).toMatchObject({ path: 'params.each', line: 7 });
@@ -124,38 +124,38 @@ describe('a document of kind module', () => {
 
 describe('the code of a module', () => {
   it.each<[string, string, RegExp]>([
-    ['has no grammar', 'export const kernel = ;', /SyntaxError|Expression expected|Unexpected/u],
-    ['throws at its top', "throw new Error('no');", /^module: no \(own\.ts:1\)$/u],
-    ['awaits at its top', 'await 1;\nexport const kernel = 1;', /it uses top-level await/u],
-    ['exports nothing', 'export const other = 1;', /it exports no kernel/u],
-    ['imports Node', "import fs from 'node:fs';", /it imports node:fs: a module may import tranche\/strategy only/u],
+    ['has a syntax error', 'export const kernel = ;', /SyntaxError|Expression expected|Unexpected/u],
+    ['throws at the top level', "throw new Error('no');", /^module: no \(own\.ts:1\)$/u],
+    ['uses top-level await', 'await 1;\nexport const kernel = 1;', /it uses top-level await/u],
+    ['exports no kernel', 'export const other = 1;', /it exports no kernel/u],
+    ['imports a Node module', "import fs from 'node:fs';", /it imports node:fs: a module may import tranche\/strategy only/u],
     ['imports a package', "import { of } from 'rxjs';", /it imports rxjs: a module may/u],
     ['imports another file', "import { a } from './a.ts';", /it imports \.\/a\.ts: a module may/u],
-    ['imports later', "export const f = () => import('node:fs');", /it uses import\(\), .*\(line 1\)/u],
-    ['evaluates', "\neval('1');", /it uses eval, which is not available in a kernel: write the code out \(line 2\)/u],
-    ['asks where it is', 'export const u = import.meta.url;', /it uses import\.meta/u],
-    ['reaches for a constructor', "(() => 1).constructor('return 1')();", /it uses \.constructor/u],
-    ['changes what belongs to all', 'Array.prototype.x = 1;', /it uses a prototype/u],
-    ['changes what belongs to all', 'Math.max = 1;', /a kernel must not change objects of the program/u],
-    ['uses what only TypeScript builds', 'enum A { B }', /enum/u],
+    ['uses a dynamic import', "export const f = () => import('node:fs');", /it uses import\(\), .*\(line 1\)/u],
+    ['uses eval', "\neval('1');", /it uses eval, which is not available in a kernel: write the code out \(line 2\)/u],
+    ['uses import.meta', 'export const u = import.meta.url;', /it uses import\.meta/u],
+    ['uses .constructor', "(() => 1).constructor('return 1')();", /it uses \.constructor/u],
+    ['changes a prototype', 'Array.prototype.x = 1;', /it uses a prototype/u],
+    ['changes a global object', 'Math.max = 1;', /a kernel must not change objects of the program/u],
+    ['uses an enum', 'enum A { B }', /enum/u],
     ...['process.env', 'globalThis.x = 1', 'console.log(1)', "fetch('http://x')", 'setTimeout(() => 1)', 'new Function("1")', 'crypto.randomUUID()'].map(
-      (code): [string, string, RegExp] => [`says ${code}`, `${code};`, /a kernel cannot use \w+: /u],
+      (code): [string, string, RegExp] => [`uses ${code}`, `${code};`, /a kernel cannot use \w+: /u],
     ),
     ...['Date.now()', 'new Date()', 'Date()', 'Temporal.Now.instant()', 'performance.now()'].map(
-      (code): [string, string, RegExp] => [`asks ${code}`, `${code};`, /the current time is view\.at/u],
+      (code): [string, string, RegExp] => [`calls ${code}`, `${code};`, /the current time is view\.at/u],
     ),
-    ['asks for chance', 'Math.random();', /randomness is not repeatable/u],
-  ])('is refused when it %s', (_, code, why) => {
+    ['uses Math.random', 'Math.random();', /randomness is not repeatable/u],
+  ])('is rejected if it %s', (_, code, why) => {
     put('own.ts', code);
     expect(problems()).toEqual([expect.stringMatching(why)]);
   }); // prettier-ignore
 
-  it('may count with dates that are written down', () => {
+  it('may compute with fixed dates', () => {
     put('own.ts', `const day = new Date(0).getUTCDay() + Math.max(1, 2) + Date.parse('1970-01-02') + Temporal.Duration.from('PT1H').hours;\n${KERNEL}`);
     expect(problems()).toEqual([]);
   }); // prettier-ignore
 
-  it('is refused again for the same reason as before', () => {
+  it('is rejected again with the same reason', () => {
     put('own.ts', "throw new Error('no');");
     expect(problems()).toEqual(problems());
   });

@@ -3,8 +3,8 @@ import { deskApi } from '../../src/app/desk-api/desk-api.ts';
 import { SECOND_MS, after } from '../../src/core/time.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
 
-describe('the status', () => {
-  it('reckons the slots of a life once, however often somebody looks', () => {
+describe('the status of a desk', () => {
+  it('computes the slots of a life once, however often it is requested', () => {
     const twap = aTwap();
     let looks = 0;
     const slots: typeof twap.bound.slots = (...given) => (looks++, twap.bound.slots(...given));
@@ -19,7 +19,7 @@ describe('the status', () => {
 });
 
 describe('refused callers', () => {
-  it('are reported at most once in ten seconds, with the number of those between', () => {
+  it('are reported at most once in ten seconds, with the number of refusals in between', () => {
     const told: unknown[] = [];
     const bench = aBench({
       strategies: [],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { withMeantCommand } from '../../src/app/cli/other-commands.ts';
 
-describe('a command of another tool', () => {
-  it('is answered with the one that is meant, and not with one that is spelled alike', () => {
+describe('a command name of another tool', () => {
+  it('is answered with the equivalent command instead of one with a similar spelling', () => {
     expect(withMeantCommand("error: unknown command 'start'\n(Did you mean status?)\n")).toBe(
       "error: unknown command 'start'\n(Did you mean run?)\n",
     );
@@ -13,7 +13,7 @@ describe('a command of another tool', () => {
     "error: unknown command 'statu'\n(Did you mean status?)\n",
     "error: missing required argument 'start'\n",
     "error: unknown command 'constructor'\n",
-  ])('leaves every other message as it is: %j', (message) => {
+  ])('does not change any other message: %j', (message) => {
     expect(withMeantCommand(message)).toBe(message);
   });
 });

@@ -7,7 +7,7 @@ import { readStrategies } from '../../src/app/strategies/strategies.ts';
 import { scheduleFields } from '../../src/strategy/calendar/schedule.ts';
 import { strategies } from '../../src/strategy/registry.ts';
 
-/** What is wrong with a strategy file that holds this text. */
+/** Returns the problems of a strategy file with this text. */
 function problemsOf(text: string): readonly string[] {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-words-'));
   onTestFinished(() => {
@@ -18,13 +18,13 @@ function problemsOf(text: string): readonly string[] {
   return problems.map(({ message }) => message);
 }
 
-describe('words of other tools', () => {
+describe('suggestions for terms of other tools', () => {
   it.each([
     ['dca', 'recurring'],
     ['Iceberg', 'limit'],
     ['implementation shortfall', 'shortfall'],
     ['percent-of-volume', 'pov'],
-  ])('kind %s is answered with %s, which exists', (word, kind) => {
+  ])('replace the kind %s by %s', (word, kind) => {
     expect(kindMeant(word)).toBe(kind);
     expect(strategies.has(kind)).toBe(true);
     expect(problemsOf(`id: one\nkind: ${word}\n`)[0]).toContain(`did you mean "${kind}"?`);
@@ -39,17 +39,17 @@ describe('words of other tools', () => {
     ['direction', 'twap', 'side'],
     ['n_slices', 'twap', 'slices'],
     ['until', 'limit', 'good_til'],
-  ])('setting %s of a %s is answered with %s', (word, kind, setting) => {
+  ])('replace the setting %s of a %s by %s', (word, kind, setting) => {
     expect(problemsOf(`id: one\nkind: ${kind}\n${word}: '1'\n`)).toContain(
       `unknown setting "${word}": did you mean "${setting}"?`,
     );
   });
 
-  it.each([...strategies.keys()])('the name of kind %s is no word for another kind', (kind) => {
+  it.each([...strategies.keys()])('do not replace the existing kind %s', (kind) => {
     expect(kindMeant(kind)).toBeUndefined();
   });
 
-  it('names no setting that is not known where it stands', () => {
+  it('do not name a setting that is unknown at that place', () => {
     expect(settingMeant('targets', ['pair', 'side'])).toBeUndefined();
     expect(settingMeant('constructor', ['pair'])).toBeUndefined();
     expect(kindMeant('constructor')).toBeUndefined();
@@ -64,7 +64,7 @@ describe('words of other tools', () => {
     ['weekdays', '0 9 * * 1-5'],
     ['daily', '0 9 * * *'],
     ['30 8 * * 1', '30 8 * * 1'],
-  ])('a schedule of %s is shown as one that can be used', (text, cron) => {
+  ])('replace the schedule %s by a valid cron expression', (text, cron) => {
     expect(scheduleMeant(text)).toContain(`cron: '${cron}'`);
     expect(scheduleFields.safeParse({ cron, time_zone: 'Europe/London' }).success).toBe(true);
     const document = `id: one\nkind: recurring\npair: btcusd\nside: buy\nschedule: ${text}\n`;

@@ -18,7 +18,7 @@ const wish = { limit: 'max_order_notional', value: '75000', pair: 'btcusd', side
 const person = (name: string) => ({ name, kind: 'person' as const });
 
 describe('an override through the control plane', () => {
-  it('goes from a proposal to an approval with another token, and the status shows it', async () => {
+  it('is proposed, approved with another token, and shown in the status', async () => {
     const desk = operated();
     expect(await desk.obey({ do: 'propose', by: 'ann', token: person('ann'), body: wish })).toMatchObject({
       isDone: true,
@@ -45,7 +45,7 @@ describe('an override through the control plane', () => {
     { minutes: '5' },
     { slice: 1.5, parent: 'x', pair: undefined, side: undefined },
     { pair: 'x'.repeat(501) },
-  ])('is refused with a message when it says %j', async (over) => {
+  ])('is rejected with a message if it contains %j', async (over) => {
     const desk = operated();
     const { isDone, says } = await desk.obey({
       do: 'propose',

@@ -5,7 +5,7 @@ import type { StrategySource } from '../../src/engine/desk.ts';
 import { faultyVenue } from '../engine/faulty-venue.ts';
 import { START, aBench, aStrategy, aTwap } from '../engine/harness.ts';
 
-/** What the alert would say of the records of a strategy whose venue quotes, or never does. */
+/** Returns the facts of the alert for the records of a strategy whose venue always or never quotes. */
 function shortEnds(strategy: StrategySource, isQuoting: boolean, forMs = HOUR_MS): readonly unknown[] {
   const closed = { kind: 'error', status: 503, error: 'quotes temporarily unavailable' } as const;
   const bench = aBench({
@@ -20,7 +20,7 @@ function shortEnds(strategy: StrategySource, isQuoting: boolean, forMs = HOUR_MS
 }
 
 describe('the alert parent_short', () => {
-  it('names the strategy, the reason and what is left when a parent ends short, once', () => {
+  it('names the strategy, the reason and the remainder once if a parent ends short', () => {
     expect(shortEnds(aTwap('btc'), false)).toEqual([
       { strategy: 'btc', reason: 'window_over', left: '1 of 1 btc' },
     ]);
@@ -30,7 +30,7 @@ describe('the alert parent_short', () => {
     expect(shortEnds(aTwap('btc'), true)).toEqual([]);
   });
 
-  it('is raised whatever words the end has: a parent that stops after a gap', () => {
+  it('is raised for a parent that stops after a gap, with that reason', () => {
     const twap = aTwap('btc', { catch_up: 'abort', catch_up_window: 'PT1M', slices: 2, start_time: '2026-01-04T23:58:00Z' }); // prettier-ignore
     expect(shortEnds(twap, true)).toEqual([{ strategy: 'btc', reason: 'aborted', left: '1 of 1 btc' }]);
   });

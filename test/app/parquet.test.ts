@@ -21,7 +21,7 @@ import {
   wanted,
 } from '../report/records.ts';
 
-/** Three fills with amounts that no double holds, one of them adopted: nothing is known of its prices. */
+/** Three fills with amounts that a double cannot represent; one is adopted, so that its prices are unknown. */
 const STORY = records(
   [0, aLife('twap', { total_quantity: { amount: '3', currency: 'btc' } })],
   [0, aWake({ intents: [wanted({ decision_price: '100' })] })],
@@ -47,7 +47,7 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Exact sums of columns, as the reader's own decimals: no column is converted. */
+/** Sums columns exactly in the decimals of each reader, without a conversion. */
 const READERS = {
   pandas: `
 import pandas
@@ -65,7 +65,7 @@ row = duckdb.sql('SELECT ' + ', '.join(f'sum({name})' for name in names) + f" FR
 sums = dict(zip(names, row))`,
 } as const;
 
-/** The same from Node: the packages of polars and DuckDB, for machines that reach npm but no Python packages. */
+/** The same in Node with the packages of polars and DuckDB, for machines with access to npm but not to Python packages. */
 const NODE_READERS = {
   'nodejs-polars': `
     import polars from 'nodejs-polars';
@@ -80,7 +80,7 @@ const NODE_READERS = {
     for (const type of found.columnTypes()) if (!String(type).startsWith('DECIMAL')) throw new Error(String(type));
     const [sums] = found.getRowObjectsJson();`,
 } as const;
-/** Folder with those packages: `.ci/run` installs them beside the project, because they are 110 MB. */
+/** Folder of these packages: `.ci/run` installs them outside the project, because they have 110 MB. */
 const NODE_READERS_FOLDER = process.env['PARQUET_READERS'];
 
 const NAMES = ['quantity', 'amount', 'fees', 'reference_price', 'spread', 'cost'] as const;
@@ -99,7 +99,7 @@ const sumsIn = (printed: string): Readonly<Record<string, string>> =>
       text(money(sum)),
     ]),
   );
-/** Folder with the packages of Python that `.ci/run` installs beside the project; the machine's own packages otherwise. */
+/** Folder of the Python packages that `.ci/run` installs outside the project; by default the packages of the machine. */
 const PYTHON_PACKAGES = process.env['PARQUET_PYTHONPATH'];
 const python = (code: string): SpawnSyncReturns<string> =>
   spawnSync('python3', ['-c', code], {
@@ -110,7 +110,7 @@ const python = (code: string): SpawnSyncReturns<string> =>
 
 describe('fills.parquet', () => {
   it.for(Object.entries(READERS))(
-    'is read by %s without a cast, to the last digit of each amount',
+    'can be read by %s without a cast, with every digit of each amount',
     { timeout: 150_000 },
     ([name, read], { skip }) => {
       if (python(`import ${name}${name === 'pandas' ? ', pyarrow' : ''}`).status !== 0)
@@ -123,7 +123,7 @@ describe('fills.parquet', () => {
   );
 
   it.for(Object.entries(NODE_READERS))(
-    'is read by %s without a cast, to the last digit of each amount',
+    'can be read by %s without a cast, with every digit of each amount',
     { timeout: 150_000 },
     ([name, read], { skip }) => {
       if (NODE_READERS_FOLDER === undefined) skip(`skipped: PARQUET_READERS names no folder with ${name}`);
@@ -141,7 +141,7 @@ describe('fills.parquet', () => {
     },
   );
 
-  it('has the columns and rows of fills.csv, whose costs sum to the trading cost of the report', () => {
+  it('has the columns and rows of fills.csv, and its costs sum to the trading cost of the report', () => {
     const [head, ...rows] = readFileSync(join(home, 'fills.csv'), 'utf8').trimEnd().split('\r\n');
     expect(head).toBe(REPORT_FILL_COLUMNS.join(','));
     const judged = rows.map((row) => row.split(',').slice(-3));
@@ -155,7 +155,7 @@ describe('fills.parquet', () => {
     expect(text(sum)).toBe(text(figures.totals[0]?.costs.shortfall.trading ?? NO_MONEY));
   });
 
-  it('refuses an amount that its decimals cannot hold, and leaves no file', async () => {
+  it('is not written with an amount that exceeds its decimal type', async () => {
     const wide = join(home, 'wide.parquet');
     const columns = [{ name: 'amount', type: 'DECIMAL' as const, nullable: true }];
     await expect(writeParquetFile(wide, columns, [{ amount: `1${'0'.repeat(20)}` }])).rejects.toThrow(/more digits than a decimal of Parquet/u); // prettier-ignore

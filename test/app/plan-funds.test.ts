@@ -4,7 +4,7 @@ import type { Ran } from './support/look.ts';
 import { aDesk, dataOf, ofCheck, twap } from './support/plan.ts';
 
 describe('the funds of a plan', () => {
-  it('are projected slice by slice: too little is refused with what is missing and when', async () => {
+  it('are projected slice by slice, and a shortage is refused with its amount and time', async () => {
     const ran = await aDesk({ strategies: twap() }).plan('--json', '--holdings', 'usd=40000,btc=0');
     expect(ran.code).toBe(78);
     expect(ofCheck(ran, 'funds')).toMatchObject([
@@ -19,7 +19,7 @@ describe('the funds of a plan', () => {
     expect(ofCheck(enough, 'funds')).toMatchObject([{ verdict: 'ok' }]);
   });
 
-  it('count what an earlier sale brings', async () => {
+  it('include the proceeds of an earlier sale', async () => {
     const sell = twap()
       .replace('id: one', 'id: two')
       .replace('side: buy', 'side: sell')
@@ -34,7 +34,7 @@ describe('the funds of a plan', () => {
     expect(ofCheck(without, 'funds')).toMatchObject([{ verdict: 'refused' }]);
   });
 
-  it('keep what min_position says', async () => {
+  it('exclude the balance that controls.min_position protects', async () => {
     const ran = await aDesk({
       strategies: twap(),
       config: 'controls: { min_position: { usd: "10000" } }\n',
@@ -47,7 +47,7 @@ describe('the funds of a plan', () => {
     ]);
   });
 
-  it('keep the reserve of sizing.keep', async () => {
+  it('exclude the balance that sizing.keep reserves', async () => {
     const config = 'sizing: { keep: { usd: "5000" } }\n';
     const ran = await aDesk({ strategies: twap(), config }).plan('--json', '--holdings', 'usd=60600');
     expect(ofCheck(ran, 'funds')).toMatchObject([
@@ -58,7 +58,7 @@ describe('the funds of a plan', () => {
     ]);
   });
 
-  it('set the whole of a limit order aside', async () => {
+  it('reserve the full amount of a limit order', async () => {
     const strategies = `id: dip
 kind: limit
 pair: btcusd
@@ -77,7 +77,7 @@ max_slice_notional: { amount: '10000', currency: usd }
     expect((await aDesk({ strategies }).plan('--holdings', 'usd=50000')).code).toBe(0);
   });
 
-  it('on credit are no refusal but what would be owed, up to its limit', async () => {
+  it('include credit up to its limit, with a note about the possible debt', async () => {
     const config = (most: string): string =>
       `pts: { use: when_enabled, max_credit: { amount: "${most}", currency: usd } }\n`;
     const plan = async (most: string): Promise<Ran> =>
@@ -99,7 +99,7 @@ max_slice_notional: { amount: '10000', currency: usd }
     ]);
   });
 
-  it('come from the venue where it tells them, with its prices', async () => {
+  it('are read from the venue, with its prices, if it provides balances', async () => {
     await using venue = await aVenue({ accounts: [{ name: 'desk', balances: { usd: '50000', btc: '2' } }] });
     const config = `mode: dry_run
 venue: { base_url: "${venue.baseUrl}", capabilities: { balances: true } }
@@ -128,14 +128,14 @@ venue: { base_url: "${venue.baseUrl}", capabilities: { balances: true } }
       [],
       /the venue returned no balances: give --holdings/u,
     ],
-    ['it does not tell balances', 'capabilities: {}', [], /venue\.capabilities\.balances is off/u],
+    ['it does not provide balances', 'capabilities: {}', [], /venue\.capabilities\.balances is off/u],
     [
-      'nobody may be asked',
+      '--offline is given',
       'capabilities: { balances: true }',
       ['--offline'],
       /--offline was given: also give --holdings/u,
     ],
-  ])('are reported as not checked when %s', async (_when, capabilities, more, message) => {
+  ])('are reported as not checked if %s', async (_when, capabilities, more, message) => {
     const config = `mode: dry_run
 venue: { base_url: "http://127.0.0.1:9", ${capabilities} }
 `;
@@ -152,7 +152,7 @@ venue: { base_url: "http://127.0.0.1:9", ${capabilities} }
     expect(words.out).toMatch(/feasible; \d checks could not be done\n$/u);
   });
 
-  it('and a price can be given by hand, where no venue is asked', async () => {
+  it('can be given on the command line, with prices, if the venue is not queried', async () => {
     const config = 'mode: dry_run\nvenue: { base_url: "http://127.0.0.1:9" }\n';
     const ran = await aDesk({ strategies: twap(), config }).plan(
       '--json',

@@ -11,7 +11,7 @@ import { look, NOON } from './support/look.ts';
 import type { Ran } from './support/look.ts';
 import { dataOf, ofCheck } from './support/plan.ts';
 
-/** Four slices, a quarter of an hour apart, from whenever it is first run. */
+/** Four slices at intervals of a quarter of an hour, from the first start of the strategy. */
 const TWAP = `id: one
 kind: twap
 pair: btcusd
@@ -27,7 +27,7 @@ interface World {
   readonly more?: (hash: string) => readonly RecordBody[];
 }
 
-/** Plans a desk whose journal holds a life of the twap, begun at eleven with `text`, and `more`. */
+/** Plans a desk whose journal contains a life of the twap, started at `begunAt` with `text`, and the records of `more`. */
 async function planned({
   text = TWAP,
   begunAt = instant(NOON - 20 * MINUTE_MS),
@@ -55,14 +55,14 @@ async function planned({
 const slotsOf = (ran: Ran): readonly unknown[] =>
   dataOf(ran).strategies[0]?.slots.map(({ local }) => local) ?? [];
 
-describe('a plan of a desk that has a journal', () => {
-  it('continues from when a strategy began, not from now', async () => {
+describe('a plan for a desk with a journal', () => {
+  it('continues from the start of a running strategy instead of the current time', async () => {
     const ran = await planned({});
     expect(slotsOf(ran)).toEqual(['2026-11-21 12:10:00', '2026-11-21 12:25:00']);
     expect(dataOf(ran).strategies[0]).toMatchObject({ standing: 'running', slots_passed: 2 });
   });
 
-  it('has nothing of a strategy that has finished', async () => {
+  it('contains no slots of a finished strategy', async () => {
     const over = (hash: string): RecordBody => ({
       kind: 'wake',
       hash,
@@ -81,13 +81,13 @@ describe('a plan of a desk that has a journal', () => {
     expect(ofCheck(ran, 'window')).toEqual([]);
   });
 
-  it('plans an edited text as if it began now, and says that the old one is running', async () => {
+  it('plans an edited strategy from now on and reports that the old text is running', async () => {
     const ran = await planned({ text: TWAP.replace('slices: 4', 'slices: 6') });
     expect(slotsOf(ran)[0]).toBe('2026-11-21 12:00:00');
     expect(dataOf(ran).strategies[0]).toMatchObject({ standing: 'edited', slots_passed: 0 });
   });
 
-  it('counts what has traded today against the limits of the day, and not what traded yesterday', async () => {
+  it('counts trades of today, but not of yesterday, against the limits of the day', async () => {
     const fill = (at: Instant): RecordBody => aFill({ executed_at: at, notional_usd: '4980000' });
     const today = await planned({ more: () => [fill(instant(NOON - 30 * MINUTE_MS))] });
     expect(today.code).toBe(78);
@@ -100,7 +100,7 @@ describe('a plan of a desk that has a journal', () => {
     ]);
   });
 
-  it('is made without a journal that cannot be read, and reports that', async () => {
+  it('ignores a journal that cannot be read, and reports that', async () => {
     const folder = aFolder();
     writeFileSync(join(folder, 'one.yaml'), TWAP);
     writeFileSync(join(folder, 'bad.db'), 'no database');

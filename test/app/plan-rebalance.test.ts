@@ -8,7 +8,7 @@ target_weights: { btc: '0.25', eth: '0.5', usd: '0.25' }
 drift_threshold: '0.02'
 continuous: true
 ${over}`;
-/** Of 150000 usd: sells 62500 of btc, buys 35000 of eth. */
+/** A portfolio of 150000 usd, which sells 62500 usd of btc and buys 35000 usd of eth. */
 const NOW = [
   '--offline', '--holdings', 'usd=10000,btc=2,eth=16', '--price', 'btcusd=50000', '--price', 'ethusd=2500', '--from', '2026-11-24T09:00:00Z',
 ]; // prettier-ignore
@@ -33,7 +33,7 @@ const slots = (data: Data): readonly string[] =>
   );
 
 describe('the plan of a rebalancing', () => {
-  it('estimates its trades from the account and the prices of now, sells first', async () => {
+  it('estimates its trades from the current balances and prices, sells first', async () => {
     const { plan } = aDesk({ strategies: rebalance(), config: limits('100000') });
     const ran = await plan('--json', ...NOW);
     expect(ran.code).toBe(0);
@@ -43,7 +43,7 @@ describe('the plan of a rebalancing', () => {
     );
   });
 
-  it('says that trades above the limit of one order go out in pieces, and is green', async () => {
+  it('splits trades above the limit of one order into pieces and is feasible', async () => {
     const { plan } = aDesk({ strategies: rebalance(), config: limits('20000') });
     const ran = await plan('--json', ...NOW);
     expect([ran.code, slots(dataOf(ran))]).toEqual([
@@ -65,7 +65,7 @@ describe('the plan of a rebalancing', () => {
     ]);
   });
 
-  it('is not green where a trade needs more pieces than a trade may have', async () => {
+  it('is refused if a trade needs more pieces than allowed', async () => {
     const { plan } = aDesk({ strategies: rebalance(), config: limits('1000') });
     const ran = await plan('--json', ...NOW);
     expect(ran.code).toBe(78);
@@ -79,7 +79,7 @@ describe('the plan of a rebalancing', () => {
     ]);
   });
 
-  it('is green again with the slices that it names', async () => {
+  it('is feasible with the number of slices that the refusal suggests', async () => {
     const { plan } = aDesk({
       strategies: rebalance('legs: { slices: 2, duration: PT1H }\n'),
       config: limits('1000'),
@@ -87,14 +87,14 @@ describe('the plan of a rebalancing', () => {
     expect((await plan('--json', ...NOW)).code).toBe(0);
   });
 
-  it('is not green where the trades of one day are above the limit of a day', async () => {
+  it('is refused if the trades of one day exceed the limit of a day', async () => {
     const { plan } = aDesk({ strategies: rebalance(), config: limits('100000', '90000') });
     const ran = await plan('--json', ...NOW);
     expect(ran.code).toBe(78);
     expect(ofCheck(ran, 'day')).toMatchObject([{ verdict: 'refused', strategy: 'weights' }]);
   });
 
-  it('says why it would trade nothing', async () => {
+  it('states the reason if it would not trade', async () => {
     const { plan } = aDesk({ strategies: rebalance(), config: limits('100000') });
     const within = ['--offline', '--holdings', 'usd=25,btc=0.0005,eth=0.02', '--price', 'btcusd=50000', '--price', 'ethusd=2500']; // prettier-ignore
     const ran = await plan('--json', ...within);
@@ -104,7 +104,7 @@ describe('the plan of a rebalancing', () => {
     ]);
   });
 
-  it('says what is missing where neither account nor prices are known', async () => {
+  it('names the missing input if neither balances nor prices are known', async () => {
     const config = `mode: dry_run\nvenue: { base_url: "http://127.0.0.1:9", sell_path: /v1/orders/sell }\n${limits('100000')}`;
     const ran = await aDesk({ strategies: rebalance(), config }).plan('--json', '--offline');
     expect(estimateOf(dataOf(ran))).toEqual({ missing: '--offline was given: also give --holdings' });

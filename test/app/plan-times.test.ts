@@ -12,7 +12,7 @@ each_notional: { amount: '100', currency: usd }
 schedule: { cron: '${cron}', time_zone: Europe/London${schedule} }
 `;
 
-  it('show each occurrence that is closed with the reason', async () => {
+  it('show each closed occurrence with the reason', async () => {
     const { plan } = aDesk({ strategies: daily('0 9 * * *', ', calendar: {}') });
     const ran = await plan('--json', '--from', '2026-11-20');
     const [strategy] = dataOf(ran).strategies;
@@ -28,7 +28,7 @@ schedule: { cron: '${cron}', time_zone: Europe/London${schedule} }
     ]);
   });
 
-  it('show the skipped and the repeated hour of a change of clocks', async () => {
+  it('show the skipped and the repeated hour at a clock change', async () => {
     const { plan } = aDesk({ strategies: daily('30 1 * * *') });
     const spring = await plan('--json', '--from', '2027-03-27', '--days', '3');
     expect(dataOf(spring).strategies[0]?.slots.map(({ local }) => local)).toEqual([
@@ -54,7 +54,7 @@ schedule: { cron: '${cron}', time_zone: Europe/London${schedule} }
     ]);
   });
 
-  it('say of a strategy whose window is over that nothing of it is left', async () => {
+  it('include a note if the window of a strategy has passed', async () => {
     const { plan } = aDesk({ strategies: twap() });
     const over = await plan('--json', '--from', '2026-11-30');
     expect(over.code).toBe(0);
@@ -63,7 +63,7 @@ schedule: { cron: '${cron}', time_zone: Europe/London${schedule} }
     ]); // prettier-ignore
   });
 
-  it('leave out what is over and what comes later, and say how much', async () => {
+  it('omit past and later slots and state their number', async () => {
     const { plan } = aDesk({ strategies: twap() });
     const during = await plan('--from', '2026-11-23T09:20:00Z');
     expect(during.out).toContain('  2 slots before 2026-11-23 09:20:00 UTC have passed\n');
@@ -74,7 +74,7 @@ schedule: { cron: '${cron}', time_zone: Europe/London${schedule} }
     expect(before.code).toBe(0);
   });
 
-  it('are none for a strategy that only acts when its condition holds', async () => {
+  it('are reported as unknown for a strategy that trades when its condition is met', async () => {
     const strategies = `id: drift
 kind: rebalance
 target_weights: { btc: '0.5', usd: '0.5' }
@@ -89,7 +89,7 @@ continuous: true
     expect(out).toContain('no size is known in advance, so funds cannot be projected');
   });
 
-  it('are reported for a share of the volume, whose sizes are unknown, with its total as the maximum', async () => {
+  it('are shown without sizes for a share of the volume, with the total as the maximum', async () => {
     const strategies = `id: share
 kind: pov
 pair: btcusd
@@ -115,7 +115,7 @@ duration: PT1H
     expect(out).toContain('  up to 2 btc, buy, when the market allows\n');
   });
 
-  it('are written as a calendar that keeps the names of its events', async () => {
+  it('are exported as a calendar that keeps the ids of its events', async () => {
     const { folder, plan } = aDesk({ strategies: `${twap()}---\n${daily('0 9 * * *', ', calendar: {}')}` });
     expect((await plan('--ics', 'plan.ics', '--from', '2026-11-20')).code).toBe(0);
     const first = readFileSync(join(folder, 'plan.ics'), 'utf8');
@@ -131,7 +131,7 @@ duration: PT1H
   });
 });
 
-describe('the arguments of a plan', () => {
+describe('the input of a plan', () => {
   it.each<readonly [readonly string[], number, RegExp]>([
     [['--days', '0'], 64, /--days: expected a whole number from 1 to 400/u],
     [['--days', 'week'], 64, /--days: expected a whole number/u],
@@ -145,13 +145,13 @@ describe('the arguments of a plan', () => {
     [['--dayz', '3'], 64, /unknown option '--dayz'/u],
     [['--ics', 'no/such/folder/plan.ics'], 74, /--ics: .* cannot be written: there is no such file/u],
     [['no-such.yaml'], 78, /no-such\.yaml[^]*there is no such file/u],
-  ])('%j are reported', async (line, expected, message) => {
+  ])('is rejected: %j', async (line, expected, message) => {
     const { code, err } = await aDesk({ strategies: twap() }).plan(...line);
     expect(code).toBe(expected);
     expect(err).toMatch(message);
   });
 
-  it('that contain an unusable strategy report its mistakes as validate does, and as data', async () => {
+  it('is rejected with the same problems as in validate, as text and as JSON, if a strategy is invalid', async () => {
     const { plan } = aDesk({ strategies: twap('slicess: 3') });
     const words = await plan();
     expect(words.code).toBe(78);
@@ -160,7 +160,7 @@ describe('the arguments of a plan', () => {
     expect(JSON.parse(data.out)).toMatchObject({ feasible: false, problems: [{ line: 9 }] });
   });
 
-  it('leave out strategies that are switched off', async () => {
+  it('does not include disabled strategies', async () => {
     const { out } = await aDesk({ strategies: twap('enabled: false') }).plan();
     expect(out).not.toContain('one  twap');
   });

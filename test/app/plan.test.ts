@@ -8,7 +8,7 @@ import type { Data, World } from './support/plan.ts';
 const repo = join(import.meta.dirname, '../..');
 
 describe('tranche plan', () => {
-  it('prints what docs/plan.md shows for the example strategies', async () => {
+  it('prints the example output of docs/plan.md', async () => {
     const guide = readFileSync(join(repo, 'docs/plan.md'), 'utf8');
     const [, line = '', shown = ''] = /<!-- plan: (.*?) -->\n\n```\n([^]*?)```/u.exec(guide) ?? [];
     const { code, out, err } = await look(repo, ['plan', ...line.split(' ')]);
@@ -16,7 +16,7 @@ describe('tranche plan', () => {
     expect(out).toBe(shown);
   });
 
-  it('notes which strategy waits for people, for its text and for its size', async () => {
+  it('notes which strategy needs an approval, for its text or for its size', async () => {
     const policy = (above: string): string => `operate:
   groups: { risk: [ann, bob] }
   policy:
@@ -52,7 +52,7 @@ describe('tranche plan', () => {
     );
   });
 
-  it('prints what a shortfall is expected to cost by its own model, its risk, and both for equal slices', async () => {
+  it('prints the expected cost and risk of a shortfall by its own model and for equal slices', async () => {
     const ran = await look(repo, [
       'plan',
       '--from',
@@ -66,7 +66,7 @@ describe('tranche plan', () => {
       /expected cost (?<cost>[\d.]+) ± (?<risk>[\d.]+) bps, about .* of .* usd \(its own model; equal slices: (?<even>[\d.]+) ± (?<evenRisk>[\d.]+) bps\)/u.exec(
         ran.out,
       )?.groups;
-    // It pays more than equal slices do, and bears less risk for it.
+    // A shortfall costs more than equal slices, and has less risk in return.
     expect(Number(found?.['cost'])).toBeGreaterThan(Number(found?.['even']));
     expect(Number(found?.['risk'])).toBeLessThan(Number(found?.['evenRisk']));
   });
@@ -75,12 +75,12 @@ describe('tranche plan', () => {
     globSync('strategies/{*,demo/*,examples/*}.yaml', { cwd: repo }).filter(
       (file) => !file.includes('five-assets'),
     ),
-  )('can be made of the example %s as it is', async (file) => {
+  )('finds the example %s feasible without changes', async (file) => {
     const { code, out } = await look(repo, ['plan', '--from', '2026-12-01', '--days', '31', '--brief', file]);
     expect({ code, end: out.trimEnd().split('\n').at(-1) }).toEqual({ code: 0, end: 'feasible' });
   });
 
-  it('gives the same as data', async () => {
+  it('prints the same as JSON', async () => {
     const ran = await aDesk({ strategies: twap("limit_price: '65000'") }).plan('--json');
     expect(ran.code).toBe(0);
     const data = dataOf(ran);
@@ -99,7 +99,7 @@ describe('tranche plan', () => {
     expect(data.costs).toMatchObject([{ strategy: 'one', notional: '60600', currency: 'usd' }]);
   });
 
-  it('refuses 600 strategies in the same second, says why, and what it says to do makes it feasible', async () => {
+  it('refuses 600 strategies in the same second, with the reason and a suggestion that makes them feasible', async () => {
     const many = (over: (n: number) => string): string =>
       Array.from(
         { length: 600 },
@@ -140,7 +140,7 @@ slices: 2
     expect(await planOf((n) => `${at}\njitter: { time_pct: ${pct}, seed: ${n} }`)).toBe(0);
   });
 
-  it('reports slices that wait only briefly, without refusing them', async () => {
+  it('notes slices that wait only briefly and does not refuse them', async () => {
     const strategies = Array.from({ length: 5 }, (_, n) => twap().replace('id: one', `id: s-${n}`)).join(
       '---\n',
     );
@@ -248,7 +248,7 @@ slices: 2
       },
     ],
     [
-      'a cost above what pauses a parent',
+      'a cost above the limit that pauses a parent',
       {
         strategies: twap(),
         config: 'cost_model: { half_spread_bps: 30 }\ncontrols: { max_shortfall_bps: 20 }\n',
@@ -260,7 +260,7 @@ slices: 2
       },
     ],
     [
-      'a cost of a day above what halts the desk',
+      'a daily cost above the limit that halts the desk',
       { strategies: twap(), config: 'controls: { max_day_cost: { amount: "10", currency: usd } }\n' },
       'cost',
       { says: expect.stringContaining('above controls.max_day_cost of 10: the desk would halt') as string },
@@ -273,7 +273,7 @@ slices: 2
     expect(dataOf(ran).checks.filter(({ verdict }) => verdict === 'refused')).toHaveLength(1);
   });
 
-  it('does what the suggested number of slices says', async () => {
+  it('is feasible with the suggested number of slices but not with one more', async () => {
     const strategies = (n: number): string =>
       twap().replace("'1'", "'0.001'").replace('slices: 4', `slices: ${n}`);
     expect((await aDesk({ strategies: strategies(11) }).plan()).code).toBe(0);

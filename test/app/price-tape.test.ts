@@ -18,7 +18,7 @@ function folder(): string {
 }
 
 describe('the prices of a simulated venue', () => {
-  it('know the close of a bar at its end and not before, and hold the last', async () => {
+  it('include the close of a bar only from its end on, and keep the last close', async () => {
     const cwd = folder();
     const bars = [
       '60000,1,3,0.5,2.5,7.5',
@@ -34,7 +34,7 @@ describe('the prices of a simulated venue', () => {
     expect(readdirSync(cwd)).toEqual(['x.csv']);
   });
 
-  it.each(Object.entries(samples))('come out of %s', async (_, sample) => {
+  it.each(Object.entries(samples))('are read from %s', async (_, sample) => {
     const cwd = folder();
     writeFileSync(join(cwd, sample.name), sample.text);
     const tape = await loadPriceTape('btcusd', sample.name, cwd);
@@ -43,7 +43,7 @@ describe('the prices of a simulated venue', () => {
     expect([tape.rows, seen]).toEqual([ROWS, closes]);
   });
 
-  it('are refused with the row where the file is damaged, and the venue does not start', async () => {
+  it('are rejected with the row if the file is damaged, and the venue does not start', async () => {
     const cwd = folder();
     const file = join(cwd, 'x.csv');
     writeFileSync(file, 'timestamp_ms,close\n60000,1\n120000,-2\n');
@@ -54,7 +54,7 @@ describe('the prices of a simulated venue', () => {
     await expect(started).rejects.toThrow(`${file}:3: expected a price, got "-2"`);
   });
 
-  it('are those that the venue quotes', async () => {
+  it('determine the mid price of the venue', async () => {
     const cwd = folder();
     writeFileSync(join(cwd, 'x.json'), '[[1700000000000,"7","7","7","7","1",1700000059999,"1",1,"1","1","0"],[1700000060000,"7","7","7","7","1",1700000119999,"1",1,"1","1","0"]]'); // prettier-ignore
     const venue = await startVenue(

@@ -6,7 +6,7 @@ import { wordsFor } from '../../src/app/cli/progress.ts';
 
 const said = (body: RecordBody): string | undefined => wordsFor({ seq: 1, at: instant(0), body, hash: '' });
 
-it('says of a correction what is other, also where that is the fees alone', () => {
+it('wordsFor describes the changes of a correction, even if only the fees change', () => {
   const line = said({
     kind: 'correction',
     client_order_id: 'tr-a',
@@ -24,7 +24,7 @@ it('says of a correction what is other, also where that is the fees alone', () =
   );
 });
 
-it('writes amounts with their thousands apart, and what is no amount as it is', () => {
+it('withSeparators adds thousands separators to amounts and leaves other text unchanged', () => {
   expect(['1234567.891', '-60071.54', '999', '0.00001234', 'no limit'].map(withSeparators)).toEqual([
     '1,234,567.891',
     '-60,071.54',
@@ -34,7 +34,7 @@ it('writes amounts with their thousands apart, and what is no amount as it is', 
   ]);
 });
 
-it('sets the thousands of amounts in a sentence apart, and leaves times, settings and hashes as they are', () => {
+it('amountsApart adds thousands separators to amounts in a sentence, but not to times, settings and hashes', () => {
   expect(
     amountsApart(
       'Opening balances: 250000 usd, 1000 btc and 12 eth since 2026-01-05, max_usd 250000, 1234abc.',

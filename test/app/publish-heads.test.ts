@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** A desk that takes its heads elsewhere each hour; `hours` lets so many pass. */
+/** A desk that publishes its heads each hour; `hours` advances its clock. */
 function aDesk(to: { readonly webhook?: string; readonly file?: string }) {
   const clock = new VirtualClock(NINE);
   const journal = sqliteJournal(join(folder, 'j.db'));
@@ -45,8 +45,8 @@ function aDesk(to: { readonly webhook?: string; readonly file?: string }) {
 }
 const linesOf = (file: string): readonly string[] => readFileSync(file, 'utf8').trim().split('\n');
 
-describe('the heads of a journal', () => {
-  it('are appended to a file each hour, signed, with what was written meanwhile', async () => {
+describe('the published heads of a journal', () => {
+  it('are signed and appended to a file each hour', async () => {
     const file = join(folder, 'heads.jsonl');
     const desk = aDesk({ file });
     desk.hours(1);
@@ -68,7 +68,7 @@ describe('the heads of a journal', () => {
     desk.end();
   });
 
-  it('are posted to a webhook; one that fails is an alert, and the next is tried in its time', async () => {
+  it('are posted to a webhook; a failure raises an alert, and the next attempt follows an hour later', async () => {
     const got: string[] = [];
     let status = 500;
     const server = createServer((request, response) => {
@@ -95,7 +95,7 @@ describe('the heads of a journal', () => {
     server.close();
   });
 
-  it('that cannot be written to their file are an alert, and nothing else ends', async () => {
+  it('raise an alert each time their file cannot be written, and the schedule continues', async () => {
     const desk = aDesk({ file: join(folder, 'nowhere/heads.jsonl') });
     desk.hours(2);
     await vi.waitFor(() => {

@@ -36,7 +36,7 @@ afterAll(() => {
 });
 
 describe('tranche report', () => {
-  it('says in a few lines what was traded and what it cost, while the daemon runs', async () => {
+  it('summarizes the trades and their cost while the daemon runs', async () => {
     const { code, out, err } = await run();
     expect(code).toBe(0);
     expect(out).toBe('');
@@ -53,7 +53,7 @@ describe('tranche report', () => {
     expect(err).toContain('Note: Paper: the venue was simulated');
   });
 
-  it('prints report.json on stdout, as its schema says', async () => {
+  it('prints report.json on stdout according to its schema', async () => {
     const { code, out, err } = await run('--json', '--strategy', 'buys');
     expect([code, err]).toEqual([0, '']);
     const report = reportSchema.parse(JSON.parse(out));
@@ -62,7 +62,7 @@ describe('tranche report', () => {
     expect(report.fills).toBe(4);
   });
 
-  it('writes its files, which only their owner reads, and replaces none unasked', async () => {
+  it('writes files that only their owner can read, and overwrites them only with --overwrite', async () => {
     const folder = join(home, 'out');
     const { code, err } = await run('--out', 'out');
     expect(code).toBe(0);
@@ -91,7 +91,7 @@ describe('tranche report', () => {
     expect((await run('--out', 'out', '--overwrite')).code).toBe(0);
   });
 
-  it('takes prices of a file, for benchmarks and mark-outs', async () => {
+  it('uses prices from a file for benchmarks and mark-outs', async () => {
     const rows = Array.from({ length: 60 }, (_, i) => `${START + (i - 1) * MINUTE_MS},${60_000 + i}`);
     writeFileSync(join(home, 'prices.csv'), ['timestamp_ms,close', ...rows, ''].join('\n'));
     const { code, out } = await run('--json', '--strategy', 'buys', '--data', 'btcusd=prices.csv');
@@ -103,24 +103,24 @@ describe('tranche report', () => {
   });
 
   it.each([
-    ['a strategy that the journal does not know', ['--strategy', 'buy'], 64, 'did you mean "buys"?'],
-    ['a time that is none', ['--since', 'yesterday'], 64, '--since: expected a day such as'],
+    ['an unknown strategy', ['--strategy', 'buy'], 64, 'did you mean "buys"?'],
+    ['an invalid time', ['--since', 'yesterday'], 64, '--since: expected a day such as'],
     [
-      'an end before the beginning',
+      'an end before the start',
       ['--since', '2026-01-05', '--until', '2026-01-04'],
       64,
       '--until must be after --since',
     ],
     ['prices without their pair', ['--data', 'prices.csv'], 64, '--data: expected a pair and a file'],
-    ['prices that are not there', ['--data', 'btcusd=none.csv'], 65, 'none.csv'],
-    ['a folder that is a file', ['--out', 'desk.db/x'], 74, 'cannot be written'],
-  ])('refuses %s', async (_, line, code, words) => {
+    ['a missing price file', ['--data', 'btcusd=none.csv'], 65, 'none.csv'],
+    ['an output folder inside a file', ['--out', 'desk.db/x'], 74, 'cannot be written'],
+  ])('rejects %s', async (_, line, code, words) => {
     const ran = await run(...line);
     expect(ran.err).toContain(words);
     expect(ran.code).toBe(code);
   });
 
-  it('takes the journal as an option or without one, but once', async () => {
+  it('accepts the journal as an argument or as an option, but not as both', async () => {
     const { out } = await run('--json');
     const file = join(home, 'desk.db');
     for (const named of [file, `sqlite:${file}`])
@@ -129,14 +129,14 @@ describe('tranche report', () => {
     expect([twice.code, twice.err]).toEqual([64, 'the journal is given twice: omit --journal']);
   });
 
-  it('reports when there is no journal, and when it holds nothing of the period', async () => {
+  it('reports a missing journal and a period without parents', async () => {
     expect((await run('--journal', join(home, 'none.db'))).code).toBe(74);
     const { code, err } = await run('--since', '2027-01-01');
     expect(code).toBe(0);
     expect(err).toContain('No parent started in this period');
   });
 
-  it('neither changes the journal nor leaves anything beside it', async () => {
+  it('changes neither the journal nor its folder', async () => {
     const before = [bench.journal.head(), readdirSync(home).toSorted()];
     await run();
     expect([bench.journal.head(), readdirSync(home).toSorted()]).toEqual(before);

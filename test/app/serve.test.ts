@@ -17,8 +17,8 @@ const down = new VenueError({
   attempt: 'GET /v1/account/transactions',
 });
 
-describe('readiness', () => {
-  it('is not that of a desk that is paused or halted, and comes back with it', () => {
+describe('the readiness of a desk', () => {
+  it('ends with a pause or a halt and returns with a resume', () => {
     const bench = aBench({ strategies: [aTwap()] });
     bench.start();
     bench.clock.run(after(START, MINUTE_MS));
@@ -31,7 +31,7 @@ describe('readiness', () => {
     expect(notReady(bench.desk)).toEqual(['halted: smoke']);
   });
 
-  it('ends when the account was not read for so long that nothing starts, though no slice asks for a quote', () => {
+  it('ends when the last account read is too old, even without a strategy, and returns with the next read', () => {
     let isDown = false;
     const bench = aBench({
       strategies: [],
@@ -55,7 +55,7 @@ describe('readiness', () => {
     expect(notReady(bench.desk)).toEqual([]);
   });
 
-  it('ends while the venue gives no quotes, and comes back when nobody asks for any: its strategy is over', () => {
+  it('ends while the venue does not quote, and returns once no strategy requests quotes', () => {
     const none = { kind: 'error', status: 503, error: 'quotes temporarily unavailable. please try again later.' } as const;
     const bench = aBench({
       strategies: [aTwap('t', { slices: 1, duration: 'PT5M' })],
@@ -69,7 +69,7 @@ describe('readiness', () => {
     expect(notReady(bench.desk)).toEqual([]);
   }); // prettier-ignore
 
-  it('ends where not even a small quote for the reference price is given, and comes back with the venue', () => {
+  it('ends if the venue does not even give reference quotes, and returns when it quotes again', () => {
     const none = { kind: 'error', status: 503, error: 'quotes temporarily unavailable. please try again later.' } as const;
     let isAway = true;
     const bench = aBench({
@@ -85,8 +85,8 @@ describe('readiness', () => {
   }); // prettier-ignore
 });
 
-describe('bearers of tokens', () => {
-  it('are one a token: a viewer with the token of an approver could do what that one may', () => {
+describe('bearer tokens', () => {
+  it('must differ between callers and from the token of the venue, and must not use the reserved name local', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tranche-serve-'));
     onTestFinished(() => {
       rmSync(folder, { recursive: true });

@@ -67,17 +67,17 @@ function inForce(): Readonly<Record<string, string>> {
   return settingsInForce(config, 'a0');
 }
 
-/** Settings that decide neither what trades, nor where, nor who may act. `controls` are limits: the engine adds them. */
+/** Settings that affect neither trades, nor venues, nor permissions. The engine adds `controls`, which are limits. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'log', 'journal', 'journal_anchor', 'journal_reserve', 'cost_model', 'venue.simulated', 'venue.token_file',
 ]); // prettier-ignore
-/** A file of its own, which this config does not need: recorded by its hash. */
+/** Settings of separate files, which are recorded by their hash; this config has none. */
 const OF_FILES: ReadonlySet<string> = new Set(['venue.ca_file']);
-/** The engine adds them. */
+/** Settings that the engine adds. */
 const OF_ENGINE: ReadonlySet<string> = new Set(['operate.four_eyes', 'operate.policy', 'operate.groups']);
 
-describe('the settings in force that the journal records', () => {
-  it('are those of the file with their defaults', () => {
+describe('the recorded settings in force', () => {
+  it('are those of the config with their defaults', () => {
     expect(inForce()).toMatchObject({
       desk: 'treasury',
       mode: 'live',
@@ -102,13 +102,13 @@ describe('the settings in force that the journal records', () => {
     });
   });
 
-  it('hold no secret', () => {
+  it('contain no secret', () => {
     const text = JSON.stringify(inForce());
     expect(text).not.toContain(TOKEN);
     expect(text).not.toContain('hooks.example');
   });
 
-  it('name every setting of the schema, or it is listed here as left out', () => {
+  it('include every setting of the schema except for those that this file lists', () => {
     const known = Object.keys(inForce());
     const { properties = {} } = z.toJSONSchema(configSchema, { unrepresentable: 'any', io: 'input' });
     const isKnown = (path: string): boolean =>
@@ -126,7 +126,7 @@ describe('the settings in force that the journal records', () => {
   });
 });
 
-/** Names of the properties anywhere at the top of a schema. */
+/** Names of all properties at the top level of a schema, in any alternative. */
 function partsOf(schema: unknown): readonly string[] {
   const found = new Set<string>();
   const look = (one: unknown): void => {

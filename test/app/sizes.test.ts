@@ -20,7 +20,7 @@ import { START } from '../engine/harness.ts';
 import { aVenue } from '../simulator/client.ts';
 import { aDesk, ofCheck } from './support/plan.ts';
 
-/** The same sizes wherever they are shown, checked or traded: `validate`, `plan`, and a desk in a backtest. */
+/** Compares the sizes in `validate`, in `plan`, and on a desk in a backtest. */
 
 interface Asked {
   /** Of `venue.minimums.pairs.btcusd`. */
@@ -78,7 +78,7 @@ function validated(asked: Asked): {
 
 const SPAN_MS = 3 * HOUR_MS;
 
-/** What `plan` shows, by parent and slice. */
+/** Sizes in the plan, by parent and slice. */
 function planned(config: Config, strategy: LoadedStrategy): ReadonlyMap<string, string> {
   const span = { from: FROM, until: after(FROM, SPAN_MS) };
   const { slices } = planOf(strategy, span, { ...worldOf(config), zone: 'UTC' });
@@ -95,11 +95,11 @@ const FROM = after(START, 2 * MINUTE_MS);
 interface Decided {
   readonly finished: string | undefined;
   readonly sizes: ReadonlyMap<string, string>;
-  /** Slices that came after one of the same parent that did not trade whole: `pace` makes them larger. */
+  /** Slices after one of the same parent that did not trade in full: `pace` makes them larger. */
   readonly behind: ReadonlySet<string>;
 }
 
-/** What the desk decides in a backtest at a price that stands still. */
+/** Decisions of the desk in a backtest at a constant price. */
 function decided(config: Config, strategy: LoadedStrategy): Decided {
   const rows = SPAN_MS / MINUTE_MS + 10;
   const tape = closesTape('btcusd', {
@@ -151,8 +151,8 @@ duration: PT1H
 ${more}
 `;
 
-describe('a lot of the venue', () => {
-  it('refuses a total that is no multiple of it, with the nearest ones that are usable', () => {
+describe('the lot size of the venue', () => {
+  it('rejects a total that is not a multiple of it and suggests the nearest valid totals', () => {
     const of = (total: string, slices = 6): readonly string[] =>
       validated({
         minimum: "{ lot: '0.001' }",
@@ -172,7 +172,7 @@ describe('a lot of the venue', () => {
     expect(of('0.0140')).toEqual([]);
   });
 
-  it('cuts six slices to the same sizes in the plan as on the desk', () => {
+  it('gives six slices the same sizes in the plan as on the desk', () => {
     const { config, strategy, problems } = validated({
       minimum: "{ lot: '0.001' }",
       strategy: twap("total_quantity: { amount: '0.014', currency: btc }\nslices: 6"),
@@ -185,7 +185,7 @@ describe('a lot of the venue', () => {
   });
 });
 
-/** A random document: what differs between kinds is the line that says how much. */
+/** A random document, whose kinds differ in the line that states the size. */
 interface Drawn extends Required<Asked> {
   readonly kind: string;
 }
@@ -233,7 +233,7 @@ const drawn: fc.Arbitrary<Drawn> = fc
     };
   });
 
-/** The sizes that a message says to write instead. */
+/** The sizes that a message suggests. */
 const fixesIn = (message: string): readonly string[] =>
   /cannot be traded.*: write (?<sizes>[^;]*)$/u.exec(message)?.groups?.['sizes']?.match(/\d+(?:\.\d+)?/gu) ??
   [];
@@ -244,7 +244,7 @@ interface Compared {
   readonly compared: number;
 }
 
-/** Where plan, desk and the rules of the venue differ about a document that `validate` accepts. */
+/** Differences between the plan, the desk and the rules of the venue for a document that `validate` accepts. */
 function compare(one: Drawn): Compared {
   const { config, strategy, problems } = validated(one);
   if (strategy === undefined)
@@ -254,7 +254,7 @@ function compare(one: Drawn): Compared {
   const isBase = one.strategy.includes('_quantity:');
   const { quantity: leastBase, notional } = config.venue.minimums.pairs.get('btcusd') ?? {};
   const [precision, least] = isBase ? [basePrecision, leastBase] : [quotePrecision, notional];
-  // A limit decides as it goes: the plan shows its total alone.
+  // A limit decides its slices at run time: the plan shows only its total.
   const isShown = one.kind !== 'limit';
   const faults: string[] = [];
   if (ran.finished === 'invalid_plan') faults.push('the desk refuses it');
@@ -271,8 +271,8 @@ function compare(one: Drawn): Compared {
   return { faults, isUsable: true, compared: wholes.length };
 }
 
-describe('the decimals that a venue tells', () => {
-  it('refuse a total in the plan that the desk would refuse when it begins', async () => {
+describe('the precision of a currency at the venue', () => {
+  it('makes the plan refuse a total that the desk would refuse at its start', async () => {
     await using venue = await aVenue({ accounts: [{ name: 'desk', balances: { usd: '50000', btc: '2' } }] });
     const strategies = twap("total_quantity: { amount: '0.123456789', currency: btc }\nslices: 4");
     const { plan } = aDesk({
@@ -291,7 +291,7 @@ describe('the decimals that a venue tells', () => {
 });
 
 describe('plan, validate and the desk', () => {
-  it('agree on every size to the last digit, of random desks and strategies', () => {
+  it('agree exactly on every size for random desks and strategies', () => {
     const seen = { usable: 0, refused: 0, compared: 0 };
     fc.assert(
       fc.property(drawn, (one) => {
@@ -308,7 +308,7 @@ describe('plan, validate and the desk', () => {
     expect(seen.compared).toBeGreaterThan(150);
   });
 
-  it('name sizes that are usable where a size has too many decimals', () => {
+  it('suggest valid sizes if a size has too many decimals', () => {
     let fixed = 0;
     fc.assert(
       fc.property(drawn, (one) => {

@@ -62,8 +62,8 @@ function validated(cwd: string): { readonly code: number; readonly err: string }
   return { code, err: said.err };
 }
 
-describe('what no account could make feasible', () => {
-  it.each(Object.entries(faulty))('%s is refused by validate and by plan in the same words', async (_, [fields, says]) => {
+describe('strategies infeasible with any balances', () => {
+  it.each(Object.entries(faulty))('are refused by validate and by plan with the same message: %s', async (_, [fields, says]) => {
     const cwd = aFolder(fields);
     const { code, err } = validated(cwd);
     expect(code).toBe(78);
@@ -76,7 +76,7 @@ describe('what no account could make feasible', () => {
     expect(refused.some((check) => says.test(check.says) && err.includes(check.says))).toBe(true);
   }); // prettier-ignore
 
-  it('is refused of what starts weeks later as well, and by a plan that reaches so far in the same words', async () => {
+  it('are refused even if they start weeks later, also by a plan over that period', async () => {
     const [fields, says] = faulty['more executions a minute than allowed'] ?? ['', /./u];
     const cwd = aFolder(`start_time: '2027-02-01T09:00:00Z'\n${fields}`);
     const { code, err } = validated(cwd);
@@ -88,7 +88,7 @@ describe('what no account could make feasible', () => {
     );
   });
 
-  it('is not said of what is feasible', () => {
+  it('do not include a strategy within its limits', () => {
     const fields = "total_quantity: { amount: '2', currency: btc }\nduration: PT2H\nslices: 20";
     expect(validated(aFolder(fields))).toEqual({ code: 0, err: '' });
   });

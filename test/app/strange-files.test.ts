@@ -64,7 +64,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** As a running desk reads its strategies. */
+/** The port through which a running desk reads its strategies. */
 function running(): StrategiesPort {
   const { config, sections } = loadAll('desk.yaml', options());
   return strategyFiles({
@@ -87,8 +87,8 @@ const tranche = (...args: readonly string[]): { status: number | null; output: s
   return { status, output: stdout + stderr };
 };
 
-describe.runIf(process.platform !== 'win32')('a folder of strategies with a file that is no file', () => {
-  it('is refused at once by a reload where a strategy is a named pipe', () => {
+describe.runIf(process.platform !== 'win32')('a special file in place of a strategy or config', () => {
+  it('is rejected immediately by a reload if it is a named pipe', () => {
     const port = running();
     execFileSync('mkfifo', [join(folder, 'strategies/b.yaml')]);
     expect(port.read()).toEqual({
@@ -96,7 +96,7 @@ describe.runIf(process.platform !== 'win32')('a folder of strategies with a file
     });
   });
 
-  it('is refused by a reload where a strategy is a sparse file of 1.5 GB, without reading it', () => {
+  it('is rejected by a reload without being read if it is a sparse file of 1.5 GB', () => {
     const port = running();
     put('strategies/b.yaml', '');
     truncateSync(join(folder, 'strategies/b.yaml'), 1_500_000_000);
@@ -113,13 +113,13 @@ describe.runIf(process.platform !== 'win32')('a folder of strategies with a file
   });
 });
 
-describe.runIf(process.platform !== 'win32')('a desk whose files others can change', () => {
+describe.runIf(process.platform !== 'win32')('a desk with files that other users can change', () => {
   const problems = (): readonly string[] => {
     const { strategies } = loadAll('desk.yaml', options());
     return rightsProblems('desk.yaml', strategies, folder);
   };
 
-  it('reports each of them with the way out', () => {
+  it('reports each of them with the command that corrects it', () => {
     expect(problems()).toEqual([]);
     chmodSync(join(folder, 'desk.yaml'), 0o666);
     chmodSync(join(folder, 'strategies'), 0o777);
@@ -132,7 +132,7 @@ describe.runIf(process.platform !== 'win32')('a desk whose files others can chan
     );
   });
 
-  it('reports a module that others can change', () => {
+  it('reports a module that other users can change', () => {
     put('strategies/own.yaml', MODULE);
     put('strategies/own.ts', KERNEL, 0o602);
     expect(problems()).toEqual([expect.stringContaining('strategies/own.ts')]);
@@ -142,7 +142,7 @@ describe.runIf(process.platform !== 'win32')('a desk whose files others can chan
     ['the config', 'desk.yaml', 0o666],
     ['the folder of strategies', 'strategies', 0o777],
     ['a strategy', 'strategies/a.yaml', 0o622],
-  ])('does not start live where others can change %s', (_, name, mode) => {
+  ])('does not start in live mode if other users can change %s', (_, name, mode) => {
     put('desk.yaml', `${LIVE}strategies: ./strategies\n`);
     chmodSync(join(folder, name), mode);
     const { status, output } = tranche('run', '--config', 'desk.yaml');
@@ -151,7 +151,7 @@ describe.runIf(process.platform !== 'win32')('a desk whose files others can chan
     expect(status).toBe(78);
   });
 
-  it('does not start live where others can change a command that receives notices', () => {
+  it('does not start in live mode if other users can change a notification command', () => {
     put('page', '#!/bin/sh\n', 0o722);
     put(
       'desk.yaml',
@@ -163,7 +163,7 @@ describe.runIf(process.platform !== 'win32')('a desk whose files others can chan
     expect(status).toBe(78);
   });
 
-  it('keeps the strategies it has when others can change one that is read again in live mode', () => {
+  it('keeps its strategies in live mode if other users can change one at a reload', () => {
     put('desk.yaml', `${LIVE}strategies: ./strategies\n`);
     const port = running();
     chmodSync(join(folder, 'strategies/a.yaml'), 0o666);
@@ -172,7 +172,7 @@ describe.runIf(process.platform !== 'win32')('a desk whose files others can chan
 });
 
 describe('a module in live mode', () => {
-  it('is refused unless the config allows modules, and runs in paper mode without a word', () => {
+  it('is refused unless the config allows modules', () => {
     put('strategies/own.yaml', MODULE);
     put('strategies/own.ts', KERNEL);
     put('desk.yaml', `${LIVE}strategies: ./strategies\n`);

@@ -41,7 +41,7 @@ function configOf(yaml: string, mode: 'paper' | 'dry_run' = 'paper'): Config {
 }
 
 describe('readStrategies', () => {
-  it('binds documents to their kinds and says where they stand', () => {
+  it('returns each document bound to its kind, with its file and line', () => {
     const { strategies, problems } = read(
       `${TWAP}---\n${TWAP.replace('id: a', 'id: b').replace('side: buy', 'side: sell\nenabled: false')}`,
     );
@@ -58,18 +58,18 @@ describe('readStrategies', () => {
       expect(messages(nothing)).toEqual([expect.stringContaining('the file contains no strategy')]);
   });
 
-  it('hashes the content: not its order, its comments, or whether it is enabled', () => {
+  it('computes a hash of the content that ignores order, comments and enabled', () => {
     const reordered = `# same\nslices: 48\n${TWAP.replace('slices: 48\n', '')}enabled: false\n`;
     expect(only(TWAP)?.hash).toMatch(/^[0-9a-f]{64}$/u);
     expect(only(reordered)?.hash).toBe(only(TWAP)?.hash);
     expect(only(TWAP.replace('48', '47'))?.hash).not.toBe(only(TWAP)?.hash);
   });
 
-  it('fills variables in before hashing', () => {
+  it('substitutes variables before it computes the hash', () => {
     expect(only(`${TWAP}limit_price: "\${LIMIT}"\n`)?.hash).toBe(only(`${TWAP}limit_price: "70000"\n`)?.hash);
   });
 
-  it('reads the calendar files that a document names, as seen from its file, into the document and its hash', () => {
+  it('includes the calendar files of a schedule, relative to the strategy file, in the document and its hash', () => {
     const daily = `id: d
 kind: recurring
 pair: btcusd
@@ -93,7 +93,7 @@ schedule: { cron: "0 9 * * *", calendar: { holidays: [centres/london.yaml] } }
     expect(after?.bound.occurrences(christmas, 1)?.map(({ at }) => at)).toEqual([Date.UTC(2026, 11, 29, 9)]);
   });
 
-  it('reads the calendar files of the hours of a rebalancing as well', () => {
+  it('includes the calendar files of the hours of a rebalancing', () => {
     mkdirSync(join(folder, 'centres'), { recursive: true });
     writeFileSync(join(folder, 'centres/tokyo.yaml'), 'centre: Tokyo\ndays: ["2026-11-23"]\n');
     const loaded = only(`id: r
@@ -108,7 +108,7 @@ hours: { calendar: { holidays: [centres/tokyo.yaml] } }
     });
   });
 
-  it('takes minimums from the config', () => {
+  it('applies the minimums of the config', () => {
     const config = configOf('venue: { minimums: { pairs: { btcusd: { quantity: "0.1" } } } }');
     expect(messages(TWAP, config)).toEqual([expect.stringMatching(/^slices: .*at most 15 slices/u)]);
     const notional = TWAP.replace(
@@ -120,7 +120,7 @@ hours: { calendar: { holidays: [centres/tokyo.yaml] } }
     ]);
   });
 
-  it('holds pairs and sides against controls', () => {
+  it('checks pairs and sides against the controls', () => {
     const config = configOf(
       'venue: { base_url: "https://v.example" }\ncontrols: { pairs: [ethusd], sides: [sell] }',
       'dry_run',
@@ -131,14 +131,14 @@ hours: { calendar: { holidays: [centres/tokyo.yaml] } }
     ]);
   });
 
-  it('leaves unknown pairs of a real venue to the venue', () => {
+  it('leaves the check of unknown pairs to a real venue', () => {
     const config = configOf('venue: { base_url: "https://v.example" }', 'dry_run');
     expect(
       messages(TWAP.replace('btcusd', 'zzzxyz').replace('currency: btc', 'currency: zzz'), config),
     ).toEqual([]);
   });
 
-  it('takes base and quote from the simulated venue where it names them', () => {
+  it('takes the base and quote currency from the simulated venue if it names them', () => {
     const config = configOf(
       'venue: { simulated: { pairs: { abcdef: { base: abc, quote: def, start_price: "1" } } } }',
     );
@@ -147,7 +147,7 @@ hours: { calendar: { holidays: [centres/tokyo.yaml] } }
     ]);
   });
 
-  it('refuses what is not a group of settings', () => {
+  it('rejects a document without settings, id or kind', () => {
     expect(messages('- a\n- b\n')).toEqual([': expected settings such as id: and kind:']);
     expect(messages('slices: 1\n')).toEqual([
       expect.stringMatching(/^id: "id" is missing/u),
@@ -167,7 +167,7 @@ describe('loadAll', () => {
     );
   });
 
-  it('loads the demo as it is', () => {
+  it('loads the demo config without changes', () => {
     const { config, strategies } = loadAll('config/paper.yaml', { env: {}, cwd: repo, now });
     expect(config.mode).toBe('paper');
     expect(strategies.map(({ id }) => id)).toEqual(['demo-rebalance', 'demo-twap-buy']);
@@ -176,13 +176,13 @@ describe('loadAll', () => {
     expect(slots[11]?.at).toBe(now + 44_000);
   });
 
-  it('loads the strategies of the dry run as they are', () => {
+  it('loads the strategies of the dry-run config without changes', () => {
     const { strategies } = loadAll('config/dry-run.yaml', { env: { TRANCHE_TOKEN: 'x' }, cwd: repo, now });
     expect(strategies.map(({ id }) => id)).toEqual(['demo-rebalance', 'demo-twap-buy']);
   });
 });
 
-describe('a strategy that may have to sell', () => {
+describe('a strategy with possible sells', () => {
   const DRY_RUN = 'venue: { base_url: "https://venue.example" }';
   const off = 'it may have to sell, but selling is off: set venue.sell_path in the config to the path at which your venue accepts sell orders'; // prettier-ignore
   const rebalance = `id: r
@@ -193,14 +193,14 @@ continuous: true
 `;
   const sell = TWAP.replace('side: buy', 'side: sell');
 
-  it('is refused where the config does not know how the venue sells', () => {
+  it('is rejected if the config has no sell path', () => {
     const config = configOf(DRY_RUN, 'dry_run');
     expect(messages(rebalance, config)).toEqual([`kind: ${off}`]);
     expect(messages(sell, config)).toEqual([`side: ${off}`]);
     expect(messages(TWAP, config)).toEqual([]);
   });
 
-  it('is not refused with venue.sell_path, nor in paper mode, whose venue has a path of its own', () => {
+  it('is accepted with venue.sell_path, and in paper mode, which has a default path', () => {
     const known = configOf(
       'venue: { base_url: "https://venue.example", sell_path: /v1/orders/sell }',
       'dry_run',
@@ -210,7 +210,7 @@ continuous: true
     expect(configOf('mode: paper').venue.sellPath).toBe('/v1/orders/sell');
   });
 
-  it.each(['validate', 'plan', 'run'])('is refused by tranche %s with the same words', (command) => {
+  it.each(['validate', 'plan', 'run'])('is rejected by tranche %s with the same message', (command) => {
     writeFileSync(join(folder, 'r.yaml'), rebalance);
     writeFileSync(join(folder, 'desk.yaml'), `mode: dry_run\n${DRY_RUN}\njournal: "memory:"\nstrategies: ./r.yaml\n`); // prettier-ignore
     const program = join(repo, 'bin/tranche.js');

@@ -52,7 +52,7 @@ function files(
 }
 
 describe('the strategies of a running desk', () => {
-  it('are read as they lie there now: enabled, switched off, and new', () => {
+  it('are read from the current files: enabled, disabled and new', () => {
     const port = files();
     put('strategies/a.yaml', `${TWAP}enabled: false\n`);
     put('strategies/b.yaml', TWAP.replace('id: a', 'id: b'));
@@ -60,7 +60,7 @@ describe('the strategies of a running desk', () => {
     expect(read).toMatchObject({ sources: [{ id: 'b', kind: 'twap' }], off: ['a'], notes: [] });
   });
 
-  it('are not returned when one file is broken: every problem is, with its place', () => {
+  it('are not returned if a file is invalid; all problems are reported with their positions', () => {
     const port = files();
     put('strategies/a.yaml', TWAP.replace('side: buy', 'side: bye'));
     put('strategies/b.yaml', 'id: b\nkind: twapp\n');
@@ -77,13 +77,13 @@ describe('the strategies of a running desk', () => {
     ['mode: paper\nstrategies: ./nowhere\n', /nowhere cannot be read/u],
     ['mode: [\n', /bracket/u],
     [`mode: paper\nstrategies: [${'x'.repeat(300)}.yaml]\n`, /x\.yaml cannot be read|there is no file/u],
-  ])('are not returned when the config cannot be read: %s', (config, why) => {
+  ])('are not returned if the config cannot be read: %s', (config, why) => {
     const port = files();
     put('desk.yaml', config);
     expect(port.read()).toEqual({ problems: expect.stringMatching(why) as string });
   });
 
-  it('come with the limits of the config as they are now, and are checked against these', () => {
+  it('are returned with the current limits of the config, and are checked against them', () => {
     const port = files();
     const controls = (text: string): void => {
       put('desk.yaml', `mode: paper\nreload: on_change\ncontrols: ${text}\nstrategies: ./strategies\n`);
@@ -103,7 +103,7 @@ describe('the strategies of a running desk', () => {
     });
   });
 
-  it('are judged as validate judges them, under the limits that were read last', () => {
+  it('are checked for feasibility as in validate, under the limits that were read last', () => {
     const port = files();
     const known = { lives: new Map<string, never>(), now: instant(Date.UTC(2026, 11, 1)) };
     const judged = (): readonly string[] => {
@@ -121,7 +121,7 @@ describe('the strategies of a running desk', () => {
     ]);
   });
 
-  it('tell which other settings of an edited config wait for the next start', () => {
+  it('are returned with a note about edited settings that take effect at the next start', () => {
     const port = files();
     put(
       'desk.yaml',
@@ -134,7 +134,7 @@ describe('the strategies of a running desk', () => {
     });
   });
 
-  it('stay those of this desk where the config now names another journal and desk', () => {
+  it('do not change if the config now names another journal and desk', () => {
     const port = files();
     const before = port.read();
     put(
@@ -150,7 +150,7 @@ describe('the strategies of a running desk', () => {
     ]);
   });
 
-  it('come with the channels of the config where these differ from those in use, by name alone', () => {
+  it('are returned with the names of added, removed and changed notification channels', () => {
     const used: unknown[] = [];
     const channel = (name: string, url: string): string =>
       `{ name: ${name}, webhook: { format: json, url: "${url}" } }`;
@@ -184,7 +184,7 @@ describe('the strategies of a running desk', () => {
     expect(port.read()).toEqual({ problems: expect.stringContaining('NOT_SET is not set') as string });
   });
 
-  it('give no limits of a live config that lacks one', () => {
+  it('are not returned if a live config lacks a required limit', () => {
     const live = `mode: live
 venue: { base_url: "https://venue.example", token: "\${T}" }
 controls:
@@ -205,14 +205,14 @@ strategies: ./strategies
     });
   });
 
-  it('take the list of an edited config', () => {
+  it('are read from the list of an edited config', () => {
     const port = files();
     put('b.yaml', TWAP.replace('id: a', 'id: b'));
     put('desk.yaml', 'mode: paper\nreload: on_change\nstrategies: [b.yaml]\n');
     expect(port.read()).toMatchObject({ sources: [{ id: 'b' }] });
   });
 
-  it('are watched when the config says so', async () => {
+  it('are watched for changes if the config requests it', async () => {
     const { changed$ } = files();
     if (changed$ === undefined) throw new Error('nobody watches');
     const changed = firstValueFrom(changed$);
@@ -225,7 +225,7 @@ strategies: ./strategies
   });
 });
 
-describe('a strategy from the journal', () => {
+describe('a strategy restored from the journal', () => {
   const begun = () => {
     const read = files().read();
     if ('problems' in read) throw new Error(read.problems);
@@ -234,7 +234,7 @@ describe('a strategy from the journal', () => {
     return { strategy, type, hash, document: JSON.parse(JSON.stringify(document)) as unknown };
   };
 
-  it('is the one that it was, whatever its file says by now', () => {
+  it('is the recorded version, even if its file has changed', () => {
     const life = begun();
     put('strategies/a.yaml', TWAP.replace('48', '24'));
     const revived = reviveStrategy(life);
@@ -242,7 +242,7 @@ describe('a strategy from the journal', () => {
     expect(revived?.bound.slots(NINE, undefined)).toHaveLength(48);
   });
 
-  it('runs the code that its run started with, although the module was removed', () => {
+  it('runs the code that its run started with, even if the module was removed', () => {
     put('strategies/a.yaml', guideCode('dip-buyer.yaml'));
     put('strategies/dip-buyer.ts', guideCode('dip-buyer.ts'));
     const life = begun();
@@ -253,11 +253,11 @@ describe('a strategy from the journal', () => {
   });
 
   it.each([
-    ['of a kind that is gone', { type: 'nothing' }],
-    ['whose fields are others now', { document: { id: 'a', kind: 'twap', slices: 'many' } }],
-    ['that is no document', { document: 'twap' }],
+    ['of an unknown kind', { type: 'nothing' }],
+    ['with invalid fields', { document: { id: 'a', kind: 'twap', slices: 'many' } }],
+    ['without a document', { document: 'twap' }],
     ['without its code', { type: 'module', document: { id: 'a', kind: 'module', module: './x.ts' } }],
-  ])('is not made of one %s', (_, over) => {
+  ])('is not created from a record %s', (_, over) => {
     expect(reviveStrategy({ ...begun(), ...over })).toBeUndefined();
   });
 });

@@ -18,8 +18,8 @@ const BEGUN = [
 const EARLIER = [buy(0, '0.3', '30.01', '100.03'), buy(1, '0.39', '39.2', '100.51')];
 const LATER = [buy(2, '0.967', '97.199', '100.52')];
 
-describe('the closing summary of a process', () => {
-  it('reports the whole of a strategy that an earlier process began, whether its records are read or its state was kept', () => {
+describe('the final summary of a process', () => {
+  it('includes the part of a strategy that an earlier process traded, from its records or its saved state', () => {
     const [before, after] = [timed([...BEGUN, ...EARLIER]), timed(LATER)];
     const whole = new Summary();
     for (const record of [...before, ...after]) whole.take(record);
@@ -37,18 +37,18 @@ describe('the closing summary of a process', () => {
     expect(summaryLines(whole.rows())[0]).toMatch(/^buyer {2}buy {2}1\.657 btc {2}3 fills /u);
   });
 
-  it('says average and cost as the report does, to the nearest', () => {
+  it('states the average price and the cost as the report does, rounded to the nearest digit', () => {
     const all = timed([...BEGUN, ...EARLIER, ...LATER]);
     const summary = new Summary();
     for (const record of all) summary.take(record);
     const [group] = reportOf(figuresOf(all, { version: 't' })).groups;
     const [row] = summary.rows();
     expect([row?.average, row?.costBps]).toEqual([group?.average_price, group?.costs.arrival_slippage_bps]);
-    // 166.409 / 1.657 = 100.4278…: cut off it would be 100.427.
+    // 166.409 / 1.657 = 100.4278…, which would be 100.427 if it were truncated.
     expect(summaryLines(summary.rows())[0]).toContain('at 100.428  arrival 100.000  cost 42.79 bps');
   });
 
-  it('distinguishes what was paid  from how the market moved, by the terms and figures of the report', () => {
+  it('separates the execution cost from the market move, with the terms and figures of the report', () => {
     const decided = (slice: number, price: string): RecordBody =>
       aWake({ intents: [wanted({ slice, decision_price: price })] });
     const all = timed([
@@ -67,7 +67,7 @@ describe('the closing summary of a process', () => {
     expect(summaryLines(summary.rows())[0]).toContain('cost 45.00 bps  = execution 5.00 + timing 40.00');
   });
 
-  it('reports nothing of a strategy that had finished before, and starts over with a new document', () => {
+  it('omits strategies that finished in an earlier process, and starts again with a new document', () => {
     const over = aWake({ on: 'outcome', finished: 'finished' });
     const before = timed([...BEGUN, ...EARLIER, over]);
     const summary = new Summary();

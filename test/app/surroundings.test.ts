@@ -31,7 +31,7 @@ controls:
 `;
 
 describe('the environment of live mode', () => {
-  it('are good when nothing dangerous is set', () => {
+  it('is accepted without dangerous variables and options', () => {
     expect(hardeningProblems(clean, [])).toEqual([]);
     expect(
       hardeningProblems(
@@ -53,7 +53,7 @@ describe('the environment of live mode', () => {
     ['https_proxy', 'http://evil.example'],
     ['ALL_PROXY', 'socks://evil.example'],
     ['NODE_USE_ENV_PROXY', '1'],
-  ])('are refused with %s=%s, unless that is allowed by name', (name, value) => {
+  ])('is refused with %s=%s unless that variable is allowed by name', (name, value) => {
     const around = { ...clean, env: { [name]: value } };
     expect(hardeningProblems(around, []).map((danger) => danger.name)).toEqual([name.toUpperCase()]);
     expect(hardeningProblems(around, [name.toUpperCase()])).toEqual([]);
@@ -69,14 +69,14 @@ describe('the environment of live mode', () => {
     '--use-env-proxy',
     '--heapsnapshot-signal=SIGUSR2',
     '--heap-prof',
-  ])('are refused with the option %s', (option) => {
+  ])('is refused with the option %s unless that option is allowed', (option) => {
     const around = { ...clean, nodeOptions: [option], debuggerUrl: undefined };
     const [danger] = hardeningProblems(around, []);
     expect(hardeningProblems(around, [danger?.name ?? ''])).toEqual([]);
     expect(option.startsWith(danger?.name ?? 'none')).toBe(true);
   });
 
-  it('are refused with an option or a variable of Node that this program has never heard of', () => {
+  it('is refused with an unknown option or variable of Node', () => {
     const around = {
       ...clean,
       nodeOptions: ['--from-a-later-node=1', '--max_old_space_size=512', '--tls-min-v1.3'],
@@ -90,22 +90,22 @@ describe('the environment of live mode', () => {
     ]);
   });
 
-  it('are refused by the option alone where its value stands behind a space, and allowed with it', () => {
+  it('is refused, and allowed, by the name of an option alone if its value follows after a space', () => {
     const around = { ...clean, nodeOptions: ['--import', './hook.js', '-r', 'x'] };
     expect(hardeningProblems(around, []).map(({ name }) => name)).toEqual(['--import', '-r']);
     expect(hardeningProblems(around, ['--import', '-r'])).toEqual([]);
   });
 
-  it('are refused with files of options, and with secure options of Node switched the other way', () => {
+  it('is refused with option files and with disabled security options of Node', () => {
     const nodeOptions = ['--env-file=.env', '--experimental-config-file=x.json', '--experimental-default-config-file', '--tls-min-v1.1', '--disable-proto=x']; // prettier-ignore
     expect(hardeningProblems({ ...clean, nodeOptions }, [])).toHaveLength(nodeOptions.length);
   });
 
-  it('are refused with a debugger that was opened another way', () => {
+  it('is refused with a debugger that was opened in another way', () => {
     expect(hardeningProblems({ ...clean, debuggerUrl: 'ws://127.0.0.1:9229/x' }, [])).toHaveLength(1);
   });
 
-  it('are reported together, with the way to allow them, and without their values', () => {
+  it('is refused with all problems at once and the setting to allow them, without their values', () => {
     const env = { NODE_OPTIONS: '--require x', HTTPS_PROXY: 'http://user:secret@proxy' };
     const start = (): void => {
       refuseUnhardened({ ...clean, env }, []);
@@ -154,7 +154,7 @@ describe('the program in live mode', () => {
     ['--tls-min-v1.0', ['--tls-min-v1.0'], {}],
     ['--use-system-ca', ['--use-system-ca'], {}],
     ['NODE_USE_SYSTEM_CA', [], { NODE_USE_SYSTEM_CA: '1' }],
-  ] as const)('does not start beside %s, and says how to', (name, options, env) => {
+  ] as const)('does not start with %s and names the setting to allow it', (name, options, env) => {
     const { status, stderr } = run(options, env);
     expect(stderr).toContain(`  ${name}: `);
     expect(stderr).toContain('set allow_environment: [');

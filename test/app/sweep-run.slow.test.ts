@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { openSweep } from '../../src/app/sweep/sweep-store.ts';
 import { TWAP, keptIn, sweep, sweepFolder } from './support/sweep.ts';
 
-describe('tranche sweep, run', () => {
-  it('lists settings by what they cost, marks the front, draws the map and warns of the number of tries', async () => {
+describe('tranche sweep', () => {
+  it('lists settings by cost, with a map and a warning about the number of tries', async () => {
     const { code, out, err } = await sweep(sweepFolder(), [
       '--vary',
       'slices=4,12',
@@ -20,7 +20,7 @@ describe('tranche sweep, run', () => {
     expect(err).toMatch(/4 runs in \d+\.\d\d s on 1 threads/u);
   });
 
-  it('keeps results.json, results.csv and a line for each setting, and runs nothing twice', async () => {
+  it('stores the results and one line per setting, and does not repeat finished runs', async () => {
     const cwd = sweepFolder();
     const line = ['--vary', 'slices=4,12,24', '--out', 'out', '--json'];
     const first = await sweep(cwd, line);
@@ -49,7 +49,7 @@ describe('tranche sweep, run', () => {
     expect(keptIn(out)).toHaveLength(4);
   }); // prettier-ignore
 
-  it('keeps what had ended when it is interrupted, and the same command runs the rest alone', async () => {
+  it('keeps finished runs when it is interrupted, and the same command runs only the rest', async () => {
     const cwd = sweepFolder();
     const line = ['--vary', 'slices=1..30/1', '--out', 'out'];
     const stopped = await sweep(cwd, line, { interrupted: true });
@@ -70,7 +70,7 @@ describe('tranche sweep, run', () => {
     expect((await sweep(cwd, ['--vary', 'slices=1..30/1', '--json'])).out).toBe(readFileSync(join(cwd, 'out/results.json'), 'utf8'));
   }); // prettier-ignore
 
-  it('does not mix results that rest on something else', async () => {
+  it('refuses a folder with results of other inputs', async () => {
     const cwd = sweepFolder();
     const line = ['--vary', 'slices=4', '--out', 'out'];
     expect((await sweep(cwd, line)).code).toBe(0);
@@ -91,7 +91,7 @@ describe('tranche sweep, run', () => {
     expect(keptIn(join(cwd, 'out'))).toHaveLength(1);
   }); // prettier-ignore
 
-  it('refuses a damaged line, and a folder that another process writes', async () => {
+  it('refuses a folder that another process writes, and a damaged line', async () => {
     const cwd = sweepFolder();
     const line = ['--vary', 'slices=4', '--out', 'out'];
     await sweep(cwd, line);
@@ -107,7 +107,7 @@ describe('tranche sweep, run', () => {
     expect(damaged.err).toContain('line 2 is damaged');
   }); // prettier-ignore
 
-  it('chooses in one window and judges in the next', async () => {
+  it('selects settings in one window and evaluates them in the next with --walk-forward', async () => {
     const strategy = TWAP.replace('PT1H', 'PT20M');
     const { code, out } = await sweep(sweepFolder({ strategy }), ['--vary', 'slices=2,4,10', '--walk-forward', '3', '--json']);
     expect(code).toBe(0);
@@ -118,7 +118,7 @@ describe('tranche sweep, run', () => {
     expect(out).toContain('3 settings were tried in each window');
   }); // prettier-ignore
 
-  it('leaves out settings that no desk would start with, and counts them', async () => {
+  it('omits and counts invalid settings with --skip-invalid', async () => {
     const cwd = sweepFolder();
     const line = ['--vary', 'slices=0..4/2', '--out', 'out'];
     const { code, out } = await sweep(cwd, [...line, '--skip-invalid']);

@@ -46,7 +46,7 @@ async function prepared(cwd: string, vary: readonly string[]): Promise<Prepared>
 }
 
 describe('a sweep on threads', () => {
-  it('finds what the same settings come to one by one, to the last hash', { timeout: 300_000 }, async () => {
+  it('gives the same outcomes and hashes as runs one by one', { timeout: 300_000 }, async () => {
     const vary = ['slices=4,6,12', 'side=buy,sell', 'limit_price=60200,60400'];
     const { base, tapes, jobs } = await prepared(sweepFolder(), vary);
     const found: (SweepOutcome | undefined)[] = jobs.map(() => undefined);
@@ -62,7 +62,7 @@ describe('a sweep on threads', () => {
     expect(new Set(found.map((one) => one && 'head' in one && one.head)).size).toBe(12);
   });
 
-  it('judges a window by nothing that comes after it', async () => {
+  it('evaluates a window without the prices after its end', async () => {
     const { base, tapes, jobs } = await prepared(sweepFolder(), ['slices=4,6', 'duration=PT1H,PT3H']);
     const [tape] = tapes;
     if (tape === undefined) throw new Error('there is a tape');
@@ -80,7 +80,7 @@ describe('a sweep on threads', () => {
     expect(then).toEqual(was);
   });
 
-  it('gives its workers the columns themselves, and every amount of the config', async () => {
+  it('gives its workers the columns of tapes in shared memory, and every amount of the config', async () => {
     const { base, tapes } = await prepared(sweepFolder(), ['slices=4']);
     const shared = tapes.map(sharedTape);
     expect(shared).toEqual(tapes);
@@ -88,57 +88,57 @@ describe('a sweep on threads', () => {
     expect(unpackBase(packBase(base))).toEqual(base);
   });
 
-  it('gives its workers the index of a tape, and they look into no other', { timeout: 300_000 }, async () => {
-    const strategy =
-      'id: high\nkind: limit\npair: btcusd\nside: sell\nlimit_price: "60300"\ntotal_quantity: { amount: "0.5", currency: btc }\n';
-    const { base, tapes, jobs } = await prepared(sweepFolder({ strategy }), ['limit_price=60300']);
-    const index = indexPrices(tapes[0] as Tape);
-    const shared = sharedIndex(index);
-    expect(shared).toEqual(index);
-    for (const { buffer } of [shared.starts, ...shared.bounds])
-      expect(buffer).toBeInstanceOf(SharedArrayBuffer);
-    const fillsWith = async (indexes: readonly PriceIndex[]): Promise<unknown> => {
-      const found: SweepOutcome[] = [];
-      await runPool({
-        jobs,
-        base: packBase(base),
-        tapes: tapes.map(sharedTape),
-        indexes,
-        workers: 1,
-        done: (_, outcome) => found.push(outcome),
-      });
-      return found.map((one) => ('figures' in one ? one.figures['fills'] : one));
-    };
-    expect(await fillsWith([shared])).toEqual(['1']);
-    // By an index that knows no price as high as that, nothing can happen.
-    for (const level of shared.bounds) level.fill(1);
-    expect(await fillsWith([shared])).toEqual(['0']);
-    expect(await fillsWith([{ ...shared, tape: 'of another' }])).toEqual(['1']);
-  });
-
   it(
-    'ends with an error when a worker dies, and has told of all that had ended',
+    'gives its workers the index of a tape in shared memory, and they use it only for that tape',
     { timeout: 300_000 },
     async () => {
-      const { base, tapes, jobs } = await prepared(sweepFolder(), ['slices=1..20/1']);
-      const ended: number[] = [];
-      const all = runPool({
-        jobs,
-        base: packBase(base),
-        tapes,
-        workers: 1,
-        done: (index) => ended.push(index),
-        kept: 'what ended is kept',
-        script: new URL('support/dying-worker.ts', import.meta.url),
-      });
-      await expect(all).rejects.toThrow('a worker thread died: it ended with code 3; what ended is kept');
-      expect(ended).toEqual([0, 1]);
+      const strategy =
+        'id: high\nkind: limit\npair: btcusd\nside: sell\nlimit_price: "60300"\ntotal_quantity: { amount: "0.5", currency: btc }\n';
+      const { base, tapes, jobs } = await prepared(sweepFolder({ strategy }), ['limit_price=60300']);
+      const index = indexPrices(tapes[0] as Tape);
+      const shared = sharedIndex(index);
+      expect(shared).toEqual(index);
+      for (const { buffer } of [shared.starts, ...shared.bounds])
+        expect(buffer).toBeInstanceOf(SharedArrayBuffer);
+      const fillsWith = async (indexes: readonly PriceIndex[]): Promise<unknown> => {
+        const found: SweepOutcome[] = [];
+        await runPool({
+          jobs,
+          base: packBase(base),
+          tapes: tapes.map(sharedTape),
+          indexes,
+          workers: 1,
+          done: (_, outcome) => found.push(outcome),
+        });
+        return found.map((one) => ('figures' in one ? one.figures['fills'] : one));
+      };
+      expect(await fillsWith([shared])).toEqual(['1']);
+      // With an index that contains no price as high as the limit, no fill is possible.
+      for (const level of shared.bounds) level.fill(1);
+      expect(await fillsWith([shared])).toEqual(['0']);
+      expect(await fillsWith([{ ...shared, tape: 'of another' }])).toEqual(['1']);
     },
   );
+
+  it('fails if a worker dies, after it has reported the finished runs', { timeout: 300_000 }, async () => {
+    const { base, tapes, jobs } = await prepared(sweepFolder(), ['slices=1..20/1']);
+    const ended: number[] = [];
+    const all = runPool({
+      jobs,
+      base: packBase(base),
+      tapes,
+      workers: 1,
+      done: (index) => ended.push(index),
+      kept: 'what ended is kept',
+      script: new URL('support/dying-worker.ts', import.meta.url),
+    });
+    await expect(all).rejects.toThrow('a worker thread died: it ended with code 3; what ended is kept');
+    expect(ended).toEqual([0, 1]);
+  });
 });
 
 describe('tranche sweep', () => {
-  it('runs nothing while a setting is one that no desk would start with, and says which', async () => {
+  it('does not run if a setting is invalid, and names the first invalid setting', async () => {
     const cwd = sweepFolder();
     const refused = await sweep(cwd, ['--vary', 'slices=0..4/2', '--out', 'out']);
     expect(refused.code).toBe(78);
@@ -147,7 +147,7 @@ describe('tranche sweep', () => {
     expect((await sweep(cwd, ['--vary', 'slices=0', '--skip-invalid'])).code).toBe(78);
   });
 
-  it('knows which fields are text in YAML and which are numbers, there or not', async () => {
+  it('writes text fields as text and number fields as numbers, whether the field exists or not', async () => {
     const strategy = `${TWAP}---\n${TWAP.replace('hour', 'other')}jitter: { size_pct: 5, seed: 1 }\n`;
     const vary = ['hour.limit_price=60100', 'other.jitter.time_pct=7', 'other.total_quantity.amount=0.5']; // prettier-ignore
     const { jobs } = await prepared(sweepFolder({ strategy }), vary);
@@ -159,7 +159,7 @@ describe('tranche sweep', () => {
     ]);
   });
 
-  it('knows so too where the first value is none of its kind', async () => {
+  it('writes number fields as numbers even if the first value is none', async () => {
     const { jobs } = await prepared(sweepFolder(), ['max_slippage_bps=none,10,20']);
     expect(jobs.map(({ strategies }) => strategies[0]?.document)).toMatchObject([
       { max_slippage_bps: 10 },
@@ -167,7 +167,7 @@ describe('tranche sweep', () => {
     ]);
   });
 
-  it('reports what was tried over the same history before, in the same folder', async () => {
+  it('reports earlier runs on the same history in the same folder', async () => {
     const cwd = sweepFolder();
     const notes = async (line: readonly string[]): Promise<string> => (await sweep(cwd, [...line, '--out', 'out'])).out; // prettier-ignore
     const further = 'more runs on this history';
@@ -177,7 +177,7 @@ describe('tranche sweep', () => {
     expect(await notes(['--vary', 'slices=2,20'])).toContain(`The folder contains 3 ${further}`);
   });
 
-  it('does not continue where the same prices were of shorter bars, and so known earlier', async () => {
+  it('does not continue with the same prices in shorter bars, which are known earlier', async () => {
     const cwd = sweepFolder();
     const rows = Array.from(
       { length: 60 },
@@ -198,7 +198,7 @@ describe('tranche sweep', () => {
     expect(err).toContain('have other inputs (tape btcusd)');
   });
 
-  it('sets fields together that only make sense so', async () => {
+  it('varies several fields together', async () => {
     const vary = ['slices+total_quantity.amount=6+0.3,12+0.6'];
     const { jobs } = await prepared(sweepFolder(), vary);
     expect(jobs.map(({ strategies }) => strategies[0]?.document)).toMatchObject([
@@ -220,13 +220,13 @@ describe('tranche sweep', () => {
     [['--vary', 'slices=1,2', '--walk-forward', '0'], 64, 'a whole number from 1 to 100'],
     [['--vary', 'slices=1,2', '--samples', '3'], 64, 'the grid has only 2 settings'],
     [['--vary', 'slices=1,2', '--data', 'btcusd=btc.csv'], 64, 'given twice'],
-  ])('refuses %j with %d and says why', async (line, code, why) => {
+  ])('rejects %j with exit code %d and an explanation', async (line, code, why) => {
     const ran = await sweep(sweepFolder(), line);
     expect(ran.code).toBe(code);
     expect(ran.err).toContain(why);
   });
 
-  it('asks which strategy is meant when several run', async () => {
+  it('asks for the strategy to vary if there are several', async () => {
     const strategy = `${TWAP}---\n${TWAP.replace('hour', 'other')}`;
     const ran = await sweep(sweepFolder({ strategy }), ['--vary', 'slices=1,2']);
     expect(ran.code).toBe(64);
@@ -250,7 +250,7 @@ describe('the result of a sweep', () => {
       further: 0,
     });
 
-  it('judges portfolios by all that trading cost against their tracking error, and orders by their rate against its scatter', () => {
+  it('compares the trading cost of portfolios with their tracking error, and the cost of orders with its scatter', () => {
     expect(resultOf({ risk_bps: '2' })).toMatchObject({
       by: 'cost_bps',
       cost: 'cost_bps',
@@ -272,7 +272,7 @@ describe('the result of a sweep', () => {
 });
 
 describe('the notes of a sweep', () => {
-  it('name settings that are equal on the front once, and warn of a best setting at the edge of its grid', () => {
+  it('list equal settings on the efficient frontier once, and warn about a best setting at the edge of the grid', () => {
     const at = instant(0);
     const rows = [['12', '5'], ['24', '4'], ['48', '3'], ['48', '3']]; // prettier-ignore
     const result = sweepResultOf({
@@ -295,7 +295,7 @@ describe('the notes of a sweep', () => {
 });
 
 describe('the progress of a sweep', () => {
-  it('reports the rate of this run and how long the rest takes', () => {
+  it('shows the rate of this run and the remaining time', () => {
     const line = progressLine({ done: 60, total: 200, already: 20, seconds: 8 });
     expect(line).toBe('[######..............] 60/200  5.0 a second  28 s left');
     expect(progressLine({ done: 0, total: 9, already: 0, seconds: 0 })).toContain('? left');
@@ -303,7 +303,7 @@ describe('the progress of a sweep', () => {
     expect(progressLine({ done: 1, total: 91, already: 0, seconds: 1 })).toContain('1 min 30 s left');
   });
 
-  it('is a line on a terminal, redrawn at most ten times a second, and nothing elsewhere', () => {
+  it('is one line on a terminal, redrawn at most ten times per second, and is not shown elsewhere', () => {
     for (const isTTY of [true, false]) {
       const written: string[] = [];
       let at = 0;

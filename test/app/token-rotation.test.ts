@@ -29,7 +29,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** What the venue says to the tokens that are tried, one after the other; `accepted` after the last. */
+/** A desk whose venue answers trials of new tokens with `trials` in order, then with `accepted`. */
 function running(trials: TokenTrial[] = [], keeper?: TokenKeeper) {
   const options = { env: {}, cwd: folder, now: instant(0) };
   const { config } = loadConfig('desk.yaml', options);
@@ -46,15 +46,15 @@ function running(trials: TokenTrial[] = [], keeper?: TokenKeeper) {
   return { token, heard, reread: rotation.reread };
 }
 
-describe.runIf(process.platform !== 'win32')('a token whose file is read again', () => {
-  it('stays as it is where the file holds the same one', async () => {
+describe.runIf(process.platform !== 'win32')('the token after its file is read again', () => {
+  it('does not change if the file contains the same token', async () => {
     const { reread, heard } = running();
     put('  the-old-token\n');
     expect(await reread()).toBeUndefined();
     expect(heard).toEqual([]);
   });
 
-  it('is the new one from then on, and both are taken out of what is shown', async () => {
+  it('is the new one in later requests, and both tokens are redacted', async () => {
     const { token, reread, heard } = running();
     put('{"origin": "https://venue.example", "token": "the-new-token"}');
     expect(await reread()).toBe('new requests carry the new token');
@@ -64,13 +64,13 @@ describe.runIf(process.platform !== 'win32')('a token whose file is read again',
   });
 
   it.each([
-    ['others can read', () => { put('the-new-token', 0o644); }, 'run "chmod 600'],
+    ['is readable by others', () => { put('the-new-token', 0o644); }, 'run "chmod 600'],
     ['is a symbolic link', () => { put('x'); rmSync(join(folder, 'token')); symlinkSync(join(folder, 'desk.yaml'), join(folder, 'token')); }, 'is a symbolic link'],
     ['is a named pipe', () => { rmSync(join(folder, 'token')); execFileSync('mkfifo', ['-m', '600', join(folder, 'token')]); }, 'it is a named pipe'],
-    ['is gone', () => { rmSync(join(folder, 'token')); }, 'cannot be read'],
+    ['does not exist', () => { rmSync(join(folder, 'token')); }, 'cannot be read'],
     ['is empty', () => { put(''); }, 'not a valid token'],
     ['is bound to another address', () => { put('{"origin": "https://elsewhere.example", "token": "the-new-token"}'); }, 'must not be sent to https://venue.example'],
-  ])('stays the old one where the file %s, and whoever listens hears why', async (_, change, why) => {
+  ])('remains the old one if the file %s, and the reason is reported', async (_, change, why) => {
     const { token, reread, heard } = running();
     change();
     expect(await reread()).toContain('the desk keeps its token: ');
@@ -78,7 +78,7 @@ describe.runIf(process.platform !== 'win32')('a token whose file is read again',
     expect(heard).toEqual([expect.stringContaining(why)]);
   }); // prettier-ignore
 
-  it('stays the old one where the venue refuses the new one, and tries it no more', async () => {
+  it('remains the old one if the venue refuses the new one', async () => {
     const { token, reread, heard } = running(['refused']);
     put('a-mistyped-token');
     expect(await reread()).toMatch(/^the desk keeps its token: the venue refuses the token in /u);
@@ -86,7 +86,7 @@ describe.runIf(process.platform !== 'win32')('a token whose file is read again',
     expect(heard).toEqual([expect.stringContaining('the venue refuses the token in ')]);
   });
 
-  it('is tried again automatically while the venue does not answer', { timeout: 20_000 }, async () => {
+  it('is tested again automatically while the venue does not respond', { timeout: 20_000 }, async () => {
     const { token, reread, heard } = running(['no_answer', 'no_answer']);
     put('the-new-token');
     expect(await reread()).toBe('the desk keeps its current token until the venue accepts the new one');
@@ -95,15 +95,15 @@ describe.runIf(process.platform !== 'win32')('a token whose file is read again',
     expect(heard).toEqual(['replaced the-new-token']);
   });
 
-  it('is never looked for again where it came from no file', async () => {
+  it('does not change if it did not come from a file', async () => {
     writeFileSync(join(folder, 'desk.yaml'), 'mode: dry_run\nvenue: { base_url: "https://venue.example" }\nstrategies: ./strategies\n'); // prettier-ignore
     const { config } = loadConfig('desk.yaml', { env: { TRANCHE_TOKEN: 'a-token' }, cwd: folder, now: instant(0) }); // prettier-ignore
     rotation = tokenRotation(config, { clock: systemClock, tryToken: async () => await Promise.resolve('accepted' as const), onReplaced: () => undefined, onRefused: () => undefined }); // prettier-ignore
     expect(await rotation.reread()).toBeUndefined();
   });
 
-  describe('with a store that hands it on', () => {
-    /** A store in which `put` is what somebody else puts, and `isAway` whether it answers. */
+  describe('with a token store', () => {
+    /** A store in which `put` is a token from a person; it does not respond while `isAway`. */
     function aStore() {
       const state = { kept: [] as string[], put: undefined as Secret | undefined, isAway: false };
       const keeper: TokenKeeper = {
@@ -122,7 +122,7 @@ describe.runIf(process.platform !== 'win32')('a token whose file is read again',
       return { state, keeper };
     }
 
-    it('is used once the store has it, and not before', { timeout: 20_000 }, async () => {
+    it('is used only once the store has it', { timeout: 20_000 }, async () => {
       const { state, keeper } = aStore();
       state.isAway = true;
       const { token, reread, heard } = running([], keeper);
@@ -136,7 +136,7 @@ describe.runIf(process.platform !== 'win32')('a token whose file is read again',
       expect(state.kept).toEqual(['the-new-token']);
     });
 
-    it('is never one that was replaced', async () => {
+    it('is never a former token', async () => {
       const { token, reread, heard } = running([], aStore().keeper);
       put('a-former-token');
       expect(await reread()).toContain('was replaced');
@@ -144,12 +144,12 @@ describe.runIf(process.platform !== 'win32')('a token whose file is read again',
       expect(heard).toEqual([]);
     });
 
-    it('is the one that a person puts into the store, unless the venue refuses it', async () => {
+    it('comes from the store if a person puts one there, unless the venue refuses it', async () => {
       const { state, keeper } = aStore();
       const { token, reread, heard } = running(['refused', 'no_answer', 'accepted'], keeper);
       state.put = new Secret('a-mistyped-token');
       expect(await reread()).toContain('the venue refuses the token that was put into the store');
-      // The next owner must not start with the one that was refused.
+      // The next owner must not start with the refused token.
       expect(state.kept).toEqual(['the-old-token']);
       state.put = new Secret('the-new-token');
       expect(await reread()).toContain('until the venue accepts the new one');

@@ -16,7 +16,7 @@ import type { Ran } from './support/cli.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
 
-/** A folder with the journal of three hours of trade under a venue that the test knows. */
+/** A folder with the journal of three hours of trading under the model of `truth.yaml`. */
 async function traded(): Promise<string> {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-twin-'));
   onTestFinished(() => {
@@ -52,14 +52,14 @@ const twin = async (cwd: string, ...line: readonly string[]): Promise<Ran> =>
 const DATA = ['--data', 'btcusd=btc.csv'];
 
 describe('tranche twin', () => {
-  it('finds no difference under the model that is the venue', async () => {
+  it('finds no difference under the model of the venue itself', async () => {
     const cwd = await traded();
     const { code, out } = await twin(cwd, ...DATA, '--model', './truth.yaml', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ verdict: 'within', difference_usd: '0', modelled: 0, decisions: [{ live: 'filled', twin: 'filled', slices: 60 }] }); // prettier-ignore
   });
 
-  it('ends with 65 beyond the bound, names the quotes as the cause, and offers to fit the model', async () => {
+  it('exits with 65 beyond the bound, names the quotes as the cause, and suggests a calibration', async () => {
     const cwd = await traded();
     const { code, out } = await twin(cwd, ...DATA, '--model', 'tight', '--bound', '5', '--zone', 'UTC', '--day', '2026-01-05'); // prettier-ignore
     expect(code).toBe(65);
@@ -69,7 +69,7 @@ describe('tranche twin', () => {
     expect((await twin(cwd, ...DATA, '--model', 'tight', '--bound', '7')).code).toBe(0);
   });
 
-  it('writes a page and a file, whose shares sum to the difference, and replaces none unasked', async () => {
+  it('writes a page and a JSON file and does not overwrite them', async () => {
     const cwd = await traded();
     expect((await twin(cwd, '--model', 'tight', '--out', 'files', '--bound', '100')).code).toBe(0);
     const report = JSON.parse(readFileSync(join(cwd, 'files', 'twin.json'), 'utf8')) as TwinReport;
@@ -86,7 +86,7 @@ describe('tranche twin', () => {
     });
   });
 
-  it('says what a candidate would have cost, and what the model had to answer', async () => {
+  it('reports the cost of a candidate and the number of responses that come from the model', async () => {
     const cwd = await traded();
     writeFileSync(
       join(cwd, 'new.yaml'),
@@ -109,7 +109,7 @@ describe('tranche twin', () => {
     expect(await twin(cwd, '--candidate', 'bad.yaml')).toMatchObject({ code: 78, err: expect.stringContaining('twap') as string }); // prettier-ignore
   });
 
-  it('refuses prices that the desk did not see, and says how far prices reach', async () => {
+  it('rejects prices that do not match the journal, and reports the period of incomplete prices', async () => {
     const cwd = await traded();
     const rows = readFileSync(join(cwd, 'btc.csv'), 'utf8').split('\n');
     writeFileSync(join(cwd, 'eth.csv'), rows.map((row) => row.replaceAll(',60', ',30')).join('\n'));
@@ -126,7 +126,7 @@ describe('tranche twin', () => {
     [['--day', '2026-02-01', '--zone', 'UTC'], '--day: the journal covers 2026-01-05'],
     [['--day', 'tuesday'], 'expected a day such as'],
     [['--model', 'tigth'], 'did you mean tight'],
-  ])('refuses %j', async (line, says) => {
+  ])('rejects %j', async (line, says) => {
     const cwd = await traded();
     expect(await twin(cwd, ...line)).toMatchObject({
       code: 64,
@@ -135,8 +135,8 @@ describe('tranche twin', () => {
   });
 });
 
-describe('the notes of a twin without prices of its own', () => {
-  it('warn of every strategy that follows prices or volume between two references, and of no other', () => {
+describe('the notes of a twin without price files', () => {
+  it('warn about every kind that reacts to prices or volume between two references, and about no other', () => {
     const documents = [...strategies.keys()].map((kind) => ({
       strategy: kind,
       hash: '',

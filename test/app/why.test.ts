@@ -26,7 +26,7 @@ interface RunningDesk {
   end(): void;
 }
 
-/** A desk that runs on a journal of its own: one strategy trades, one never finds its price, one looks at its weights. */
+/** A running desk with its journal: one strategy trades, one never gets its limit price, one stays within its drift bands. */
 function aRunningDesk(folder: string): RunningDesk {
   const file = join(folder, 'desk.db');
   const journal = sqliteJournal(file);
@@ -75,7 +75,7 @@ afterAll(() => {
 });
 
 describe('tranche why', () => {
-  it('explains, while the daemon runs, why each slice did or did not trade', async () => {
+  it('explains why each slice did or did not trade, while the daemon runs', async () => {
     const { code, out, err } = await why(desk.file, '--zone', 'UTC');
     expect(code).toBe(0);
     expect(out).toMatch(
@@ -93,7 +93,7 @@ describe('tranche why', () => {
     expect(err).toContain('inside_band 1');
   });
 
-  it('shows one list on one clock: of the strategy that is asked for, else of this machine', async () => {
+  it('prints all times in one time zone: that of the requested strategy, otherwise that of the machine', async () => {
     const { out } = await why(desk.file, '--strategy', 'buys');
     expect(out).toMatch(/^2026-01-05 09:00:\d\d\.?\d* Asia\/Tokyo {2}buys {2}slice 0/mu);
     const all = await why(desk.file);
@@ -102,7 +102,7 @@ describe('tranche why', () => {
     expect(all.out).toContain('  weights');
   });
 
-  it('gives the same as data, one JSON object a line', async () => {
+  it('prints one JSON object per line with --json', async () => {
     const { out, err } = await why(desk.file, '--json', '--strategy', 'dear');
     expect(err).toBe('');
     const rows = out
@@ -121,20 +121,20 @@ describe('tranche why', () => {
       },
     ]);
     expect(rows.map(({ strategy }) => strategy)).not.toContain('buys');
-    // Amounts of data have no separators, in words as in fields.
+    // With --json, amounts have no separators, neither in texts nor in fields.
     const bought = await why(desk.file, '--json', '--strategy', 'buys');
     expect(bought.out).toMatch(/"says":"bought 0\.5 btc for \d{5}\.?\d* usd"/u);
     expect(bought.out).not.toMatch(/\d,\d{3}\b/u);
   });
 
-  it('is counted alike by the metrics', async () => {
+  it('uses the same strategies and reasons as the metrics', async () => {
     const text = await desk.untraded();
     expect(text).toContain('strategy="dear",reason="limit_price"');
     expect(text).toContain('strategy="weights",reason="inside_band"');
     expect(text).not.toContain('strategy="buys"');
   });
 
-  it('reports the same after the daemon has stopped as before', async () => {
+  it('explains the slices of a daemon that has stopped', async () => {
     const file = join(aFolder(), 'desk.db');
     const journal = sqliteJournal(file);
     const bench = aBench({ journal, strategies: [aTwap('buys', { slices: 2 })] });
@@ -147,7 +147,7 @@ describe('tranche why', () => {
     expect(err).toBe('2 traded, 0 did not\n');
   });
 
-  it('begins at --since, and keeps what is under way', async () => {
+  it('omits slices before --since, but not those in progress', async () => {
     const day = await why(desk.file, '--since', '2026-01-05T00:04:00Z');
     const ago = await why(desk.file, '--since', 'PT56M');
     const local = await why(desk.file, '--since', '2026-01-05T00:04', '--zone', 'UTC');
@@ -159,7 +159,7 @@ describe('tranche why', () => {
     }
   });
 
-  it('reports when nothing is that new', async () => {
+  it('reports that no record is newer than --since', async () => {
     const { code, out, err } = await why(
       desk.file,
       '--since',
@@ -181,14 +181,14 @@ describe('tranche why', () => {
     ['--strategy', 'wieghts', 64, /has no strategy "wieghts": did you mean "weights"\?/u],
     ['--strategy', 'unlike-any', 64, /has no strategy "unlike-any": it knows buys, dear, weights/u],
     ['--sinse', 'PT1H', 64, /unknown option '--sinse'/u],
-  ])('refuses %s %s', async (option, value, expected, message) => {
+  ])('rejects %s %s', async (option, value, expected, message) => {
     const { code, out, err } = await why(desk.file, option, value);
     expect(code).toBe(expected);
     expect(out).toBe('');
     expect(err).toMatch(message);
   });
 
-  it('says that an empty journal is empty', async () => {
+  it('reports an empty journal', async () => {
     const file = join(aFolder(), 'new.db');
     sqliteJournal(file).close();
     const { code, out, err } = await why(file);
@@ -196,13 +196,13 @@ describe('tranche why', () => {
     expect(err).toContain('the journal is empty: no strategy has woken yet');
   });
 
-  it('says that there is no journal, with the exit code of a store', async () => {
+  it('exits with 74 if there is no journal', async () => {
     const { code, err } = await why(join(aFolder(), 'none.db'));
     expect(code).toBe(74);
     expect(err).toContain('no journal at');
   });
 
-  it('finds the journal through the config, and says when that is in memory alone', async () => {
+  it('finds the journal through the config, or reports that it is only in memory', async () => {
     const folder = aFolder();
     const file = join(folder, 'desk.db');
     sqliteJournal(file).close();

@@ -10,11 +10,11 @@ import { until } from '../system/support/until.ts';
 import { aServedVenue } from '../system/support/venue.ts';
 import { disguises, leaksOf } from './leaks.ts';
 
-/** Signs that every spelling writes differently. */
+/** Contains characters that each encoding represents differently. */
 const TOKEN = 'canary-7f3a+/=Qz.5&d~"-end';
 const AROUND = 'x" ';
 
-/** What a venue answers that sends the token back: in every spelling, in the text of an error and in places of good answers. */
+/** Responses that repeat the token in every encoding, in error texts and in fields of valid responses. */
 const echoes: readonly Fault[] = [
   ...disguises.flatMap((disguise): readonly Fault[] => {
     const said = disguise(TOKEN, AROUND, AROUND);
@@ -53,7 +53,7 @@ const echoes: readonly Fault[] = [
   { destroy: 'after' },
 ];
 
-/** What is asked of a daemon that runs: everything that it serves. */
+/** Returns every response that a running daemon serves. */
 async function served(url: string): Promise<string> {
   const paths = ['/metrics', '/healthz', '/readyz', '/api/v1/status', '/nothing'];
   const texts = await Promise.all(
@@ -65,7 +65,7 @@ async function served(url: string): Promise<string> {
   return texts.join('\n');
 }
 
-/** Places in which the token stands, over every byte that the desk has written or said. */
+/** Finds the token in every file and all output of the desk. */
 function leaks({ folder, programs }: DeskFolder, more: readonly string[]): readonly string[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -84,13 +84,13 @@ function leaks({ folder, programs }: DeskFolder, more: readonly string[]): reado
 
 const everything = ['all', 'fills', 'attempts', 'intents', 'wakes', 'controls', 'started'];
 
-describe('the token', () => {
-  it('is found by the search in every spelling: the search itself is sound', () => {
+describe('the API token', () => {
+  it('is found by the leak search in every encoding, which proves the search itself', () => {
     for (const disguise of disguises) expect(leaksOf(disguise(TOKEN, AROUND, AROUND), TOKEN)).not.toEqual([]);
     expect(leaksOf('nothing to see', TOKEN)).toEqual([]);
   });
 
-  it('stands nowhere, whatever the venue does with it and however the daemon ends', async () => {
+  it('appears in no output, file or response, whatever the venue returns and however the daemon ends', async () => {
     let reads = 0;
     let orders = 0;
     let echoed = 0;
@@ -99,7 +99,7 @@ describe('the token', () => {
       { limits: { enforced: false } },
       {
         script({ route, method }) {
-          // Most orders go well, so that there are trades to tell of and few doubts in the way of the next quotes.
+          // Most orders succeed, so that there are trades to report and few doubts that block further quotes.
           const isOrder = method === 'POST' && route.startsWith('/v1/orders/');
           const isEchoed = isOrder ? ++orders % 3 === 0 : ++reads % (route === '/v1/quote' ? 2 : 5) === 0;
           return isEchoed ? echoes[echoed++ % echoes.length] : undefined;
@@ -110,7 +110,7 @@ describe('the token', () => {
       venue,
       strategies: [
         { ...twapOf({ id: 'btc', slices: 20, everyMs: 3_000 }), catch_up: 'extend' },
-        // Its price never comes: it asks for quotes as often as it may, and no order stands in its way.
+        // The price never reaches the limit: the strategies request quotes as often as permitted and send no orders.
         ...['a', 'b', 'c'].map((id) => ({
           ...twapOf({ id, slices: 20, everyMs: 3_000 }),
           pair: 'ethusd',
@@ -128,13 +128,13 @@ describe('the token', () => {
     });
     const answers: string[] = [];
 
-    // It is killed while it works,
+    // The first process is killed while it trades.
     const first = desk.run('--json');
     const ready = await first.event('ready');
     await sleep(12_000);
     answers.push(await served(String(ready['operate_url'])));
     await first.kill();
-    // it ends by an error that nobody awaited and that holds the token, with a report of Node written before,
+    // The second ends by an uncaught error that contains the token, after it has written a diagnostic report of Node.
     writeFileSync(
       join(desk.folder, 'bomb.mjs'),
       `const text = () => Object.values(process.env).find((value) => value.startsWith('canary')) ?? 'gone from the variables';
@@ -149,11 +149,11 @@ describe('the token', () => {
     expect((await second.ended()).code).toBe(70);
     expect(second.stderr).toContain('boom');
     expect(second.stderr).not.toContain('it is still in the variables');
-    // it shows its progress instead of JSON, and it is told to stop.
+    // The third shows its progress instead of JSON and is asked to stop.
     const third = desk.run();
     await third.said('trading at');
     await sleep(8_000);
-    // As long as it takes: a busy machine asks for less.
+    // There is no fixed duration: a busy machine sends fewer requests.
     await until(
       () => echoed > echoes.length && orders > 0,
       () => `${echoed} of ${echoes.length} echoes, ${orders} orders`,
@@ -169,7 +169,7 @@ describe('the token', () => {
     await desk.command('journal', 'show', desk.journal);
     await desk.command('journal', 'verify', '--json', desk.journal);
     await desk.command('validate', '--config', 'desk.yaml', '--json');
-    // Mistakes with the token in the wrong place are explained without it.
+    // A token in the wrong place is reported without being shown.
     writeFileSync(join(desk.folder, 'wrong.sh'), '#');
     const wrong = await desk.command('run', '--config', 'desk.yaml', '--token', 'x');
     expect(wrong.code).toBe(64);

@@ -14,13 +14,13 @@ const TIMES = 20;
 const GOOD_QUOTE =
   '{"quote_id":"q","quantity":1,"amount":2,"pair":"btcusd","side":"BUY","date_expiry":"2026-12-01T09:00:10Z","date_quote":"2026-12-01T09:00:00Z","buy_price":2}';
 
-/** Bodies that are meant to fill a memory, or never to end. */
+/** Responses that try to exhaust the memory or never end. */
 const attacks: Readonly<Record<string, Parameters<typeof createServer>[1]>> = {
   'a gzip bomb': (_, response) =>
     response.writeHead(201, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(64 * 1024 * 1024))),
-  'ten thousand levels': (_, response) =>
+  'ten thousand nested arrays': (_, response) =>
     response.writeHead(201).end(`${'['.repeat(10_000)}${']'.repeat(10_000)}`),
-  'a body without an end': (_, response) => {
+  'an endless body': (_, response) => {
     response.writeHead(201);
     const more = (): void => {
       while (!response.destroyed && response.write(Buffer.alloc(65_536, 32)));
@@ -28,22 +28,22 @@ const attacks: Readonly<Record<string, Parameters<typeof createServer>[1]>> = {
     response.on('drain', more);
     more();
   },
-  'five gigabytes announced': (_, response) =>
+  'an announced length of five gigabytes': (_, response) =>
     response.writeHead(201, { 'content-length': String(5 * 1024 ** 3) }).write('{'),
-  'a byte now and then': (_, response) => {
+  'one byte every 100 ms': (_, response) => {
     response.writeHead(201);
     const timer = setInterval(() => response.write(' '), 100);
     response.on('close', () => clearInterval(timer));
   },
-  'a name twice': (_, response) =>
+  'a duplicate key': (_, response) =>
     response.writeHead(201).end(GOOD_QUOTE.replace('"pair"', '"amount":3,"pair"')),
-  'a head without an end': (_, response) => {
+  'endless headers': (_, response) => {
     response.socket?.write('HTTP/1.1 201 Created\r\n');
     for (let i = 0; i < 1_000; i++) response.socket?.write(`x-${i}: ${'y'.repeat(1_000)}\r\n`);
   },
 };
 
-/** Asks `TIMES` times for a quote in a process of its own, and tells what came of it and how far the memory grew meanwhile. */
+/** A script that requests `TIMES` quotes and prints the kinds of results and the growth of its memory. */
 const client = (url: string): string => `
   import { firstValueFrom } from 'rxjs';
   import { venueHttp } from ${JSON.stringify(join(ROOT, 'src/venue/http.ts'))};
@@ -71,55 +71,58 @@ const client = (url: string): string => `
   process.exit(0);
 `;
 
-describe('a venue that answers with', () => {
-  it.each(Object.entries(attacks))('%s fails the attempt and fills no memory', async (_, attack) => {
-    const server = createServer(attack ?? (() => undefined));
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const script = client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
-      cwd: ROOT,
-      env: { PATH: process.env['PATH'] ?? '' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let out = '';
-    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-    await new Promise((resolve) => child.once('close', resolve));
-    const told = JSON.parse(out) as { readonly kinds: readonly string[]; readonly grown: number };
-    expect(told.kinds).not.toContain('quote');
-    expect(told.grown).toBeLessThan(GROWTH_MAX);
-  });
+describe('a hostile response from the venue', () => {
+  it.each(Object.entries(attacks))(
+    '%s: fails the attempt and increases memory by less than 20 MiB',
+    async (_, attack) => {
+      const server = createServer(attack ?? (() => undefined));
+      await new Promise<void>((resolve) => {
+        server.listen(0, '127.0.0.1', resolve);
+      });
+      onTestFinished(() => {
+        server.closeAllConnections();
+        server.close();
+      });
+      const script = client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+      const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
+        cwd: ROOT,
+        env: { PATH: process.env['PATH'] ?? '' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let out = '';
+      child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+      await new Promise((resolve) => child.once('close', resolve));
+      const told = JSON.parse(out) as { readonly kinds: readonly string[]; readonly grown: number };
+      expect(told.kinds).not.toContain('quote');
+      expect(told.grown).toBeLessThan(GROWTH_MAX);
+    },
+  );
 });
 
 const desk = 'mode: paper\nstrategies: []\n';
-/** Files that are meant to stop, fool or fill a parser. */
+/** Files that try to stop, deceive or exhaust a parser. */
 const files: Readonly<Record<string, string>> = {
   'a billion laughs': `a: &a [x,x,x,x,x,x,x,x,x]\n${Array.from('bcdefghij', (name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghi'[at]}`).join(',')}]`).join('\n')}\n${desk}`,
   ['__proto__']: `__proto__: { polluted: 1 }\n${desk}`,
   'constructor.prototype': `constructor: { prototype: { polluted: 1 } }\n${desk}`,
-  'a name twice': `mode: paper\n${desk}`,
+  'a duplicate key': `mode: paper\n${desk}`,
   'a merge key': `<<: { mode: paper }\nstrategies: []\n`,
   'a tag': `mode: !!js/function "x"\nstrategies: []\n`,
-  'no for a number': `max_cycles: no\n${desk}`,
+  'the word no as a number': `max_cycles: no\n${desk}`,
   'an underscore in a number': `max_cycles: 1_000\n${desk}`,
   'an octal number': `max_cycles: 0o17\n${desk}`,
   infinity: `max_cycles: .inf\n${desk}`,
-  'no number': `max_cycles: .nan\n${desk}`,
+  'not a number': `max_cycles: .nan\n${desk}`,
   'a huge number': `max_cycles: 1e400\n${desk}`,
-  'a byte order mark inside': `mode: paper\n\uFEFFstrategies: []\n`,
+  'a byte order mark in the middle': `mode: paper\n\uFEFFstrategies: []\n`,
   'ten megabytes': `# ${'x'.repeat(10 * 1024 * 1024)}\n${desk}`,
-  'ten thousand levels': `mode: ${'['.repeat(10_000)}\n`,
+  'ten thousand nested arrays': `mode: ${'['.repeat(10_000)}\n`,
   'a NUL': `mode: "pa\u0000per"\nstrategies: []\n`,
 };
 
-describe('a config with', () => {
+describe('a hostile config', () => {
   it.each(Object.entries(files))(
-    '%s ends the start with 78, within a second of work more than a good one takes',
+    '%s: exits with 78, with at most one second more of CPU time than a valid config',
     async (_, text) => {
       const folder = aFolder();
       writeFileSync(join(folder, 'good.yaml'), desk);

@@ -1,6 +1,6 @@
-/** An independent search for a token: by decoding what could hold it, not by knowing how it is spelt. Nothing of `src` is used. */
+/** An independent search for a token: it decodes a text in every way instead of encoding the token, and uses no code of `src`. */
 
-/** Where a token stands in a text, in words; empty when it does not. */
+/** Describes the places of a token in a text; empty if there are none. */
 export function leaksOf(text: string, token: string): readonly string[] {
   const found: string[] = [];
   const holds = (what: string, decoded: string): void => {
@@ -35,7 +35,7 @@ const each = (token: string, before: string, isUpper: boolean): string =>
     return before + (isUpper ? code.toUpperCase() : code);
   }).join('');
 
-/** Ways in which a venue, a library or a person passes a token on, within a text around it. */
+/** Encodings in which a venue, a library or a person may repeat a token within a text. */
 export const disguises: readonly ((token: string, before: string, after: string) => string)[] = [
   (token, before, after) => before + token + after,
   (token, before, after) => `${before}Bearer ${token}${after}`,

@@ -10,7 +10,7 @@ import { csvRow } from '../../src/journal/export.ts';
 import { createLog } from '../../src/operate/log.ts';
 import { sanitize } from '../../src/venue/sanitize.ts';
 
-/** What somebody who may write a word into our records would write. */
+/** Texts that an attacker could place in records. */
 const payloads = [
   '\u001B[2J\u001B[1;1Hall is well',
   '\u001B]0;title\u0007',
@@ -40,10 +40,10 @@ const payloads = [
   'x'.repeat(100_000),
 ];
 
-/** What a terminal acts on. */
+/** Characters that a terminal interprets. */
 const ODD = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** Everything that `write` wrote. */
+/** Returns everything that `write` wrote. */
 function written(write: (out: { write(text: string): void }) => void): string {
   let all = '';
   write({ write: (text) => (all += text) });
@@ -53,7 +53,7 @@ function written(write: (out: { write(text: string): void }) => void): string {
 describe.each(payloads.map((payload) => [JSON.stringify(payload).slice(0, 40), payload]))(
   'the payload %s',
   (_, payload) => {
-    it('says nothing to a terminal as a line of progress', () => {
+    it('sends no control characters to the terminal in a progress line', () => {
       const text = written((out) => {
         progressOn(out).say(`warning: the venue says ${payload}`);
       });
@@ -61,7 +61,7 @@ describe.each(payloads.map((payload) => [JSON.stringify(payload).slice(0, 40), p
       expect(text.endsWith('\n')).toBe(true);
     });
 
-    it('says nothing to a terminal in a table, a list of fields, or JSON of the account', () => {
+    it('sends no control characters to the terminal in a table, field list or JSON of the account commands', () => {
       const columns = [column<string>('note', (each) => each)];
       for (const more of [{}, { json: true }]) {
         const row = written((out) => {
@@ -72,14 +72,14 @@ describe.each(payloads.map((payload) => [JSON.stringify(payload).slice(0, 40), p
       }
     });
 
-    it('is one cell of CSV, which no spreadsheet runs', () => {
+    it('is written as one CSV cell that a spreadsheet does not interpret as a formula', () => {
       const text = csvRow(['first', payload, 'last']);
       expect(text).not.toMatch(/(?![\t\r\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
       const cell = text.slice('first,'.length, -',last\r\n'.length).replace(/^"/u, '');
       expect(cell).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/u);
     });
 
-    it('is one line of the log', () => {
+    it('is written as one line of the log', () => {
       const folder = mkdtempSync(join(tmpdir(), 'tranche-payload-'));
       onTestFinished(() => {
         rmSync(folder, { recursive: true });
@@ -93,13 +93,13 @@ describe.each(payloads.map((payload) => [JSON.stringify(payload).slice(0, 40), p
       expect(JSON.parse(text)).toMatchObject({ level: 'warn' });
     });
 
-    it('is short and plain in an error of the venue', () => {
+    it('is shortened and free of control characters in a venue error', () => {
       const text = sanitize(payload, ['some-token-of-ours']);
       expect(text).not.toMatch(ODD);
       expect(text.length).toBeLessThanOrEqual(200);
     });
 
-    it('says nothing to a terminal in a problem of a config', () => {
+    it('sends no control characters to the terminal in a config problem', () => {
       const problem = {
         file: 'desk.yaml',
         line: 1,

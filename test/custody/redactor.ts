@@ -7,7 +7,7 @@ const CODES = Array.from({ length: 94 }, (_, place) => String.fromCharCode(0x21 
 const tokens = fc.string({ unit: fc.constantFrom(...CODES), minLength: 16, maxLength: 64 });
 const texts = fc.string({ unit: 'grapheme-ascii', maxLength: 30 });
 
-/** Hides one token in `numRuns` texts, in every spelling. */
+/** Expects that one token is removed from `numRuns` texts, in every encoding. */
 export function expectCleanTexts(token: string, numRuns: number): void {
   const { clean, holds } = redactor([token]);
   fc.assert(
@@ -21,7 +21,7 @@ export function expectCleanTexts(token: string, numRuns: number): void {
   );
 }
 
-/** As many tokens, each in a text of its own. */
+/** Expects the same of `numRuns` tokens, each in its own text. */
 export function expectCleanTokens(numRuns: number): void {
   fc.assert(
     fc.property(tokens, fc.constantFrom(...disguises), texts, (token, disguise, around) => {

@@ -18,8 +18,8 @@ import { compileCacheFolder } from '../../bin/cache-folder.js';
 import { changeableByOthers } from '../../src/files/rights.ts';
 
 /**
- * Another user of the same machine, without any rights, against a desk of root. Needs root, to become that user: run as root, or see
- * it in CI.
+ * Another user of the same machine, without privileges, attacks a desk of root. Only root can become that user: run this as root, or
+ * see its result in CI.
  */
 const isRoot = process.getuid?.() === 0;
 const STRANGER = 65_534;
@@ -66,7 +66,7 @@ const ended = ({ status, stdout, stderr }: ReturnType<typeof spawnSync>): Ended 
   status,
   output: `${String(stdout)}${String(stderr)}`,
 });
-/** A shell of the other user. */
+/** Runs a shell script as the other user. */
 const asStranger = (script: string): Ended =>
   ended(spawnSync('/bin/sh', ['-c', script], { uid: STRANGER, gid: STRANGER, cwd: '/', timeout: 20_000 }));
 const tranche = (...args: readonly string[]): Ended =>
@@ -79,41 +79,41 @@ const tranche = (...args: readonly string[]): Ended =>
   );
 
 describe.skipIf(!isRoot)(
-  `another user of the machine, without rights${isRoot ? '' : ' (skipped: only root can play him)'}`,
+  `another user of the machine, without privileges${isRoot ? '' : ' (skipped: only root can act as that user)'}`,
   () => {
-    it('plants no compiled code: what he puts into the temporary folder is not looked at', () => {
+    it('cannot plant compiled code: the program ignores a compile cache in the temporary folder', () => {
       expect(asStranger(`mkdir -m 777 ${machine}/tmp/node-compile-cache`).status).toBe(0);
       expect(tranche('run', '--until-done', '--config', 'desk.yaml').status).toBe(0);
       expect(readdirSync(join(machine, 'tmp/node-compile-cache'))).toEqual([]);
       expect(statSync(join(machine, 'home/.cache/tranche/compiled')).mode & 0o777).toBe(0o700);
     });
 
-    it('cannot have the folder of compiled code be his', () => {
+    it('cannot own the folder that the program uses for compiled code', () => {
       const his = join(machine, 'tmp/his');
       expect(asStranger(`mkdir -p -m 700 ${his}/tranche/compiled`).status).toBe(0);
       expect(compileCacheFolder({ XDG_CACHE_HOME: his })).toBeUndefined();
     });
 
-    it.each(['token', 'desk.db', 'desk.db.log'])('does not read %s', (name) => {
+    it.each(['token', 'desk.db', 'desk.db.log'])('cannot read %s', (name) => {
       expect(existsSync(join(desk, name))).toBe(true);
       const { status, output } = asStranger(`cat ${desk}/${name}`);
       expect(status).not.toBe(0);
       expect(output).toContain('Permission denied');
     });
 
-    it('finds no file of the desk that he can read but config and strategies, and none that he can change', () => {
+    it('can read only the config and the strategies of the desk, and can change no file', () => {
       const readable = asStranger(`find ${desk} -type f -readable`).output.trim().split('\n').toSorted();
       expect(readable).toEqual([join(desk, 'desk.yaml'), join(desk, 'strategies/a.yaml')]);
       expect(asStranger(`find ${desk} ${machine}/home -writable`).output).not.toContain(desk);
     });
 
-    it('puts no strategy, no pipe and no module into the folder of strategies', () => {
+    it('cannot put a strategy, a named pipe or a module into the strategies folder', () => {
       expect(asStranger(`mkfifo ${desk}/strategies/b.yaml`).status).not.toBe(0);
       expect(asStranger(`echo x > ${desk}/strategies/own.ts`).status).not.toBe(0);
       expect(readdirSync(join(desk, 'strategies'))).toEqual(['a.yaml']);
     });
 
-    it('where root gives him the folder, its owner is notified before anything trades live', () => {
+    it('is reported as able to change a strategies folder that root gave away or made writable to everybody', () => {
       const given = join(machine, 'given');
       mkdirSync(given);
       chownSync(given, STRANGER, STRANGER);
@@ -123,7 +123,7 @@ describe.skipIf(!isRoot)(
       expect(changeableByOthers(given)).toContain('other users can change');
     });
 
-    it('cannot offer a token of his own: a file that belongs to him is refused', () => {
+    it('cannot supply a token: a token file that belongs to another user is rejected', () => {
       expect(asStranger(`umask 077; echo his-token > ${machine}/tmp/token`).status).toBe(0);
       const live = CONFIG.replace('mode: paper\nvenue: { simulated: {} }', `mode: live\nvenue: { base_url: "http://127.0.0.1:1", token_file: ${machine}/tmp/token }`); // prettier-ignore
       writeFileSync(join(desk, 'live.yaml'), live);
@@ -133,7 +133,7 @@ describe.skipIf(!isRoot)(
       expect(output).not.toContain('his-token');
     });
 
-    it('hands over no cached tape: a folder of his is neither read nor written', () => {
+    it('cannot supply a cached tape: a cache folder that belongs to another user is neither read nor written', () => {
       writeFileSync(join(desk, 'btc.csv'), 'timestamp_ms,open,high,low,close,volume\n1767571200000,1,1,1,1,1\n1767571260000,1,1,1,1,1\n'); // prettier-ignore
       const cache = join(machine, 'tmp/tapes');
       expect(asStranger(`mkdir -m 777 ${cache}`).status).toBe(0);

@@ -9,7 +9,7 @@ import { leaked, overheard } from './watch.ts';
 
 const TOKEN = 'watched-5c1f0e9b7a';
 
-/** What the watch finds in what `speak` does, after a request that carried the token. */
+/** Returns the leaks that the check finds when `speak` runs after a request with the token. */
 async function found(speak: () => unknown): Promise<readonly string[]> {
   const url = await httpServer((_, response) => response.end('{}'));
   await (await fetch(url, { headers: { authorization: `Bearer ${TOKEN}` } })).text();
@@ -17,18 +17,18 @@ async function found(speak: () => unknown): Promise<readonly string[]> {
   return leaked();
 }
 
-describe('the watch over all tests', () => {
+describe('the token leak check of all tests', () => {
   it.each<[string, () => unknown]>([
     ['the text of an error', () => new OperatorError('data', `it said ${TOKEN}`)],
     ['the text of an error', () => new Error(Buffer.from(`x ${TOKEN}`).toString('base64'))],
     ['stderr', () => process.stderr.write(`${encodeURIComponent(TOKEN)}\n`)],
     ['output', () => overheard('output', JSON.stringify({ said: TOKEN }))],
-  ])('notices a token that a request carried in %s', async (where, speak) => {
+  ])('finds the token of an earlier request in %s', async (where, speak) => {
     expect((await found(speak)).join('\n')).toContain(where);
     expect(leaked()).toEqual([]);
   });
 
-  it('looks through a temporary folder when it goes', async () => {
+  it('searches a temporary folder before its removal, except for token files', async () => {
     const folder = aFolder();
     writeFileSync(join(folder, 'journal.db'), `\0\0${TOKEN}`);
     writeFileSync(join(folder, 'token'), TOKEN);
@@ -39,7 +39,7 @@ describe('the watch over all tests', () => {
     expect(places[0]).toContain('journal.db');
   });
 
-  it('has nothing to say of a token that stays where it belongs', async () => {
+  it('reports no leak of a token that stays in the environment of a program', async () => {
     const cwd = aFolder();
     const places = await found(async () => await finish(['validate', '--config', 'none.yaml'], { cwd, env: { TRANCHE_TOKEN: TOKEN } })); // prettier-ignore
     expect(places).toEqual([]);

@@ -7,21 +7,21 @@ import { afterAll, afterEach } from 'vitest';
 import { leaksOf } from './leaks.ts';
 
 /*
- * Loaded before every file of tests: whatever a test is about, no token that crossed a wire of this process may stand in what
- * the process says, in the text of an error, in a file of a temporary folder, or in what a program said that the test began.
- * Tokens are not announced: they are taken from the requests themselves, so that a test cannot forget to be watched.
- * `CANARY_LOG` names a file that gets a line of figures for every file of tests.
+ * Loaded before every test file. In every test, no token that a request of this process carried may appear in the output of the
+ * process, in the text of an error, in a file of a temporary folder, or in the output of a program that the test started.
+ * Tokens are taken from the requests themselves, so that a test cannot forget to register one.
+ * `CANARY_LOG` names a file to which one line of figures is appended for every test file.
  */
 
-/** Shorter ones stand in any text by chance. */
+/** Shorter tokens occur in a text by chance. */
 const TOKEN_MIN = 8;
-/** Files in which a test leaves a token for a program to find. */
+/** Files in which a test stores a token for a program. */
 const HOLDERS = /(?:^|[/\\])(?:token[^/\\]*|credentials|venue\.json|.*\.control|state\.jsonl?)(?:[/\\]|$)/u;
 const KEPT_MAX = 32 * 1024 * 1024;
 
 interface Watch {
   readonly tokens: Set<string>;
-  /** Where something was said, and what; looked through and emptied after each test. */
+  /** Texts to search, with their origin; emptied after each test. */
   said: { readonly where: string; readonly text: string }[];
   bytes: number;
   places: number;
@@ -32,7 +32,7 @@ interface Watch {
 const KEY = Symbol.for('tranche.custody.watch');
 const holder = globalThis as { [KEY]?: Watch };
 
-/** Has what was said looked through after the test, as a program's output is. */
+/** Adds a text, such as the output of a program, to the search after the test. */
 export function overheard(where: string, text: string): void {
   const watch = holder[KEY];
   if (watch === undefined || text === '' || watch.bytes > KEPT_MAX) return;
@@ -40,12 +40,12 @@ export function overheard(where: string, text: string): void {
   watch.said.push({ where, text });
 }
 
-/** A token that no request of this process has carried. */
+/** Adds a token that no request of this process has carried. */
 export function guarded(token: string): void {
   if (token.length >= TOKEN_MIN) holder[KEY]?.tokens.add(token);
 }
 
-/** What stands where it must not, since the last look. */
+/** Returns the leaks since the last call. */
 export function leaked(): readonly string[] {
   const watch = holder[KEY];
   if (watch === undefined) return [];
@@ -68,7 +68,7 @@ export function leaked(): readonly string[] {
 const PIECE = 32_768;
 const OVERLAP = 1_024;
 
-/** A run of digits of a megabyte is more than a regular expression can search at once. */
+/** A regular expression cannot search a megabyte of digits at once. */
 const piecesOf = (text: string): readonly string[] =>
   Array.from({ length: Math.ceil(text.length / PIECE) }, (_, i) =>
     text.slice(Math.max(0, i * PIECE - OVERLAP), (i + 1) * PIECE),
@@ -83,7 +83,7 @@ function begin(): Watch {
   return watch;
 }
 
-/** Every request that this process sends or gets tells its token. */
+/** Collects the token of every request that this process sends or receives. */
 function watchRequests(): void {
   const take = (value: unknown): void => {
     const [, token] = /^Bearer (.+)$/u.exec(String(value)) ?? [];
@@ -111,7 +111,7 @@ function watchStreams(): void {
   }
 }
 
-/** The text of every error of our own classes and of plain ones. */
+/** Adds the text of every error, of our own classes and of `Error`, to the search. */
 function watchErrors(): void {
   globalThis.Error = new Proxy(Error, {
     construct(target, args: readonly unknown[], made: NewableFunction): object {
@@ -124,12 +124,12 @@ function watchErrors(): void {
   });
 }
 
-/** A temporary folder is looked through before it goes. */
+/** Searches a temporary folder before it is removed. */
 function watchFolders(): void {
   const { rmSync } = fs;
   fs.rmSync = (path, options) => {
     if (options?.recursive === true) readFolder(String(path));
-    // A process that is just ending may still write there.
+    // A process that is about to end may still write there.
     rmSync(path, { maxRetries: 10, retryDelay: 50, ...options });
   };
   syncBuiltinESMExports();
@@ -140,7 +140,7 @@ function readFolder(folder: string): void {
   try {
     entries = fs.readdirSync(folder, { recursive: true, withFileTypes: true });
   } catch {
-    return; // it is gone, or is a file
+    return; // it does not exist, or is a file
   }
   for (const entry of entries) {
     const file = join(entry.parentPath, entry.name);
@@ -156,7 +156,7 @@ function readFolder(folder: string): void {
 holder[KEY] ??= begin();
 
 afterEach(({ onTestFinished }) => {
-  // After the hooks of the test itself, which end its programs and take its folders away.
+  // Runs after the hooks of the test, which end its programs and remove its folders.
   onTestFinished(() => {
     const found = leaked();
     if (holder[KEY] !== undefined) holder[KEY].leaks += found.length;

@@ -18,11 +18,11 @@ afterEach(() => {
 const isPosix = process.platform !== 'win32';
 const isLinux = process.platform === 'linux';
 
-describe('reading a file that somebody configured', () => {
+describe('readRegularFile', () => {
   const read = (name: string, maxBytes = 10): string =>
     readRegularFile(join(folder, name), { maxBytes }).toString('utf8');
 
-  it('gives the bytes of a regular file, also through a link, up to the bound and not beyond', () => {
+  it('returns the bytes of a regular file, also through a link, and rejects a file above the size limit', () => {
     writeFileSync(join(folder, 'ten'), '0123456789');
     symlinkSync(join(folder, 'ten'), join(folder, 'link'));
     expect(read('ten')).toBe('0123456789');
@@ -33,19 +33,19 @@ describe('reading a file that somebody configured', () => {
     expect(() => read('eleven')).toThrow('it has 11 bytes or more; at most 10 are read');
   });
 
-  it('refuses a sparse file by its size, before any of it is read', () => {
+  it('rejects a sparse file by its size without reading it', () => {
     writeFileSync(join(folder, 'sparse'), '');
     truncateSync(join(folder, 'sparse'), 1_500_000_000);
     expect(() => read('sparse', 262_144)).toThrow('it has 1500000000 bytes or more; at most 262144 are read');
     rmSync(join(folder, 'sparse'));
   });
 
-  it.runIf(isPosix)('refuses a named pipe that nobody writes to, at once', () => {
+  it.runIf(isPosix)('rejects a named pipe without a writer immediately', () => {
     execFileSync('mkfifo', [join(folder, 'pipe')]);
     expect(() => read('pipe')).toThrow('it is a named pipe, not a regular file');
   });
 
-  it.runIf(isPosix)('refuses devices, folders and sockets', async () => {
+  it.runIf(isPosix)('rejects devices, folders and sockets', async () => {
     expect(() => readRegularFile('/dev/zero', { maxBytes: 10 })).toThrow('it is a device');
     expect(() => read('.')).toThrow('it is a folder: name the files in it');
     const server = createServer().listen(join(folder, 'socket'));
@@ -54,25 +54,28 @@ describe('reading a file that somebody configured', () => {
     server.close();
   });
 
-  it.runIf(isLinux)('stops at the bound of a file that says it is empty and has no end', () => {
+  it.runIf(isLinux)('stops at the size limit when an endless file reports a size of zero', () => {
     expect(() => readRegularFile('/proc/self/pagemap', { maxBytes: 20_000 })).toThrow(
       'at most 20000 are read',
     );
   });
 
-  it.runIf(isPosix)('refuses a link where it must not be redirected, and what its rules refuse', () => {
-    writeFileSync(join(folder, 'file'), 'x');
-    symlinkSync(join(folder, 'file'), join(folder, 'link'));
-    expect(() => readRegularFile(join(folder, 'link'), { maxBytes: 10, isLinkRefused: true })).toThrow(
-      'ELOOP',
-    );
-    const refuse = ({ mode }: { readonly mode: number }): string => `mode ${(mode & 0o777).toString(8)}`;
-    chmodSync(join(folder, 'file'), 0o640);
-    expect(() => readRegularFile(join(folder, 'file'), { maxBytes: 10, refuse })).toThrow('mode 640');
-  });
+  it.runIf(isPosix)(
+    'rejects a link if links are not allowed, and rejects a file for which the refuse function returns a reason',
+    () => {
+      writeFileSync(join(folder, 'file'), 'x');
+      symlinkSync(join(folder, 'file'), join(folder, 'link'));
+      expect(() => readRegularFile(join(folder, 'link'), { maxBytes: 10, isLinkRefused: true })).toThrow(
+        'ELOOP',
+      );
+      const refuse = ({ mode }: { readonly mode: number }): string => `mode ${(mode & 0o777).toString(8)}`;
+      chmodSync(join(folder, 'file'), 0o640);
+      expect(() => readRegularFile(join(folder, 'file'), { maxBytes: 10, refuse })).toThrow('mode 640');
+    },
+  );
 });
 
-describe.runIf(isPosix)('who may change a file', () => {
+describe.runIf(isPosix)('the check of who can change a file', () => {
   const withMode = (name: string, mode: number): string => {
     const path = join(folder, name);
     writeFileSync(path, '');
@@ -80,16 +83,16 @@ describe.runIf(isPosix)('who may change a file', () => {
     return path;
   };
 
-  it.each([0o600, 0o644, 0o755])('is its owner alone with mode %o', (mode) => {
+  it.each([0o600, 0o644, 0o755])('reports nobody but the owner for mode %o', (mode) => {
     expect(changeableByOthers(withMode('file', mode))).toBeUndefined();
   });
 
-  it.each([0o620, 0o602, 0o666])('is others, too, with mode %o', (mode) => {
+  it.each([0o620, 0o602, 0o666])('reports other users for mode %o', (mode) => {
     const path = withMode('file', mode);
     expect(changeableByOthers(path)).toBe(`other users can change ${path}: run "chmod go-w ${path}"`);
   });
 
-  it('is whoever may change its folder, unless everybody keeps their own files there', () => {
+  it('reports other users who can change the folder, unless the sticky bit protects its files', () => {
     const path = withMode('file', 0o600);
     chmodSync(folder, 0o777);
     expect(replaceableByOthers(path)).toContain(`other users can change ${folder}`);

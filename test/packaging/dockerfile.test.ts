@@ -16,20 +16,20 @@ for (const line of lines) {
 const last = stages.at(-1) ?? [];
 
 describe('the Dockerfile', () => {
-  it('begins each stage with one image, named by its version: the Node that this version was tested with', () => {
+  it('bases every stage on the same image, of the Node version with which this release was tested', () => {
     expect(text).toContain(`ARG NODE_IMAGE=node:${nodeSums.version.replace(/^v/u, '')}-bookworm-slim\n`);
     expect(lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1])).toEqual(
       stages.map(() => '${NODE_IMAGE}'),
     );
   });
 
-  it('runs as a user that owns nothing but its data', () => {
+  it('runs as a user that owns only its data', () => {
     expect(last.filter((line) => line.startsWith('USER '))).toEqual(['USER 1000:1000']);
     expect(last.join('\n')).toContain('install -d -o 1000 -g 1000 -m 0700 /data');
     expect(text).not.toMatch(/--chown/u);
   });
 
-  it('takes modules without development tools and without scripts of theirs', () => {
+  it('installs modules without development dependencies and without running their install scripts', () => {
     expect(stages[0]?.join('\n')).toContain('npm ci --omit=dev --omit=optional --ignore-scripts');
     expect(lines.filter((line) => line.includes('npm ci') && !line.includes('--ignore-scripts'))).toEqual([]);
     expect(last.filter((line) => line.includes('node_modules'))).toEqual([
@@ -37,17 +37,17 @@ describe('the Dockerfile', () => {
     ]);
   });
 
-  it('builds the dashboard in a stage of its own, of which the page alone is kept', () => {
+  it('builds the dashboard in a separate stage and copies only the built page from it', () => {
     expect(last.filter((line) => line.includes('--from=dashboard'))).toEqual([
       'COPY --from=dashboard /app/dist/dashboard ./dist/dashboard',
     ]);
     const [, stage = []] = stages;
     expect(stage.at(-1)).toBe('RUN npm run build:dashboard');
-    // The bundler takes its code for this system from an optional package.
+    // The bundler needs an optional package for this system.
     expect(stage.find((line) => line.includes('npm ci'))).not.toContain('--omit');
   });
 
-  it('copies only what .dockerignore lets in', () => {
+  it('copies only files that .dockerignore allows', () => {
     const allowed = new Set(
       [...readFileSync('.dockerignore', 'utf8').matchAll(/^!(?<name>\S+)$/gmu)].map(
         ({ groups }) => groups?.['name'] ?? '',
@@ -59,7 +59,7 @@ describe('the Dockerfile', () => {
     expect(copied.filter((name) => !allowed.has(name))).toEqual([]);
   });
 
-  it('is alive while the desk is, ready or not, and drains when it is stopped', () => {
+  it('checks health through /healthz, ready or not, and stops with SIGTERM so that the desk drains', () => {
     expect(text).toMatch(/HEALTHCHECK[^]*\/healthz/u);
     expect(text).not.toContain('/readyz');
     expect(last).toContain('STOPSIGNAL SIGTERM');

@@ -38,14 +38,14 @@ const { spec } = read('deployment.yaml') as {
 const { spec: pod } = spec.template;
 const all = [...pod.initContainers, ...pod.containers];
 
-describe('the manifests of a fleet for Kubernetes', () => {
-  it('are all that lie there', () => {
+describe('the Kubernetes manifests of a fleet', () => {
+  it('list every file of their folder in kustomization.yaml, except for that file and the settings', () => {
     expect(readdirSync(FOLDER).toSorted()).toEqual(
       [...resources, 'kustomization.yaml', 'fleet.yaml'].toSorted(),
     );
   });
 
-  it.for(resources)('fit the schemas of Kubernetes: %s', (file, ctx) => {
+  it.for(resources)('conform to the Kubernetes schemas: %s', (file, ctx) => {
     if (!isThere) return ctx.skip(why);
     const manifest = read(file);
     expect(Object.keys(modules)).toContain(manifest['kind']);
@@ -54,7 +54,7 @@ describe('the manifests of a fleet for Kubernetes', () => {
     }).not.toThrow();
   });
 
-  it('run two daemons, and never fewer while one is replaced or its node drained', () => {
+  it('run two daemons, start a replacement before they stop one, and keep at least one during a node drain', () => {
     expect(spec).toMatchObject({
       replicas: 2,
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
@@ -63,7 +63,7 @@ describe('the manifests of a fleet for Kubernetes', () => {
     expect(budget).toEqual({ minAvailable: 1, selector: spec.selector });
   });
 
-  it('give each daemon a name of its own', () => {
+  it('give each daemon the name of its pod', () => {
     const [daemon] = pod.containers;
     const { args = [] } = daemon ?? {};
     expect(args[args.indexOf('--name') + 1]).toBe('$(POD_NAME)');
@@ -73,7 +73,7 @@ describe('the manifests of a fleet for Kubernetes', () => {
     });
   });
 
-  it('reach the database with verified TLS alone, and a password from a file', () => {
+  it('connect to the database with verified TLS only, and take the password from a file', () => {
     const [daemon] = pod.containers;
     const url = daemon?.args?.find((word) => word.startsWith('postgres://')) ?? '';
     expect(new URL(url)).toMatchObject({ password: '' });
@@ -81,7 +81,7 @@ describe('the manifests of a fleet for Kubernetes', () => {
     expect(daemon?.env).toContainEqual({ name: 'PGPASSFILE', value: '/run/tranche/pgpass' });
   });
 
-  it('leave the daemons nothing that they do not need', () => {
+  it('drop all privileges that the daemons do not need, and set resource requests and limits', () => {
     expect(pod).toMatchObject({
       automountServiceAccountToken: false,
       enableServiceLinks: false,
@@ -100,11 +100,11 @@ describe('the manifests of a fleet for Kubernetes', () => {
     }
   });
 
-  it('give them longer to end than they drain', () => {
+  it('give daemons a longer termination grace period than they need to drain', () => {
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(15 + 10 + 10);
   });
 
-  it('ask for life and readiness at the address that the settings serve', () => {
+  it('probe liveness and readiness at the address that the settings serve', () => {
     const settings = readFleetSettings(`${FOLDER}/fleet.yaml`, { cwd: process.cwd(), env: {} });
     const { listen } = settings.operate;
     const probes = pod.containers[0] as unknown as Readonly<Record<string, unknown>>;
@@ -116,13 +116,13 @@ describe('the manifests of a fleet for Kubernetes', () => {
       expect(JSON.stringify(probes[probe])).toContain(`http://${listen}/${path}`);
   });
 
-  it('mount only volumes that are there', () => {
+  it('mount only volumes that they declare', () => {
     const known = new Set(pod.volumes.map(({ name }) => name));
     const mounts = all.flatMap(({ volumeMounts }) => volumeMounts);
     expect(mounts.filter(({ name }) => !known.has(name))).toEqual([]);
   });
 
-  it('let nobody in, and out only to names, the database and encrypted addresses', () => {
+  it('allow no ingress, and egress only to DNS, the database and HTTPS', () => {
     const { spec: policy } = read('network-policy.yaml') as {
       readonly spec: { readonly egress: readonly { readonly ports: readonly { readonly port: number }[] }[] };
     };
@@ -130,7 +130,7 @@ describe('the manifests of a fleet for Kubernetes', () => {
     expect(policy.egress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([53, 53, 5432, 443]);
   });
 
-  it('are put together by kubectl', (ctx) => {
+  it('are built by kubectl into valid manifests', (ctx) => {
     const built = spawnSync('kubectl', ['kustomize', FOLDER], { encoding: 'utf8' });
     if (built.error !== undefined) return ctx.skip('kubectl is not installed');
     if (!isThere) return ctx.skip(why);

@@ -45,13 +45,13 @@ const set = read('stateful-set.yaml') as {
 };
 const { spec: pod } = set.spec.template;
 
-describe('the manifests for Kubernetes', () => {
-  it('are all that lie there', () => {
+describe('the Kubernetes manifests of a desk', () => {
+  it('list every file of their folder in kustomization.yaml, except for that file and the config', () => {
     const files = readdirSync(FOLDER).filter((name) => name.endsWith('.yaml'));
     expect(files.toSorted()).toEqual([...resources, 'kustomization.yaml', 'desk.yaml'].toSorted());
   });
 
-  it.for(resources)('fit the schemas of Kubernetes: %s', (file, ctx) => {
+  it.for(resources)('conform to the Kubernetes schemas: %s', (file, ctx) => {
     if (!isThere) return ctx.skip(why);
     const manifest = read(file);
     expect(Object.keys(modules)).toContain(manifest['kind']);
@@ -60,7 +60,7 @@ describe('the manifests for Kubernetes', () => {
     }).not.toThrow();
   });
 
-  it('would not fit with a wrong value', (ctx) => {
+  it('fail the schema check with a wrong value', (ctx) => {
     if (!isThere) return ctx.skip(why);
     const wrong = read('stateful-set.yaml') as { spec: { replicas: unknown } };
     wrong.spec.replicas = 'one';
@@ -69,14 +69,14 @@ describe('the manifests for Kubernetes', () => {
     }).toThrow(/replicas/u);
   });
 
-  it('run one pod with a volume that one pod has', () => {
+  it('run one pod with one volume that only this pod can mount', () => {
     expect(set.spec.replicas).toBe(1);
     expect(
       set.spec.volumeClaimTemplates.map(({ metadata, spec }) => [metadata.name, spec.accessModes]),
     ).toEqual([['data', ['ReadWriteOncePod']]]);
   });
 
-  it('leave the desk nothing that it does not need', () => {
+  it('drop all privileges that the desk does not need, and set resource requests and limits', () => {
     expect(pod).toMatchObject({
       automountServiceAccountToken: false,
       enableServiceLinks: false,
@@ -95,12 +95,12 @@ describe('the manifests for Kubernetes', () => {
     }
   });
 
-  it('give it longer to end than it drains', () => {
-    // As `tranche run`: 15 s, and in_doubt.booking_margin, which is 10 s.
+  it('give the desk a longer termination grace period than it needs to drain', () => {
+    // `tranche run` drains for 15 s plus in_doubt.booking_margin, which is 10 s.
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(15 + 10 + 10);
   });
 
-  it('ask for life and readiness at the address where the desk serves them', () => {
+  it('probe liveness and readiness at the address that the config serves', () => {
     const { operate } = read('desk.yaml') as { readonly operate: { readonly listen: string } };
     const [desk] = pod.containers;
     for (const [probe, path] of [
@@ -111,7 +111,7 @@ describe('the manifests for Kubernetes', () => {
       expect(JSON.stringify(desk?.[probe as 'livenessProbe'])).toContain(`http://${operate.listen}/${path}`);
   });
 
-  it('mount only volumes that are there, and no folder of config whose mode a desk would refuse', () => {
+  it('mount only volumes that they declare, and mount config files individually instead of their folder', () => {
     const known = new Set(
       [...pod.volumes, ...set.spec.volumeClaimTemplates.map(({ metadata }) => metadata)].map(
         ({ name }) => name,
@@ -123,7 +123,7 @@ describe('the manifests for Kubernetes', () => {
     expect(whole.filter((path) => path.startsWith('/etc/tranche'))).toEqual([]);
   });
 
-  it('let nobody in, and out only to names and to encrypted addresses', () => {
+  it('allow no ingress, and egress only to DNS and HTTPS', () => {
     const { spec } = read('network-policy.yaml') as {
       readonly spec: {
         readonly ingress: unknown;
@@ -135,7 +135,7 @@ describe('the manifests for Kubernetes', () => {
     expect(spec.egress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([53, 53, 443]);
   });
 
-  it('hold a config and a strategy that validate accepts', () => {
+  it('contain a config and a strategy that validate accepts', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tranche-kubernetes-'));
     onTestFinished(() => {
       rmSync(folder, { recursive: true });
@@ -153,7 +153,7 @@ describe('the manifests for Kubernetes', () => {
     }
   });
 
-  it('are put together by kubectl, config and strategies included', (ctx) => {
+  it('are built by kubectl into valid manifests, config and strategies included', (ctx) => {
     const built = spawnSync('kubectl', ['kustomize', FOLDER], { encoding: 'utf8' });
     if (built.error !== undefined) return ctx.skip('kubectl is not installed');
     if (!isThere) return ctx.skip(why);

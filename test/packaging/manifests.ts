@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 export const readManifest = (folder: string, file: string): Record<string, unknown> =>
   parse(readFileSync(join(folder, file), 'utf8'), { merge: true }) as Record<string, unknown>;
 
-/** Where the schema of each kind is in kubernetes-models, which is loaded by its name: its types are 18 MB. */
+/** Module of each kind in kubernetes-models; imported dynamically because its types are 18 MB. */
 export const modules = {
   Deployment: 'apps/v1/Deployment',
   Namespace: 'v1/Namespace',
@@ -24,12 +24,12 @@ for (const [kind, path] of Object.entries(modules) as readonly [Kind, string][])
     const { [kind]: model } = (await import(`kubernetes-models/${path}`)) as Readonly<Record<Kind, Model>>;
     models.set(kind, model);
   } catch {
-    // The tests that need it say so.
+    // The tests that need the package are skipped with a reason.
   }
 export const isThere = models.size > 0;
 export const why = 'kubernetes-models is not installed: run npm ci';
 
-/** As the schemas of Kubernetes want it. */
+/** Throws if a manifest does not conform to the schemas of Kubernetes. */
 export function check(manifest: Record<string, unknown>): void {
   const { kind } = manifest as { readonly kind: Kind };
   const model = models.get(kind);

@@ -23,14 +23,14 @@ const headings = (file: string): readonly string[] =>
 
 describe('the alert rules', () => {
   it.each(rules().map((rule) => [rule.alert, rule] as const))(
-    '%s asks for metrics that a desk serves',
+    '%s queries only documented metrics',
     (_, rule) => {
       expect(unknown(rule.expr)).toEqual([]);
     },
   );
 
   it.each(rules().map((rule) => [rule.alert, rule] as const))(
-    '%s links to what to do',
+    '%s links to an existing section of the runbook',
     (_, { annotations }) => {
       const [file = '', heading = ''] = annotations.runbook_url
         .replace('file:///opt/tranche/', '')
@@ -40,7 +40,7 @@ describe('the alert rules', () => {
     },
   );
 
-  it('have a test that fires and one that is silent for each rule', () => {
+  it('have one test that fires and one that stays silent for each rule', () => {
     const { tests } = parse(readFileSync(RULE_TESTS, 'utf8')) as {
       tests: readonly { readonly name: string }[];
     };
@@ -50,12 +50,12 @@ describe('the alert rules', () => {
   });
 });
 
-describe('the board', () => {
-  it('is what its code makes', () => {
+describe('the Grafana dashboard', () => {
+  it('equals the output of its generator', () => {
     expect(readFileSync('packaging/grafana/tranche.json', 'utf8')).toBe(boardText());
   });
 
-  it('asks for metrics that a desk serves', () => {
+  it('queries only documented metrics', () => {
     const queries = boardQueries();
     expect(queries.length).toBeGreaterThan(15);
     expect(queries.flatMap(unknown)).toEqual([]);

@@ -17,7 +17,7 @@ export function rules(): readonly Rule[] {
   return groups.flatMap((group) => group.rules);
 }
 
-/** The queries of the board, as Grafana sends them. */
+/** The queries of the dashboard, as Grafana sends them. */
 export const boardQueries = (): readonly string[] =>
   (board().panels ?? [])
     .flatMap((panel) => ('targets' in panel ? (panel.targets ?? []) : []))

@@ -19,12 +19,12 @@ describe(`promtool${isThere ? '' : ` (skipped: ${why})`}`, () => {
     expect(promtool('check', 'rules', RULES)).toMatchObject({ status: 0 });
   });
 
-  it('finds that each rule fires on what it is for, and only then', (ctx) => {
+  it('confirms that each alert rule fires in its case and stays silent otherwise', (ctx) => {
     if (!isThere) return ctx.skip(why);
     expect(promtool('test', 'rules', RULE_TESTS)).toMatchObject({ status: 0 });
   });
 
-  it('understands each query of the board', (ctx) => {
+  it('accepts each query of the Grafana dashboard', (ctx) => {
     if (!isThere) return ctx.skip(why);
     const folder = mkdtempSync(join(tmpdir(), 'tranche-board-'));
     onTestFinished(() => {
@@ -36,7 +36,7 @@ describe(`promtool${isThere ? '' : ` (skipped: ${why})`}`, () => {
     expect(promtool('check', 'rules', file)).toMatchObject({ status: 0 });
   });
 
-  it('refuses a query that is wrong', (ctx) => {
+  it('rejects an invalid query', (ctx) => {
     if (!isThere) return ctx.skip(why);
     const folder = mkdtempSync(join(tmpdir(), 'tranche-board-'));
     onTestFinished(() => {

@@ -18,9 +18,9 @@ const types = {
 const isThere = existsSync('node_modules/kubernetes-models');
 const why = 'kubernetes-models is not installed: run npm ci';
 
-/** What the compiler says of the manifests as literals of their types: it knows every field, which the schemas do not. */
+/** Returns the compiler output for the manifests as literals of their types: unlike the schemas, it rejects unknown fields. */
 function compilerOf(changed: (text: string) => string = (text) => text): string {
-  // Beside the modules, so that they are found.
+  // A folder inside the project, so that the compiler finds the modules.
   const folder = mkdtempSync(join(import.meta.dirname, 'typed-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });
@@ -57,13 +57,13 @@ function compilerOf(changed: (text: string) => string = (text) => text): string 
   return stdout;
 }
 
-describe('the manifests for Kubernetes', () => {
-  it('have no field that Kubernetes does not know', (ctx) => {
+describe('the Kubernetes manifests', () => {
+  it('contain only fields that the Kubernetes types define', (ctx) => {
     if (!isThere) return ctx.skip(why);
     expect(compilerOf()).toBe('');
   });
 
-  it('would be refused with a field that is misspelt', (ctx) => {
+  it('fail the type check with a misspelt field', (ctx) => {
     if (!isThere) return ctx.skip(why);
     expect(compilerOf((text) => text.replace('readOnlyRootFilesystem', 'readonlyRootFilesystem'))).toContain(
       'readonlyRootFilesystem',

@@ -14,11 +14,11 @@ export interface Ran {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** What the person at the terminal answers; left out: there is no terminal. */
+  /** Answers of the person at the terminal; without it, there is no terminal. */
   readonly answer?: (question: string) => string;
 }
 
-/** Runs `tranche account …` in this process, as the command line does: arguments read by commander, errors made exit codes. */
+/** Runs `tranche account …` in this process like the command line, with arguments read by commander and exit codes for errors. */
 export async function run(
   args: readonly string[],
   { env = {}, cwd = '/', answer }: RunOptions = {},
@@ -53,7 +53,7 @@ export async function run(
   return { code, out, err };
 }
 
-/** Times and ids, which differ from run to run, in a form of the same width. */
+/** Replaces times and ids, which differ between runs, by placeholders of the same width. */
 export const steady = (text: string): string =>
   text
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/gu, 'YYYY-MM-DDTHH:MM:SS.mmmZ')

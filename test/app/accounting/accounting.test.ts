@@ -6,7 +6,7 @@ import { aStart } from '../../report/records.ts';
 import { aDesk, fills } from './desk.ts';
 
 describe('tranche accounting', () => {
-  it('holds what the account holds, to the last digit', async () => {
+  it('computes balances that equal those of the account exactly', async () => {
     const { run } = aDesk();
     expect(await run('balances')).toEqual({
       code: 0,
@@ -15,7 +15,7 @@ describe('tranche accounting', () => {
     });
   });
 
-  it('says what differs from the account, and why it may', async () => {
+  it('reports a difference from the account and exits with 65', async () => {
     const { run } = aDesk({
       settings:
         'method: fifo\nhistory: history.db\nopening: [{ currency: usd, quantity: "0.01", acquired_at: 2026-01-01T00:00:00Z, lot: cash }]\n',
@@ -27,7 +27,7 @@ describe('tranche accounting', () => {
     ]);
   });
 
-  it('says that it did not compare without a history, and that a journal is of a simulation', async () => {
+  it('states that books without a history were not compared, and that fills of a paper journal are not real trades', async () => {
     const { run } = aDesk({ settings: 'method: fifo\n', bodies: [aStart('paper'), ...fills.slice(1)] });
     const { code, err } = await run('balances');
     expect(code).toBe(0);
@@ -35,7 +35,7 @@ describe('tranche accounting', () => {
     expect(err).toContain('Not compared with the account');
   });
 
-  it('lists each disposal, corrections as further rows', async () => {
+  it('lists each disposal and adds rows for corrections', async () => {
     const { run } = aDesk();
     const { code, out } = await run('gains');
     expect(code).toBe(0);
@@ -74,7 +74,7 @@ describe('tranche accounting', () => {
     ]);
   });
 
-  it('rolls fair values forward with the source of each price', async () => {
+  it('rolls fair values forward and names the source of each price', async () => {
     const { run } = aDesk();
     const { code, out } = await run(
       'roll-forward',
@@ -84,12 +84,12 @@ describe('tranche accounting', () => {
       '2026-12-02T00:00:00Z',
     );
     expect(code).toBe(0);
-    // 0.75 btc at 130, of which 100.5 were added and 30 left.
+    // 0.75 btc at 130: additions of 100.5 and disposals of 30.
     expect(out).toMatch(/btc +0\.00 +100\.50 +30\.00 +27\.00 +97\.50 +75\.38/u);
     expect(out).toContain('closing at 130, 2026-12-02T00:00:00.000Z, an index');
   });
 
-  it('writes every format, with where each entry is written down', async () => {
+  it('exports every format, with the journal record of each entry', async () => {
     const { run, folder } = aDesk({
       settings:
         'method: fifo\nhistory: history.db\ncodes: { holdings usd: "1000", holdings btc: "1400", holdings eth: "1410", deposits: "3000", realised gains: "7000", trading fees: "6000", interest: "6100" }\n',
@@ -130,13 +130,13 @@ describe('tranche accounting', () => {
     [{}, ['roll-forward', '--from', '2026-12-01T00:00:00Z', '--until', '2027-12-01T00:00:00Z'], 65, 'no price for btc at 2027-12-01'],
     [{}, ['export', '--format', 'parquet'], 64, 'name the output file with --out FILE'],
     [{}, ['export', '--format', 'beancount', '--from', '2026-12-01T00:00:00Z'], 64, 'needs all entries'],
-  ] as const)('says what is wrong and how to correct it: %o %o', async (desk, line, code, says) => {
+  ] as const)('reports the problem and how to correct it: %o %o', async (desk, line, code, says) => {
     const { run } = aDesk(desk);
     const ran = await run(...line);
     expect([ran.code, ran.err]).toEqual([code, expect.stringContaining(says)]);
   }); // prettier-ignore
 
-  it('begins with the lots of other books, from what these print', async () => {
+  it('takes opening lots from the printed lots of other books, and rejects invalid ones', async () => {
     const before = aDesk();
     const { out } = await before.run('lots', '--json');
     const { run, folder } = aDesk({

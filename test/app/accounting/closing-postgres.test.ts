@@ -15,7 +15,7 @@ const missing = noPostgres();
 const because = missing === undefined ? '' : ` (skipped: ${missing})`;
 const LATER = instant(Date.UTC(2026, 11, 3));
 
-describe.skipIf(missing !== undefined)(`closing the books of a desk in PostgreSQL${because}`, () => {
+describe.skipIf(missing !== undefined)(`tranche accounting close with PostgreSQL${because}`, () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
@@ -24,7 +24,7 @@ describe.skipIf(missing !== undefined)(`closing the books of a desk in PostgreSQ
     await server.stop();
   });
 
-  it('writes the record as the owner of the desk, and not beside another', async () => {
+  it('appends the record as the owner of the journal, and fails while another process owns it', async () => {
     const folder = aFolder();
     writeFileSync(join(folder, 'books.yaml'), 'method: fifo\n');
     const url = server.url('main');

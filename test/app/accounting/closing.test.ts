@@ -24,14 +24,14 @@ function closings({ journal: file }: BooksDesk): readonly ClosingRecord[] {
   }
 }
 
-/** Postings of the closed day, without their order in the file. */
+/** Postings of the closed day. */
 async function rowsOfDay(desk: BooksDesk): Promise<readonly string[]> {
   const { out, err } = await desk.runAt(DECEMBER_3, 'export', '--format', 'jsonl', '--until', END);
   expect(err).toBe('');
   return out.trim().split('\n');
 }
 
-/** Entries since the closing: date, name and what they say. */
+/** Entries since the closing: date, name and description. */
 async function entriesSince(desk: BooksDesk): Promise<readonly string[]> {
   const { out, err } = await desk.runAt(DECEMBER_3, 'export', '--format', 'jsonl', '--from', END);
   expect(err).toBe('');
@@ -44,8 +44,8 @@ async function entriesSince(desk: BooksDesk): Promise<readonly string[]> {
 
 const DAY_2 = after(NINE, DAY_MS);
 
-describe('closing a period', () => {
-  it('writes what was closed into the journal, and the next period follows', async () => {
+describe('tranche accounting close', () => {
+  it('records the closed period in the journal, and the next period starts at its end', async () => {
     const desk = aDesk();
     const { code, out, err } = await closed(desk, '--why', 'the day is over');
     expect([code, err]).toEqual([0, '']);
@@ -69,7 +69,7 @@ describe('closing a period', () => {
     expect([verified.code, verified.out.match(/ same$/gmu)?.length]).toEqual([0, 2]);
   }); // prettier-ignore
 
-  it('has a hash that anybody can compute from the printed text', async () => {
+  it('records a hash that anybody can recompute from the printed text', async () => {
     const desk = aDesk();
     const before = await desk.run('verify', '--print', END);
     await closed(desk);
@@ -86,14 +86,14 @@ describe('closing a period', () => {
     expect(second.out).toContain(`"before":"${closings(desk)[0]?.hash}"`);
   });
 
-  it('shows what it would record', async () => {
+  it('shows the record with --dry-run and does not write it', async () => {
     const desk = aDesk();
     const { code, out } = await closed(desk, '--dry-run', '--json');
     expect([code, JSON.parse(out)]).toEqual([0, expect.objectContaining({ kind: 'closing', entries: 8 })]);
     expect(closings(desk)).toEqual([]);
   });
 
-  it('refuses an end in the future, and one that is closed already', async () => {
+  it('rejects an end in the future or within a closed period', async () => {
     const desk = aDesk();
     const future = await desk.run('close', '--until', END);
     expect([future.code, future.err]).toEqual([64, expect.stringContaining('which is in the future: close it once it is over')]); // prettier-ignore
@@ -105,7 +105,7 @@ describe('closing a period', () => {
     expect(closings(desk)).toHaveLength(1);
   });
 
-  it('refuses books that differ from the account, unless somebody says why', async () => {
+  it('rejects books that differ from the account unless a reason is given', async () => {
     const desk = aDesk();
     desk.show(aRow(10, { action: 'Deposit', currency: 'usd', amount: '5', balance: '924.99' }));
     const { code, err } = await closed(desk);
@@ -123,7 +123,7 @@ describe('closing a period', () => {
     expect(await closed(desk)).toMatchObject({ code: 0 });
   });
 
-  it('refuses books that nothing is compared with', async () => {
+  it('rejects books that were not compared with the account', async () => {
     const desk = aDesk({ settings: 'method: fifo\n' });
     const { code, err } = await closed(desk);
     expect([code, err]).toEqual([65, expect.stringContaining('not compared with the account')]);
@@ -132,7 +132,7 @@ describe('closing a period', () => {
   it.each([
     ['method: lifo', 'were closed by fifo, but the settings say lifo for them. A method can change only from an open period on'],
     ['currency: eur\nmethod: fifo', 'were closed in usd, but the settings say eur'],
-  ])('refuses settings that are not those of closed periods: %s', async (settings, says) => {
+  ])('rejects settings that differ from those of closed periods: %s', async (settings, says) => {
     const desk = aDesk();
     await closed(desk);
     writeFileSync(join(desk.folder, 'books.yaml'), `${settings}\nhistory: history.db\nprices: prices.csv\n`);
@@ -142,7 +142,7 @@ describe('closing a period', () => {
     }
   }); // prettier-ignore
 
-  it('leaves the journal alone while another process writes it', async () => {
+  it('does not change the journal while another process writes it', async () => {
     const desk = aDesk();
     const writer = sqliteJournal(desk.journal);
     const { code, err } = await closed(desk);
@@ -153,7 +153,7 @@ describe('closing a period', () => {
 });
 
 describe('a closed period', () => {
-  it('keeps its entries when a fill of it becomes known: that is an adjustment, dated when it did', async () => {
+  it('keeps its entries if a fill becomes known later; the fill is an adjustment at the time of its record', async () => {
     const desk = aDesk();
     await closed(desk);
     const before = await rowsOfDay(desk);
@@ -163,7 +163,7 @@ describe('a closed period', () => {
       '2026-12-02T09:00:00.000Z p-2-0: adjustment, of 2026-12-01T09:00:03.000Z and recorded after its period was closed: sell 0.5 btc: buyer, p, slice 2',
     ]);
     expect(await desk.run('verify')).toMatchObject({ code: 0 });
-    // The next period takes it in, and stays as it is as well.
+    // The next period includes it, and does not change either.
     desk.show(
       aRow(10, { at: NINE + 3_000, action: 'Sell', pair: 'btcusd', client_order_id: idOf('p', 2), currency: 'btc', amount: '-0.5', balance: '0.25' }),
       aRow(11, { at: NINE + 3_000, action: 'Sell', pair: 'btcusd', client_order_id: idOf('p', 2), currency: 'usd', amount: '70', fees: '0.5', balance: '989.5' }),
@@ -176,7 +176,7 @@ describe('a closed period', () => {
     expect(await desk.run('balances')).toMatchObject({ code: 0 });
   });
 
-  it('keeps its entries when a trade of it is corrected', async () => {
+  it('keeps its entries if one of its trades is corrected', async () => {
     const desk = aDesk();
     await closed(desk);
     const before = await rowsOfDay(desk);
@@ -193,9 +193,9 @@ describe('a closed period', () => {
       expect(line).toContain(': adjustment of the period closed until 2026-12-02T00:00:00.000Z: ');
   });
 
-  it('keeps its entries when the account shows a further row of it: that is dated at its end', async () => {
+  it('keeps its entries if the account shows another row later; the row is an adjustment at the end of the period', async () => {
     const desk = aDesk();
-    // It was not done when the period was closed, and its number is older than others.
+    // The row was not complete when the period was closed, although its number is lower than others.
     await closed(desk);
     const before = await rowsOfDay(desk);
     desk.show(aRow(9, { action: 'Withdraw', currency: 'usd', amount: '-5', balance: '915', status: 'done' }));
@@ -209,7 +209,7 @@ describe('a closed period', () => {
     expect(await entriesSince(desk)).toHaveLength(1);
   });
 
-  it('keeps a trade that it has from the account, when the journal learns of it', async () => {
+  it('keeps a trade that it took from the account when the journal records the same trade later', async () => {
     const desk = aDesk();
     const trade = { at: NINE + 5_000, action: 'Buy', pair: 'btcusd', order_id: '12', trade_id: '12', client_order_id: idOf('p', 5) }; // prettier-ignore
     desk.show(
@@ -238,7 +238,7 @@ describe('a closed period', () => {
     ]);
   });
 
-  it('keeps its entries when somebody finds what was held before: that is dated when it was found', async () => {
+  it('keeps its entries if earlier holdings are found later; they are an adjustment at the time they were booked', async () => {
     const desk = aDesk();
     await closed(desk);
     const before = await rowsOfDay(desk);
@@ -262,7 +262,7 @@ describe('a closed period', () => {
     ['books.yaml', 'deposits: { transaction 12: { cost: "1", acquired_at: 2026-01-01T00:00:00Z } }\n', 0],
     ['books.yaml', 'specific: { p-1-0: [{ lot: transaction 7, quantity: "1" }] }\n', 0],
     ['books.yaml', 'opening: [{ currency: btc, quantity: "1", cost: "1", acquired_at: 2026-01-01T00:00:00Z, lot: a }]\n', 65],
-  ] as const)('is refused by every command once it would be another, and verify names it: %s %s', async (file, content, code) => {
+  ] as const)('is verified by every command, which exits with 65 if its entries would differ: %s %s', async (file, content, code) => {
     const desk = aDesk();
     await closed(desk);
     await desk.runAt(DECEMBER_3, 'close', '--until', '2026-12-03');
@@ -276,7 +276,7 @@ describe('a closed period', () => {
       expect([line, ran.code, ran.err]).toEqual([line, code, expect.stringContaining(says)]);
     }
     if (code === 0) return;
-    // The hash of the second covers the first, so that both differ: the first is named.
+    // The hash of the second period covers the first, so that both differ; the first is named.
     expect(verified.out.match(/differs$/gmu)).toHaveLength(2);
     expect(verified.err).toMatch(/^the period until 2026-12-02T00:00:00\.000Z differs/u);
   }); // prettier-ignore

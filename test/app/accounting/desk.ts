@@ -44,7 +44,7 @@ export const aRow = (id: number, over: Partial<HistoryRow>): HistoryRow =>
     ...over,
   }) as HistoryRow; // oxlint-disable-line typescript/no-unsafe-type-assertion -- all the columns
 
-/** The same as the account shows it, with what is not of the journal: a deposit, interest, and a trade by hand. */
+/** The same trades as rows of the account, with rows that the journal lacks: a deposit, interest, and a manual trade. */
 const rows: readonly HistoryRow[] = [
   aRow(1, { action: 'Deposit', currency: 'usd', amount: '1000', balance: '1000' }),
   aRow(2, { action: 'Buy', pair: 'btcusd', client_order_id: idOf('p', 0), currency: 'btc', amount: '1', balance: '1' }),
@@ -62,11 +62,11 @@ const PRICES =
 
 export interface BooksDesk {
   readonly run: (...line: readonly string[]) => Promise<Ran>;
-  /** The same at another time. */
+  /** Runs the command at another time. */
   readonly runAt: (now: Instant, ...line: readonly string[]) => Promise<Ran>;
   readonly folder: string;
   readonly journal: string;
-  /** The account shows further rows. */
+  /** Adds rows to the history of the account. */
   readonly show: (...rows: readonly HistoryRow[]) => void;
   readonly append: (body: RecordBody, at: Instant) => void;
 }

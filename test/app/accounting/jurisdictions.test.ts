@@ -7,7 +7,7 @@ import { NINE, aFill, aStart } from '../../report/records.ts';
 import { aDesk } from './desk.ts';
 import type { BooksDesk } from './desk.ts';
 
-/** Opening lots of two ages; 1 btc is sold on 1 December 2026, at nine. */
+/** Two opening lots of different age; 1 btc is sold at nine on 1 December 2026. */
 const opening = `opening:
   - { currency: btc, quantity: "1", cost: "60", acquired_at: 2025-12-01T12:00:00Z, lot: new }
   - { currency: btc, quantity: "1", cost: "50", acquired_at: 2025-11-30T12:00:00Z, lot: old }
@@ -45,14 +45,14 @@ describe('the jurisdiction of books', () => {
     ['jurisdiction: CA', 'average', '45', {}],
     ['jurisdiction: GB', 'section 104', '45', { provisional_until: '2027-01-01T00:00:00.000Z' }],
     ['method: fifo', 'old', '50', {}],
-  ])('chooses the method, or allows it, and says what follows from dates: %s', async (settings, lot, gain, more) => {
+  ])('determines the lot, and the term or provisional date of a gain: %s', async (settings, lot, gain, more) => {
     const [row, ...others] = await gains(desk(settings), NINE);
     expect(others).toEqual([]);
     const { entry: _, currency: __, acquired_at: ___, disposed_at: ____, quantity: _____, proceeds: ______, cost: _______, ...said } = row ?? {};
     expect(said).toEqual({ lot, gain, ...more });
   }); // prettier-ignore
 
-  it('may have dates in the time zone of the settings', async () => {
+  it('counts dates in the time zone of the settings', async () => {
     // On 1 December at nine it is still 30 November in Honolulu, the anniversary of the older lot.
     const [row] = await gains(desk('jurisdiction: US\ntime_zone: Pacific/Honolulu'), NINE);
     expect(row).toMatchObject({ lot: 'old', term: 'short' });
@@ -72,12 +72,12 @@ describe('the jurisdiction of books', () => {
     ['jurisdiction: DE\nearlier_methods: [{ until: 2026-01-01T00:00:00Z, method: lifo }]', 'jurisdiction DE does not allow lifo'],
     ['method: average\nearlier_methods: [{ until: 2026-01-01T00:00:00Z, method: lifo }]', 'average has no lots, so it cannot follow'],
     ['method: fifo\nearlier_methods: [{ until: 2026-01-01T00:00:00Z, method: lifo }, { until: 2025-01-01T00:00:00Z, method: hifo }]', 'oldest first'],
-  ])('refuses what the law does not have: %s', async (settings, says) => {
+  ])('rejects invalid or disallowed settings: %s', async (settings, says) => {
     const { code, err } = await desk(settings).run('gains');
     expect([code, err]).toEqual([78, expect.stringContaining(says)]);
   }); // prettier-ignore
 
-  it('stays what closed periods were closed for', async () => {
+  it('cannot change after a period was closed', async () => {
     const books = desk('jurisdiction: US');
     expect(await books.runAt(LATER, 'close', '--until', '2027-01-01', '--unreconciled', 'w')).toMatchObject({ code: 0 }); // prettier-ignore
     writeFileSync(join(books.folder, 'books.yaml'), `method: fifo\n${opening}`);
@@ -89,8 +89,8 @@ describe('the jurisdiction of books', () => {
   });
 });
 
-describe('share pooling in books that are closed', () => {
-  it('adjusts a disposal of a closed period when units are bought within 30 days', async () => {
+describe('share pooling in closed books', () => {
+  it('adjusts a disposal of a closed period if units are bought within 30 days', async () => {
     const books = desk('jurisdiction: GB');
     const close = ['close', '--unreconciled', 'w', '--until'] as const;
     expect(await books.runAt(LATER, ...close, '2026-12-15T12:00:00Z')).toMatchObject({
@@ -106,7 +106,7 @@ describe('share pooling in books that are closed', () => {
     ]);
     expect(await gains(books, LATER)).toMatchObject([{ entry: 'p-0-0', cost: '55', gain: '45' }]);
     books.append(bought(19, 1), after(NINE, 19 * DAY_MS));
-    // The entry of 20 December; what was closed is as it was.
+    // The entry of 20 December is new; the closed entries are unchanged.
     const rows = await gains(books, LATER);
     expect(rows.map(({ entry, lot, cost, gain }) => [entry, lot, cost, gain])).toEqual([
       ['p-0-0', 'section 104', '55', '45'],
@@ -120,7 +120,7 @@ describe('share pooling in books that are closed', () => {
     expect(await gains(books, LATER, '--by', 'disposed', ...december)).toHaveLength(3);
   });
 
-  it('identifies disposals of a day once it is over', async () => {
+  it('matches disposals with purchases of the same day once the day is over', async () => {
     const books = desk('jurisdiction: GB');
     books.append(bought(0, 1), after(NINE, 60_000));
     expect(await gains(books, after(NINE, 3_600_000))).toMatchObject([{ gain: '45' }]);
@@ -131,7 +131,7 @@ describe('share pooling in books that are closed', () => {
     ]);
   });
 
-  it('is accepted by every format, which say what is provisional and what is closed', async () => {
+  it('is supported by every export format, which marks provisional and closed entries', async () => {
     const books = desk('jurisdiction: GB');
     books.append(bought(19, 1), after(NINE, 19 * DAY_MS));
     await books.runAt(LATER, 'close', '--unreconciled', 'w', '--until', '2026-12-15');
@@ -151,10 +151,10 @@ describe('share pooling in books that are closed', () => {
   });
 });
 
-describe('another method', () => {
+describe('a change of the accounting method', () => {
   const until = 'earlier_methods: [{ until: 2026-12-15T00:00:00Z, method: fifo }]';
 
-  it('counts from an open period on', async () => {
+  it('applies from an open period onwards', async () => {
     const books = desk('method: fifo');
     await books.runAt(LATER, 'close', '--unreconciled', 'w', '--until', '2026-12-15');
     books.append({ ...bought(14, 1), amount: '40' }, after(NINE, 14 * DAY_MS));
@@ -179,7 +179,7 @@ describe('another method', () => {
     expect(await books.runAt(LATER, 'verify')).toMatchObject({ code: 0 });
   });
 
-  it('does not begin inside of a period', async () => {
+  it('cannot take effect within a period', async () => {
     const books = desk(`method: lifo\n${until}`);
     const { code, err } = await books.runAt(LATER, 'close', '--unreconciled', 'w', '--until', '2027-01-01');
     expect([code, err]).toEqual([64, expect.stringContaining('the method changes at 2026-12-15T00:00:00.000Z: close the period before that time first')]); // prettier-ignore

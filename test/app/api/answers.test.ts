@@ -13,7 +13,7 @@ import type { Bench } from '../../engine/harness.ts';
 import { aReport } from '../support/twin-report.ts';
 import { readsOf, served } from './served.ts';
 
-/** A desk half through its day: slices that traded and one that did not, a doubt, a pause, an override and alerts. */
+/** A desk in the middle of its day, with two running strategies. */
 function aBusyDesk(): Bench {
   const bench = aBench({
     strategies: [aTwap('one'), aTwap('two', { side: 'sell', slices: 4, duration: 'PT20M' })],
@@ -29,20 +29,20 @@ const problemsOf = (path: ApiPath, body: unknown): string =>
 
 const paths = Object.keys(apiRoutes) as ApiPath[];
 
-/** Lists that are not empty for this desk: an empty one is as any schema says. */
+/** Lists that must not be empty for this desk: an empty list conforms to any schema. */
 const LISTS = new Set<string>(
   ['strategies', 'parents', 'slices', 'wakes', 'why', 'fills', 'prices', 'limits', 'records', 'fleet'].map(
     (name) => `/api/v1/${name}`,
   ),
 );
 
-describe('the document of the API', () => {
+describe('the OpenAPI document', () => {
   let document: Record<string, Record<string, unknown>> = {};
   beforeAll(() => {
     document = openApi('1') as typeof document;
   });
 
-  it('has every route with its method, and a schema of its answer', () => {
+  it('contains every route with its method and response schema', () => {
     expect(Object.keys(document['paths'] ?? {})).toEqual([
       ...paths,
       ...Object.keys({ ...fleetRoutes, ...signInRoutes }),
@@ -54,7 +54,7 @@ describe('the document of the API', () => {
     }
   });
 
-  it('refers to nothing that it does not hold', () => {
+  it('contains the target of every reference', () => {
     const names = [...JSON.stringify(document).matchAll(/"\$ref":"(?<to>[^"]+)"/gu)].map(
       ({ groups }) => groups?.['to'] ?? '',
     );
@@ -68,7 +68,7 @@ describe('the document of the API', () => {
     }
   });
 
-  it('names each operation once', () => {
+  it('gives each operation a unique operationId', () => {
     const ids = [...JSON.stringify(document).matchAll(/"operationId":"(?<id>[^"]+)"/gu)].map(
       ({ groups }) => groups?.['id'],
     );
@@ -87,8 +87,8 @@ const aClosing = {
   settings: '0'.repeat(64),
 };
 
-describe('every answer of the API', () => {
-  it('is as its schema says, of each route that reads', async () => {
+describe('an API response', () => {
+  it('conforms to its schema for each read route', async () => {
     const { ask } = await served(aBusyDesk());
     for (const path of paths) {
       const { method } = apiRoutes[path];
@@ -100,7 +100,7 @@ describe('every answer of the API', () => {
     }
   });
 
-  it('has the last comparison with the twin, and why a later one failed', async () => {
+  it('contains the last comparison with the twin and the error of a later one', async () => {
     const bench = aBench({ strategies: [aTwap('one')] });
     const report = summaryOf(aReport('beyond'));
     const last = { day: '2026-12-01', compared_at: '2026-12-02T00:16:00.000Z', days_beyond: 3, report };
@@ -112,7 +112,7 @@ describe('every answer of the API', () => {
     expect(body).toEqual(JSON.parse(JSON.stringify({ on: true, problem: 'no memory', last })));
   });
 
-  it('is as its schema says, of each command, done or refused', async () => {
+  it('conforms to its schema for each command, whether successful or refused', async () => {
     const { send } = await served(aBusyDesk());
     const decision = { id: 'ov-1', hash: '0'.repeat(64), why: 'w' };
     const bodies: Partial<Record<ApiPath, object>> = {

@@ -42,7 +42,7 @@ const first = async (
 };
 
 describe('/api/v1/approvals', () => {
-  it('lists what waits, who must agree, and whether the caller may', async () => {
+  it('lists open requests, who must approve them, and whether the caller may', async () => {
     const desk = await aDesk();
     expect(await first(desk, 'viewer')).toMatchObject({
       id: 'ov-1',
@@ -70,7 +70,7 @@ describe('/api/v1/approvals', () => {
     expect(JSON.stringify(body)).toContain('ov-1: buy btcusd by strategy t');
   });
 
-  it('takes an approval of the request that was seen, from who may, and of no other', async () => {
+  it('accepts an approval only from a permitted caller and with the hash of the request', async () => {
     const desk = await aDesk();
     const { hash = '' } = (await first(desk, 'approver')) ?? {};
     const approve = async (body: object, as: 'viewer' | 'operator' | 'approver' | 'admin') =>
@@ -85,7 +85,7 @@ describe('/api/v1/approvals', () => {
     expect(desk.traded(3)).toBeGreaterThan(0);
   });
 
-  it('refuses a request on the word of one person', async () => {
+  it('lets one operator reject a request', async () => {
     const desk = await aDesk();
     const { hash = '' } = (await first(desk, 'approver')) ?? {};
     const refused = await desk.send(
@@ -97,7 +97,7 @@ describe('/api/v1/approvals', () => {
     expect(desk.traded(12)).toBe(0);
   });
 
-  it('answers in pages, and refuses a parameter that it does not know', async () => {
+  it('returns pages and rejects unknown parameters', async () => {
     const { ask } = await aDesk();
     expect((await ask('/api/v1/approvals?limit=1')).body).not.toHaveProperty('next');
     expect((await ask('/api/v1/approvals?after=ov-1')).body).toEqual({ items: [] });

@@ -24,8 +24,8 @@ async function statusOf(
 const reads = Object.entries(apiRoutes).flatMap(([path, { method }]) => (method === 'GET' ? [path] : []));
 const viewer = { authorization: `Bearer ${tokenOf('viewer')}` };
 
-describe('every route that reads', () => {
-  it('takes GET alone, from a known caller, of this host and this origin', async () => {
+describe('each read route of the API', () => {
+  it('accepts only GET, from an authenticated caller, with the right host and origin', async () => {
     const { url } = await served(aBench({ strategies: [aTwap()] }));
     const answers: string[] = [];
     for (const path of reads) {
@@ -51,8 +51,8 @@ describe('every route that reads', () => {
   });
 });
 
-describe('a thousand listeners', () => {
-  it('of one name get four places; the desk answers everybody else meanwhile, and has room when they go', async () => {
+describe('the event stream under a thousand connections', () => {
+  it('keeps four of one caller, answers other callers meanwhile, and frees the places when connections close', async () => {
     const { url, events, ask } = await served(aBench({ strategies: [aTwap()] }));
     const { hostname, port, host } = new URL(url);
     const line = `GET /api/v1/events?after=0 HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${tokenOf('viewer')}\r\n\r\n`;

@@ -18,7 +18,7 @@ function aTokenFile(token: string): string {
   return file;
 }
 
-/** A server that answers everything alike, and counts. */
+/** A server that gives every request the same response, and counts them. */
 async function aStranger(body: string, status = 200): Promise<{ url: string; asked: () => number }> {
   let asked = 0;
   const server = createServer((_request, response) => {
@@ -35,8 +35,8 @@ async function aStranger(body: string, status = 200): Promise<{ url: string; ask
   return { url: `http://127.0.0.1:${port}`, asked: () => asked };
 }
 
-describe('a fleet', () => {
-  it('shows another desk as its own API reports it, each for itself', async () => {
+describe('the rows of a fleet', () => {
+  it('contain the status of another desk as its own API reports it', async () => {
     const { url } = await served(aBench({ strategies: [aTwap()] }));
     const tokenFile = aTokenFile(tokenOf('viewer'));
     const rows = await new Fleet([{ name: 'london', url, tokenFile }], () => 0).rows();
@@ -44,7 +44,7 @@ describe('a fleet', () => {
     expect(rows[0]?.error).toBeUndefined();
   });
 
-  it('says why a desk cannot be asked, beside those that answer', async () => {
+  it('contain the error of each desk that cannot be queried, beside the desks that respond', async () => {
     const { url } = await served(aBench({ strategies: [aTwap()] }));
     const strange = await aStranger('{"desk":"main","state":"gone"}');
     const noJson = await aStranger('<html>');
@@ -76,7 +76,7 @@ describe('a fleet', () => {
     expect(JSON.stringify(errors)).not.toContain(tokenOf('viewer'));
   });
 
-  it('says since when a desk is silent, and keeps its mode', async () => {
+  it('contain how long a desk has not responded, with its last known mode', async () => {
     const { url } = await served(aBench({ strategies: [aTwap()] }));
     const tokenFile = aTokenFile(tokenOf('viewer'));
     let now = 0;
@@ -92,7 +92,7 @@ describe('a fleet', () => {
     expect((await fleet.rows())[0]).toMatchObject({ state: 'active' });
   });
 
-  it('asks a desk once for all who look within two seconds', async () => {
+  it('result from one request per desk for all viewers within two seconds', async () => {
     const stranger = await aStranger('{}');
     let now = 0;
     const tokenFile = aTokenFile(tokenOf('viewer'));

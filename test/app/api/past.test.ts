@@ -18,7 +18,7 @@ interface Page {
   readonly next?: string;
 }
 
-/** Strategies that buy at once, that never find their price, and that retry: on a journal in a file. */
+/** A desk on a journal file, with a strategy that trades and one whose limit price is never met. */
 function aDesk(): { readonly bench: Bench; readonly file: string } {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-past-'));
   const file = join(folder, 'desk.db');
@@ -38,7 +38,7 @@ function aDesk(): { readonly bench: Bench; readonly file: string } {
   return { bench, file };
 }
 
-/** All items of a list, page by page. */
+/** Reads all items of a list page by page. */
 async function all({ ask }: ServedBench, path: string): Promise<readonly Row[]> {
   const items: Row[] = [];
   let next: string | undefined = '';
@@ -54,9 +54,9 @@ async function all({ ask }: ServedBench, path: string): Promise<readonly Row[]> 
   return items;
 }
 
-describe('lists of the past', () => {
+describe('history lists of the API', () => {
   it.each(['records', 'fills', 'wakes', 'why', 'slices', 'slices?strategy=buys', 'slices?strategy=dear'])(
-    'give %s whole and once, whatever the size of a page and from either end',
+    'return every item of %s once, for any page size and in either order',
     async (list) => {
       const desk = await served(aDesk().bench);
       const path = `/api/v1/${list}${list.includes('?') ? '&' : '?'}`;
@@ -68,7 +68,7 @@ describe('lists of the past', () => {
     },
   );
 
-  it('tell in `why` what the command tells, line by line', async () => {
+  it('match the output of `tranche why` line by line', async () => {
     const { bench, file } = aDesk();
     const now = after(START, HOUR_MS);
     const said = await look('/', ['why', '--journal', file, '--json'], { now });
@@ -85,7 +85,7 @@ describe('lists of the past', () => {
     expect(lines.some(({ event }) => event === 'traded')).toBe(true);
   });
 
-  it('hold the schedule against what happened: each slot of a strategy once, in its state', async () => {
+  it('list each slot of a strategy once with its state and its attempts', async () => {
     const desk = await served(aDesk().bench);
     const rows = await all(desk, '/api/v1/slices?strategy=buys&limit=2');
     expect(rows.map(({ slice, state }) => `${String(slice)} ${String(state)}`)).toEqual([
@@ -105,7 +105,7 @@ describe('lists of the past', () => {
     });
   });
 
-  it('show the quotes that a limit price refused, of slices that ended and of one that is open', async () => {
+  it('list the quotes discarded by a limit price, for ended slices and for an open one', async () => {
     const desk = await served(aDesk().bench);
     const rows = await all(desk, '/api/v1/slices?strategy=dear');
     const states = rows.map(({ state }) => state);
@@ -117,7 +117,7 @@ describe('lists of the past', () => {
       ]);
   });
 
-  it('keep to their span and their parent', async () => {
+  it('contain only items of the requested period and parent', async () => {
     const desk = await served(aDesk().bench);
     const [one] = await all(desk, '/api/v1/fills?limit=1');
     const parent = String(one?.['parent']);
@@ -147,14 +147,14 @@ describe('lists of the past', () => {
     'plan?days=0',
     'plan?days=4000',
     'limits?limit=5',
-  ])('refuse %s in words', async (path) => {
+  ])('reject %s with an explanation', async (path) => {
     const { ask } = await served(aDesk().bench);
     const { status, body } = await ask(`/api/v1/${path}`);
     expect(status).toBe(400);
     expect((body as { error: string }).error.length).toBeGreaterThan(10);
   });
 
-  it('find nothing at a place that no record has, and no other strategy by a text like its name', async () => {
+  it('are empty for a position beyond the last record, a partial name and an injected query', async () => {
     const { ask } = await served(aDesk().bench);
     for (const path of [
       'records?after=999999999999999',
@@ -168,8 +168,8 @@ describe('lists of the past', () => {
   });
 });
 
-describe('the thread that reads the past', () => {
-  it('answers as the journal itself does, while the desk writes to it', async () => {
+describe('the thread for history queries', () => {
+  it('returns the same results as the journal while the desk writes to it', async () => {
     const { bench, file } = aDesk();
     const thread = new ReadThread(`sqlite:${file}`, 60_000);
     onTestFinished(() => {
@@ -184,7 +184,7 @@ describe('the thread that reads the past', () => {
     expect(await thread.ask(verify)).toEqual({ to: { ...bench.journal.head() } });
   });
 
-  it('is ended when it takes too long, and the next question begins another', async () => {
+  it('is terminated when a query takes too long, and the next query starts a new one', async () => {
     const { file } = aDesk();
     const thread = new ReadThread(`sqlite:${file}`, 1);
     onTestFinished(() => {
@@ -195,7 +195,7 @@ describe('the thread that reads the past', () => {
     await expect(thread.ask(request)).rejects.toMatchObject({ statusCode: 503 });
   });
 
-  it('takes at most 32 questions at a time, and none once it is closed', async () => {
+  it('accepts at most 32 queries at a time and none after it is closed', async () => {
     const { file } = aDesk();
     const thread = new ReadThread(`sqlite:${file}`, 60_000);
     const request = { what: 'records', order: 'oldest', limit: 1 } as const;
@@ -206,7 +206,7 @@ describe('the thread that reads the past', () => {
     await expect(thread.ask(request)).rejects.toMatchObject({ statusCode: 503 });
   });
 
-  it('reports that a journal cannot be read', async () => {
+  it('rejects queries of a journal that cannot be read', async () => {
     const thread = new ReadThread('sqlite:/nowhere/at/all.db', 60_000);
     onTestFinished(() => {
       thread.close();

@@ -20,7 +20,7 @@ import { startOperate } from '../../../src/operate/server.ts';
 import type { OperateOptions } from '../../../src/operate/server.ts';
 import type { Bench } from '../../engine/harness.ts';
 
-/** The config that the product runs with when it is given none. */
+/** The default config of the product. */
 export function paperConfig(): Config {
   const { loaded, problems } = readConfig('config/paper.yaml', {
     env: {},
@@ -48,7 +48,7 @@ export interface ServedBench {
   readonly send: (path: string, body: object, as?: Role) => Promise<Answer>;
 }
 
-/** What the reading routes answer for a desk of a bench. */
+/** The read routes for a desk of a bench. */
 export function readsOf(
   bench: Bench,
   desk: OperatedDesk,
@@ -72,7 +72,7 @@ export function readsOf(
   return { reads, history };
 }
 
-/** The API of a desk of a bench, on a port of its own; it closes with its test. */
+/** Serves the API of a desk of a bench on a free port until the test ends. */
 export async function served(
   bench: Bench,
   over: Partial<ApiOptions> = {},

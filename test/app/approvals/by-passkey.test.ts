@@ -24,7 +24,7 @@ const approvals: ApprovalPolicy = {
 
 const PAGE = { origin: 'http://localhost:8321', rp_id: 'localhost' };
 
-/** The verdict of the command on a journal of these records. */
+/** Runs `journal verify --approvals` on a journal of these records. */
 async function verified(records: ReturnType<ReturnType<typeof memoryJournal>['read']>, json = false) {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-approvals-'));
   onTestFinished(() => {
@@ -51,7 +51,7 @@ async function verified(records: ReturnType<ReturnType<typeof memoryJournal>['re
 }
 
 describe('an approval by passkey over the API', () => {
-  it('counts with the signature of that request alone, and proves itself from a copy of the journal', async () => {
+  it('requires a signature of exactly that request, and can be verified from a copy of the journal', async () => {
     const key = aPasskey();
     const bench = aBench({ strategies: [aTwap('t')], policy: { approvals, areLimitsKept: true } });
     bench.start();

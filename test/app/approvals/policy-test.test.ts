@@ -27,7 +27,7 @@ const POLICY = `
     - { for: override, limits: [max_drift_bps], outcome: block }
 `;
 
-/** What the command line says about a config with this `operate`. */
+/** Runs `tranche policy test` with this text in `operate` of the config. */
 async function tested(operate: string, ...args: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-policy-'));
   onTestFinished(() => {
@@ -63,7 +63,7 @@ describe('tranche policy test', () => {
     [['--rearm'], 77, 'rearm: is blocked (no rule of operate.policy matches)'],
     [['--override', 'max_drift_bps'], 77, 'override of max_drift_bps: is blocked (rule 6)'],
     [['--kind', 'policy'], 75, 'policy: needs 1 of approvers, within 1440 min (rule 5)'],
-  ])('says what %s needs, with exit code %d', async (args, code, line) => {
+  ])('prints the approvals that %s requires and exits with %d', async (args, code, line) => {
     const told = await tested(POLICY, ...args);
     expect([told.err, told.code, told.out.split('\n')[0]]).toEqual(['', code, line]);
     expect(told.out).toContain(
@@ -71,7 +71,7 @@ describe('tranche policy test', () => {
     );
   });
 
-  it('knows what holds without a policy', async () => {
+  it('reports that no approval is required without a policy', async () => {
     const told = await tested('\n', '--rearm');
     expect([told.code, told.out]).toEqual([
       0,
@@ -79,7 +79,7 @@ describe('tranche policy test', () => {
     ]);
   });
 
-  it('refuses an amount in another currency, and to test nothing', async () => {
+  it('rejects an amount in another currency and a call without a request to test', async () => {
     expect((await tested(POLICY, '--parent', '5eur')).code).toBe(64);
     expect((await tested(POLICY)).err).toMatch(/name what to test/u);
   });
@@ -118,11 +118,11 @@ describe('a policy in a config', () => {
     ],
     ['four_eyes: false\n  policy: [{ for: policy, outcome: allow }]', /remove four_eyes/u],
     ['groups: { risk: [ann] }', /operate\.groups needs operate\.policy/u],
-  ])('is refused: %s', async (operate, why) => {
+  ])('is rejected: %s', async (operate, why) => {
     expect(await problem(`\n  ${operate}\n`)).toMatch(why);
   });
 
-  it('is accepted when it can work', async () => {
+  it('is accepted if it is consistent', async () => {
     expect(await problem(POLICY)).toBe('');
   });
 });

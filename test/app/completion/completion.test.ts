@@ -26,10 +26,10 @@ afterAll(() => {
 });
 
 const isThere = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
-/** What the program would answer to a question for ids, with the config that it was asked for. */
+/** A stand-in for the program, which prints two ids and the config that it was given. */
 const PROGRAM = 'tranche() { echo "one${4:+-of-$4}"; echo two; }';
 
-/** What bash offers for a line whose last word is being typed. */
+/** Returns the candidates of bash for the last word of a line. */
 function inBash(...words: readonly string[]): readonly string[] {
   const line = ['tranche', ...words].map((word) => `'${word}'`).join(' ');
   const script = `${PROGRAM}; source ${folder}/bash; COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _tranche; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -65,29 +65,29 @@ describe('completion in bash', () => {
     ],
     [['stop', '--config', 'my.yaml', 'one'], ['one-of-my.yaml']],
     [['why', '--strategy', 't'], ['two']],
-  ])('offers after %j what may come: %j', (words, offered) => {
+  ])('offers after %j the candidates %j', (words, offered) => {
     expect(inBash(...words)).toEqual(offered);
   });
 
-  it('takes the value of an option for no command', () => {
+  it('does not take the value of an option for a command', () => {
     expect(inBash('account', '--help', 'orders', 'list')).toEqual([]);
     expect(inBash('override', '--mode', 'propose', 'with')).toEqual(['withdraw']);
-    // The same name, with a value and without.
+    // An option that takes a value in one command and none in another.
     expect(inBash('run', '--account-changed', '--mode', '')).toEqual([]);
     expect(inBash('account', 'sync', '--account-changed', '--stor')).toEqual(['--store']);
   });
 
-  it('leaves files to the shell where a file comes', () => {
+  it('leaves the completion of file names to the shell', () => {
     expect(inBash('run', '--config', '')).toEqual([]);
   });
 
-  it('knows every command that the help shows', () => {
+  it('offers every command', () => {
     expect(inBash('')).toEqual(groups.flatMap(({ names }) => names));
   });
 });
 
 describe('completion in other shells', () => {
-  it('is a script that zsh reads, with the same words', (ctx) => {
+  it('works in zsh with the same candidates', (ctx) => {
     if (!isThere('zsh')) return ctx.skip('zsh is not installed');
     const script = `${PROGRAM}; compdef() { :; }; source ${folder}/zsh; _tranche_candidates '' tranche account orders; _tranche_candidates '' tranche stop --config x`;
     const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8' });
@@ -102,7 +102,7 @@ describe('completion in other shells', () => {
     ['tranche run --mode ', ['paper', 'dry_run', 'live']],
     ['tranche account orders show --js', ['--json']],
     ['tranche override --mode propose with', ['withdraw']],
-  ] as const)('is a script that fish reads: %s', ([line, words], ctx) => {
+  ] as const)('works in fish: %s', ([line, words], ctx) => {
     if (!isThere('fish')) return ctx.skip('fish is not installed');
     const { stdout, stderr } = spawnSync(
       'fish',
@@ -116,8 +116,8 @@ describe('completion in other shells', () => {
   });
 });
 
-describe('what is completed', () => {
-  it('has the ids of a config whose variables are not set, and nothing that a shell could run', () => {
+describe('the completion of strategy ids', () => {
+  it('works if the config uses unset variables, and omits ids that a shell could execute', () => {
     mkdirSync(join(folder, 's'));
     writeFileSync(join(folder, 'c.yaml'), 'mode: live\nvenue: { token: "${NOT_SET}" }\nstrategies: ./s\n');
     writeFileSync(

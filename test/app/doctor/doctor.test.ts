@@ -45,7 +45,7 @@ const put = (name: string, text: string): void => {
 
 type Answer = readonly [status: number, body: string, headers?: Record<string, string>];
 
-/** A venue that answers these paths, and 404 to all others; what it was asked is kept. */
+/** A venue that answers these paths, and all others with 404; it keeps the requests. */
 async function aVenue(answers: Readonly<Record<string, Answer>>): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
   const started = createServer((request, response: ServerResponse) => {
@@ -100,7 +100,7 @@ async function examine(
 const CURRENCIES: Answer = [200, '[]'];
 
 describe('tranche doctor', () => {
-  it('finds nothing to mend where all is well, and asks the venue nothing but reads', async () => {
+  it('reports no failure for a correct setup, and sends only GET requests to the venue', async () => {
     const { url, asked } = await aVenue({
       '/v1/currency': CURRENCIES,
       '/v1/approval-rules': [403, '{"error":"not allowed"}'],
@@ -117,16 +117,16 @@ describe('tranche doctor', () => {
   });
 
   it.each([
-    ['does not take the token', { '/v1/currency': [401, '{"error":"no"}'] }, 'token', 78],
+    ['rejects the token', { '/v1/currency': [401, '{"error":"no"}'] }, 'token', 78],
     ['is down', { '/v1/currency': [503, '{"error":"later"}'] }, 'venue', 69],
-    ['has no route that the config counts on', { '/v1/currency': CURRENCIES }, 'capability', 78],
+    ['lacks a route that the config requires', { '/v1/currency': CURRENCIES }, 'capability', 78],
     [
-      'has another time',
+      'has a different time',
       { '/v1/currency': [200, '[]', { date: 'Thu, 01 Jan 2015 00:00:00 GMT' }] },
       'clock',
       75,
     ],
-  ] as const)('fails where the venue %s', async (_, answers, check, exit) => {
+  ] as const)('fails if the venue %s', async (_, answers, check, exit) => {
     const { url } = await aVenue(answers);
     const more = check === 'capability' ? ', capabilities: { balances: true }' : '';
     const { code, of } = await examine(config(url, more));
@@ -136,32 +136,32 @@ describe('tranche doctor', () => {
     expect(code).toBe(exit);
   });
 
-  it('fails with 69 where nobody answers', async () => {
+  it('fails with 69 if the venue cannot be reached', async () => {
     const { code, of } = await examine(config('http://127.0.0.1:1'));
     expect(of('venue')).toMatchObject([{ verdict: 'fail', where: 'http://127.0.0.1:1' }]);
     expect(code).toBe(69);
   });
 
-  it('warns of a token that reads what decides over withdrawals', async () => {
+  it('warns about a token that can read the approval rules for withdrawals', async () => {
     const { url } = await aVenue({ '/v1/currency': CURRENCIES, '/v1/approval-rules': [200, '[]'] });
     const { code, of } = await examine(config(url));
     expect(of('token_rights')).toMatchObject([{ verdict: 'warn' }]);
     expect(code).toBe(0);
   });
 
-  it('says that it cannot know what a token may do where no route tells', async () => {
+  it('skips the check of token rights if the venue has no route for it', async () => {
     const { url } = await aVenue({ '/v1/currency': CURRENCIES });
     expect((await examine(config(url))).of('token_rights')).toMatchObject([{ verdict: 'skipped' }]);
   });
 
-  it('warns of a lookup of orders that is answered as a route that does not exist', async () => {
+  it('warns if the venue answers an order lookup like an unknown route', async () => {
     const { url } = await aVenue({ '/v1/currency': CURRENCIES });
     const { of } = await examine(config(url, ', capabilities: { order_lookup: true }'));
     expect(of('capability')).toContainEqual(expect.objectContaining({ verdict: 'warn' }));
   });
 
   it.skipIf(process.platform === 'win32')(
-    'fails where others can change the strategies or read the token',
+    'fails if other users can change a strategy or read the token',
     async () => {
       chmodSync(join(folder, 'strategies/a.yaml'), 0o666);
       const { code, of } = await examine(config('http://127.0.0.1:1'), { offline: true });
@@ -176,14 +176,14 @@ describe('tranche doctor', () => {
     },
   );
 
-  it('fails where a limit lets a strategy never trade', async () => {
+  it('fails if a limit prevents a strategy from ever trading', async () => {
     put('strategies/a.yaml', TWAP.replace('"1.5"', '"96"'));
     const { code, of } = await examine(config('http://127.0.0.1:1'), { offline: true });
     expect(of('limits')).toMatchObject([{ verdict: 'fail' }]);
     expect(code).toBe(78);
   });
 
-  it('fails where variables could expose the token', async () => {
+  it('fails if environment variables could expose the token', async () => {
     const { of } = await examine(config('http://127.0.0.1:1'), {
       offline: true,
       env: { NODE_OPTIONS: '--inspect' },
@@ -191,7 +191,7 @@ describe('tranche doctor', () => {
     expect(of('environment')).toMatchObject([{ verdict: 'fail' }]);
   });
 
-  it('states where people are notified, and sends nothing unless it is asked to', async () => {
+  it('checks the notification channels, and sends a message only on request', async () => {
     const hook = await receiver();
     put('pager', 'not a program');
     const channels = `[{ name: ops, webhook: { format: json, url: "\${HOOK}" } }, { name: pager, command: { run: [./pager] } }]`;
@@ -216,7 +216,7 @@ describe('tranche doctor', () => {
     expect([hook.posts.length, sending.code]).toEqual([1, 69]);
   });
 
-  it('reports how the last process ended, and what it left', async () => {
+  it('reports that the last process died and that the desk is halted', async () => {
     const journal = openJournal(`sqlite:${join(folder, 'var/live.db')}`);
     const started = {
       kind: 'started',
@@ -243,7 +243,7 @@ describe('tranche doctor', () => {
     expect(of('halted')).toMatchObject([{ verdict: 'warn', says: 'the desk is halted: a drill' }]);
   });
 
-  it('fails with 65 where the journal is damaged', async () => {
+  it('fails with 65 if the journal is damaged', async () => {
     put('var/live.db', 'no journal at all');
     const { code, of } = await examine(config('http://127.0.0.1:1'), { offline: true });
     expect(of('chain')).toMatchObject([{ verdict: 'fail' }]);
@@ -251,7 +251,7 @@ describe('tranche doctor', () => {
   });
 });
 
-describe('findings', () => {
+describe('doctor findings', () => {
   const ok: Finding = { check: 'a', verdict: 'ok', says: 'fine', fix: 'nothing' };
   const fail = (exit?: Finding['exit']): Finding => ({
     check: 'bb',
@@ -262,7 +262,7 @@ describe('findings', () => {
     exit,
   });
 
-  it('exit with what has to be mended first', () => {
+  it('determine the exit code by the most urgent failure', () => {
     expect(exitOf([ok, { ...ok, verdict: 'warn' }])).toBe(0);
     expect(exitOf([fail('again'), fail('unavailable'), ok])).toBe(69);
     expect(exitOf([fail('unavailable'), fail()])).toBe(78);

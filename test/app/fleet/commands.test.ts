@@ -15,7 +15,7 @@ const missing = noPostgres();
 const PAUSE = '/api/v1/pause';
 
 describe.skipIf(missing !== undefined)(
-  `commands for desks as rows${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+  `desk commands stored as rows${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
     let server: PostgresServer;
     let session: StoreSession;
@@ -34,7 +34,7 @@ describe.skipIf(missing !== undefined)(
       await server.stop();
     });
 
-    /** Gives the desk its next owner. */
+    /** Gives the desk a new owner and returns its epoch. */
     const takeOver = async (desk: string): Promise<number> => {
       const [[epoch] = []] = await session.rows(
         `INSERT INTO tranche.desk AS d (desk, epoch, owner, until, system_identifier, timeline)
@@ -45,7 +45,7 @@ describe.skipIf(missing !== undefined)(
       return Number(epoch);
     };
 
-    /** An owner that notes what it executes. */
+    /** An owner that records the commands it executes. */
     const own = async (
       desk: string,
       epoch: number,
@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)(
     const pause = { path: PAUSE, body: { why: 'w' }, holds: 'addressed' } as const;
     const halt = { path: HALT, body: { why: 'w' }, holds: 'standing' } as const;
 
-    it('reach the owner of the desk, once, and its answer reaches who asked', async () => {
+    it('reach the owner of the desk once, and its response reaches the sender', async () => {
       const { executed } = await own('a', await takeOver('a'));
       const answer = await sendAndWait(commands, { desk: 'a', ...pause });
       expect(answer).toEqual({ status: 200, body: { done: true, says: 'yes' } });
@@ -87,14 +87,14 @@ describe.skipIf(missing !== undefined)(
       ]); // prettier-ignore
     });
 
-    it('carry the person whom a daemon has identified', async () => {
+    it('carry the person that the daemon identified', async () => {
       const { executed } = await own('b', await takeOver('b'));
       const caller = { name: 'ann', kind: 'person', role: 'operator', groups: ['asia'] } as const;
       await sendAndWait(commands, { desk: 'b', ...pause, caller });
       expect(executed[0]?.caller).toEqual({ ...caller, via: 'session' });
     });
 
-    it('are void once the desk has another owner, and say so', async () => {
+    it('are void, and reported as such, once the desk has another owner', async () => {
       await takeOver('c');
       const asked = sendAndWait(commands, { desk: 'c', ...pause });
       await expect.poll(async () => (await commands.pending(['c'])).length).toBe(1);
@@ -106,20 +106,20 @@ describe.skipIf(missing !== undefined)(
       expect(executed).toEqual([]);
     });
 
-    it('are left alone by an owner that was replaced', async () => {
+    it('are not executed by an owner that was replaced', async () => {
       const old = await takeOver('d');
       const { executed } = await own('d', old);
       await takeOver('d');
       const answer = await sendAndWait(commands, { desk: 'd', ...pause }, { waitMs: 2_500 });
       expect(answer).toMatchObject({ status: 409, body: { done: false } });
       expect(executed).toEqual([]);
-      // What was found void stays so, whoever wakes up.
+      // A void command remains void for every later owner.
       const next = await own('d', await takeOver('d'));
       await expect.poll(async () => (await commands.pending(['d'])).length).toBe(0);
       expect(next.executed).toEqual([]);
     });
 
-    it('that an owner began and never answered are not executed again', async () => {
+    it('are not executed again if an owner started them and never responded', async () => {
       const first = await takeOver('e');
       const { leave } = await own('e', first, {
         execute: async () => await new Promise<never>(() => {}),
@@ -135,7 +135,7 @@ describe.skipIf(missing !== undefined)(
       expect(executed).toEqual([]);
     });
 
-    it('wait for the desk to be ready', async () => {
+    it('wait until the desk is ready', async () => {
       let isReady = false;
       const { executed } = await own('f', await takeOver('f'), { isReady: () => isReady });
       const asked = sendAndWait(commands, { desk: 'f', ...pause });
@@ -145,14 +145,14 @@ describe.skipIf(missing !== undefined)(
       expect(executed).toHaveLength(1);
     });
 
-    it('for a desk that nobody has ever run are refused, save a halt', async () => {
+    it('are rejected for a desk that has never run, except for a halt', async () => {
       await expect(sendAndWait(commands, { desk: 'nobody', ...pause })).rejects.toThrow(/has never run/u);
       const { status, body } = await sendAndWait(commands, { desk: 'nobody', ...halt }, { waitMs: 200 });
       expect(status).toBe(409);
       expect(body['says']).toMatch(/nobody owns the desk. The halt stays in force/u);
     });
 
-    it('hold as a halt over takeovers: the next owner has it before it begins', async () => {
+    it('keep a halt in force over takeovers: the next owner applies it before it starts', async () => {
       await takeOver('g');
       await sendAndWait(commands, { desk: 'g', ...halt }, { waitMs: 200 });
       await takeOver('g');
@@ -168,7 +168,7 @@ describe.skipIf(missing !== undefined)(
       await expect.poll(async () => (await commands.pending(['g'])).length).toBe(0);
     });
 
-    it('hold as a halt whose owner died before its journal had it', async () => {
+    it('keep a halt in force if its owner dies before the journal records it', async () => {
       const first = await own('h', await takeOver('h'), { isHaltNoted: () => false });
       const answer = await sendAndWait(commands, { desk: 'h', ...halt }, { waitMs: 1_500 });
       expect(answer).toMatchObject({ status: 409, body: { done: false } });
@@ -178,7 +178,7 @@ describe.skipIf(missing !== undefined)(
       expect(next.executed.map(({ path }) => path)).toEqual([HALT]);
     });
 
-    it('that are halts wait for no other command', async () => {
+    it('execute a halt without waiting for another command', async () => {
       const seen: string[] = [];
       await own('i', await takeOver('i'), {
         execute: async ({ path }) => {
@@ -192,7 +192,7 @@ describe.skipIf(missing !== undefined)(
       expect(await sendAndWait(commands, { desk: 'i', ...halt })).toMatchObject({ status: 200 });
     });
 
-    it('are read again after the server was away', async () => {
+    it('are read again after an outage of the database server', async () => {
       const { executed } = await own('j', await takeOver('j'));
       await server.kill();
       await server.start();
@@ -200,7 +200,7 @@ describe.skipIf(missing !== undefined)(
       expect(executed).toHaveLength(1);
     });
 
-    it('leave beside them how each desk is, as only its owner says', async () => {
+    it('are accompanied by the status of each desk, which only its current owner can update', async () => {
       const statuses = new StatusStore(session);
       const epoch = await takeOver('k');
       await own('k', epoch);
@@ -212,7 +212,7 @@ describe.skipIf(missing !== undefined)(
       expect((await statuses.all(['k']))[0]).toMatchObject({ report: { head: 7 } });
     });
 
-    /** The connection of the test broke too. */
+    /** Sends the command again, because the connection of the test broke too. */
     const untilSent = async (command: Parameters<typeof sendAndWait>[1]): ReturnType<typeof sendAndWait> => {
       try {
         return await sendAndWait(commands, command);

@@ -13,8 +13,8 @@ function aFolder(): string {
   return folder;
 }
 
-describe('files of a desk in the store', () => {
-  it('keep their places to one another and get the journal of the store', () => {
+describe('desk files in the store', () => {
+  it('keep their relative paths, and get the journal of the store in their config', () => {
     const from = aFolder();
     mkdirSync(join(from, 'config'));
     mkdirSync(join(from, 'strategies'));
@@ -37,7 +37,7 @@ describe('files of a desk in the store', () => {
       '# ours\ndesk: a\njournal: postgres://t@localhost/t?desk=a\nfleet:\n  address: here\n',
     );
     expect(readFileSync(join(folder, 'strategies', 's.yaml'), 'utf8')).toBe('id: s\n');
-    // As it was put: no variable is replaced in it.
+    // The text is as stored: no variable in it is replaced.
     expect(storedVersionSettings(path).texts).toEqual({
       'fleet.version': '3',
       'fleet.author': 'trader',
@@ -45,7 +45,7 @@ describe('files of a desk in the store', () => {
     });
   });
 
-  it('are never written outside of the folder of the desk', () => {
+  it('are never written outside the folder of the desk', () => {
     const files = { config: 'desk.yaml', texts: { 'desk.yaml': '', '../other/desk.yaml': 'desk: b' } };
     const stored = { version: 1, author: 'trader' };
     expect(() => writeDeskFiles(files, { folder: aFolder(), journal: 'x', address: 'here', stored })).toThrow(
@@ -53,7 +53,7 @@ describe('files of a desk in the store', () => {
     );
   });
 
-  it('show which lines a version removes and adds', () => {
+  it('are compared line by line between two versions', () => {
     const before = { config: 'c', texts: { c: 'a: 1\nb: 2\n', gone: 'x\n' } };
     const now = { config: 'c', texts: { c: 'a: 1\nb: 3\n', fresh: 'y\n' } };
     expect(changedLines(before, now)).toEqual(['c:', '- b: 2', '+ b: 3', 'fresh:', '+ y', 'gone:', '- x']);

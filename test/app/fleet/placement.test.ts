@@ -22,26 +22,26 @@ const daemon = (name: string, rest: Partial<PlacedDaemon> = {}): PlacedDaemon =>
 const held = (name: string, by: string, rest: Partial<PlacedDesk> = {}): PlacedDesk =>
   desk(name, { daemon: by, isLeased: true, ...rest });
 
-describe('placement of desks on daemons', () => {
-  it('spreads free desks evenly, each to one daemon', () => {
+describe('the placement of desks on daemons', () => {
+  it('distributes free desks evenly, each to one daemon', () => {
     const desks = ['a', 'b', 'c', 'd'].map((name) => desk(name));
     const daemons = [daemon('one'), daemon('two')];
     expect(placement('one', desks, daemons).take).toEqual(['a', 'c']);
     expect(placement('two', desks, daemons).take).toEqual(['b', 'd']);
   });
 
-  it('never takes a desk whose lease holds, even from a daemon that is silent', () => {
+  it('never takes a desk with a valid lease, even from an unresponsive daemon', () => {
     const daemons = [daemon('one', { isAlive: false }), daemon('two')];
     expect(placement('two', [held('a', 'one'), desk('b', { isLeased: true })], daemons).take).toEqual([]);
     expect(placement('two', [held('a', 'one', { isLeased: false })], daemons).take).toEqual(['a']);
   });
 
-  it('leaves a desk to a daemon that is alive while the desk restarts', () => {
+  it('leaves a restarting desk to its daemon while that daemon is alive', () => {
     const desks = [held('a', 'one', { isLeased: false })];
     expect(placement('two', desks, [daemon('one'), daemon('two')]).take).toEqual([]);
   });
 
-  it('never gives a desk to an older version of tranche than the one that ran it last', () => {
+  it('never gives a desk to an older version of tranche than the one that last ran it', () => {
     const desks = [desk('a', { program: '0.10.0' }), desk('b')];
     const [older, newer] = [daemon('older', { program: '0.9.1' }), daemon('z', { program: '0.10.0' })];
     expect(placement('older', desks, [older, newer]).take).toEqual(['b']);
@@ -53,18 +53,18 @@ describe('placement of desks on daemons', () => {
     expect(placement('z', moved, [older, newer]).release).toEqual([]);
   });
 
-  it('takes no more than its capacity', () => {
+  it('takes no more desks than the capacity of the daemon', () => {
     const desks = [desk('a'), desk('b'), held('c', 'one')];
     expect(placement('one', desks, [daemon('one', { capacity: 2 })]).take).toEqual(['a']);
   });
 
-  it('gives up all desks when it drains, and takes none', () => {
+  it('releases all desks of a draining daemon and gives it none', () => {
     const daemons = [daemon('one', { isDraining: true }), daemon('two')];
     expect(placement('one', [held('a', 'one'), desk('b')], daemons)).toEqual({ take: [], release: ['a'] });
     expect(placement('two', [held('a', 'one'), desk('b')], daemons).take).toEqual(['b']);
   });
 
-  it('gives up one desk at a time to a daemon that has joined', () => {
+  it('releases one desk at a time to a daemon that has joined', () => {
     const desks = ['a', 'b', 'c', 'd'].map((name) => held(name, 'one'));
     const daemons = [daemon('one'), daemon('two')];
     expect(placement('one', desks, daemons)).toEqual({ take: [], release: ['d'] });
@@ -72,7 +72,7 @@ describe('placement of desks on daemons', () => {
     expect(placement('one', even, daemons).release).toEqual([]);
   });
 
-  it('moves a desk by a command to its epoch, and not by one to an earlier epoch', () => {
+  it('applies a move command only in the epoch for which it was given', () => {
     const daemons = [daemon('one'), daemon('two')];
     const now = held('a', 'one', { epoch: 3, move: { to: 'two', epoch: 3 } });
     const earlier = held('a', 'one', { epoch: 3, move: { to: 'two', epoch: 2 } });
@@ -80,7 +80,7 @@ describe('placement of desks on daemons', () => {
     expect(placement('one', [earlier], daemons).release).toEqual([]);
   });
 
-  it('gives a moved desk to the daemon it was moved to, and does not move it back', () => {
+  it('gives a moved desk to its target daemon and does not move it back', () => {
     const daemons = [daemon('one'), daemon('two')];
     const others = [
       held('b', 'two', { move: { to: 'two', epoch: 1 } }),
@@ -92,7 +92,7 @@ describe('placement of desks on daemons', () => {
     expect(placement('two', others, daemons).release).toEqual([]);
   });
 
-  it('does not move a desk to a daemon that is silent, draining or full', () => {
+  it('does not move a desk to an unresponsive, draining or full daemon', () => {
     const desks = [held('a', 'one', { move: { to: 'two', epoch: 1 } })];
     for (const two of [{ isAlive: false }, { isDraining: true }, { capacity: 0 }])
       expect(placement('one', desks, [daemon('one'), daemon('two', two)]).release).toEqual([]);

@@ -23,7 +23,7 @@ function setup(): { heads: SeenHeads; anchor: () => unknown; pass: (ms: number) 
   };
 }
 
-it('gives a desk that starts here the furthest end of its journal that was seen anywhere', () => {
+it('SeenHeads gives a starting desk the furthest head of its journal that was ever seen', () => {
   const { heads, anchor } = setup();
   heads.see('a', headOf(7));
   heads.see('a', headOf(9));
@@ -33,7 +33,7 @@ it('gives a desk that starts here the furthest end of its journal that was seen 
   expect(anchor()).toEqual(headOf(9));
 });
 
-it('keeps what it saw of desks that run elsewhere for a later start, twice a minute', () => {
+it('SeenHeads stores the heads of desks on other daemons every 30 seconds for a later start', () => {
   const { heads, anchor, pass, path } = setup();
   heads.keep('a');
   expect(existsSync(path)).toBe(false);
@@ -48,7 +48,7 @@ it('keeps what it saw of desks that run elsewhere for a later start, twice a min
   expect(anchor()).toEqual(headOf(8));
 });
 
-it('never sets the anchor of a desk back', () => {
+it('SeenHeads never moves the anchor of a desk backwards', () => {
   const { heads, anchor, path } = setup();
   heads.see('a', headOf(7));
   heads.handOver('a');
@@ -58,7 +58,7 @@ it('never sets the anchor of a desk back', () => {
   expect(anchor()).toEqual(headOf(20));
 });
 
-it('leaves the anchor to the desk once it has started, whose older copy a person may have accepted', () => {
+it('SeenHeads does not change the anchor after the start, when a person may have accepted an older journal', () => {
   const { heads, anchor, path } = setup();
   heads.see('a', headOf(7));
   heads.handOver('a');

@@ -41,12 +41,12 @@ const ALERT = {
 };
 
 describe.skipIf(missing !== undefined)(
-  `a daemon of a fleet on HTTP${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+  `a fleet served over HTTP${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
     let server: PostgresServer;
     let session: StoreSession;
 
-    /** A desk with an owner that has reported `over` its status. */
+    /** A desk with an owner and a reported status, in which `over` replaces fields. */
     const aDesk = async (desk: string, over: object = {}): Promise<void> => {
       await session.rows(
         `INSERT INTO tranche.desk (desk, epoch, owner, until, system_identifier, timeline)
@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined)(
     const store = (): string =>
       `postgres://tranche@localhost/postgres?host=${encodeURIComponent(server.home)}`;
 
-    /** A daemon whose settings lie in a file. */
+    /** A daemon with settings in a file. */
     const serve = async (over: object = {}, reasons: readonly string[] = []) => {
       const folder = mkdtempSync(join(tmpdir(), 'tranche-served-fleet-'));
       const refused: string[] = [];
@@ -120,7 +120,7 @@ describe.skipIf(missing !== undefined)(
       return { ask, send, refused, folder, url: operate.url };
     }; // prettier-ignore
 
-    it('shows every desk as the store has it, and never adds live to paper', async () => {
+    it('lists every desk as stored, with separate totals for live and paper', async () => {
       const { ask } = await serve();
       const { items, totals } = shown(await ask('/api/v1/fleet', 'ann'));
       expect(items).toMatchObject([
@@ -136,7 +136,7 @@ describe.skipIf(missing !== undefined)(
       });
     }); // prettier-ignore
 
-    it('shows callers the desks of their roles alone, and refuses strangers', async () => {
+    it('shows callers only the desks of their roles and rejects unknown callers', async () => {
       const { ask, refused } = await serve();
       const { items, totals } = shown(await ask('/api/v1/fleet', 'ben'));
       expect(items.map(({ name }) => name)).toEqual(['test']);
@@ -147,7 +147,7 @@ describe.skipIf(missing !== undefined)(
       expect(JSON.parse((await ask('/api/v1/me', 'ben')).text)).toMatchObject({ name: 'ben', desk: 'north' });
     });
 
-    it('tells health to everybody on the network, and nothing else without a token', async () => {
+    it('answers health and readiness without a token, and everything else only with one', async () => {
       const { ask } = await serve({ listen: '0.0.0.0:0', allow_network: true }, ['the daemon drains']);
       expect((await ask('/healthz')).status).toBe(200);
       expect(await ask('/readyz')).toEqual({ status: 503, text: '{"status":"not ready"}' });
@@ -158,7 +158,7 @@ describe.skipIf(missing !== undefined)(
         expect((await ask(path)).status).toBe(401);
     });
 
-    /** A command's output, and its end. */
+    /** Runs a command and returns its output and exit code. */
     const ran = async (command: (io: RunIo) => Promise<number>) => {
       const written: string[] = [];
       const stdout = { write: (text: string) => written.push(text) };
@@ -167,7 +167,7 @@ describe.skipIf(missing !== undefined)(
       return { code, text: written.join('') };
     };
 
-    it('prints the same from the store, for people and programs', async () => {
+    it('prints its status from the store as text and as JSON', async () => {
       const status = async (options: object) =>
         await ran(async (io) => await fleetStatus({ store: store(), ...options }, io));
       const { code, text } = await status({ exitCode: true });
@@ -185,7 +185,7 @@ describe.skipIf(missing !== undefined)(
       expect(shown(json).totals['live']).toMatchObject({ desks: 2, fills: 3 });
     });
 
-    it('is watched in its store: leases, critical alerts, and the store itself', async () => {
+    it('is monitored through its store: leases, critical alerts and the store itself', async () => {
       const look = async (url: string) =>
         await ran(async (io) => await watch({ urls: [url], once: true }, io));
       const { code, text } = await look(store());
@@ -205,7 +205,7 @@ describe.skipIf(missing !== undefined)(
       expect(gone.text).toContain('critical: postgres:///nowhere/postgres does not respond');
     });
 
-    it('serves the figures of every desk to Prometheus', async () => {
+    it('exports the figures of every desk to Prometheus', async () => {
       const { ask } = await serve();
       const { text } = await ask('/metrics');
       expect(text).toContain('tranche_fleet_store_up{daemon="north"} 1');
@@ -214,7 +214,7 @@ describe.skipIf(missing !== undefined)(
       expect(text).toContain('tranche_fleet_desk_fills{desk="test",mode="paper",daemon="north"} 9');
     });
 
-    it('signs in a browser of its machine by a link, also when it listens on the network', async () => {
+    it('signs in a browser on its machine with a single-use link, even if it listens on the network', async () => {
       const { folder, url } = await serve({ listen: '0.0.0.0:0', allow_network: true });
       const { code, text } = await ran(async (io) => await fleetSignIn({ folder, json: true }, io));
       expect(code).toBe(0);
@@ -239,7 +239,7 @@ describe.skipIf(missing !== undefined)(
       );
     });
 
-    it('has the owner execute a command in the name and with the role of the caller on that desk', async () => {
+    it('forwards a command to the owner with the name and the role of the caller on that desk', async () => {
       const executed: GivenCommand[] = [];
       const leave = await linkToStore(readPostgresUrl(server.url('main')).connectionString, {
         desk: 'tokyo',
@@ -269,16 +269,16 @@ describe.skipIf(missing !== undefined)(
       ]);
     });
 
-    it('refuses commands beyond a role, on other desks, and of other pages; nothing of them is left', async () => {
+    it('rejects commands beyond the role of the caller, for unknown desks or from other pages, and stores none', async () => {
       const commands = async () =>
         (await session.rows('SELECT count(*)::int FROM tranche.desk_command'))[0]?.[0];
       const before = await commands();
       const { send, refused } = await serve();
       const halt = { command: 'halt', body: { why: 'w' } };
       const answers = [
-        await send('ann', { desk: 'test', ...halt }), // a viewer there
-        await send('ann', { desk: 'tokyo', command: 'rearm', body: { why: 'w' } }), // an operator there
-        await send('ben', { desk: 'tokyo', ...halt }), // nothing there
+        await send('ann', { desk: 'test', ...halt }), // viewer on this desk
+        await send('ann', { desk: 'tokyo', command: 'rearm', body: { why: 'w' } }), // operator on this desk
+        await send('ben', { desk: 'tokyo', ...halt }), // no role on this desk
         await send('nobody', { desk: 'tokyo', ...halt }),
         await send('ann', { desk: 'tokyo', ...halt }, {}),
         await send('ann', { desk: 'tokyo', command: 'status', body: {} }),
@@ -297,7 +297,7 @@ describe.skipIf(missing !== undefined)(
       ]);
       expect(await commands()).toBe(before);
       expect(refused[0]).toBe('refused ann with the viewer role at /api/v1/halt, which needs operator');
-      // A role on all desks reaches those of the store alone.
+      // A role on all desks applies only to desks in the store.
       const { send: sendElse } = await serve({
         tokens: [{ name: 'ann', token_file: 'token-ann', roles: [{ role: 'admin' }] }],
       });
@@ -305,13 +305,13 @@ describe.skipIf(missing !== undefined)(
       expect(await commands()).toBe(before);
     });
 
-    it('is refused with every mistake of its settings and their places', async () => {
+    it('does not start with invalid settings and reports each with its position', async () => {
       await expect(
         serve({ listen: 'here', tokens: [{ name: 'ann', token_file: 'x', roles: [] }] }),
       ).rejects.toThrow(/fleet\.yaml:1:\d+[^]*expected an address and a port[^]*roles/u);
     });
 
-    it('shows the limits of the firm with their use and who set them, to callers who see every desk', async () => {
+    it('shows the limits of the firm, their use and their author to callers who see every desk', async () => {
       const { ask, refused, url } = await serve();
       expect(JSON.parse((await ask('/api/v1/fleet/limits', 'ann')).text)).toEqual({ items: [] });
       const firm = new FirmLimitsStore(store());

@@ -9,7 +9,7 @@ const CONNECTIONS = "SELECT count(*) FROM pg_stat_activity WHERE application_nam
 const missing = noPostgres();
 
 describe.skipIf(missing !== undefined)(
-  `a session of the store${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+  `a store session${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
     let server: PostgresServer;
     beforeAll(async () => {
@@ -19,7 +19,7 @@ describe.skipIf(missing !== undefined)(
       await server.stop();
     });
 
-    it('asks one statement at a time of its connection, and goes on after one that fails', async () => {
+    it('sends one statement at a time and continues after one that fails', async () => {
       const warnings: string[] = [];
       const hear = ({ message }: Error): void => {
         warnings.push(message);
@@ -50,7 +50,7 @@ describe.skipIf(missing !== undefined)(
       expect(warnings).toEqual([]);
     });
 
-    it('makes no further connection once it is closed, for a statement that waits either', async () => {
+    it('opens no connection after it is closed, not even for a waiting statement', async () => {
       const { connectionString } = readPostgresUrl(server.url('main'));
       const session = new StoreSession(connectionString);
       await session.rows('SELECT 1');

@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 const NOW = instant(Date.UTC(2026, 11, 1));
-/** Neither end is a terminal. */
+/** Neither stream is a terminal. */
 const pipes = { input: new PassThrough(), output: new PassThrough() };
 const anIo = (): PrintedIo => aRunIo({ cwd: folder, now: NOW });
 const start = async (
@@ -48,12 +48,12 @@ const places = {
   live: { mode: 'live', notify: 'slack', notifyUrl: 'https://hooks.example/x?key=1', ...venue },
 } as const;
 
-describe('init with options', () => {
+describe('tranche init with options', () => {
   it.each(
     Object.entries(ways).flatMap(([way, what]) =>
       Object.entries(places).map(([place, where]) => [way, place, { ...what, ...where }] as const),
     ),
-  )('writes a desk that does %s in mode %s, and validate accepts it', async (_, mode, given) => {
+  )('writes a desk for %s in mode %s that validate accepts', async (_, mode, given) => {
     const { code, io } = await start(given);
     expect([code, io.printed.err]).toEqual([0, expect.stringContaining('next: tranche validate')]);
     writeFileSync(join(folder, 'desk/config/venue-token'), 'a-token', { mode: 0o600 });
@@ -63,7 +63,7 @@ describe('init with options', () => {
     );
   });
 
-  it('keeps the address of a webhook in a file that its owner alone reads', async () => {
+  it('stores the address of a webhook in a file that only its owner can read', async () => {
     await start({ ...ways.buy, notify: 'teams', notifyUrl: 'https://hooks.example/secret' });
     const file = join(folder, 'desk/config/teams-url');
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -85,12 +85,12 @@ describe('init with options', () => {
       /--url: http:\/\/ is not encrypted/u,
     ],
     [{ ...ways.buy, listen: '8321 please' }, /--listen: expected/u],
-  ])('refuses %j, and writes nothing', async (given, why) => {
+  ])('rejects %j and writes no files', async (given, why) => {
     await expect(start(given)).rejects.toThrow(why);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('takes everything back where the answers do not fit together', async () => {
+  it('removes the files that it wrote if the answers contradict each other', async () => {
     const io = anIo();
     await expect(start({ ...ways.buy, size: '900 btc', mode: 'live', ...venue }, io)).rejects.toThrow(
       /contradict each other/u,
@@ -105,13 +105,13 @@ describe('init with options', () => {
     expect([code, readFileSync(join(folder, 'desk/config/desk.yaml'), 'utf8')]).toEqual([64, before]);
   });
 
-  it('writes the examples where nothing is given and nobody can be asked', async () => {
+  it('writes the examples if no options are given and there is no terminal', async () => {
     const { code } = await start({});
     expect([code, existsSync(join(folder, 'desk/config/live.yaml'))]).toEqual([0, true]);
   });
 });
 
-describe('times of a schedule', () => {
+describe('cronOf', () => {
   it.each([
     ['daily 09:05', '5 9 * * *'],
     ['weekdays 15:00', '0 15 * * 1-5'],
@@ -119,7 +119,7 @@ describe('times of a schedule', () => {
     ['monthly 23:59', '59 23 1 * *'],
     ['daily 24:00', undefined],
     ['15:00', undefined],
-  ])('%s is %s', (text, cron) => {
+  ])('converts %s to %s', (text, cron) => {
     expect(cronOf(text)).toBe(cron);
   });
 });

@@ -23,7 +23,7 @@ type Answer = Readonly<Record<string, unknown>> & {
   };
 };
 
-/** The answers to these messages, each on its line. */
+/** Returns the responses to these messages, each sent on its own line. */
 async function talk(
   tools: readonly Tool[],
   ...messages: readonly (object | string)[]
@@ -46,7 +46,7 @@ const call = (name: string, given?: unknown): object => ({
   params: { name, arguments: given },
 });
 
-/** What arrived at a server that records all. */
+/** A server that records every request. */
 interface Recorder {
   readonly url: string;
   readonly seen: string[];
@@ -72,8 +72,8 @@ const READS = new Set(
 );
 const COMMANDS = Object.entries(apiRoutes).flatMap(([path, { method }]) => (method === 'POST' ? [path] : []));
 
-describe('the server for clients of the Model Context Protocol', () => {
-  it('speaks its methods, and answers no notification', async () => {
+describe('the MCP server', () => {
+  it('supports its methods and does not respond to notifications', async () => {
     const answers = await talk(
       toolsAt('http://127.0.0.1:1'),
       {
@@ -100,7 +100,7 @@ describe('the server for clients of the Model Context Protocol', () => {
       expect(inputSchema).toMatchObject({ type: 'object' });
   });
 
-  it('offers the newest version to a client of one that it does not know', async () => {
+  it('offers its newest version to a client with an unknown version', async () => {
     const [answer] = await talk([], {
       id: 1,
       method: 'initialize',
@@ -115,11 +115,11 @@ describe('the server for clients of the Model Context Protocol', () => {
     [{ id: 1, method: 'tools/run' }, -32_601],
     [call('halt'), -32_602],
     [{ id: 1, method: 'tools/call' }, -32_602],
-  ])('refuses %o', async (message, code) => {
+  ])('returns an error for %o', async (message, code) => {
     expect(await talk(toolsAt('http://127.0.0.1:1'), message)).toMatchObject([{ error: { code } }]);
   });
 
-  it('says why a tool cannot answer, and goes on', async () => {
+  it('reports why a tool failed and continues', async () => {
     const answers = await talk(toolsAt('http://127.0.0.1:1'), call('status'), call('day', { day: 3 }), {
       id: 2,
       method: 'ping',
@@ -133,7 +133,7 @@ describe('the server for clients of the Model Context Protocol', () => {
     ]);
   });
 
-  it('answers with what the API of the desk tells a viewer, and the desk has no record of it', async () => {
+  it('returns the API responses for a viewer and adds no record to the journal', async () => {
     const bench = aBench({ strategies: [aTwap()] });
     onTestFinished(() => {
       bench.kill();
@@ -156,8 +156,8 @@ describe('the server for clients of the Model Context Protocol', () => {
   });
 });
 
-describe('no tool', () => {
-  it('reaches a command, whatever a client asks', async () => {
+describe('the MCP tools', () => {
+  it('send only read requests, whatever a client sends', async () => {
     const { url, seen } = await aRecorder();
     const tools = toolsAt(url);
     const names = tools.map(({ name }) => name);
@@ -199,11 +199,11 @@ describe('no tool', () => {
       }),
       { numRuns: 300 },
     );
-    expect(seen.length).toBeGreaterThan(80); // of some 160 // of some 100 that come
+    expect(seen.length).toBeGreaterThan(80); // usually 100 to 160
     expect([...new Set(seen)].filter((each) => !READS.has(each))).toEqual([]);
   });
 
-  it('is a route that changes something, or one for more than a viewer', () => {
+  it('include no command of the API', () => {
     const paths = toolsAt('http://127.0.0.1:1').map(({ name }) => name);
     for (const path of COMMANDS)
       expect(paths).not.toContain(path.replace('/api/v1/', '').replaceAll(/[/-]/gu, '_'));

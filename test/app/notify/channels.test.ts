@@ -27,8 +27,8 @@ async function failureOf(sending: Promise<void>): Promise<Undelivered> {
   throw new TypeError('it was delivered');
 }
 
-describe('a webhook', () => {
-  it('posts JSON with the key of the message and a signature over time and body', async () => {
+describe('the webhook channel', () => {
+  it('sends JSON with the key of the message and a signature over time and body', async () => {
     const server = await receiver();
     const key = new Secret('key-of-the-webhook');
     guarded('key-of-the-webhook');
@@ -41,7 +41,7 @@ describe('a webhook', () => {
     expect(JSON.parse(post?.body ?? '')).toMatchObject({ key: 'k1', desk: 'main', notices: [{ count: 1 }] });
   });
 
-  it('says the status and how long to wait, and never its address', async () => {
+  it('reports the status and the retry delay of a failure, but never its address', async () => {
     const server = await receiver();
     guarded('/services/secret-path-of-slack');
     const url = new Secret(`${server.url}/services/secret-path-of-slack`);
@@ -59,7 +59,7 @@ describe('a webhook', () => {
   });
 });
 
-describe('mail', () => {
+describe('the mail channel', () => {
   const authority = anIdentity({ name: 'an authority', isAuthority: true });
   const identity = anIdentity({ name: 'a mail server', by: authority });
   const options = (differs: Partial<MailOptions>): MailOptions => ({
@@ -74,7 +74,7 @@ describe('mail', () => {
     ...differs,
   });
 
-  it('is sent over TLS with a login, one plain text for all recipients, its id made of the key', async () => {
+  it('sends one plain-text message to all recipients, over TLS with a login, and derives its id from the key', async () => {
     guarded('password-of-mail');
     for (const isImplicit of [true, false]) {
       const server = await smtpServer({ identity, isImplicit });
@@ -87,21 +87,21 @@ describe('mail', () => {
     }
   });
 
-  it('sends neither login nor text to a server that offers no TLS', async () => {
+  it('sends neither login nor text to a server without TLS', async () => {
     const server = await smtpServer();
     const failure = await failureOf(mail(options({ port: server.port, tls: 'starttls' }))(aMessage()));
     expect(failure.message).toMatch(/^the mail server did not accept the message \(E/u);
     expect(server.lines.filter((line) => /^(?:AUTH|MAIL|DATA)/u.test(line))).toEqual([]);
   });
 
-  it('refuses a server with the certificate of a stranger', async () => {
+  it('rejects a server with an untrusted certificate', async () => {
     const stranger = anIdentity({ name: 'a mail server' });
     const server = await smtpServer({ identity: stranger, isImplicit: true });
     expect((await failureOf(mail(options({ port: server.port }))(aMessage()))).message).toContain('the mail server did not accept the message'); // prettier-ignore
     expect(server.mails).toEqual([]);
   });
 
-  it('says what was refused without the words of the server, which may repeat the login', async () => {
+  it('reports a rejection without the text of the server, which may repeat the login', async () => {
     guarded('wrong-password');
     const server = await smtpServer({ identity, isImplicit: true });
     const wrong = options({ port: server.port, password: new Secret('wrong-password') });
@@ -111,7 +111,7 @@ describe('mail', () => {
   });
 });
 
-describe('a command', () => {
+describe('the command channel', () => {
   function program(script: string): { readonly file: string; readonly out: string } {
     const folder = mkdtempSync(join(tmpdir(), 'tranche-command-'));
     onTestFinished(() => {
@@ -123,7 +123,7 @@ describe('a command', () => {
     return { file, out: join(folder, 'out') };
   }
 
-  it('reads the message as JSON on stdin, with its arguments as they are and none of our environment', async () => {
+  it('passes the message as JSON on stdin, with unmodified arguments and without secret variables', async () => {
     const { file, out } = program('cat > OUT; echo "$1 [$SECRET]" >> OUT');
     const env = { PATH: process.env['PATH'], SECRET: 'x' };
     await command({ run: [file, '$(id) ; x'], timeoutMs: 5_000 }, env)(aMessage());
@@ -132,7 +132,7 @@ describe('a command', () => {
     expect(args).toBe('$(id) ; x []');
   });
 
-  it('fails with the exit code, and is killed when it takes too long', async () => {
+  it('reports the exit code of the command and kills it after the timeout', async () => {
     const failing = program('exit 3');
     expect((await failureOf(command({ run: [failing.file], timeoutMs: 5_000 }, {})(aMessage()))).message).toBe('the command ended with exit code 3'); // prettier-ignore
     const slow = program('exec sleep 60');

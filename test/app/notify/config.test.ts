@@ -73,7 +73,7 @@ describe('operate.notify', () => {
     for (const secret of ['/services/T0/B0/secretsecret', 'the-key-of-the-hook', 'the password of mail']) guarded(secret); // prettier-ignore
   });
 
-  it('reads channels with their secrets from files and variables, and fills in what is left out', () => {
+  it('reads channels with their secrets from files and variables, and applies defaults', () => {
     const notify = notifyOf(ALL, { SLACK, BEAT });
     expect(notify).toMatchObject({
       dashboard: 'https://desk.example:8321',
@@ -99,13 +99,13 @@ describe('operate.notify', () => {
     expect(commandFiles(notify)).toEqual([join(folder, 'page')]);
   });
 
-  it('is the same config with other secrets: nobody can try passwords against the hash in the journal', () => {
+  it('has the same hash with other secrets, so that the hash in the journal does not help to guess them', () => {
     const { hash } = load(ALL, { SLACK, BEAT });
     expect(load(ALL, { SLACK: `${SLACK}2`, BEAT: `${BEAT}2` }).hash).toBe(hash);
     expect(load(ALL.replace('PT30S', 'PT40S'), { SLACK, BEAT }).hash).not.toBe(hash);
   });
 
-  it('refuses a secret in plain text, and does not show it', () => {
+  it('rejects a secret in plain text and does not show it', () => {
     const text = refusal(
       `channels: [{ name: chat, webhook: { format: slack, url: "https://hooks.example/in-plain-sight" } }]`,
     );
@@ -117,25 +117,25 @@ describe('operate.notify', () => {
     ['an address that is not encrypted', 'channels: [{ name: chat, webhook: { format: json, url: "${U}" } }]', 'http:// is not encrypted'],
     ['an address with a password', 'channels: [{ name: chat, webhook: { format: json, url: "${P}" } }]', 'an address must not contain a user or password'],
     ['a file that others can read', 'channels: [{ name: chat, webhook: { format: json, url_file: token-open.url } }]', 'run "chmod 600'],
-    ['no address', 'channels: [{ name: chat, webhook: { format: json } }]', 'the address is missing'],
-    ['an address twice', 'channels: [{ name: chat, webhook: { format: json, url: "${OK}", url_file: token-hook.url } }]', 'not both'],
-    ['no way', 'channels: [{ name: chat }]', 'needs exactly one of webhook, smtp and command'],
-    ['two ways', 'channels: [{ name: chat, webhook: { format: json, url: "${OK}" }, command: { run: [./page] } }]', 'exactly one'],
-    ['two channels of one name', 'channels: [{ name: a, command: { run: [./page] } }, { name: a, command: { run: [./page] } }]', 'two channels have the name a'],
+    ['a missing address', 'channels: [{ name: chat, webhook: { format: json } }]', 'the address is missing'],
+    ['an address given twice', 'channels: [{ name: chat, webhook: { format: json, url: "${OK}", url_file: token-hook.url } }]', 'not both'],
+    ['a channel without a transport', 'channels: [{ name: chat }]', 'needs exactly one of webhook, smtp and command'],
+    ['a channel with two transports', 'channels: [{ name: chat, webhook: { format: json, url: "${OK}" }, command: { run: [./page] } }]', 'exactly one'],
+    ['two channels with one name', 'channels: [{ name: a, command: { run: [./page] } }, { name: a, command: { run: [./page] } }]', 'two channels have the name a'],
     ['mail that leaves this machine in plain text', 'channels: [{ name: m, smtp: { host: mail.example, tls: none, from: a@b.c, to: [a@b.c] } }]', 'must be encrypted'],
     ['a user without a password', 'channels: [{ name: m, smtp: { host: mail.example, user: a, from: a@b.c, to: [a@b.c] } }]', 'both user and password'],
     ['a recipient that adds a header', 'channels: [{ name: m, smtp: { host: mail.example, from: a@b.c, to: ["a@b.c>\\r\\nBcc: <x@y.z"] } }]', 'expected a mail address'],
-    ['a program that is not there', 'channels: [{ name: c, command: { run: [./nothing] } }]', 'there is no such file'],
+    ['a missing program', 'channels: [{ name: c, command: { run: [./nothing] } }]', 'there is no such file'],
     ['an unknown topic', 'channels: [{ name: c, topics: [trades], command: { run: [./page] } }]', 'topics'],
-    ['a zone that does not exist', 'channels: [{ name: c, command: { run: [./page] }, quiet_hours: [{ from: "22:00", to: "07:00", time_zone: Mars }] }]', 'not a time zone'],
+    ['an unknown time zone', 'channels: [{ name: c, command: { run: [./page] }, quiet_hours: [{ from: "22:00", to: "07:00", time_zone: Mars }] }]', 'not a time zone'],
     ['a heartbeat without an address', 'heartbeat: { every: PT1M }', 'the address is missing'],
-  ])('refuses %s', (_, notify, words) => {
+  ])('rejects %s', (_, notify, words) => {
     secretFile('token-open.url', SLACK, 0o644);
     const env = { U: 'http://hook.example/in', P: 'https://u:p@hook.example/in', OK: SLACK };
     expect(refusal(notify, env)).toContain(words);
   }); // prettier-ignore
 
-  it('takes a secret of systemd, which its access list shows as readable by a group', () => {
+  it('accepts a systemd credential that a group can read', () => {
     secretFile('token-slack', SLACK, 0o440);
     const text = 'channels: [{ name: chat, webhook: { format: slack, url_file: token-slack } }]';
     expect(refusal(text)).toContain('chmod 600');

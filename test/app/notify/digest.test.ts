@@ -10,13 +10,13 @@ import { NINE, aFill, aFolder, appendNow } from '../../journal/records.ts';
 const all = new Set(weekdays);
 const at = (text: string): ReturnType<typeof instant> => instant(Date.parse(text));
 
-describe('the time of a digest', () => {
+describe('the time of the next digest', () => {
   it.each([
-    ['the same day', '2026-12-01T09:00:00Z', { at: '18:00', timeZone: 'Europe/London', days: all }, '2026-12-01T18:00:00.000Z'],
-    ['the next day, once it has passed', '2026-12-01T18:00:00Z', { at: '18:00', timeZone: 'Europe/London', days: all }, '2026-12-02T18:00:00.000Z'],
-    ['in its zone, which changes its clock', '2026-03-28T19:00:00Z', { at: '18:00', timeZone: 'Europe/London', days: all }, '2026-03-29T17:00:00.000Z'],
-    ['on its days', '2026-12-01T09:00:00Z', { at: '18:00', timeZone: 'UTC', days: new Set(['fri'] as const) }, '2026-12-04T18:00:00.000Z'],
-    ['after a time that the clock skips', '2026-03-29T00:30:00Z', { at: '01:30', timeZone: 'Europe/London', days: all }, '2026-03-29T01:30:00.000Z'],
+    ['on the same day', '2026-12-01T09:00:00Z', { at: '18:00', timeZone: 'Europe/London', days: all }, '2026-12-01T18:00:00.000Z'],
+    ['on the next day if it has passed', '2026-12-01T18:00:00Z', { at: '18:00', timeZone: 'Europe/London', days: all }, '2026-12-02T18:00:00.000Z'],
+    ['in its time zone across a clock change', '2026-03-28T19:00:00Z', { at: '18:00', timeZone: 'Europe/London', days: all }, '2026-03-29T17:00:00.000Z'],
+    ['on a configured weekday', '2026-12-01T09:00:00Z', { at: '18:00', timeZone: 'UTC', days: new Set(['fri'] as const) }, '2026-12-04T18:00:00.000Z'],
+    ['after a local time that the clock change skips', '2026-03-29T00:30:00Z', { at: '01:30', timeZone: 'Europe/London', days: all }, '2026-03-29T01:30:00.000Z'],
   ])('is %s', (_, now, times, expected) => {
     expect(isoOf(nextDigest(times, at(now)))).toBe(expected);
   }); // prettier-ignore

@@ -9,7 +9,7 @@ import { until } from '../../system/support/until.ts';
 import { receiver } from './receiver.ts';
 
 describe('a heartbeat', () => {
-  it('calls its address while the desk is well, falls silent while it is not, and says a failure once', async () => {
+  it('calls its address while the desk is well, stops while it is not, and reports a failure once', async () => {
     const server = await receiver();
     guarded('ping-of-the-desk');
     const clock = new VirtualClock(NINE);
@@ -30,7 +30,7 @@ describe('a heartbeat', () => {
     const minute = (): void => {
       clock.run(after(instant(clock.now()), MINUTE_MS));
     };
-    /** A minute passes again and again, and what was sent arrives meanwhile. */
+    /** Advances the clock minute by minute until the server has received `count` calls. */
     const calls = async (count: number): Promise<void> => {
       const isSo = (): boolean => {
         if (server.posts.length < count) minute();

@@ -23,7 +23,7 @@ interface Told {
 }
 
 describe('the notifications of a desk', () => {
-  it('hold a digest a day, of what came since the last one, also over a restart, and never twice', async () => {
+  it('contain one digest per day with the events since the last one, never repeated, even across a restart', async () => {
     const server = await receiver();
     const clock = new VirtualClock(NINE);
     const journal = memoryJournal();
@@ -50,7 +50,7 @@ describe('the notifications of a desk', () => {
       const [stored] = appendNow(to, [aFill()], clock.wall());
       if (stored !== undefined) desk.take(stored);
     };
-    /** Time passes slowly, so that what is read and sent arrives. */
+    /** Advances the clock second by second until the server has received `count` messages. */
     const reach = async (count: number): Promise<void> => {
       const isSo = (): boolean => {
         clock.run(after(instant(clock.now()), SECOND_MS));

@@ -7,7 +7,7 @@ import { NINE, aNotice } from '../../operate/notify/notices.ts';
 import { runLine } from '../support/cli.ts';
 
 describe('tranche notify list', () => {
-  it('shows what waits and what is under way, while the desk runs', async () => {
+  it('lists waiting notices and notices in delivery while the desk runs', async () => {
     const cwd = aFolder();
     const file = join(cwd, 'journal.db');
     const journal = sqliteJournal(file);

@@ -26,14 +26,14 @@ async function run(url: string, ...line: readonly string[]): Promise<Ran> {
 }
 
 describe('tranche notify test', () => {
-  it('sends one message over the channel, without a token of the venue', async () => {
+  it('sends one message over the channel and needs no token of the venue', async () => {
     const server = await receiver();
     expect(await run(`${server.url}/hook`, 'test', 'chat')).toMatchObject({ code: 0, out: 'channel chat: the message was delivered\n' }); // prettier-ignore
     expect(server.posts).toHaveLength(1);
     expect(server.posts[0]?.body).toContain('a test of this channel');
   });
 
-  it('says why a channel did not take it, and which channels there are', async () => {
+  it('reports why a channel rejected the message, and the existing channels for an unknown name', async () => {
     const server = await receiver();
     server.answer = { status: 404 };
     expect(await run(`${server.url}/hook`, 'test', 'chat')).toMatchObject({ code: 69, err: 'channel chat: status 404\n' }); // prettier-ignore

@@ -18,7 +18,7 @@ export interface Receiver {
   close(): void;
 }
 
-/** A web server on loopback that keeps what is posted to it. */
+/** A web server on loopback that keeps all posted requests. */
 export async function receiver(port = 0): Promise<Receiver> {
   const posts: Post[] = [];
   const made: Receiver = { url: '', posts, answer: { status: 200 }, close };

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 
 export interface SmtpOptions {
   readonly identity?: { readonly key: string; readonly cert: string } | undefined;
-  /** TLS from the first byte. Otherwise STARTTLS is offered where there is an identity. */
+  /** TLS from the first byte; otherwise STARTTLS if there is an identity. */
   readonly isImplicit?: boolean;
   /** Answers to RCPT, `250 ok` by default. */
   readonly recipient?: string;
@@ -20,7 +20,7 @@ export interface Received {
   readonly isEncrypted: boolean;
 }
 
-/** A mail server on loopback that keeps what it gets: EHLO, STARTTLS, AUTH PLAIN, MAIL, RCPT, DATA, QUIT. RFC 5321. */
+/** A mail server on loopback that keeps its messages: EHLO, STARTTLS, AUTH PLAIN, MAIL, RCPT, DATA, QUIT (RFC 5321). */
 export async function smtpServer({
   identity,
   isImplicit = false,

@@ -9,7 +9,7 @@ export interface Ran {
   readonly err: string;
 }
 
-/** A part of the command line, as `addLook` and its like add it. */
+/** A function that adds a part of the command line, such as `addLook`. */
 type AddCommands = (
   cli: Command,
   world: {
@@ -23,15 +23,15 @@ export interface CliWorld {
   readonly cwd: string;
   readonly now: Instant;
   readonly env?: Readonly<Record<string, string>>;
-  /** Config file where the line names none. */
+  /** Config file if the line names none. */
   readonly config: string;
-  /** As of the system; left out: none ever comes. */
+  /** Registers a listener for signals; without it, no signal arrives. */
   readonly onSignal?: SweepIo['onSignal'];
-  /** Makes stderr a terminal, and is told what is written there. */
+  /** Makes stderr a terminal and receives its text. */
   readonly watch?: (text: string) => void;
 }
 
-/** Runs a command as the command line does: arguments read by commander, errors made exit codes. */
+/** Runs a command like the command line, with arguments read by commander and exit codes for errors. */
 export async function runLine(
   add: AddCommands,
   line: readonly string[],

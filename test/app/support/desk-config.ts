@@ -1,6 +1,6 @@
-/** What differs between the configs of desks that backtests are run with. */
+/** Differences between the configs of desks in backtests. */
 interface ConfigShape {
-  /** What the account holds, amounts as text. */
+  /** Balances of the account, as text. */
   readonly balances?: Readonly<Record<string, string>>;
   /** Largest notional of a day, USD. */
   readonly dayUsd?: string;
@@ -8,7 +8,7 @@ interface ConfigShape {
   readonly strategies?: string;
 }
 
-/** The config of a desk that a backtest takes: paper mode, wide limits, a journal in memory. */
+/** The config of a desk for backtests: paper mode, wide limits, a journal in memory. */
 export const backtestConfig = ({
   balances = { usd: '250000', btc: '1' },
   dayUsd = '1000000',

@@ -1,4 +1,4 @@
-/** A worker of a sweep that answers two jobs and dies of the third. */
+/** A worker of a sweep that finishes two jobs and dies during the third. */
 import process from 'node:process';
 import { parentPort } from 'node:worker_threads';
 

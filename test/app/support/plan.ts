@@ -20,7 +20,7 @@ export interface World {
   readonly token?: string;
 }
 
-/** A desk of its own in a folder; gives how to plan it. */
+/** A desk in a new folder, with a function that plans it. */
 export function aDesk({ config = '', strategies, token = 'none' }: World): {
   readonly folder: string;
   readonly plan: (...line: readonly string[]) => Promise<Ran>;

@@ -5,7 +5,7 @@ export interface PrintedIo extends RunIo {
   readonly printed: { out: string; err: string };
 }
 
-/** A process whose output is kept, with nothing around it. */
+/** The environment of a process whose output is kept. */
 export function aRunIo(changes: Partial<RunIo> = {}): PrintedIo {
   const printed = { out: '', err: '' };
   return {

@@ -20,7 +20,7 @@ duration: PT1H
 slices: 12
 `;
 
-/** Minutes of a price that goes up and down. */
+/** Bars of one minute with a price that rises and falls. */
 const bars = (rows: number): string =>
   ['timestamp_ms,open,high,low,close,volume']
     .concat(
@@ -31,7 +31,7 @@ const bars = (rows: number): string =>
     )
     .join('\n');
 
-/** A folder with a config, a strategy and prices. It goes with its test. */
+/** A folder with a config, a strategy and prices, which is removed after the test. */
 export function sweepFolder({ strategy = TWAP, rows = 240 } = {}): string {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-sweep-'));
   onTestFinished(() => {
@@ -58,7 +58,7 @@ export const keptIn = (folder: string): readonly KeptLine[] =>
 
 const DATA = ['--data', 'btcusd=btc.csv', '--model', 'tight'] as const;
 
-/** Runs the command. `interrupted`: a signal comes as soon as the first setting has ended. */
+/** Runs the command. With `interrupted`, a signal arrives as soon as the first setting has finished. */
 export async function sweep(
   cwd: string,
   line: readonly string[],

@@ -1,6 +1,6 @@
 import type { TwinReport } from '../../../src/research/twin/twin-json.ts';
 
-/** A report with twelve slices, all of whose difference is in the quotes. */
+/** A report of twelve slices whose entire difference comes from the quotes. */
 export function aReport(verdict: TwinReport['verdict']): TwinReport {
   const side = { decision: 'filled', quantity: '1', amount: '1', fees: '0', cost_bps: '2.0000', attempts: 1, refusals: 0, doubts: 0, executed_at: undefined, delay_ms: undefined }; // prettier-ignore
   const sums = { filled: 12, expired: 0, attempts: 12, refusals: 0, doubts: 0, median_delay_ms: 400 };

@@ -11,7 +11,7 @@ import { sweep, sweepFolder } from '../support/sweep.ts';
 const missing = noPostgres();
 const because = missing === undefined ? '' : ` (skipped: ${missing})`;
 
-it('cuts a sweep into bounded chunks that become smaller towards the end, and keeps the order', () => {
+it('inChunks divides a sweep into bounded chunks that become smaller towards the end, and keeps the order', () => {
   const runs = Array.from({ length: 2_000 }, (_, i) => i);
   const chunks = inChunks(runs);
   expect(chunks.flat()).toEqual(runs);
@@ -35,7 +35,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
       await client.end();
     }
   }; // prettier-ignore
-  /** Works until the test ends, or it fails. */
+  /** Runs a worker until it fails or the test ends. */
   const work = async (url = owner(), tapesFolder?: string): Promise<void> => {
     const stop = new AbortController();
     const ended = serveSweeps({ url, tapesFolder, threads: 1, stop: stop.signal, say: () => undefined });
@@ -64,7 +64,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     await server.stop();
   });
 
-  it('refuses a store without tables, and one without a server', async () => {
+  it('is refused without tables in the store, without a server, and with a password in the URL', async () => {
     const cwd = sweepFolder();
     const bare = await sweep(cwd, ['--vary', 'slices=4', '--store', owner()]);
     expect(bare.code).toBe(78);
@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     expect((await sweep(cwd, ['--vary', 'slices=4', '--tapes', '.'])).err).toContain('it requires --store');
   });
 
-  it('gives the files of one machine with a role that has no right on journals, and repeats nothing', async () => {
+  it('produces the files of a local sweep with a role without rights on journals, and repeats no run', async () => {
     await sql('CREATE ROLE worker LOGIN');
     await sql('CREATE ROLE stranger LOGIN');
     const cwd = sweepFolder();
@@ -98,7 +98,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     for (const file of ['results.json', 'results.csv', 'results.html'])
       for (const folder of ['first', 'again'])
         expect(readFileSync(join(cwd, folder, file), 'utf8')).toBe(readFileSync(join(cwd, 'local', file), 'utf8'));
-    // Another seed is another outcome.
+    // Another seed leads to another outcome.
     const other = await sweep(cwd, ['--vary', 'slices=6', '--seed', '2', '--store', urlOf('worker')]);
     expect(other.err).toContain('1 runs in 1 chunks wait for workers');
     expect((await sql('SELECT count(*)::int AS n FROM tranche_sweep.result'))[0]?.['n']).toBe(19);
@@ -106,7 +106,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     expect(await sql("SELECT id FROM tranche_sweep.sweep WHERE state <> 'done'")).toEqual([]);
   }, 60_000); // prettier-ignore
 
-  it('stops when the sweep is cancelled, and keeps what is done', async () => {
+  it('stops when it is cancelled, and keeps the finished runs', async () => {
     const cwd = sweepFolder();
     const running = sweep(cwd, ['--vary', 'slices=7..9/1', '--store', owner()]);
     const id = await waiting();
@@ -118,7 +118,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     const twice = await sweep(cwd, ['cancel', id, '--store', owner()]);
     expect(twice.code).toBe(64);
     expect(twice.err).toContain(`sweep ${id} is cancelled, not running`);
-    // A worker takes its chunks out of the queue and runs none of them.
+    // A worker removes the chunks of the sweep from the queue without running them.
     const before = await sql('SELECT count(*) FROM tranche_sweep.result');
     void work().catch(() => undefined);
     const left = "SELECT FROM tranche_sweep_queue.job WHERE data->>'sweep' = $1 AND state <> 'completed'";
@@ -126,7 +126,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     expect(await sql('SELECT count(*) FROM tranche_sweep.result')).toEqual(before);
   }, 60_000); // prettier-ignore
 
-  it('cancels the sweep of a command that is interrupted; the same command goes on', async () => {
+  it('is cancelled when its command is interrupted, and the same command resumes it', async () => {
     const cwd = sweepFolder();
     void work().catch(() => undefined);
     const line = ['--vary', 'slices=1..60/1', '--seed', '4', '--out', 'out', '--store', owner()];
@@ -140,11 +140,11 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     expect(await sql('SELECT FROM tranche_sweep.chunk')).toEqual([]);
   }, 60_000); // prettier-ignore
 
-  it('ends a worker that lacks the tape and gives its chunk to one that has it', async () => {
+  it('stops a worker without the tape and gives its chunk to a worker with the tape', async () => {
     const cwd = sweepFolder();
     const tapes = join(cwd, 'tapes');
     mkdirSync(tapes);
-    // Another price: the store has the tape of the other tests.
+    // A different price, because the store already has the tape of the other tests.
     writeFileSync(join(cwd, 'btc.csv'), readFileSync(join(cwd, 'btc.csv'), 'utf8').replace(',60000,1', ',60000,3'));
     const running = sweep(cwd, ['--vary', 'slices=4', '--store', owner(), '--tapes', tapes]);
     await waiting();
@@ -158,13 +158,13 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     expect((await running).code).toBe(0);
   }, 60_000); // prettier-ignore
 
-  it('refuses to work while a sweep of another version waits', async () => {
+  it('is refused by a worker of another version', async () => {
     await sql("INSERT INTO tranche_sweep.sweep (id, version, base, tapes) VALUES ('old', '0.0.9', '', '[]')");
     await expect(work()).rejects.toThrow('sweep old has version 0.0.9, but this worker has version');
     expect((await sweep(sweepFolder(), ['cancel', 'old', '--store', owner()])).code).toBe(0);
   });
 
-  it('reports a chunk that five workers died of', async () => {
+  it('fails and names a chunk during which five workers died', async () => {
     const running = sweep(sweepFolder(), ['--vary', 'slices=11', '--store', owner()]);
     const id = await waiting();
     await sql('UPDATE tranche_sweep.chunk SET attempts = 5 WHERE sweep = $1', [id]);
@@ -174,7 +174,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     expect(err).toContain('chunk 0 cannot end: 5 workers died while running it');
   }, 60_000); // prettier-ignore
 
-  it('goes on when the server comes back', async () => {
+  it('continues when the database server is back', async () => {
     void work().catch(() => undefined);
     const running = sweep(sweepFolder(), ['--vary', 'slices=12..30/1', '--seed', '3', '--store', owner()]);
     await waiting();

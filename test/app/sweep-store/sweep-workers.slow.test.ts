@@ -14,7 +14,7 @@ const because = missing === undefined ? '' : ` (skipped: ${missing})`;
 const PROGRAM = resolve(import.meta.dirname, '../../../bin/tranche.js');
 const LINE = ['--vary', 'slices=1..60/1', '--vary', 'total_quantity.amount=0.5,1,1.5,2,2.5'];
 
-/** A worker process of one thread; killed with its test. */
+/** A worker process with one thread, which the end of the test kills. */
 async function aWorker(url: string): Promise<ChildProcess> {
   const worker = spawn(process.execPath, [PROGRAM, 'worker', '--store', url, '--threads', '1'], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -28,8 +28,8 @@ async function aWorker(url: string): Promise<ChildProcess> {
   return worker;
 }
 
-describe.skipIf(missing !== undefined)(`workers of a sweep${because}`, () => {
-  it('hand on the chunk of a killed worker within 15 s and give the file of one machine', async () => {
+describe.skipIf(missing !== undefined)(`sweep workers${because}`, () => {
+  it('take over the chunk of a killed worker within 15 s and produce the files of a local sweep', async () => {
     const server = await startPostgres();
     onTestFinished(server.stop);
     const url = `postgres://tranche@localhost/postgres?host=${encodeURIComponent(server.home)}`;
@@ -44,7 +44,7 @@ describe.skipIf(missing !== undefined)(`workers of a sweep${because}`, () => {
     const running = sweep(cwd, [...LINE, '--out', 'shared', '--store', url]);
     const count = async (from: string): Promise<number> =>
       (await admin.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${from}`)).rows[0]?.n ?? 0;
-    // It is stopped while it holds a chunk: both are at work.
+    // The worker is stopped while both workers run a chunk.
     await vi.waitFor(
       async () => {
         first.kill('SIGSTOP');
@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)(`workers of a sweep${because}`, () => {
     const killedAt = performance.now();
     await vi.waitFor(
       async () => {
-        // Back in the queue, or taken from it already: the other worker may have its own chunk to end first.
+        // The chunk is back in the queue or taken from it again: the other worker may have to finish its own chunk first.
         expect(await count("tranche_sweep_queue.job WHERE state = 'retry' OR retry_count = 1")).toBe(1);
       },
       { timeout: 20_000, interval: 50 },

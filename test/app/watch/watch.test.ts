@@ -25,7 +25,7 @@ const WELL: FakeDesk['answers'] = {
   '/api/v1/chain': [200, { seq: 12 }],
 }; // prettier-ignore
 
-/** A server that answers as a desk does. */
+/** A server that answers like a desk. */
 async function fakeDesk(port = 0): Promise<FakeDesk> {
   const made: FakeDesk = { url: '', asked: [], answers: WELL, close };
   const server = createServer((request, reply) => {
@@ -104,7 +104,7 @@ const once1 = async (
 };
 
 describe('tranche watch --once', () => {
-  it('asks for health, readiness, status and chain, with the token, and says that all is well', async () => {
+  it('requests health, readiness, status and chain with the token and reports a healthy desk', async () => {
     const desk = await fakeDesk();
     const cwd = folderOf({ token: 'token-of-a-viewer-1' });
     expect(await once1(cwd, { urls: [`${desk.url}/`], tokenFile: 'token' })).toEqual({ code: 0, out: `${desk.url.slice(7)} is healthy\n` }); // prettier-ignore
@@ -112,7 +112,7 @@ describe('tranche watch --once', () => {
     expect(desk.asked.every((line) => line.endsWith('Bearer token-of-a-viewer-1'))).toBe(true);
   });
 
-  it('requests only health and readiness without a token, and exits with what is wrong', async () => {
+  it('requests only health and readiness without a token, and its exit code depends on the problem', async () => {
     const desk = await fakeDesk();
     const cwd = folderOf({});
     desk.answers = { ...WELL, '/readyz': [503, { reasons: ['halted: lunch'] }] };
@@ -130,7 +130,7 @@ describe('tranche watch --once', () => {
     [{ urls: ['https://a.example', 'https://a.example/'] }, 'two desks have the name a.example'],
     [{ urls: ['https://a.example'], tokenFile: 'nowhere' }, 'there is no such file'],
     [{ config: 'bad.yaml' }, 'did you mean "desks"'],
-  ])('refuses %j', async (options, words) => {
+  ])('rejects %j', async (options, words) => {
     const cwd = folderOf({ 'bad.yaml': 'desk: []\n' });
     const failure = await once1(cwd, options).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(OperatorError);
@@ -153,7 +153,7 @@ interface Told {
 }
 
 describe('tranche watch', () => {
-  it('reports once that a desk fell silent and once that it is back, across its own restart', async () => {
+  it('reports once that a desk does not respond and once that it responds again, even across its own restart', async () => {
     const desk = await fakeDesk();
     const hook = await receiver();
     const cwd = folderOf({ 'watch.yaml': CONFIG(desk.url) });
@@ -191,7 +191,7 @@ describe('tranche watch', () => {
     expect(told()).toHaveLength(2);
   });
 
-  it('refuses a state file that another watchman has', async () => {
+  it('refuses a state file that another watchman uses', async () => {
     const desk = await fakeDesk();
     const cwd = folderOf({});
     const options = { urls: [desk.url], state: join(cwd, 'watch.db') };

@@ -9,7 +9,7 @@ const NO_ALERTS = { open: () => [] };
 const inHours = (hours: number): string => isoOf(after(START, hours * HOUR_MS));
 const later = (hours: number, id = 'twap'): StrategySource => aTwap(id, { start_time: inHours(hours) });
 
-/** A desk that has run for so long. */
+/** A desk that has run for `forMs`. */
 function running(strategies: readonly StrategySource[], forMs = 5 * MINUTE_MS): Bench {
   const bench = aBench({ strategies });
   bench.start();
@@ -18,29 +18,29 @@ function running(strategies: readonly StrategySource[], forMs = 5 * MINUTE_MS): 
   return bench;
 }
 
-describe('the time until which a desk has nothing to do', () => {
-  it('is the first time that one of its strategies waits for', () => {
+describe('the idle time of a desk', () => {
+  it('ends at the first time for which one of its strategies waits', () => {
     const { desk } = running([later(9), later(4, 'sooner')]);
     expect(idleUntil(desk, NO_ALERTS)).toBe(after(START, 4 * HOUR_MS));
   });
 
-  it('is a day away at most', () => {
+  it('is at most one day', () => {
     const { desk, clock } = running([later(100)]);
     expect(idleUntil(desk, NO_ALERTS)).toBe(after(clock.wall(), DAY_MS));
   });
 
-  it('is a day away once all strategies have finished', () => {
+  it('is one day once all strategies have finished', () => {
     const { desk, clock } = running([aTwap('twap', { duration: 'PT1M', slices: 2 })], HOUR_MS);
     expect(desk.state.lives.get('twap')?.finished).toBeDefined();
     expect(idleUntil(desk, NO_ALERTS)).toBe(after(clock.wall(), DAY_MS));
   });
 
-  it('is the time of the next slice between two slices', () => {
+  it('ends at the next slice', () => {
     const { desk } = running([aTwap('twap', { duration: 'PT10H', slices: 10 })]);
     expect(idleUntil(desk, NO_ALERTS)).toBe(after(START, HOUR_MS));
   });
 
-  it('does not exist while a strategy waits for a drift, an alert is open, or the desk is paused', () => {
+  it('is undefined while a strategy waits for a drift, an alert is open, or the desk is paused', () => {
     const drifting = aStrategy('balance', 'rebalance', {
       target_weights: { btc: '0.5', usd: '0.5' },
       drift_threshold: '0.05',
@@ -54,7 +54,7 @@ describe('the time until which a desk has nothing to do', () => {
     expect(idleUntil(bench.desk, NO_ALERTS)).toBeUndefined();
   });
 
-  it('does not exist before the account has been read', () => {
+  it('is undefined before the account has been read', () => {
     expect(idleUntil(aBench({ strategies: [later(9)] }).desk, NO_ALERTS)).toBeUndefined();
   });
 });

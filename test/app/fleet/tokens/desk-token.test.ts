@@ -4,7 +4,7 @@ import { DeskToken } from '../../../../src/app/fleet/tokens/desk-token.ts';
 import type { StoredToken, TokenChange } from '../../../../src/app/fleet/tokens/token-store.ts';
 import { KEY_TEXT, OTHER_KEY_TEXT, keyFrom } from './keys.ts';
 
-/** Rows as the table has them. Set `epoch` for a takeover, `fails` for a server that breaks off: before or after the change. */
+/** Rows of the table. `epoch` simulates a takeover; `fails` a server that fails before or after the change. */
 class Rows {
   readonly rows = new Map<string, StoredToken>();
   epoch = 1;
@@ -64,8 +64,8 @@ async function replaced(): Promise<Rows> {
   return store;
 }
 
-describe('the token of a desk in the store', () => {
-  it('is what the next owner starts with, as the account of the journal', async () => {
+describe('the stored token of a desk', () => {
+  it('is used by the next owner, which keeps the account of the journal', async () => {
     const next = await start(await replaced(), { token: 't1' });
     expect(next.use()).toBe('t2');
     expect(next.kept.account).toBe('account of t1');
@@ -73,7 +73,7 @@ describe('the token of a desk in the store', () => {
     expect(next.warned).toEqual([]);
   });
 
-  it('does not give way to a token that the desk never used: it may be one of another account', async () => {
+  it('takes precedence over a token that the desk has never used and that may be of another account', async () => {
     const next = await start(await replaced(), { token: 't3' });
     expect(next.use()).toBe('t2');
     expect(next.kept.refusalOf(new Secret('t3'))).toContain('never been used');
@@ -81,7 +81,7 @@ describe('the token of a desk in the store', () => {
     expect(next.warned).toEqual([expect.stringContaining('has never been used by the desk')]);
   });
 
-  it('stays the old one when the owner dies before the store has the new one', async () => {
+  it('stays the old one if the owner dies before the store has the new one', async () => {
     const store = await replaced();
     const owner = await start(store, { token: 't1' });
     store.fails = 'before';
@@ -89,7 +89,7 @@ describe('the token of a desk in the store', () => {
     expect((await start(store, { token: 't1' })).use()).toBe('t2');
   });
 
-  it('is the new one when the owner dies after the store has it; a try whose answer was lost is made again', async () => {
+  it('is the new one if the owner dies after it was stored, and a retry of the change succeeds', async () => {
     const store = await replaced();
     const owner = await start(store, { token: 't1' });
     store.fails = 'after';
@@ -99,14 +99,14 @@ describe('the token of a desk in the store', () => {
     expect(store.rows.get('a')?.version).toBe(3);
   });
 
-  it('is not replaced by an owner that was replaced itself', async () => {
+  it('cannot be changed by an owner that was replaced', async () => {
     const store = await replaced();
     const old = await start(store, { token: 't1', epoch: 1 });
     await expect(old.kept.keep(new Secret('t3'))).rejects.toThrow('another owner has the desk');
     expect((await start(store, { token: 't1' })).use()).toBe('t2');
   });
 
-  it('refuses to start with another key, and with the ciphertext of another desk or version', async () => {
+  it('prevents a start with another key or with the ciphertext of another desk or version', async () => {
     const store = await replaced();
     const row = store.rows.get('a') ?? { desk: 'a', version: 0, sealed: '' };
     await expect(start(store, { token: 't1', key: OTHER_KEY_TEXT })).rejects.toThrow('cannot be decrypted');
@@ -116,7 +116,7 @@ describe('the token of a desk in the store', () => {
     await expect(start(store, { token: 't1' })).rejects.toThrow('cannot be decrypted');
   });
 
-  it('does not go to another venue, and gives way where a person confirmed another account', async () => {
+  it('is not used for another venue, and is replaced if a person confirms another account', async () => {
     const store = await replaced();
     const elsewhere = await start(store, { token: 't1', origin: 'https://other.example' });
     expect(elsewhere.use()).toBe('t1');
@@ -128,7 +128,7 @@ describe('the token of a desk in the store', () => {
     expect(next.kept.account).toBe('account of t9');
   });
 
-  it('tells the owner once of a token that a person put', async () => {
+  it('is reported to the owner once if a person has stored it', async () => {
     const store = await replaced();
     const [owner, person] = [await start(store, { token: 't1' }), await start(store, { token: 't1' })];
     expect(await owner.kept.newer()).toBeUndefined();

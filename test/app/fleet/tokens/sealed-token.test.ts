@@ -15,7 +15,7 @@ const kept = {
 };
 
 describe('a sealed token', () => {
-  it('opens with its key, desk and version, shows nothing of the token, and never looks the same', () => {
+  it('opens with its key, desk and version, does not contain the token, and differs each time', () => {
     const sealed = sealToken(kept, place, keyFrom(KEY_TEXT));
     const opened = openToken(sealed, place, keyFrom(KEY_TEXT));
     expect({ ...opened, token: opened?.token.reveal() }).toEqual({ ...kept, token: 'canary-token' });
@@ -23,21 +23,21 @@ describe('a sealed token', () => {
     expect(sealToken(kept, place, keyFrom(KEY_TEXT))).not.toBe(sealed);
   });
 
-  it('opens with no other key, and for no other desk or version', () => {
+  it('does not open with another key, or for another desk or version', () => {
     const sealed = sealToken(kept, place, keyFrom(KEY_TEXT));
     expect(openToken(sealed, place, keyFrom(OTHER_KEY_TEXT))).toBeUndefined();
     expect(openToken(sealed, { ...place, desk: 'b' }, keyFrom(KEY_TEXT))).toBeUndefined();
     expect(openToken(sealed, { ...place, version: 2 }, keyFrom(KEY_TEXT))).toBeUndefined();
   });
 
-  it('does not open when a part is changed, cut off or missing', () => {
+  it('does not open if a part is changed, truncated or missing', () => {
     const key = keyFrom(KEY_TEXT);
     const parts = sealToken(kept, place, key).split('.');
     for (let i = 0; i < parts.length; i += 1) {
       const part = parts[i] ?? '';
       const changed = parts.with(i, `${part.startsWith('A') ? 'B' : 'A'}${part.slice(1)}`).join('.');
       expect(openToken(changed, place, key)).toBeUndefined();
-      // A short tag would be guessed sooner.
+      // A short authentication tag would be easier to guess.
       const short = parts.with(i, i === 0 ? '' : part.slice(0, 6)).join('.');
       expect(openToken(short, place, key)).toBeUndefined();
       expect(openToken(parts.slice(0, i).join('.'), place, key)).toBeUndefined();
@@ -45,8 +45,8 @@ describe('a sealed token', () => {
   });
 });
 
-describe('the key of tokens', () => {
-  it('is none where no variable is set, and 32 bytes in base64 otherwise', () => {
+describe('the key for tokens', () => {
+  it('is optional, and must consist of 32 bytes in base64', () => {
     expect(readTokenKey({})).toBeUndefined();
     expect(readTokenKey({ TRANCHE_TOKEN_KEY: KEY_TEXT })?.text?.reveal()).toBe(KEY_TEXT);
     for (const text of [
@@ -62,17 +62,20 @@ describe('the key of tokens', () => {
     );
   });
 
-  it.runIf(process.platform !== 'win32')('comes from a file that only its owner can read', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tranche-key-'));
-    onTestFinished(() => {
-      rmSync(folder, { recursive: true });
-    });
-    const put = (name: string, mode: number): string => {
-      writeFileSync(join(folder, name), `${KEY_TEXT}\n`, { mode });
-      return join(folder, name);
-    };
-    expect(readTokenKey({ TRANCHE_TOKEN_KEY_FILE: put('good', 0o600) })).toBeDefined();
-    expect(() => readTokenKey({ TRANCHE_TOKEN_KEY_FILE: put('open', 0o644) })).toThrow('chmod 600');
-    expect(() => readTokenKey({ TRANCHE_TOKEN_KEY_FILE: join(folder, 'none') })).toThrow('no such file');
-  });
+  it.runIf(process.platform !== 'win32')(
+    'is read only from a file that nobody but its owner can read',
+    () => {
+      const folder = mkdtempSync(join(tmpdir(), 'tranche-key-'));
+      onTestFinished(() => {
+        rmSync(folder, { recursive: true });
+      });
+      const put = (name: string, mode: number): string => {
+        writeFileSync(join(folder, name), `${KEY_TEXT}\n`, { mode });
+        return join(folder, name);
+      };
+      expect(readTokenKey({ TRANCHE_TOKEN_KEY_FILE: put('good', 0o600) })).toBeDefined();
+      expect(() => readTokenKey({ TRANCHE_TOKEN_KEY_FILE: put('open', 0o644) })).toThrow('chmod 600');
+      expect(() => readTokenKey({ TRANCHE_TOKEN_KEY_FILE: join(folder, 'none') })).toThrow('no such file');
+    },
+  );
 });
