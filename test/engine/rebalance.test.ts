@@ -60,7 +60,7 @@ const decisions = (bench: Bench): readonly (readonly string[])[] =>
 const wrongOf = (bench: Bench): readonly string[] => faultsOf(bench).filter((fault) => fault !== 'not done');
 
 describe('a rebalancing on a desk', () => {
-  it('complaint 17: sells, then buys, as it was decided', () => {
+  it('complaint 17: sells before it buys, with the decided sizes', () => {
     const bench = ran(END);
     expect(wrongOf(bench)).toEqual([]);
     expect(decisions(bench)).toEqual([DECIDED.slice(0, 2), DECIDED.slice(2)]);

@@ -394,7 +394,7 @@ describe('an operator', () => {
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(3);
   });
 
-  it('can pause the desk for a limited time, after which it continues automatically', () => {
+  it('complaint 13: can pause the desk for a limited time, after which it continues automatically', () => {
     const bench = aBench({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] });
     const answers: string[] = [];
     bench.start();
