@@ -66,7 +66,7 @@ describe('the source code', () => {
     expect(house.flatMap(({ imports }) => imports).length).toBeGreaterThan(house.length);
   });
 
-  it('imports only from lower parts', () => {
+  it('imports only from the parts that the table permits', () => {
     const problems = house.flatMap(({ file, imports }) =>
       imports.flatMap((each) => {
         const problem = importProblem(file, each);

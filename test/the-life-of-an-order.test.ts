@@ -11,7 +11,7 @@ import { ledgerTrades } from './engine/oracle.ts';
 /*
  * One order from price to fill, through the whole engine on virtual time, against the simulated exchange. docs/architecture.md
  * tells the same story with links to the code. Each line of a story is `milliseconds what`: `>` leaves for the venue, `<` comes
- * back, and what has no arrow is a record that became durable in the journal.
+ * back, and a line without an arrow is a record that became durable in the journal.
  */
 
 interface Story {
@@ -97,10 +97,10 @@ function chapter({ lines }: Story, from: string, to: string): readonly string[] 
   return lines.slice(first, last + 1);
 }
 
-describe('the life of an order', () => {
+describe('an order from decision to fill', () => {
   const story = storyOf();
 
-  it('begins when the desk reads its account, before it requests any price', () => {
+  it('starts with a read of the account before any price is requested', () => {
     expect(chapter(story, '0 started', '0 > price? buy')).toEqual([
       '0 started',
       '0 > account?',
@@ -129,7 +129,7 @@ describe('the life of an order', () => {
     ]);
   });
 
-  it('includes the sending of the order at the instant at which its quote passes the gate', () => {
+  it('is sent at the instant at which its quote passes the gate', () => {
     expect(chapter(story, '40 < quote', '60 < filled')).toEqual([
       '40 < quote',
       '40 > order',
@@ -163,10 +163,10 @@ describe('the life of an order', () => {
   });
 });
 
-describe('the life of an order whose answer is lost', () => {
+describe('an order whose answer is lost', () => {
   const story = storyOf('answer lost');
 
-  it('becomes a doubt: the order is not sent again, and its strategy receives no outcome', () => {
+  it('becomes a doubt, is not sent again, and its strategy receives no outcome', () => {
     const waiting = chapter(story, '40 > order', '10040 fill 0.1 at 60035.76, known by transactions');
     expect(waiting).toContain('8040 < doubt');
     expect(waiting).toContain('8040 attempt doubt');
@@ -189,7 +189,7 @@ describe('the life of an order whose answer is lost', () => {
     ]);
   });
 
-  it('contains one execution: the ledger of the exchange has two trades for two slices', () => {
+  it('is executed once: the ledger of the exchange has two trades for two slices', () => {
     expect(ledgerTrades(story.bench.exchange).map(({ quantity }) => quantity.toFixed())).toEqual([
       '0.1',
       '0.1',

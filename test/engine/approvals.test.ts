@@ -100,7 +100,7 @@ describe('a request that needs approvals from two groups', () => {
     );
   });
 
-  it('cannot be approved by a removed person, and does not count the approval of a person removed since', () => {
+  it('cannot be approved by a removed person, and drops the approval of a person who is removed later', () => {
     const remove = (bench: Bench, name: string): void => {
       for (const step of ['invited', 'removed'] as const)
         tell(bench, person('root'), {

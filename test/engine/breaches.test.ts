@@ -94,7 +94,7 @@ describe('the daily cost limit', () => {
 });
 
 describe('a desk whose orders are never filled', () => {
-  it('multiplies the retry interval by 4 after three such orders in a row, and then by 16', () => {
+  it('multiplies its retry interval by 4 after three unfilled orders, and by 16 after six', () => {
     const { inDoubt } = aPolicy();
     const one = ran(
       {

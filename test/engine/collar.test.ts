@@ -69,32 +69,38 @@ const sources: readonly (readonly [string, Partial<BenchOptions>])[] = [
 ];
 
 describe.each(sources)('a single wrong quote, with reference prices from %s,', (_, of) => {
-  it.each(['10', '0.1', '1.02'])('is discarded at %s times the price, and the parent continues to trade', (by) => {
-    const bench = aBench({ strategies: [twap()], wrap: pricing(onceWrong(by)), ...of });
-    bench.start({ isUntilDone: true });
-    bench.clock.run(instant(START + 12 * MINUTE_MS));
-    const discarded = bench
-      .records()
-      .flatMap(({ body }) => (body.kind === 'attempt' && body.result === 'discarded' ? [body.reason] : []));
-    expect(discarded).toEqual([by === '1.02' ? 'collar' : 'collar_far']);
-    expect(pauses(bench)).toEqual([]);
-    expect(ledgerTrades(bench.exchange)).toHaveLength(10);
-    expect(faultsOf(bench)).toEqual([]);
-  });
+  it.each(['10', '0.1', '1.02'])(
+    'is discarded at %s times the price, and the parent continues to trade',
+    (by) => {
+      const bench = aBench({ strategies: [twap()], wrap: pricing(onceWrong(by)), ...of });
+      bench.start({ isUntilDone: true });
+      bench.clock.run(instant(START + 12 * MINUTE_MS));
+      const discarded = bench
+        .records()
+        .flatMap(({ body }) => (body.kind === 'attempt' && body.result === 'discarded' ? [body.reason] : []));
+      expect(discarded).toEqual([by === '1.02' ? 'collar' : 'collar_far']);
+      expect(pauses(bench)).toEqual([]);
+      expect(ledgerTrades(bench.exchange)).toHaveLength(10);
+      expect(faultsOf(bench)).toEqual([]);
+    },
+  );
 });
 
 describe('a wrong probe quote', () => {
-  it.each(['10', '0.1'])('is not used as a reference price at %s times the price, and the next probe is used', (by) => {
-    let wrong = 0;
-    const factor: Factor = (request, at) =>
-      !isOrder(request) && request.side === 'buy' && at >= 2 * MINUTE_MS && wrong++ === 0 ? by : '1';
-    const bench = aBench({ strategies: [twap()], wrap: pricing(factor) });
-    bench.start({ isUntilDone: true });
-    bench.clock.run(instant(START + 12 * MINUTE_MS));
-    expect(wrong).toBeGreaterThan(1);
-    expect(pauses(bench)).toEqual([]);
-    expect(ledgerTrades(bench.exchange)).toHaveLength(10);
-  });
+  it.each(['10', '0.1'])(
+    'is not used as a reference price at %s times the price, and the next probe is used',
+    (by) => {
+      let wrong = 0;
+      const factor: Factor = (request, at) =>
+        !isOrder(request) && request.side === 'buy' && at >= 2 * MINUTE_MS && wrong++ === 0 ? by : '1';
+      const bench = aBench({ strategies: [twap()], wrap: pricing(factor) });
+      bench.start({ isUntilDone: true });
+      bench.clock.run(instant(START + 12 * MINUTE_MS));
+      expect(wrong).toBeGreaterThan(1);
+      expect(pauses(bench)).toEqual([]);
+      expect(ledgerTrades(bench.exchange)).toHaveLength(10);
+    },
+  );
 
   it('gives a wrong reference price if both sides are wrong, until a quote disagrees and the next probe replaces it', () => {
     let wrong = 0;

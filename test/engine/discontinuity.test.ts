@@ -145,7 +145,7 @@ describe('a desk after a clock discontinuity', () => {
     },
   );
 
-  it('neither loses an open doubt nor concludes its absence too early after a sleep', () => {
+  it('neither loses an open doubt nor proves its order absent too early after a sleep', () => {
     for (const fault of ['answer lost', 'request lost', 'late'] as const) {
       const world = seen({ quoteLatencyMs: 20, wrap: faultyVenue({ order: () => fault }) });
       run(world, 5 * SECOND_MS);

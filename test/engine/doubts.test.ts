@@ -224,32 +224,35 @@ describe('a doubt', () => {
 });
 
 describe('a desk with random faults and three crashes', () => {
-  it.each(Array.from({ length: 40 }, (_, seed) => seed))('executes nothing twice, loses no fill and ends every doubt, seed %i', (seed) => {
-    const random = seededRandom(`faults ${seed}`);
-    const draw = (): OrderFault | undefined =>
-      random.next() < 0.5 ? allOrderFaults[Math.floor(random.next() * allOrderFaults.length)] : undefined;
-    const options: BenchOptions = {
-      strategies: [
-        aTwap('a', { slices: 4, duration: 'PT20M' }),
-        aTwap('b', { slices: 3, duration: 'PT15M', side: 'sell' }),
-      ],
-      venue: { seed: String(seed), cancelProbability: 0.2, unavailableProbability: 0.2 },
-      seed: String(seed),
-      inFlight: random.next() < 0.5 ? 'arrives' : 'lost',
-      wrap: faultyVenue({ order: draw }),
-    };
-    let bench = aBench(options);
-    bench.start();
-    const { clock, exchange, journal } = bench;
-    for (let crash = 0; crash < 3; crash++) {
-      clock.run(instant(clock.wall() + Math.floor(random.next() * 8 * MINUTE_MS)));
-      bench.kill();
-      clock.run(instant(clock.wall() + Math.floor(random.next() * 20 * SECOND_MS)));
-      bench = aBench({ ...options, clock, exchange, journal });
+  it.each(Array.from({ length: 40 }, (_, seed) => seed))(
+    'executes nothing twice, loses no fill and ends every doubt, seed %i',
+    (seed) => {
+      const random = seededRandom(`faults ${seed}`);
+      const draw = (): OrderFault | undefined =>
+        random.next() < 0.5 ? allOrderFaults[Math.floor(random.next() * allOrderFaults.length)] : undefined;
+      const options: BenchOptions = {
+        strategies: [
+          aTwap('a', { slices: 4, duration: 'PT20M' }),
+          aTwap('b', { slices: 3, duration: 'PT15M', side: 'sell' }),
+        ],
+        venue: { seed: String(seed), cancelProbability: 0.2, unavailableProbability: 0.2 },
+        seed: String(seed),
+        inFlight: random.next() < 0.5 ? 'arrives' : 'lost',
+        wrap: faultyVenue({ order: draw }),
+      };
+      let bench = aBench(options);
       bench.start();
-    }
-    clock.run(instant(START + 120 * MINUTE_MS));
-    expect(faultsOf(bench)).toEqual([]);
-    expect(intentsInDoubt(bench.records())).toEqual([]);
-  });
+      const { clock, exchange, journal } = bench;
+      for (let crash = 0; crash < 3; crash++) {
+        clock.run(instant(clock.wall() + Math.floor(random.next() * 8 * MINUTE_MS)));
+        bench.kill();
+        clock.run(instant(clock.wall() + Math.floor(random.next() * 20 * SECOND_MS)));
+        bench = aBench({ ...options, clock, exchange, journal });
+        bench.start();
+      }
+      clock.run(instant(START + 120 * MINUTE_MS));
+      expect(faultsOf(bench)).toEqual([]);
+      expect(intentsInDoubt(bench.records())).toEqual([]);
+    },
+  );
 });

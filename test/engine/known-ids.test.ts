@@ -42,7 +42,7 @@ describe('the ids of filled orders', () => {
     expect(state.rememberedSince).toBe(0);
   });
 
-  it('are dropped once they are old and over 10,000, and the state keeps the time since which it knows all ids', () => {
+  it('are dropped once old and over 10,000 in number, and the state keeps the time since which it knows all ids', () => {
     const state = new EngineState();
     const then = Date.UTC(2026, 0, 1);
     for (let i = 0; i < 12_500; i++) apply(state, then, fill(`old ${i}`, then));

@@ -89,7 +89,7 @@ describe('bars built from the prices that a desk sees', () => {
     expect(notes(bench).at(-1)).toBe('00:00 00:15 00:20');
   });
 
-  it('are missing for a minute of which half has no prices', () => {
+  it('are missing for a minute in which no price arrives for 30 s', () => {
     const strategies = [watching(9, 'PT1M')];
     const outage = silent(2 * MINUTE_MS + 5 * SECOND_MS, 2 * MINUTE_MS + 50 * SECOND_MS);
     expect(notes(running(4 * MINUTE_MS, { strategies, ...outage })).at(-1)).toBe('00:00 00:01 00:03');

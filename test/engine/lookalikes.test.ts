@@ -27,7 +27,7 @@ const stranger = (at: number, over: Partial<Transaction> = {}): readonly Transac
   ];
 };
 
-/** Adds rows of someone else after the own ones, from when they first appear, with balances that follow from the rows before. Old rows were always there. */
+/** Adds rows of someone else from when they first appear, with balances that follow from the rows before; old rows were always there. */
 function mixer(
   isOld: boolean,
 ): (own: readonly Transaction[], theirs: readonly Transaction[]) => readonly Transaction[] {

@@ -49,7 +49,7 @@ describe('mergeMapMaybe', () => {
     expect(found).toEqual([]);
   });
 
-  it('behaves like mergeMap for each concurrency', () => {
+  it('behaves like mergeMap for every concurrency limit', () => {
     const found = differences(({ cold, expectObservable }) => {
       for (const source of SOURCES)
         for (const inner of SOURCES)

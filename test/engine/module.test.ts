@@ -113,7 +113,7 @@ describe('a module on a desk', () => {
     expect(finishedOf(after)).toBe('finished');
   });
 
-  it('receives an outcome again if the step for it failed', () => {
+  it('receives an outcome again after the step that handled it has failed', () => {
     const whim = { fails: false };
     const bench = ran(MINUTE_MS + 30, { strategies: [aModule(whim)] });
     whim.fails = true;

@@ -69,7 +69,7 @@ function fullAt(at: number): Journal {
 }
 
 describe('a desk whose disk is full', () => {
-  it('records open attempts, starts nothing new and ends with a storage error, at whichever append it fills', () => {
+  it('records open attempts, starts nothing new and ends with a storage error, whichever append fills the disk', () => {
     const whole = ran({}).bench.appends();
     expect(whole).toBeGreaterThan(20);
     for (let at = 1; at <= whole; at++) {

@@ -92,13 +92,13 @@ describe.each(Object.keys(stories))('a desk that buys in orders %s', (name) => {
   whole.start();
   lift(whole, END);
 
-  it('buys each part once and books it', () => {
+  it('buys and books each part once', () => {
     expect(faults(whole)).toEqual([]);
     expect(Number(ledger(whole.exchange))).toBeGreaterThan(0.3);
   });
 
   it.each(['lost', 'durable'] as const)(
-    'buys each part once and books it, at whichever append it dies (records %s)',
+    'buys and books each part once, at whichever append it dies (records %s)',
     (records) => {
       const wrong: string[] = [];
       const appends = whole.appends();

@@ -301,27 +301,30 @@ describe('a quote that the venue executes twice', () => {
     ['20 s later', false, 20],
     ['an hour later', true, 3_600],
     ['an hour later', false, 3_600],
-  ])('is detected by the next read, halts the desk and counts towards the total: %s, answer lost: %s', (_, isLost, later) => {
-    const one = aDesk({
-      isLost,
-      parts: [{ share: '1', afterMs: 0 }, { share: '1', afterMs: later * SECOND_MS }], // prettier-ignore
-      // The second execution has its own time.
-      over: (row, n) => (n === 0 ? {} : { at: after(row.at, later * SECOND_MS) }),
-    });
-    const asLong = (): void => {
-      seconds(one, later + 75);
-    };
-    asLong();
-    expect(one.alerts.filter((alert) => alert === 'executed_twice')).toHaveLength(1);
-    expect(one.bench.desk.control).toBe('halted');
-    expect(bodies(one, 'correction')).toMatchObject([{ quantity: '0.5', was_quantity: '0.25' }]);
-    const intents = bodies(one, 'intent').length;
-    one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'the venue keeps it' });
-    seconds(one, later + 800);
-    // The strategy subtracted it from its total.
-    expect(Number(bought(one))).toBeLessThanOrEqual(later < 240 ? 1 : 1.25);
-    expect(bodies(one, 'intent').length - intents).toBeLessThanOrEqual(3);
-  });
+  ])(
+    'is detected by the next read, halts the desk and counts towards the total: %s, answer lost: %s',
+    (_, isLost, later) => {
+      const one = aDesk({
+        isLost,
+        parts: [{ share: '1', afterMs: 0 }, { share: '1', afterMs: later * SECOND_MS }], // prettier-ignore
+        // The second execution has its own time.
+        over: (row, n) => (n === 0 ? {} : { at: after(row.at, later * SECOND_MS) }),
+      });
+      const asLong = (): void => {
+        seconds(one, later + 75);
+      };
+      asLong();
+      expect(one.alerts.filter((alert) => alert === 'executed_twice')).toHaveLength(1);
+      expect(one.bench.desk.control).toBe('halted');
+      expect(bodies(one, 'correction')).toMatchObject([{ quantity: '0.5', was_quantity: '0.25' }]);
+      const intents = bodies(one, 'intent').length;
+      one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'the venue keeps it' });
+      seconds(one, later + 800);
+      // The strategy subtracted it from its total.
+      expect(Number(bought(one))).toBeLessThanOrEqual(later < 240 ? 1 : 1.25);
+      expect(bodies(one, 'intent').length - intents).toBeLessThanOrEqual(3);
+    },
+  );
 
   it('reaches the strategy before its next step, however slow the disk is', () => {
     const clock = new VirtualClock(START);

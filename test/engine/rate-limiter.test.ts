@@ -226,7 +226,7 @@ describe('the rate limiter', () => {
     expect(traffic.names()).toEqual(['now', 'soon', 'late', 'none']);
   });
 
-  it('completes without a permit at the deadline and never grants one afterwards', () => {
+  it('completes a request without a permit at its deadline and never grants it afterwards', () => {
     const traffic = new Traffic(windows({ quote: { max: 1, perMs: 10_000 } }));
     traffic.ask('now');
     const events: string[] = [];

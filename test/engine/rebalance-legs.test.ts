@@ -115,11 +115,14 @@ describe('a rebalancing with a cash buffer and a failing sell', () => {
     },
   );
 
-  it.each(['never', 'when_enabled'] as const)('buys nothing if the whole sell fails, with pts.use: %s', (use) => {
-    const bench = rebalanced(desk({ quotes: new Map([['btcusd sell', 0]]), use }));
-    expect(trades(bench)).toEqual([]);
-    expect(usdOf(bench)).toBe('100000');
-  });
+  it.each(['never', 'when_enabled'] as const)(
+    'buys nothing if the whole sell fails, with pts.use: %s',
+    (use) => {
+      const bench = rebalanced(desk({ quotes: new Map([['btcusd sell', 0]]), use }));
+      expect(trades(bench)).toEqual([]);
+      expect(usdOf(bench)).toBe('100000');
+    },
+  );
 
   it('keeps its buffer in the account although the spread takes the cash above it', () => {
     const bench = rebalanced(desk({ plan: { ...desk({}).plan, target_weights: { btc: '0.5', eth: '0.5', usd: '0' } }, spreadBps: 50 })); // prettier-ignore

@@ -128,7 +128,7 @@ describe('a rebalancing on a desk', () => {
 
   it.each([
     ['300000', 'is traded into the weights'],
-    ['-9000', 'is replaced by sells'],
+    ['-9000', 'is covered by sells'],
   ])(
     'includes a transfer of %s usd, which %s, although the venue has not valued the account since',
     (amount) => {

@@ -55,7 +55,7 @@ describe('a venue without quotes', () => {
   it.each([
     'quotes temporarily unavailable. please try again later.',
     'btcusd quotes temporarily unavailable. please try again later.',
-  ])('is asked again with growing, jittered waits, and is traded on once it recovers: %s', (said) => {
+  ])('is asked again with growing, jittered waits, and trading continues when it recovers: %s', (said) => {
     const bench = asking((_, at) => (at < 3 * MINUTE_MS ? error(503, said) : undefined));
     bench.clock.run(instant(START + 10 * MINUTE_MS));
     const { baseMs, capMs } = aPolicy().retry;
@@ -441,7 +441,7 @@ describe('an operator', () => {
     ],
     ['a halt', 'halted', (bench) => bench.operator$.next({ do: 'halt', by: 'ops', why: 'no' })],
     ['a resume', 'active', (bench) => bench.operator$.next({ do: 'resume', by: 'ops', why: 'back' })],
-  ])('can give %s after a limited pause, whose end then has no effect', (_, state, act) => {
+  ])('can replace a limited pause by %s, and the end of the pause then has no effect', (_, state, act) => {
     const bench = aBench({ strategies: [patient()] });
     bench.start();
     bench.clock.run(instant(START + SECOND_MS));

@@ -236,7 +236,7 @@ describe('a reload', () => {
   it.each([
     ['begins a strategy once', 'both', ['1']],
     ['applies the latest files', 'there and back', ['4000']],
-  ])('%s, although an earlier one is still being written to a slow disk (%s)', (_, how, amounts) => {
+  ])('%s, although an earlier reload is still being written to a slow disk (%s)', (_, how, amounts) => {
     const clock = new VirtualClock(START);
     const journal = slowDisk(clock);
     const schedule = { every: 'PT1H', first: new Date(START + 30 * MINUTE_MS).toISOString() };
@@ -365,7 +365,7 @@ describe('a reload', () => {
     expect(reload().says).toBe('nothing has changed');
   });
 
-  it('sends no further order for a slice of a stopped strategy, even if its quote is requested', () => {
+  it('sends no further order for a slice of a stopped strategy, even if its quote is in flight', () => {
     const { bench, files, until, reload } = running([slow()], { quoteLatencyMs: 3_000 });
     until(4_000);
     expect(bench.desk.state.slices.size).toBe(1);

@@ -20,14 +20,17 @@ const saying = (skewMs: () => number | undefined): Partial<BenchOptions> => ({
 });
 
 describe('a desk whose clock differs from the clock of the venue', () => {
-  it.each([30_001, -30_001, DAY_MS])('does not start with a difference of %i ms, and does not trade', (skewMs) => {
-    const { bench } = ran(saying(() => skewMs));
-    expect(bench.seen.error).toMatchObject({ name: 'OperatorError', exit: 'again' });
-    expect(String(bench.seen.error)).toContain(
-      `${Math.abs(skewMs) === DAY_MS ? '1 d 0 h' : '30 s'} ${skewMs > 0 ? 'behind' : 'ahead of'} the venue's`,
-    );
-    expect(ledgerTrades(bench.exchange)).toEqual([]);
-  });
+  it.each([30_001, -30_001, DAY_MS])(
+    'does not start with a difference of %i ms, and does not trade',
+    (skewMs) => {
+      const { bench } = ran(saying(() => skewMs));
+      expect(bench.seen.error).toMatchObject({ name: 'OperatorError', exit: 'again' });
+      expect(String(bench.seen.error)).toContain(
+        `${Math.abs(skewMs) === DAY_MS ? '1 d 0 h' : '30 s'} ${skewMs > 0 ? 'behind' : 'ahead of'} the venue's`,
+      );
+      expect(ledgerTrades(bench.exchange)).toEqual([]);
+    },
+  );
 
   it.each([2_001, -29_999])('starts with a difference of %i ms, and raises one alert', (skewMs) => {
     const { bench, told } = ran(saying(() => skewMs));

@@ -70,7 +70,7 @@ describe('a spinning strategy', () => {
     ['a time that has passed', ({ at }) => soon(at, -HOUR_MS)],
     ['a price that holds already', ({ at }) => atOrAbove('1', at)],
     ['a price that holds already a millisecond later', ({ at }) => atOrAbove('1', after(at, 1))],
-  ])('that waits for %s is woken ten times, then once a minute, and reported once', (_, wait) => {
+  ])('is woken ten times, then once a minute, and reported once if it waits for %s', (_, wait) => {
     const { bench, alerts } = ran(
       aKind((_was, wake) => ({ waits: [wait(wake)], reason: 'blackout', note: 'closed' })),
       10 * MINUTE_MS + 30 * SECOND_MS,

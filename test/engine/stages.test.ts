@@ -234,11 +234,11 @@ describe('the stages of the pipeline in marble diagrams', () => {
   });
 
   it.each([
-    ['sends no order on a quote that arrives after the desk has begun to drain', { drainMs: 10, endMs: 20, end: 'closed' }],
     [
-      'waits for the answer to a sent order when the desk drains',
-      { drainMs: 30, endMs: 40, end: 'filled' },
+      'sends no order on a quote that arrives after the desk has begun to drain',
+      { drainMs: 10, endMs: 20, end: 'closed' },
     ],
+    ['waits for the answer to a sent order when the desk drains', { drainMs: 30, endMs: 40, end: 'filled' }],
   ])('execute: %s', (_, { drainMs, endMs, end }) => {
     const found = drawn(({ desk, answers, cold, hot, expectObservable }) => {
       const paced = pacedOf(desk);
