@@ -40,7 +40,7 @@ const sources: readonly Source[] = ['src/', 'test/', 'bench/'].flatMap((folder) 
 );
 const house = sources.filter(({ file }) => file.startsWith('src/'));
 
-/** A way around in a graph, as its stations; `undefined` when there is none. */
+/** A cycle in a graph, as its nodes; `undefined` if there is none. */
 function cycleIn(edges: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
   const done = new Set<string>();
   const walk = (at: string, path: readonly string[]): readonly string[] | undefined => {
@@ -60,13 +60,13 @@ function cycleIn(edges: ReadonlyMap<string, readonly string[]>): readonly string
   return undefined;
 }
 
-describe('the house', () => {
-  it('is read whole', () => {
+describe('the source code', () => {
+  it('is found by this test', () => {
     expect(house.length).toBeGreaterThan(20);
     expect(house.flatMap(({ imports }) => imports).length).toBeGreaterThan(house.length);
   });
 
-  it('imports only downwards', () => {
+  it('imports only from the parts that the table permits', () => {
     const problems = house.flatMap(({ file, imports }) =>
       imports.flatMap((each) => {
         const problem = importProblem(file, each);
@@ -77,7 +77,7 @@ describe('the house', () => {
     expect(problems).toStrictEqual([]);
   });
 
-  it('imports decimal.js in core/money.ts alone', () => {
+  it('imports decimal.js only in core/money.ts', () => {
     const importers = house
       .filter(({ imports }) => imports.some(({ from }) => from === 'decimal.js'))
       .map(({ file }) => file);
@@ -85,7 +85,7 @@ describe('the house', () => {
     expect(importers).toStrictEqual(['src/core/money.ts']);
   });
 
-  it('has a table without a way around', () => {
+  it('has a table of permitted imports without a cycle', () => {
     const parts = Object.entries(rooms).map(
       ([name, room]) =>
         [name, room.parts.map((part) => roomOf(`src/${part}${part.endsWith('.ts') ? '' : '/x'}`))] as const,
@@ -94,7 +94,7 @@ describe('the house', () => {
     expect(cycleIn(new Map(parts))).toBeUndefined();
   });
 
-  it('has no import circle, imports of types included', () => {
+  it('has no import cycle, including imports of types', () => {
     const edges = house.map(({ file, imports }) => {
       const needed = imports.filter(({ from }) => from?.startsWith('.') === true);
       return [file, needed.map(({ from }) => resolve(file, from ?? ''))] as const;
@@ -103,7 +103,7 @@ describe('the house', () => {
     expect(cycleIn(new Map(edges))).toBeUndefined();
   });
 
-  it.each(bans)('keeps away from $name', (ban) => {
+  it.each(bans)('does not use $name', (ban) => {
     const broken = sources
       .filter(({ file }) => holdsFor(ban, file))
       .flatMap(({ file, tokens }) =>
@@ -113,7 +113,7 @@ describe('the house', () => {
     expect(broken).toStrictEqual([]);
   });
 
-  it('has no file that wants scrolling', () => {
+  it('has no file above the line limit', () => {
     const long = sources
       .map(({ file, text }) => ({ file, lines: text.split('\n').length - 1 }))
       .filter(({ file, lines }) => lines > linesMax(file))
@@ -122,7 +122,7 @@ describe('the house', () => {
     expect(long).toStrictEqual([]);
   });
 
-  it('has no folder that holds more than 20 files', () => {
+  it('has no folder with more than 20 files', () => {
     const counts = new Map<string, number>();
     for (const { file } of house) {
       const folder = file.slice(0, file.lastIndexOf('/'));
@@ -134,7 +134,7 @@ describe('the house', () => {
     expect(crowded).toEqual([]);
   });
 
-  it('names no place of the machine it was made on', () => {
+  it('contains no path of the machine on which it was developed', () => {
     const places = ['work', 'root', 'tmp/bash_jobs'].map((name) => `/${name}/`);
     const others = ['docs/', 'config/', 'strategies/', 'bin/', 'scripts/', '.ci/'].flatMap((folder) =>
       filesIn(folder, /\.(?:md|ya?ml|json|js)$|\/run$/u),
@@ -151,7 +151,7 @@ describe('the house', () => {
   });
 });
 
-describe('the keeper of the house', () => {
+describe('the check of the house rules', () => {
   it.each(bans.flatMap((ban) => ban.bad.map((code) => ({ ban, name: ban.name, code }))))(
     'finds $name in $code',
     ({ ban, code }) => {
@@ -160,7 +160,7 @@ describe('the keeper of the house', () => {
   );
 
   it.each(bans.flatMap((ban) => ban.good.map((code) => ({ ban, name: ban.name, code }))))(
-    'does not take $code for $name',
+    'does not mistake $code for $name',
     ({ ban, code }) => {
       expect(ban.find(tokenize(`const ok = 1;\n${code}\n`))).toStrictEqual([]);
     },
@@ -182,7 +182,7 @@ describe('the keeper of the house', () => {
     ['src/journal/proof/chain.ts', "let a: import('../../simulator/ledger/ledger.ts').Ledger;"],
     ['src/core/ids.ts', "import { x } from '../../test/x.ts';"],
     ['src/cellar/wine.ts', "import { x } from './x.ts';"],
-  ])('refuses in %s: %s', (file, code) => {
+  ])('rejects the import in %s: %s', (file, code) => {
     const problems = importsOf(tokenize(code)).map((each) => importProblem(file, each));
 
     expect(problems).toHaveLength(1);
@@ -196,11 +196,11 @@ describe('the keeper of the house', () => {
     ['src/app/commands/run.ts', "import { readFileSync } from 'node:fs';"],
     ['src/main.ts', "import { main } from './app/main.ts';"],
     ['src/strategy/calendar/schedule.ts', "import { Cron } from 'croner';"],
-  ])('allows in %s: %s', (file, code) => {
+  ])('allows the import in %s: %s', (file, code) => {
     expect(importsOf(tokenize(code)).map((each) => importProblem(file, each))).toStrictEqual([undefined]);
   });
 
-  it('takes what stands in texts, patterns and comments for what it is', () => {
+  it('ignores imports in strings, regular expressions and comments', () => {
     const code = [
       "import { a } from './a.ts'; // import { b } from './b.ts';",
       "const t = `import { c } from './c.ts' ${f(`${'}'}`, { x: /[/'\"`]/u })} ${g} tail`;",
@@ -217,7 +217,7 @@ describe('the keeper of the house', () => {
     ]);
   });
 
-  it('finds a way around', () => {
+  it('finds a cycle', () => {
     expect(cycleIn(new Map([['a', ['b']], ['b', ['c']], ['c', ['b']]]))).toStrictEqual(['b', 'c', 'b']); // prettier-ignore
     expect(cycleIn(new Map([['a', ['b', 'c']], ['b', ['c']]]))).toBeUndefined(); // prettier-ignore
   });

@@ -11,7 +11,7 @@ import { ledgerTrades } from './engine/oracle.ts';
 /*
  * One order from price to fill, through the whole engine on virtual time, against the simulated exchange. docs/architecture.md
  * tells the same story with links to the code. Each line of a story is `milliseconds what`: `>` leaves for the venue, `<` comes
- * back, and what has no arrow is a record that became durable in the journal.
+ * back, and a line without an arrow is a record that became durable in the journal.
  */
 
 interface Story {
@@ -19,7 +19,7 @@ interface Story {
   readonly lines: readonly string[];
 }
 
-/** Buys 0.2 btc in two slices, a minute apart. The venue answers after 20 ms; `fault` befalls the first order. */
+/** Buys 0.2 btc in two slices, a minute apart. The venue answers after 20 ms; `fault` happens to the first order. */
 function storyOf(fault?: OrderFault): Story {
   const lines: string[] = [];
   const tell = (line: string): void => {
@@ -97,10 +97,10 @@ function chapter({ lines }: Story, from: string, to: string): readonly string[] 
   return lines.slice(first, last + 1);
 }
 
-describe('the life of an order', () => {
+describe('an order from decision to fill', () => {
   const story = storyOf();
 
-  it('begins with a desk that reads its account before it asks the venue for any price', () => {
+  it('starts with a read of the account before any price is requested', () => {
     expect(chapter(story, '0 started', '0 > price? buy')).toEqual([
       '0 started',
       '0 > account?',
@@ -111,7 +111,7 @@ describe('the life of an order', () => {
     ]);
   });
 
-  it('is decided when a slot is due and a reference price is known, and recorded with what the strategy waits for next', () => {
+  it('is decided when a slot is due and a reference price is known, and recorded with the next waits', () => {
     expect(chapter(story, '0 > price? buy', '20 wake on at: 1 intents, waits for outcome')).toEqual([
       '0 > price? buy',
       '0 > price? sell',
@@ -121,7 +121,7 @@ describe('the life of an order', () => {
     ]);
   });
 
-  it('is durable as an intent, with its worst price, while the quote is under way', () => {
+  it('is durable as an intent, with its worst price, while the quote is in flight', () => {
     expect(chapter(story, '20 > quote?', '40 < quote')).toEqual([
       '20 > quote?',
       '20 intent buy 0.1 at 60600.3939 or better',
@@ -129,7 +129,7 @@ describe('the life of an order', () => {
     ]);
   });
 
-  it('leaves in the instant in which its quote passes the gate', () => {
+  it('is sent at the instant at which its quote passes the gate', () => {
     expect(chapter(story, '40 < quote', '60 < filled')).toEqual([
       '40 < quote',
       '40 > order',
@@ -138,7 +138,7 @@ describe('the life of an order', () => {
     ]);
   });
 
-  it('ends as a fill, an attempt and a slice, and its strategy hears of it in the next wake', () => {
+  it('ends as a fill, an attempt and a slice, and its strategy receives the outcome in the next wake', () => {
     expect(chapter(story, '60 < filled', '60 wake on outcome: 0 intents, waits for at')).toEqual([
       '60 < filled',
       '60 fill 0.1 at 60035.76, known by order',
@@ -163,10 +163,10 @@ describe('the life of an order', () => {
   });
 });
 
-describe('the life of an order whose answer is lost', () => {
+describe('an order whose answer is lost', () => {
   const story = storyOf('answer lost');
 
-  it('becomes a doubt: nobody sends it again, and its strategy hears nothing', () => {
+  it('becomes a doubt, is not sent again, and its strategy receives no outcome', () => {
     const waiting = chapter(story, '40 > order', '10040 fill 0.1 at 60035.76, known by transactions');
     expect(waiting).toContain('8040 < doubt');
     expect(waiting).toContain('8040 attempt doubt');
@@ -189,7 +189,7 @@ describe('the life of an order whose answer is lost', () => {
     ]);
   });
 
-  it('executed once: the ledger of the exchange has two trades for two slices', () => {
+  it('is executed once: the ledger of the exchange has two trades for two slices', () => {
     expect(ledgerTrades(story.bench.exchange).map(({ quantity }) => quantity.toFixed())).toEqual([
       '0.1',
       '0.1',

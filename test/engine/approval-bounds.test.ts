@@ -57,13 +57,13 @@ function faults(bench: Bench): readonly string[] {
   return proof.findings.flatMap(({ fault }) => fault ?? []);
 }
 
-describe('a person who was removed and is invited again', () => {
+describe('an approver who is removed and invited again', () => {
   const change = (bench: Bench, name: string, step: 'invited' | 'removed'): void => {
     const record = { kind: 'person', person: name, step, role: 'approver', by: 'root', why: 'w' };
     tell(bench, 'root', { do: 'person', record });
   };
 
-  it('has not agreed to what they agreed to before, and may agree again', () => {
+  it('loses the approvals given before the removal and may approve again', () => {
     const bench = aDesk(approvalsOf({ for: ['rearm'], outcome: risk(2) }));
     bench.operator$.next({ do: 'halt', by: 'eve', why: 'w' });
     tell(bench, 'eve', { do: 'rearm' });
@@ -77,7 +77,7 @@ describe('a person who was removed and is invited again', () => {
     expect(faults(bench)).toEqual([]);
   });
 
-  it('is not counted by the proof either', () => {
+  it('is not counted by the approvals proof for an approval given before the removal', () => {
     const bench = aDesk(approvalsOf({ for: ['rearm'], outcome: risk(2) }));
     bench.operator$.next({ do: 'halt', by: 'eve', why: 'w' });
     tell(bench, 'eve', { do: 'rearm' });
@@ -104,11 +104,11 @@ describe('a person who was removed and is invited again', () => {
   });
 });
 
-describe('requests of one person', () => {
+describe('approval requests', () => {
   const propose = { do: 'propose', limit: 'max_day_notional', value: '9', pair: 'btcusd', side: 'buy' };
   const bounded = approvalsOf({ for: ['override', 'rearm'], outcome: risk() });
 
-  it('are twenty at the most, and take the place of nobody', () => {
+  it('are limited to 20 open requests per person, which does not block other people', () => {
     const bench = aDesk(bounded);
     tell(bench, 'dan', propose);
     for (let n = 0; n < 20; n += 1) expect(tell(bench, 'eve', propose).isDone).toBe(true);
@@ -124,7 +124,7 @@ describe('requests of one person', () => {
     expect(tell(bench, 'eve', propose).isDone).toBe(true);
   });
 
-  it('that are made and withdrawn by the thousand push out no request of others, nor its command', () => {
+  it('are kept, with their commands, while another person makes and withdraws over 1,000 requests', () => {
     const bench = aDesk(bounded);
     bench.operator$.next({ do: 'halt', by: 'eve', why: 'w' });
     tell(bench, 'dan', { do: 'rearm' });
@@ -142,7 +142,7 @@ describe('requests of one person', () => {
     expect(approve(bench, 'ann').says).toBe('ov-1 is approved: the desk trades again');
   });
 
-  it('give way in the memory only once they are decided or their time is over', () => {
+  it('stay in memory while open or approved, and are removed once rejected or expired', () => {
     const overrides = new Overrides();
     const at = instant(0);
     const proposal = (id: string, more: Partial<OverrideRecord> = {}): OverrideRecord => ({
@@ -163,7 +163,7 @@ describe('requests of one person', () => {
   });
 });
 
-describe('a parent whose total is not known before it trades', () => {
+describe('a parent whose total is not known in advance', () => {
   const basket = aStrategy('r', 'rebalance', {
     target_weights: { btc: '0.5', usd: '0.5' },
     drift_threshold: '0.02',
@@ -171,7 +171,7 @@ describe('a parent whose total is not known before it trades', () => {
   });
   const above = approvalsOf({ for: ['parent'], above: '100000000', outcome: risk() });
 
-  it('counts as above every amount, and its request says so', () => {
+  it('counts as above every amount of the policy, and its request states that the amount is unknown', () => {
     const bench = aDesk(above, { strategies: [basket] });
     run(bench, 5 * MINUTE_MS);
     expect(fills(bench)).toBe(0);
@@ -186,7 +186,7 @@ describe('a parent whose total is not known before it trades', () => {
     expect(faults(bench)).toEqual([]);
   });
 
-  it('is reported with the most that the desk trades in a day, if that is limited', () => {
+  it('states the daily notional limit in its request, if there is one', () => {
     const limits = { ...aPolicy().limits, dayNotionalMax: money('250000') };
     const bench = aDesk(above, { strategies: [basket], policy: { limits } });
     run(bench, 5 * MINUTE_MS);
@@ -196,8 +196,8 @@ describe('a parent whose total is not known before it trades', () => {
   });
 });
 
-describe('what a file asks for, of which nobody knows who put it there', () => {
-  it('needs one more person than the rule says: one of them may be who put it there', () => {
+describe('a request from strategy files whose author is unknown', () => {
+  it('needs one more approval than the rule requires, because an approver may be the author', () => {
     const twap = aTwap('t');
     const files: StrategiesPort = {
       read: () => ({ sources: [twap], off: [], notes: [] }),
@@ -214,7 +214,7 @@ describe('what a file asks for, of which nobody knows who put it there', () => {
     expect(faults(bench)).toEqual([]);
   });
 
-  it('needs it of the parents as well, and of any of the groups where there are several', () => {
+  it('needs one more approval for a parent too, from any of the groups if the rule names several', () => {
     const outcome = [...risk(), { count: 1, groups: ['treasury'] }];
     const bench = aDesk(approvalsOf({ for: ['parent'], outcome }));
     expect(requests(bench)[0]?.needs).toEqual([...outcome, { count: 1, groups: ['risk', 'treasury'] }]);
@@ -228,7 +228,7 @@ describe('what a file asks for, of which nobody knows who put it there', () => {
   });
 });
 
-describe('a request that outlives its policy', () => {
+describe('a request made under an earlier policy', () => {
   const twap = aTwap('t');
   const files: StrategiesPort = {
     read: () => ({ sources: [twap], off: [], notes: [] }),
@@ -240,7 +240,7 @@ describe('a request that outlives its policy', () => {
     return aDesk(approvals, { clock, exchange, journal, files });
   };
 
-  it('is not approved by the fewer people that it asked for, once the policy asks for more', () => {
+  it('cannot be approved with its original number of people if the current policy requires more', () => {
     const before = aDesk(approvalsOf({ for: ['strategy'], outcome: risk() }), { files });
     approve(before, 'ann');
     const bench = next(before, approvalsOf({ for: ['strategy'], outcome: risk(2) }));
@@ -258,7 +258,7 @@ describe('a request that outlives its policy', () => {
     expect(faults(bench)).toEqual([]);
   });
 
-  it('is not approved where the policy blocks it since, and the proof says the same', () => {
+  it('cannot be approved if the current policy blocks it, and the approvals proof reports the same', () => {
     const blocked = approvalsOf({ for: ['strategy'], outcome: 'block' });
     const before = aDesk(approvalsOf({ for: ['strategy'], outcome: risk() }), { files });
     approve(before, 'ann');
@@ -281,8 +281,8 @@ describe('a request that outlives its policy', () => {
   });
 });
 
-describe('the passkeys of a desk', () => {
-  it('stay required when those who had one were removed', () => {
+describe('the passkey requirement of a desk', () => {
+  it('stays in force after the only person with a passkey is removed', () => {
     const bench = aDesk(approvalsOf({ for: ['rearm'], outcome: risk() }));
     const passkey = { id: 'k', public_key: 'p', counter: 0 };
     for (const step of ['invited', 'enrolled', 'removed', 'invited'] as const) {
@@ -296,7 +296,7 @@ describe('the passkeys of a desk', () => {
     expect(faults(bench)).toEqual([]);
   });
 
-  it('stay required although hundreds were removed since', () => {
+  it('stays in force after hundreds of people are removed', () => {
     const people = new People();
     const apply = (name: string, step: 'invited' | 'enrolled' | 'removed'): void => {
       const passkey = { passkey: { id: `k ${name}`, public_key: 'p', counter: 0 } };

@@ -65,8 +65,8 @@ function halted(bench = aDesk()): Bench {
 const steps = (bench: Bench): readonly OverrideRecord[] =>
   bench.records().flatMap(({ body }) => (body.kind === 'override' ? [body] : []));
 
-describe('a request that needs people of two groups', () => {
-  it('is carried out when the last of them agrees, and names all of them', () => {
+describe('a request that needs approvals from two groups', () => {
+  it('is carried out at the last approval, and the record names everyone involved', () => {
     const bench = halted();
     expect(approve(bench, 'ann')?.says).toBe('ov-1 has your approval; still missing: 1 of treasury');
     expect(bench.desk.control).toBe('halted');
@@ -79,14 +79,14 @@ describe('a request that needs people of two groups', () => {
     expect(bench.records().at(-1)?.body).toMatchObject({ kind: 'control', by: 'eve and ann and cat' });
   });
 
-  it('is not approved by one person of both groups, under whatever case of the name', () => {
+  it('is not approved by one person in both groups, whatever the letter case of the name', () => {
     const bench = halted();
     expect(approve(bench, 'bob')?.isDone).toBe(true);
     for (const name of ['bob', 'BOB', ' bob']) expect(approve(bench, name)?.isDone).toBe(false);
     expect(bench.desk.control).toBe('halted');
   });
 
-  it('is not approved by its initiator under another token or another case of the name', () => {
+  it('cannot be approved by its initiator under another token or another letter case of the name', () => {
     const bench = aDesk();
     bench.operator$.next({ do: 'halt', by: 'eve', why: 'wrong prices' });
     tell(bench, person('ann'), { do: 'rearm' });
@@ -94,13 +94,13 @@ describe('a request that needs people of two groups', () => {
     expect(tell(bench, person('bob'), { do: 'approve', override: 'ov-1', by: 'ANN' })?.isDone).toBe(false);
   });
 
-  it('is not approved by somebody of neither group', () => {
+  it('cannot be approved by a person in neither group', () => {
     expect(approve(halted(), 'mallory')?.says).toBe(
       'mallory is in none of the groups that must agree: 1 of risk and 1 of treasury',
     );
   });
 
-  it('is not approved by a person who was removed, nor by one who was removed between two approvals', () => {
+  it('cannot be approved by a removed person, and drops the approval of a person who is removed later', () => {
     const remove = (bench: Bench, name: string): void => {
       for (const step of ['invited', 'removed'] as const)
         tell(bench, person('root'), {
@@ -118,7 +118,7 @@ describe('a request that needs people of two groups', () => {
     expect(approve(other, 'ann')?.says).toBe('ann was removed, and can no longer approve');
   });
 
-  it('is not the one that was seen when its hash is another', () => {
+  it('rejects an approval with a different hash', () => {
     const bench = halted();
     expect(approve(bench, 'ann', { hash: '0'.repeat(64) })?.says).toMatch(
       /differs from the one that you reviewed/u,
@@ -126,7 +126,7 @@ describe('a request that needs people of two groups', () => {
     expect(approve(bench, 'ann', { hash: steps(bench)[0]?.hash })?.isDone).toBe(true);
   });
 
-  it('lets two approvals at the same moment count once each, and acts once', () => {
+  it('counts two simultaneous approvals once each and is carried out once', () => {
     const bench = halted();
     approve(bench, 'ann');
     const told: string[] = [];
@@ -147,7 +147,7 @@ describe('a request that needs people of two groups', () => {
     ).toHaveLength(1);
   });
 
-  it('ends with a kill between two approvals: the next process asks again', () => {
+  it('does not survive a kill of the process between two approvals', () => {
     const before = halted();
     approve(before, 'ann');
     before.kill();
@@ -159,8 +159,8 @@ describe('a request that needs people of two groups', () => {
   });
 });
 
-describe('what the policy says of a command', () => {
-  it('blocks what a rule blocks, and what no rule matches', () => {
+describe('the approval policy', () => {
+  it('blocks a command if a rule blocks it or no rule matches it', () => {
     const bench = aDesk();
     const figures = { orderId: '1', quantity: '1', amount: '1', fees: '0' };
     const resolve = { do: 'resolve', clientOrderId: 'x', verdict: 'filled', figures };
@@ -172,7 +172,7 @@ describe('what the policy says of a command', () => {
     expect(steps(bench)).toEqual([]);
   });
 
-  it('lets one person do what a rule allows, and writes down that it did', () => {
+  it('lets one person act alone if a rule allows it, and records that', () => {
     const bench = aDesk();
     const propose = { do: 'propose', limit: 'max_drift_bps', value: '900', pair: 'btcusd', side: 'buy' };
     expect(tell(bench, person('ann'), propose)?.says).toBe(
@@ -184,7 +184,7 @@ describe('what the policy says of a command', () => {
     ]);
   });
 
-  it('takes no program and no machine for the one who asks', () => {
+  it('does not accept a program or a machine as the initiator of a request', () => {
     const bench = aDesk();
     bench.operator$.next({ do: 'halt', by: 'eve', why: 'w' });
     for (const token of [
@@ -195,7 +195,7 @@ describe('what the policy says of a command', () => {
   });
 });
 
-describe('a start with another policy', () => {
+describe('a start with a changed approval policy', () => {
   const kept = (approvals: ApprovalPolicy) => ({ policy: { approvals, areLimitsKept: true } });
   const guarded: ApprovalPolicy = {
     rules: [
@@ -211,7 +211,7 @@ describe('a start with another policy', () => {
     return aDesk(approvals, { clock, exchange, journal, ...kept(approvals) });
   };
 
-  it('is halted until the people of the policy that was in force agree to the difference', () => {
+  it('is halted until the people required by the previous policy approve the difference', () => {
     const bench = next(aDesk(guarded, kept(guarded)), loose);
     expect(bench.desk.controlWhy).toMatch(/group risk: ann and bob -> ann and bob and mallory/u);
     tell(bench, person('eve'), { do: 'rearm' });
@@ -225,7 +225,7 @@ describe('a start with another policy', () => {
     expect(next(bench, loose).desk.control).toBe('active');
   });
 
-  it('needs them too where the new one has no rules left', () => {
+  it('needs the approval of those people even if the new policy has no rules', () => {
     const bench = next(aDesk(guarded, kept(guarded)), { rules: [], groups });
     expect(bench.desk.control).toBe('halted');
     tell(bench, person('eve'), { do: 'rearm' });
@@ -233,7 +233,7 @@ describe('a start with another policy', () => {
   });
 });
 
-describe('an approval by passkey', () => {
+describe('a passkey approval', () => {
   const origin = 'https://tranche.example';
   const rpId = 'tranche.example';
   const enrol = (
@@ -286,7 +286,7 @@ describe('an approval by passkey', () => {
   const hashOf = (bench: Bench, id = 'ov-1'): string =>
     steps(bench).find(({ override }) => override === id)?.hash ?? '';
 
-  it('holds over the hash of exactly that request, and stands in the journal', () => {
+  it('is accepted for the hash of its request and is stored in the journal', () => {
     const { bench, keys } = withKeys();
     const hash = hashOf(bench);
     expect(approve(bench, 'ann', { hash, assertion: signed(keys.ann, hash) })?.isDone).toBe(true);
@@ -295,7 +295,7 @@ describe('an approval by passkey', () => {
     expect(steps(bench).at(-1)).toMatchObject({ step: 'approved', by: 'cat', assertion });
   });
 
-  it('does not count with the passkey of somebody whom the journal knows as a viewer', () => {
+  it('is refused if the person has the viewer role in the journal', () => {
     const key = aPasskey();
     const bench = aDesk();
     enrol(bench, 'ann', key, 'viewer');
@@ -307,7 +307,7 @@ describe('an approval by passkey', () => {
     });
   });
 
-  it('counts on the pages alone on which the passkey enrolled or signed in, and for their host', () => {
+  it('is accepted only from origins where the passkey enrolled or signed in, and only for its host', () => {
     const { bench, keys } = withKeys();
     const hash = hashOf(bench);
     const at = (page: { origin: string; rpId: string }) =>
@@ -333,7 +333,7 @@ describe('an approval by passkey', () => {
     expect(at({ origin: 'https://tranche.example:8443', rpId })?.isDone).toBe(true);
   });
 
-  it('waits for a sign-in where an older version enrolled the passkey without its page', () => {
+  it('needs a sign-in first if an older version enrolled the passkey without its origin', () => {
     const key = aPasskey();
     const bench = aDesk();
     enrol(bench, 'ann', key, 'approver', {});
@@ -344,13 +344,13 @@ describe('an approval by passkey', () => {
     );
   });
 
-  it('is required once anybody has a passkey: a token is not enough', () => {
+  it('is required once anyone has a passkey: a token is not enough', () => {
     const { bench } = withKeys();
     expect(approve(bench, 'bob')?.says).toMatch(/^this request needs a passkey/u);
     expect(bench.desk.control).toBe('halted');
   });
 
-  it('is refused when it is of another request, of another person, replayed, unverified or changed', () => {
+  it('is refused if it is for another request or person, replayed, unverified or altered', () => {
     const { bench, keys } = withKeys();
     const hash = hashOf(bench);
     tell(bench, person('eve'), { do: 'rearm' });

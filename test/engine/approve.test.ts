@@ -83,7 +83,7 @@ const reasonOf = (bench: Bench, asked: Asked): string | undefined => {
   return 'reason' in decision ? decision.reason : undefined;
 };
 
-describe('whether an order may leave on a quote', () => {
+describe('the decision whether an order may leave on a quote', () => {
   it('approves a quote at the reference price, with one copy of the order', () => {
     const { decision } = decisionOn(aBenchThatAsked());
     expect(decision).toMatchObject({ copies: 1, quote: { quoteId: 'q-1' } });
@@ -93,12 +93,12 @@ describe('whether an order may leave on a quote', () => {
     ['is outside the collar', { dearer: 1.03 }, 'collar'],
     ['is three times as far from the reference price as the collar allows', { dearer: 1.5 }, 'collar_far'],
     ['leaves too little life for an order', { ageMs: LIFE_MS }, 'quote_too_short'],
-    ['was asked for before time broke', { breaks: -1 }, 'discontinuity'],
+    ['was requested before a clock discontinuity', { breaks: -1 }, 'discontinuity'],
   ])('refuses a quote that %s', (_, asked, reason) => {
     expect(reasonOf(aBenchThatAsked(), asked)).toBe(reason);
   });
 
-  it('refuses while the desk is halted', () => {
+  it('refuses a quote while the desk is halted', () => {
     const bench = aBenchThatAsked();
     bench.desk.journal.append([{ kind: 'control', state: 'halted', by: 'alice', why: 'a test' }]).subscribe();
     expect(reasonOf(bench, {})).toBe('halted');
@@ -107,7 +107,7 @@ describe('whether an order may leave on a quote', () => {
   it.each<[string, Asked]>([
     ['that it approves', {}],
     ['that it refuses', { dearer: 1.5 }],
-  ])('changes nothing, however often it looks at a quote %s', (_, asked) => {
+  ])('has no side effects, however often it is repeated for a quote %s', (_, asked) => {
     const bench = aBenchThatAsked();
     const written = bench.records().length;
     const looks = [1, 2, 3].map(() => decisionOn(bench, asked));

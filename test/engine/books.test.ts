@@ -27,7 +27,7 @@ function aReader(
 }
 
 describe('a desk that reads its account', () => {
-  it('halts when a row has another content than before', () => {
+  it('halts if the content of a known row changes', () => {
     const { bench, alerts } = aReader((rows, running) =>
       running().clock.wall() < after(START, 12 * MINUTE_MS)
         ? rows
@@ -42,7 +42,7 @@ describe('a desk that reads its account', () => {
     expect(alerts).toContain('history_changed');
   });
 
-  it('halts when rows that were there stay away, and believes no lag in between', () => {
+  it('halts if known rows stay missing, but not in the first minute', () => {
     const late = (running: () => Bench): boolean => running().clock.wall() >= after(START, 12 * MINUTE_MS);
     const { bench, alerts } = aReader((rows, running) =>
       late(running) ? rows.filter(({ at }) => at < START + 4 * MINUTE_MS) : rows,
@@ -54,7 +54,7 @@ describe('a desk that reads its account', () => {
     expect(alerts.filter((alert) => alert === 'history_changed')).toHaveLength(1);
   });
 
-  it('ends no doubt by absence while the balances have a hole where the trade could be', () => {
+  it('does not close a doubt as absent while a gap in the balances could be its trade', () => {
     // The row of the second order stays hidden while rows after it are shown: a replica that lost it.
     let orders = 0;
     let isHidden = true;
@@ -103,7 +103,7 @@ describe('a desk that reads its account', () => {
   });
 });
 
-describe('an account of several pages', () => {
+describe('a read of an account with several pages', () => {
   /** Serves made-up deposits behind the real rows; where `lost` says so, a page begins five rows too late. */
   const paged =
     (lost: (page: number) => boolean, queries: TransactionsQuery[]) =>
@@ -135,7 +135,7 @@ describe('an account of several pages', () => {
     pair: undefined,
   });
 
-  it('is read to its end, each page overlapping the one before', () => {
+  it('continues to the last page, with each page overlapping the previous one', () => {
     const queries: TransactionsQuery[] = [];
     const bench = aBench({ strategies: [twap], wrap: paged(() => false, queries) });
     bench.start({ isUntilDone: true });
@@ -146,7 +146,7 @@ describe('an account of several pages', () => {
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('is read again from the start when rows were lost between two pages', () => {
+  it('starts again from the first page if rows are missing between two pages', () => {
     const queries: TransactionsQuery[] = [];
     const bench = aBench({ strategies: [twap], wrap: paged((page) => page === 2, queries) });
     bench.start({ isUntilDone: true });
@@ -155,7 +155,7 @@ describe('an account of several pages', () => {
     expect(bench.seen.phases).toContain('ready');
   });
 
-  it('has not been read when its pages never fit', () => {
+  it('does not complete if the pages never overlap', () => {
     const queries: TransactionsQuery[] = [];
     const bench = aBench({ strategies: [twap], wrap: paged((page) => page % 2 === 0, queries) });
     bench.start({ isUntilDone: true });

@@ -45,8 +45,8 @@ const reasonsOf = ({ bench }: Ran): ReadonlySet<Reason | undefined> =>
   new Set(bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.reason] : [])));
 const traded = ({ bench }: Ran): number => ledgerTrades(bench.exchange).length;
 
-describe('a parent that costs too much', () => {
-  it('is paused after the fill that shows it, while another parent continues to trade', () => {
+describe('a parent with a shortfall limit', () => {
+  it('is paused after the fill that exceeds the limit, while another parent continues to trade', () => {
     const two = ran(
       {
         strategies: [
@@ -76,14 +76,14 @@ describe('a parent that costs too much', () => {
     expect(two.bench.desk.control).toBe('active');
   });
 
-  it('continues when it costs as much as the limit allows', () => {
+  it('continues while its shortfall is within the limit', () => {
     const one = ran({ policy: { limits: { ...limits, shortfallBpsMax: ratio('8') } } }, 10);
     expect([traded(one), controls(one)]).toEqual([4, []]);
   });
 });
 
-describe('the cost of a day', () => {
-  it('halts the desk with the fill that exceeds it', () => {
+describe('the daily cost limit', () => {
+  it('halts the desk after the fill that exceeds it', () => {
     // A quarter of a bitcoin costs 9 dollars.
     const one = ran({ policy: { limits: { ...limits, dayCostMax: money('12') } } }, 10);
     expect(traded(one)).toBe(2);
@@ -93,8 +93,8 @@ describe('the cost of a day', () => {
   });
 });
 
-describe('a venue that fills no order', () => {
-  it('is asked at four times the interval after three in a row, then at sixteen', () => {
+describe('a desk whose orders are never filled', () => {
+  it('multiplies its retry interval by 4 after three unfilled orders, and by 16 after six', () => {
     const { inDoubt } = aPolicy();
     const one = ran(
       {
@@ -111,8 +111,8 @@ describe('a venue that fills no order', () => {
   });
 });
 
-describe('requests that wait for more than a minute', () => {
-  it('pause the desk, and nothing is asked for when their turn comes', () => {
+describe('requests held back by the rate limiter for more than a minute', () => {
+  it('pause the desk and are not sent afterwards', () => {
     const { pace } = aPolicy();
     const one = ran(
       {
@@ -130,8 +130,8 @@ describe('requests that wait for more than a minute', () => {
   });
 });
 
-describe('more executions than a minute may have', () => {
-  it('halt the desk until a named person arms it again', () => {
+describe('more executions in a minute than the limit', () => {
+  it('halt the desk until a named person re-arms it', () => {
     const one = ran(
       {
         strategies: [aTwap('t', { slices: 8, duration: 'PT4M' })],
@@ -155,7 +155,7 @@ describe('more executions than a minute may have', () => {
   });
 });
 
-describe('a desk that only reduces', () => {
+describe('a reducing desk', () => {
   const reducing = (side: 'buy' | 'sell'): Ran => {
     const exchange = new Exchange({
       options: venueOptions({ ...still, accounts: [{ balances: { usd: '100000', btc: '0.1' } }] }),
@@ -176,7 +176,7 @@ describe('a desk that only reduces', () => {
     return one;
   };
 
-  it('buys back what was borrowed, and no more', () => {
+  it('buys back the borrowed amount and does not buy more', () => {
     const one = reducing('buy');
     expect(traded(one)).toBeGreaterThan(0);
     expect(one.bench.exchange.ledger.balance(one.bench.exchange.accounts[0]?.name ?? '', 'btc').gt(0)).toBe(
@@ -190,7 +190,7 @@ describe('a desk that only reduces', () => {
   });
 });
 
-describe('what is not on the list', () => {
+describe('a strategy outside its permitted pairs, sides, hours or positions', () => {
   const now: ClosedHours = { from: '00:00', to: '00:30', timeZone: 'UTC', days: new Set(['mon']) };
 
   it.each<readonly [string, Partial<typeof limits>, Reason]>([
@@ -199,21 +199,21 @@ describe('what is not on the list', () => {
     ['an hour', { closedHours: [now] }, 'restricted_hours'],
     ['a floor that is reached', { positionMin: new Map([['usd', quantity('1000000')]]) }, 'position_floor'],
     ['a ceiling that is reached', { positionMax: new Map([['btc', quantity('25')]]) }, 'position_ceiling'],
-  ])('is not traded, and no quote is asked for: %s', (_, over, reason) => {
+  ])('does not trade and requests no quote: %s', (_, over, reason) => {
     const one = ran({ policy: { limits: { ...limits, ...over } } }, 10);
     expect(traded(one)).toBe(0);
     expect(one.bench.records().filter(({ body }) => body.kind === 'intent')).toEqual([]);
     expect(reasonsOf(one)).toEqual(new Set([reason]));
   });
 
-  it('is traded again when its hours are over', () => {
+  it('trades again after the restricted hours end', () => {
     const one = ran({ policy: { limits: { ...limits, closedHours: [{ ...now, to: '00:02' }] } } }, 10);
     expect(traded(one)).toBe(2);
   });
 });
 
 describe('two orders in doubt', () => {
-  it('let no third one begin, on any pair', () => {
+  it('prevent a third order, on any pair', () => {
     const pairs = { btcusd: '60000', ethusd: '3000', solusd: '150' };
     const one = ran(
       {
@@ -241,8 +241,8 @@ describe('two orders in doubt', () => {
   });
 });
 
-describe('a zero too many', () => {
-  it('is refused before a quote is requested, and the operator is notified', () => {
+describe('an order above the notional limit because of an extra zero', () => {
+  it('is refused before a quote is requested, and raises an alert', () => {
     const one = ran(
       {
         strategies: [

@@ -12,8 +12,8 @@ const lateEnds = {
   'the proof of its absence': 'closed',
 } as const;
 
-describe('a doubt of which it is known that it traded', () => {
-  it.each(Object.entries(lateEnds))('stays so when %s was found just before', (_, kind) => {
+describe('a doubt whose order is known to have traded', () => {
+  it.each(Object.entries(lateEnds))('stays open although %s was found just before', (_, kind) => {
     const bench = aBench({
       strategies: [aTwap('t')],
       wrap: (venue) => ({ ...venue, order: () => NEVER }),

@@ -71,7 +71,7 @@ const guarded: ApprovalPolicy = {
 };
 
 describe('a reload of channels', () => {
-  it('puts them in force once the record names what changed and who asked', () => {
+  it('applies the channels once the changes and their author are recorded', () => {
     const { bench, used, until, write, reload } = running();
     until(MINUTE_MS);
     write(['ops added', 'old removed']);
@@ -93,7 +93,7 @@ describe('a reload of channels', () => {
     expect([used, reloadsIn(bench)]).toEqual([[], []]);
   });
 
-  it('waits for approval where the policy asks for it, and follows from it', () => {
+  it('waits for approval if the policy requires it, and is applied once approved', () => {
     const { bench, used, until, write, reload } = running({ approvals: guarded });
     until(MINUTE_MS);
     write(['ops removed']);

@@ -35,8 +35,8 @@ const run = (bench: Bench, ms: number): void => {
 
 const NEXT_SLOT = 'btc-twap waits until 2026-01-05T00:04:00.000Z';
 
-describe('a clock that went back', () => {
-  it('by two hours: the operator is notified of what waits, for what and for how long, until the clock has caught up', () => {
+describe('a wall clock that is set back', () => {
+  it('raises one alert, and lists the delayed waits and their remaining time until it has caught up', () => {
     const { bench, alerts } = under();
     expect(clockBackWords(bench.desk)).toEqual([]);
     bench.clock.stepWall(-2 * HOUR_MS);
@@ -63,7 +63,7 @@ describe('a clock that went back', () => {
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('and is set right ends the report immediately, and the desk continues to trade', () => {
+  it('is no longer reported once it is corrected, and the desk continues to trade', () => {
     const { bench } = under();
     bench.clock.stepWall(-2 * HOUR_MS);
     run(bench, 5 * SECOND_MS);
@@ -75,7 +75,7 @@ describe('a clock that went back', () => {
     expect(executedTotal(bench.exchange).toFixed()).toBe('1');
   });
 
-  it('a second time is reported with the distance from the latest time that it had shown', () => {
+  it('is reported, after a second step, with the distance from the latest time that it had shown', () => {
     const { bench, alerts } = under();
     bench.clock.stepWall(-HOUR_MS);
     run(bench, 2 * SECOND_MS);
@@ -84,7 +84,7 @@ describe('a clock that went back', () => {
     expect(alerts.map(({ back }) => back)).toEqual(['1 h 0 min', '2 h 0 min']);
   });
 
-  it('is reported at each start in the same words, even if records were written since', () => {
+  it('is reported at each start against the same latest time, even if records were written since', () => {
     const { bench, options, alerts } = under();
     bench.clock.stepWall(-2 * HOUR_MS);
     run(bench, 2 * SECOND_MS);
@@ -101,7 +101,7 @@ describe('a clock that went back', () => {
     expect(clockBackWords(third.desk).at(-1)).toBe(`${NEXT_SLOT} (1 h 58 min left)`);
   });
 
-  it('by days between two processes is reported at the start of the second', () => {
+  it('is reported at the next start if it was set back by days while no process ran', () => {
     const { bench, options, alerts } = under();
     bench.kill();
     bench.clock.stepWall(-2 * DAY_MS);

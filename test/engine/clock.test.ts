@@ -54,8 +54,8 @@ function seenByRxjs(source: (scheduler: SchedulerLike) => Observable<unknown>): 
   return seen;
 }
 
-describe('virtual time', () => {
-  it('runs what is due in order of time, and ties in the order in which they were scheduled', () => {
+describe('the virtual clock', () => {
+  it('runs work in order of time, and work due at the same time in the order of scheduling', () => {
     const clock = aClock();
     const ran: string[] = [];
     for (const [name, delayMs] of [
@@ -71,7 +71,7 @@ describe('virtual time', () => {
     expect(ran).toEqual(['now', 'a1', 'a2', 'a3', 'b', 'c']);
   });
 
-  it('runs 10 000 timers in order, and those that are scheduled meanwhile', () => {
+  it('runs 10,000 timers in order, including timers scheduled during the run', () => {
     const clock = aClock();
     const ran: number[] = [];
     for (let i = 0; i < 10_000; i++) {
@@ -87,7 +87,7 @@ describe('virtual time', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('stops where it is told to, and shows that time', () => {
+  it('stops at the requested time and shows that time', () => {
     const clock = aClock();
     const ran: number[] = [];
     for (const ms of [10, 20, 20.5, 30]) clock.schedule(() => ran.push(ms), ms);
@@ -97,14 +97,14 @@ describe('virtual time', () => {
     expect([clock.now(), ran]).toEqual([100, [10, 20, 20.5, 30]]);
   });
 
-  it('shows whole milliseconds as wall time and all of it as monotonic time', () => {
+  it('shows wall time in whole milliseconds and monotonic time with fractions', () => {
     const clock = aClock();
     clock.schedule(() => undefined, 12.75);
     clock.run();
     expect([clock.wall(), clock.monotonic()]).toEqual([12, 12.75]);
   });
 
-  it('never runs what was cancelled, not even by work of the same instant', () => {
+  it('never runs cancelled work, even if work of the same instant cancelled it', () => {
     const clock = aClock();
     const ran: string[] = [];
     const later = clock.schedule(() => ran.push('later'), 20);
@@ -131,7 +131,7 @@ describe('virtual time', () => {
     concatMap: (scheduler) => of(3, 1, 2).pipe(concatMap((ms) => timer(ms, scheduler))),
     'take ends an interval': (scheduler) => concat(interval(1, scheduler).pipe(take(2)), EMPTY),
   };
-  it.each(Object.keys(sources))('agrees with the test scheduler of RxJS on %s', (name) => {
+  it.each(Object.keys(sources))('behaves like the test scheduler of RxJS for %s', (name) => {
     const source = sources[name] ?? (() => EMPTY);
     const seen = seenOn(source);
     expect(seen).toEqual(seenByRxjs(source));
@@ -139,8 +139,8 @@ describe('virtual time', () => {
   });
 });
 
-describe('a long wait', () => {
-  it('ends at its instant, in steps that any timer can do', () => {
+describe('a wait on a clock', () => {
+  it('ends at its instant, split into timers of at most one hour', () => {
     const clock = new VirtualClock(START);
     const delays: number[] = [];
     const push = clock.push.bind(clock);
@@ -152,7 +152,7 @@ describe('a long wait', () => {
     expect(Math.max(...delays)).toBe(HOUR_MS);
   });
 
-  it('ends in one piece on a clock that nobody sets', () => {
+  it('uses a single timer if the clock has no maximum timer length', () => {
     const clock = new VirtualClock(START, { pieceMs: Number.POSITIVE_INFINITY });
     const ended: number[] = [];
     waitUntil(clock, after(START, 60 * DAY_MS)).subscribe(() => ended.push(clock.now()));
@@ -160,13 +160,13 @@ describe('a long wait', () => {
     expect(ended).toEqual([START + 60 * DAY_MS]);
   });
 
-  it('never ends, and keeps nobody waiting, when it is for ever', () => {
+  it('schedules no timer if it is infinite', () => {
     const clock = new VirtualClock(START);
     pause(clock, Number.POSITIVE_INFINITY).subscribe();
     expect([clock.pending, clock.run()]).toEqual([0, 0]);
   });
 
-  it('lets the world move first: before all that is due at the same instant, whenever it was scheduled', () => {
+  it('ends after all pushFirst work of the same instant, whenever either was scheduled', () => {
     const clock = new VirtualClock(START);
     const order: string[] = [];
     clock.push(1_000, () => order.push('a wait'));
@@ -177,14 +177,14 @@ describe('a long wait', () => {
     expect(order).toEqual(['the world', 'a wait']);
   });
 
-  it('is no wait at all for an instant that has passed', () => {
+  it('ends immediately, without a timer, if its instant has passed', () => {
     const clock = new VirtualClock(START);
     let ended = 0;
     waitUntil(clock, after(START, -1)).subscribe(() => ended++);
     expect([ended, clock.pending]).toEqual([1, 0]);
   });
 
-  it('ends when it is unsubscribed', () => {
+  it('is cancelled when it is unsubscribed', () => {
     const clock = new VirtualClock(START);
     let ended = 0;
     const waiting = waitUntil(clock, after(START, 3 * HOUR_MS)).subscribe(() => ended++);
@@ -193,7 +193,7 @@ describe('a long wait', () => {
     expect([clock.run(), ended]).toEqual([0, 0]);
   });
 
-  it('can complete without a value', () => {
+  it('can complete without emitting a value', () => {
     const clock = new VirtualClock(START);
     const events: string[] = [];
     pause(clock, 50).subscribe({

@@ -32,8 +32,8 @@ function close(bench: Bench, record: ClosingRecord): CommandAnswer | undefined {
   return told;
 }
 
-describe('closing the books of a desk that runs', () => {
-  it('records a period that follows the last closed one, and no other', () => {
+describe('closing the books of a running desk', () => {
+  it('records only a past period that follows the last closed one, with a person and a reason', () => {
     const bench = aBench({ strategies: [aTwap()] });
     bench.start();
     bench.clock.run(after(START, MINUTE_MS));
@@ -62,7 +62,7 @@ describe('closing the books of a desk that runs', () => {
     expect(nextProcess(bench, 1_000, { strategies: [aTwap()] }).desk.state.closedUntil).toBe(until);
   });
 
-  it('says nothing of whether a process runs', () => {
+  it('does not change the time of the last record or whether the desk counts as stopped', () => {
     const bench = aBench({ strategies: [aTwap()] });
     bench.start();
     bench.clock.run(after(START, MINUTE_MS));

@@ -40,7 +40,7 @@ const lastFill = (bench: Bench): number =>
 const stopped = (bench: Bench): unknown => bench.records().at(-1)?.body;
 
 describe('a desk with a closing read', () => {
-  it('ends after a whole read that begins once the venue must have booked the last fill', () => {
+  it('stops after a whole read that begins after the booking margin of the last fill', () => {
     const { bench, reads } = aDesk();
     bench.start(end);
     bench.clock.run(instant(START + 10 * MINUTE_MS));
@@ -50,7 +50,7 @@ describe('a desk with a closing read', () => {
     expect(unconfirmedWords(bench.desk)).toBeUndefined();
   });
 
-  it('halts when that read shows that the venue executed the last order twice', () => {
+  it('halts if the closing read shows that the venue executed the last order twice', () => {
     const { bench } = aDesk({
       strategies: [aTwap('twap', { slices: 1, duration: 'PT1M' })],
       venue: { booking: { secondExecution: 1, secondExecutionMs: 5 * SECOND_MS } },
@@ -62,7 +62,7 @@ describe('a desk with a closing read', () => {
     expect(bench.desk.controlWhy).toContain('executed more');
   });
 
-  it('does the same when stopped, and reports what it waits for', () => {
+  it('waits for the closing read when it drains, and reports the remaining time', () => {
     const { bench, reads } = aDesk();
     bench.start({ hasClosingRead: true });
     bench.clock.run(instant(START + 2 * SECOND_MS));
@@ -78,7 +78,7 @@ describe('a desk with a closing read', () => {
     expect(closingWords(bench.desk)).toEqual([]);
   });
 
-  it('stops at once when a read has shown its last fills in time, or it has none', () => {
+  it('stops at once if a read has already confirmed the last fills, or if there are none', () => {
     // The account is read each minute: between two slices, 90 s apart.
     const { bench } = aDesk({ strategies: [aTwap('twap', { slices: 2, duration: 'PT3M' })] });
     bench.start({ hasClosingRead: true });
@@ -97,7 +97,7 @@ describe('a desk with a closing read', () => {
     expect(stopped(idle)).not.toHaveProperty('closing_read');
   });
 
-  it('gives up after a minute without that read, says why, and the next start reads the account first', () => {
+  it('stops after a minute without a closing read, reports why, and makes the read at the next start', () => {
     let isDown = false;
     const wrap = faultyVenue({ transactions: (rows) => (isDown ? unreachable() : rows) });
     const { bench } = aDesk({ wrap });
@@ -122,7 +122,7 @@ describe('a desk with a closing read', () => {
     expect(stopped(next)).toMatchObject({ closing_read: true });
   });
 
-  it('waits for it after a restart as well: the process before died with the last fill', () => {
+  it('makes the closing read after a restart if the previous process died after the last fill', () => {
     const { bench } = aDesk();
     bench.start(end);
     bench.clock.run(instant(START + 61 * SECOND_MS));

@@ -58,7 +58,7 @@ const wrongUntil =
     isOrder(request) && at >= 2 * MINUTE_MS && at < until() ? by : '1';
 
 const sources: readonly (readonly [string, Partial<BenchOptions>])[] = [
-  ['small quotes', {}],
+  ['probes', {}],
   [
     'the feed',
     {
@@ -68,35 +68,41 @@ const sources: readonly (readonly [string, Partial<BenchOptions>])[] = [
   ],
 ];
 
-describe.each(sources)('one absurd quote, with reference prices of %s,', (_, of) => {
-  it.each(['10', '0.1', '1.02'])('of %s times the price is discarded, and the parent trades on', (by) => {
-    const bench = aBench({ strategies: [twap()], wrap: pricing(onceWrong(by)), ...of });
-    bench.start({ isUntilDone: true });
-    bench.clock.run(instant(START + 12 * MINUTE_MS));
-    const discarded = bench
-      .records()
-      .flatMap(({ body }) => (body.kind === 'attempt' && body.result === 'discarded' ? [body.reason] : []));
-    expect(discarded).toEqual([by === '1.02' ? 'collar' : 'collar_far']);
-    expect(pauses(bench)).toEqual([]);
-    expect(ledgerTrades(bench.exchange)).toHaveLength(10);
-    expect(faultsOf(bench)).toEqual([]);
-  });
+describe.each(sources)('a single wrong quote, with reference prices from %s,', (_, of) => {
+  it.each(['10', '0.1', '1.02'])(
+    'is discarded at %s times the price, and the parent continues to trade',
+    (by) => {
+      const bench = aBench({ strategies: [twap()], wrap: pricing(onceWrong(by)), ...of });
+      bench.start({ isUntilDone: true });
+      bench.clock.run(instant(START + 12 * MINUTE_MS));
+      const discarded = bench
+        .records()
+        .flatMap(({ body }) => (body.kind === 'attempt' && body.result === 'discarded' ? [body.reason] : []));
+      expect(discarded).toEqual([by === '1.02' ? 'collar' : 'collar_far']);
+      expect(pauses(bench)).toEqual([]);
+      expect(ledgerTrades(bench.exchange)).toHaveLength(10);
+      expect(faultsOf(bench)).toEqual([]);
+    },
+  );
 });
 
-describe('an absurd small quote', () => {
-  it.each(['10', '0.1'])('of %s times the price is no reference price, and the next probe is', (by) => {
-    let wrong = 0;
-    const factor: Factor = (request, at) =>
-      !isOrder(request) && request.side === 'buy' && at >= 2 * MINUTE_MS && wrong++ === 0 ? by : '1';
-    const bench = aBench({ strategies: [twap()], wrap: pricing(factor) });
-    bench.start({ isUntilDone: true });
-    bench.clock.run(instant(START + 12 * MINUTE_MS));
-    expect(wrong).toBeGreaterThan(1);
-    expect(pauses(bench)).toEqual([]);
-    expect(ledgerTrades(bench.exchange)).toHaveLength(10);
-  });
+describe('a wrong probe quote', () => {
+  it.each(['10', '0.1'])(
+    'is not used as a reference price at %s times the price, and the next probe is used',
+    (by) => {
+      let wrong = 0;
+      const factor: Factor = (request, at) =>
+        !isOrder(request) && request.side === 'buy' && at >= 2 * MINUTE_MS && wrong++ === 0 ? by : '1';
+      const bench = aBench({ strategies: [twap()], wrap: pricing(factor) });
+      bench.start({ isUntilDone: true });
+      bench.clock.run(instant(START + 12 * MINUTE_MS));
+      expect(wrong).toBeGreaterThan(1);
+      expect(pauses(bench)).toEqual([]);
+      expect(ledgerTrades(bench.exchange)).toHaveLength(10);
+    },
+  );
 
-  it('of both sides makes a reference price that one quote disagrees with, and the next probe replaces it', () => {
+  it('gives a wrong reference price if both sides are wrong, until a quote disagrees and the next probe replaces it', () => {
     let wrong = 0;
     const factor: Factor = (request, at) =>
       !isOrder(request) && at >= 2 * MINUTE_MS && wrong++ < 2 ? '10' : '1';
@@ -109,8 +115,8 @@ describe('an absurd small quote', () => {
   });
 });
 
-describe.each(sources)('quotes that keep disagreeing with reference prices of %s', (_, of) => {
-  it('pause their parent after half a minute, are asked for now and then, and end the pause once they agree', () => {
+describe.each(sources)('quotes that keep disagreeing with reference prices from %s', (_, of) => {
+  it('pause their parent after 30 s, are then requested rarely, and end the pause once they agree', () => {
     const alerts: Alert[] = [];
     const factor = wrongUntil(() => 6 * MINUTE_MS);
     const options = { strategies: [twap()], wrap: pricing(factor), ...of };
@@ -132,7 +138,7 @@ describe.each(sources)('quotes that keep disagreeing with reference prices of %s
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('pause their parent also across a restart, and the next process ends the pause', () => {
+  it('pause their parent even across a restart, and the next process ends the pause', () => {
     const factor = wrongUntil(() => 6 * MINUTE_MS);
     const options = { strategies: [twap()], wrap: pricing(factor), ...of };
     const before = aBench(options);
@@ -149,7 +155,7 @@ describe.each(sources)('quotes that keep disagreeing with reference prices of %s
 });
 
 describe('a pause of a parent', () => {
-  it('that a person made does not end automatically, even if prices had disagreed before', () => {
+  it('does not end automatically if a person made it, even if prices disagreed before', () => {
     const bench = aBench({
       strategies: [twap()],
       wrap: pricing(wrongUntil(() => 4 * MINUTE_MS)),
@@ -164,7 +170,7 @@ describe('a pause of a parent', () => {
     expect(ledgerTrades(bench.exchange)).toHaveLength(2);
   });
 
-  it('that an earlier version made for its prices waits for a person', () => {
+  it('waits for a person if an earlier version made it because of prices', () => {
     const bench = aBench({ strategies: [twap()] });
     bench.start();
     bench.clock.run(instant(START + 2.5 * MINUTE_MS));

@@ -20,8 +20,8 @@ function ran(options: BenchOptions, forMs = 30 * MINUTE_MS): Bench {
 const sliceEnds = (bench: Bench): readonly SliceRecord[] =>
   bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
 
-describe('a slice that a limit ended', () => {
-  it('keeps the limit and the value that broke it, and the journal shows them', () => {
+describe('a slice ended by a limit', () => {
+  it('records the limit and the value that exceeded it, and the journal listing shows both', () => {
     const bench = ran({
       strategies: [aTwap('twap', { slices: 2 })],
       policy: { limits: { ...limits, orderNotionalMax: money('100') } },
@@ -33,7 +33,7 @@ describe('a slice that a limit ended', () => {
     expect(line && lineFor(line)).toContain(end?.detail);
   });
 
-  it('keeps them when its time ran out over them as well', () => {
+  it('records both if it expired because of the limit', () => {
     const bench = ran({
       strategies: [aTwap('twap', { slices: 1, limit_price: '1' })],
     });
@@ -56,7 +56,7 @@ function restarted(bench: Bench, options: BenchOptions): Bench {
 }
 
 describe('a parent', () => {
-  it('is paused after half a minute of quotes outside the collar, until one is inside, also after a restart', () => {
+  it('is paused after 30 s of quotes outside the collar, until one is inside it, even after a restart', () => {
     const collared = (bps: string) => ({ limits: { ...limits, collarBps: ratio(bps) } });
     // The spread is a little wider than the collar, less than three times.
     const venue = {
@@ -87,8 +87,8 @@ describe('a parent', () => {
   });
 });
 
-describe('a throttle', () => {
-  it('halts the desk when one more slice of a pair would trade in a minute, and a restart does not lift it', () => {
+describe('an execution throttle', () => {
+  it('halts the desk before a pair exceeds its executions per minute, and a restart does not lift the halt', () => {
     const options = {
       strategies: [aTwap('twap', { slices: 10, duration: 'PT50S' })],
       policy: { limits: { ...limits, minuteExecutionsMax: 3 } },
@@ -103,13 +103,13 @@ describe('a throttle', () => {
     expect(ledgerTrades(next.exchange)).toHaveLength(3);
   });
 
-  it('lets a plan of a hundred slices through', () => {
+  it('permits a plan of 100 slices', () => {
     const bench = ran({ strategies: [aTwap('twap', { slices: 100, duration: 'PT25M' })] });
     expect(ledgerTrades(bench.exchange)).toHaveLength(100);
     expect(controls(bench)).toEqual([]);
   });
 
-  it('holds the order of a parent back that looks like one that another has just sent', () => {
+  it('delays an order that duplicates one just sent by another parent', () => {
     const one = { slices: 1, duration: 'PT1M' };
     const bench = ran(
       {
@@ -124,8 +124,8 @@ describe('a throttle', () => {
   });
 });
 
-describe('totals', () => {
-  it('of a day survive a restart', () => {
+describe('day totals', () => {
+  it('survive a restart', () => {
     const dayNotionalMax = money('65000');
     const options = {
       strategies: [aTwap('twap', { total_quantity: { amount: '2', currency: 'btc' }, slices: 20 })],
@@ -170,7 +170,7 @@ describe('a position', () => {
 });
 
 describe('a pair', () => {
-  it('is paused after five answers in a row that cannot be used', () => {
+  it('is paused after five unusable answers in a row', () => {
     let asked = 0;
     const bench = ran(
       {

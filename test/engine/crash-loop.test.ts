@@ -62,8 +62,8 @@ function aSeries(start?: string): Series {
   return series;
 }
 
-describe('a crash loop', () => {
-  it('starts halted after five deaths soon after the start within ten minutes, and trades no more', () => {
+describe('crash-loop detection', () => {
+  it('halts the start after five deaths within ten minutes, each soon after a start', () => {
     const series = aSeries();
     for (let start = 1; start <= 5; start++)
       expect(series.next(4 * SECOND_MS).desk.state.control).toBe('active');
@@ -81,7 +81,7 @@ describe('a crash loop', () => {
     expect(ledgerTrades(later.exchange)).toHaveLength(traded);
   });
 
-  it('is not seen where a process that runs well is killed every fifteen seconds, idle or not', () => {
+  it('does not trigger if a healthy process is killed every 15 seconds, whether trading or idle', () => {
     for (const start of [undefined, '2026-01-06T00:00:00Z']) {
       const series = aSeries(start);
       for (let kill = 1; kill <= 30; kill++)
@@ -90,7 +90,7 @@ describe('a crash loop', () => {
     }
   });
 
-  it('is seen where a process ends by errors of its own, however long it ran, and names them', () => {
+  it('triggers if a process ends by its own errors, however long it ran, and names the errors', () => {
     const series = aSeries();
     for (let start = 1; start <= 5; start++) {
       const bench = series.next(30 * SECOND_MS);
@@ -104,7 +104,7 @@ describe('a crash loop', () => {
     );
   });
 
-  it('is not seen where the venue refuses the token, however often the supervisor tries again', () => {
+  it('does not trigger if the venue refuses the token, however often the supervisor restarts the process', () => {
     const series = aSeries();
     series.isRefused = true;
     for (let start = 1; start <= 8; start++) {
@@ -116,7 +116,7 @@ describe('a crash loop', () => {
     expect(series.next(30 * SECOND_MS).desk.state.control).toBe('active');
   });
 
-  it('is not seen where a process dies now and then', () => {
+  it('does not trigger if a process dies occasionally', () => {
     const series = aSeries();
     for (let start = 1; start <= 20; start++) {
       expect(series.next(2.5 * MINUTE_MS).desk.state.control).toBe('active');
@@ -124,7 +124,7 @@ describe('a crash loop', () => {
     expect(series.alerts).not.toContain('crash_loop');
   });
 
-  it('does not count processes that ended in good order', () => {
+  it('does not count processes that stopped cleanly', () => {
     const series = aSeries();
     for (let start = 1; start <= 20; start++) {
       const bench = series.next(20 * SECOND_MS);
@@ -135,7 +135,7 @@ describe('a crash loop', () => {
     }
   });
 
-  it('trades again once a person says so, and counts from there', () => {
+  it('starts a new count after a person re-arms the desk', () => {
     const series = aSeries();
     for (let start = 1; start <= 6; start++) series.next(4 * SECOND_MS);
     expect(series.next(4 * SECOND_MS, 'the memory limit was too low').desk.state.control).toBe('active');
@@ -145,7 +145,7 @@ describe('a crash loop', () => {
     expect(series.next(30 * SECOND_MS).desk.state.control).toBe('halted');
   });
 
-  it('keeps counting when a pause ends automatically, because nobody has looked', () => {
+  it('keeps its count when a pause ends automatically', () => {
     const series = aSeries();
     for (let start = 1; start <= 5; start++) {
       const bench = series.next(SECOND_MS);
@@ -156,7 +156,7 @@ describe('a crash loop', () => {
     expect(series.next(30 * SECOND_MS).desk.state.control).toBe('halted');
   });
 
-  it('keeps to the limits of the venue through a hundred starts, halted or not', () => {
+  it('keeps the requests of 100 starts within the limits of the venue, halted or not', () => {
     for (const rearm of [undefined, 'on and on']) {
       const series = aSeries();
       for (let start = 0; start < 100; start++)

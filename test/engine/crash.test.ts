@@ -23,7 +23,7 @@ const stories: Readonly<Record<string, Story>> = {
     strategies: [aTwap('twap', { slices: 3, duration: 'PT6M' })],
     venue: { cancelProbability: 0.4, unavailableProbability: 0.2 },
   },
-  'two that trade the same pair both ways': {
+  'two twaps on opposite sides of one pair': {
     strategies: [
       aTwap('buys', { slices: 2, duration: 'PT2M' }),
       aTwap('sells', { slices: 2, duration: 'PT2M', side: 'sell' }),
@@ -62,7 +62,7 @@ describe.each(Object.keys(stories))('a process that dies while it works on %s', 
   whole.clock.run(END);
   const appends = whole.appends();
 
-  it('is not disturbed at all in the run that the others are measured by', () => {
+  it('completes the undisturbed reference run without error', () => {
     expect(whole.seen.error).toBeUndefined();
     expect(isDone(whole.desk)).toBe(true);
     const { ledger, journal } = books(whole.exchange, whole.records());
@@ -71,7 +71,7 @@ describe.each(Object.keys(stories))('a process that dies while it works on %s', 
   });
 
   it.each(['lost', 'durable'] as const)(
-    'never executes twice and loses no fill, whichever append it dies at, the records being %s',
+    'never executes twice and loses no fill, at whichever append it dies (records %s)',
     (records) => {
       const wrong: string[] = [];
       for (const inFlight of ['arrives', 'lost'] as const) {

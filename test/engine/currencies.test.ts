@@ -57,14 +57,14 @@ const listing =
     pairs: () => of(pairs.map(([base, quote]) => ({ pair: base + quote, base, quote }))),
   });
 
-describe('a desk whose pairs are in another currency than its limits', () => {
-  it('trades in usdt with limits in usd where the config states what usdt is worth', () => {
+describe('a desk whose pairs and limits use different currencies', () => {
+  it('trades in usdt with limits in usd if the config states the value of usdt', () => {
     const bench = ran({ ...inUsdt, policy: { rates: new Map([['usdt', stated('1')]]) } });
     expect(fills(bench).reduce((sum, { amount }) => sum + Number(amount), 0)).toBe(400_000);
     expect(bench.alerts).not.toContain('rate_unknown');
   });
 
-  it('counts an order in the currency of the limits', () => {
+  it('checks an order in the currency of the limits', () => {
     const limits = { ...limitsIn('usd'), orderNotionalMax: money('100000') };
     const bench = ran({
       ...inUsdt,
@@ -75,7 +75,7 @@ describe('a desk whose pairs are in another currency than its limits', () => {
     expect(reasons(bench)).toEqual(new Set(['order_notional']));
   });
 
-  it('cuts the next size to a maximum stated in usd, with limits in usdt and no rate except that of the venue', () => {
+  it('cuts an order to the venue maximum in usd, with limits in usdt and only the rate of the venue', () => {
     const bench = ran({ ...inUsdt, policy: { limits: limitsIn('usdt') } });
     expect(amounts(bench)).toEqual(['200000', '200000']);
     expect(bench.records().filter(({ body }) => body.kind === 'maximum')).toMatchObject([
@@ -83,7 +83,7 @@ describe('a desk whose pairs are in another currency than its limits', () => {
     ]);
   });
 
-  it('cuts the next size to a maximum stated in usd if one unit of its currency is worth more', () => {
+  it('cuts an order to the venue maximum in usd if a unit of its currency is worth more than one usd', () => {
     const bench = ran({
       venue: {
         accounts: [{ balances: { eur: '1000000' } }],
@@ -110,7 +110,7 @@ describe('a desk whose pairs are in another currency than its limits', () => {
     expect(fills(bench)).toMatchObject([{ amount: '8000', notional_usd: '10000' }]);
   });
 
-  it('does not start where no rate is known, and says what to write', () => {
+  it('does not start without a known rate, and names the missing config entry', () => {
     const bench = ran({ ...inUsdt, wrap: listing(['btc', 'usdt'], ['eth', 'usd']) });
     expect(bench.seen.error).toMatchObject({
       exit: 'config',
@@ -119,7 +119,7 @@ describe('a desk whose pairs are in another currency than its limits', () => {
     });
   });
 
-  it('refuses orders while the market contradicts what the config states, and reports once an hour', () => {
+  it('refuses orders while the market contradicts the rate in the config, and raises one alert an hour', () => {
     const bench = ran(
       {
         venue: {
@@ -136,7 +136,7 @@ describe('a desk whose pairs are in another currency than its limits', () => {
     expect(bench.alerts.filter((id) => id === 'rate_contradicted')).toHaveLength(1);
   });
 
-  it('refuses orders while the price of the rate is too old, and says which price it misses', () => {
+  it('refuses orders while the price for the rate is too old, and names that price', () => {
     const bench = ran({
       ...inUsdt,
       strategies: [aBuy('usdt', '8000')],

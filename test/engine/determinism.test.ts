@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { runSeed } from './same-seed.ts';
 import type { Leaving } from './same-seed.ts';
 
-/** The same run in a process of its own: other memory, other hash seeds of the runtime, nothing warmed up. */
+/** The same run in a separate process, with different memory and hash seeds of the runtime, and no warm-up. */
 function runSeedElsewhere(seed: string): Leaving {
   const module = JSON.stringify(new URL('same-seed.ts', import.meta.url).href);
   const program = `import { runSeed } from ${module}; console.log(JSON.stringify(runSeed(${JSON.stringify(seed)})));`;
@@ -17,7 +17,7 @@ function runSeedElsewhere(seed: string): Leaving {
 describe('the engine on virtual time', () => {
   const first = runSeed('17');
 
-  it('works through its slices, on a venue that refuses and cancels', () => {
+  it('fills its slices on a venue that refuses quotes and cancels orders', () => {
     expect(first.filled).toBeGreaterThan(250);
     expect(first.records).toBeGreaterThan(300 * 6);
   });
@@ -30,7 +30,7 @@ describe('the engine on virtual time', () => {
     expect(runSeedElsewhere('17')).toStrictEqual(first);
   });
 
-  it('writes another journal for another seed', () => {
+  it('writes a different journal for a different seed', () => {
     expect(runSeed('18').head).not.toBe(first.head);
   });
 });

@@ -23,8 +23,8 @@ function watched(): Watched {
   return { clock, continuity, breaks };
 }
 
-describe('time', () => {
-  it('is continuous while both clocks continue, drift by a little, and are looked at in time', () => {
+describe('clock continuity', () => {
+  it('holds while both clocks run, drift slightly and are checked in time', () => {
     const { clock, continuity, breaks } = watched();
     for (let i = 0; i < 3_600; i++) {
       clock.stall(1_000);
@@ -39,7 +39,7 @@ describe('time', () => {
     ['a sleep in which the monotonic clock stands still', 3 * DAY_MS],
     ['a clock that is set forward', 2_001],
     ['a clock that is set back', -2_001],
-  ])('breaks once through %s, and is reported in figures', (_, ms) => {
+  ])('breaks once at %s, and reports the size of the jump', (_, ms) => {
     const { clock, continuity, breaks } = watched();
     continuity.look();
     clock.stepWall(ms);
@@ -47,7 +47,7 @@ describe('time', () => {
     expect(breaks).toEqual([{ wallMs: ms, lateMs: 0 }]);
   });
 
-  it('breaks when nobody looked for too long: the process stood still', () => {
+  it('breaks if the clocks are not checked for too long, because the process stood still', () => {
     const { clock, continuity, breaks } = watched();
     continuity.look();
     clock.stall(5_000);
@@ -93,11 +93,11 @@ const run = ({ bench }: Seen, ms: number): void => {
 const missedOf = ({ bench }: Seen): number =>
   bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.missed : [])).length;
 
-describe('a desk whose time breaks', () => {
+describe('a desk after a clock discontinuity', () => {
   it.each([
-    ['just been asked for', 1],
-    ['about to come', 999],
-  ])('sends no order for a quote that had %s, and asks again', (_, ms) => {
+    ['that was just requested', 1],
+    ['that is about to arrive', 999],
+  ])('sends no order for a quote %s, and requests another', (_, ms) => {
     const world = seen();
     run(world, 61 * SECOND_MS + ms); // the second slot is at one minute, and a price comes first
     expect(world.orders).toHaveLength(1);
@@ -113,7 +113,7 @@ describe('a desk whose time breaks', () => {
     expect(ends).toEqual(['discontinuity']);
   });
 
-  it('reads the account soon after, without waiting for its minute', () => {
+  it('reads the account within seconds instead of at the next regular read', () => {
     const world = seen();
     run(world, 75 * SECOND_MS);
     const before = world.reads.length;
@@ -123,7 +123,7 @@ describe('a desk whose time breaks', () => {
   });
 
   it.each([1_000, 2_500, 30_000, 150_000, 5 * MINUTE_MS, HOUR_MS, 3 * DAY_MS])(
-    'catches up as its plan says after a sleep of %i ms, whether or not the monotonic clock counted',
+    'catches up as its plan states after a sleep of %i ms, whether or not the monotonic clock counted it',
     (ms) => {
       for (const sleep of ['stepWall', 'stall'] as const) {
         const world = seen();
@@ -139,13 +139,13 @@ describe('a desk whose time breaks', () => {
         expect(Math.max(...sizes)).toBeLessThanOrEqual(0.15);
         expect(missedOf(world) > 0).toBe(ms >= 150_000);
         expect(executedTotal(world.bench.exchange).gte(ms <= 150_000 ? '1' : '0.4')).toBe(true);
-        // What is late must not be made up for after the window: what was waited for ends within the hour.
+        // Late slices must not be caught up after the window: the strategy ends within the hour.
         expect(world.bench.desk.state.lives.get('twap')?.finished).toBeDefined();
       }
     },
   );
 
-  it('loses no doubt and believes no absence too early when it sleeps while one is open', () => {
+  it('neither loses an open doubt nor proves its order absent too early after a sleep', () => {
     for (const fault of ['answer lost', 'request lost', 'late'] as const) {
       const world = seen({ quoteLatencyMs: 20, wrap: faultyVenue({ order: () => fault }) });
       run(world, 5 * SECOND_MS);

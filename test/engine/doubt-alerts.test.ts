@@ -43,8 +43,8 @@ const openedAt = (raised: readonly Raised[]): number =>
 const ages = (raised: readonly Raised[], from: number): readonly unknown[] =>
   raised.filter(({ alert }) => alert !== 'doubt_open').map(({ alert, atMs }) => [alert, atMs - from]);
 
-describe('the operator', () => {
-  it('hears of a doubt when it is 15 seconds, a minute and five minutes old, once each', () => {
+describe('alerts about a doubt', () => {
+  it('are raised once each when it is 15 seconds, one minute and five minutes old', () => {
     const { bench, raised } = aWatched();
     bench.clock.run(after(START, 30 * MINUTE_MS));
     expect(ages(raised, openedAt(raised))).toEqual([
@@ -54,14 +54,14 @@ describe('the operator', () => {
     ]);
   });
 
-  it('hears no more of a doubt that has ended', () => {
+  it('stop once the doubt has ended', () => {
     const { bench, raised } = aWatched({}, (rows) => rows);
     bench.clock.run(after(START, 30 * MINUTE_MS));
     expect(bench.desk.state.doubts).toEqual([]);
     expect(raised.map(({ alert }) => alert)).toEqual(['doubt_open', 'doubt_15s']);
   });
 
-  it('is reported with the order, its worst case, and the earliest time at which the account can answer', () => {
+  it('contain the order, its worst case and the earliest time at which the account can prove the outcome', () => {
     const { bench, raised } = aWatched();
     bench.clock.run(after(START, 2 * MINUTE_MS));
     const first = raised.find(({ alert }) => alert === 'doubt_15s');
@@ -79,21 +79,21 @@ describe('the operator', () => {
 
   it.each<readonly [string, (bench: Bench) => void, readonly string[]]>([
     [
-      'that stopped in good order tells only what is new',
+      'that stopped cleanly, with new alerts only',
       (bench) => {
         bench.operator$.next({ do: 'drain', why: 'SIGTERM' });
       },
       ['doubt_5min'],
     ],
     [
-      // Its last record is older than what it told: told twice is better than not at all.
-      'that died tells again what nobody may have read',
+      // Its last record is older than its alerts: a repeated alert is better than a lost one.
+      'that died, and repeat those that nobody may have read',
       (bench) => {
         bench.kill();
       },
       ['doubt_15s', 'doubt_60s', 'doubt_5min'],
     ],
-  ])('hears from the process after one %s', (_, end, expected) => {
+  ])('continue in the process after one %s', (_, end, expected) => {
     const { bench, raised } = aWatched();
     bench.clock.run(after(START, 90 * SECOND_MS));
     expect(raised.map(({ alert }) => alert)).toEqual(['doubt_open', 'doubt_15s', 'doubt_60s']);
@@ -106,7 +106,7 @@ describe('the operator', () => {
     expect(next.raised.at(-1)?.atMs).toBe(openedAt(raised) + 5 * MINUTE_MS);
   });
 
-  it('is shown the row that could be the order, once, since only a person can end that doubt', () => {
+  it('show once the row that could be the order, because only a person can end that doubt', () => {
     let orders = 0;
     const raised: Raised[] = [];
     const bench: Bench = aBench({

@@ -35,7 +35,7 @@ function ran(options: Partial<BenchOptions>, minutes = 30): Bench {
   return bench;
 }
 
-describe('an order whose answer does not come as it should', () => {
+describe('an order with a lost or faulty answer', () => {
   it.each(allOrderFaults)('executes once and is booked, or is tried again: %s', (fault) => {
     const bench = ran({ wrap: faultyVenue({ order: once(fault) }) });
     expect(faultsOf(bench)).toEqual([]);
@@ -46,7 +46,7 @@ describe('an order whose answer does not come as it should', () => {
   });
 
   const doubtful = allOrderFaults.filter((fault) => fault !== 'certainly unsent');
-  it.each(doubtful)('is a doubt until the account proves otherwise: %s', (fault) => {
+  it.each(doubtful)('is a doubt until the account proves its outcome: %s', (fault) => {
     const bench = ran({ wrap: faultyVenue({ order: once(fault) }) });
     const bodies = bench.records().map(({ body, at }) => ({ body, at }));
     const doubt = bodies.find(({ body }) => body.kind === 'attempt' && body.result === 'doubt');
@@ -63,7 +63,7 @@ describe('an order whose answer does not come as it should', () => {
     );
   });
 
-  it('is not taken for absent before the quote has expired and the venue had time to book', () => {
+  it('is not proven absent before the quote has expired and the booking margin has passed', () => {
     const bench = ran({ wrap: faultyVenue({ order: once('request lost') }) });
     const at = (kind: string, result: string): number =>
       bench.records().find(({ body }) => body.kind === kind && 'result' in body && body.result === result)
@@ -76,7 +76,7 @@ describe('an order whose answer does not come as it should', () => {
     expect(at('attempt', 'absent')).toBeLessThan(earliest + 2 * inDoubt.pollMs + SECOND_MS);
   });
 
-  it('is final after one clean read when the venue canceled it', () => {
+  it('is final after one clean read if the venue canceled it', () => {
     let left = 1;
     const venue = { cancelProbability: 1 };
     const bench = aBench({ strategies: [aTwap('twap', { slices: 1, duration: 'PT3M' })], venue });
@@ -92,7 +92,7 @@ describe('an order whose answer does not come as it should', () => {
     expect(waited).toBeLessThan(12 * SECOND_MS);
   });
 
-  it('costs ten seconds for each read that fails, from the beginning of the read', () => {
+  it('is looked for again ten seconds after a failed read has ended', () => {
     const begun: number[] = [];
     const order = once('request lost', 1);
     let isLost = false;
@@ -124,7 +124,7 @@ describe('an order whose answer does not come as it should', () => {
     expect(gaps).toEqual([14, 14, 10]);
   });
 
-  it('keeps its doubt for as long as the account cannot be read', () => {
+  it('stays in doubt as long as the account cannot be read', () => {
     let isDown = false;
     const order = once('request lost', 1);
     const bench = aBench({
@@ -147,7 +147,7 @@ describe('an order whose answer does not come as it should', () => {
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
 
-  it('waits for the second leg when the account shows one', () => {
+  it('stays in doubt until the account shows both rows of its trade', () => {
     let isHalf = true;
     const bench = aBench({
       strategies: [slow],
@@ -168,7 +168,7 @@ describe('an order whose answer does not come as it should', () => {
 });
 
 describe('a doubt', () => {
-  it('counts in the limits at its worst case, keeps its funds, and stops its pair', () => {
+  it('counts in the limits at its worst case, reserves its funds and blocks its pair', () => {
     const bench = ran({ wrap: faultyVenue({ order: once('request lost', 1) }) }, 0.4);
     const [open] = bench.desk.state.doubts;
     expect(open).toBeDefined();
@@ -191,7 +191,7 @@ describe('a doubt', () => {
     expect(bench.desk.state.available('usd')?.toFixed()).toBe(held.minus(atWorst).toFixed());
   });
 
-  it('lets another pair trade, until there are too many', () => {
+  it('lets another pair trade until the limit of open doubts is reached', () => {
     const strategies = [
       slow,
       aTwap('eth', { pair: 'ethusd', total_quantity: { amount: '9', currency: 'eth' } }),
@@ -223,33 +223,36 @@ describe('a doubt', () => {
   });
 });
 
-describe('a desk to which anything happens', () => {
-  it.each(Array.from({ length: 40 }, (_, seed) => seed))('keeps the promise, seed %i', (seed) => {
-    const random = seededRandom(`faults ${seed}`);
-    const draw = (): OrderFault | undefined =>
-      random.next() < 0.5 ? allOrderFaults[Math.floor(random.next() * allOrderFaults.length)] : undefined;
-    const options: BenchOptions = {
-      strategies: [
-        aTwap('a', { slices: 4, duration: 'PT20M' }),
-        aTwap('b', { slices: 3, duration: 'PT15M', side: 'sell' }),
-      ],
-      venue: { seed: String(seed), cancelProbability: 0.2, unavailableProbability: 0.2 },
-      seed: String(seed),
-      inFlight: random.next() < 0.5 ? 'arrives' : 'lost',
-      wrap: faultyVenue({ order: draw }),
-    };
-    let bench = aBench(options);
-    bench.start();
-    const { clock, exchange, journal } = bench;
-    for (let crash = 0; crash < 3; crash++) {
-      clock.run(instant(clock.wall() + Math.floor(random.next() * 8 * MINUTE_MS)));
-      bench.kill();
-      clock.run(instant(clock.wall() + Math.floor(random.next() * 20 * SECOND_MS)));
-      bench = aBench({ ...options, clock, exchange, journal });
+describe('a desk with random faults and three crashes', () => {
+  it.each(Array.from({ length: 40 }, (_, seed) => seed))(
+    'executes nothing twice, loses no fill and ends every doubt, seed %i',
+    (seed) => {
+      const random = seededRandom(`faults ${seed}`);
+      const draw = (): OrderFault | undefined =>
+        random.next() < 0.5 ? allOrderFaults[Math.floor(random.next() * allOrderFaults.length)] : undefined;
+      const options: BenchOptions = {
+        strategies: [
+          aTwap('a', { slices: 4, duration: 'PT20M' }),
+          aTwap('b', { slices: 3, duration: 'PT15M', side: 'sell' }),
+        ],
+        venue: { seed: String(seed), cancelProbability: 0.2, unavailableProbability: 0.2 },
+        seed: String(seed),
+        inFlight: random.next() < 0.5 ? 'arrives' : 'lost',
+        wrap: faultyVenue({ order: draw }),
+      };
+      let bench = aBench(options);
       bench.start();
-    }
-    clock.run(instant(START + 120 * MINUTE_MS));
-    expect(faultsOf(bench)).toEqual([]);
-    expect(intentsInDoubt(bench.records())).toEqual([]);
-  });
+      const { clock, exchange, journal } = bench;
+      for (let crash = 0; crash < 3; crash++) {
+        clock.run(instant(clock.wall() + Math.floor(random.next() * 8 * MINUTE_MS)));
+        bench.kill();
+        clock.run(instant(clock.wall() + Math.floor(random.next() * 20 * SECOND_MS)));
+        bench = aBench({ ...options, clock, exchange, journal });
+        bench.start();
+      }
+      clock.run(instant(START + 120 * MINUTE_MS));
+      expect(faultsOf(bench)).toEqual([]);
+      expect(intentsInDoubt(bench.records())).toEqual([]);
+    },
+  );
 });

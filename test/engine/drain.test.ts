@@ -25,7 +25,7 @@ describe('a drain', () => {
   // Around the first and the second slice every step of an attempt has its moment.
   const moments = [0, 60 * SECOND_MS].flatMap((slot) => Array.from({ length: 70 }, (_, i) => slot + i * 2));
 
-  it('leaves nothing under way, whenever it comes, and a restart continues without repeating a slice', () => {
+  it('leaves no attempt open, whenever it starts, and a restart continues without repeating a slice', () => {
     const wrong: string[] = [];
     for (const ms of moments) {
       const first = drained(ms);
@@ -46,7 +46,7 @@ describe('a drain', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('waits for the answer of an order that has left', () => {
+  it('waits for the answer to an order that was sent', () => {
     const bench = aBench({ strategies, orderLatencyMs: 3_000 });
     bench.start();
     bench.clock.run(instant(START + 100));
@@ -58,13 +58,13 @@ describe('a drain', () => {
     expect(bench.desk.state.fills).toBe(1);
   });
 
-  it('does not wait for the proof of a doubt, but says that one is open', () => {
+  it('does not wait for the proof of a doubt, but reports that one is open', () => {
     const bench = drained(10 * SECOND_MS, { wrap: faultyVenue({ order: () => 'answer lost' }) });
     expect(bench.seen.phases).toEqual(['ready', 'stopped']);
     expect(bench.records().at(-1)?.body).toMatchObject({ kind: 'stopped', why: 'SIGTERM', open_doubts: 1 });
   });
 
-  it('counts while the venue cannot be reached yet', () => {
+  it('stops a desk that cannot reach the venue yet', () => {
     const error = new VenueError({
       code: 'unavailable',
       applied: 'no',
@@ -76,7 +76,7 @@ describe('a drain', () => {
     expect(bench.records().map(({ body }) => body.kind)).toEqual(['started', 'stopped']);
   });
 
-  it('begins automatically when the desk runs until done', () => {
+  it('starts automatically when a desk that runs until done is done', () => {
     const bench = aBench({ strategies });
     bench.start({ isUntilDone: true });
     bench.clock.run(END);

@@ -6,7 +6,7 @@ import { aBench, aTwap, START } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { filledTotal, ledgerTrades } from './oracle.ts';
 
-/** Buys and sells at home between many reads of the account, while real money comes in at some minutes. */
+/** Simulated buys and sells between many reads of the account, with real deposits at the given minutes. */
 function aDryRun(deposits: readonly number[] = []): Bench {
   const bench = aBench({
     strategies: [
@@ -26,8 +26,8 @@ function aDryRun(deposits: readonly number[] = []): Bench {
   return bench;
 }
 
-describe('a dry run of many trades', () => {
-  it('shows an account whose past never changes: the desk does not halt itself', () => {
+describe('a dry run with many trades', () => {
+  it('shows an account whose past does not change, so that the desk does not halt', () => {
     const bench = aDryRun();
     expect(bench.desk.controlWhy).toBe('');
     expect(text(filledTotal(bench.records()))).toBe('2');
@@ -35,7 +35,7 @@ describe('a dry run of many trades', () => {
     expect(text(bench.desk.state.balances?.get('btc') ?? quantity('0'))).toBe('25');
   });
 
-  it('shows real rows that come between as well, with the balance that both leave', () => {
+  it('also shows real rows in between, and its balances include both', () => {
     const bench = aDryRun([3, 10.2, 30]);
     const still = aDryRun();
     expect(bench.desk.controlWhy).toBe('');

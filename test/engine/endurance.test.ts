@@ -26,8 +26,8 @@ function slowJournal(clock: VirtualClock, slowMs: number): Journal {
 
 const ordersOf = ({ exchange }: Bench): number => ledgerTrades(exchange).length;
 
-describe('an intent that takes long to be durable', () => {
-  it('lets no order leave for a quote that has no life left for it, and the quote is judged after the wait', () => {
+describe('a slow write of an intent', () => {
+  it('stops an order whose quote has too little life left after the wait', () => {
     const clock = new VirtualClock(START);
     const journal = slowJournal(clock, 9.8 * SECOND_MS);
     const bench = aBench({ strategies: [aTwap()], clock, journal });
@@ -39,7 +39,7 @@ describe('an intent that takes long to be durable', () => {
     expect(ordersOf(bench)).toBe(0);
   });
 
-  it('costs nothing but the wait while the quote outlives it', () => {
+  it('only delays the order if the quote outlives it', () => {
     const clock = new VirtualClock(START);
     const bench = aBench({ strategies: [aTwap()], clock, journal: slowJournal(clock, SECOND_MS) });
     bench.start({ isUntilDone: true });
@@ -50,8 +50,8 @@ describe('an intent that takes long to be durable', () => {
   });
 });
 
-describe('a limit of the venue', () => {
-  it.each([DAY_MS, -DAY_MS, 90 * SECOND_MS])('is not opened by a wall clock that jumps by %i ms', (ms) => {
+describe('a rate limit of the venue', () => {
+  it.each([DAY_MS, -DAY_MS, 90 * SECOND_MS])('is not exceeded when the wall clock jumps by %i ms', (ms) => {
     const clock = new VirtualClock(START);
     const windows = { quote: { max: 10, perMs: 1_000 }, order: undefined, transactions: undefined, read: undefined, all: undefined }; // prettier-ignore
     const rateLimiter = new RateLimiter(clock, { windows, guardMs: 5 });
@@ -70,8 +70,8 @@ describe('a limit of the venue', () => {
   });
 });
 
-describe('a desk that was away for three days', () => {
-  it('asks the account for everything since an hour before what it left open, and finds it', () => {
+describe('a desk that was down for three days', () => {
+  it('reads the account from an hour before its open attempt, and finds the trade', () => {
     const clock = new VirtualClock(START);
     const asked: number[] = [];
     const first = aBench({
@@ -106,8 +106,8 @@ describe('a desk that was away for three days', () => {
   });
 });
 
-describe('a desk that always has an order under way', () => {
-  it('reads back by at most the overlap, so that reads do not grow with its trading', () => {
+describe('a desk that always has an order in flight', () => {
+  it('reads back no further than the overlap, so that reads do not grow with its trading', () => {
     const asked: number[] = [];
     const plan = { duration: 'PT1H', total_quantity: { amount: '9', currency: 'btc' } };
     const bench = aBench({
@@ -129,7 +129,7 @@ describe('a desk that always has an order under way', () => {
     expect(Math.max(...asked)).toBeLessThan(15 * MINUTE_MS);
   });
 
-  it('begins its reads a minute apart, however long each takes, and leaves the next process no more to read', () => {
+  it('starts a read every minute, even if reads take several pages, and keeps its last balances recent', () => {
     const begun: number[] = [];
     const plan = { duration: 'PT20M', total_quantity: { amount: '9', currency: 'btc' } };
     const bench = aBench({
@@ -156,7 +156,7 @@ describe('a desk that always has an order under way', () => {
 });
 
 describe('a desk that trades for hours', () => {
-  it('keeps nothing of what has ended but ids, and a replay comes to the same', () => {
+  it('keeps only the ids of ended slices and attempts, and a replay gives the same state', () => {
     const plan = { duration: 'PT1H', slices: 60, total_quantity: { amount: '0.6', currency: 'btc' } };
     const bench = aBench({ strategies: [0, 1, 2, 3].map((i) => aTwap(`twap-${i}`, plan)) });
     bench.start({ isUntilDone: true });

@@ -9,7 +9,7 @@ import { START, aBench, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 
-/** One slice whose order is answered with silence. `seen` changes what the account shows. */
+/** A desk whose first order gets no answer. `seen` changes the rows that the account shows. */
 function aDoubt(
   seen: (rows: readonly Transaction[], bench: () => Bench) => readonly Transaction[],
   isProcessed = true,
@@ -38,7 +38,7 @@ const half = (row: Transaction): Transaction => ({
   ...row,
   amount: quantity(text(row.amount.div(2) as never)),
 });
-/** A row as `count` of the two rows that it could have been booked in. */
+/** The first `count` of the two rows into which the venue could have split a row. */
 const inParts = (row: Transaction, count: number): readonly Transaction[] => {
   const id = row.id * 10;
   if (!isTrade(row)) return [{ ...row, id }];
@@ -54,8 +54,8 @@ const inParts = (row: Transaction, count: number): readonly Transaction[] => {
 const fillsOf = (bench: Bench): readonly string[] =>
   bench.records().flatMap(({ body }) => (body.kind === 'fill' ? [body.quantity] : []));
 
-describe('evidence of an order in doubt', () => {
-  it('is not believed while less than the whole order is booked', () => {
+describe('account rows of an order in doubt', () => {
+  it('do not prove a fill while they show less than the whole order', () => {
     let isPart = true;
     const bench = aDoubt((rows) => rows.flatMap((row) => inParts(row, isPart ? 1 : 2)));
     bench.clock.run(after(START, MINUTE_MS / 2));
@@ -65,7 +65,7 @@ describe('evidence of an order in doubt', () => {
     expect(fillsOf(bench)).toEqual(['0.5', '0.5']);
   });
 
-  it('is booked as it stands once all of it must have been booked', () => {
+  it('are booked as shown once the booking margin has passed', () => {
     const bench = aDoubt((rows, running) =>
       rows.map((row) => (isTrade(row) && running().desk.state.fills === 0 ? half(row) : row)),
     );
@@ -73,14 +73,14 @@ describe('evidence of an order in doubt', () => {
     expect(fillsOf(bench)[0]).toBe('0.25');
   });
 
-  it('keeps the doubt open when a trade without an id could be the order', () => {
+  it('keep the doubt open if a trade without a client id could be the order', () => {
     const bench = aDoubt((rows) => rows.map((row) => ({ ...row, clientId: undefined })));
     bench.clock.run(after(START, 15 * MINUTE_MS));
     expect(bench.desk.state.doubts).toHaveLength(1);
     expect(fillsOf(bench)).toEqual([]);
   });
 
-  it('dates a trade by our own clock, so that a stamp from the future does not open the day limit', () => {
+  it('are dated by the local clock, so that a future timestamp does not bypass the daily limit', () => {
     const bench = aDoubt((rows) => rows.map((row) => ({ ...row, at: after(row.at, 3 * DAY_MS) })));
     bench.clock.run(after(START, 5 * MINUTE_MS));
     expect(fillsOf(bench)).toEqual(['0.5']);
@@ -89,7 +89,7 @@ describe('evidence of an order in doubt', () => {
     expect(bench.desk.state.totals.dayNotional(bench.clock.wall()).gt(55_000)).toBe(true);
   });
 
-  it('that comes after a proven absence halts the desk, and the strategy takes it off its total once re-armed', () => {
+  it('halt the desk if they appear after a proven absence, and count towards the total once it is re-armed', () => {
     let isHidden = true;
     const bench = aDoubt((rows) => (isHidden ? rows.filter((row) => !isTrade(row)) : rows));
     bench.clock.run(after(START, 5 * MINUTE_MS));
@@ -115,7 +115,7 @@ describe('evidence of an order in doubt', () => {
 });
 
 describe('balances', () => {
-  it('count an order once whose trade the account shows before its answer comes', () => {
+  it('count an order once if the account shows its trade before its answer arrives', () => {
     const bench = aBench({
       strategies: [aTwap('t', { slices: 1, duration: 'PT10M', start_time: '2026-01-05T00:01:00Z' })],
       // The answer is 5 s on its way back; the account is read at 60 s, in between.
@@ -135,8 +135,8 @@ describe('balances', () => {
   });
 });
 
-describe('a venue that is not content', () => {
-  it('is not asked over and over when it finds every size too large', () => {
+describe('a desk on a venue that rejects requests', () => {
+  it('does not repeat quote requests rapidly if the venue finds every size too large', () => {
     let quotes = 0;
     const bench = aBench({
       strategies: [aTwap('t', { slices: 1, duration: 'PT1M' })],
@@ -156,7 +156,7 @@ describe('a venue that is not content', () => {
     expect(quotes).toBeLessThan(30);
   });
 
-  it('is left alone on every route for as long as a 429 says', () => {
+  it('waits for the time stated in a 429, also when it polls the risk modes', () => {
     const asked: number[] = [];
     const bench = aBench({
       strategies: [aTwap('t', { slices: 1, duration: 'PT10M' })],

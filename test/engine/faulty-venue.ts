@@ -13,7 +13,7 @@ import type { VenuePort } from '../../src/engine/ports.ts';
 import type { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 
-/** What can happen to an order between us and the exchange. */
+/** Faults of an order between the engine and the exchange, and whether it executes. */
 export const orderFaults = {
   /** Executed; the answer never comes. */
   'answer lost': 'executes',
@@ -35,7 +35,7 @@ export const orderFaults = {
   late: 'executes',
   /** Executed; the answer names another order. */
   'answer of another': 'executes',
-  /** Executed; the answer has a status that nobody knows. */
+  /** Executed; the answer has an unknown status. */
   'unknown status': 'executes',
   'bad request': 'nothing',
   'certainly unsent': 'nothing',
@@ -50,7 +50,7 @@ export interface Faults {
   transactions?(rows: readonly Transaction[]): readonly Transaction[] | VenueError;
 }
 
-/** A venue between the engine and the exchange to which things happen. */
+/** A venue between the engine and the exchange that injects faults. */
 export const faultyVenue =
   (faults: Faults) =>
   (venue: VenuePort, clock: VirtualClock): VenuePort => ({

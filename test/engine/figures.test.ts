@@ -11,7 +11,7 @@ import { toObservable } from '../../src/engine/maybe-async.ts';
 const twap = aTwap('t', { slices: 2, duration: 'PT20M' });
 const isTrade = ({ clientId: id }: Transaction): boolean => id !== undefined;
 
-/** A desk that is told `told` of its orders, and shown `shown` of its account. */
+/** A desk whose order answers are changed by `told` and whose account rows are changed by `shown`. */
 function aDesk({
   told = (order) => order,
   shown = (rows) => rows,
@@ -47,8 +47,8 @@ const less = (order: Order): Order => ({
   filledAmount: money(order.filledAmount.times('0.8').toFixed()),
 });
 
-describe('a fill for less than was quoted', () => {
-  it('is booked as stated, reported, and pauses the desk', () => {
+describe('a fill for less than the quoted size', () => {
+  it('is booked as stated, raises an alert and pauses the desk', () => {
     const { bench, alerts } = aDesk({
       told: less,
       shown: (rows) =>
@@ -65,7 +65,7 @@ describe('a fill for less than was quoted', () => {
   });
 });
 
-describe('a fill of which the account shows other figures', () => {
+describe('a fill whose figures differ in the account', () => {
   const dearer = (by: string): ReturnType<typeof aDesk> =>
     aDesk({
       shown: (rows) =>
@@ -76,7 +76,7 @@ describe('a fill of which the account shows other figures', () => {
         ),
     });
 
-  it('counts as the account shows it, and both stay in the journal', () => {
+  it('is corrected to the account figures, and both stay in the journal', () => {
     const { bench, alerts } = dearer('3');
     run(bench, 2 * MINUTE_MS);
     const [fill] = kinds(bench, 'fill');
@@ -86,14 +86,14 @@ describe('a fill of which the account shows other figures', () => {
     expect(bench.desk.state.control).toBe('active');
   });
 
-  it('is corrected without a word when it is rounding', () => {
+  it('is corrected without an alert if the difference is rounding', () => {
     const { bench, alerts } = dearer('0.01');
     run(bench, 2 * MINUTE_MS);
     expect(kinds(bench, 'correction')).toHaveLength(1);
     expect(alerts).not.toContain('fill_differs');
   });
 
-  it('is corrected once, also after a restart', () => {
+  it('is corrected only once, even after a restart', () => {
     const { bench } = dearer('3');
     run(bench, 2 * MINUTE_MS);
     bench.kill();
@@ -123,15 +123,15 @@ describe('a fill of which the account shows other figures', () => {
     expect(kinds(again, 'correction')).toHaveLength(1);
   });
 
-  it('halts the desk when it was another size, and counts what was really traded', () => {
+  it('halts the desk if the size differs, and limits count the size actually traded', () => {
     const { bench, alerts } = aDesk({ told: (order) => ({ ...less(order), vwap: order.vwap }) });
     run(bench, 90 * SECOND_MS);
     expect(kinds(bench, 'correction')).toMatchObject([{ quantity: '0.5', was_quantity: '0.4' }]);
     expect(alerts).toContain('fill_differs');
     expect(bench.desk.state.control).toBe('halted');
-    // The answer told of less than was ordered: what it lacks counted as filled, so that nothing bought it again.
+    // The answer stated less than the order: the missing part counted as filled, so that it was not bought again.
     expect(kinds(bench, 'slice')).toMatchObject([{ filled: '0.4', missing: '0.1' }]);
-    // Limits count what was traded, not what was told.
+    // Limits count the size traded, not the size stated in the answer.
     const { totals } = bench.desk.state;
     const bodies = bench.records().map(({ body }) => body);
     const correction = bodies.find((body) => body.kind === 'correction');
@@ -143,8 +143,8 @@ describe('a fill of which the account shows other figures', () => {
   });
 });
 
-describe('a fill that the account does not show', () => {
-  it('is reported after a minute, pauses the desk, and stays booked', () => {
+describe('a fill missing from the account', () => {
+  it('raises an alert after a minute, pauses the desk and stays booked', () => {
     const { bench, alerts } = aDesk({ shown: (rows) => rows.filter((row) => !isTrade(row)) });
     run(bench, 55 * SECOND_MS);
     expect(alerts).not.toContain('fill_unbooked');
@@ -155,8 +155,8 @@ describe('a fill that the account does not show', () => {
   });
 });
 
-describe('a trade with our prefix of an attempt that was never made', () => {
-  it('halts the desk with the read that shows it', () => {
+describe('a trade with a client order id of the desk for an attempt that it never made', () => {
+  it('halts the desk at the read that shows it', () => {
     const theirs = clientId({ desk: 'main', parent: 'abcdefgh', slice: 3, attempt: 0 });
     let at: number | undefined;
     const { bench, alerts } = aDesk({

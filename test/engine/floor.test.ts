@@ -34,7 +34,7 @@ function sold(
   return text(executedTotal(bench.exchange));
 }
 
-describe('a sell that credit would take below the floor of its balance', () => {
+describe('a desk with 0.1 btc that may use PTS', () => {
   it.each([
     ['0', 'Enabled', '0.1'],
     ['0', 'Short-Only', '0.1'],
@@ -46,7 +46,7 @@ describe('a sell that credit would take below the floor of its balance', () => {
     ['-0.05', 'Long-Only', '0.1'],
     ['-0.05', 'Reduce-Only', '0.1'],
     [undefined, 'Enabled', '0.15'],
-  ] as const)('with a floor of %s under %s sells %s of 0.15', (floor, mode, expected) => {
+  ] as const)('with a floor of %s in risk mode %s sells %s of 0.15 btc', (floor, mode, expected) => {
     expect(sold(mode, floor)).toBe(expected);
   });
 });

@@ -30,7 +30,7 @@ function aFootprint(over: { hitRatioMin?: number } = {}): Seen {
   };
 }
 
-describe('the footprint of a pair', () => {
+describe('the quote footprint of a pair', () => {
   it.each([
     [10, 0, 1],
     [11, 0, 2],
@@ -38,7 +38,7 @@ describe('the footprint of a pair', () => {
     [21, 1, 4],
     [20, 2, 1],
     [100_000, 0, 64],
-  ])('of %i quotes and %i fills waits %i times as long', (quotes, fills, slowdown) => {
+  ])('with %i quotes and %i fills multiplies waits by %i', (quotes, fills, slowdown) => {
     const { footprint, ask } = aFootprint();
     ask(quotes);
     for (let n = 0; n < fills; n++) footprint.filled('btcusd');
@@ -46,7 +46,7 @@ describe('the footprint of a pair', () => {
     expect(footprint.slowdown('ethusd')).toBe(1);
   });
 
-  it('counts the hit ratio as well', () => {
+  it('also slows requests down below the minimum hit ratio', () => {
     const { footprint, ask } = aFootprint({ hitRatioMin: 0.2 });
     ask(20);
     footprint.filled('btcusd');
@@ -57,7 +57,7 @@ describe('the footprint of a pair', () => {
     expect(footprint.slowdown('btcusd')).toBe(1);
   });
 
-  it('is forgotten after its window', () => {
+  it('does not count quotes older than its window', () => {
     const { footprint, clock, ask } = aFootprint();
     ask(50);
     expect(footprint.slowdown('btcusd')).toBe(8);
@@ -72,7 +72,7 @@ describe('the footprint of a pair', () => {
     expect(told.at(-1)).toEqual({ quotesPerFill: 4, hitRatio: 0.25, slowdown: 1 });
   });
 
-  it('of probes never slows a slice down, but ends the probing', () => {
+  it('stops ladder probes when there are too many of them, and they never slow slices down', () => {
     const { footprint, ask } = aFootprint();
     expect(footprint.allowsLadder('btcusd')).toBe(true);
     ask(5, 'ladder');
@@ -84,7 +84,7 @@ describe('the footprint of a pair', () => {
   });
 });
 
-describe('a desk whose quotes do not trade', () => {
+describe('a desk whose quotes never trade', () => {
   const asked = (quotesPerFillMax: number): number => {
     const bench = aBench({
       strategies: [aTwap('twap', { limit_price: '1', duration: 'PT1H', slices: 4 })],
@@ -96,7 +96,7 @@ describe('a desk whose quotes do not trade', () => {
     return bench.records().filter(({ body }) => body.kind === 'intent').length;
   };
 
-  it('asks for fewer and fewer, and still in every slice', () => {
+  it('requests quotes less and less often, but does not stop', () => {
     const free = asked(1_000_000);
     const slowed = asked(20);
     expect(free).toBeGreaterThan(3_000);
@@ -104,7 +104,7 @@ describe('a desk whose quotes do not trade', () => {
     expect(slowed).toBeGreaterThan(20);
   });
 
-  it('asks at once for the first quote of a slice, however slow it has become', () => {
+  it('requests the first quote of a slice immediately, however slow it has become', () => {
     const bench = aBench({
       strategies: [aTwap('twap', { limit_price: '1', duration: 'PT1H', slices: 4 })],
       policy: { footprint: { windowMs: 60 * MINUTE_MS, quotesPerFillMax: 5, hitRatioMin: 0 } },

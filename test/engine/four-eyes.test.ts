@@ -20,7 +20,7 @@ function aDesk(over: Partial<BenchOptions> = {}): Bench {
   return bench;
 }
 
-/** Gives a command as this token, and returns what was answered by a second later. */
+/** Gives a command with this token, and returns the answer given within a second. */
 function tell(
   bench: Bench,
   token: UsedToken,
@@ -54,8 +54,8 @@ const approve = (override = 'ov-1') => ({ do: 'approve', override }) as const;
 const steps = (bench: Bench): readonly OverrideRecord[] =>
   bench.records().flatMap(({ body }) => (body.kind === 'override' ? [body] : []));
 
-describe('where two people must agree', () => {
-  it('a rearm waits for a second person, and the journal holds the token and its kind of both', () => {
+describe('the four-eyes rule', () => {
+  it('requires a second person for a rearm, and the journal stores the name and kind of both tokens', () => {
     const bench = aDesk();
     halt(bench);
     expect(tell(bench, person('ann'), { do: 'rearm' })).toMatchObject({
@@ -80,7 +80,7 @@ describe('where two people must agree', () => {
     });
   });
 
-  it('the token of the machine, a program and the proposer are no second person', () => {
+  it('does not accept the machine token, a program or the proposer as the second person', () => {
     const bench = aDesk();
     halt(bench);
     tell(bench, person('ann'), { do: 'rearm' });
@@ -89,7 +89,7 @@ describe('where two people must agree', () => {
     expect(bench.desk.control).toBe('halted');
   });
 
-  it('the token of the machine is no first person either: whoever has both tokens would be two', () => {
+  it('does not accept the machine token as the first person', () => {
     const bench = aDesk();
     halt(bench);
     expect(tell(bench, machine, { do: 'rearm' })?.says).toMatch(
@@ -98,7 +98,7 @@ describe('where two people must agree', () => {
     expect(steps(bench)).toEqual([]);
   });
 
-  it('a rearm is not approved after its minutes', () => {
+  it('does not accept the approval of a rearm that has expired', () => {
     const bench = aDesk();
     halt(bench);
     tell(bench, person('ann'), { do: 'rearm' });
@@ -107,7 +107,7 @@ describe('where two people must agree', () => {
     expect(bench.desk.control).toBe('halted');
   });
 
-  it('an approval is of the halt that was seen, not of the next one', () => {
+  it('applies an approval only to the halt for which it was proposed', () => {
     const bench = aDesk();
     halt(bench);
     for (const name of ['ann', 'cat']) tell(bench, person(name), { do: 'rearm' });
@@ -119,7 +119,7 @@ describe('where two people must agree', () => {
     expect(bench.desk.control).toBe('halted');
   });
 
-  it('a doubt ends with figures by two people, and as not executed by one', () => {
+  it('requires a second person to resolve a doubt with figures, and the machine token does not count', () => {
     const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
     let orders = 0;
     const bench = aDesk({
@@ -143,7 +143,7 @@ describe('where two people must agree', () => {
     expect(resolved).toMatchObject({ by: 'ann and ben' });
   });
 
-  it('a start with --rearm lifts a kill only when two people agreed to it in the process before', () => {
+  it('lets a start with --rearm lift a kill only if two people agreed in the process before', () => {
     const first = aDesk();
     halt(first, true);
     first.clock.run(after(first.clock.wall(), SECOND_MS));
@@ -163,7 +163,7 @@ describe('where two people must agree', () => {
     expect(third.desk.control).toBe('active');
   });
 
-  it('one person is enough where the config does not ask for two', () => {
+  it('lets one person re-arm if the config does not enable it', () => {
     const bench = aDesk({ policy: aPolicy() });
     halt(bench);
     expect(tell(bench, machine, { do: 'rearm' })?.says).toBe('the desk trades again');

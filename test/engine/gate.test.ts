@@ -11,14 +11,14 @@ const strategies = [aTwap('twap', { slices: 1, duration: 'PT1H' })];
 const reasons = (bench: Bench): readonly (Reason | undefined)[] =>
   bench.records().flatMap(({ body }) => (body.kind === 'attempt' ? [body.reason] : []));
 
-/** Runs until the quote of the first attempt has been asked for, and is not here yet. */
+/** Runs until the quote of the first attempt has been requested but has not arrived. */
 function untilAsked(bench: Bench): void {
   bench.start();
   while (bench.desk.state.attempts.size === 0) bench.clock.run(instant(bench.clock.wall() + 10));
 }
 
-describe('the gate, with a quote in hand', () => {
-  it('lets nothing through once the reference price is stale', () => {
+describe('the gate, with a quote received', () => {
+  it('refuses an order if the reference price is stale', () => {
     const { reference } = aPolicy();
     const bench = aBench({
       strategies,
@@ -31,7 +31,7 @@ describe('the gate, with a quote in hand', () => {
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
 
-  it('lets nothing through once the slice is over', () => {
+  it('refuses an order after the deadline of its slice', () => {
     const bench = aBench({
       strategies: [aTwap('twap', { slices: 1, duration: 'PT1.5S' })],
       quoteLatencyMs: 1_000,
@@ -42,7 +42,7 @@ describe('the gate, with a quote in hand', () => {
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
 
-  it('lets nothing through that the account cannot pay any more', () => {
+  it('refuses an order that the account can no longer pay', () => {
     const bench = aBench({ strategies, quoteLatencyMs: 1_000 });
     untilAsked(bench);
     const read_at = bench.clock.wall();
@@ -54,7 +54,7 @@ describe('the gate, with a quote in hand', () => {
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
 
-  it('gives back the place of an order that it does not let through', () => {
+  it('returns the permit of a refused order to the rate limiter', () => {
     const { pace } = aPolicy();
     const windows = { ...pace.windows, order: { max: 1, perMs: HOUR_MS } };
     const bench = aBench({ strategies, quoteLatencyMs: 1_000, policy: { pace: { ...pace, windows } } });
@@ -71,8 +71,8 @@ describe('the gate, with a quote in hand', () => {
   });
 });
 
-describe('a failure of the venue', () => {
-  it('of an hour ago does not spend the budget of a new one', () => {
+describe('the retry budget for venue failures', () => {
+  it('is not reduced by a failure from an hour ago', () => {
     let failures = 0;
     const said = 'quotes temporarily unavailable. please try again later.';
     const bench: Bench = aBench({
@@ -88,7 +88,7 @@ describe('a failure of the venue', () => {
     });
     bench.start();
     while (!reasons(bench).includes('quotes_unavailable')) bench.clock.run(instant(bench.clock.wall() + 5));
-    // No quote comes between the two failures: nothing but time says that the first is over.
+    // No quote arrives between the two failures: only time ends the first one.
     bench.operator$.next({ do: 'pause', by: 'ops', why: 'wait' });
     bench.clock.run(instant(START + HOUR_MS - 1));
     bench.operator$.next({ do: 'resume', by: 'ops', why: 'go on' });
@@ -99,8 +99,8 @@ describe('a failure of the venue', () => {
   });
 });
 
-describe('an attempt that a dead process left open', () => {
-  it('is absent only after the longest life of a quote, the margin, and two clean reads', () => {
+describe('an attempt left open by a dead process', () => {
+  it('is proven absent only after the longest quote life, the booking margin and two clean reads', () => {
     const first = aBench({ strategies, quoteLatencyMs: 1_000 });
     untilAsked(first);
     first.kill();

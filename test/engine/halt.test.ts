@@ -44,7 +44,7 @@ class Note implements HaltPort {
   }
 }
 
-/** Told of every instant at which the engine hands over to the world, or the world answers. */
+/** Called whenever the engine calls a port, or a port answers. */
 type Watch = (point: string) => void;
 
 function watchedVenue(venue: VenuePort, at: Watch): VenuePort {
@@ -71,7 +71,7 @@ function watchedJournal(at: Watch): Journal {
     ...journal,
     append: (bodies, when) =>
       defer(() => {
-        // What the halt itself writes is no point: it would halt within the halt.
+        // Records of the halt itself are not points: the test would halt within the halt.
         const isOurs = bodies.some(({ kind }) => kind === 'control');
         if (!isOurs) at('append');
         return toObservable(journal.append(bodies, when)).pipe(
@@ -116,7 +116,7 @@ const triggers: Readonly<Record<string, (bench: Bench, note: Note) => void>> = {
   'a command': (bench) => {
     bench.operator$.next(HALT);
   },
-  'a file that somebody touched': (_, note) => {
+  'a touched halt file': (_, note) => {
     note.halt = { level: 'halt', by: 'file', why: 'touched' };
   },
   'the engine itself': (bench) => {
@@ -130,7 +130,7 @@ describe('a halt', () => {
   const untouched = story(0, () => undefined);
 
   it.each(Object.entries(triggers))(
-    'lets no order and no quote begin after it, at whatever instant it comes, and what was under way ends: %s',
+    'stops new quotes and orders at whatever instant it comes, and attempts in flight end: %s',
     (_, act) => {
       expect(begun(untouched.points).length).toBeGreaterThan(8);
       const wrong: string[] = [];
@@ -148,7 +148,7 @@ describe('a halt', () => {
     120_000,
   );
 
-  it('holds in memory when neither its file nor the journal can be written', () => {
+  it('stays in force in memory if neither its file nor the journal can be written', () => {
     const told: string[] = [];
     const disk = { isFull: false };
     const points: string[] = [];
@@ -187,7 +187,7 @@ describe('a halt', () => {
     expect(String(bench.seen.error)).toContain('ENOSPC');
   });
 
-  it('says once when its file cannot be made ready, and again when that happens again', () => {
+  it('raises an alert once each time its file can no longer be prepared', () => {
     const told: string[] = [];
     const note = new Note();
     let isFull = false;
@@ -214,7 +214,7 @@ describe('a halt', () => {
     expect(bench.desk.control).toBe('active');
   });
 
-  it('is what a check that cannot be made counts as', () => {
+  it('is assumed if its file cannot be checked', () => {
     const told: string[] = [];
     const { bench } = story(
       untouched.points.indexOf('quote') + 1,
@@ -261,7 +261,7 @@ describe('a halted desk', () => {
     expect(reads).toBeGreaterThan(before + 2);
   });
 
-  it('trades again once a named person has armed it, and the file no longer exists', () => {
+  it('trades again once a named person re-arms it, and its halt file is removed', () => {
     const { bench, note } = halted();
     expect(note.halt).toMatchObject({ level: 'halt', why: 'now' });
     expect(asked(bench, { by: ' ' })).toMatchObject({ isDone: false });
@@ -280,7 +280,7 @@ describe('a halted desk', () => {
     });
   });
 
-  it('is not armed while an outcome is unknown, unless asked to, and then says which', () => {
+  it('is not re-armed with open doubts unless explicitly requested, and names them', () => {
     const { bench } = halted(HALT, { wrap: faultyVenue({ order: () => 'answer lost' }) });
     const doubts = [...bench.desk.state.attempts.keys()];
     expect(doubts.length).toBeGreaterThan(0);
@@ -292,7 +292,7 @@ describe('a halted desk', () => {
     expect(bench.records().findLast(({ body }) => body.kind === 'control')?.body).toMatchObject({ doubts });
   });
 
-  it('stays halted when its file cannot be taken away', () => {
+  it('stays halted if its file cannot be removed', () => {
     const { bench, note } = halted();
     note.isBroken = true;
     expect(asked(bench)?.says).toContain('cannot be removed');
@@ -300,7 +300,7 @@ describe('a halted desk', () => {
     expect([bench.desk.control, bench.desk.state.control]).toEqual(['halted', 'halted']);
   });
 
-  it('reports when there is nothing to lift', () => {
+  it('accepts a rearm, which an active desk refuses', () => {
     const bench = aBench({ strategies });
     bench.start();
     bench.clock.run(instant(START + 30 * SECOND_MS));
@@ -310,7 +310,7 @@ describe('a halted desk', () => {
   it.each([
     ['the journal', (note: Note) => (note.clear(), note)],
     ['its file', (note: Note) => note],
-  ])('stays halted in the next process by %s alone', (which, kept) => {
+  ])('stays halted in the next process because of %s alone', (which, kept) => {
     const { bench, note } = halted();
     bench.kill();
     const { clock, exchange } = bench;
@@ -323,7 +323,7 @@ describe('a halted desk', () => {
     expect(ledgerTrades(exchange)).toHaveLength(before);
   });
 
-  it('is armed by the next start for a reason, with the same rule about doubts', () => {
+  it('is re-armed by a start with a reason, under the same rule about doubts', () => {
     const { bench, note } = halted(HALT, { wrap: faultyVenue({ order: () => 'answer lost' }) });
     bench.kill();
     const { clock, exchange, journal } = bench;
@@ -341,7 +341,7 @@ describe('a halted desk', () => {
 describe('a kill', () => {
   const KILL: Command = { do: 'halt', by: 'ops', why: 'now', isKill: true };
 
-  it('closes the order route, cannot be lifted in this process, and holds in the next until that is armed', () => {
+  it('closes the order route, cannot be lifted in this process, and holds in the next one until it is re-armed', () => {
     let shut = 0;
     const note = new Note();
     const wrap = (venue: VenuePort): VenuePort => ({ ...venue, shut: () => void shut++ });
@@ -367,7 +367,7 @@ describe('a kill', () => {
     expect([shut, armed.desk.control, note.halt]).toEqual([2, 'active', undefined]);
   });
 
-  it('may follow a halt', () => {
+  it('can follow a halt', () => {
     let shut = 0;
     const bench = aBench({ strategies, wrap: (venue) => ({ ...venue, shut: () => void shut++ }) });
     bench.start();
@@ -380,7 +380,7 @@ describe('a kill', () => {
 });
 
 describe('a pause', () => {
-  it('lets the order go whose quote was asked for, and begins nothing more', () => {
+  it('sends the order of a quote already requested, and starts nothing else', () => {
     const points: string[] = [];
     const bench = aBench({
       strategies: [aTwap('btc', { slices: 2, duration: 'PT2M' })],
@@ -398,7 +398,7 @@ describe('a pause', () => {
     expect(bench.desk.state.fills).toBe(1);
   });
 
-  it('whose end is no date is refused, and the desk continues', () => {
+  it('is refused if it is longer than a year, and the desk continues', () => {
     const bench = aBench({ strategies: [aTwap('btc', { slices: 2, duration: 'PT2M' })] });
     bench.start();
     const said: CommandAnswer[] = [];

@@ -99,7 +99,7 @@ export const aPolicy = (over: Partial<DeskSettings> = {}): DeskSettings => ({
   },
   skew: { warnMs: 2_000, refuseMs: 30_000 },
   continuity: { everyMs: 1_000, divergenceMs: 2_000, lateMs: 4_000 },
-  // Tests let processes die as often as they like; those of the brake say when it acts.
+  // Tests may restart a process any number of times; the tests of crash-loop detection set their own bound.
   crashLoop: { startsMax: Number.POSITIVE_INFINITY, withinMs: 600_000 },
   onDifference: 'halt',
   adoptFills: false,

@@ -12,7 +12,7 @@ import type { Bench } from './harness.ts';
 
 type Hints = (exchange: Exchange, clock: Clock) => Observable<AccountHint>;
 
-/** What the account's feed tells when it works. */
+/** The hints of a working account feed. */
 const faithful: Hints = (exchange) =>
   new Observable((subscriber) => exchange.listen(() => subscriber.next({ why: 'balances' })));
 const scrambled: Hints = (exchange, clock) => {
@@ -39,7 +39,7 @@ interface Result {
   readonly reads: readonly number[];
 }
 
-/** A market that moves and keeps its word, or one that stands still and cancels: how long a doubt lasts then costs nothing. */
+/** A moving market that cancels no order, or a still one that cancels some: there the length of a doubt costs nothing. */
 const venues: Readonly<Record<'moving' | 'doubtful', VenueInput>> = {
   moving: { seed: '5', unavailableProbability: 0.1 },
   doubtful: { seed: '5', cancelProbability: 0.05, ...still },
@@ -96,7 +96,7 @@ describe.each(['moving', 'doubtful'] as const)('a hint of the account feed on a 
     ['late and out of order', scrambled],
     ['a storm', storm],
     ['all of it', lying],
-  ])('changes nothing but the time of the next read: %s', (_, hints) => {
+  ])('affects only the time of the next read: %s', (_, hints) => {
     const { fills, balances, traded } = run(hints, world);
     expect(balances).toStrictEqual(without.balances);
     // Every trade of the venue is in the journal, once.
@@ -108,7 +108,7 @@ describe.each(['moving', 'doubtful'] as const)('a hint of the account feed on a 
   it.each([
     ['faithful', faithful],
     ['a storm', storm],
-  ])('lets the account be read more often, never beyond the limit of its route: %s', (_, hints) => {
+  ])('permits more frequent account reads, within the rate limit of the route: %s', (_, hints) => {
     const { reads } = run(hints, world);
     expect(reads.length).toBeGreaterThan(without.reads.length);
     const gaps = reads.slice(1).map((at, index) => at - (reads[index] ?? monotonic(0)));
@@ -116,17 +116,17 @@ describe.each(['moving', 'doubtful'] as const)('a hint of the account feed on a 
   });
 });
 
-describe('a hint where nothing is ever in doubt', () => {
+describe('a hint while no order is in doubt', () => {
   it.each([
     ['faithful', faithful],
     ['all of it', lying],
-  ])('leaves every fill, price and end of a slice as it is: %s', (_, hints) => {
+  ])('changes no fill, price or slice result: %s', (_, hints) => {
     const [{ fills, ends }, without] = [run(hints, 'moving'), run(off, 'moving')];
     expect({ fills, ends }).toStrictEqual({ fills: without.fills, ends: without.ends });
   });
 });
 
-describe('the wait for the next read', () => {
+describe('the wait for the next account read', () => {
   /** Monotonic, ms, of the reads after one hint at `atMs`. */
   function readsAfterHint(atMs: number): readonly number[] {
     const reads: number[] = [];
@@ -149,7 +149,7 @@ describe('the wait for the next read', () => {
     return reads;
   }
 
-  it('is cut to a second by a hint, and is a minute again after that', () => {
+  it('is cut to one second by a hint, and is a minute again afterwards', () => {
     const [start = 0, ...reads] = readsAfterHint(30_000);
     expect(reads.map((at) => at - start)).toStrictEqual([31_000, 91_000, 151_000]);
   });

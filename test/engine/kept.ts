@@ -36,7 +36,7 @@ export interface Shelf {
 
 const OPTIONS = { program: 'test' };
 
-/** Keeps states in memory, in the very text that the file has, fitted against the records of `journal`. */
+/** Keeps states in memory, as the text of the file, checked against the records of `journal`. */
 export function aShelf(journal: Journal, every: number): Shelf {
   const put = (state: KeptState): void => {
     shelf.file = stateText(OPTIONS, state);

@@ -30,8 +30,8 @@ const apply = (state: EngineState, at: number, body: RecordBody): void => {
   state.apply({ seq: 1, at: instant(at), hash: '', body });
 };
 
-describe('ids that have traded', () => {
-  it('are still known after the clock was set forward by days', () => {
+describe('the ids of filled orders', () => {
+  it('are kept after the clock is set forward by days', () => {
     const state = new EngineState();
     const wrong = Date.UTC(2026, 0, 1);
     const right = wrong + 3 * DAY_MS;
@@ -42,7 +42,7 @@ describe('ids that have traded', () => {
     expect(state.rememberedSince).toBe(0);
   });
 
-  it('are forgotten once they are old and there are many, and nothing that old is taken for new', () => {
+  it('are dropped once old and over 10,000 in number, and the state keeps the time since which it knows all ids', () => {
     const state = new EngineState();
     const then = Date.UTC(2026, 0, 1);
     for (let i = 0; i < 12_500; i++) apply(state, then, fill(`old ${i}`, then));

@@ -88,7 +88,7 @@ const deeds = (bench: Bench): readonly string[] =>
   });
 
 describe('a size ladder', () => {
-  it('learns what size costs while nothing else is asked for, and trades slices in pieces that cost little more', () => {
+  it('probes the cost of size while the desk is idle, and cuts slices into pieces that cost little more', () => {
     const { bench, probes } = ran(LADDER);
     expect(faultsOf(bench)).toEqual([]);
     expect(new Set(probes.map(({ size }) => size))).toEqual(new Set(['1', '4', '10']));
@@ -103,13 +103,13 @@ describe('a size ladder', () => {
     expect(cost(bench)).toBeLessThan(cost(whole.bench));
   });
 
-  it('leaves slices whole where size costs little', () => {
+  it('leaves slices whole if size costs little', () => {
     const { bench, probes } = ran({ size_ladder: { max_impact_bps: 6, probes: 2 } });
     expect(new Set(probes.map(({ size }) => size))).toEqual(new Set(['2.5', '10']));
     expect(sizes(bench)).toHaveLength(6);
   });
 
-  it('makes no more pieces than the time of a slice allows, and none smaller than it probed', () => {
+  it('makes no more pieces than fit into the time of a slice', () => {
     const { bench } = ran({ size_ladder: { max_impact_bps: 0 }, slices: 60 });
     expect(faultsOf(bench)).toEqual([]);
     expect(text(executedTotal(bench.exchange))).toBe('60');
@@ -123,7 +123,7 @@ describe('a size ladder', () => {
     expect(Math.max(...pieces.values())).toBeGreaterThan(1);
   });
 
-  it('is executed never: every trade is that of an attempt', () => {
+  it('never executes a probe: each trade belongs to an attempt', () => {
     const { bench } = ran(LADDER);
     const known = new Set(
       bench.records().flatMap(({ body }) => (body.kind === 'intent' ? [body.client_order_id] : [])),
@@ -134,7 +134,7 @@ describe('a size ladder', () => {
     }
   });
 
-  it('never delays a quote of a slice, and is quiet before each time of any plan', () => {
+  it('never delays quotes of slices, and sends no probe in the three seconds before a slot', () => {
     const busy = aTwap('busy', {
       pair: 'ethusd',
       slices: 90,
@@ -159,7 +159,7 @@ describe('a size ladder', () => {
     expect(Math.min(...apart)).toBeGreaterThanOrEqual(1_000);
   });
 
-  it.each(['paused', 'not run any more'])('probes beside a strategy that is %s, whose next time has passed', (how) => {
+  it.each(['paused', 'no longer configured'])('continues to probe beside a strategy that is %s and has an overdue slot', (how) => {
     const other = aTwap('other', { slices: 10, duration: 'PT10M', start_time: '2026-01-05T00:01:00Z', total_quantity: { amount: '1', currency: 'btc' } });
     const before = aBench({ strategies: [other], venue: MARKET });
     before.start();
@@ -176,7 +176,7 @@ describe('a size ladder', () => {
     expect(sizes(bench).every((size) => Number(size) <= 4)).toBe(true);
   }); // prettier-ignore
 
-  it('costs no control anything: answers that cannot be used neither pause nor slow a slice', () => {
+  it('does not let unusable answers to probes pause or slow a slice', () => {
     const garbled: QuoteAnswer = { kind: 'garbled', status: 200, why: 'not JSON' };
     const { bench, probes } = ran(LADDER, { policy: {} }, () => garbled);
     expect(probes.length).toBeGreaterThan(3);
@@ -186,7 +186,7 @@ describe('a size ladder', () => {
     expect(bench.desk.failures.size).toBe(0);
   });
 
-  it('that meets a maximum learns it for the slices', () => {
+  it('learns a venue maximum for the slices from a refused probe', () => {
     const venue = { ...MARKET, pairs: { btcusd: { ...MARKET.pairs.btcusd, maxUsd: '400000' } } };
     const { bench } = ran(LADDER, { venue });
     const first = bench.records().findIndex(({ body }) => body.kind === 'maximum');
@@ -197,19 +197,19 @@ describe('a size ladder', () => {
     expect(text(executedTotal(bench.exchange))).toBe('60');
   });
 
-  it('halts the desk, as any quote does, when the token is refused', () => {
+  it('halts the desk if the venue refuses the token for a probe', () => {
     const refused: QuoteAnswer = { kind: 'error', status: 401, error: 'no' };
     const { bench } = ran(LADDER, {}, () => refused);
     expect(bench.desk.control).toBe('halted');
   });
 
-  it('ends with too many quotes for each fill', () => {
+  it('stops probing when there are too many quotes per fill', () => {
     const footprint = { windowMs: 60 * MINUTE_MS, quotesPerFillMax: 8, hitRatioMin: 0 };
     const { probes } = ran({ ...LADDER, limit_price: '1' }, { policy: { footprint } });
     expect(probes.length).toBeLessThanOrEqual(6);
   });
 
-  it('is the same for the same seed, and a dry run decides as the same desk does live', () => {
+  it('probes the same for the same seed, and a dry run decides as a live desk does', () => {
     const live = deeds(ran(LADDER, { policy: { onDifference: 'ignore' } }).bench);
     expect(deeds(ran(LADDER, { policy: { onDifference: 'ignore' } }).bench)).toEqual(live);
     const dry = aBench({
@@ -226,7 +226,7 @@ describe('a size ladder', () => {
     expect(ledgerTrades(dry.exchange)).toEqual([]);
   });
 
-  it('probes for every occurrence of a calendar as well', () => {
+  it('also probes for each occurrence of a recurring strategy', () => {
     const recurring = aStrategy('r', 'recurring', {
       pair: 'btcusd',
       side: 'buy',

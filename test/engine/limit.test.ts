@@ -38,12 +38,12 @@ const total = (bench: Bench): string => text(executedTotal(bench.exchange));
 const next = (before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench =>
   nextProcess(before, downMs, { strategies: plan(), ...options });
 
-describe('a limit order on a desk', () => {
-  it('trades while the market is at its price and not while it is not, to its total exactly', () => {
+describe('a limit strategy on a desk', () => {
+  it('trades exactly its total, and only while the market is at its price', () => {
     const bench = aLimit('61000');
     runFor(bench, HOUR_MS);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
-    // An hour above the limit left nothing but the beginning: prices are waited for, not asked about one by one.
+    // An hour above the limit recorded only the start: the strategy waits for a price instead of checking each one.
     expect(wakesOf(bench)).toEqual(['start']);
 
     pin(bench, '59000');
@@ -62,7 +62,7 @@ describe('a limit order on a desk', () => {
     expect(bench.desk.state.lives.get('l')?.finished).toBe('finished');
   });
 
-  it('never pays more than its limit, also where quotes are worse than the market by which it is woken', () => {
+  it('never pays more than its limit, even if quotes are worse than the market price that wakes it', () => {
     // The market stands at the very limit: every quote is above it.
     const bench = aLimit('60000');
     runFor(bench, HOUR_MS);
@@ -80,7 +80,7 @@ describe('a limit order on a desk', () => {
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('asks for no quote of its own while the market is within its margin', () => {
+  it('requests no quote for an order while the market is within its margin', () => {
     const bench = aLimit('59990', { strategies: plan({ margin_bps: 10 }) });
     runFor(bench, HOUR_MS);
     expect(bench.records().some(({ body }) => body.kind === 'intent')).toBe(false);
@@ -89,7 +89,7 @@ describe('a limit order on a desk', () => {
     expect(total(bench)).toBe('1.00000003');
   });
 
-  it('sells at or above its price, counted in the quote currency', () => {
+  it('sells at or above its price, with a total in the quote currency', () => {
     const strategies = plan({
       side: 'sell',
       total_quantity: undefined,
@@ -111,7 +111,7 @@ describe('a limit order on a desk', () => {
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('is woken by the prices of a feed as well, at once', () => {
+  it('is woken immediately by the prices of a feed', () => {
     const bench = aLimit('61000', {
       market: (exchange, clock) =>
         inProcessMarket(exchange, { clock, pairs: ['btcusd'], everyMs: SECOND_MS }),
@@ -122,7 +122,7 @@ describe('a limit order on a desk', () => {
     expect(ledgerTrades(bench.exchange)).toHaveLength(1);
   });
 
-  it('may have more pieces than a parent without a plan, but never trades more than its total', () => {
+  it('can trade in more pieces than a parent without a plan, but never more than its total', () => {
     const strategies = plan({ max_slice_quantity: { amount: '0.015', currency: 'btc' } });
     const bench = aLimit('59000', { strategies });
     runFor(bench, HOUR_MS);
@@ -133,7 +133,7 @@ describe('a limit order on a desk', () => {
     expect(text(bench.desk.strategies.plan('l')?.total ?? price('0'))).toBe('1.00000003');
   });
 
-  it('ends at good_til with what it has', () => {
+  it('ends at good_til with the amount traded by then', () => {
     const bench = aLimit('59000', { strategies: plan({ good_til: '2026-01-05T00:00:40Z' }) });
     runFor(bench, 10 * MINUTE_MS);
     expect(bench.desk.state.lives.get('l')?.finished).toBe('window_over');
@@ -143,8 +143,8 @@ describe('a limit order on a desk', () => {
   });
 });
 
-describe('a restart of a limit order', () => {
-  it('continues with what is left, wherever it comes', () => {
+describe('a restart of a limit strategy', () => {
+  it('continues with the remaining amount, whenever the process dies', () => {
     for (const killedMs of [20, 8 * SECOND_MS, 15 * SECOND_MS + 30, 31 * SECOND_MS]) {
       const first = aLimit('59000');
       runFor(first, killedMs);
@@ -155,7 +155,7 @@ describe('a restart of a limit order', () => {
     }
   });
 
-  it('keeps waiting for its price if it was down while the market reached it', () => {
+  it('keeps waiting for its price if the market reached it only while the desk was down', () => {
     const first = aLimit('61000');
     runFor(first, MINUTE_MS);
     first.kill();
@@ -171,7 +171,7 @@ describe('a restart of a limit order', () => {
     expect(faultsOf(second)).toEqual([]);
   });
 
-  it('trades its total exactly once, wherever the process dies', () => {
+  it('trades its total exactly once, at whichever append the process dies', () => {
     const whole = aLimit('59000');
     runFor(whole, 3 * MINUTE_MS);
     expect(total(whole)).toBe('1.00000003');

@@ -85,7 +85,7 @@ const inForce = (bench: Bench): string | undefined =>
   limitTexts(bench.desk.policy.limits)['max_order_notional'];
 
 describe('a reload of limits', () => {
-  it('tightens at once: the next slice is held against the new limit, and the journal has the difference and who made it', () => {
+  it('applies a tighter limit to the next slice, and records the difference and its author', () => {
     const { bench, until, write, reload } = running();
     until(3.5 * MINUTE_MS);
     expect(boughtIn(bench)).toBe(4);
@@ -108,7 +108,7 @@ describe('a reload of limits', () => {
     ]);
   });
 
-  it('counts in the tick of the command where it is tighter, and once it is durable where it is looser', () => {
+  it('applies a tighter limit in the tick of the command, and a looser one once its record is durable', () => {
     const memory = memoryJournal();
     const clock = new VirtualClock(START);
     const { bench, until, write, reload } = running({}, undefined, {
@@ -127,7 +127,7 @@ describe('a reload of limits', () => {
     expect([inForce(bench), bench.desk.policy.limits.openDoubtsMax]).toEqual(['5', BEFORE.openDoubtsMax + 1]);
   });
 
-  it('is what the gate reads: an order whose quote was under way does not leave', () => {
+  it('applies in the gate: an order whose quote was in flight is not sent', () => {
     const clock = new VirtualClock(START);
     const { bench, until, write, reload } = running({}, undefined, {
       clock,
@@ -161,7 +161,7 @@ describe('a reload of limits', () => {
     expect([inForce(bench), reloadsIn(bench)]).toEqual(['1000000', []]);
   });
 
-  it('loosens where one person may, reports that, and raises an alert', () => {
+  it('loosens a limit if one person may do so, reports that and raises an alert', () => {
     const { bench, alerts, until, write, reload } = running();
     until(MINUTE_MS);
     write(withOrderMax('2000000'));
@@ -172,7 +172,7 @@ describe('a reload of limits', () => {
     expect(bench.desk.state.limits).toMatchObject({ agreed: { limits: { max_order_notional: '2000000' } } });
   });
 
-  it('loosens nothing automatically when a file in a watched folder changes, but tightens', () => {
+  it('tightens but does not loosen limits when a watched file changes', () => {
     const { bench, until, write, touch } = running();
     until(MINUTE_MS);
     write({ ...withOrderMax('2000000'), openDoubtsMax: 1 });
@@ -185,14 +185,14 @@ describe('a reload of limits', () => {
     expect(reloadsIn(bench)).toHaveLength(1);
   });
 
-  it('says that nothing has changed when the file says what is in force', () => {
+  it('reports that nothing has changed if the file equals the limits in force', () => {
     const { bench, until, reload } = running();
     until(MINUTE_MS);
     expect(reload()).toEqual({ isDone: true, says: 'nothing has changed' });
     expect(reloadsIn(bench)).toEqual([]);
   });
 
-  it('leaves limits in another currency to the next start', () => {
+  it('does not apply limits in another currency before the next start', () => {
     const { bench, until, write, reload } = running();
     until(MINUTE_MS);
     write({ ...withOrderMax('5'), currency: 'eur' });
@@ -204,8 +204,8 @@ describe('a reload of limits', () => {
   });
 });
 
-describe('a reload of limits where that takes two people', () => {
-  it('applies what is tighter, keeps what is not, and names it', () => {
+describe('a reload of limits under the four-eyes rule', () => {
+  it('applies tighter limits, does not apply looser ones, and names those', () => {
     const { bench, until, write, reload } = running({ fourEyes: true });
     until(MINUTE_MS);
     write({ ...withOrderMax('2000000'), orderQuantityMax: new Map([['btcusd', quantity('1')]]) });
@@ -221,7 +221,7 @@ describe('a reload of limits where that takes two people', () => {
     ]);
   });
 
-  it('keeps a ceiling of overrides that is raised or newly listed, and lowers one at once', () => {
+  it('neither raises nor adds an override ceiling, but lowers one at once', () => {
     const ceilings = (order: string, more: readonly string[] = []): Limits => ({
       ...BEFORE,
       overrideCeilings: new Map(['max_order_notional', ...more].map((name) => [name, quantity(order)])),
@@ -239,7 +239,7 @@ describe('a reload of limits where that takes two people', () => {
     expect(inForceNow()).toEqual({ max_order_notional: quantity('1500000') });
   });
 
-  it('writes down who tried to loosen a limit alone', () => {
+  it('records who tried to loosen a limit alone', () => {
     const { bench, until, write, reload } = running({ fourEyes: true });
     until(MINUTE_MS);
     write(withOrderMax('2000000'));
@@ -254,7 +254,7 @@ describe('a reload of limits where that takes two people', () => {
     expect(inForce(bench)).toBe('1000000');
   });
 
-  it('loosens exactly what was asked for once another person has approved it, and only once', () => {
+  it('loosens exactly the requested limit after another person has approved it, and only once', () => {
     const { bench, until, write, reload } = running({ fourEyes: true });
     until(MINUTE_MS);
     write(withOrderMax('2000000'));
@@ -264,7 +264,7 @@ describe('a reload of limits where that takes two people', () => {
       const token = { name: by, kind: 'person' } as const;
       bench.operator$.next({ do: 'approve', override, by, why: 'w', token, answer: () => undefined });
     };
-    // The file says more by now than what is asked for.
+    // The file now has a higher limit than the request.
     write(withOrderMax('3000000'));
     approve('ben', 'ov-1');
     until(3 * MINUTE_MS);
@@ -287,7 +287,7 @@ describe('a reload of limits where that takes two people', () => {
     ['the machine', { name: 'local', kind: 'machine' }, /token of this machine does not count/u],
     ['a program', { name: 'bot', kind: 'program' }, /bot is a program/u],
     ['a signal', undefined, /a signal names no person/u],
-  ] as const)('files no request of %s, which is not one of two people', (_, token, says) => {
+  ] as const)('creates no request for %s, which does not count as one of two people', (_, token, says) => {
     const { bench, until, write } = running({ fourEyes: true });
     until(MINUTE_MS);
     write(withOrderMax('2000000'));
@@ -305,7 +305,7 @@ describe('a reload of limits where that takes two people', () => {
     expect(inForce(bench)).toBe('1000000');
   });
 
-  it('leads to the limits in force after a restart, and a file that allows more halts the start', () => {
+  it('keeps the limits in force after a restart, and a start with looser limits is halted', () => {
     const first = running({ fourEyes: true });
     first.until(MINUTE_MS);
     first.write(withOrderMax('500000'));

@@ -8,7 +8,7 @@ import { moduleWith } from '../strategy/module-kind.ts';
 import { START, aBench, nextProcess } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
-/** Writes down the bars that it sees at the end of each. */
+/** Notes the bars that it sees at the end of each interval. */
 const watching = (count = 3, interval = 'PT5M'): StrategySource => {
   const kernel = defineKernel({
     params: z.strictObject({}),
@@ -58,13 +58,13 @@ const silent = (from: number, to: number): Pick<BenchOptions, 'wrap'> => ({
   }),
 });
 
-describe('bars of the prices that a desk sees', () => {
-  it('are there the moment that their interval has ended, the newest of them, and one more each time', () => {
+describe('bars built from the prices that a desk sees', () => {
+  it('are available as soon as their interval ends, up to the requested number', () => {
     const bench = running(21 * MINUTE_MS);
     expect(notes(bench)).toEqual(['00:00', '00:00 00:05', '00:00 00:05 00:10', '00:05 00:10 00:15']);
   });
 
-  it('hold the first, the highest, the lowest and the last price of their interval', () => {
+  it('contain the first, highest, lowest and last price of their interval', () => {
     const mids: { readonly at: number; readonly mid: string }[] = [];
     const bench = aBench({
       strategies: [watching()],
@@ -84,18 +84,18 @@ describe('bars of the prices that a desk sees', () => {
     ]);
   });
 
-  it('have none of an interval in which no price came for a minute, and none of the one that began without', () => {
+  it('are missing for an interval with a minute without prices, and for one that begins without prices', () => {
     const bench = running(26 * MINUTE_MS, silent(7 * MINUTE_MS, 11 * MINUTE_MS + 10 * SECOND_MS));
     expect(notes(bench).at(-1)).toBe('00:00 00:15 00:20');
   });
 
-  it('have none of a minute in which no price came for half of it', () => {
+  it('are missing for a minute in which no price arrives for 30 s', () => {
     const strategies = [watching(9, 'PT1M')];
     const outage = silent(2 * MINUTE_MS + 5 * SECOND_MS, 2 * MINUTE_MS + 50 * SECOND_MS);
     expect(notes(running(4 * MINUTE_MS, { strategies, ...outage })).at(-1)).toBe('00:00 00:01 00:03');
   });
 
-  it('continue in the next process with those of the one before; the interval of the restart has none', () => {
+  it('continue with those of the previous process, except for the interval of the restart', () => {
     const bars = memoryBars();
     const first = running(11 * MINUTE_MS, { bars });
     const next = nextProcess(first, 30 * SECOND_MS, { strategies: [watching()], bars });
@@ -103,14 +103,14 @@ describe('bars of the prices that a desk sees', () => {
     expect(notes(next).at(-1)).toBe('00:00 00:05 00:15');
   });
 
-  it('begin again where nothing keeps them, and the kernel sees fewer', () => {
+  it('start over if they are not stored, and the kernel sees fewer of them', () => {
     const first = running(11 * MINUTE_MS);
     const next = nextProcess(first, 30 * SECOND_MS, { strategies: [watching()] });
     next.clock.run(after(START, 21 * MINUTE_MS));
     expect(notes(next).at(-1)).toBe('00:15');
   });
 
-  it('are watched for as long as the strategy is run, and cost no quote without one', () => {
+  it('are collected while the strategy runs, and cause no quotes without a strategy', () => {
     const probes = (strategies: BenchOptions['strategies']): number => {
       let count = 0;
       const bench = aBench({ strategies, observer: { reference: () => (count += 1) } });
@@ -123,7 +123,7 @@ describe('bars of the prices that a desk sees', () => {
   });
 });
 
-describe('a module that wants bars it cannot have', () => {
+describe('a module that requests unavailable bars', () => {
   it.each([
     [
       { pair: 'btcusd', interval: 'PT7M', count: 3 },

@@ -6,7 +6,7 @@ import { faultyVenue } from './faulty-venue.ts';
 import { START, aBench, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
-/** A trade of somebody else on the account, without any id: of just the size that the desk orders. */
+/** A trade of someone else on the account, without a client id and of the same size as the orders of the desk. */
 const stranger = (at: number, over: Partial<Transaction> = {}): readonly Transaction[] => {
   const row = {
     id: 5,
@@ -27,7 +27,7 @@ const stranger = (at: number, over: Partial<Transaction> = {}): readonly Transac
   ];
 };
 
-/** Shows rows of somebody else behind our own, from when they first come on: their balances follow from those before. Old ones were always there. */
+/** Adds rows of someone else from when they first appear, with balances that follow from the rows before; old rows were always there. */
 function mixer(
   isOld: boolean,
 ): (own: readonly Transaction[], theirs: readonly Transaction[]) => readonly Transaction[] {
@@ -72,14 +72,14 @@ const doubts = (bench: Bench, atMs: number): number => {
   return bench.desk.state.doubts.length;
 };
 
-describe('a doubt beside a trade of a stranger that is just as large', () => {
-  it('is not held open by one that a read showed before its attempt, whatever its time', () => {
+describe('a doubt beside an equally large trade of someone else', () => {
+  it('is not held open by a trade that was read before its attempt, whatever the time of the trade', () => {
     const bench = aDesk(() => stranger(after(START, 10 * MINUTE_MS)), { isOld: true });
     expect(doubts(bench, 2 * MINUTE_MS + 20 * SECOND_MS)).toBe(1);
     expect(doubts(bench, 3 * MINUTE_MS)).toBe(0);
   });
 
-  it('is not held open by one that is older than its quote and shows late', () => {
+  it('is not held open by a trade that is older than its quote and appears late', () => {
     const bench = aDesk((now) =>
       now < after(START, 2 * MINUTE_MS + 5_000) ? [] : stranger(after(START, MINUTE_MS)),
     );
@@ -87,13 +87,13 @@ describe('a doubt beside a trade of a stranger that is just as large', () => {
     expect(doubts(bench, 3 * MINUTE_MS)).toBe(0);
   });
 
-  it('is held open by one that came with it', () => {
+  it('is held open by a trade at the time of its order', () => {
     const at = after(START, 2 * MINUTE_MS + 2_000);
     const bench = aDesk((now) => (now < at ? [] : stranger(at)));
     expect(doubts(bench, 30 * MINUTE_MS)).toBe(1);
   });
 
-  it('is held open by one that came with it, in two parts of one order', () => {
+  it('is held open by a trade at the time of its order that was booked in two parts', () => {
     const at = after(START, 2 * MINUTE_MS + 2_000);
     const parts = [0, 2].flatMap((n) =>
       stranger(at, { id: 5 + n, tradeId: `t-${n}` }).map((row) => ({
@@ -105,7 +105,7 @@ describe('a doubt beside a trade of a stranger that is just as large', () => {
     expect(doubts(bench, 30 * MINUTE_MS)).toBe(1);
   });
 
-  it('is judged by the time of the row alone where another process began it', () => {
+  it('is judged only by the time of the row if an earlier process began its attempt', () => {
     const rows = (): readonly Transaction[] => stranger(after(START, MINUTE_MS));
     const before = aDesk(rows, { isOld: true });
     expect(doubts(before, 2 * MINUTE_MS + 20 * SECOND_MS)).toBe(1);

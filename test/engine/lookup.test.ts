@@ -51,7 +51,7 @@ function aDesk(share: string): Bench {
 }
 
 describe('an order in doubt that is looked up', () => {
-  it('is booked at once where it is just what was quoted', () => {
+  it('is booked at once if the lookup equals the quote', () => {
     const bench = aDesk('1');
     bench.clock.run(after(START, 30 * SECOND_MS));
     expect(bench.records().flatMap(({ body }) => (body.kind === 'fill' ? [body] : []))).toMatchObject([
@@ -59,7 +59,7 @@ describe('an order in doubt that is looked up', () => {
     ]);
   });
 
-  it('is known to have traded where it is a thousandth less, and waits for the account', () => {
+  it('is known to have traded if the lookup shows slightly less, and waits for the account', () => {
     const bench = aDesk('0.9995');
     bench.clock.run(after(START, 110 * SECOND_MS));
     expect(bench.desk.state.fills).toBe(0);

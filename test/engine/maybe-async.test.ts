@@ -33,7 +33,7 @@ const SOURCES = [
 ];
 
 describe('mergeMapMaybe', () => {
-  it('emits what is known at once and waits for what is not', () => {
+  it('emits known answers at once and waits for the others', () => {
     const found = differences(({ cold, expectObservable }) => {
       const answer = (value: string): MaybeAsync<string> => (value === 'a' ? 'x' : cold('---y|'));
       expectObservable(cold('-a-b-a---|').pipe(mergeMapMaybe(answer))).toBe('-x---xy--|');
@@ -41,7 +41,7 @@ describe('mergeMapMaybe', () => {
     expect(found).toEqual([]);
   });
 
-  it('starts what waits for its turn in order, one at a time', () => {
+  it('starts waiting values in order, one at a time', () => {
     const found = differences(({ cold, expectObservable }) => {
       const answer = (value: string): MaybeAsync<string> => (value === 'b' ? 'y' : cold(`---${value}|`));
       expectObservable(cold('(abc|)').pipe(mergeMapMaybe(answer, 1))).toBe('---ay--c|');
@@ -49,7 +49,7 @@ describe('mergeMapMaybe', () => {
     expect(found).toEqual([]);
   });
 
-  it('does what mergeMap does, for each number that may be under way', () => {
+  it('behaves like mergeMap for every concurrency limit', () => {
     const found = differences(({ cold, expectObservable }) => {
       for (const source of SOURCES)
         for (const inner of SOURCES)
@@ -64,7 +64,7 @@ describe('mergeMapMaybe', () => {
     expect(found).toEqual([]);
   });
 
-  it('makes what project throws an error of the stage', () => {
+  it('turns an exception of the projection into an error of the stage', () => {
     const found = differences(({ cold, expectObservable }) => {
       const answer = (value: string): MaybeAsync<string> => {
         if (value === 'b') throw new Error('b is not known');
@@ -79,7 +79,7 @@ describe('mergeMapMaybe', () => {
     expect(found).toEqual([]);
   });
 
-  it('lets a value that arrives while another is emitted wait for its turn', () => {
+  it('delays a value that arrives while another is emitted', () => {
     const values = new Subject<number>();
     const order: string[] = [];
     values.pipe(mergeMapMaybe((value) => value, 1)).subscribe((value) => {
@@ -91,7 +91,7 @@ describe('mergeMapMaybe', () => {
     expect(order).toEqual(['begin 1', 'end 1', 'begin 2', 'end 2']);
   });
 
-  it('tears down what an answer held before the next value starts', () => {
+  it('tears down an answer before the next value starts', () => {
     const order: string[] = [];
     const later = new Subject<void>();
     of('a', 'b')
@@ -110,7 +110,7 @@ describe('mergeMapMaybe', () => {
     expect(order).toEqual(['start a', 'end a', 'start b', 'end b']);
   });
 
-  it('starts nothing after its subscriber has gone', () => {
+  it('starts no value after its subscriber has unsubscribed', () => {
     const started: number[] = [];
     const first = new Subject<number>();
     const subscription = of(1, 2)
@@ -126,7 +126,7 @@ describe('mergeMapMaybe', () => {
     expect(started).toEqual([1]);
   });
 
-  it('asks nothing more in a tick in which its subscriber has gone', () => {
+  it('calls no further projection in the tick in which its subscriber unsubscribes', () => {
     const asked: string[] = [];
     const left = new Subject<void>();
     const ask = (what: string) => (): MaybeAsync<string> => {
@@ -143,7 +143,7 @@ describe('mergeMapMaybe', () => {
     expect(asked).toEqual(['first']);
   });
 
-  it('does not grow the stack while twenty thousand values wait', () => {
+  it('does not grow the stack while 20,000 values wait', () => {
     const gate = new Subject<number>();
     let emitted = 0;
     range(0, 20_000)
@@ -160,7 +160,7 @@ describe('mergeMapMaybe', () => {
 });
 
 describe('mergeLists', () => {
-  it('does what mergeAll does with lists, errors and a subscriber that leaves among the members included', () => {
+  it('behaves like mergeAll for lists, including errors and a subscriber that leaves within a list', () => {
     const found = differences(({ cold, expectObservable }) => {
       const lists: Record<string, readonly string[]> = { a: ['1', '2'], b: [], c: ['3'] };
       for (const marble of ['-a-b-c|', '-a-b-#', '-(abc)-'])
@@ -174,11 +174,11 @@ describe('mergeLists', () => {
 });
 
 describe('andThen', () => {
-  it('answers at once where both answers are known at once', () => {
+  it('returns synchronously if both answers are known', () => {
     expect(andThen(1, (value) => value + 1)).toBe(2);
   });
 
-  it('waits where either takes time', () => {
+  it('waits if either answer is asynchronous', () => {
     const found = differences(({ cold, expectObservable }) => {
       const slow = (value: string): Observable<string> => cold(`--${value}|`);
       const later = cold('-a|');

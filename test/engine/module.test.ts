@@ -10,7 +10,7 @@ import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, fillsOf } from './oracle.ts';
 import { moduleWith } from '../strategy/module-kind.ts';
 
-/** What a kernel of these tests was told, and whether it fails next. Outside of it, as a bug is. */
+/** Whether a kernel fails at its next step. Kept outside its state, as a bug would be. */
 interface Whim {
   fails: boolean;
 }
@@ -79,7 +79,7 @@ describe('a module on a desk', () => {
     },
   );
 
-  it('is paused alone when a step fails: the journal and an alert say why, and the others trade on', () => {
+  it('is paused if a step fails, with the reason in the journal and an alert, while others continue', () => {
     const whim = { fails: false };
     const alerts: unknown[] = [];
     const bench = ran(90 * SECOND_MS, {
@@ -98,7 +98,7 @@ describe('a module on a desk', () => {
     expect(finishedOf(bench, 'twap')).toBe('finished');
   }); // prettier-ignore
 
-  it('makes the step again that failed when a person resumes it, in another process too', () => {
+  it('repeats the failed step when a person resumes it, even in another process', () => {
     const whim = { fails: true };
     const strategies = [aModule(whim)];
     const before = ran(10 * MINUTE_MS, { strategies });
@@ -113,7 +113,7 @@ describe('a module on a desk', () => {
     expect(finishedOf(after)).toBe('finished');
   });
 
-  it('hears of the end of an intent whose news met a step that failed', () => {
+  it('receives an outcome again after the step that handled it has failed', () => {
     const whim = { fails: false };
     const bench = ran(MINUTE_MS + 30, { strategies: [aModule(whim)] });
     whim.fails = true;
@@ -127,7 +127,7 @@ describe('a module on a desk', () => {
     expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
   });
 
-  it('starts over when its first step failed and it is resumed', () => {
+  it('starts over when it is resumed after its first step failed', () => {
     const kernel = kernelOf({ fails: false });
     let fails = true;
     const start: typeof kernel.start = (params, view) => {
@@ -155,8 +155,8 @@ function spoil(value: unknown): void {
   else members['more'] = true;
 }
 
-describe('a module that changes what it has handed over', () => {
-  /** What its journal says when `meddle` gets all that a step was given and left, once the next begins and once more at the end. */
+describe('a module that changes objects after it has handed them over', () => {
+  /** The journal of a run in which `meddle` receives all that steps were given and returned, at each later step and once at the end. */
   function linesOf(journal: Journal, meddle: (held: unknown) => void): readonly unknown[] {
     const plain = kernelOf({ fails: false });
     const held: unknown[] = [];
@@ -179,13 +179,13 @@ describe('a module that changes what it has handed over', () => {
     return [...journal.lines()];
   }
 
-  it('changes nothing in the journal, nor in what it does, however late the text of records is made', () => {
+  it('affects neither the journal nor its own decisions, however late records are serialized', () => {
     const tidy = linesOf(memoryJournal(), () => undefined);
     expect(linesOf(memoryJournal(), spoil)).toEqual(tidy);
     expect(linesOf(backtestJournal(), spoil)).toEqual(tidy);
   });
 
-  it('makes a step that failed again from the state that was there before', () => {
+  it('repeats a failed step from the state before that step', () => {
     const plain = kernelOf({ fails: false });
     const seen: number[] = [];
     const kernel: typeof plain = {
@@ -205,8 +205,8 @@ describe('a module that changes what it has handed over', () => {
   });
 });
 
-describe('a strategy that a person pauses', () => {
-  it('begins nothing until it is resumed, and continues where it was', () => {
+describe('a strategy paused by a person', () => {
+  it('starts nothing until it is resumed, and then continues where it stopped', () => {
     const bench = ran(150 * SECOND_MS, { strategies: [aModule(), aTwap('twap')] });
     const says: string[] = [];
     const answer = ({ says: words }: { says: string }): unknown => says.push(words);
@@ -226,7 +226,7 @@ describe('a strategy that a person pauses', () => {
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('sends no order for a slice that was decided before', () => {
+  it('sends no order for a slice decided before the pause', () => {
     const bench = aBench({ strategies: [aTwap('twap')], quoteLatencyMs: 3_000 });
     bench.start();
     bench.clock.run(instant(START + 500));

@@ -18,7 +18,7 @@ export class Life {
     for (const act of this.#onDeath) act();
   }
 
-  /** Acts at death, or at once when that was before. */
+  /** Acts at death, or at once if the process is already dead. */
   onDeath(act: () => void): void {
     if (this.isOver) act();
     else this.#onDeath.push(act);
@@ -53,7 +53,7 @@ export function mortalJournal(
           life.die();
           return NEVER;
         }
-        // Durable, and nobody lives to hear of it.
+        // Durable, but the process dies before it learns that.
         return toObservable(journal.append(bodies, at)).pipe(
           tap(() => {
             life.die();

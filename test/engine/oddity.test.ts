@@ -8,7 +8,7 @@ import { books, ledgerTrades } from './oracle.ts';
 
 const strategies = [aTwap('twap', { slices: 10, duration: 'PT10M' })];
 
-/** A desk that has run for a while, and what it told its operator. */
+/** A desk that has run for a while, and its alerts and warnings. */
 function ran(
   options: Partial<BenchOptions>,
   rearm?: string,
@@ -30,29 +30,29 @@ const odd = (what: 'rolled_back' | 'no_anchor'): Journal => ({
 });
 
 describe('a journal that may be an older copy', () => {
-  it('halts the desk before its first quote when it has been rolled back, and says how to continue', () => {
+  it('halts the desk before it trades if it was rolled back, and raises an alert', () => {
     const { bench, told } = ran({ journal: odd('rolled_back') });
     expect(told).toContain('journal_rolled_back');
     expect(bench.desk.state).toMatchObject({ control: 'halted', controlWhy: 'it is an older copy' });
     expect(ledgerTrades(bench.exchange)).toEqual([]);
-    // The account is read all the same: what is missing is found.
+    // The account is read anyway, so that missing fills are found.
     expect(bench.desk.state.balancesReadAt).toBeDefined();
   });
 
-  it('lets the desk trade once a person has looked at it', () => {
+  it('lets the desk trade after a person has re-armed it with a reason', () => {
     const { bench } = ran({ journal: odd('rolled_back') }, 'the backup of Monday; the fills agree');
     expect(bench.desk.state.control).toBe('active');
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(0);
   });
 
-  it('only warns when nothing tells whether it is one', () => {
+  it('only causes a warning if there is no anchor to compare it with', () => {
     const { bench, told } = ran({ journal: odd('no_anchor') });
     expect(told).toContain('it is an older copy');
     expect(bench.desk.state.control).toBe('active');
   });
 });
 
-/** A journal whose disk is full from the `at`-th append on, and that lives on its reserve then. */
+/** A journal whose disk is full from the `at`-th append on, and that then uses its reserve. */
 function fullAt(at: number): Journal {
   const inner = memoryJournal();
   let appends = 0;
@@ -69,7 +69,7 @@ function fullAt(at: number): Journal {
 }
 
 describe('a desk whose disk is full', () => {
-  it('writes down what was under way, begins nothing, and ends with 74, whichever append it happens at', () => {
+  it('records open attempts, starts nothing new and ends with a storage error, whichever append fills the disk', () => {
     const whole = ran({}).bench.appends();
     expect(whole).toBeGreaterThan(20);
     for (let at = 1; at <= whole; at++) {

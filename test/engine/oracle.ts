@@ -8,7 +8,7 @@ import { isDone } from '../../src/engine/run.ts';
 import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
 import type { Bench } from './harness.ts';
 
-/** One trade of ours as the ledger of the exchange holds it: the truth that the journal is judged by. */
+/** One trade of the desk in the ledger of the exchange, with which the journal is compared. */
 export interface LedgerTrade {
   readonly clientId: string;
   readonly pair: string;
@@ -49,7 +49,7 @@ export const fillsOf = (records: readonly StoredRecord[]): readonly FillRecord[]
 const line = (id: string, pair: string, side: string, figures: readonly string[]): string =>
   `${id} ${side} ${pair} ${figures.join(' ')}`;
 
-/** What the exchange executed and what the journal says, as sorted lines: equal when no fill is lost, made up or told twice. */
+/** What the exchange executed and what the journal says, as sorted lines: equal if no fill is lost, invented or recorded twice. */
 export function books(
   exchange: Exchange,
   records: readonly StoredRecord[],
@@ -110,7 +110,7 @@ export function intentsInDoubt(records: readonly StoredRecord[]): readonly strin
   return wrong;
 }
 
-/** All that is wrong once a desk has come to rest: the promise, broken in words. Empty when it was kept. */
+/** All violations once a desk has come to rest; empty if there are none. */
 export function faultsOf(bench: Bench): readonly string[] {
   const { exchange, desk, seen } = bench;
   const records = bench.records();

@@ -10,7 +10,7 @@ import { faultsOf, ledgerTrades } from './oracle.ts';
 
 const WORDS = 'usd cannot be borrowed: btcusd is Reduce-Only';
 
-/** The first order is not executed, and answered so. */
+/** Does not execute the first order, and answers it with this status. */
 function refusing(status: number): (venue: VenuePort) => VenuePort {
   let orders = 0;
   return (venue) => ({
@@ -46,8 +46,8 @@ function endsOf(bench: Bench): readonly End[] {
  * a refusal; another tries again after the quote has certainly expired and one clean read of the account, which must begin once
  * the venue had time to book what a second copy on its way may have traded.
  */
-describe("a 422 with the venue's words to the only copy of an order", () => {
-  it('is a refusal at once for a desk that trusts it, without a doubt', () => {
+describe('a 422 answer to the only copy of an order', () => {
+  it('counts as a refusal at once, without a doubt, if the desk trusts refusals', () => {
     const { inDoubt } = aPolicy();
     const bench = ran({ wrap: refusing(422), policy: { inDoubt: { ...inDoubt, trustRefusals: true } } });
     expect(endsOf(bench).map(({ body: { result, reason } }) => [result, reason])).toEqual([
@@ -58,7 +58,7 @@ describe("a 422 with the venue's words to the only copy of an order", () => {
   });
 
   it.each([1_500, 3_000, 5_000, 10_000])(
-    'is a refusal after one read that begins when it can first count, with quotes of %i ms',
+    'counts as a refusal after one read that begins after the booking margin, with quotes of %i ms',
     (quoteLifeMs) => {
       const bench = ran({ wrap: refusing(422), venue: { quoteLifeMs } });
       const ends = endsOf(bench);
@@ -75,7 +75,7 @@ describe("a 422 with the venue's words to the only copy of an order", () => {
   );
 });
 
-describe('an answer that the table does not call a refusal', () => {
+describe('an error answer that is not a refusal', () => {
   it.each([408, 409, 425, 429, 500, 502, 503])('is a doubt until two reads show no trade: %i', (status) => {
     const { inDoubt } = aPolicy();
     const trusting = { inDoubt: { ...inDoubt, trustRefusals: true } };
@@ -89,8 +89,8 @@ describe('an answer that the table does not call a refusal', () => {
   });
 });
 
-describe('a risk mode that flips between two polls', () => {
-  it('is read again when the venue refuses the order, so that the next try does not borrow', () => {
+describe('a risk mode that changes between two polls', () => {
+  it('is read again when the venue refuses the order, so that the next attempt does not borrow', () => {
     let polls = 0;
     const { pts } = aPolicy();
     const bench = aBench({

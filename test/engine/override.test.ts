@@ -82,7 +82,7 @@ const ends = (bench: Bench): readonly (readonly [number, SliceRecord['result']])
   bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [[body.slice, body.result] as const] : []));
 
 describe('an override', () => {
-  it('by two people lets one order pass its limit, and no second one', () => {
+  it('lets exactly one order exceed its limit after two people have agreed', () => {
     const one = asked();
     minutes(one, 2);
     expect(propose(one)).toEqual({
@@ -106,7 +106,7 @@ describe('an override', () => {
     ]);
   });
 
-  it('does nothing before a second person has approved it, and never by the one who proposed it', () => {
+  it('has no effect before a second person approves it, and its proposer cannot approve it', () => {
     const one = asked();
     minutes(one, 2);
     propose(one);
@@ -117,7 +117,7 @@ describe('an override', () => {
     expect(ledgerTrades(one.bench.exchange)).toEqual([]);
   });
 
-  it('is not approved with the token that proposed it, whatever the name', () => {
+  it('cannot be approved with the token that proposed it, whatever the name', () => {
     const one = asked();
     minutes(one, 2);
     propose(one, { token: person('laptop') });
@@ -127,7 +127,7 @@ describe('an override', () => {
     expect(approve(one, 'ben', 'ov-1', person('desk')).isDone).toBe(true);
   });
 
-  it('is withdrawn by who proposed it and rejected by anybody, approved or not, until an order uses it', () => {
+  it('can be withdrawn by its proposer or rejected by anyone, even after approval, until an order uses it', () => {
     const one = asked();
     minutes(one, 2);
     propose(one);
@@ -150,7 +150,7 @@ describe('an override', () => {
     ]);
   });
 
-  it('that an order has used is not taken back', () => {
+  it('cannot be withdrawn or rejected after an order has used it', () => {
     const one = asked();
     minutes(one, 2);
     propose(one);
@@ -159,7 +159,7 @@ describe('an override', () => {
     expect(end(one, 'reject', 'ov-1', 'cleo').says).toMatch(/^ov-1 is used by .*: it cannot be withdrawn$/u);
   });
 
-  it('goes no further than the ceiling of the config, and not at all where that lists it not', () => {
+  it('cannot exceed its ceiling in the config, or loosen a limit without a ceiling', () => {
     const ceilings = new Map([
       ['max_order_notional', quantity('25000')],
       ['min_position', quantity('-1')],
@@ -174,7 +174,7 @@ describe('an override', () => {
     expect(propose(one, { limit: 'restricted_hours', value: undefined }).says).toMatch(/does not list/u);
   });
 
-  it('is over after its minutes, approved or not, also when the clock is set back', () => {
+  it('expires after its minutes, approved or not, even if the clock is set back', () => {
     const one = asked();
     minutes(one, 1);
     propose(one, { minutes: 3 });
@@ -187,7 +187,7 @@ describe('an override', () => {
     expect(ledgerTrades(one.bench.exchange)).toEqual([]);
   });
 
-  it('is over once its time has passed on the wall, though the steady clock stood still: the machine slept', () => {
+  it('expires by the wall clock if the monotonic clock stood still while the machine slept', () => {
     const one = asked();
     minutes(one, 0.5);
     propose(one, { minutes: 3 });
@@ -222,7 +222,7 @@ describe('an override', () => {
     expect(ledgerTrades(one.bench.exchange)).toEqual([]);
   });
 
-  it('that is good for two orders at once lets one of them pass', () => {
+  it('lets only one of two simultaneous orders pass', () => {
     const twins = ['a', 'b'].map((id) =>
       aTwap(id, {
         slices: 2,
@@ -238,7 +238,7 @@ describe('an override', () => {
     expect(ledgerTrades(one.bench.exchange)).toHaveLength(1);
   });
 
-  it('is free again when no order left for it', () => {
+  it('becomes available again if no order was sent with it', () => {
     let quotes = 0;
     const one = asked({
       wrap: faultyVenue({
@@ -253,7 +253,7 @@ describe('an override', () => {
     expect(ledgerTrades(one.bench.exchange)).toHaveLength(1);
   });
 
-  it('of the day lets one order exceed it, halts nothing, and holds for no other', () => {
+  it('lets one order exceed the daily limit without a halt, and does not apply to later orders', () => {
     const one = asked({ policy: { limits: { ...limits, dayNotionalMax: money('10000') } } });
     minutes(one, 2);
     propose(one, { limit: 'max_day_notional', value: '30000' });
@@ -263,7 +263,7 @@ describe('an override', () => {
     expect(one.bench.desk.control).toBe('active');
   });
 
-  it('that does not help stands in the way of no other', () => {
+  it('does not block another override if it does not help the order', () => {
     const one = asked();
     minutes(one, 2);
     propose(one, { limit: 'max_day_notional', value: '90000' });
@@ -276,7 +276,7 @@ describe('an override', () => {
     expect(used).toEqual(['ov-2']);
   });
 
-  it('of the day of one pair loosens that of no other', () => {
+  it('loosens the daily limit only of its pair', () => {
     const perPair = new Map([
       ['btcusd', money('10000')],
       ['ethusd', money('10000')],
@@ -306,7 +306,7 @@ describe('an override', () => {
     expect([max('btcusd'), max('ethusd')]).toEqual(['30000', '10000']);
   });
 
-  it('of a floor is for the slice that it names alone', () => {
+  it('loosens a position floor only for the slice that it names', () => {
     const one = asked({
       venue: { accounts: [{ balances: { usd: '100000', btc: '0' } }] },
       policy: { limits: { ...limits, positionMin: new Map([['usd', quantity('99998')]]) } },
@@ -329,18 +329,18 @@ describe('an override', () => {
 
   it.each<readonly [string, object]>([
     ['a cap of a parent', { limit: 'parent_cap' }],
-    ['executions', { limit: 'max_executions_per_minute' }],
+    ['the execution limit', { limit: 'max_executions_per_minute' }],
     ['the collar', { limit: 'collar_bps' }],
     ['no value', { value: undefined }],
-    ['a value that is no amount', { value: '1e9' }],
+    ['an invalid amount', { value: '1e9' }],
     ['more than a quarter of an hour', { minutes: 16 }],
     ['no reason', { why: ' ' }],
-    ['nobody', { by: '' }],
-    ['every order', { pair: undefined, side: undefined }],
+    ['no proposer', { by: '' }],
+    ['an order with no pair, side or parent', { pair: undefined, side: undefined }],
     ['both a parent and a pair', { parent: 'x' }],
-    ['a parent that is not there', { pair: undefined, side: undefined, parent: 'x' }],
-    ['a pair that is not there', { pair: 'nonesuch' }],
-  ])('is refused for %s, with the reason, and is not written down', (_, wish) => {
+    ['an unknown parent', { pair: undefined, side: undefined, parent: 'x' }],
+    ['an unknown pair', { pair: 'nonesuch' }],
+  ])('is refused for %s, with the reason, and is not recorded', (_, wish) => {
     const one = asked();
     minutes(one, 2);
     expect(propose(one, wish).isDone).toBe(false);

@@ -30,10 +30,10 @@ const inOrder = ({ executed, gaps, deadlines }: SavedSlices): unknown => [
 
 describe('the slices of a parent', () => {
   it.each([
-    ['one alone', 0],
+    ['one', 0],
     ['two', 1],
     ['several', 5],
-  ])('are known by sets and maps, of %s', (_, most) => {
+  ])('match a model of plain sets and maps, with %s', (_, most) => {
     fc.assert(
       fc.property(steps(most), (all) => {
         let slices = new ParentSlices();

@@ -18,17 +18,17 @@ interface Story {
   readonly venue: VenueInput;
   /** Orders, from 0, whose answer never comes. */
   readonly lost: readonly number[];
-  /** The venue may book later than it promised. */
+  /** The venue may book after the booking margin. */
   readonly isLate?: boolean;
 }
 
 const inThree = { tradesPerOrder: 3, shares: ['0.5', '0.4995'] };
 const stories: Readonly<Record<string, Story>> = {
-  'whose parts all show within the margin, some answers lost': {
+  'whose parts all appear within the booking margin, with some answers lost': {
     venue: { booking: { ...inThree, delaysMs: [0, 3_000, 9_000] } },
     lost: [0, 2],
   },
-  'whose last part shows after the margin, some answers lost': {
+  'whose last part appears after the booking margin, with one answer lost': {
     venue: { booking: { ...inThree, delaysMs: [0, 3_000, 70_000] } },
     lost: [0],
     isLate: true,
@@ -66,7 +66,7 @@ function aDesk(story: Story, over: Partial<BenchOptions>): Bench {
   });
 }
 
-/** A person who trusts the desk: whatever stops it is looked at for a moment, and lifted. */
+/** Lifts every halt and pause within ten seconds, as a person who trusts the desk. */
 function lift(bench: Bench, until: number): void {
   while (!bench.life.isOver && bench.clock.wall() < until) {
     bench.clock.run(instant(bench.clock.wall() + 10_000));
@@ -92,13 +92,13 @@ describe.each(Object.keys(stories))('a desk that buys in orders %s', (name) => {
   whole.start();
   lift(whole, END);
 
-  it('buys each part once and books it', () => {
+  it('buys and books each part once', () => {
     expect(faults(whole)).toEqual([]);
     expect(Number(ledger(whole.exchange))).toBeGreaterThan(0.3);
   });
 
   it.each(['lost', 'durable'] as const)(
-    'does so whichever append it dies at, the records being %s',
+    'buys and books each part once, at whichever append it dies (records %s)',
     (records) => {
       const wrong: string[] = [];
       const appends = whole.appends();

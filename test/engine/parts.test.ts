@@ -21,12 +21,12 @@ interface Part {
   readonly afterMs: number;
 }
 
-/** What becomes of the first order; the others are booked whole and at once. */
+/** How the first order is booked; the others are booked whole and at once. */
 interface Script {
   readonly parts: readonly Part[];
   /** The answer to the first order never comes. */
   readonly isLost?: boolean;
-  /** What stands on the rows instead of the ids. */
+  /** Fields that replace those of the rows. */
   readonly over?: (row: Transaction, part: number) => Partial<Transaction>;
   /** Its client id. */
   target?: string;
@@ -36,7 +36,7 @@ const UNIT = { btc: 8, usd: 2 };
 const cut = (amount: Quantity, share: string, currency: string): Quantity =>
   quantity(amount.times(share).toFixed(currency === 'btc' ? UNIT.btc : UNIT.usd));
 
-/** Books one order as the script says: its rows, taken apart. What is left to a whole goes to the last part. */
+/** Books one order as the script says: splits its rows into parts, of which the last gets the remainder. */
 function booked(rows: readonly Transaction[], script: Script, at: number): readonly Transaction[] {
   const isWhole = script.parts.reduce((sum, { share }) => sum + Number(share), 0) === 1;
   return rows.flatMap((row) => {
@@ -104,7 +104,7 @@ function bought({ bench }: Watched): string {
     if (body.kind === 'fill' || body.kind === 'correction') figures.set(body.client_order_id, body.quantity);
   return text([...figures.values()].reduce((sum, each) => add(sum, quantity(each)), quantity('0')));
 }
-/** What the venue sold us. */
+/** The quantity that the venue executed. */
 const sold = ({ bench }: Watched): string =>
   text(
     bench.exchange.registry
@@ -114,12 +114,12 @@ const sold = ({ bench }: Watched): string =>
 const halts = (one: Watched): readonly object[] =>
   bodies(one, 'control').filter((body) => 'state' in body && body.state === 'halted');
 
-describe('an order that is booked as several trades, its answer lost', () => {
+describe('an order booked as several trades, with its answer lost', () => {
   it.each([
-    ['a crumb of it after the margin of the proof', ['0.9995', '0.0005'], 42],
-    ['two fifths of it long after', ['0.6', '0.4'], 90],
-    ['its parts one by one', ['0.3', '0.3', '0.4'], 30],
-  ])('is traded once: %s', (_, shares, lastSeconds) => {
+    ['a tiny part after the booking margin', ['0.9995', '0.0005'], 42],
+    ['two fifths long after the rest', ['0.6', '0.4'], 90],
+    ['three parts one by one', ['0.3', '0.3', '0.4'], 30],
+  ])('is executed once: %s', (_, shares, lastSeconds) => {
     const parts = shares.map((share, n) => ({
       share,
       afterMs: n === 0 ? 0 : (n * lastSeconds * SECOND_MS) / (shares.length - 1),
@@ -136,7 +136,7 @@ describe('an order that is booked as several trades, its answer lost', () => {
     expect(bodies(one, 'intent').filter((body) => 'slice' in body && body.slice === 0)).toHaveLength(1);
   });
 
-  it('stays open, its slice held, until the rest may be booked no more', () => {
+  it('stays in doubt, with its slice open, while a part can still be booked', () => {
     const one = aDesk({ parts: [{ share: '0.9995', afterMs: 0 }, { share: '0.0005', afterMs: 12_000 }], isLost: true }); // prettier-ignore
     seconds(one, 11);
     expect(one.bench.desk.state.doubts).toHaveLength(1);
@@ -146,7 +146,7 @@ describe('an order that is booked as several trades, its answer lost', () => {
     expect(one.alerts).not.toContain('fill_differs');
   });
 
-  it('counts as filled, what is missing with it, where a part is never booked', () => {
+  it('counts as filled, with its missing part, if a part is never booked', () => {
     const one = aDesk({ parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 1e9 }], isLost: true }, { policy: { onDifference: 'alert' } }); // prettier-ignore
     seconds(one, 60);
     expect(bodies(one, 'fill')).toMatchObject([{ quantity: '0.15', missing: { quantity: '0.1' } }]);
@@ -154,14 +154,14 @@ describe('an order that is booked as several trades, its answer lost', () => {
     expect(one.alerts).toContain('fill_differs');
     one.bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at' });
     seconds(one, 600);
-    // What is missing of the first slice is bought by nobody.
+    // The missing part of the first slice is not bought again.
     expect(bought(one)).toBe('0.9');
     expect(sold(one)).toBe('1');
   });
 });
 
-describe('what an order of a rebalance lacks', () => {
-  it('is not bought again for what the account holds without it, until a person closes it', () => {
+describe('the missing part of a rebalance order', () => {
+  it('is not bought again by the rebalancing until a person closes it', () => {
     const short: Script = { parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 1e9 }], isLost: true }; // prettier-ignore
     const balanced = aStrategy('r', 'rebalance', { target_weights: { btc: '0.7', usd: '0.3' }, drift_threshold: '0.01', continuous: true, valuation_tolerance: '0.9' }); // prettier-ignore
     const one = aDesk(short, { strategies: [balanced], policy: { onDifference: 'ignore' } });
@@ -180,10 +180,10 @@ describe('what an order of a rebalance lacks', () => {
   });
 });
 
-describe('what an order lacks', () => {
+describe('the missing part of an order', () => {
   const short: Script = { parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 1e9 }], isLost: true }; // prettier-ignore
 
-  it('is closed by a person who says that it never traded', () => {
+  it('is closed by a person who resolves it as not executed', () => {
     const one = aDesk({ ...short }, { policy: { onDifference: 'alert' } });
     seconds(one, 60);
     const [id = ''] = one.bench.desk.state.lacking.keys();
@@ -202,7 +202,7 @@ describe('what an order lacks', () => {
     expect(text(one.bench.desk.state.reserved('usd'))).toBe('0');
   });
 
-  it('keeps its funds and its worst case reserved, also in the next process', () => {
+  it('keeps its funds and its worst case reserved, even in the next process', () => {
     const script = { ...short };
     const one = aDesk(script, { policy: { onDifference: 'alert' } });
     seconds(one, 59);
@@ -219,7 +219,7 @@ describe('what an order lacks', () => {
   });
 });
 
-describe('what an order lacks, booked hours after while the desk trades on', () => {
+describe('the missing part of an order, booked hours later while the desk trades', () => {
   const long = aTwap('t', {
     slices: 24,
     duration: 'PT2H',
@@ -228,7 +228,7 @@ describe('what an order lacks, booked hours after while the desk trades on', () 
   });
 
   it.each([true, false])(
-    'is booked, though its rows carry the time of the trade: answer lost: %s',
+    'is booked although its rows have the time of the trade, with answer lost: %s',
     (isLost) => {
       const parts = [
         { share: '0.6', afterMs: 0 },
@@ -248,10 +248,10 @@ describe('what an order lacks, booked hours after while the desk trades on', () 
   );
 });
 
-describe('an order that is booked as several trades, answered', () => {
+describe('an answered order booked as several trades', () => {
   const parts = [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 62_000 }]; // prettier-ignore
 
-  it('is still being booked until the margin is over: nothing is corrected, nothing halts', () => {
+  it('is not corrected and does not halt the desk before the booking margin is over', () => {
     const one = aDesk({ parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 15_000 }] }, { policy: { accountPollMs: 5_000 } }); // prettier-ignore
     seconds(one, 12);
     expect([...one.bench.desk.account.booking.values()]).toEqual(['0.15 of 0.25 so far']);
@@ -266,7 +266,7 @@ describe('an order that is booked as several trades, answered', () => {
     expect(bodies(one, 'shown')).toHaveLength(1);
   });
 
-  it('is still being booked for the margin though the wall clock was set forward after the fill', () => {
+  it('is not corrected before the booking margin is over if the wall clock is set forward after the fill', () => {
     const one = aDesk({ parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 65_000 }] }, { policy: { accountPollMs: 5_000 } }); // prettier-ignore
     seconds(one, 2);
     one.bench.clock.stepWall(50 * SECOND_MS);
@@ -278,7 +278,7 @@ describe('an order that is booked as several trades, answered', () => {
     expect(one.bench.desk.control).toBe('active');
   });
 
-  it('is corrected after the margin, and corrected back by the part that comes later', () => {
+  it('is corrected after the margin, and corrected back when the missing part appears', () => {
     const one = aDesk({ parts });
     seconds(one, 61);
     expect(bodies(one, 'correction')).toMatchObject([{ quantity: '0.15', missing: { quantity: '0.1' } }]);
@@ -301,29 +301,32 @@ describe('a quote that the venue executes twice', () => {
     ['20 s later', false, 20],
     ['an hour later', true, 3_600],
     ['an hour later', false, 3_600],
-  ])('is noticed within one read, halts the desk and counts: %s, answer lost: %s', (_, isLost, later) => {
-    const one = aDesk({
-      isLost,
-      parts: [{ share: '1', afterMs: 0 }, { share: '1', afterMs: later * SECOND_MS }], // prettier-ignore
-      // A venue that executes again does so then.
-      over: (row, n) => (n === 0 ? {} : { at: after(row.at, later * SECOND_MS) }),
-    });
-    const asLong = (): void => {
-      seconds(one, later + 75);
-    };
-    asLong();
-    expect(one.alerts.filter((alert) => alert === 'executed_twice')).toHaveLength(1);
-    expect(one.bench.desk.control).toBe('halted');
-    expect(bodies(one, 'correction')).toMatchObject([{ quantity: '0.5', was_quantity: '0.25' }]);
-    const intents = bodies(one, 'intent').length;
-    one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'the venue keeps it' });
-    seconds(one, later + 800);
-    // The strategy took it off its total.
-    expect(Number(bought(one))).toBeLessThanOrEqual(later < 240 ? 1 : 1.25);
-    expect(bodies(one, 'intent').length - intents).toBeLessThanOrEqual(3);
-  });
+  ])(
+    'is detected by the next read, halts the desk and counts towards the total: %s, answer lost: %s',
+    (_, isLost, later) => {
+      const one = aDesk({
+        isLost,
+        parts: [{ share: '1', afterMs: 0 }, { share: '1', afterMs: later * SECOND_MS }], // prettier-ignore
+        // The second execution has its own time.
+        over: (row, n) => (n === 0 ? {} : { at: after(row.at, later * SECOND_MS) }),
+      });
+      const asLong = (): void => {
+        seconds(one, later + 75);
+      };
+      asLong();
+      expect(one.alerts.filter((alert) => alert === 'executed_twice')).toHaveLength(1);
+      expect(one.bench.desk.control).toBe('halted');
+      expect(bodies(one, 'correction')).toMatchObject([{ quantity: '0.5', was_quantity: '0.25' }]);
+      const intents = bodies(one, 'intent').length;
+      one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'the venue keeps it' });
+      seconds(one, later + 800);
+      // The strategy subtracted it from its total.
+      expect(Number(bought(one))).toBeLessThanOrEqual(later < 240 ? 1 : 1.25);
+      expect(bodies(one, 'intent').length - intents).toBeLessThanOrEqual(3);
+    },
+  );
 
-  it('is heard of by the strategy before its next step, however slow the disk is that takes it in', () => {
+  it('reaches the strategy before its next step, however slow the disk is', () => {
     const clock = new VirtualClock(START);
     const journal = frozen(memoryJournal());
     let freeAt = clock.monotonic();
@@ -354,14 +357,14 @@ describe('a quote that the venue executes twice', () => {
     const kinds = one.bench.records().map(({ body }) => body);
     const corrected = kinds.findIndex(({ kind }) => kind === 'correction');
     expect(corrected).toBeGreaterThan(0);
-    // It hears of the trade, and then decides.
+    // The strategy receives the trade first, and then decides.
     expect(kinds.slice(corrected + 1)).toMatchObject([{ kind: 'wake', intents: [] }, { kind: 'wake' }]);
     one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'the venue keeps it' });
     seconds(one, 800);
     expect(Number(bought(one))).toBeLessThanOrEqual(1);
   });
 
-  it('is noticed by the next process, though the rows of the first trade are not read again', () => {
+  it('is detected by the next process although it does not read the rows of the first trade again', () => {
     const script: Script = {
       parts: [{ share: '1', afterMs: 0 }, { share: '1', afterMs: 3_000_000 }], // prettier-ignore
       over: (row, n) => (n === 0 ? {} : { at: after(row.at, 3_000_000) }),
@@ -379,8 +382,8 @@ describe('a quote that the venue executes twice', () => {
   });
 });
 
-describe('a fill that a person reported', () => {
-  it('takes the figures and the price of the account once that shows it', () => {
+describe('a fill reported by a person', () => {
+  it('takes the figures and the price of the account once the account shows it', () => {
     const one = aDesk({ parts: [{ share: '1', afterMs: 100_000 }], isLost: true });
     seconds(one, 15);
     const [open] = one.bench.desk.state.doubts;

@@ -44,7 +44,7 @@ const people = (bench: Bench): readonly unknown[] =>
   ]);
 
 describe('people', () => {
-  it('are invited, enrol a passkey, sign in and are removed, and the next process knows them', () => {
+  it('can be invited, enrol a passkey, sign in and be removed, and the next process knows them', () => {
     const bench = started();
     expect(tell(bench, {})).toEqual({ isDone: true, says: 'ann is invited as approver' });
     expect(tell(bench, { step: 'enrolled', passkey: key('k1') }).isDone).toBe(true);
@@ -69,19 +69,19 @@ describe('people', () => {
   });
 
   it.each<[string, readonly Partial<PersonRecord>[], RegExp]>([
-    ['a name is none', [{ person: 'a b' }], /1 to 60 letters/u],
+    ['a name is invalid', [{ person: 'a b' }], /1 to 60 letters/u],
     ['no reason is given', [{ why: ' ' }], /reason/u],
-    ['nobody does it', [{ by: '' }], /name the operator/u],
+    ['no operator is named', [{ by: '' }], /name the operator/u],
     ['somebody enrols without an invitation', [{ step: 'enrolled', passkey: key('k') }], /not invited/u],
     ['somebody enrols without a passkey', [{}, { step: 'enrolled' }], /passkey is missing/u],
     ['somebody enrols with another role', [{}, { step: 'enrolled', role: 'admin', passkey: key('k') }], /invited as approver/u],
-    ['a passkey is that of somebody else', [{}, { step: 'enrolled', passkey: key('k') }, { person: 'ben' }, { person: 'ben', step: 'enrolled', passkey: key('k') }], /enrolled already/u],
-    ['an active person is invited as something else', [{}, { step: 'enrolled', passkey: key('k') }, { person: 'ANN', role: 'admin' }], /remove ann first/u],
+    ['a passkey belongs to another person', [{}, { step: 'enrolled', passkey: key('k') }, { person: 'ben' }, { person: 'ben', step: 'enrolled', passkey: key('k') }], /enrolled already/u],
+    ['an active person is invited with another role', [{}, { step: 'enrolled', passkey: key('k') }, { person: 'ANN', role: 'admin' }], /remove ann first/u],
     ['somebody unknown is removed', [{ step: 'removed' }], /no person ann/u],
     ['somebody is removed twice', [{}, { step: 'removed' }, { step: 'removed' }], /removed already/u],
     ['a removed person enrols', [{}, { step: 'removed' }, { step: 'enrolled', passkey: key('k') }], /not invited/u],
     ['a removed person signs in', [{}, { step: 'enrolled', passkey: key('k') }, { step: 'removed' }, { step: 'signed_in', passkey: { id: 'k', counter: 1 } }], /not one of ann/u],
-  ])('are refused when %s', (_why, steps, problem) => {
+  ])('are not changed when %s', (_why, steps, problem) => {
     const bench = started();
     for (const step of steps.slice(0, -1)) expect(tell(bench, step).isDone).toBe(true);
     const before = bench.records().length;
@@ -91,7 +91,7 @@ describe('people', () => {
     expect(bench.records()).toHaveLength(before);
   }); // prettier-ignore
 
-  it('may enrol a second passkey when invited again with the same role', () => {
+  it('can enrol a second passkey when invited again with the same role', () => {
     const bench = started();
     tell(bench, {});
     tell(bench, { step: 'enrolled', passkey: key('k1') });
@@ -100,7 +100,7 @@ describe('people', () => {
     expect(people(bench)).toEqual([['ann', 'approver', 'active', ['k1 0', 'k2 0']]]);
   });
 
-  it('are at most 500, of ten passkeys each', () => {
+  it('are limited to 500, with ten passkeys each', () => {
     const bench = started();
     for (let n = 0; n < 500; n += 1) expect(tell(bench, { person: `p${n}` }).isDone).toBe(true);
     expect(tell(bench, { person: 'one-more' })).toMatchObject({ isDone: false });

@@ -15,7 +15,7 @@ function ran(options: BenchOptions, ms = 15 * MINUTE_MS): Bench {
 }
 
 describe('a twap on a desk', () => {
-  it('fills its total exactly, as the ledger of the exchange says', () => {
+  it('fills its total exactly, according to the ledger of the exchange', () => {
     const bench = ran({
       strategies: [
         aTwap('twap', {
@@ -30,7 +30,7 @@ describe('a twap on a desk', () => {
     expect(ledgerTrades(bench.exchange)).toHaveLength(7);
   });
 
-  it('sells an amount of money exactly', () => {
+  it('sells exactly its total in the quote currency', () => {
     const bench = ran({
       strategies: [
         aTwap('twap', {
@@ -57,7 +57,7 @@ describe('a twap on a desk', () => {
     }
   });
 
-  it('says with each fill what the price was when the slice was decided', () => {
+  it('records the decision price of the slice with each fill', () => {
     const bench = ran({ strategies: [aTwap()] });
     const decided = bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
     const told = fillsOf(bench.records()).map((fill) => fill.decision_price);
@@ -65,7 +65,7 @@ describe('a twap on a desk', () => {
     expect(new Set(told).size).toBeGreaterThan(1);
   });
 
-  it('cuts what the venue does not quote in one piece into pieces that sum to the slice', () => {
+  it('cuts a slice above the venue maximum into pieces that sum to it', () => {
     const bench = ran({
       strategies: [
         aTwap('twap', { slices: 1, duration: 'PT10M', total_quantity: { amount: '13.5', currency: 'btc' } }),
@@ -89,7 +89,7 @@ describe('a rebalancing on a desk', () => {
     duration: 'PT30M',
   });
 
-  it('brings every weight back into its band, sells before buys, and then rests', () => {
+  it('brings every weight back into its band, sells before it buys, and then stops trading', () => {
     const bench = ran({ strategies: [portfolio] }, 20 * MINUTE_MS);
     expect(bench.seen.error).toBeUndefined();
     const { exchange } = bench;
@@ -110,7 +110,7 @@ describe('a rebalancing on a desk', () => {
     expect(sides.length).toBeLessThan(10 * 2);
   });
 
-  it('finishes after a restart what was decided before, and does not decide again', () => {
+  it('finishes its earlier decision after a restart, and does not decide again', () => {
     const first = aBench({ strategies: [portfolio] });
     first.start();
     while (ledgerTrades(first.exchange).length < 2) first.clock.run(instant(first.clock.wall() + 10));
@@ -155,7 +155,7 @@ describe('strategies that share a desk', () => {
     expect(isDone(bench.desk)).toBe(true);
   });
 
-  it('stay below the day limit together, what is under way counted', () => {
+  it('stay below the daily limit together, including orders in flight', () => {
     const { limits } = aPolicy();
     const bench = ran({
       strategies: Array.from({ length: 6 }, (_, i) => aTwap(`s${i}`, { slices: 2, duration: 'PT2M' })),
@@ -168,7 +168,7 @@ describe('strategies that share a desk', () => {
     expect(reasons).toContain('day_notional');
   });
 
-  it('use nearly all of the quote limit when they always want quotes, and never more', () => {
+  it('use nearly all of the quote limit when they always request quotes, and never exceed it', () => {
     const arrivals: number[] = [];
     const { retry } = aPolicy();
     const forMs = 10 * MINUTE_MS;
@@ -180,7 +180,7 @@ describe('strategies that share a desk', () => {
         policy: { retry: { ...retry, requoteMs: 0 } },
         wrap: (venue, clock) => ({
           ...venue,
-          // Half the latency later it is there.
+          // It arrives after half of the latency.
           quote: (request) => (arrivals.push(clock.now() + 10), venue.quote(request)),
         }),
         venue: { limits: { enforced: true } },
@@ -204,8 +204,8 @@ describe('strategies that share a desk', () => {
   });
 });
 
-describe('a slice that can be tried forever', () => {
-  it('ends at its deadline although its numbers for attempts run out before', () => {
+describe('a slice that retries without a wait', () => {
+  it('expires at its deadline although its attempt numbers run out before', () => {
     const { retry } = aPolicy();
     const bench = ran(
       {
@@ -219,6 +219,6 @@ describe('a slice that can be tried forever', () => {
     expect(bench.seen.error).toBeUndefined();
     const ends = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
     expect(ends).toMatchObject([{ result: 'expired', reason: 'retry_budget' }]);
-    // A hundred thousand attempts: many seconds on a machine that is busy.
+    // A hundred thousand attempts: many seconds on a busy machine.
   }, 120_000);
 });

@@ -57,7 +57,7 @@ const quotes = (bench: Bench): number => bench.records().filter(({ body }) => bo
 const begun = (bench: Bench): readonly string[] =>
   bench.records().flatMap(({ body }) => (body.kind === 'strategy' ? [body.hash] : []));
 
-/** Files that say what `sources` returns. */
+/** Strategy files with the content that `sources` returns. */
 const files = (sources: () => readonly StrategySource[]): StrategiesPort => ({
   read: () => ({ sources: sources(), off: [], notes: [] }),
   revive: ({ document }) => {
@@ -66,8 +66,8 @@ const files = (sources: () => readonly StrategySource[]): StrategiesPort => ({
   },
 });
 
-describe('a parent above the amount of the policy', () => {
-  it('sends nothing before its approval, says what it waits for, and then trades', () => {
+describe('a parent above the approval amount', () => {
+  it('requests no quote before its approval, ends slices with that reason, and trades afterwards', () => {
     const bench = aDesk(largeParents);
     run(bench, MINUTE_MS);
     expect([fills(bench), quotes(bench)]).toEqual([0, 0]);
@@ -87,7 +87,7 @@ describe('a parent above the amount of the policy', () => {
     expect(requests(bench).filter(({ step }) => step === 'proposed')).toHaveLength(1);
   });
 
-  it('is asked for once, over restarts, and an approval outlives the process', () => {
+  it('is proposed for approval once across restarts, and the approval survives a restart', () => {
     const before = aDesk(largeParents);
     const between = next(before, largeParents);
     expect(requests(between)).toHaveLength(1);
@@ -98,7 +98,7 @@ describe('a parent above the amount of the policy', () => {
     expect(requests(bench).map(({ step }) => step)).toEqual(['proposed', 'approved']);
   });
 
-  it('trades nothing when it is rejected, nor when nobody decides in time', () => {
+  it('does not trade if it is rejected, or if nobody decides in time', () => {
     const bench = aDesk(largeParents);
     tell(bench, 'bob', { do: 'reject', override: 'ov-1' });
     run(bench, 15 * MINUTE_MS);
@@ -114,7 +114,7 @@ describe('a parent above the amount of the policy', () => {
     expect(approve(late, 'ann')).toBe('ov-1 was expired by tranche');
   });
 
-  it('expires while no process runs', () => {
+  it('lets its approval request expire even while no process runs', () => {
     const policy = policyOf({
       for: ['parent'],
       above: '50000',
@@ -129,7 +129,7 @@ describe('a parent above the amount of the policy', () => {
     expect(fills(bench)).toBe(0);
   });
 
-  it('needs nobody when it is at most the amount, or the rule is for other strategies', () => {
+  it('needs no approval if it is below the amount, or the rule is for other strategies', () => {
     for (const rule of [{ above: '500000' }, { strategies: ['other'] }]) {
       const bench = aDesk(policyOf({ for: ['parent'], outcome: risk, ...rule }));
       run(bench, 3 * MINUTE_MS);
@@ -138,7 +138,7 @@ describe('a parent above the amount of the policy', () => {
     }
   });
 
-  it('is not approved by the person who had its strategy begin, however that came', () => {
+  it('cannot be approved by the person who caused its strategy to begin', () => {
     const both = policyOf(
       { for: ['parent'], above: '50000', outcome: risk },
       { for: ['strategy'], outcome: risk },
@@ -159,7 +159,7 @@ describe('a parent above the amount of the policy', () => {
     }
   });
 
-  it('is refused where no rule matches it', () => {
+  it('is refused if no rule matches it', () => {
     const bench = aDesk({ rules: [{ ...rest, for: ['strategy', 'rearm', 'policy'] }], groups });
     run(bench, 12 * MINUTE_MS);
     expect(fills(bench)).toBe(0);
@@ -171,7 +171,7 @@ describe('a parent above the amount of the policy', () => {
 describe('a strategy whose text needs an approval', () => {
   const small = { total_quantity: { amount: '0.1', currency: 'btc' } };
 
-  it('does not begin at a start before its approval, and begins once with it', () => {
+  it('does not begin at a start before its approval, and then begins once', () => {
     const bench = aDesk(strategyTexts, { files: files(() => [twap]) });
     run(bench, 5 * MINUTE_MS);
     expect(begun(bench)).toEqual([]);
@@ -184,7 +184,7 @@ describe('a strategy whose text needs an approval', () => {
     expect(begun(next(bench, strategyTexts, { files: files(() => [twap]) }))).toEqual([twap.hash]);
   });
 
-  it('begins once where the process dies between the approval and its effect', () => {
+  it('begins once if the process dies between the approval and its effect', () => {
     const before = aDesk(strategyTexts);
     approve(before, 'bob');
     expect(begun(before)).toEqual([]);
@@ -193,7 +193,7 @@ describe('a strategy whose text needs an approval', () => {
     expect(begun(next(bench, strategyTexts))).toEqual([twap.hash]);
   });
 
-  it('needs another approval when it is edited again after the first', () => {
+  it('needs another approval if its text changes before the first one', () => {
     let text = twap;
     const bench = aDesk(strategyTexts, { files: files(() => [text]) });
     text = aTwap('t', { slices: 5 });
@@ -205,7 +205,7 @@ describe('a strategy whose text needs an approval', () => {
     expect(begun(bench)).toEqual([text.hash]);
   });
 
-  it('names who reloaded it, who does not count then', () => {
+  it("names the person who reloaded it and does not accept that person's approval", () => {
     let texts = [aTwap('t', small)];
     const bench = aDesk(strategyTexts, { strategies: texts, files: files(() => texts) });
     approve(bench, 'bob');
@@ -217,7 +217,7 @@ describe('a strategy whose text needs an approval', () => {
     expect(begun(bench)).toHaveLength(2);
   });
 
-  it('is not asked for again automatically after a rejection, but by a person', () => {
+  it('is proposed again after a rejection only by a person', () => {
     const bench = aDesk(strategyTexts, { files: files(() => [twap]) });
     tell(bench, 'ann', { do: 'reject', override: 'ov-1' });
     const again = next(bench, strategyTexts, { files: files(() => [twap]) });
@@ -227,8 +227,8 @@ describe('a strategy whose text needs an approval', () => {
   });
 });
 
-describe('what `why` says of a strategy that waits', () => {
-  it('names the request, who must agree, who did, and the slices that it cost', () => {
+describe('tranche why for a strategy that waits for approval', () => {
+  it('names the request, the required people, the approver and the slices that expired', () => {
     const bench = aDesk(largeParents);
     run(bench, 3 * MINUTE_MS);
     approve(bench, 'ann');
@@ -251,7 +251,7 @@ describe('a process that dies at any append between a request and its effect', (
     { for: ['strategy', 'rearm'], outcome: risk },
     { for: ['parent'], above: '50000', outcome: risk },
   );
-  /** Ann approves whatever waits, once a second, as often as she must. */
+  /** Ann approves each open request, once a second. */
   const keepApproving = (bench: Bench, seconds: number): void => {
     for (let second = 0; second < seconds; second++) {
       for (const [id, { approvedBy, ended }] of bench.desk.state.overrides.all())
@@ -264,7 +264,7 @@ describe('a process that dies at any append between a request and its effect', (
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].flatMap((at) =>
       (['lost', 'durable'] as const).map((records) => ({ at, records })),
     ),
-  )('begins once and trades once, with append $at $records', (death) => {
+  )('begins the strategy once and trades once, with append $at $records', (death) => {
     const before = aDesk(policy, { death, files: files(() => [twap]) });
     keepApproving(before, 30);
     const bench = next(before, policy, { files: files(() => [twap]) });
@@ -287,7 +287,7 @@ describe('a process that dies at any append between a request and its effect', (
     expect(new Set(slices).size).toBe(slices.length);
   });
 
-  it('lifts a halt once or not at all', () => {
+  it('lifts a halt once if the approval is durable, and otherwise not at all', () => {
     for (const records of ['lost', 'durable'] as const) {
       let appends = 0;
       const ready = aDesk(policyOf({ for: ['rearm'], outcome: risk }));

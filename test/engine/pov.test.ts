@@ -42,14 +42,14 @@ const trades = (tape: Tape, over: object = {}): readonly string[] =>
   );
 const sum = (amounts: readonly string[]): number => amounts.reduce((all, one) => all + Number(one), 0);
 
-describe('a share of the volume of a tape', () => {
-  it('is exactly that share of each interval, of bars that have ended', () => {
+describe('a pov strategy on a tape', () => {
+  it('trades exactly its share of each interval, counting only bars that have ended', () => {
     expect(trades(aTape(() => 0.5)).slice(0, 5)).toEqual(['0.5', '0.5', '0.5', '0.5', '0.5']);
     // The first ten minutes trade nothing, the next a btc each.
     expect(trades(aTape((minute) => (minute > 10 && minute <= 20 ? 1 : 0)))).toEqual(['1']);
   });
 
-  it('continues across midnight, where the volume starts over, without what traded between the last look and then', () => {
+  it('continues across midnight, where volume restarts, and skips the volume since its last look before midnight', () => {
     const evening = START - (START % (24 * HOUR_MS)) + 21 * HOUR_MS;
     const all = trades(aTape(() => 0.5, evening));
     // Looks are a minute past each ten: one of ten bars is of the new day. The last slice is what was left of the total.
@@ -57,7 +57,7 @@ describe('a share of the volume of a tape', () => {
     expect(sum(all)).toBe(10);
   });
 
-  it('ends with its total and trades no more', () => {
+  it('trades exactly its total and ends', () => {
     expect(sum(trades(aTape(() => 5)))).toBe(10);
     expect(
       sum(
@@ -69,7 +69,7 @@ describe('a share of the volume of a tape', () => {
     ).toBeCloseTo(0.2 * 35, 8);
   });
 
-  it('trades nothing where the tape has no volume, and says why', () => {
+  it('does not trade if the tape has no volume, and records the reason', () => {
     const ran = aRun({ tapes: [aTape(() => Number.NaN)], strategies: plan() });
     expect(ledgerTrades(ran.exchange)).toEqual([]);
     const reasons = [...ran.journal.read()].flatMap(({ body }) =>
@@ -78,7 +78,7 @@ describe('a share of the volume of a tape', () => {
     expect(new Set(reasons.slice(1, -1))).toEqual(new Set(['no_volume']));
   });
 
-  it('never goes beyond a limit price', () => {
+  it('does not trade beyond its limit price', () => {
     expect(
       trades(
         aTape(() => 0.5),
@@ -88,8 +88,8 @@ describe('a share of the volume of a tape', () => {
   });
 });
 
-describe('the sum of a run', () => {
-  it('is what its journal says', () => {
+describe('the btc balance of a desk after a run', () => {
+  it('equals the total of the trades at the exchange', () => {
     const { exchange, desk } = aRun({ tapes: [aTape(() => 0.5)], strategies: plan() });
     const traded = ledgerTrades(exchange).reduce((all, { quantity }) => add(all, quantity), NO_QUANTITY);
     expect(text(desk.state.balances?.get('btc') ?? NO_QUANTITY)).toBe(text(traded));

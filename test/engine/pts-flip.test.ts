@@ -8,7 +8,7 @@ import { aBench, aPolicy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
-/** Without a coin or a dollar to trade with: whatever trades, trades on credit. Slices at every minute from the first. */
+/** A desk without btc or usd: every trade is on credit. Slices at every minute from the first. */
 const aRun = (side: 'buy' | 'sell', over: Partial<BenchOptions> = {}): Bench => {
   const bench = aBench({
     strategies: [aTwap('twap', { side, start_time: '2026-01-05T00:01:00Z', catch_up: 'skip' })],
@@ -40,7 +40,7 @@ const skipped = (bench: Bench): readonly string[] =>
         : [],
     );
 
-describe('a mode that changes in the middle of a twap', () => {
+describe('a change of the risk mode during a twap', () => {
   /** The mode from half a minute after the third slice on, then Enabled again half a minute after the sixth. */
   const rows: readonly (readonly [RiskModeText, 'buy' | 'sell', boolean])[] = [
     ['Enabled', 'buy', true],
@@ -69,7 +69,7 @@ describe('a mode that changes in the middle of a twap', () => {
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('while a quote is under way stops its order in the gate', () => {
+  it('stops the order of a quote in flight at the gate', () => {
     const bench = aRun('buy', { quoteLatencyMs: 3_000, policy: quickRead });
     // Three seconds for the reference price, and the quote of the slice is on its way.
     bench.clock.run(instant(START + MINUTE_MS + 4 * SECOND_MS));
@@ -82,12 +82,12 @@ describe('a mode that changes in the middle of a twap', () => {
   });
 });
 
-/** Reads the modes each second: sooner than a quote comes that takes three. */
+/** Reads the modes each second, before a quote that takes three seconds arrives. */
 const quickRead: BenchOptions['policy'] = {
   pts: { ...aPolicy().pts, use: 'when_enabled', pollMs: 1_000, maxAgeMs: 20_000 },
 };
 
-describe('a mode that nobody knows', () => {
+describe('an unknown risk mode', () => {
   const failures = {
     'answers 403': { code: 'unauthorised', status: 403 },
     'answers 503': { code: 'unavailable', status: 503 },
@@ -95,7 +95,7 @@ describe('a mode that nobody knows', () => {
   } as const;
 
   it.each(Object.entries(failures))(
-    'because the endpoint %s for some minutes, lets nothing trade on credit and stops nothing else',
+    'permits no credit while the endpoint %s, and stops nothing else',
     (_, { code, status }) => {
       let isDown = false;
       const error = new VenueError({ code, applied: 'no', attempt: 'risk modes', status });
@@ -111,14 +111,14 @@ describe('a mode that nobody knows', () => {
       expect(bench.desk.pts.mode('btcusd')).toBeUndefined();
       isDown = false;
       runTo(bench, 15);
-      // What was read is believed for twenty seconds: the slice of the third minute already knows nothing.
+      // A read is valid for twenty seconds: the mode is unknown by the slice of the third minute.
       expect(traded(bench)).toEqual([0, 1, 5, 6, 7, 8, 9]);
       for (const line of skipped(bench)) expect(line).toContain('pts_unknown');
       expect(bench.desk.control).toBe('active');
     },
   );
 
-  it('because the list leaves the pair out, or spells it oddly, is no leave to borrow', () => {
+  it('permits no credit if the list has no valid mode for the pair', () => {
     const bench = aRun('sell', {
       wrap: (venue) => ({ ...venue, riskModes: () => defer(() => [new Map()]) }),
     });

@@ -29,20 +29,20 @@ const balance = (bench: Bench, currency: string): number =>
   Number(bench.exchange.ledger.balance(bench.exchange.accounts[0]?.name ?? '', currency));
 
 describe('credit', () => {
-  it('is used where the mode of the pair allows it', () => {
+  it('is used if the risk mode of the pair allows it', () => {
     const bench = ran({});
     expect(faultsOf(bench)).toEqual([]);
     expect(text(executedTotal(bench.exchange))).toBe('1');
     expect(balance(bench, 'usd')).toBeLessThan(0);
   });
 
-  it.each(['Short-Only', 'Reduce-Only'] as const)('is not used for a buy when the mode is %s', (mode) => {
+  it.each(['Short-Only', 'Reduce-Only'] as const)('is not used for a buy in risk mode %s', (mode) => {
     const bench = ran({ venue: poor(mode) });
     expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
     expect(Number(executedTotal(bench.exchange))).toBeGreaterThan(0.45);
   });
 
-  it('is not used when the desk never uses it, and nothing is polled', () => {
+  it('is not used if the desk never uses it, and the risk modes are not polled', () => {
     let polls = 0;
     const bench = ran({
       policy: { pts: aPolicy().pts },
@@ -52,7 +52,7 @@ describe('credit', () => {
     expect(polls).toBe(0);
   });
 
-  it('ends in the middle of a twap when the mode turns to Reduce-Only', () => {
+  it('stops during a twap when the risk mode changes to Reduce-Only', () => {
     const bench = aBench({ strategies: [plan], policy: { pts: onCredit }, venue: poor('Enabled') });
     bench.start();
     bench.clock.run(instant(START + 7.5 * MINUTE_MS));
@@ -66,7 +66,7 @@ describe('credit', () => {
     expect(reasons.slice(-3)).toEqual(['no_funds', 'no_funds', 'no_funds']);
   });
 
-  it('is not used once the modes are stale', () => {
+  it('is not used once the risk modes are stale', () => {
     let isDown = false;
     const error = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'risk modes', status: 503 });
     const bench = aBench({
@@ -88,14 +88,14 @@ describe('credit', () => {
     expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
   });
 
-  it('is not used, and the desk not halted, when the venue has no post-trade settlement for the account', () => {
+  it('is not used, and the desk is not halted, if the account has no post-trade settlement', () => {
     const bench = ran({ venue: { accounts: [{ balances: { usd: '30000' } }], pts: { enabled: false } } });
     expect(bench.desk.state.control).toBe('active');
     expect(Number(executedTotal(bench.exchange))).toBeGreaterThan(0.45);
     expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
   });
 
-  it('stays below its cap, however many orders are under way at once', () => {
+  it('stays below its cap, however many orders are in flight', () => {
     const strategies = Array.from({ length: 6 }, (_, i) =>
       aTwap(`s${i}`, {
         slices: 1,
@@ -115,7 +115,7 @@ describe('credit', () => {
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(1);
   });
 
-  it('is not used when its expected carry is above the bound', () => {
+  it('is not used if its expected carry is above the bound', () => {
     const bench = ran({
       policy: { pts: { ...onCredit, holdingMs: 10 * 86_400_000, carryBpsMax: ratio('0.1') } },
     });
@@ -124,7 +124,7 @@ describe('credit', () => {
   });
 });
 
-describe('a slice that is due at the start', () => {
+describe('a slice due at the start', () => {
   /** 0.8 btc in one slice of five minutes; 30 000 USD pay half a coin. */
   function begun(over: Partial<BenchOptions> & { readonly amount?: string } = {}): {
     readonly bench: Bench;
@@ -154,7 +154,7 @@ describe('a slice that is due at the start', () => {
     });
   };
 
-  it('waits for the first read of the risk modes, and trades whole', () => {
+  it('waits for the first read of the risk modes, and then trades its full size', () => {
     const { bench, waiting } = begun({
       wrap: (venue, clock) => ({ ...venue, riskModes: () => venue.riskModes().pipe(delay(3_000, clock)) }),
     });
@@ -170,14 +170,14 @@ describe('a slice that is due at the start', () => {
     expect(waiting()).toEqual([]);
   });
 
-  it('waits while the first read fails, which is tried again long before the next poll', () => {
+  it('waits while the first read fails, which is retried long before the next poll', () => {
     const { bench } = begun({ wrap: failing(503, 12_000) });
     run(bench, 20_000);
     expect(text(executedTotal(bench.exchange))).toBe('0.8');
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('trades its own funds after half of its time when nobody reports the risk modes', () => {
+  it('trades with own funds only after half of its time if the risk modes are still unknown', () => {
     const { bench } = begun({ wrap: failing(503, 3_600_000) });
     run(bench, 2 * MINUTE_MS);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
@@ -186,7 +186,7 @@ describe('a slice that is due at the start', () => {
     expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
   });
 
-  it('does not wait where the venue refuses to tell them, nor where own funds pay for all', () => {
+  it('does not wait if the venue refuses to report risk modes, or if own funds pay for all of it', () => {
     const refused = begun({ wrap: failing(403, 3_600_000) });
     run(refused.bench, 5_000);
     expect(Number(executedTotal(refused.bench.exchange))).toBeGreaterThan(0.45);

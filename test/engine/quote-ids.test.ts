@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { QuoteIds } from '../../src/engine/attempt/quote-ids.ts';
 
-it('knows the last hundred thousand ids of quotes, and forgets older ones in the end', () => {
+it('QuoteIds keeps at least the last 100,000 ids of quotes, and drops older ones', () => {
   const ids = new QuoteIds();
   const isKnown = (i: number): boolean => ids.has(`quote ${i}`);
   let known = 0;

@@ -49,8 +49,8 @@ function tell(
   return told?.says ?? 'no answer';
 }
 
-describe('a start with a limit that is higher than at the start before', () => {
-  it('is halted until two people agree to the limits that it names', () => {
+describe('a start with changed limits', () => {
+  it('is halted until two people agree to the raised limits that it names', () => {
     const bench = next(raised, next(kept));
     expect(bench.desk.state).toMatchObject({
       control: 'halted',
@@ -67,14 +67,14 @@ describe('a start with a limit that is higher than at the start before', () => {
     expect(next(raised, bench).desk.control).toBe('active');
   });
 
-  it('stays halted at further starts, and names what nobody agreed to', () => {
+  it('stays halted at further starts, and names the limits that nobody has agreed to', () => {
     const bench = next(raised, next(raised, next(kept)));
     expect(bench.desk.control).toBe('halted');
     tell(bench, 'ann', { do: 'rearm' });
     expect(JSON.stringify(bench.records().at(-1)?.body)).toContain(`with ${RAISED}`);
   });
 
-  it('is not let in by an approval of a halt whose limits were others', () => {
+  it('does not accept an approval of a halt with other limits', () => {
     const before = next(kept, next(kept));
     before.operator$.next({ do: 'halt', by: 'ann', why: 'wrong prices', isKill: true });
     before.clock.run(after(before.clock.wall(), SECOND_MS));
@@ -89,7 +89,7 @@ describe('a start with a limit that is higher than at the start before', () => {
     expect(next(kept, before, 'approved').desk.control).toBe('active');
   });
 
-  it('takes two people as well where the new config turns four eyes off', () => {
+  it('also needs two people if the new config turns four eyes off', () => {
     const bench = next({ ...kept, fourEyes: false }, next(kept));
     expect(bench.desk.state).toMatchObject({
       control: 'halted',
@@ -102,7 +102,7 @@ describe('a start with a limit that is higher than at the start before', () => {
     expect(alone.desk.control).toBe('active');
   });
 
-  it('trades at once where one person decides, where limits fell, and in a journal without limits', () => {
+  it('trades at once if one person may decide, if limits fell, or if the journal has no limits', () => {
     const one = { ...kept, fourEyes: false };
     expect(next({ ...raised, fourEyes: false }, next(one)).desk.control).toBe('active');
     expect(next(kept, next(raised)).desk.control).toBe('active');

@@ -26,7 +26,7 @@ const aWish = (over: Partial<PermitRequest> = {}): PermitRequest => ({
   ...over,
 });
 
-/** Wishes that answer themselves after a round trip, and the order in which they went. */
+/** Requests that settle themselves after a round trip, and the order in which they were granted. */
 class Traffic {
   readonly clock = new VirtualClock(START);
   readonly rateLimiter: RateLimiter;
@@ -36,7 +36,7 @@ class Traffic {
     this.rateLimiter = new RateLimiter(this.clock, options);
   }
 
-  /** Takes a permit; settles it `roundTripMs` after it was given, or never. Returns how to take the wish back. */
+  /** Takes a permit; settles it `roundTripMs` after the grant, or never. Returns a function that cancels the request. */
   ask(name: string, wish: Partial<PermitRequest> = {}, roundTripMs: number | 'never' = 20): () => void {
     const subscription = this.rateLimiter.take(aWish(wish)).subscribe({
       next: (permit) => {
@@ -105,7 +105,7 @@ function saturate({ baseMs, jitterMs, seed }: Network, forMs: number): readonly 
 }
 
 describe('the rate limiter', () => {
-  it('never lets more arrive at the venue in any window than it allows, whatever the delays', () => {
+  it('never lets more requests arrive at the venue in any window than it allows, whatever the delays', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -119,7 +119,7 @@ describe('the rate limiter', () => {
       ),
       {
         numRuns: 150,
-        // Networks whose first twenty round trips promised too much.
+        // Networks whose first twenty round trips underestimate the delays.
         examples: [
           [{ baseMs: 62, jitterMs: 95, seed: 9_761 }],
           [{ baseMs: 97, jitterMs: 118, seed: 16_269 }],
@@ -129,13 +129,13 @@ describe('the rate limiter', () => {
     );
   });
 
-  it('loses little of what is allowed on a steady network', () => {
+  it('uses nearly all of the limit on a steady network', () => {
     const arrivals = saturate({ baseMs: 10, jitterMs: 0, seed: 1 }, 10 * MINUTE_MS);
     expect(arrivals.length / (600 * 10)).toBeGreaterThan(0.98);
     expect(densest(arrivals, 1_000)).toBe(10);
   });
 
-  it('keeps the place of a request that was never answered', () => {
+  it('keeps counting a request that is never answered', () => {
     const traffic = new Traffic();
     for (let i = 0; i < 20; i++) traffic.ask(`n${i}`, {}, i < 4 ? 'never' : 20);
     traffic.run(10 * MINUTE_MS);
@@ -145,7 +145,7 @@ describe('the rate limiter', () => {
     expect(traffic.rateLimiter.utilisation('quote')).toBe(0.4);
   });
 
-  it('gives a place back at once when nothing was sent', () => {
+  it('frees the place of a permit at once if nothing was sent', () => {
     const { rateLimiter } = new Traffic();
     let waiting = 0;
     for (let i = 0; i < 10; i++) rateLimiter.take(aWish()).subscribe();
@@ -162,7 +162,7 @@ describe('the rate limiter', () => {
     expect(other.rateLimiter.utilisation('quote')).toBe(1);
   });
 
-  it.each([1, 10])('forgets a wish that is taken back while another is granted, of %s places', (max) => {
+  it.each([1, 10])('drops a request cancelled while another is granted, with a limit of %s', (max) => {
     const { rateLimiter, clock } = new Traffic(windows({ quote: { max, perMs: 1_000 } }));
     const told: string[] = [];
     rateLimiter.take(aWish()).subscribe(() => {
@@ -179,7 +179,7 @@ describe('the rate limiter', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('serves what is more urgent first, whoever came first', () => {
+  it('serves more urgent requests first, whatever their order of arrival', () => {
     const traffic = new Traffic(windows({ quote: { max: 1, perMs: 1_000 } }));
     traffic.ask('now');
     for (const priority of priorities.toReversed()) traffic.ask(priority, { priority });
@@ -187,7 +187,7 @@ describe('the rate limiter', () => {
     expect(traffic.names()).toEqual(['now', ...priorities]);
   });
 
-  it('serves keys in turn, however many wishes one of them has', () => {
+  it('serves keys in turn, however many requests one of them has', () => {
     const traffic = new Traffic(windows({ quote: { max: 2, perMs: 1_000 } }));
     for (let i = 0; i < 50; i++) traffic.ask('greedy', { key: 'greedy' });
     for (let i = 0; i < 5; i++) traffic.ask('modest', { key: 'modest' });
@@ -196,7 +196,7 @@ describe('the rate limiter', () => {
     expect(names.filter((name) => name === 'modest')).toHaveLength(5);
   });
 
-  it('starves nobody of the same priority', () => {
+  it('gives all keys of the same priority an equal share', () => {
     const traffic = new Traffic();
     const again = (key: string): void => {
       traffic.rateLimiter.take(aWish({ key })).subscribe((permit) => {
@@ -226,7 +226,7 @@ describe('the rate limiter', () => {
     expect(traffic.names()).toEqual(['now', 'soon', 'late', 'none']);
   });
 
-  it('completes empty at the deadline and never grants afterwards', () => {
+  it('completes a request without a permit at its deadline and never grants it afterwards', () => {
     const traffic = new Traffic(windows({ quote: { max: 1, perMs: 10_000 } }));
     traffic.ask('now');
     const events: string[] = [];
@@ -239,10 +239,10 @@ describe('the rate limiter', () => {
     expect(traffic.rateLimiter.waiting).toBe(0);
   });
 
-  it('takes no place for a wish that ends in the tick in which one comes free', () => {
+  it('uses no place for a request that expires in the tick in which a place becomes free', () => {
     const traffic = new Traffic({ ...windows({ quote: { max: 1, perMs: 1_000 } }), guardMs: 0 });
     traffic.ask('now', {}, 0);
-    // What follows from its end asks at once, while the rate limiter goes through who waits.
+    // The next request is made on completion, while the rate limiter goes through the waiting requests.
     traffic.rateLimiter.take(aWish({ deadline: monotonic(START + 1_000) })).subscribe({
       next: () => traffic.went.push({ name: 'too late', at: 0 }),
       complete: () => traffic.ask('next', {}, 0),
@@ -252,7 +252,7 @@ describe('the rate limiter', () => {
     expect([traffic.rateLimiter.waiting, traffic.rateLimiter.utilisation('quote')]).toEqual([0, 0]);
   });
 
-  it('lets an order go within the grant of its quote, and nothing that is less urgent', () => {
+  it('grants an order, but no less urgent request, within the grant of its quote', () => {
     const { rateLimiter } = new Traffic(windows({ order: { max: 2, perMs: 1_000 } }));
     const order = aWish({ route: 'order', priority: 'execute' });
     const went: string[] = [];
@@ -265,7 +265,7 @@ describe('the rate limiter', () => {
     expect(went).toEqual(['order', 'doubt']);
   });
 
-  it('waits for deadlines that are further away than a timer of Node can be', () => {
+  it('waits for deadlines further away than a timer of Node allows', () => {
     const traffic = new Traffic(windows({ quote: { max: 1, perMs: 1_000 } }));
     const delays: number[] = [];
     const schedule = traffic.clock.push.bind(traffic.clock);
@@ -282,7 +282,7 @@ describe('the rate limiter', () => {
     expect(Math.max(...delays)).toBeLessThanOrEqual(HOUR_MS);
   });
 
-  it('forgets a wish that was taken back', () => {
+  it('drops a cancelled request', () => {
     const traffic = new Traffic(windows({ quote: { max: 1, perMs: 1_000 } }));
     traffic.ask('now');
     const takeBack = traffic.ask('changed my mind');
@@ -293,7 +293,7 @@ describe('the rate limiter', () => {
     expect(traffic.names()).toEqual(['now', 'next']);
   });
 
-  it('lets nothing continue a blocked route, and everything else', () => {
+  it('delays only requests on a blocked route', () => {
     const traffic = new Traffic(windows({ read: { max: 5, perMs: 1_000 } }));
     traffic.rateLimiter.block('quote', 2_000);
     traffic.ask('quote');
@@ -305,7 +305,7 @@ describe('the rate limiter', () => {
     ]);
   });
 
-  it('counts every request towards the limit of all', () => {
+  it('counts every request towards the overall limit', () => {
     const traffic = new Traffic(windows({ all: { max: 4, perMs: 10_000 } }));
     for (let i = 0; i < 4; i++) traffic.ask(`q${i}`);
     traffic.ask('read', { route: 'read', priority: 'doubt' });

@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/t
 import { aBench, aPolicy, aStrategy, nextProcess, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
-/** Prices that stand still, and a portfolio far from its targets: nothing but what stands in the way decides when it trades. */
+/** Constant prices and a portfolio far from its targets: only the block decides when it trades. */
 const flat = (startPrice: string) => ({ startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 });
 const OPTIONS: BenchOptions = {
   venue: {
@@ -40,7 +40,7 @@ function ran(options: BenchOptions, forMs: number): Bench {
   bench.clock.run(instant(START + forMs));
   return bench;
 }
-/** When it decided, and what it was woken by. */
+/** The times of its decisions, and the waits that woke it. */
 const decisions = (bench: Bench): readonly (readonly [number, string])[] =>
   bench
     .records()
@@ -49,8 +49,8 @@ const decisions = (bench: Bench): readonly (readonly [number, string])[] =>
     );
 const fills = (bench: Bench): number => bench.records().filter(({ body }) => body.kind === 'fill').length;
 
-describe('a rebalancing that a limit blocks, on a desk', () => {
-  it('is tried less and less often, ten times in a row, and then waits for a change, a day at the most', () => {
+describe('a rebalancing that a limit blocks', () => {
+  it('is retried ten times at growing intervals, and then waits for a change for at most a day', () => {
     const alerts: string[] = [];
     const bench = ran({ ...refused, observer: { alert: (id) => alerts.push(id) } }, 53 * HOUR_MS);
     const times = decisions(bench).map(([ms]) => ms);
@@ -60,7 +60,7 @@ describe('a rebalancing that a limit blocks, on a desk', () => {
     expect(alerts.filter((id) => id === 'strategy_blocked')).toHaveLength(1);
   });
 
-  it('is tried at once when what was paused is resumed', () => {
+  it('is retried at once when a pause is lifted', () => {
     const bench = aBench(OPTIONS);
     bench.start();
     bench.clock.run(instant(START + 1));
@@ -77,7 +77,7 @@ describe('a rebalancing that a limit blocks, on a desk', () => {
     expect(fills(bench)).toBe(1);
   });
 
-  it('is tried at once by the next process, whose config may allow it', () => {
+  it('is retried at once by the next process, whose config may allow it', () => {
     const first = ran(refused, 3 * HOUR_MS);
     const before = decisions(first).length;
     const downMs = 5 * MINUTE_MS;
@@ -87,7 +87,7 @@ describe('a rebalancing that a limit blocks, on a desk', () => {
     expect(fills(second)).toBe(1);
   });
 
-  it('is tried at once when the account is another', () => {
+  it('is retried when the balances of the account change', () => {
     const bench = ran(refused, 130 * MINUTE_MS);
     const before = decisions(bench);
     expect(before.at(-1)?.[0]).toBeGreaterThan(120 * MINUTE_MS);
@@ -99,7 +99,7 @@ describe('a rebalancing that a limit blocks, on a desk', () => {
     ]);
   });
 
-  it('is tried at once when an override is approved, and uses it', () => {
+  it('is retried at once when an override is approved, and uses it', () => {
     const bench = ran(small, 130 * MINUTE_MS);
     const before = decisions(bench).length;
     const { operator$ } = bench;
@@ -114,7 +114,7 @@ describe('a rebalancing that a limit blocks, on a desk', () => {
     expect(fills(bench)).toBe(1);
   });
 
-  it('is tried at once when a pause lets through what reduces a debt', () => {
+  it('is retried at once when a pause becomes reducing and its trade reduces a debt', () => {
     const bench = aBench({
       ...OPTIONS,
       venue: {
@@ -145,7 +145,7 @@ describe('a rebalancing that a limit blocks, on a desk', () => {
     expect(fills(bench)).toBe(1);
   });
 
-  it('still shows how far it is from its targets, not from the weights that it waits to move', () => {
+  it('still shows its drift from the targets, not from the weights whose change it waits for', () => {
     const bench = ran(small, 30 * MINUTE_MS);
     const shown = new Map<string, number>();
     showDesk(bench.desk, {
@@ -158,7 +158,7 @@ describe('a rebalancing that a limit blocks, on a desk', () => {
     expect(shown.get('btc')).toBeCloseTo(1 / 3, 4);
   });
 
-  it('shows no drift of a strategy that is no longer running, and no value of what has no price', () => {
+  it('shows no drift of a strategy that no longer runs, and no value if a holding has no price', () => {
     const bench = ran(small, 30 * MINUTE_MS);
     const shown: unknown[] = [];
     const metrics = {

@@ -6,7 +6,7 @@ import { ASSETS, hoursOf, settings, unzipped } from './rebalance-year.ts';
 import type { Bars } from './rebalance-year.ts';
 import { expectPlainArithmetic } from './rebalance-year-check.ts';
 
-/** Real hours lie beside the checkout; the repository never contains any. The twin of this test makes its own. */
+/** Real bars lie beside the checkout; the repository contains none. `rebalance-year.test.ts` does the same with generated bars. */
 const DATA = fileURLToPath(new URL('../../../shared/data/bars_1h/', import.meta.url));
 const fileOf = (asset: string): string =>
   join(DATA, `binance_${asset.toUpperCase()}USDT_1h_2020_2021.csv.gz`);
@@ -14,7 +14,7 @@ const hasData = ASSETS.every((asset) => existsSync(fileOf(asset)));
 
 describe(`a portfolio of five assets over the real hours of 2020 and 2021${!hasData ? ` (skipped: there are no hours in ${DATA})` : ''}`, () => {
   it.runIf(hasData).each(settings)(
-    'is traded as plain arithmetic says, and is in its band after it: $driftType drift, to $rebalanceTo',
+    'matches an independent calculation and ends within its band: $driftType drift, to $rebalanceTo',
     (setting) => {
       const bars = Object.fromEntries(
         ASSETS.map((asset) => [asset, unzipped(readFileSync(fileOf(asset)))]),

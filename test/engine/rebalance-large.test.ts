@@ -6,7 +6,7 @@ import { aBench, aPolicy, aStrategy, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
-/** Prices that stand still and cost nothing to trade at: what is decided is known to the last digit. */
+/** Constant prices without costs: each decision is known to the last digit. */
 const flat = (startPrice: string) => ({ startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 });
 const venue = {
   accounts: [{ balances: { usd: '10000', btc: '2', eth: '16' } }],
@@ -54,8 +54,8 @@ function totals(bench: Bench): readonly string[] {
 const times = (count: number, leg: string): readonly string[] => Array.from({ length: count }, () => leg);
 const WHOLE = ['sell btcusd 1.25', 'buy ethusd 14'];
 
-describe('a leg above a limit of one order', () => {
-  it('goes out in pieces within the notional limit, sells before buys, all of it', () => {
+describe('a leg above a limit per order', () => {
+  it('is traded completely in pieces within the notional limit, sells before buys', () => {
     const bench = ran(END);
     expect(totals(bench)).toEqual(WHOLE);
     expect(sidesOf(bench)).toEqual([...times(4, 'sell btcusd'), ...times(2, 'buy ethusd')]);
@@ -64,14 +64,14 @@ describe('a leg above a limit of one order', () => {
     expect(wrongOf(bench)).toEqual([]);
   });
 
-  it('goes out in pieces within the quantity limit of its pair', () => {
+  it('is traded in pieces within the quantity limit of its pair', () => {
     const orderQuantityMax = new Map([['btcusd', quantity('0.3')]]);
     const bench = ran(END, { policy: { ...calm, limits: { ...base.limits, orderQuantityMax } } });
     expect(totals(bench)).toEqual(WHOLE);
     expect(sidesOf(bench)).toEqual([...times(5, 'sell btcusd'), 'buy ethusd']);
   });
 
-  it('is refused as before where the limit would cut it into more than 40 pieces', () => {
+  it('is refused if the limit would cut it into more than 40 pieces', () => {
     const limits = { ...base.limits, orderNotionalMax: money('1000') };
     const bench = ran(END, { policy: { ...calm, limits } });
     expect(totals(bench)).toEqual([]);
@@ -79,7 +79,7 @@ describe('a leg above a limit of one order', () => {
     expect(reasons[0]).toBe('order_notional');
   });
 
-  it('carries no word of pieces where it is within the limits: the journal stays as it was', () => {
+  it('has no tactics for pieces in the journal if it is within the limits', () => {
     const bench = ran(END, { policy: calm });
     const tactics = bench
       .records()
@@ -87,7 +87,7 @@ describe('a leg above a limit of one order', () => {
     expect(tactics).toEqual([{ keep: '0' }, { keep: '0' }]);
   });
 
-  it('a slice of another kind above the limit is refused as before', () => {
+  it('is refused if it is a slice of another kind, such as a twap', () => {
     const one = aStrategy('t', 'twap', {
       pair: 'btcusd',
       side: 'sell',
@@ -100,8 +100,8 @@ describe('a leg above a limit of one order', () => {
   });
 });
 
-describe('a rebalancing that is spread over time', () => {
-  it('works each trade like a TWAP, the buys when the sells are over', () => {
+describe('a rebalancing spread over time', () => {
+  it('trades each leg in slices like a twap, and starts the buys when the sells are over', () => {
     const bench = ran(END, { strategies: plan(SPREAD), policy: calm });
     expect(totals(bench)).toEqual(WHOLE);
     expect(sidesOf(bench)).toEqual([...times(5, 'sell btcusd'), ...times(5, 'buy ethusd')]);
@@ -115,13 +115,13 @@ describe('a rebalancing that is spread over time', () => {
     expect(wrongOf(bench)).toEqual([]);
   });
 
-  it('cuts slices that are above a limit into pieces as well', () => {
+  it('also cuts slices above a limit into pieces', () => {
     const bench = ran(END, { strategies: plan({ legs: { slices: 2, duration: 'PT10M' } }) });
     expect(totals(bench)).toEqual(WHOLE);
     expect(sidesOf(bench).filter((one) => one === 'sell btcusd')).toHaveLength(4);
   });
 
-  it('goes no further than the target when the price of its currency has moved between two slices', () => {
+  it('goes no further than its target if the price moves between two slices', () => {
     const bench = ran(instant(START + HOUR_MS + 3 * MINUTE_MS), {
       strategies: plan(SPREAD),
       policy: calm,
@@ -139,7 +139,7 @@ describe('a rebalancing that is spread over time', () => {
     ['in slices over time', plan(SPREAD), calm, false],
     ['in slices over time, each in pieces', plan({ legs: { slices: 2, duration: 'PT4M' } }), tight, false],
   ] as const)(
-    'continues %s wherever the process dies: nothing is traded twice, nothing decided again, no fill lost',
+    'continues %s, wherever the process dies, without a repeated trade, a new decision or a lost fill',
     (_, strategies, policy, isWhole) => {
       const appends = ran(END, { strategies, policy }).appends();
       const wrong: string[] = [];

@@ -85,7 +85,7 @@ const usdOf = (bench: Bench): string => text(balancesOf(bench).get('usd') ?? NO_
 const trades = (bench: Bench): readonly string[] =>
   ledgerTrades(bench.exchange).map(({ side, quantity: amount, pair }) => `${side} ${text(amount)} ${pair}`);
 
-describe('a rebalancing whose sell fails', () => {
+describe('a rebalancing with a cash buffer and a failing sell', () => {
   /** Of 400000 usd above a buffer of 80000, 180000 of btc should go into eth. */
   const desk = (over: Partial<RandomDesk>): RandomDesk => ({
     held: { usd: '100000', btc: '7.6' },
@@ -100,14 +100,14 @@ describe('a rebalancing whose sell fails', () => {
     ...over,
   });
 
-  it('buys with all of it when nothing fails', () => {
+  it('buys with the full proceeds if nothing fails', () => {
     const bench = rebalanced(desk({}));
     expect(usdOf(bench)).toBe('100000');
     expect(trades(bench).filter((trade) => trade.startsWith('buy'))).toHaveLength(2);
   });
 
   it.each(['never', 'when_enabled'] as const)(
-    'after one piece buys with that piece alone, with pts.use: %s',
+    'buys only with the proceeds of the executed piece if the sell fails after it, with pts.use: %s',
     (use) => {
       const bench = rebalanced(desk({ quotes: new Map([['btcusd sell', 2]]), use }));
       expect(trades(bench)).toEqual(['sell 1.8 btcusd', 'buy 36 ethusd']);
@@ -115,13 +115,16 @@ describe('a rebalancing whose sell fails', () => {
     },
   );
 
-  it.each(['never', 'when_enabled'] as const)('as a whole buys nothing, with pts.use: %s', (use) => {
-    const bench = rebalanced(desk({ quotes: new Map([['btcusd sell', 0]]), use }));
-    expect(trades(bench)).toEqual([]);
-    expect(usdOf(bench)).toBe('100000');
-  });
+  it.each(['never', 'when_enabled'] as const)(
+    'buys nothing if the whole sell fails, with pts.use: %s',
+    (use) => {
+      const bench = rebalanced(desk({ quotes: new Map([['btcusd sell', 0]]), use }));
+      expect(trades(bench)).toEqual([]);
+      expect(usdOf(bench)).toBe('100000');
+    },
+  );
 
-  it('leaves the buffer in the account though the spread takes what is above it', () => {
+  it('keeps its buffer in the account although the spread takes the cash above it', () => {
     const bench = rebalanced(desk({ plan: { ...desk({}).plan, target_weights: { btc: '0.5', eth: '0.5', usd: '0' } }, spreadBps: 50 })); // prettier-ignore
     expect(Number(usdOf(bench))).toBeGreaterThanOrEqual(80_000);
   });
@@ -215,8 +218,8 @@ function distance(
   };
 }
 
-describe('a rebalancing of a random desk, whichever legs fail', () => {
-  it('ends no further from its targets than it began, spends nothing of its buffer, and borrows nothing', () => {
+describe('a rebalancing of a random desk with failing legs', () => {
+  it('ends no further from its targets than it began, and neither spends its buffer nor borrows', () => {
     let traded = 0;
     fc.assert(
       fc.property(desks, (desk) => {

@@ -36,7 +36,7 @@ export function expectPlainTrades(bars: Bars, setting: Setting, trades: readonly
   return { rebalancings: looks.length, trades: trades.length, turnover: turnoverOf(trades) };
 }
 
-/** Weeks of made-up hours, rough enough to leave every band, with hours missing here and there. */
+/** Weeks of generated hours, volatile enough to leave every band, with some hours missing. */
 export function someBars(): Bars {
   const random = seededRandom('five assets');
   const begins = { btc: 9000, eth: 400, ltc: 60, sol: 4, xrp: 0.25 };

@@ -51,7 +51,7 @@ export interface Trade {
   readonly asset: Asset;
   /** Plain decimal. */
   readonly quantity: string;
-  /** Cents that were paid or got. */
+  /** Cents paid or received. */
   readonly cents: bigint;
 }
 
@@ -126,7 +126,7 @@ export function engineTrades(
     strategies: [strategy],
     clock,
     exchange,
-    // Nothing but the strategy looks at the time more often than it must.
+    // Only the strategy runs more often than once a day.
     policy: {
       continuity: { ...aPolicy().continuity, everyMs: DAY_MS, lateMs: DAY_MS },
       accountPollMs: DAY_MS,
@@ -171,7 +171,7 @@ function hourly(exchange: Exchange, clock: VirtualClock): MarketPort {
 
 const fractionText = (hundredths: bigint): string => `0.${String(hundredths).padStart(4, '0')}`;
 
-// From here on nothing but whole numbers: no line of the engine has a part in it.
+// From here on all arithmetic uses integers, and no code of the engine.
 
 /** Prices and quantities count in 1e-8, cents in 1e-2, values in 1e-16 usd. */
 const UNIT = 10n ** 8n;
@@ -240,7 +240,7 @@ export function outside(held: Held, prices: Prices, setting: Setting): readonly 
   });
 }
 
-/** Takes a trade in. */
+/** The holdings after a trade. */
 export function booked(held: Held, { side, asset, quantity: traded, cents }: Trade): Held {
   const sign = side === 'buy' ? 1n : -1n;
   return {
@@ -271,7 +271,7 @@ interface Wanted {
   readonly parts: bigint;
 }
 
-/** Where everything should go. All worths here count in 1e-16 usd, times `FULL` squared. */
+/** The wanted change of each asset. All worths here count in 1e-16 usd, times `FULL` squared. */
 function wantedOf(
   held: Held,
   prices: Prices,

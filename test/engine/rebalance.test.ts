@@ -6,7 +6,7 @@ import { aBench, aPolicy, aStrategy, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
-/** Prices that stand still and cost nothing to trade at: what is decided is known to the last digit. */
+/** Constant prices without costs: each decision is known to the last digit. */
 const flat = (startPrice: string) => ({ startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 });
 const venue = {
   accounts: [{ balances: { usd: '10000', btc: '1', eth: '16', ltc: '100' } }],
@@ -60,7 +60,7 @@ const decisions = (bench: Bench): readonly (readonly string[])[] =>
 const wrongOf = (bench: Bench): readonly string[] => faultsOf(bench).filter((fault) => fault !== 'not done');
 
 describe('a rebalancing on a desk', () => {
-  it('complaint 17: sells, then buys, as it was decided', () => {
+  it('complaint 17: sells before it buys, with the decided sizes', () => {
     const bench = ran(END);
     expect(wrongOf(bench)).toEqual([]);
     expect(decisions(bench)).toEqual([DECIDED.slice(0, 2), DECIDED.slice(2)]);
@@ -69,7 +69,7 @@ describe('a rebalancing on a desk', () => {
     expect(sides).toEqual(['sell', 'sell', 'buy', 'buy']);
   });
 
-  it('finishes what was decided, and decides nothing again, wherever the process dies', () => {
+  it('completes its decision and makes no other, wherever the process dies', () => {
     const appends = ran(END).appends();
     const wrong: string[] = [];
     for (let append = 2; append < appends; append++) {
@@ -100,7 +100,7 @@ describe('a rebalancing on a desk', () => {
     expect(appends).toBeGreaterThan(15);
   });
 
-  it('finishes what was decided after a restart, whatever prices have become of it', () => {
+  it('completes its decision after a restart, whatever the prices are by then', () => {
     const first = ran(instant(DUE + 100));
     expect(trades(first)).toHaveLength(2);
     first.kill();
@@ -111,7 +111,7 @@ describe('a rebalancing on a desk', () => {
     expect(decisions(second)).toHaveLength(2);
   });
 
-  it('trades nothing while the value that the venue tells is another, and reports that', () => {
+  it('does not trade while the venue reports a different portfolio value, and records that', () => {
     const first = aBench({ strategies: plan({ schedule: { cron: '30 1 * * *' } }), policy: calm, venue });
     first.start();
     first.clock.run(instant(START + HOUR_MS + 10 * MINUTE_MS));
@@ -128,9 +128,9 @@ describe('a rebalancing on a desk', () => {
 
   it.each([
     ['300000', 'is traded into the weights'],
-    ['-9000', 'is made up for by sells'],
+    ['-9000', 'is covered by sells'],
   ])(
-    'a transfer of %s usd %s once a read shows it, though the venue has not valued the account since',
+    'includes a transfer of %s usd, which %s, although the venue has not valued the account since',
     (amount) => {
       const bench = aBench({
         strategies: plan({ schedule: { cron: '30 1 * * *' }, valuation_tolerance: '0.01' }),
@@ -151,7 +151,7 @@ describe('a rebalancing on a desk', () => {
     },
   );
 
-  it('keeps its buffer of cash', () => {
+  it('keeps its cash buffer', () => {
     const bench = ran(END, { strategies: plan({ cash_buffer: { amount: '5000', currency: 'usd' } }) });
     // Of 105000: btc from 50000 to 26250 and so on; in cash 10500 and the buffer.
     expect(trades(bench)[0]).toBe('sell 0.475 btcusd');
@@ -171,13 +171,13 @@ describe('a rebalancing through another currency', () => {
   });
   const legs = ['sell 200 solbtc', 'sell 0.4 btcusd'];
 
-  it('sells for the other first, and that one for cash', () => {
+  it('sells for the intermediate currency first, and that currency for cash', () => {
     const bench = ran(END, { strategies, venue: cross });
     expect(wrongOf(bench)).toEqual([]);
     expect(trades(bench)).toEqual(legs);
   });
 
-  it('continues between the two after a restart', () => {
+  it('continues between the two sells after a restart', () => {
     for (const ms of [20, 50, 75, 100]) {
       const first = ran(instant(DUE + ms), { strategies, venue: cross });
       const second = next(first, END, { strategies });
@@ -186,7 +186,7 @@ describe('a rebalancing through another currency', () => {
     }
   });
 
-  it('looks at the portfolio through it when continuous', () => {
+  it('values the portfolio through the intermediate currency if it is continuous', () => {
     const continuous = plan({
       target_weights: { sol: '0.25', btc: '0.5', usd: '0.25' },
       via: { sol: 'btc' },

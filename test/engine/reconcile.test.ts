@@ -34,7 +34,7 @@ const minutes = ({ bench }: Watched, count: number): void => {
   bench.clock.run(after(START, count * MINUTE_MS));
 };
 
-/** The venue loses `missing` of the dollars from row `after` on, and no row says so. */
+/** The usd balance is 100 lower in rows after `since`, and no row explains it. */
 const leaking = (since: () => number): ReturnType<typeof faultyVenue> =>
   faultyVenue({
     transactions: (rows) =>
@@ -55,8 +55,8 @@ const name = ({ exchange }: Bench): string => exchange.accounts[0]?.name ?? '';
 const newestId = (bench: Bench): number =>
   Math.max(...bench.exchange.ledger.rows(name(bench)).map(({ id }) => id));
 
-describe('a balance that no row explains', () => {
-  it('halts the desk once it has lasted for a minute, with both figures', () => {
+describe('a balance difference without a row', () => {
+  it('halts the desk after it has lasted for a minute, with both figures as the reason', () => {
     let since = Infinity;
     const one = watched({ wrap: leaking(() => since) });
     minutes(one, 6);
@@ -74,7 +74,7 @@ describe('a balance that no row explains', () => {
     expect(one.alerts.filter(({ id }) => id === 'balance_difference')).toHaveLength(1);
   });
 
-  it('halts once: a person who arms the desk again has seen the figures, and from there on they count', () => {
+  it('halts the desk once: a rearm accepts the new figures', () => {
     let since = Infinity;
     const one = watched({ wrap: leaking(() => since) });
     minutes(one, 6);
@@ -86,7 +86,7 @@ describe('a balance that no row explains', () => {
     expect(halts(one.bench)).toHaveLength(1);
   });
 
-  it('is only reported where the config says so', () => {
+  it('only raises an alert if the config says so', () => {
     let since = Infinity;
     const one = watched({ wrap: leaking(() => since), policy: { onDifference: 'alert' } });
     minutes(one, 6);
@@ -96,7 +96,7 @@ describe('a balance that no row explains', () => {
     expect(one.alerts.filter(({ id }) => id === 'balance_difference')).toHaveLength(1);
   });
 
-  it('is found by the next process too, when it came while none was running', () => {
+  it('is detected by the next process if it arose while no process ran', () => {
     let since = Infinity;
     const options = { wrap: leaking(() => since) };
     const before = watched(options);
@@ -110,7 +110,7 @@ describe('a balance that no row explains', () => {
     expect(halts(next.bench)[0]).toMatch(/^balance_difference: limit=/u);
   });
 
-  it('halts whatever moves next to it, with reads of a balances route as well', () => {
+  it('halts the desk despite a simultaneous deposit, even with reads of a balances route', () => {
     let leak = '0';
     const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
     const account = exchange.accounts[0]?.name ?? '';
@@ -132,13 +132,13 @@ describe('a balance that no row explains', () => {
   });
 });
 
-/** Money that comes in, or leaves when below zero: the account shows a row of it. */
+/** Moves funds into the account, or out of it if below zero, with a row. */
 function deposit(bench: Bench, currency: string, amount: string): void {
   bench.exchange.ledger.move(name(bench), { currency, amount: quantity(amount) }, bench.clock.wall());
 }
 
-describe('no false alarm is raised', () => {
-  it('for deposits, withdrawals, fees and interest that the account shows', () => {
+describe('the balance check', () => {
+  it('raises no alert for deposits, withdrawals, fees and interest that the account shows', () => {
     const one = watched({});
     for (const at of [3, 5, 7, 9, 11]) {
       minutes(one, at);
@@ -159,7 +159,7 @@ describe('no false alarm is raised', () => {
     expect(one.bench.desk.state.fills).toBe(8);
   });
 
-  it('for rows that become visible half a minute after newer ones', () => {
+  it('does not halt the desk for rows that become visible half a minute after newer ones', () => {
     const clock = new VirtualClock(START);
     const seenAt = new Map<number, number>();
     const lagging = faultyVenue({
@@ -184,7 +184,7 @@ describe('no false alarm is raised', () => {
     expect(halts(one.bench)).toEqual([]);
   });
 
-  it('for money that moved while no process was running, with rows', () => {
+  it('does not halt the desk for transfers with rows made while no process ran', () => {
     const before = watched({});
     minutes(before, 6);
     before.bench.kill();
@@ -201,14 +201,14 @@ describe('no false alarm is raised', () => {
   });
 });
 
-/** All that the account holds, as a route of its own tells it. */
+/** The balances of the account, as a balances route returns them. */
 const heldIn = (exchange: Exchange, digits = 18): readonly Balance[] =>
   [...exchange.ledger.balances(exchange.accounts[0]?.name ?? '')].map(([currency, exact]) => {
     const balance = roundDown(exact, currency === 'usd' ? Math.min(digits, 2) : digits);
     return { currency, balance, available: balance };
   });
 
-/** Rows of the account as `seen` changes them; what is left out by their stamps after that is left out. */
+/** Rows of the account as changed by `seen`, filtered by their changed time and status. */
 const showing =
   (seen: (row: Transaction) => Transaction): ((venue: VenuePort) => VenuePort) =>
   (venue) => ({
@@ -230,8 +230,8 @@ const showing =
 
 const long = aTwap('t', { slices: 24, duration: 'PT3H' });
 
-describe('no false alarm halts the desk', () => {
-  it('when somebody else moves the same amount just before every read of a balances route', () => {
+describe('the balance check on difficult accounts', () => {
+  it('does not halt the desk if someone else moves the same amount just before every read of a balances route', () => {
     const clock = new VirtualClock(START);
     const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
     const account = exchange.accounts[0]?.name ?? '';
@@ -249,13 +249,13 @@ describe('no false alarm halts the desk', () => {
     minutes(one, 25);
     expect(one.alerts.map(({ id }) => id)).not.toContain('balance_difference');
     expect(halts(one.bench)).toEqual([]);
-    // What is known of the funds goes on meanwhile.
+    // The known balances are still updated meanwhile.
     expect(one.bench.desk.state.balances?.get('btc')?.toFixed()).toBe(
       exchange.ledger.balance(account, 'btc').toFixed(),
     );
   });
 
-  it('when the balances route rounds', () => {
+  it('does not halt the desk if the balances route rounds', () => {
     const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
     const wrap = (venue: VenuePort): VenuePort => ({
       ...venue,
@@ -274,7 +274,7 @@ describe('no false alarm halts the desk', () => {
   });
 
   it.each(['with', 'without'])(
-    'when a withdrawal takes an hour and then shows as a row of its old number and time, %s a balances route',
+    'does not halt the desk if a withdrawal appears an hour later with its old number and time, %s a balances route',
     (route) => {
       const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
       let [old, done, at] = [0, 0, START];
@@ -298,7 +298,7 @@ describe('no false alarm halts the desk', () => {
     },
   );
 
-  it('when a withdrawal leaves the balance an hour before its row is done', () => {
+  it('does not halt the desk if a withdrawal leaves the balance an hour before its row is done', () => {
     const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
     // From the row that announces it to the row that says that it is done.
     let [announced, done] = [Infinity, Infinity];
@@ -321,7 +321,7 @@ describe('no false alarm halts the desk', () => {
   it.each([
     ['a fee of its own beside the fees', { amount: quantity('-20'), transferFee: quantity('0.5') }, '-20.5'],
     ['an amount without its sign', { amount: quantity('20') }, '-20'],
-  ])('when a withdrawal shows %s', (_, looks, moved) => {
+  ])('does not halt the desk if a withdrawal shows %s', (_, looks, moved) => {
     const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
     let left = 0;
     const shown = showing((row) =>
@@ -340,8 +340,8 @@ describe('no false alarm halts the desk', () => {
   });
 });
 
-describe('a real difference halts anyway', () => {
-  it('when it is as much as an old trade that a longer read shows once more', () => {
+describe('a real balance difference', () => {
+  it('halts the desk even if it equals an old trade that a longer read shows again', () => {
     let since = Infinity;
     const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
     const account = exchange.accounts[0]?.name ?? '';
@@ -370,9 +370,9 @@ describe('a real difference halts anyway', () => {
   });
 
   it.each([
-    ['refuses to list what is not done', 'refused'],
+    ['refuses to list pending rows', 'refused'],
     ['cannot be reached for a while', 'unavailable'],
-  ] as const)('when the venue %s', (_, code) => {
+  ] as const)('halts the desk even if the venue %s', (_, code) => {
     let since = Infinity;
     let failures = 0;
     const one = watched({
@@ -393,7 +393,7 @@ describe('a real difference halts anyway', () => {
     expect(halts(one.bench)[0]).toMatch(/^balance_difference: limit=/u);
   });
 
-  it('when a deposit of another amount is under way', () => {
+  it('halts the desk even if a transfer of another amount is pending', () => {
     let since = Infinity;
     const one = watched({ wrap: leaking(() => since) });
     minutes(one, 6);
@@ -433,7 +433,7 @@ describe('trades of others on the account', () => {
     expect(one.alerts.filter(({ id }) => id === 'foreign_trades')).toHaveLength(1);
   });
 
-  it('are reported once, with their number', () => {
+  it('are reported once, with their number and ids', () => {
     const one = watched({});
     minutes(one, 3);
     const { ledger } = one.bench.exchange;

@@ -17,7 +17,7 @@ const plan = (over: object = {}, schedule: object = {}): BenchOptions['strategie
   }),
 ];
 
-/** Months pass: the clocks and the account are looked at once a day, so that they do not take all the time. */
+/** For runs of months: the clocks and the account are checked only once a day, to save time. */
 const calm = {
   continuity: { ...aPolicy().continuity, everyMs: DAY_MS, lateMs: DAY_MS },
   accountPollMs: DAY_MS,
@@ -50,7 +50,7 @@ const reasons = (bench: Bench): readonly string[] =>
     .flatMap(({ body }) => (body.kind === 'wake' && body.reason !== undefined ? [body.reason] : []));
 
 describe('a recurring strategy on a desk', () => {
-  it('buys the same at nine in London on every weekday of three months, through the clock change', () => {
+  it('buys the same size at nine in London on every weekday of three months, across the clock change', () => {
     const from = instant(Date.UTC(2026, 1, 1));
     const bench = ran(instant(Date.UTC(2026, 4, 1)), { at: from });
     const wanted: string[] = [];
@@ -65,11 +65,11 @@ describe('a recurring strategy on a desk', () => {
     const trades = ledgerTrades(bench.exchange).map((trade) => text(trade.quantity));
     expect(trades).toEqual(wanted.map(() => '0.5'));
     expect(faultsOf(bench).filter((fault) => fault !== 'not done')).toEqual([]);
-    // Weekends leave a line each: why nothing was traded.
+    // Each day of a weekend leaves a record with the reason.
     expect(reasons(bench)).toEqual(Array.from({ length: 25 }, () => 'blackout'));
   });
 
-  it('trades each occurrence of several slices to its size exactly, and is finished at its end', () => {
+  it('trades each occurrence of several slices to its exact size, and finishes at its end time', () => {
     const strategies = plan({
       slices: 3,
       window: 'PT30M',
@@ -84,7 +84,7 @@ describe('a recurring strategy on a desk', () => {
     expect(bench.desk.state.lives.get('r')?.finished).toBe('finished');
   });
 
-  it('trades within its window when a pause ends in time, and the next occurrence as always', () => {
+  it('trades within its window if a pause ends in time, and trades the next occurrence as usual', () => {
     const bench = ran(instant(START + 9 * HOUR_MS - MINUTE_MS));
     bench.operator$.next({ do: 'pause', by: 'ops', why: 'a look first' });
     bench.clock.run(instant(START + 9 * HOUR_MS + 5 * MINUTE_MS));
@@ -95,7 +95,7 @@ describe('a recurring strategy on a desk', () => {
     expect(faultsOf(bench).filter((fault) => fault !== 'not done')).toEqual([]);
   });
 
-  it('has nothing under way that the controls take for one parent beyond its total', () => {
+  it('uses a separate parent for each occurrence, so that no parent exceeds its total', () => {
     const bench = ran(instant(START + 30 * DAY_MS));
     expect(bench.desk.control).toBe('active');
     const parents = new Set(
@@ -108,7 +108,7 @@ describe('a recurring strategy on a desk', () => {
 describe('a restart of a recurring strategy', () => {
   const SLICED = plan({ slices: 4, window: 'PT40M' });
 
-  it('continues in the middle of an occurrence and trades it to its size exactly', () => {
+  it('continues in the middle of an occurrence and trades it to its exact size', () => {
     for (const killedMs of [20, 5 * MINUTE_MS, 10 * MINUTE_MS + 30, 29 * MINUTE_MS]) {
       const first = ran(instant(START + 9 * HOUR_MS + killedMs), { strategies: SLICED });
       const second = next(first, 2 * SECOND_MS, { strategies: SLICED });
@@ -149,7 +149,7 @@ describe('a restart of a recurring strategy', () => {
       'all',
       ['2026-01-06T09:00', '2026-01-09T12:00', '2026-01-09T12:00', '2026-01-09T12:01', '2026-01-12T09:00'],
     ],
-  ])('after days of downtime does what misfire: %s says', (misfire, orders) => {
+  ])('handles occurrences missed during days of downtime as misfire: %s states', (misfire, orders) => {
     const strategies = plan({}, { misfire });
     const first = ran(instant(START + DAY_MS + 12 * HOUR_MS), { strategies });
     const second = next(first, 3 * DAY_MS, { strategies });
@@ -160,7 +160,7 @@ describe('a restart of a recurring strategy', () => {
     expect(faultsOf(second).filter((fault) => fault !== 'not done')).toEqual([]);
   });
 
-  it('takes an edited document over between two occurrences, and an edited holiday too', () => {
+  it('applies an edited document between two occurrences, including an edited holiday', () => {
     const first = ran(instant(START + 12 * HOUR_MS));
     const holiday = { holidays: [{ centre: 'London', days: ['2026-01-06'] }] };
     const second = next(first, SECOND_MS, { strategies: plan({}, { calendar: holiday }) });

@@ -36,7 +36,7 @@ const watching = aStrategy('r', 'rebalance', {
 });
 
 describe('reference prices', () => {
-  it('are asked for when a slice needs one, and not in between', () => {
+  it('are requested when a slice needs one, and not in between', () => {
     const bench = probing({ strategies: [aTwap('twap', { slices: 3, duration: 'PT30M' })] });
     bench.start();
     bench.clock.run(instant(START + HOUR_MS));
@@ -46,7 +46,7 @@ describe('reference prices', () => {
     expect(slots.size).toBe(3);
   });
 
-  it('are shared by strategies that want the same one', () => {
+  it('are shared by strategies that need the same one', () => {
     const strategies = Array.from({ length: 5 }, (_, i) => aTwap(`s${i}`, { slices: 1, duration: 'PT5M' }));
     const bench = probing({ strategies });
     bench.start();
@@ -55,7 +55,7 @@ describe('reference prices', () => {
     expect(ledgerTrades(bench.exchange)).toHaveLength(5);
   });
 
-  it('of watched pairs stay within their share of the quote limit', () => {
+  it('are probed for watched pairs within their share of the quote limit', () => {
     const { reference } = aPolicy();
     const bench = probing({
       strategies: [watching],
@@ -68,7 +68,7 @@ describe('reference prices', () => {
     expect(perSecond).toBeGreaterThan(1.5);
   });
 
-  it('carry no client id, so that a probe can never become an order', () => {
+  it('are probed without a client id, so that a probe can never become an order', () => {
     const bench = probing({ strategies: [watching] });
     bench.start();
     bench.clock.run(instant(START + MINUTE_MS));
@@ -76,7 +76,7 @@ describe('reference prices', () => {
     expect(bench.probes.every(({ request }) => !('clientId' in request))).toBe(true);
   });
 
-  it('that cannot be had stop every trade', () => {
+  it('stop every trade if they are unavailable', () => {
     const bench = aBench({
       strategies: [aTwap('twap', { slices: 3, duration: 'PT3M' })],
       wrap: faultyVenue({
@@ -94,7 +94,7 @@ describe('reference prices', () => {
     expect(new Set(ends.map(({ reason }) => reason))).toEqual(new Set(['quotes_unavailable']));
   });
 
-  it('come from the feed where there is one, and nothing is probed', () => {
+  it('come from the feed if there is one, without probes', () => {
     const probes: QuoteRequest[] = [];
     const bench = aBench({
       strategies: [aTwap('twap', { slices: 3, duration: 'PT3M' }), watching],
@@ -110,7 +110,7 @@ describe('reference prices', () => {
     expect(probes).toEqual([]);
   });
 
-  it('of a feed that went silent are stale, and probes take its place', () => {
+  it('become stale when the feed goes silent, and probes replace them', () => {
     const probes: QuoteRequest[] = [];
     const old = { pair: 'btcusd', mid: price('60000'), at: START, source: 'ticker' } as const;
     const bench = aBench({
@@ -127,8 +127,8 @@ describe('reference prices', () => {
   });
 
   it.each([
-    ['are compared when two sources speak at the same time', 100, true],
-    ['of different instants are not compared: the market may have moved in between', 5_000, false],
+    ['are compared if two sources report at the same time', 100, true],
+    ['are not compared if they are from different instants, because the market may have moved', 5_000, false],
   ])('%s', (_, laterMs, isCompared) => {
     const feed = new Subject<ReferencePrice>();
     const bench = aBench({ strategies: [], market: () => ({ prices$: feed }) });
@@ -143,7 +143,7 @@ describe('reference prices', () => {
     expect(bench.desk.references.gapBps('btcusd')?.gt(100) ?? false).toBe(isCompared);
   });
 
-  it('age by the monotonic clock: a wall clock that steps back refreshes nothing', () => {
+  it('age by the monotonic clock, so that setting the wall clock back does not refresh them', () => {
     const bench = aBench({ strategies: [] });
     bench.start();
     bench.clock.run(instant(START + SECOND_MS));
@@ -157,7 +157,7 @@ describe('reference prices', () => {
     expect(bench.desk.references.get('btcusd')).toBeUndefined();
   });
 
-  it('give up waiting after a while, with whatever is there', () => {
+  it('are waited for only for a limited time', () => {
     const bench = aBench({
       strategies: [],
       wrap: (venue) => ({ ...venue, quote: () => NEVER }),

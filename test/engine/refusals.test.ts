@@ -51,11 +51,11 @@ function asking(
 const sliceEnds = (bench: Bench): readonly { result: string; reason?: Reason | undefined }[] =>
   bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
 
-describe('a venue that has no quotes', () => {
+describe('a venue without quotes', () => {
   it.each([
     'quotes temporarily unavailable. please try again later.',
     'btcusd quotes temporarily unavailable. please try again later.',
-  ])('is asked again with growing, jittered waits, and trades on when it recovers: %s', (said) => {
+  ])('is asked again with growing, jittered waits, and trading continues when it recovers: %s', (said) => {
     const bench = asking((_, at) => (at < 3 * MINUTE_MS ? error(503, said) : undefined));
     bench.clock.run(instant(START + 10 * MINUTE_MS));
     const { baseMs, capMs } = aPolicy().retry;
@@ -69,7 +69,7 @@ describe('a venue that has no quotes', () => {
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('costs the slice once the budget is spent, and the next slice starts with a new one', () => {
+  it('causes a slice to be skipped when its retry budget is spent, and the next slice has a new budget', () => {
     const bench = asking(
       (_, at) =>
         at < HOUR_MS ? error(503, 'quotes temporarily unavailable. please try again later.') : undefined,
@@ -84,7 +84,7 @@ describe('a venue that has no quotes', () => {
     expect(Math.max(...spent)).toBeLessThan(11 * MINUTE_MS);
   });
 
-  it('leaves a slice that had traded in part filled, with what it traded, once the budget is spent', () => {
+  it('leaves a partly traded slice filled with the traded amount when the budget is spent', () => {
     const total_quantity = { amount: '10', currency: 'btc' };
     const bench = asking(
       (nth) => (nth > 3 ? error(503, 'quotes temporarily unavailable. please try again later.') : undefined),
@@ -99,7 +99,7 @@ describe('a venue that has no quotes', () => {
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('is not given up for failures that lie far apart', () => {
+  it('does not use up the budget of a slice with failures that lie far apart', () => {
     const bench = asking(
       (nth) =>
         nth % 2 === 1 ? error(503, 'quotes temporarily unavailable. please try again later.') : undefined,
@@ -121,7 +121,7 @@ describe('an answer to a quote request', () => {
     ['500', error(500, 'oops')],
     ['400', error(400, 'what')],
   ];
-  it.each(unusable)('that is %s is no quote: it is asked for again', (_, answer) => {
+  it.each(unusable)('causes another request if it is %s', (_, answer) => {
     const bench = asking((nth) => (nth <= 2 ? answer : undefined));
     bench.clock.run(instant(START + 5 * MINUTE_MS));
     expect(bench.asked).toHaveLength(3);
@@ -129,7 +129,7 @@ describe('an answer to a quote request', () => {
     expect(text(executedTotal(bench.exchange))).toBe('1');
   });
 
-  it('with 429 cools the whole route down, for as long as the venue says', () => {
+  it('cools the whole route down for the time that the venue states if it is a 429', () => {
     const bench = asking((nth) => (nth === 1 ? error(429, 'too many requests', 7_000) : undefined), {
       strategies: [
         patient(),
@@ -142,7 +142,7 @@ describe('an answer to a quote request', () => {
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('that the pair is not supported ends the slice after one request', () => {
+  it('ends the slice after one request if it says that the pair is not supported', () => {
     const bench = asking(() =>
       error(422, 'btcusd not currently supported for RFQ. please contact support for more information.'),
     );
@@ -152,7 +152,7 @@ describe('an answer to a quote request', () => {
   });
 
   it.each([401, 403])(
-    'with %i halts the desk, which a restart does not lift, but a person does',
+    'halts the desk if it is a %i: a restart does not lift the halt, but a person does',
     (status) => {
       let isRefused = true;
       const refuse = (): QuoteAnswer | undefined => (isRefused ? error(status, 'no') : undefined);
@@ -177,7 +177,7 @@ describe('an answer to a quote request', () => {
     },
   );
 
-  it('with 401 to a probe halts the desk as well, and no more are sent', () => {
+  it('also halts the desk if it is a 401 to a probe, and no further probes are sent', () => {
     let probes = 0;
     const bench = aBench({
       strategies: [patient()],
@@ -191,7 +191,7 @@ describe('an answer to a quote request', () => {
     expect(probes).toBe(2);
   });
 
-  it('that was received before is not executed twice', () => {
+  it('is not executed again if its quote was received before', () => {
     let first: QuoteAnswer | undefined;
     let orders = 0;
     const bench = aBench({
@@ -220,7 +220,7 @@ const reasons = (bench: Bench): readonly (Reason | undefined)[] =>
   bench.records().flatMap(({ body }) => (body.kind === 'attempt' ? [body.reason] : []));
 
 describe('a quote', () => {
-  it('that lives too briefly for an order is not executed', () => {
+  it('is not executed if it lives too briefly for an order', () => {
     const bench = aBench({
       strategies: [patient()],
       venue: { quoteLifeMs: 1_500 },
@@ -233,7 +233,7 @@ describe('a quote', () => {
   });
 
   it.each([1_000, 1_500, 5_000, 8_400])(
-    'that lives %i ms, shorter than the order timeout and its margin, is executed',
+    'is executed if it lives %i ms, which is shorter than the order timeout and its margin',
     (quoteLifeMs) => {
       const bench = aBench({ strategies: [aTwap()], venue: { quoteLifeMs } });
       bench.start({ isUntilDone: true });
@@ -243,7 +243,7 @@ describe('a quote', () => {
     },
   );
 
-  it('is filled by the answer to its order, which comes long after its end', () => {
+  it('is filled by the answer to its order, even long after the quote has expired', () => {
     const bench = aBench({
       strategies: [patient()],
       venue: { quoteLifeMs: 1_500 },
@@ -261,7 +261,7 @@ describe('a quote', () => {
   it.each<readonly [string, Partial<BenchOptions>, number]>([
     ['live too briefly', { venue: { quoteLifeMs: 1_500 }, policy: { orderMarginMs: 2_000 } }, 2_020],
     ['take too long to arrive', { venue: { quoteLifeMs: 1_500 }, quoteLatencyMs: 1_200 }, 1_700],
-  ])('reports when three in a row %s, once and with both figures', (_, over, needsMs) => {
+  ])('raises one alert with both figures when three in a row %s', (_, over, needsMs) => {
     const told: unknown[] = [];
     const bench = aBench({
       strategies: [patient()],
@@ -289,7 +289,7 @@ describe('a quote', () => {
     ]);
   });
 
-  it('that is long enough again ends the report, and the next three too short ones are reported with new figures', () => {
+  it('ends the report when it lives long enough again, and the next three short ones raise a new alert', () => {
     let lifeMs = 1_500;
     const told: unknown[] = [];
     const bench = aBench({
@@ -321,7 +321,7 @@ describe('a quote', () => {
     expect(told).toHaveLength(2);
   });
 
-  it('that was too long on its way is not executed', () => {
+  it('is not executed if it took too long to arrive', () => {
     const bench = aBench({ strategies: [patient()], quoteLatencyMs: 9_600 });
     bench.start();
     bench.clock.run(instant(START + MINUTE_MS));
@@ -329,7 +329,7 @@ describe('a quote', () => {
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
 
-  it('outside the collar is not executed', () => {
+  it('is not executed outside the collar', () => {
     const { limits } = aPolicy();
     const bench = aBench({
       strategies: [patient()],
@@ -342,7 +342,7 @@ describe('a quote', () => {
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
 
-  it('worse than the limit price is waited for until it is not', () => {
+  it('is not executed while it is worse than the limit price', () => {
     const bench = aBench({ strategies: [patient({ duration: 'PT6H', limit_price: '59900' })] });
     bench.start();
     bench.clock.run(instant(START + 7 * HOUR_MS));
@@ -352,7 +352,7 @@ describe('a quote', () => {
     expect(price(fills[0]?.price ?? '0').lte('59900')).toBe(true);
   });
 
-  it('that drifted too far from the decision is not executed', () => {
+  it('is not executed if it drifted too far from the decision price', () => {
     const { limits } = aPolicy();
     const bench = aBench({
       strategies: [patient({ limit_price: undefined })],
@@ -372,7 +372,7 @@ describe('a quote', () => {
     ['order_notional', { orderNotionalMax: money('100') }],
     ['pair_not_allowed', { pairs: new Set(['ethusd']) }],
     ['side_not_allowed', { sides: new Set(['sell'] as const) }],
-  ] as const)('is not even asked for against a limit: %s', (reason, over) => {
+  ] as const)('is not requested if the slice violates a limit: %s', (reason, over) => {
     const bench = asking(() => undefined, { policy: { limits: { ...aPolicy().limits, ...over } } });
     bench.clock.run(instant(START + MINUTE_MS));
     expect(bench.asked).toEqual([]);
@@ -381,7 +381,7 @@ describe('a quote', () => {
 });
 
 describe('an operator', () => {
-  it('pauses the desk and lets it continue', () => {
+  it('can pause the desk and resume it', () => {
     const bench = aBench({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] });
     bench.start();
     bench.clock.run(instant(START + 90 * SECOND_MS));
@@ -394,7 +394,7 @@ describe('an operator', () => {
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(3);
   });
 
-  it('complaint 13: pauses the desk for a while, and it continues automatically', () => {
+  it('complaint 13: can pause the desk for a limited time, after which it continues automatically', () => {
     const bench = aBench({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] });
     const answers: string[] = [];
     bench.start();
@@ -416,7 +416,7 @@ describe('an operator', () => {
     ]);
   });
 
-  it('pauses the desk for a while, and the next process ends it in time', () => {
+  it('can pause the desk for a limited time, and the next process ends the pause in time', () => {
     const strategies = [aTwap('twap', { slices: 6, duration: 'PT6M' })];
     const before = aBench({ strategies });
     before.start();
@@ -441,7 +441,7 @@ describe('an operator', () => {
     ],
     ['a halt', 'halted', (bench) => bench.operator$.next({ do: 'halt', by: 'ops', why: 'no' })],
     ['a resume', 'active', (bench) => bench.operator$.next({ do: 'resume', by: 'ops', why: 'back' })],
-  ])('says %s after a pause that has an end, and its end changes nothing any more', (_, state, act) => {
+  ])('can replace a limited pause by %s, and the end of the pause then has no effect', (_, state, act) => {
     const bench = aBench({ strategies: [patient()] });
     bench.start();
     bench.clock.run(instant(START + SECOND_MS));
@@ -455,7 +455,7 @@ describe('an operator', () => {
   });
 
   it.each([[{ do: 'pause', pair: 'btcusd' } as const], [{ do: 'resume' } as const]])(
-    'cannot give an end to %j',
+    'cannot set an end for %j',
     (command) => {
       const bench = aBench({ strategies: [patient()] });
       bench.start();
@@ -472,7 +472,7 @@ describe('an operator', () => {
     },
   );
 
-  it('halts the desk between quote and order, and no order leaves', () => {
+  it('can halt the desk between quote and order, and no order is sent', () => {
     const sent: OrderRequest[] = [];
     const bench: Bench = aBench({
       strategies: [patient()],
@@ -491,7 +491,7 @@ describe('an operator', () => {
 });
 
 describe('a fill', () => {
-  it('that differs from its quote is booked as stated and pauses the desk; it halts when the account shows another', () => {
+  it('is booked as stated, pauses the desk if it differs from its quote, and halts it if the account differs', () => {
     const bench = aBench({
       strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })],
       wrap: (venue) => ({
@@ -514,7 +514,7 @@ describe('a fill', () => {
     expect(fillsOf(bench.records()).map((fill) => fill.quantity)).toEqual(['0.2']);
   });
 
-  it('that differs from its quote while the desk is paused for a while keeps it paused', () => {
+  it('keeps the desk paused beyond the end of a limited pause if it differs from its quote', () => {
     const bench = aBench({
       strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })],
       orderLatencyMs: 2_000,
@@ -541,7 +541,7 @@ describe('a fill', () => {
     expect(bench.desk.state.control).toBe('paused');
   });
 
-  it('that is a cent away from its quote does not stop the desk', () => {
+  it('does not stop the desk if it is a cent away from its quote', () => {
     const bench = aBench({
       strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })],
       wrap: (venue) => ({

@@ -15,7 +15,7 @@ import { aBench, aStrategy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, fillsOf } from './oracle.ts';
 
-/** Files of strategies, in memory: what is written in them is what the next look finds. */
+/** Strategy files in memory; a reload reads their current content. */
 class Files {
   sources: readonly StrategySource[];
   off: readonly string[] = [];
@@ -42,7 +42,7 @@ class Files {
     changed$: this.changed$,
   };
 
-  /** Somebody has written these, in three steps. */
+  /** Writes these sources in three steps. */
   write(sources: readonly StrategySource[]): void {
     this.sources = sources;
     for (let step = 0; step < 3; step++) this.changed$.next();
@@ -108,7 +108,7 @@ const boughtBy = (bench: Bench, id: string): number =>
   fillsOf(bench.records()).filter(({ strategy }) => strategy === id).length;
 
 describe('a reload', () => {
-  it('begins what is new beside a twap in its middle, which continues as if nothing had been', () => {
+  it('begins a new strategy beside a running twap, which continues unchanged', () => {
     const { bench, files, until, reload } = running([slow()]);
     until(4.5 * MINUTE_MS);
     files.sources = [slow(), slow('late', { side: 'sell', duration: 'PT5M', slices: 5 })];
@@ -123,7 +123,7 @@ describe('a reload', () => {
     ]);
   }); // prettier-ignore
 
-  it('that comes while the venue is away is done once the desk trades, for who cannot ask again', () => {
+  it('is applied once the desk trades if it is patient and comes while the venue is away', () => {
     let isAway = true;
     const away = new VenueError({ code: 'connect', applied: 'no', attempt: 'GET /v1/account/transactions' });
     const wrap = faultyVenue({ transactions: (rows) => (isAway ? away : rows) });
@@ -147,7 +147,7 @@ describe('a reload', () => {
     expect(reloadsIn(bench)).toHaveLength(1);
   });
 
-  it('refuses to change a running twap, says what differs, and the twap keeps its text to the end', () => {
+  it('does not change a running twap, names the differences, and the twap keeps its text to the end', () => {
     const { bench, files, alerts, until, reload } = running([slow()]);
     until(4.5 * MINUTE_MS);
     files.sources = [slow('twap', { total_quantity: { amount: '2', currency: 'btc' } })];
@@ -165,8 +165,8 @@ describe('a reload', () => {
   const EDITED = [slow('twap', { limit_price: '90000' })];
   it.each([
     ['edited and kept', [EDITED]],
-    ['stopped and there again', [[], [slow()]]],
-  ])('wakes a strategy that waits for a price once, although it was %s meanwhile', (_, texts) => {
+    ['stopped and restored', [[], [slow()]]],
+  ])('wakes a strategy that waits for a price only once, although it was %s meanwhile', (_, texts) => {
     let isAway = false;
     const none = { kind: 'error', status: 503, error: 'quotes temporarily unavailable. please try again later.' } as const;
     const { bench, files, until, reload } = running([slow()], { wrap: faultyVenue({ quote: () => (isAway ? none : undefined) }) });
@@ -186,7 +186,7 @@ describe('a reload', () => {
     expect(boughtBy(bench, 'twap')).toBe(10);
   }); // prettier-ignore
 
-  it('forgets the wake of a life that another took over from, although its text is back by then', () => {
+  it('drops the wake of a replaced life, even if its text is back by then', () => {
     let isAway = false;
     const none = { kind: 'error', status: 503, error: 'quotes temporarily unavailable. please try again later.' } as const;
     const each = (amount: string): StrategySource =>
@@ -217,7 +217,7 @@ describe('a reload', () => {
     expect(faultsOf(bench).filter((fault) => fault !== 'not done')).toEqual([]);
   }); // prettier-ignore
 
-  it('wakes a strategy once whose step is on its way to a slow disk', () => {
+  it('wakes a strategy only once while its step is still being written to a slow disk', () => {
     const clock = new VirtualClock(START);
     const journal = slowDisk(clock);
     const { bench, files, until, reload } = running([slow()], { clock, journal });
@@ -235,8 +235,8 @@ describe('a reload', () => {
 
   it.each([
     ['begins a strategy once', 'both', ['1']],
-    ['does what the files say last', 'there and back', ['4000']],
-  ])('%s, although one before is on its way to a slow disk (%s)', (_, how, amounts) => {
+    ['applies the latest files', 'there and back', ['4000']],
+  ])('%s, although an earlier reload is still being written to a slow disk (%s)', (_, how, amounts) => {
     const clock = new VirtualClock(START);
     const journal = slowDisk(clock);
     const schedule = { every: 'PT1H', first: new Date(START + 30 * MINUTE_MS).toISOString() };
@@ -258,7 +258,7 @@ describe('a reload', () => {
     expect(begunIn(bench).filter((id) => id === 'daily')).toHaveLength(how === 'both' ? 1 : 3);
   }); // prettier-ignore
 
-  it('reports a life nothing of a trade of an earlier life of the same text', () => {
+  it('does not report a trade of an earlier life to a later life of the same text', () => {
     let orders = 0;
     let isHidden = true;
     const away = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
@@ -290,7 +290,7 @@ describe('a reload', () => {
     expect(fillsOf(bench.records()).filter((fill) => fill.parent === parent)).toHaveLength(2);
   }); // prettier-ignore
 
-  it('begins the new text once the old parent has ended', () => {
+  it('begins the new text after the old parent has ended', () => {
     const { bench, files, until, reload } = running([slow()]);
     until(20 * MINUTE_MS);
     files.sources = [slow('twap', { total_quantity: { amount: '0.5', currency: 'btc' } })];
@@ -300,7 +300,7 @@ describe('a reload', () => {
     expect(begunIn(bench)).toEqual(['twap', 'twap']);
   });
 
-  it('never lets a kind that may take over cut short a running parent of another kind', () => {
+  it('does not let a strategy of another kind interrupt a running parent', () => {
     const { bench, files, until, reload } = running([slow()]);
     until(4.5 * MINUTE_MS);
     files.sources = [aStrategy('twap', 'rebalance', weights('0.5'))];
@@ -309,7 +309,7 @@ describe('a reload', () => {
     expect(boughtBy(bench, 'twap')).toBe(10);
   });
 
-  it('waits for the end of an occurrence: a new text of a recurring takes over between two of them', () => {
+  it('replaces the text of a recurring strategy only between two occurrences', () => {
     const daily = (amount: string): StrategySource =>
       aStrategy('daily', 'recurring', {
         pair: 'btcusd',
@@ -330,7 +330,7 @@ describe('a reload', () => {
     expect(boughtBy(bench, 'daily')).toBe(8);
   });
 
-  it('lets a new text take over where nothing that was decided is left undone by it', () => {
+  it('lets a new text take over if that leaves no decision unfinished', () => {
     const { bench, files, until, reload } = running([aStrategy('book', 'rebalance', weights('0.5'))]);
     until(5 * MINUTE_MS);
     files.sources = [aStrategy('book', 'rebalance', weights('0.6'))];
@@ -340,7 +340,7 @@ describe('a reload', () => {
     expect(bench.desk.state.lives.get('book')?.waits[0]).toMatchObject({ targets: { btc: '0.6' } });
   });
 
-  it('stops a strategy whose document no longer exists, and continues where it was when the same text comes back', () => {
+  it('stops a strategy whose document is gone, and resumes it when the same text returns', () => {
     const { bench, files, until, reload } = running([slow(), slow('other', { side: 'sell' })]);
     until(4.5 * MINUTE_MS);
     files.sources = [slow('other', { side: 'sell' })];
@@ -357,7 +357,7 @@ describe('a reload', () => {
     expect(new Set(bought.map(({ slice }) => slice)).size).toBe(bought.length);
   }); // prettier-ignore
 
-  it('says of one that is switched off that it is', () => {
+  it('stops a strategy that is switched off, and reports no further change afterwards', () => {
     const { files, until, reload } = running([slow(), slow('other')]);
     until(MINUTE_MS);
     Object.assign(files, { sources: [slow('other')], off: ['twap'] });
@@ -365,7 +365,7 @@ describe('a reload', () => {
     expect(reload().says).toBe('nothing has changed');
   });
 
-  it('sends no further order for a slice of a strategy that it stopped, not even with its quote in hand', () => {
+  it('sends no further order for a slice of a stopped strategy, even if its quote is in flight', () => {
     const { bench, files, until, reload } = running([slow()], { quoteLatencyMs: 3_000 });
     until(4_000);
     expect(bench.desk.state.slices.size).toBe(1);
@@ -377,7 +377,7 @@ describe('a reload', () => {
     expect(ends).toMatchObject([{ strategy: 'twap', slice: 0, filled: '0' }]);
   });
 
-  it.each(['filled', 'absent'])('keeps an open doubt of a strategy that it stopped until it is proven %s', (outcome) => {
+  it.each(['filled', 'absent'])('keeps an open doubt of a stopped strategy until it is proven %s', (outcome) => {
     let orders = 0;
     const fate = outcome === 'filled' ? 'answer lost' : 'connection reset before';
     const wrap = faultyVenue({ order: () => (orders++ === 2 ? fate : undefined) });
@@ -401,7 +401,7 @@ describe('a reload', () => {
     expect([...bench.desk.state.slices.values()].filter(({ strategy }) => strategy === stopped)).toEqual([]);
   }); // prettier-ignore
 
-  it('changes nothing at all when one file is broken, reports it, and writes it down', () => {
+  it('changes nothing if one file is broken, reports that and records it', () => {
     const { bench, files, alerts, until, reload } = running([slow()]);
     until(4.5 * MINUTE_MS);
     Object.assign(files, { sources: [slow('fine')], problems: 'x.yaml:3:7  side\n  expected buy or sell' });
@@ -425,7 +425,7 @@ describe('a reload', () => {
     ]);
   });
 
-  it('refuses the whole when the account cannot access a new pair', () => {
+  it('is refused as a whole if the account cannot access a new pair', () => {
     const { bench, files, until, reload } = running([slow()]);
     until(MINUTE_MS);
     files.sources = [slow(), slow('fine'), slow('odd', { pair: 'zzzqqq', total_quantity: { amount: '1', currency: 'zzz' } })];
@@ -434,7 +434,7 @@ describe('a reload', () => {
     expect(begunIn(bench)).toEqual(['twap']);
   }); // prettier-ignore
 
-  it('refuses a new strategy that could never trade, and does not judge what runs', () => {
+  it('refuses a new strategy that could never trade, and does not check running ones', () => {
     const { bench, files, until, reload } = running([slow()]);
     until(MINUTE_MS);
     Object.assign(files.port, {
@@ -449,7 +449,7 @@ describe('a reload', () => {
     expect(text(executedTotal(bench.exchange))).toBe('1');
   }); // prettier-ignore
 
-  it('only says what would change when it is a dry run', () => {
+  it('only reports the changes if it is a dry run', () => {
     const { bench, files, until, reload } = running([slow()]);
     until(MINUTE_MS);
     const length = bench.records().length;
@@ -461,7 +461,7 @@ describe('a reload', () => {
     expect([...bench.desk.strategies.sources.keys()]).toEqual(['twap']);
   });
 
-  it('is written down with the notes of whoever read, such as a config that was edited', () => {
+  it('is recorded with the notes of its source, such as an edited config', () => {
     const { bench, files, until, reload } = running([slow()]);
     until(MINUTE_MS);
     Object.assign(files, { sources: [slow(), slow('late')], notes: ['the config was edited'] });
@@ -471,7 +471,7 @@ describe('a reload', () => {
 });
 
 describe('a desk that watches its files', () => {
-  it('reads them once they have been quiet for a second, however often they were written', () => {
+  it('reads them one second after their last change, however often they changed', () => {
     const { bench, files, until } = running([slow()]);
     until(MINUTE_MS);
     files.write([slow(), slow('late')]);
@@ -485,7 +485,7 @@ describe('a desk that watches its files', () => {
     expect(reloadsIn(bench)[0]).toMatchObject({ by: 'tranche', why: 'a file changed' });
   });
 
-  it('reports a refusal once, not at every touch', () => {
+  it('reports a refusal once, and not at each later change', () => {
     const { bench, files, alerts, until } = running([slow()]);
     until(MINUTE_MS);
     for (let n = 1; n <= 3; n++) {
@@ -503,7 +503,7 @@ describe('a desk that watches its files', () => {
     expect(reloadsIn(bench)).toHaveLength(2);
   });
 
-  it('reports a refusal again after its cause was fixed in between', () => {
+  it('reports a refusal again if its cause was fixed in between', () => {
     const { files, alerts, until } = running([slow()]);
     until(MINUTE_MS);
     for (let n = 1; n <= 4; n++) {
@@ -516,7 +516,7 @@ describe('a desk that watches its files', () => {
 });
 
 describe('a restart after a reload', () => {
-  it('continues although the account cannot access the pair of a recent fill any more', () => {
+  it('continues although the account can no longer access the pair of a recent fill', () => {
     const { bench, until } = running([slow()]);
     until(2 * MINUTE_MS);
     bench.kill();
@@ -528,7 +528,7 @@ describe('a restart after a reload', () => {
     expect(again.seen).toEqual({ phases: ['ready'], error: undefined });
   });
 
-  it.each(['kept', 'there again'])('refuses a text that is %s whose pair the account cannot access any more', (how) => {
+  it.each(['kept', 'restored'])('refuses a %s text whose pair the account can no longer access', (how) => {
     const pairs = { btcusd: { startPrice: '60000' }, ethusd: { startPrice: '3000' } };
     const before = aBench({ strategies: [slow()], venue: { pairs } });
     before.start();
@@ -548,7 +548,7 @@ describe('a restart after a reload', () => {
     expect(bench.seen).toMatchObject({ phases: how === 'kept' ? [] : ['ready'], error });
   }); // prettier-ignore
 
-  it.each(['0.2', '5'])('holds a fill that the account shows first of all against the text of its life, not against an edited one of %s', (amount) => {
+  it.each(['0.2', '5'])('checks a fill that the first read shows against the text of its life, not against one edited to %s btc', (amount) => {
     let orders = 0;
     const plan = { slices: 4, duration: 'PT20M' };
     const away = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
@@ -566,7 +566,7 @@ describe('a restart after a reload', () => {
     expect(again.desk.strategies.plan('twap')?.total.toFixed()).toBe('1');
   }); // prettier-ignore
 
-  it('continues with the text of a running parent although its file says something else', () => {
+  it('continues with the text of a running parent although its file differs', () => {
     const { bench, files, until, reload } = running([slow()]);
     until(4.5 * MINUTE_MS);
     files.sources = [
@@ -596,7 +596,7 @@ describe('a restart after a reload', () => {
     expect(faultsOf(after)).toEqual([]);
   });
 
-  it('is refused as before when the old text cannot be read any more', () => {
+  it('is refused if the old text can no longer be read', () => {
     const { bench, files, until } = running([slow()]);
     until(4.5 * MINUTE_MS);
     bench.kill();

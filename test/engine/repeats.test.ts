@@ -22,7 +22,7 @@ interface Order {
   readonly at: Instant;
 }
 
-/** Looks through every order each time: what the index must give as well. */
+/** Scans every order each time; the index must give the same answers. */
 class PlainScan {
   orders: readonly Order[] = [];
 
@@ -83,7 +83,7 @@ const anIntent: fc.Arbitrary<IntentRecord> = fc
     client_order_id: `${parent}-${pair}-${slice}-${attempt}`,
   }));
 
-/** What happens after some time, or before it: the clock is set back now and then. */
+/** A step after some time, or before it: the clock is sometimes set back. */
 const aStep = fc.record({
   ms: fc.oneof(
     { weight: 6, arbitrary: fc.integer({ min: 0, max: 15 * SECOND_MS }) },
@@ -110,7 +110,7 @@ const limits = { ...aPolicy().limits, duplicateMs: DUPLICATE_MS, minuteExecution
 const policy = aPolicy({ limits });
 
 describe('orders of the last minute', () => {
-  it('are found as a scan of all of them finds them, whatever the clock does and whenever the desk is started again', () => {
+  it('match a scan of all orders, whatever the clock does and whenever the desk restarts', () => {
     let [twins, crowds] = [0, 0];
     fc.assert(
       fc.property(fc.array(aStep, { maxLength: 80 }), (steps) => {
@@ -152,7 +152,7 @@ describe('orders of the last minute', () => {
     expect(Math.min(twins, crowds)).toBeGreaterThan(100);
   });
 
-  it('are no more than ten thousand', () => {
+  it('are limited to the newest and 10,000 before it', () => {
     const orders = new RecentOrders();
     for (let n = 0; n < ORDERS_MAX + 2; n++)
       orders.add({ ...intentOf, parent: `p-${n}`, client_order_id: `c-${n}` }, START);

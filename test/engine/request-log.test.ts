@@ -15,7 +15,7 @@ interface Series {
   next(ms: number, over?: Partial<BenchOptions>): Bench;
 }
 
-/** Processes that follow each other, each killed when the next begins, with a note of what each sent. */
+/** Processes that follow each other, each killed when the next begins, with a log of the requests of each. */
 function aSeries(): Series {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-requests-'));
   onTestFinished(() => {
@@ -52,7 +52,7 @@ function aSeries(): Series {
 const firstAfter = (times: readonly number[], from: number): number =>
   Math.min(...times.filter((at) => at >= from)) - from;
 
-describe('a process after one that was killed', () => {
+describe('a process that follows a killed one', () => {
   it('waits only for the limits that the dead process had used', () => {
     const series = aSeries();
     const { clock } = series.next(15 * SECOND_MS);
@@ -62,9 +62,9 @@ describe('a process after one that was killed', () => {
   });
 
   it.each([
-    ['nobody noted them', { requestLog: undefined }],
-    ['the machine was started anew', { bootId: '22222222-2222-4222-8222-222222222222' }],
-  ])('waits out all limits where %s', (_, over) => {
+    ['it has no request log', { requestLog: undefined }],
+    ['the machine was rebooted', { bootId: '22222222-2222-4222-8222-222222222222' }],
+  ])('waits out all limits if %s', (_, over) => {
     const series = aSeries();
     const { clock } = series.next(15 * SECOND_MS);
     const died = clock.monotonic();
@@ -72,7 +72,7 @@ describe('a process after one that was killed', () => {
     expect(firstAfter(series.reads, died)).toBeGreaterThan(10 * SECOND_MS);
   });
 
-  it('waits out all limits after a process that noted nothing, and after a note that is damaged', () => {
+  it('waits out all limits if the last process wrote no request log, or if the log is damaged', () => {
     const series = aSeries();
     series.next(15 * SECOND_MS);
     const silent = series.next(13 * SECOND_MS, { requestLog: undefined });
@@ -85,7 +85,7 @@ describe('a process after one that was killed', () => {
     expect(firstAfter(series.reads, diedAgain)).toBeGreaterThan(10 * SECOND_MS);
   });
 
-  it('keeps to the limits of the venue through a hundred starts', () => {
+  it('stays within the limits of the venue through a hundred starts', () => {
     const series = aSeries();
     const lives = [50, 14_000, 400, 2_000, 9_900, 700, 21_000, 5_000, 150, 11_000];
     for (let start = 0; start < 100; start++) series.next((lives[start % 10] ?? 0) + 37 * (start % 7));

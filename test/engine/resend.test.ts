@@ -46,15 +46,15 @@ const run = (bench: Bench, ms = 5 * MINUTE_MS): void => {
   bench.clock.run(after(START, ms));
 };
 
-describe('an order that is met with silence', () => {
-  it('is not sent again unless the desk asks for it', () => {
+describe('an order that gets no answer', () => {
+  it('is not sent again unless the config allows it', () => {
     const { bench, copies } = aSender(() => of(RESET), {});
     run(bench, 20 * SECOND_MS);
     expect(copies).toHaveLength(1);
     expect(bench.desk.state.doubts).toHaveLength(1);
   });
 
-  it('leaves again with the same bytes, 300 and 600 ms later, and never a fourth time', () => {
+  it('is sent again with the same bytes 300 and 600 ms after a failure, and never a fourth time', () => {
     const { bench, copies, flights } = aSender(() => timer(50, bench.clock).pipe(mergeMap(() => of(RESET))));
     run(bench, 20 * SECOND_MS);
     expect(copies).toHaveLength(3);
@@ -65,7 +65,7 @@ describe('an order that is met with silence', () => {
     expect(bench.desk.state.doubts).toHaveLength(1);
   });
 
-  it('leaves again only after the exchange before was closed', () => {
+  it('is sent again only after the previous exchange has been closed', () => {
     const { bench, copies, flights } = aSender((nth, real) => (nth === 1 ? NEVER : real));
     run(bench);
     expect(copies.length).toBe(2);
@@ -74,7 +74,7 @@ describe('an order that is met with silence', () => {
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('executes once when the first copy had arrived and the second is refused', () => {
+  it('executes once if the first copy has arrived and the second is refused', () => {
     const { bench, copies } = aSender((nth, real) =>
       nth === 1 ? concat(real.pipe(mergeMap(() => EMPTY)), of(RESET)) : real,
     );
@@ -90,7 +90,7 @@ describe('an order that is met with silence', () => {
     ['halted', (bench) => bench.operator$.next({ do: 'halt', by: 'ann', why: 'stop' })],
     ['paused', (bench) => bench.operator$.next({ do: 'pause', by: 'ann', why: 'stop' })],
     ['stopping', (bench) => bench.operator$.next({ do: 'drain', why: 'SIGTERM' })],
-  ])('does not leave again once the desk is %s', (_, act) => {
+  ])('is not sent again once the desk is %s', (_, act) => {
     const { bench, copies } = aSender((_nth, _real, running) =>
       timer(50, running().clock).pipe(
         tap(() => {
@@ -103,7 +103,7 @@ describe('an order that is met with silence', () => {
     expect(copies).toHaveLength(1);
   });
 
-  it('does not leave again after a restart', () => {
+  it('is not sent again after a restart', () => {
     const { bench, copies } = aSender(() => NEVER);
     run(bench, 4 * SECOND_MS);
     expect(copies).toHaveLength(1);

@@ -11,7 +11,7 @@ import { ledgerTrades } from './oracle.ts';
 const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
 const { limits, pts } = aPolicy();
 const first = aTwap('first', { slices: 1, duration: 'PT60M' });
-/** Wants as much again, of another pair, while the first is in doubt. */
+/** Trades another pair while the first is in doubt. */
 const second = aTwap('second', {
   pair: 'ethusd',
   start_time: '2026-01-05T00:05:00Z',
@@ -40,7 +40,7 @@ function inDoubt(over: Partial<BenchOptions>): Bench {
   return bench;
 }
 
-/** As it is, and again after the process has died and another has taken over. */
+/** Checks a doubt as it is, and again in the next process after the first has died. */
 function throughRestart(over: Partial<BenchOptions>, check: (bench: Bench) => void): void {
   const bench = inDoubt(over);
   bench.clock.run(after(START, 20 * MINUTE_MS));
@@ -74,13 +74,13 @@ const reasons = (bench: Bench): readonly unknown[] =>
   bench.records().flatMap(({ body }) => ('reason' in body && body.reason !== undefined ? [body.reason] : []));
 
 describe('a doubt, before and after a restart,', () => {
-  it('leaves what it does not reserve to others', () => {
+  it('leaves the funds that it does not reserve to other orders', () => {
     throughRestart({}, (bench) => {
       expect(traded(bench)).toEqual(['ethusd']);
     });
   });
 
-  it('keeps its part of the limits', () => {
+  it('counts in the limits', () => {
     const dayNotionalMax = money('80000');
     throughRestart({ policy: { limits: { ...limits, dayNotionalMax } } }, (bench) => {
       const [open] = bench.desk.state.doubts;
@@ -114,7 +114,7 @@ describe('a doubt, before and after a restart,', () => {
       expect(atWorst.gt(0)).toBe(true);
       const lent = spentOf(bench);
       expect(lent.plus(atWorst).lte(70_000)).toBe(true);
-      // What is left of it may be used.
+      // The remaining credit may be used.
       expect(lent.gt(5_000)).toBe(true);
     });
   });

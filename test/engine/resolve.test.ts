@@ -15,7 +15,7 @@ import { executedTotal } from './oracle.ts';
 const twap = aTwap('t', { slices: 2, duration: 'PT60M' });
 const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
 
-/** The first order is never answered, and from then on the account shows what `seen` leaves of it. */
+/** The first order is never answered, and from then on the account shows only the rows that `seen` returns. */
 function aDoubt(
   fault: OrderFault,
   seen: (rows: readonly Transaction[]) => readonly Transaction[] | VenueError = () => down,
@@ -33,7 +33,7 @@ function aDoubt(
   return bench;
 }
 
-/** Gives the word and lets a second pass. */
+/** Gives the resolution and runs the clock for a second. */
 function resolve(bench: Bench, over: Partial<Resolution> = {}): readonly CommandAnswer[] {
   const answers: CommandAnswer[] = [];
   const id = [...bench.desk.state.attempts.keys()][0] ?? 'none';
@@ -56,8 +56,8 @@ const lastKinds = (bench: Bench, count: number): readonly string[] =>
     .map(({ body }) => body.kind);
 const figures = { orderId: '9', quantity: quantity('0.5'), amount: money('30000'), fees: money('0') };
 
-describe('an operator who resolves a doubt', () => {
-  it('as not executed lets its slice be tried again, and is in the journal before what follows', () => {
+describe('the resolution of a doubt by an operator', () => {
+  it('as not executed lets the slice be tried again, and is recorded before its effects', () => {
     const bench = aDoubt('request lost');
     expect(bench.desk.state.doubts).toHaveLength(1);
     const before = bench.records().length;
@@ -74,7 +74,7 @@ describe('an operator who resolves a doubt', () => {
     expect(text(executedTotal(bench.exchange))).toBe('0.5');
   });
 
-  it('as filled with its figures books them', () => {
+  it('as filled books the stated figures', () => {
     const bench = aDoubt('answer lost');
     expect(resolve(bench, { verdict: 'filled', figures })).toMatchObject([{ isDone: true }]);
     expect(lastKinds(bench, 5)).toContain('resolved');
@@ -84,7 +84,7 @@ describe('an operator who resolves a doubt', () => {
     expect(bench.desk.state.fills).toBe(1);
   });
 
-  it('as filled with a slip in its figures is corrected by the account: the desk halts, and its journal can be continued', () => {
+  it('as filled with wrong figures is corrected by the account and halts the desk, even after a restart', () => {
     let isHidden = true;
     const bench = aDoubt('answer lost', (rows) => (isHidden ? down : rows));
     const slip = { ...figures, quantity: quantity('0.4'), amount: money('23900') };
@@ -95,7 +95,7 @@ describe('an operator who resolves a doubt', () => {
     expect(bench.records().some(({ body }) => body.kind === 'correction')).toBe(true);
     expect(bench.desk.state.control).toBe('halted');
     const { totals } = bench.desk.state;
-    // A day is over the limit or it is not: its sum has the digits of an amount.
+    // The total of a day has no more digits than an amount.
     expect(text(totals.dayNotional(bench.clock.wall()))).toMatch(/^\d+(?:\.\d{1,8})?$/u);
     bench.kill();
     const again = aBench({
@@ -112,7 +112,7 @@ describe('an operator who resolves a doubt', () => {
     );
   });
 
-  it('as filled without figures waits until the account shows them, whatever it does not show before', () => {
+  it('as filled without figures waits until the account shows them, even across a restart', () => {
     let isHidden = true;
     let orders = 0;
     const young = aBench({
@@ -146,7 +146,7 @@ describe('an operator who resolves a doubt', () => {
     expect(again.desk.state.fills).toBe(1);
   });
 
-  it('as not executed is overruled by a trade that turns up: it is booked, and the desk halts', () => {
+  it('as not executed is overruled by a later trade, which is booked and halts the desk', () => {
     let isHidden = true;
     const bench = aDoubt('answer lost', (rows) => (isHidden ? down : rows));
     expect(resolve(bench)).toMatchObject([{ isDone: true }]);
@@ -157,7 +157,7 @@ describe('an operator who resolves a doubt', () => {
     expect(fills.length).toBeGreaterThan(0);
   });
 
-  it('is refused, with the reason, for what is not in doubt', () => {
+  it('is refused with a reason if the order is not in doubt, or if no person is named', () => {
     const bench = aDoubt('request lost');
     const before = bench.records().length;
     expect(resolve(bench, { clientOrderId: 'main-nothing-0-0-x' })).toEqual([
@@ -171,7 +171,7 @@ describe('an operator who resolves a doubt', () => {
     ['not_executed', 'request lost', {}],
     ['filled', 'answer lost', { verdict: 'filled', figures }],
     ['filled in part', 'answer lost', { verdict: 'filled', figures: { ...figures, quantity: quantity('0.4'), amount: money('23900') } }],
-  ] as const)('as %s may do so while the venue cannot be reached at start', (_, fault, word) => {
+  ] as const)('as %s is accepted while the venue cannot be reached at start', (_, fault, word) => {
     const bench = aDoubt(fault);
     bench.kill();
     const again = aBench({
@@ -190,7 +190,7 @@ describe('an operator who resolves a doubt', () => {
     expect(again.desk.state.fills).toBe('figures' in word ? 1 : 0);
   }); // prettier-ignore
 
-  it('may do so while the venue cannot be reached at start, although an override was used before', () => {
+  it('is accepted while the venue cannot be reached at start, even if an override was used before', () => {
     let orders = 0;
     const { limits } = aPolicy();
     const policy = { limits: { ...limits, dayNotionalMax: money('100') } };
@@ -226,7 +226,7 @@ describe('an operator who resolves a doubt', () => {
     expect(again.desk.control).toBe('active');
   }); // prettier-ignore
 
-  it('twice learns that the second resolution came too late', () => {
+  it('is refused the second time', () => {
     const bench = aDoubt('request lost');
     const id = [...bench.desk.state.attempts.keys()][0];
     resolve(bench);

@@ -35,8 +35,8 @@ function backup(journal: Journal, records: number): Journal {
   return copy;
 }
 
-describe('a desk that starts', () => {
-  it('reads the account before it asks for the first quote', () => {
+describe('a starting desk', () => {
+  it('reads the account before it requests the first quote', () => {
     const calls: string[] = [];
     const bench = aBench({
       strategies,
@@ -51,7 +51,7 @@ describe('a desk that starts', () => {
     expect(calls.slice(0, 2)).toEqual(['transactions', 'quote']);
   });
 
-  it('asks for no quote until a whole read of the account has come', () => {
+  it('requests no quote before a whole read of the account has succeeded', () => {
     let isDown = true;
     let quotes = 0;
     const error = new VenueError({ code: 'timeout', applied: 'no', attempt: 'transactions' });
@@ -72,7 +72,7 @@ describe('a desk that starts', () => {
     expect(quotes).toBeGreaterThan(0);
   });
 
-  it('obeys a halt that comes before the venue can be reached', () => {
+  it('obeys a halt that is given before the venue can be reached', () => {
     let isDown = true;
     const error = new VenueError({ code: 'timeout', applied: 'no', attempt: 'transactions' });
     const bench = aBench({
@@ -88,7 +88,7 @@ describe('a desk that starts', () => {
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
 
-  it('refuses the journal of another account before any call, unless told that it is the same', () => {
+  it('refuses the journal of another account before any call, unless told that the account is the same', () => {
     const before = ran(70 * SECOND_MS);
     const calls: string[] = [];
     const after = next(before, 2 * MINUTE_MS, {
@@ -108,7 +108,7 @@ describe('a desk that starts', () => {
     expect(faultsOf(told)).toEqual([]);
   });
 
-  it('refuses a strategy that was edited while it runs', () => {
+  it('refuses a strategy that was edited while its parent runs', () => {
     const after = next(ran(70 * SECOND_MS), 2 * MINUTE_MS, {
       strategies: [
         aTwap('twap', { slices: 4, duration: 'PT4M', total_quantity: { amount: '2', currency: 'btc' } }),
@@ -126,7 +126,7 @@ describe('a desk that starts', () => {
     },
   };
 
-  it('refuses a strategy that its limits could never let trade, before it begins', () => {
+  it('refuses a strategy that can never trade within its limits, before it begins', () => {
     const bench = aBench({ strategies, ...tooLarge });
     bench.start();
     bench.clock.run(instant(START + MINUTE_MS));
@@ -135,7 +135,7 @@ describe('a desk that starts', () => {
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   }); // prettier-ignore
 
-  it('warns of such a strategy that runs already, and works its parent to the end', () => {
+  it('only warns of a running strategy that can never trade within its limits, and completes its parent', () => {
     const warnings: string[] = [];
     const after = next(ran(70 * SECOND_MS), 10 * MINUTE_MS, {
       ...tooLarge,
@@ -146,7 +146,7 @@ describe('a desk that starts', () => {
     expect(ledgerTrades(after.exchange)).toHaveLength(4);
   });
 
-  it('takes an edited rebalancing over between two decisions', () => {
+  it('accepts an edited rebalancing between two decisions', () => {
     const weights = (drift: string): BenchOptions['strategies'] => [
       aStrategy('r', 'rebalance', {
         target_weights: { btc: '0.5', usd: '0.5' },
@@ -162,7 +162,7 @@ describe('a desk that starts', () => {
     expect(after.records().filter(({ body }) => body.kind === 'strategy')).toHaveLength(2);
   });
 
-  it('holds every limit back when the process before it died', () => {
+  it('keeps to every rate limit if the previous process died', () => {
     const arrivals: number[] = [];
     const reads: number[] = [];
     const policyPair: Partial<BenchOptions> = {
@@ -184,7 +184,7 @@ describe('a desk that starts', () => {
     expect(arrivals.length).toBeGreaterThan(8);
   });
 
-  it('continues at the right slot after a downtime and spreads what was missed', () => {
+  it('continues at the right slot after a downtime and spreads the missed size', () => {
     const plan = [aTwap('twap', { slices: 10, duration: 'PT10M' })];
     const before = ran(61 * SECOND_MS, { strategies: plan });
     before.operator$.next({ do: 'drain', why: 'deploy' });
@@ -199,7 +199,7 @@ describe('a desk that starts', () => {
     expect(missed.length).toBeGreaterThan(0);
   });
 
-  it('trades no slice of a strategy that is not configured any more', () => {
+  it('trades no slice of a strategy that is no longer configured', () => {
     const before = ran(10 * SECOND_MS, {
       strategies: [aTwap('gone', { slices: 1, duration: 'PT10M', limit_price: '1' })],
     });
@@ -211,7 +211,7 @@ describe('a desk that starts', () => {
 });
 
 describe('a journal that is behind the account', () => {
-  it('receives all fills when it was lost, and the desk stays halted', () => {
+  it('receives all fills if it was lost, and the desk stays halted', () => {
     const before = ran(130 * SECOND_MS);
     const traded = ledgerTrades(before.exchange).length;
     expect(traded).toBe(3);
@@ -223,7 +223,7 @@ describe('a journal that is behind the account', () => {
     expect(fillsOf(after.records()).every(({ source }) => source === 'transactions')).toBe(true);
   });
 
-  it('receives all fills, and the desk continues to trade when the operator allowed it', () => {
+  it('receives all fills, and the desk continues to trade if the operator allows it', () => {
     const before = ran(130 * SECOND_MS);
     const after = next(before, 20 * MINUTE_MS, { journal: memoryJournal(), policy: { adoptFills: true } });
     const { ledger, journal } = books(after.exchange, after.records());
@@ -231,11 +231,11 @@ describe('a journal that is behind the account', () => {
     expect(after.desk.state.control).toBe('active');
   });
 
-  describe.each([false, true])('and was rolled back, adopting fills: %s', (adoptFills) => {
+  describe.each([false, true])('after a rollback, adopting fills: %s', (adoptFills) => {
     const whole = ran(130 * SECOND_MS).records().length;
 
     it.each([30 * SECOND_MS, 12 * MINUTE_MS])(
-      'never trades what was traded, rearmed after %i ms',
+      'never leads to a repeated trade, rearmed after %i ms',
       (rearmedMs) => {
         const wrong: string[] = [];
         for (let kept = 5; kept < whole; kept++) {
@@ -268,8 +268,8 @@ describe('a journal that is behind the account', () => {
 
   it.each([
     ['still is', DAY_MS],
-    ['has been set right', undefined],
-  ])('receives all fills when its clock was a day ahead and %s', (_, skewMs) => {
+    ['has been corrected', undefined],
+  ])('receives all fills if the clock was a day ahead and %s', (_, skewMs) => {
     const before = ran(130 * SECOND_MS, { skewMs: DAY_MS });
     before.kill();
     const { clock, exchange, journal } = before;

@@ -26,7 +26,7 @@ const book = (over: object = {}): StrategySource =>
 const bookVenue = { accounts: [{ balances: { usd: '100000', btc: '1' } }], pairs: { btcusd: flat('50000') } };
 const token = { name: 'ann', kind: 'person' } as const;
 
-/** The answers come once they are there: none of them is read before. */
+/** The answers are added to the list as they arrive. */
 function runNow(bench: Bench, strategy: string): CommandAnswer[] {
   const answers: CommandAnswer[] = [];
   bench.operator$.next({
@@ -53,8 +53,8 @@ const wrongOf = (bench: Bench): readonly string[] => faultsOf(bench).filter((fau
 const fillTimes = (bench: Bench): readonly string[] =>
   bench.records().flatMap(({ at, body }) => (body.kind === 'fill' ? [isoOf(at).slice(11, 16)] : []));
 
-describe('a recurring strategy that a person runs now', () => {
-  it('trades one occurrence at once, and every one of its schedule as always', () => {
+describe('a recurring strategy run on demand', () => {
+  it('trades one occurrence at once, and its scheduled occurrences as usual', () => {
     const bench = running([dca()]);
     const answers = runNow(bench, 'dca');
     bench.clock.run(after(START, 10 * HOUR_MS));
@@ -63,7 +63,7 @@ describe('a recurring strategy that a person runs now', () => {
     expect(wrongOf(bench)).toEqual([]);
   });
 
-  it('is in the journal as a wake with who asked and why, and `tranche why` says so', () => {
+  it('records the run as a wake with its author and reason, and tranche why shows them', () => {
     const bench = running([dca()]);
     runNow(bench, 'dca');
     bench.clock.run(after(START, 2 * MINUTE_MS));
@@ -75,7 +75,7 @@ describe('a recurring strategy that a person runs now', () => {
     ).toContainEqual('runs now on request of ann: the coupon came early');
   });
 
-  it('ends its extra occurrence before the next of its schedule begins', () => {
+  it('ends its extra occurrence before the next scheduled one begins', () => {
     const bench = running([dca({ window: 'PT30M', slices: 3 })]);
     bench.clock.run(after(START, 9 * HOUR_MS - 3 * MINUTE_MS));
     runNow(bench, 'dca');
@@ -83,7 +83,7 @@ describe('a recurring strategy that a person runs now', () => {
     expect(fillTimes(bench)).toEqual(['08:57', '08:58', '08:59', '09:00', '09:10', '09:20']);
   });
 
-  it('is run once and not twice, or not at all, whichever append the process dies at', () => {
+  it('is run exactly once or not at all, at whichever append the process dies', () => {
     const whole = running([dca()]);
     const before = whole.appends();
     runNow(whole, 'dca');
@@ -103,14 +103,14 @@ describe('a recurring strategy that a person runs now', () => {
           expect(wrongOf(next)).toEqual([]);
           const trades = ledgerTrades(next.exchange).length;
           traded.push(trades);
-          // Who was answered has it; who was not may see in the journal what became of it.
+          // An answered run has traded; the journal shows the result of an unanswered one.
           expect(trades).toBeGreaterThanOrEqual(answers.length);
           expect(trades).toBe(runs(next).length);
         }
     expect(new Set(traded)).toEqual(new Set([0, 1]));
   });
 
-  it('passes the same limits: a day without room refuses it', () => {
+  it('obeys a pause of its pair: its slice ends without a trade', () => {
     const bench = running([dca({ each_quantity: { amount: '1', currency: 'btc' } })], {
       policy: { minimumOf: () => ({ quantity: undefined, notional: undefined }), isSellingOn: true },
     });
@@ -122,8 +122,8 @@ describe('a recurring strategy that a person runs now', () => {
   });
 });
 
-describe('a rebalance with a schedule that a person runs now', () => {
-  it('looks at once and trades what has drifted', () => {
+describe('a scheduled rebalance run on demand', () => {
+  it('checks the portfolio at once and trades the drift', () => {
     const bench = running([book()], { venue: bookVenue });
     const answers = runNow(bench, 'book');
     bench.clock.run(after(START, 5 * MINUTE_MS));
@@ -132,7 +132,7 @@ describe('a rebalance with a schedule that a person runs now', () => {
     expect(wrongOf(bench)).toEqual([]);
   });
 
-  it('says why it trades nothing inside its band', () => {
+  it('gives the reason if it trades nothing inside its band', () => {
     const bench = running([book({ drift_threshold: '0.4' })], { venue: bookVenue });
     const answers = runNow(bench, 'book');
     bench.clock.run(after(START, 2 * MINUTE_MS));
@@ -141,16 +141,16 @@ describe('a rebalance with a schedule that a person runs now', () => {
   });
 });
 
-describe('an order to run a strategy now is refused', () => {
+describe('a request to run a strategy now', () => {
   it.each([
     ['a twap has no occurrence', [aTwap('x')], 'x cannot run now: a twap has no occurrence to run'],
     [
-      'a continuous rebalance looks already',
+      'a continuous rebalance already checks every price',
       [book({ schedule: undefined, continuous: true })],
       'book cannot run now: it already checks every price',
     ],
     [
-      'a calendar is closed',
+      'its calendar is closed',
       [
         dca({
           schedule: { cron: '0 9 * * *', time_zone: 'UTC', quiet_hours: [{ from: '00:00', to: '06:00' }] },
@@ -163,7 +163,7 @@ describe('an order to run a strategy now is refused', () => {
       [dca({ start_time: '2026-02-01T00:00:00Z' })],
       'dca cannot run now: it begins at 2026-02-01',
     ],
-  ] as const)('where %s', (_, strategies, says) => {
+  ] as const)('is refused because %s', (_, strategies, says) => {
     // prettier-ignore
     const bench = running(strategies, { venue: bookVenue });
     const [{ id }] = strategies;
@@ -173,7 +173,7 @@ describe('an order to run a strategy now is refused', () => {
     expect(runs(bench)).toEqual([]);
   });
 
-  it('while its occurrence is under way, so that asking twice does not trade twice', () => {
+  it('is refused while an occurrence is in progress, so that asking twice does not trade twice', () => {
     const bench = running([dca({ window: 'PT30M', slices: 3 })]);
     runNow(bench, 'dca');
     bench.clock.run(after(START, 2 * MINUTE_MS));
@@ -185,7 +185,7 @@ describe('an order to run a strategy now is refused', () => {
     ]);
   });
 
-  it('while the desk or the strategy is paused, or the desk is halted', () => {
+  it('is refused while the desk or the strategy is paused, or the desk is halted', () => {
     const bench = running([dca()]);
     bench.operator$.next({ do: 'pause', strategy: 'dca', by: 'bob', why: 'lunch' });
     expect(runNow(bench, 'dca')).toMatchObject([{ isDone: false, says: 'dca is paused: lunch. Resume it first' }]); // prettier-ignore
@@ -196,7 +196,7 @@ describe('an order to run a strategy now is refused', () => {
     expect(runNow(bench, 'dca')).toMatchObject([{ isDone: false, says: 'the desk is halted: fire' }]);
   });
 
-  it('when no fresh price comes in time, and its schedule continues', () => {
+  it('is refused if no fresh price arrives in time, and the schedule continues', () => {
     let isDown = false;
     const bench = running([dca()], {
       wrap: (venue) => ({

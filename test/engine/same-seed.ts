@@ -1,14 +1,14 @@
 import { strictEqual } from 'node:assert';
 import { aBench, aTwap } from './harness.ts';
 
-/** What one run leaves: the hash of its last record, which stands for all of them. */
+/** The result of one run, with the hash of its last record, which covers all records. */
 export interface Leaving {
   readonly head: string;
   readonly records: number;
   readonly filled: number;
 }
 
-/** 300 slices of six twaps on a venue that is seldom kind; everything random follows from `seed`. */
+/** 300 slices of six twaps on a venue that often refuses and cancels; everything random follows from `seed`. */
 export function runSeed(seed: string): Leaving {
   const strategies = Array.from({ length: 6 }, (_, i) =>
     aTwap(`twap-${i}`, {

@@ -4,12 +4,12 @@ import { START, aBench, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';
 
-describe('a desk that trades an account beside another daemon with another journal', () => {
+describe('a second daemon on the same account with another journal', () => {
   it.each([
     ['at the same time', 0],
     ['later', 2 * MINUTE_MS],
   ])(
-    'is halted by its first whole read of it, before it trades anything, and the other trades on: started %s',
+    'is halted by its first whole read of the account before it trades, and the first continues: started %s',
     (_, laterMs) => {
       const told: string[] = [];
       const strategies = (id: string) => [aTwap(id, { slices: 60, duration: 'PT30M' })];

@@ -8,7 +8,7 @@ import { SerialQueue } from '../../src/engine/serial-queue.ts';
 
 type Run = (helpers: RunHelpers, scheduler: TestScheduler) => void;
 
-/** What was not as expected, drawn in frames. */
+/** Differences from the expectations, in frames. */
 function differences(run: Run): readonly unknown[] {
   const found: unknown[] = [];
   const scheduler = new TestScheduler((actual: unknown, expected: unknown) => {
@@ -36,8 +36,8 @@ const SOURCES = [
   '-',
 ];
 
-describe('turns', () => {
-  it('one of Turns is observeOn(queueScheduler)', () => {
+describe('the serial queue', () => {
+  it('behaves like observeOn(queueScheduler) for one source', () => {
     const found = differences(({ cold, expectObservable }) => {
       for (const source of SOURCES.filter((one) => !one.includes('#'))) {
         const known = cold(source).pipe(observeOn(queueScheduler));
@@ -47,7 +47,7 @@ describe('turns', () => {
     expect(found).toEqual([]);
   });
 
-  it('continues in the order of queueScheduler, from however many sources, until nobody listens', () => {
+  it('keeps the order of queueScheduler across several sources until it is unsubscribed', () => {
     const stories = [true, false].map((isOwn) => {
       const told: string[] = [];
       const turns = new SerialQueue();
@@ -72,7 +72,7 @@ describe('turns', () => {
     expect(stories[0]).toEqual(stories[1]);
   });
 
-  it('do not grow the stack with what waits', () => {
+  it('does not grow the stack with waiting values', () => {
     const source = new Subject<number>();
     const begun = new Subject<number>();
     let last = 0;

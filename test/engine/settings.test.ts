@@ -83,8 +83,8 @@ function person(bench: Bench, record: Partial<RecordBody & { kind: 'person' }>):
   });
 }
 
-describe('the difference of settings', () => {
-  it('compares decimals by value and lists as sets, and names as they are written', () => {
+describe('the difference between settings', () => {
+  it('compares decimals by value, lists as sets, and names as written', () => {
     const before = {
       'controls.max_order_notional': '1000',
       'controls.pairs': 'btcusd, ethusd',
@@ -115,7 +115,7 @@ describe('the difference of settings', () => {
 });
 
 describe('settings in force', () => {
-  it('are recorded whole at the first start, and at an unchanged start as a hash alone', () => {
+  it('are recorded in full at the first start, and only as a hash at an unchanged start', () => {
     const first = process();
     const [whole] = settingsIn(first.bench);
     expect(whole).toMatchObject({ cause: 'start', by: 'cli:ops', why: 'first settings of this journal' });
@@ -133,7 +133,7 @@ describe('settings in force', () => {
     expect(settingsHash(folded(bench))).toBe(whole?.hash);
   });
 
-  it('are recorded with the difference and who started the process, when the config changed while the desk was stopped', () => {
+  it('are recorded with the difference and who started the process, if the config changed while it was stopped', () => {
     const { bench: before } = process({ limits: withOrderMax('900000') });
     const settings = { ...SETTINGS, 'pacing.max_wait': 'PT2M' };
     const { bench } = process({ limits: withOrderMax('800000'), settings, startedBy: 'cli:mallory' }, before);
@@ -150,7 +150,7 @@ describe('settings in force', () => {
     });
   });
 
-  it('are recorded at a reload, with its author and the version of the files, together with its record', () => {
+  it('are recorded right after a reload, with its author and the version of the files', () => {
     const { bench, files } = process();
     files.limits = withOrderMax('7');
     files.source = { 'fleet.version': '4' };
@@ -166,7 +166,7 @@ describe('settings in force', () => {
       by: 'ann',
       token: { name: 'ann', kind: 'person' },
     });
-    // The next start with that limit has nothing to add but the version, which these files do not have.
+    // The next start with that limit changes only the version, which these files do not have.
     const { bench: next } = process({ limits: withOrderMax('7') }, bench);
     expect(settingsIn(next).at(-1)?.changes).toEqual([{ path: 'fleet.version', before: '4' }]);
   });
@@ -187,7 +187,7 @@ describe('settings in force', () => {
     expect(settingsIn(process({}, bench).bench)).toHaveLength(4);
   });
 
-  it('are begun by the first start of this version on a journal of an older one', () => {
+  it('are first recorded when this version starts on a journal of an older one', () => {
     const old = process({ settings: undefined });
     expect(settingsIn(old.bench)).toEqual([]);
     expect(startsIn(old.bench)[0]).not.toHaveProperty('settings');

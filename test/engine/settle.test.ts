@@ -78,8 +78,8 @@ function next(before: Bench, downMs: number, options: Partial<BenchOptions> = {}
   return bench;
 }
 
-describe('settle on a desk', () => {
-  it('closes a position that was opened on credit before any interest is charged, and not earlier', () => {
+describe('a settle strategy on a desk', () => {
+  it('closes a position opened on credit before any interest is charged, and not earlier than stated', () => {
     const bench = started();
     runFor(bench, 45 * MINUTE_MS);
     expect(balance(bench, 'usd')).toBeLessThan(-29_000);
@@ -95,11 +95,11 @@ describe('settle on a desk', () => {
     const wakes = bench
       .records()
       .flatMap(({ body }) => (body.kind === 'wake' && body.strategy === 's' ? [body.on] : []));
-    // One line when it begins, one when the time has come, one for the end of its trade, and one look whether that was all.
+    // One record at its start, one when it is due, one for the outcome of its trade, and one check for a remaining debt.
     expect(wakes).toEqual(['start', 'debt', 'outcome', 'at']);
   });
 
-  it('lets interest run up to its bound, and no further', () => {
+  it('lets interest accrue up to its bound, and no further', () => {
     const bench = started({
       strategies: [buyer, closer({ before_grace_ends: undefined, max_carry_bps: 0.25 })],
     });
@@ -111,7 +111,7 @@ describe('settle on a desk', () => {
     expect(faults(bench)).toEqual([]);
   });
 
-  it('says that sizing.keep stops a closing, whole or in part', () => {
+  it('reports that sizing.keep prevents the closing of a position in whole or in part', () => {
     const told = (keep: string): readonly (string | undefined)[] => {
       const bench = started({ policy: { pts: onCredit, keep: new Map([['btc', quantity(keep)]]) } });
       runFor(bench, 2 * HOUR_MS);
@@ -136,7 +136,7 @@ describe('settle on a desk', () => {
     expect(charges(bench)).toBe(0);
   });
 
-  it('gives interest on a debt that was paid back no grace period of its own', () => {
+  it('gives interest on a repaid debt no new grace period', () => {
     const bench = started();
     runFor(bench, 70 * MINUTE_MS);
     expect([closings(bench), balance(bench, 'usd')]).toEqual([['00:51'], 0]);
@@ -150,7 +150,7 @@ describe('settle on a desk', () => {
     expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
   });
 
-  it('buys a short position back, in pieces', () => {
+  it('buys back a short position in pieces', () => {
     const seller = trader({ side: 'sell', total_quantity: { amount: '0.5', currency: 'btc' } });
     const pieces = closer({ max_slice_notional: { amount: '10000', currency: 'usd' } });
     const bench = started({ strategies: [seller, pieces] });
@@ -166,7 +166,7 @@ describe('settle on a desk', () => {
     expect(faults(bench)).toEqual([]);
   });
 
-  it('closes at once when the venue allows no more credit, where the document says so', () => {
+  it('closes at once when the venue permits no more credit, if the document says so', () => {
     const bench = started({ strategies: [buyer, closer({ close_in_modes: ['Reduce-Only'] })] });
     runFor(bench, 10 * MINUTE_MS);
     expect(closings(bench)).toEqual([]);
@@ -176,7 +176,7 @@ describe('settle on a desk', () => {
     expect(faults(bench)).toEqual([]);
   });
 
-  it('closes earlier when the venue makes credit dearer meanwhile', () => {
+  it('closes earlier if the venue raises the cost of credit', () => {
     const bench = started({
       strategies: [buyer, closer({ before_grace_ends: undefined, max_carry_bps: 0.25 })],
     });
@@ -188,7 +188,7 @@ describe('settle on a desk', () => {
     expect(charges(bench)).toBe(0);
   });
 
-  it('reads the terms also where the desk itself never uses credit, and closes what others left', () => {
+  it('reads the terms and closes positions of others even if the desk itself never uses credit', () => {
     const other = started({ strategies: [buyer] });
     runFor(other, 5 * MINUTE_MS);
     other.kill();
@@ -197,12 +197,12 @@ describe('settle on a desk', () => {
     const bench = aBench({ strategies: [closer()], policy, clock, exchange });
     bench.start();
     runFor(bench, 5 * MINUTE_MS);
-    // Nobody knows for how long it was owed before the first look.
+    // It is not known since when it was owed before the first check.
     expect(closings(bench)).toEqual(['00:05']);
     expect(balance(bench, 'usd')).toBe(0);
   });
 
-  it('closes a position whose terms the venue does not tell after a while, and reports that meanwhile', () => {
+  it('closes a position with unknown terms after a timeout, and reports that meanwhile', () => {
     const error = new VenueError({
       code: 'unavailable',
       applied: 'no',
@@ -220,12 +220,12 @@ describe('settle on a desk', () => {
     expect(balance(bench, 'usd')).toBe(0);
   });
 
-  it('does what it can when the market takes what the account has', () => {
+  it('sells as much as possible if the holdings no longer cover the debt', () => {
     const bench = started();
     runFor(bench, 10 * MINUTE_MS);
     bench.exchange.pin('btcusd', price('20000'), bench.clock.wall());
     runFor(bench, 2 * HOUR_MS);
-    // All is sold, and a debt is left that nothing closes: told again and again, with growing distances.
+    // Everything is sold and a debt remains: it is recorded repeatedly, at growing intervals.
     expect(balance(bench, 'btc')).toBe(0);
     expect(balance(bench, 'usd')).toBeLessThan(-10_000);
     expect(bench.desk.state.lives.get('s')?.lastReason).toBe('no_funds');
@@ -237,9 +237,9 @@ describe('settle on a desk', () => {
   });
 });
 
-describe('a restart of settle', () => {
+describe('a restart of a settle strategy', () => {
   it.each([10 * MINUTE_MS, 49 * MINUTE_MS])(
-    'knows since when a position is open, also when it was down for %i ms',
+    'knows since when a position is open, even after a downtime of %i ms',
     (downMs) => {
       const first = started();
       runFor(first, 1.5 * MINUTE_MS);
@@ -284,8 +284,8 @@ describe('a restart of settle', () => {
   });
 });
 
-describe('since when a balance is below zero', () => {
-  it('is due to the fill that caused it, and ends with the fill that reverses it', () => {
+describe('the time since which a balance is below zero', () => {
+  it('begins with the fill that caused it, and ends with the fill that reverses it', () => {
     const bench = started();
     runFor(bench, 5 * MINUTE_MS);
     const since = bench.desk.state.owedSince.get('usd') ?? 0;
@@ -294,7 +294,7 @@ describe('since when a balance is below zero', () => {
     expect(bench.desk.state.owedSince.size).toBe(0);
   });
 
-  it('is the last look before, where others took it there', () => {
+  it('is the time of the previous check if another desk caused it', () => {
     const bench = started({ strategies: [closer()] });
     runFor(bench, 10 * MINUTE_MS);
     const { clock, exchange } = bench;

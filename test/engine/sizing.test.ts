@@ -28,7 +28,7 @@ const maximums = (bench: Bench): readonly string[] =>
 describe('a reserve', () => {
   const account = { accounts: [{ balances: { usd: '30000', btc: '2' } }] };
 
-  it('stays in the account: a twap buys with what is above it, and then says why not', () => {
+  it('stays in the account: a twap buys only with funds above it, and then records the reason', () => {
     const keep = new Map([['usd', quantity('12000')]]);
     const bench = ran({ venue: account, policy: { keep } });
     expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(12_000);
@@ -42,7 +42,7 @@ describe('a reserve', () => {
     expect(details[0]).toMatch(/^limit=\d+\.\d+ less 12000 usd value=\d/u);
   });
 
-  it('stays when others spend what is above it while the quote is under way: the gate looks again', () => {
+  it('is checked again in the gate if others spend the funds above it while a quote is in flight', () => {
     const bench = aBench({
       strategies: [
         aTwap('twap', {
@@ -71,7 +71,7 @@ describe('a reserve', () => {
     expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(20_000);
   });
 
-  it('of coins stays when they are sold', () => {
+  it('stays in the account if it is in btc and btc is sold', () => {
     const keep = new Map([['btc', quantity('1.75')]]);
     const strategies = [aTwap('twap', { side: 'sell' })];
     const bench = ran({ venue: account, policy: { keep }, strategies });
@@ -79,8 +79,8 @@ describe('a reserve', () => {
   });
 });
 
-describe('a lot', () => {
-  it('rounds every slice to its multiples, and the slices still sum to the total', () => {
+describe('a lot size', () => {
+  it('rounds every slice to a multiple, and the slices still sum to the total', () => {
     const minimumOf = () => ({ notional: money('5'), lot: quantity('0.01') });
     const bench = ran({
       policy: { minimumOf },
@@ -92,7 +92,7 @@ describe('a lot', () => {
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('that does not divide the total makes the plan impossible', () => {
+  it('makes the plan invalid if it does not divide the total', () => {
     const minimumOf = () => ({ lot: quantity('0.1') });
     const total_quantity = { amount: '1.05', currency: 'btc' };
     const bench = ran({ policy: { minimumOf }, strategies: [aTwap('twap', { total_quantity })] });
@@ -126,8 +126,8 @@ const ample = {
   pairs: { btcusd: { startPrice: '60000', maxUsd: '1000000' } },
 };
 
-describe('what the venue quotes at most', () => {
-  it('is raised with care by fills as large as it, and stated again at the cost of only one quote', () => {
+describe('the maximum quote size of the venue', () => {
+  it('is raised cautiously after fills of that size, and costs only one quote when the venue states it again', () => {
     const bench = ran({ strategies: [LARGE], venue: { accounts: ample.accounts } }, 4 * HOUR_MS);
     expect(faultsOf(bench)).toEqual([]);
     expect(text(executedTotal(bench.exchange))).toBe('39');
@@ -138,7 +138,7 @@ describe('what the venue quotes at most', () => {
     expect(intents - ledgerTrades(bench.exchange).length).toBeLessThanOrEqual(3);
   });
 
-  it('is not left at an odd answer: fills of that size raise it, and soon the venue is asked for all again', () => {
+  it('recovers from a wrong answer: fills raise it until the full size is requested again', () => {
     const wrap = naming('60000', 1);
     const half = aTwap('twap', {
       slices: 8,
@@ -158,7 +158,7 @@ describe('what the venue quotes at most', () => {
   });
 
   it.each(['0.01', '3', '900'])(
-    'is asked for again after a minute when %s usd would leave crumbs of a slice',
+    'is requested again after a minute if %s usd would leave tiny pieces of a slice',
     (most) => {
       const bench = ran({ strategies: [LARGE], venue: ample, wrap: naming(most, 1) }, 4 * HOUR_MS);
       expect(faultsOf(bench)).toEqual([]);
@@ -171,7 +171,7 @@ describe('what the venue quotes at most', () => {
     },
   );
 
-  it('outlives a restart, because it lies in the journal with how it is known', () => {
+  it('survives a restart, because the journal contains it with its origin', () => {
     const first = aBench({ strategies: [LARGE], venue: { accounts: ample.accounts } });
     first.start();
     first.clock.run(instant(START + 3_000));

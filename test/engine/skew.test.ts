@@ -19,35 +19,38 @@ const saying = (skewMs: () => number | undefined): Partial<BenchOptions> => ({
   wrap: (venue) => ({ ...venue, skewMs }),
 });
 
-describe('a desk whose clock differs from that of the venue', () => {
-  it.each([30_001, -30_001, DAY_MS])('does not start by %i ms, and asks for no quote', (skewMs) => {
-    const { bench } = ran(saying(() => skewMs));
-    expect(bench.seen.error).toMatchObject({ name: 'OperatorError', exit: 'again' });
-    expect(String(bench.seen.error)).toContain(
-      `${Math.abs(skewMs) === DAY_MS ? '1 d 0 h' : '30 s'} ${skewMs > 0 ? 'behind' : 'ahead of'} the venue's`,
-    );
-    expect(ledgerTrades(bench.exchange)).toEqual([]);
-  });
+describe('a desk whose clock differs from the clock of the venue', () => {
+  it.each([30_001, -30_001, DAY_MS])(
+    'does not start with a difference of %i ms, and does not trade',
+    (skewMs) => {
+      const { bench } = ran(saying(() => skewMs));
+      expect(bench.seen.error).toMatchObject({ name: 'OperatorError', exit: 'again' });
+      expect(String(bench.seen.error)).toContain(
+        `${Math.abs(skewMs) === DAY_MS ? '1 d 0 h' : '30 s'} ${skewMs > 0 ? 'behind' : 'ahead of'} the venue's`,
+      );
+      expect(ledgerTrades(bench.exchange)).toEqual([]);
+    },
+  );
 
-  it.each([2_001, -29_999])('starts by %i ms, and reports that once', (skewMs) => {
+  it.each([2_001, -29_999])('starts with a difference of %i ms, and raises one alert', (skewMs) => {
     const { bench, told } = ran(saying(() => skewMs));
     expect(faultsOf(bench)).toEqual([]);
     expect(told.filter((id) => id === 'clock_skew')).toHaveLength(1);
   });
 
-  it.each([undefined, 0, 2_000, -2_000])('has nothing to say by %s ms', (skewMs) => {
+  it.each([undefined, 0, 2_000, -2_000])('raises no alert for a difference of %s ms', (skewMs) => {
     const { bench, told } = ran(saying(() => skewMs));
     expect(faultsOf(bench)).toEqual([]);
     expect(told).not.toContain('clock_skew');
   });
 
-  it('says so again when the difference comes back', () => {
+  it('raises the alert again when the difference returns', () => {
     let asked = 0;
     const { told } = ran(saying(() => (Math.floor(asked++ / 100) % 2 === 0 ? 3_000 : 0)));
     expect(told.filter((id) => id === 'clock_skew').length).toBeGreaterThan(2);
   });
 
-  it('decides the very same, whatever the difference is, through doubts and cancels', () => {
+  it('makes the same decisions for any difference, through doubts and cancels', () => {
     const told = [0, 1, -1, 2_500, -2_500, HOUR_MS, -HOUR_MS, DAY_MS, -DAY_MS].map((skewMs) => {
       let orders = 0;
       const { bench } = ran({

@@ -37,7 +37,7 @@ describe.each(Object.entries(kinds))('a %s on a desk', (kind, own) => {
     return bench;
   }
 
-  it('fills the sizes of its curve, as the ledger of the exchange says', () => {
+  it('fills the sizes of its curve, according to the ledger of the exchange', () => {
     const bench = ran(15 * MINUTE_MS);
     expect(faultsOf(bench)).toEqual([]);
     expect(sizes(bench)).toEqual(planned);
@@ -60,7 +60,7 @@ describe.each(Object.entries(kinds))('a %s on a desk', (kind, own) => {
     },
   );
 
-  it('waits for proof after a process that died with an order that may have left, and makes up for it within bounds', () => {
+  it('waits for proof of an order that may have left before a crash, and catches up within bounds', () => {
     const before = ran(4 * MINUTE_MS + 30);
     before.kill();
     const { clock, exchange, journal } = before;
@@ -76,7 +76,7 @@ describe.each(Object.entries(kinds))('a %s on a desk', (kind, own) => {
       expect(Number(size)).toBeLessThanOrEqual(1.5 * Number(planned[slice]));
   });
 
-  it('spreads what a downtime left over its later slices, none above half again its plan', () => {
+  it('spreads slices missed in a downtime over later ones, none above 1.5 times its plan', () => {
     const before = ran(3 * MINUTE_MS + 30 * SECOND_MS);
     before.kill();
     const { clock, exchange, journal } = before;

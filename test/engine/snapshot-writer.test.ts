@@ -29,7 +29,7 @@ const strategies = [0, 1, 2].map((i) =>
   }),
 );
 
-/** A desk whose every third order gets no answer, on a venue that is seldom kind. */
+/** A desk whose every third order gets no answer, on a venue that often cancels. */
 function aTroubledBench(seed: string, journal: Journal = memoryJournal(), before?: Bench): Bench {
   let orders = 0;
   return aBench({
@@ -65,8 +65,8 @@ function twoLives(seed: string, deathAt: number, shelfOf?: (journal: Journal) =>
   return second;
 }
 
-describe('a state that is kept', () => {
-  it('becomes, with the records after it, the state of all records, wherever it is taken', () => {
+describe('a state snapshot', () => {
+  it('gives, with the records after it, the state of all records, wherever it is taken', () => {
     const all = twoLives('3', 3.4 * MINUTE_MS).records();
     const whole = wordsOf(foldOf(all));
     expect(all.some(({ body }) => body.kind === 'attempt' && body.result === 'doubt')).toBe(true);
@@ -83,7 +83,7 @@ describe('a state that is kept', () => {
     );
   });
 
-  it('holds every record of every kind', () => {
+  it('preserves the effect of every kind of record', () => {
     const journal = memoryJournal();
     for (const body of everyKind()) appendNow(journal, [body]);
     const state = new EngineState();
@@ -96,7 +96,7 @@ describe('a state that is kept', () => {
   });
 
   it.each([1.2, 2.1, 3.4, 4.7].flatMap((minutes) => [1, 25].map((every) => [minutes, every] as const)))(
-    'lets a desk that died after %d minutes continue as without it, kept every %i records',
+    'lets a desk that died after %d minutes continue as without snapshots, kept every %i records',
     (minutes, every) => {
       for (const seed of ['1', '2', '3']) {
         const without = twoLives(seed, minutes * MINUTE_MS);
@@ -114,7 +114,7 @@ describe('a state that is kept', () => {
     },
   );
 
-  it('is kept at the end of a process, and read by the next one instead of the records', () => {
+  it('is stored at the end of a process, and the next one reads it instead of the records', () => {
     const journal = memoryJournal();
     const shelf = aShelf(journal, 100);
     const read: (number | undefined)[] = [];
@@ -136,7 +136,7 @@ describe('a state that is kept', () => {
     expect(read).toEqual([0, head.seq]);
   });
 
-  it('is left alone when it does not fit, with a word to the operator', () => {
+  it('is ignored with a warning if it does not match the journal', () => {
     const journal = memoryJournal();
     for (let n = 0; n < 5; n++) appendNow(journal, everyKind().slice(0, 1));
     const shelf = aShelf(journal, 1);
@@ -154,14 +154,14 @@ describe('a state that is kept', () => {
   });
 });
 
-describe('the number of the state format', () => {
+describe('the version of the state format', () => {
   /**
-   * What the golden journal folds to. When this changes, a state that an older program kept means something else now: put
-   * the new number here, and count `STATE_FORMAT` up.
+   * The fold of the golden journal. If it changes, the snapshots of older programs no longer match: raise `STATE_FORMAT`, and
+   * put the new values here.
    */
   const FOLDS = { format: 24, words: '65e45fbdea1ec7880b6c0d8b1124ee0739064e81d45ef281bb4b497d52853e8f' };
 
-  it('goes up when the fold of the golden journal changes', () => {
+  it('matches the fold of the golden journal', () => {
     const copy = join(aFolder(), 'journal.db');
     copyFileSync(join(import.meta.dirname, '../fixtures/journals/v1.db'), copy);
     const journal = sqliteJournal(copy);
@@ -172,10 +172,10 @@ describe('the number of the state format', () => {
   });
 
   it.each(['engine-state.ts', 'totals.ts', 'override-state.ts', 'people-state.ts'])(
-    'is enough because nothing of %s hides behind a #',
+    'covers the whole state of %s, which has no private # fields',
     (name) => {
       const source = readFileSync(join(import.meta.dirname, '../../src/engine/state', name), 'utf8');
-      // Methods may; fields would be missing in every state that is kept.
+      // Private methods are allowed; private fields would be missing in every snapshot.
       expect(source.match(/^ {2}(?:readonly )?#\w+(?:!|\?)?\s*[:=;].*$/gmu) ?? []).toEqual([]);
     },
   );

@@ -17,7 +17,7 @@ interface Own {
   readonly steps: number;
 }
 
-/** A strategy of which each test says what a step does. */
+/** A strategy whose step each test defines. */
 function aKind(step: (was: Own, wake: Wake) => Omit<Step<Own>, 'state'>): StrategySource {
   const params = z.strictObject({});
   const next = (was: Own, wake: Wake): Step<Own> => ({ state: { steps: was.steps + 1 }, ...step(was, wake) });
@@ -64,13 +64,13 @@ const spins = (alerts: readonly string[]): number =>
   alerts.filter((alert) => alert === 'strategy_spinning').length;
 const lastReason = (bench: Bench): string | undefined => bench.desk.state.lives.get('own')?.lastReason;
 
-describe('a strategy that spins', () => {
+describe('a spinning strategy', () => {
   it.each<readonly [string, (wake: Wake) => Wait]>([
     ['a time that is a millisecond away', ({ at }) => soon(at)],
     ['a time that has passed', ({ at }) => soon(at, -HOUR_MS)],
     ['a price that holds already', ({ at }) => atOrAbove('1', at)],
     ['a price that holds already a millisecond later', ({ at }) => atOrAbove('1', after(at, 1))],
-  ])('and waits for %s is woken ten times, then once a minute, and reported once', (_, wait) => {
+  ])('is woken ten times, then once a minute, and reported once if it waits for %s', (_, wait) => {
     const { bench, alerts } = ran(
       aKind((_was, wake) => ({ waits: [wait(wake)], reason: 'blackout', note: 'closed' })),
       10 * MINUTE_MS + 30 * SECOND_MS,
@@ -85,7 +85,7 @@ describe('a strategy that spins', () => {
     expect(wakes[first - 1]?.reason).toBe('blackout');
   });
 
-  it('that waits longer between some of its steps spins anyway', () => {
+  it('is detected even if it waits longer between some of its steps', () => {
     const { bench, alerts } = ran(
       aKind(({ steps }, { at }) => ({ waits: [soon(at, steps % 9 === 0 ? 150 : 1)] })),
       10 * MINUTE_MS,
@@ -94,7 +94,7 @@ describe('a strategy that spins', () => {
     expect(spins(alerts)).toBe(1);
   });
 
-  it('continues automatically within a minute after it decides something, and is no longer shown', () => {
+  it('continues within a minute after it decides something, and is no longer reported', () => {
     const opensAt = after(START, 5 * MINUTE_MS);
     const { bench, alerts } = ran(
       aKind((_was, { at }) => ({
@@ -110,7 +110,7 @@ describe('a strategy that spins', () => {
     expect(spins(alerts)).toBe(1);
   });
 
-  it('reports again only when it has waited for a while in between', () => {
+  it('is reported again only after it has waited for a while in between', () => {
     const { bench, alerts } = ran(
       aKind(({ steps }, { at }) => ({ waits: [soon(at, steps === 15 ? HOUR_MS : 1)] })),
       2 * HOUR_MS,
@@ -119,7 +119,7 @@ describe('a strategy that spins', () => {
     expect(wakesOf(bench).length).toBeLessThan(100);
   });
 
-  it('hears of an outcome at once', () => {
+  it('receives an outcome at once', () => {
     const seen: string[] = [];
     const { bench } = ran(
       aKind(({ steps }, wake) => {
@@ -148,7 +148,7 @@ describe('a strategy that spins', () => {
     expect(wakesOf(bench).at(-1)?.at).toBe(ended?.at);
   });
 
-  it('is bounded after a restart as before it, and the same seed gives the same journal', () => {
+  it('is limited after a restart as well, and the same seed gives the same journal', () => {
     const spinning = (): StrategySource => aKind((_was, { at }) => ({ waits: [soon(at)] }));
     const once = ran(spinning(), 5 * MINUTE_MS).bench;
     const again = ran(spinning(), 5 * MINUTE_MS).bench;
@@ -159,7 +159,7 @@ describe('a strategy that spins', () => {
     expect(wakesOf(reborn).length - count).toBeLessThanOrEqual(11 + 5);
   });
 
-  it('is woken on time when the wall clock goes back meanwhile', () => {
+  it('is held for at most a minute if the wall clock goes back meanwhile', () => {
     const { bench } = ran(
       aKind((_was, { at }) => ({ waits: [soon(at)] })),
       30 * SECOND_MS,
@@ -167,13 +167,13 @@ describe('a strategy that spins', () => {
     const count = wakesOf(bench).length;
     bench.clock.stepWall(-2 * HOUR_MS);
     bench.clock.run(instant(bench.clock.now() + 5 * MINUTE_MS));
-    // Its next time of the wall clock is two hours away now; what was held is held for a minute at the most.
+    // Its next time on the wall clock is now two hours away; a held wake is held for at most a minute.
     expect(wakesOf(bench).length - count).toBeLessThanOrEqual(5);
   });
 });
 
-describe('a strategy that does not spin', () => {
-  it('may look at every price that comes, fifty a second', () => {
+describe('a busy strategy that does not spin', () => {
+  it('may react to every price, fifty times a second', () => {
     const { bench, alerts } = ran(
       aKind((_was, wake) => ({
         waits: [
@@ -199,7 +199,7 @@ describe('a strategy that does not spin', () => {
     expect(spins(alerts)).toBe(0);
   });
 
-  it('may wake ten times a second, or have many steps at one instant that each pass over a slot', () => {
+  it('may wake ten times a second, or take many steps at one instant that each skip a slot', () => {
     const calm = ran(
       aKind((_was, { at }) => ({ waits: [soon(at, 100)] })),
       10 * SECOND_MS,
@@ -217,8 +217,8 @@ describe('a strategy that does not spin', () => {
   });
 });
 
-describe('quiet hours that end inside the hour that the clock repeats', () => {
-  it('wake a rebalance that they stop once, when they end', () => {
+describe('quiet hours that end in the repeated hour of a clock change', () => {
+  it('wake a blocked rebalance once, at their end', () => {
     const flat = (startPrice: string) => ({
       startPrice,
       volatilityPctYear: 0,

@@ -118,8 +118,8 @@ const numberOf = ({ intent }: OpenSlice): number => intent.slice;
 const nameOf = (item: Sized | Paced | Stopped | AttemptEnd): string =>
   'end' in item ? item.end : item.stage === 'stopped' ? item.reason : item.stage;
 
-describe('the stages of the pipeline, drawn', () => {
-  it('triggers: a strategy that is armed wakes at its time, and once however often it is armed', () => {
+describe('the stages of the pipeline in marble diagrams', () => {
+  it('triggers: wakes an armed strategy at its time, and only once if it is armed repeatedly', () => {
     const found = drawn(({ desk, cold, expectObservable }) => {
       const woken$ = wakes(desk, cold('t-t|', { t: 't' })).pipe(map(({ wake }) => wake.on));
       expectObservable(woken$).toBe(`${WAKE_MS}ms (a|)`, { a: 'at' });
@@ -127,7 +127,7 @@ describe('the stages of the pipeline, drawn', () => {
     expect(found).toEqual([]);
   });
 
-  it('decide: emits the slice, then that the strategy has stepped, once the wake is durable', () => {
+  it('decide: emits the slice and then the end of the step, once the wake is durable', () => {
     const found = drawn(({ desk, cold, expectObservable }) => {
       const wake = wakeOf(desk);
       const decided$ = cold('-w|', { w: wake }).pipe(
@@ -139,7 +139,7 @@ describe('the stages of the pipeline, drawn', () => {
     expect(found).toEqual([]);
   });
 
-  it('decide: a strategy that wakes again while its step is being written decides once', () => {
+  it('decide: decides once for a strategy that wakes again while its step is being written', () => {
     const found = drawn(({ desk, cold, expectObservable }) => {
       const wake = wakeOf(desk);
       const decided$ = cold('ww|', { w: wake }).pipe(
@@ -160,7 +160,7 @@ describe('the stages of the pipeline, drawn', () => {
     expect(found).toEqual([]);
   });
 
-  it('size: requests quotes of both sides when the reference price is stale, at the rate limit', () => {
+  it('size: requests quotes of both sides at the rate limit if the reference price is stale', () => {
     const found = drawn(({ desk, cold, expectObservable }) => {
       const slice = sliceOf(desk);
       const { maxAgeMs } = desk.policy.reference;
@@ -170,7 +170,7 @@ describe('the stages of the pipeline, drawn', () => {
     expect(found).toEqual([]);
   });
 
-  it('size: stops a slice for which no price comes, and emits nothing once the desk drains', () => {
+  it('size: stops a slice if no price arrives, and emits nothing once the desk drains', () => {
     const found = drawn(({ desk, answers, cold, hot, expectObservable }) => {
       const slice = sliceOf(desk);
       answers.after = () => NEVER;
@@ -184,7 +184,7 @@ describe('the stages of the pipeline, drawn', () => {
     expect(found).toEqual([]);
   });
 
-  it('control: passes each item in its tick, and stops those that come after a halt', () => {
+  it('control: passes each item in its tick, and stops items after a halt', () => {
     const found = drawn(({ desk, cold, expectObservable }) => {
       const halted = [{ kind: 'control', state: 'halted', by: 'alice', why: 'a test' }] as const;
       const items$ = cold(`${WAKE_MS}ms a-b-a|`, { a: sizedOf(desk), b: 'halt' as const }).pipe(
@@ -211,7 +211,7 @@ describe('the stages of the pipeline, drawn', () => {
     expect(found).toEqual([]);
   });
 
-  it('pace: stops an item that waits when the desk drains', () => {
+  it('pace: stops a waiting item when the desk drains', () => {
     const found = drawn(({ desk, cold, hot, expectObservable }) => {
       const item = sizedOf(desk);
       const paced$ = cold('(ab|)', { a: item, b: item }).pipe(
@@ -223,7 +223,7 @@ describe('the stages of the pipeline, drawn', () => {
     expect(found).toEqual([]);
   });
 
-  it('execute: an attempt ends with the answer to its order, which leaves when the quote has come', () => {
+  it('execute: ends an attempt with the answer to its order, which is sent when the quote arrives', () => {
     const found = drawn(({ desk, answers, cold, expectObservable }) => {
       const paced = pacedOf(desk);
       answers.after = (answer) => cold('20ms (a|)').pipe(mergeMap(() => answer));
@@ -234,11 +234,11 @@ describe('the stages of the pipeline, drawn', () => {
   });
 
   it.each([
-    ['sends no order on a quote that comes once the desk drains', { drainMs: 10, endMs: 20, end: 'closed' }],
     [
-      'awaits the answer to an order that has left when the desk drains',
-      { drainMs: 30, endMs: 40, end: 'filled' },
+      'sends no order on a quote that arrives after the desk has begun to drain',
+      { drainMs: 10, endMs: 20, end: 'closed' },
     ],
+    ['waits for the answer to a sent order when the desk drains', { drainMs: 30, endMs: 40, end: 'filled' }],
   ])('execute: %s', (_, { drainMs, endMs, end }) => {
     const found = drawn(({ desk, answers, cold, hot, expectObservable }) => {
       const paced = pacedOf(desk);
@@ -252,7 +252,7 @@ describe('the stages of the pipeline, drawn', () => {
     expect(found).toEqual([]);
   });
 
-  it('record: emits a slice again after the wait that suits the reason, and nothing once the desk drains', () => {
+  it('record: emits a slice again after the wait for its reason, and nothing once the desk drains', () => {
     const found = drawn(({ desk, cold, hot, expectObservable }) => {
       const slice = sliceOf(desk);
       const end = stopped(slice, 'collar', 'a test', { do: 'again' });

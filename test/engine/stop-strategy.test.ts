@@ -30,8 +30,8 @@ function running(): Bench {
 const tradesOf = (bench: Bench, strategy: string): number =>
   bench.records().filter(({ body }) => body.kind === 'fill' && body.strategy === strategy).length;
 
-describe('a strategy that an operator stops', () => {
-  it('trades no more, also after a restart, and the others continue', () => {
+describe('stopping a strategy as an operator', () => {
+  it('prevents further trades, even after a restart, while other strategies continue', () => {
     const bench = running();
     const before = tradesOf(bench, 'btc');
     expect(before).toBe(4);
@@ -47,7 +47,7 @@ describe('a strategy that an operator stops', () => {
     expect(ledgerTrades(next.exchange)).toHaveLength(before + 10);
   });
 
-  it('is in the journal with who stopped it and why, and is finished', () => {
+  it('finishes the strategy, and records who stopped it and why', () => {
     const bench = running();
     stop(bench);
     const bodies = bench.records().map(({ body }) => body);
@@ -63,7 +63,7 @@ describe('a strategy that an operator stops', () => {
     expect(bench.desk.state.lives.get('btc')?.finished).toBe('stopped_by_operator');
   });
 
-  it('ends an open slice without a further order', () => {
+  it('ends an open slice without another order', () => {
     // No quote is ever good enough: the slice is tried again and again.
     const dear = aTwap('btc', { limit_price: '1', slices: 1 });
     const bench = aBench({ strategies: [dear] });
@@ -78,7 +78,7 @@ describe('a strategy that an operator stops', () => {
     ]); // prettier-ignore
   });
 
-  it('is refused where there is none, or it has ended already', () => {
+  it('is refused if the strategy does not exist or has already ended', () => {
     const bench = running();
     expect(stop(bench, 'eth')).toEqual({
       isDone: false,

@@ -40,7 +40,7 @@ const next = (before: Bench, downMs: number, options: Partial<BenchOptions> = {}
   nextProcess(before, downMs, { strategies: plan(), ...options });
 
 describe('a sweep on a desk', () => {
-  it('sells incoming payments down to the reserve, and does nothing in between', () => {
+  it('sells incoming payments down to the reserve, and is idle in between', () => {
     const bench = started();
     runFor(bench, HOUR_MS);
     expect(wakesOf(bench)).toEqual(['start']);
@@ -80,7 +80,7 @@ describe('a sweep on a desk', () => {
     expect(faults(bench)).toEqual([]);
   });
 
-  it('keeps its floor although the venue takes a fee on top, when it reports the fee', () => {
+  it('keeps its floor despite a fee on top of the amount, if the document states the fee', () => {
     const strategies = plan({
       from: 'usd',
       to: 'btc',
@@ -94,7 +94,7 @@ describe('a sweep on a desk', () => {
     expect(Number(balance(bench, 'usd'))).toBeLessThan(50_006);
   });
 
-  it('sells a payment that was too small once the price makes it enough', () => {
+  it('sells a payment that was too small once the price makes it large enough', () => {
     const bench = started({ strategies: plan({ min_trade_notional: { amount: '600', currency: 'usd' } }) });
     pay(bench, '0.01');
     runFor(bench, HOUR_MS);
@@ -106,7 +106,7 @@ describe('a sweep on a desk', () => {
     expect(faults(bench)).toEqual([]);
   });
 
-  it('leaves what another strategy trades at the same time, and sells it once it is there', () => {
+  it('sells coins that another strategy buys at the same time once they have arrived', () => {
     const buyer = aStrategy('b', 'twap', {
       pair: 'btcusd',
       side: 'buy',
@@ -126,7 +126,7 @@ describe('a sweep on a desk', () => {
 });
 
 describe('a restart of a sweep', () => {
-  it('continues with the pieces of what was decided, and sweeps what came in while it was down', () => {
+  it('continues the pieces of its decision, and sweeps payments received while it was down', () => {
     for (const killedMs of [20, 5 * SECOND_MS, 20 * SECOND_MS, 40 * SECOND_MS]) {
       const first = started();
       pay(first, '3');
@@ -165,7 +165,7 @@ describe('a restart of a sweep', () => {
     expect(whole.appends()).toBeGreaterThan(10);
   });
 
-  it('takes an edited document over between two sweeps', () => {
+  it('applies an edited document between two sweeps', () => {
     const first = started();
     runFor(first, MINUTE_MS);
     const strategies = plan({ keep: { amount: '1', currency: 'btc' } });

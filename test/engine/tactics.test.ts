@@ -7,7 +7,7 @@ import { aBench, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
 
-/** A market that stands still, five basis points on either side of 60 000. */
+/** A constant market, five basis points on either side of 60 000. */
 const CALM = {
   accounts: [{ balances: { usd: '1000000', btc: '25' } }],
   pairs: { btcusd: { startPrice: '60000', volatilityPctYear: 0, halfSpreadBps: 5, impactBps: 0 } },
@@ -50,13 +50,13 @@ function overlaps(records: readonly StoredRecord[]): readonly string[] {
   return wrong;
 }
 
-describe('a quote that is too dear', () => {
+describe('a quote under price tactics', () => {
   it.each([
     [{ max_slippage_bps: 4.9, slippage_reference: 'mid' }, 'max_slippage'],
     [{ max_slippage_bps: 5.1, slippage_reference: 'mid' }, undefined],
     [{ max_spread_bps: 9.9 }, 'max_spread'],
     [{ max_spread_bps: 10.1 }, undefined],
-  ])('for %j is not executed: %s', (tactics, reason) => {
+  ])('with %j is refused as %s (undefined: executed)', (tactics, reason) => {
     const bench = ran({ ...tactics, patience: { requote: 'PT10S' } });
     const trades = ledgerTrades(bench.exchange).length;
     expect(trades).toBe(reason === undefined ? 10 : 0);
@@ -71,7 +71,7 @@ describe('a quote that is too dear', () => {
   });
 
   it.each(['arrival', 'decision', 'mid'] as const)(
-    'against %s is none that was executed, on a market that moves, and others wait for a better one',
+    'is never executed beyond the slippage limit from the %s price on a moving market',
     (slippage_reference) => {
       const refused = ['1', '2', '3'].map((seed) => {
         const tactics = { max_slippage_bps: 6, slippage_reference, patience: { requote: 'PT5S' } };
@@ -97,7 +97,7 @@ describe('a quote that is too dear', () => {
 describe('patience', () => {
   const dear = { max_slippage_bps: 1, slippage_reference: 'mid' };
 
-  it('asks again only after its wait, for as long as the slice lasts', () => {
+  it('requests a quote again only after its wait, as long as the slice lasts', () => {
     const bench = ran({ ...dear, patience: { requote: 'PT10S' } }, {}, 1);
     const at = asked(bench).filter((ms) => ms < MINUTE_MS);
     expect(at).toHaveLength(6);
@@ -105,7 +105,7 @@ describe('patience', () => {
       expect(ms - (at[i] ?? 0)).toBeGreaterThanOrEqual(10 * SECOND_MS);
   });
 
-  it('asks for no more quotes than it may, then waits for the end of the slice, and the next has its own', () => {
+  it('limits the quotes of a slice, which then waits for its end, and the next slice starts anew', () => {
     const bench = ran({ ...dear, patience: { max_quotes: 3 } }, {}, 2.5);
     expect(asked(bench).filter((ms) => ms < MINUTE_MS)).toHaveLength(3);
     expect(asked(bench).filter((ms) => ms >= MINUTE_MS && ms < 2 * MINUTE_MS)).toHaveLength(3);
@@ -128,7 +128,7 @@ describe('patience', () => {
     expect(asked(after)).toHaveLength(3);
   });
 
-  it('counts only quotes since the last trade: a slice in pieces may continue', () => {
+  it('counts only quotes since the last trade, so that a slice in pieces can continue', () => {
     const bench = aBench({
       strategies: [
         aTwap('twap', {
@@ -144,7 +144,7 @@ describe('patience', () => {
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(3);
   });
 
-  it('waits for uneven times with jitter, which follow from the seed alone', () => {
+  it('varies its waits with jitter that depends only on the seed', () => {
     const askedOf = (seed: number): readonly (readonly [number, number])[] => {
       const bench = ran({ ...dear, patience: { requote: 'PT5S' }, jitter: { time_pct: 60, seed } }, {}, 10);
       return bench
@@ -164,10 +164,10 @@ describe('patience', () => {
   });
 });
 
-describe('what a strategy keeps', () => {
+describe('the reserve and minimum of a strategy', () => {
   const venue = { ...CALM, accounts: [{ balances: { usd: '30000' } }] };
 
-  it('stays in the account, and the larger of its reserve and that of the desk counts', () => {
+  it('keep the larger of the reserves of the strategy and the desk in the account', () => {
     const keep = { amount: '12000', currency: 'usd' };
     const usdOf = (bench: Bench): number =>
       Number(bench.exchange.ledger.balance(bench.exchange.accounts[0]?.name ?? '', 'usd'));
@@ -176,7 +176,7 @@ describe('what a strategy keeps', () => {
     expect(usdOf(ran({ keep }, { venue, policy }))).toBeGreaterThanOrEqual(20_000);
   });
 
-  it('is not traded below its own minimum', () => {
+  it('prevent trades below its own minimum', () => {
     const bench = ran({ min_trade_notional: { amount: '10000', currency: 'usd' } }, { venue });
     expect(slices(bench).map(({ reason }) => reason)).toEqual(
       Array.from({ length: 10 }, () => 'below_min_trade'),
@@ -186,7 +186,7 @@ describe('what a strategy keeps', () => {
 });
 
 describe('a dry run with tactics', () => {
-  it('decides, asks and fills as the same desk does live', () => {
+  it('decides, requests quotes and fills as the same desk does live', () => {
     const tactics = {
       max_slippage_bps: 20,
       max_spread_bps: 12,

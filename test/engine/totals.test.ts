@@ -11,7 +11,7 @@ const NIGHT = instant(Date.UTC(2026, 0, 5, 23, 59));
 const fillAt = (at: number, usd: string) => aFill({ executed_at: instant(at), notional_usd: usd });
 
 describe('the totals of a day', () => {
-  it('cost what its fills cost, each by itself, when there are thousands and when it is asked for seldom', () => {
+  it('have exactly the cost of their fills, even with thousands of them and infrequent reads', () => {
     const totals = new Totals();
     const costs: unknown[] = [];
     const sums: unknown[] = [];
@@ -29,7 +29,7 @@ describe('the totals of a day', () => {
     expect(text(totals.dayCost(NIGHT))).toBe(text(costOf(fillAt(NIGHT, '1'))));
   });
 
-  it('begin again at midnight UTC', () => {
+  it('start again at midnight UTC', () => {
     const totals = new Totals();
     totals.book(fillAt(NIGHT, '100'));
     expect(text(totals.dayNotional(NIGHT))).toBe('100');
@@ -40,21 +40,21 @@ describe('the totals of a day', () => {
     expect(text(totals.dayNotional(after(NIGHT, MINUTE_MS), 'ethusd'))).toBe('0');
   });
 
-  it('keep a fill whose time lies before midnight because the clock was set back', () => {
+  it('include a fill dated before midnight because the clock was set back', () => {
     const totals = new Totals();
     totals.book(fillAt(NIGHT + MINUTE_MS, '7'));
     totals.book(fillAt(NIGHT - HOUR_MS, '100'));
     expect(text(totals.dayNotional(after(NIGHT, MINUTE_MS)))).toBe('107');
   });
 
-  it('count a day that the clock had jumped to as well, once it is back', () => {
+  it('include a day to which the clock had jumped, once it is back', () => {
     const totals = new Totals();
     totals.book(fillAt(NIGHT, '100'));
     totals.book(fillAt(NIGHT + DAY_MS, '7'));
     expect(text(totals.dayNotional(NIGHT))).toBe('107');
   });
 
-  it('never lose a fill of the day, however the clock of fills runs', () => {
+  it('never lose a fill of the day, whatever the times of the fills are', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -2 * DAY_MS, max: 2 * DAY_MS }), { maxLength: 20 }), (jumps) => {
         const totals = new Totals();
@@ -72,8 +72,8 @@ describe('the totals of a day', () => {
   });
 });
 
-describe('a parent of years', () => {
-  it('does not grow with its slices, and knows the ends of the newest', () => {
+describe('a parent with many slices', () => {
+  it('keeps only the deadlines of its newest 100 slices', () => {
     const totals = new Totals();
     const kinds = everyKind();
     const wake = kinds.find((body) => body.kind === 'wake');
@@ -92,15 +92,15 @@ describe('a parent of years', () => {
   });
 });
 
-describe('the clock of limits', () => {
-  it('passes midnight with the clock on the wall', () => {
+describe('the day clock of limits', () => {
+  it('passes midnight with the wall clock', () => {
     const clock = new VirtualClock(NIGHT);
     const day = new DayClock(clock);
     clock.run(after(NIGHT, 2 * MINUTE_MS));
     expect(day.now()).toBe(clock.wall());
   });
 
-  it('does not go back with a wall clock that is set back over midnight', () => {
+  it('does not go back when the wall clock is set back over midnight', () => {
     const clock = new VirtualClock(after(NIGHT, 2 * MINUTE_MS));
     const day = new DayClock(clock);
     const before = day.now();
@@ -108,7 +108,7 @@ describe('the clock of limits', () => {
     expect(day.now()).toBe(before);
   });
 
-  it('does not follow a jump of a day, unless that lasts for an hour', () => {
+  it('does not follow a jump of a day unless it lasts for an hour', () => {
     const clock = new VirtualClock(NIGHT);
     const day = new DayClock(clock);
     clock.stepWall(DAY_MS);
@@ -121,7 +121,7 @@ describe('the clock of limits', () => {
     expect(day.now()).toBe(clock.wall());
   });
 
-  it('opens no new day at a restart with a wrong date, before the venue or an hour has proven it', () => {
+  it('starts no new day after a restart with a wrong date until the venue or an hour has confirmed it', () => {
     const clock = new VirtualClock(after(NIGHT, DAY_MS));
     let skewMs: number | undefined;
     const day = new DayClock(clock, () => skewMs);
@@ -135,7 +135,7 @@ describe('the clock of limits', () => {
     expect(day.now()).toBe(clock.wall());
   });
 
-  it('believes after an hour that a day has passed since the last record', () => {
+  it('accepts after an hour that a day has passed since the last record', () => {
     const clock = new VirtualClock(after(NIGHT, DAY_MS));
     const day = new DayClock(clock);
     day.inherit(NIGHT);
@@ -144,7 +144,7 @@ describe('the clock of limits', () => {
     expect(day.now()).toBe(clock.wall());
   });
 
-  it('is that on the wall at a restart within the same day', () => {
+  it('follows the wall clock after a restart within the same day', () => {
     const clock = new VirtualClock(after(NIGHT, -HOUR_MS));
     const day = new DayClock(clock);
     day.inherit(after(NIGHT, -2 * HOUR_MS));

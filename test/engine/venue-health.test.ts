@@ -15,7 +15,7 @@ interface Told {
   readonly facts: unknown;
 }
 
-/** From `from` to `to` the venue does what `quote` and `isRead` say. */
+/** From `from` to `to` the venue answers with `quote`, and reads of the account fail if `isReadLost`. */
 function outage(options: {
   readonly from: number;
   readonly to: number;
@@ -58,14 +58,14 @@ interface End {
 const ends = (bench: Bench): readonly End[] =>
   bench.records().flatMap(({ at, body }) => (body.kind === 'slice' ? [{ ...body, at: at - START }] : []));
 
-describe('a venue that dies while the desk trades', () => {
+describe('a venue that fails while the desk trades', () => {
   const run = (): ReturnType<typeof outage> => {
     const drill = outage({ from: FROM, to: TO, quote: LOST, isReadLost: true });
     drill.bench.clock.run(instant(START + 15 * MINUTE_MS));
     return drill;
   };
 
-  it('raises venue_unreachable, and venue_down as critical within 60 s, once each', () => {
+  it('raises venue_unreachable once, and venue_down as critical once within 60 s', () => {
     const { told } = run();
     const of = (id: string): readonly Told[] => told.filter(({ alert }) => alert === id);
     expect(of('venue_unreachable')).toHaveLength(1);
@@ -76,7 +76,7 @@ describe('a venue that dies while the desk trades', () => {
     expect(of('no_quotes')).toEqual([]);
   });
 
-  it('trades again within 30 s of its return, and each slice of the outage names the dead venue as its reason', () => {
+  it('lets trading resume within 30 s of its return, and slices of the outage state the failure', () => {
     const { bench } = run();
     const back = fillsOf(bench.records()).map(({ executed_at: at }) => at - START).filter((at) => at >= TO); // prettier-ignore
     expect(Math.min(...back)).toBeLessThanOrEqual(TO + 30 * SECOND_MS);
@@ -87,7 +87,7 @@ describe('a venue that dies while the desk trades', () => {
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('makes the desk not ready, with the reason, until it is back', () => {
+  it('makes the desk not ready, with the reason, until it returns', () => {
     const { bench } = outage({ from: FROM, to: TO, quote: LOST, isReadLost: true });
     bench.clock.run(instant(START + FROM + MINUTE_MS));
     expect(notReady(bench.desk)[0]).toMatch(/^the venue has not responded for \d+ s: .*connect/u);
@@ -96,8 +96,8 @@ describe('a venue that dies while the desk trades', () => {
   });
 });
 
-describe('a venue that dies while no slice is open', () => {
-  it('raises venue_down from the reads of the account alone', () => {
+describe('a venue that fails while no slice is open', () => {
+  it('raises venue_down because of failed account reads alone', () => {
     const later = aTwap('twap', { start_time: '2026-01-06T00:00:00Z' });
     const { bench, told } = outage({
       from: FROM,
@@ -114,7 +114,7 @@ describe('a venue that dies while no slice is open', () => {
 });
 
 describe('a venue that answers but does not quote', () => {
-  it('raises no_quotes, then quotes_down as critical within 60 s, and its slices say that it does not quote', () => {
+  it('raises no_quotes, then quotes_down as critical within 60 s, and slices state that there are no quotes', () => {
     const { bench, told } = outage({ from: FROM, to: TO, quote: CLOSED, isReadLost: false });
     bench.clock.run(instant(START + 15 * MINUTE_MS));
     const ids = told.map(({ alert }) => alert);

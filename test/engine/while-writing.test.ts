@@ -9,8 +9,8 @@ import { differences } from './marbles.ts';
 const whileWriting = <T>(request: MaybeAsync<T>, write: () => MaybeAsync<unknown>): Observable<T> =>
   toObservable(writing(request, write));
 
-describe('a request whose record is written while it is under way', () => {
-  it('is answered once the answer has come and the record is durable, whichever takes longer', () => {
+describe('a request whose record is written while it is in flight', () => {
+  it('emits its answer once it has arrived and the record is durable, whichever takes longer', () => {
     const found = differences(({ cold, expectObservable }) => {
       expectObservable(whileWriting(cold('---a|'), () => undefined)).toBe('----(a|)');
       expectObservable(whileWriting(cold('---a|'), () => cold('-w|'))).toBe('----(a|)');
@@ -22,7 +22,7 @@ describe('a request whose record is written while it is under way', () => {
     expect(found).toEqual([]);
   });
 
-  it('leaves before its record is written, and is closed once nobody waits for it any more', () => {
+  it('is sent before its record is written, and is cancelled when it is unsubscribed', () => {
     const found = differences(({ cold, expectObservable, expectSubscriptions }) => {
       const left = cold('-----a|');
       expectObservable(
@@ -41,7 +41,7 @@ describe('a request whose record is written while it is under way', () => {
     expect(found).toEqual([]);
   });
 
-  it('is an error when the record cannot be written, and when either ends without an answer', () => {
+  it('fails if the record cannot be written, or if either ends without an answer', () => {
     const found = differences(({ cold, expectObservable }) => {
       expectObservable(whileWriting(cold('---a|'), () => cold('-#'))).toBe('-#');
       expectObservable(

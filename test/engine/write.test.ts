@@ -11,11 +11,11 @@ import { aBench, aPolicy } from './harness.ts';
 
 const PAUSE: ControlRecord = { kind: 'control', state: 'paused', by: 'ann', why: 'a look' };
 
-/** The same journal, answering in each of its two ways. */
+/** The same journal, synchronous and asynchronous. */
 const journals: readonly (readonly [string, () => Journal])[] = [
-  ['returns what it has stored', () => frozen(backtestJournal())],
+  ['returns stored records', () => frozen(backtestJournal())],
   [
-    'emits what it has stored',
+    'emits stored records',
     () => {
       const journal = frozen(backtestJournal());
       return {
@@ -56,13 +56,13 @@ function written(
   return { desk, events };
 }
 
-describe.each(journals)('what a desk writes into a journal that %s', (_, journalOf) => {
-  it('is part of its state when the stage continues', () => {
+describe.each(journals)('a record that a desk writes to a journal that %s', (_, journalOf) => {
+  it('is part of the state when the stage continues', () => {
     const { events } = written(journalOf(), () => undefined);
     expect(events).toEqual(['paused by 1', 'complete']);
   });
 
-  it('is an error of the stage when it cannot be stored, and no part of the state', () => {
+  it('causes an error of the stage if it cannot be stored, and does not change the state', () => {
     const journal = journalOf();
     journal.close();
     const { desk, events } = written(journal, () => undefined);
@@ -70,13 +70,13 @@ describe.each(journals)('what a desk writes into a journal that %s', (_, journal
     expect(desk.state.control).toBe('active');
   });
 
-  it('is part of the state also when the stage no longer exists by then', () => {
+  it('is part of the state even if its stage has been unsubscribed by then', () => {
     const { desk, events } = written(journalOf(), () => undefined, { isLeft: true });
     expect(events).toEqual(['complete']);
     expect(desk.state.control).toBe('paused');
   });
 
-  it('ends the stage with what it throws when it continues', () => {
+  it('does not hide an error that the stage throws afterwards', () => {
     const { events } = written(journalOf(), () => {
       throw new Error('a bug');
     });

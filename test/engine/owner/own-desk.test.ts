@@ -16,7 +16,7 @@ import { LEASE_MS, Owners } from './owners.ts';
 const bodiesOf = (owners: Owners): readonly RecordBody[] =>
   [...readLines('test', owners.store.linesOf('main'))].map(({ body }) => body);
 const executed = (owners: Owners): string => text(executedTotal(owners.exchange));
-/** Tells of each order as it leaves. */
+/** Calls `onOrder` for each order that is sent. */
 const watched = (venue: VenuePort, onOrder: () => void): VenuePort => ({
   ...venue,
   order: (request) =>
@@ -26,8 +26,8 @@ const watched = (venue: VenuePort, onOrder: () => void): VenuePort => ({
     }),
 });
 
-describe('a desk in a store that several owners reach', () => {
-  it('trades as on one machine, each quote durable before its order leaves', () => {
+describe('a desk in a store with several owners', () => {
+  it('trades as on one machine, with each quote durable before its order is sent', () => {
     const owners = new Owners();
     const quotes: number[] = [];
     const { seen } = owners.start('a', {
@@ -42,7 +42,7 @@ describe('a desk in a store that several owners reach', () => {
     expect(verify(owners.store.linesOf('main'))).toMatchObject({ ok: true });
   });
 
-  it('stays with its owner, who renews the lease, and goes to the next one when that one drains', () => {
+  it('stays with the owner that renews its lease, and passes to the next one after a drain', () => {
     const owners = new Owners();
     const first = owners.start('a');
     const second = owners.start('b');
@@ -57,7 +57,7 @@ describe('a desk in a store that several owners reach', () => {
     expect(bodiesOf(owners).filter(({ kind }) => kind === 'fill')).toHaveLength(3);
   });
 
-  it('stops an owner that cannot renew once another has taken over, with a late answer as evidence', () => {
+  it('stops an owner that cannot renew after a takeover, and stores its late answer as evidence', () => {
     const owners = new Owners();
     // Renewals are lost, and the answer to the first order comes after the takeover.
     const store: DeskStore<OwnedJournal> = {
@@ -85,7 +85,7 @@ describe('a desk in a store that several owners reach', () => {
     ]);
   });
 
-  it('sends no order whose quote came before a takeover that the owner has not heard of', () => {
+  it('sends no order on a quote from before a takeover that the owner does not know of', () => {
     const owners = new Owners();
     let orders = 0;
     let isPausing = true;
@@ -94,7 +94,7 @@ describe('a desk in a store that several owners reach', () => {
       store: cutOff,
       wrap: (venue) => ({
         ...watched(venue, () => orders++),
-        // A quote that is fresh when it comes, long after it was asked for: as if the machine had stood still.
+        // A quote that is fresh on arrival, long after its request, as if the machine had been suspended.
         quote: (request) =>
           timer(isPausing ? LEASE_MS + 7_000 : 0, owners.clock).pipe(
             mergeMap(() => toObservable(venue.quote(request))),
@@ -110,7 +110,7 @@ describe('a desk in a store that several owners reach', () => {
     expect(orders).toBe(0);
   });
 
-  it('waits after a takeover for the longest life of a quote and the booking margin before it trusts an absence', () => {
+  it('waits after a takeover for the longest quote life and the booking margin before it proves an absence', () => {
     const owners = new Owners();
     const lost = owners.start('a', { wrap: (venue) => ({ ...venue, order: () => NEVER }) });
     owners.runTo(5_000);
@@ -127,7 +127,7 @@ describe('a desk in a store that several owners reach', () => {
     expect(executed(owners)).toBe('1');
   });
 
-  it('starts halted when the store has changed its timeline, for every owner until a person has looked', () => {
+  it('starts halted under every owner after the timeline of the store has changed', () => {
     const owners = new Owners();
     const first = owners.start('a');
     owners.runTo(MINUTE_MS);

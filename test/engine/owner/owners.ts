@@ -82,7 +82,7 @@ export class Owners {
     return { seen, running };
   }
 
-  /** Until so long after the start. */
+  /** Runs the clock to `ms` after the start. */
   runTo(ms: number): void {
     this.clock.run(instant(START + ms));
   }

@@ -24,7 +24,7 @@ export interface CrowdSetting {
   readonly jitterMs: number;
   /** Most time that the store takes for an answer, milliseconds. */
   readonly storeMs: number;
-  /** A process dies and another takes its place so often, milliseconds; 0: never. */
+  /** Time between deaths of a process, each of which is replaced, milliseconds; 0: no deaths. */
   readonly deathEveryMs: number;
   /** Share of answers of the store that are lost, 0 to 1: half of them after they took effect. */
   readonly lostShare: number;
@@ -52,7 +52,7 @@ export function crowd(
   const way = (): number => setting.wayMs + random.next() * setting.jitterMs;
   let born = 0;
 
-  /** The store behind a network: half of the time goes by before it acts. */
+  /** The store behind a network: half of the delay passes before it acts. */
   const budgetOf = (holder: string, life: { readonly isOver: boolean }): AddressBudgetPort => ({
     exchange: (asked) =>
       new Observable((subscriber) => {

@@ -21,7 +21,7 @@ export interface MemoryBudgetOptions {
   readonly now: () => number;
 }
 
-/** What `exchange_permits` in PostgreSQL does, for time that is not real. A test compares the two. */
+/** Does the same as `exchange_permits` in PostgreSQL, on virtual time. A test compares the two. */
 export class MemoryBudget {
   readonly #options: MemoryBudgetOptions;
   #held: Held[] = [];

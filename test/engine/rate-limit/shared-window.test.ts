@@ -48,8 +48,8 @@ const times = ({ arrivals }: Seen): readonly number[] => arrivals.map(({ at }) =
 const usedShare = (seen: Seen, fromMs: number, forMs: number): number =>
   times(seen).filter((at) => at > START + fromMs).length / ((250 * (forMs - fromMs)) / PER_MS);
 
-describe('a budget of requests that desks share', () => {
-  it('is never exceeded in any window, whatever dies, is lost or is slow', () => {
+describe('a request budget shared by desks', () => {
+  it('is not exceeded in any window, with dying processes, lost answers and slow stores', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -70,7 +70,7 @@ describe('a budget of requests that desks share', () => {
     );
   });
 
-  it('is used to 95 % at least where there is demand, also while processes die', () => {
+  it('is used to at least 95 % if there is demand, even while processes die', () => {
     const forMs = 120 * SECOND_MS;
     for (const over of [
       {},
@@ -86,7 +86,7 @@ describe('a budget of requests that desks share', () => {
     }
   });
 
-  it('goes to orders of any desk before the reads of all others', () => {
+  it('serves orders of any desk before the reads of all others', () => {
     const seen = run(
       { desks: 20, eager: 5, priorities: ['history', 'history', 'history', 'history', 'execute'] },
       60_000,
@@ -98,7 +98,7 @@ describe('a budget of requests that desks share', () => {
     expect(waits('execute')).toBeLessThan(waits('history'));
   });
 
-  it('is asked for permits once the limits of the route and cool-downs are over', () => {
+  it('is asked for permits only after route limits and cool-downs have passed', () => {
     const clock = new VirtualClock(START);
     const budget = memoryOf(clock);
     const windows = {
@@ -125,7 +125,7 @@ describe('a budget of requests that desks share', () => {
     expect(went).toEqual([2_000, 3_000, 4_000]);
   });
 
-  it('gets back at once what an order that does not leave had taken, and the rest when it ends', () => {
+  it('lets the permit of an unsent order be reused, and regains all permits when they expire', () => {
     const clock = new VirtualClock(START);
     const budget = memoryOf(clock);
     const windows = { quote: undefined, order: undefined, transactions: undefined, read: undefined };
@@ -142,7 +142,7 @@ describe('a budget of requests that desks share', () => {
       });
     };
     take();
-    // The permit for its order is in hand: no other question to the store.
+    // The permit for its order is in hand: the store is not asked again.
     take();
     const taken = (): number =>
       budget.exchange('b', { wanted: 0, isUrgent: false, used: [], unused: [], unanswered: [] }).taken;
@@ -152,7 +152,7 @@ describe('a budget of requests that desks share', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('lets nothing leave while the store is away, and goes on once it is back', () => {
+  it('permits only requests with a permit in hand while the store is away, and resumes once it is back', () => {
     const clock = new VirtualClock(START);
     const budget = memoryOf(clock);
     let isAway = false;
@@ -175,7 +175,7 @@ describe('a budget of requests that desks share', () => {
     };
     take('quote');
     isAway = true;
-    // In hand, for the order of the quote.
+    // Uses the permit in hand for the order of the quote.
     take('doubt');
     take('doubt');
     clock.run(instant(START + 4_500));
