@@ -37,13 +37,13 @@ function written(place: Place, runs: number): readonly string[] {
   });
 }
 
-describe('the second note of how far a journal has come', () => {
-  it('is refused by its own name where a folder has it', () => {
+describe('the journal anchor', () => {
+  it('is refused with its path if the path is a folder', () => {
     const [file, anchor] = [join(aFolder(), 'journal.db'), aFolder()];
     expect(() => sqliteJournal(file, { anchor })).toThrow(`${anchor} is a folder: name a file`);
   });
 
-  it('finds nothing odd in a journal that continues, whether its process ended in order or died', () => {
+  it('reports no oddity for a journal that continues, after a clean end or a crash of its process', () => {
     const place = aPlace();
     expect(place.open().oddity).toBeUndefined();
     written(aPlace(), 1);
@@ -61,7 +61,7 @@ describe('the second note of how far a journal has come', () => {
     expect(dead.oddity).toBeUndefined();
   });
 
-  it('reports a journal that was put back to any older copy, by how far it had come', () => {
+  it('reports a journal that was replaced by an older copy, with the last record that it had reached', () => {
     const place = aPlace();
     const copies = written(place, 4);
     for (const [run, copy] of copies.slice(0, -1).entries()) {
@@ -78,7 +78,7 @@ describe('the second note of how far a journal has come', () => {
     }
   });
 
-  it('distinguishes a journal that disappeared from a new one', () => {
+  it('distinguishes a journal that was deleted from a new one', () => {
     const place = aPlace();
     written(place, 2);
     rmSync(place.file);
@@ -88,7 +88,7 @@ describe('the second note of how far a journal has come', () => {
     });
   });
 
-  it('reports an older copy that was written on elsewhere', () => {
+  it('reports an older copy to which records were appended elsewhere', () => {
     const place = aPlace();
     const [first = ''] = written(place, 2);
     copyFileSync(first, place.file);
@@ -104,7 +104,7 @@ describe('the second note of how far a journal has come', () => {
   it.each([
     ['missing', (anchor: string): void => rmSync(anchor)],
     ['unreadable', (anchor: string): void => writeFileSync(anchor, 'x')],
-  ])('reports when it is %s itself, and is made again', (state, spoil) => {
+  ])('is reported as %s and created again', (state, spoil) => {
     const place = aPlace();
     written(place, 1);
     spoil(place.anchor);
@@ -116,7 +116,7 @@ describe('the second note of how far a journal has come', () => {
     expect(place.open().oddity).toBeUndefined();
   });
 
-  it('is written at the first append, each thousand records, and at the end, readable by its owner alone', () => {
+  it('is written at the first append, every thousand records and at the end, readable only by its owner', () => {
     const place = aPlace();
     const journal = place.open();
     expect(existsSync(place.anchor)).toBe(false);

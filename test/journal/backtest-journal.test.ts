@@ -10,7 +10,7 @@ import { reportOf } from '../../src/report/json/json.ts';
 import { control, describeChain, strategyOf } from './describe-journal.ts';
 import { NINE, aFill, appendNow, everyKind, failureOf } from './records.ts';
 
-describeChain('late', backtestJournal);
+describeChain('backtest', backtestJournal);
 
 /** Everything that makes the journal of a backtest look at its chain, by name. */
 const looks: Readonly<Record<string, (journal: Journal) => unknown>> = {
@@ -45,8 +45,8 @@ const aDeed: fc.Arbitrary<Deed> = fc.oneof(
   fc.record({ hashOf: fc.nat({ max: 30 }) }),
 );
 
-describe('journal of a backtest', () => {
-  it('gives the same hashes as a journal that hashes each record at once', () => {
+describe('the journal of a backtest', () => {
+  it('gives the same hashes as a journal that hashes each record immediately', () => {
     fc.assert(
       fc.property(fc.array(aDeed, { maxLength: 20 }), (deeds) => {
         const all = [...deeds, { look: 'lines' }];
@@ -57,13 +57,13 @@ describe('journal of a backtest', () => {
 
   it.each([
     [
-      'an amount that is no plain decimal',
+      'an amount that is not a plain decimal',
       aFill({ price: '6e4' }),
       /fill\.price: expected an amount as text/u,
     ],
-    ['a field it does not know', Object.assign(aFill(), { colour: 'red' }) as RecordBody, /fill.*colour/u],
+    ['an unknown field', Object.assign(aFill(), { colour: 'red' }) as RecordBody, /fill.*colour/u],
     ['a value that JSON would change', strategyOf({ at: new Date(NINE) }), /not plain JSON.*Date/u],
-  ])('vouches for nothing that was appended after %s', (_, bad, why) => {
+  ])('throws instead of returning hashes after an append of %s', (_, bad, why) => {
     const journal = backtestJournal();
     const [good] = appendNow(journal, [control('a')]);
     const [worse] = appendNow(journal, [bad, control('b')]);
@@ -76,7 +76,7 @@ describe('journal of a backtest', () => {
     expect(() => reportOf(figures)).toThrow(why);
   });
 
-  it('takes no time that is not whole milliseconds', async () => {
+  it('refuses a time that is not in whole milliseconds', async () => {
     const journal = backtestJournal();
     expect(
       String(

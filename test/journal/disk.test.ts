@@ -62,7 +62,7 @@ describe('a journal on a disk', () => {
     }
   };
 
-  it('sets room aside that is written out, and keeps it', async () => {
+  it('writes out its reserve and keeps it for the next process', async () => {
     const file = join(aFolder(), 'journal.db');
     await reserving(file, RESERVE);
     const { ino, size, blocks } = statSync(`${file}.reserve`);
@@ -73,7 +73,7 @@ describe('a journal on a disk', () => {
   });
 
   it.each(['a full disk', 'a failed write'] as const)(
-    'outlives %s at any step of an append with what was set aside, and says that it is spent',
+    'survives %s at any step of an append by using its reserve, and reports the reserve as spent',
     async (refusal) => {
       for (let at = 1; at <= 9; at++) {
         const { journal, file } = await failing(refusal, at);
@@ -92,7 +92,7 @@ describe('a journal on a disk', () => {
     ['a full disk', 0],
     ['a failed flush', RESERVE],
   ] as const)(
-    'is poisoned by %s with %i bytes set aside, at any step, and holds what it acknowledged',
+    'refuses appends after %s with a reserve of %i bytes, at any step, and keeps all acknowledged records',
     async (refusal, reserveBytes) => {
       for (let at = 1; at <= 9; at++) {
         const { journal, file, steps } = await failing(refusal, at, { reserveBytes });
@@ -110,7 +110,7 @@ describe('a journal on a disk', () => {
     },
   );
 
-  it('reserves any number of bytes, also more than one call can write', async () => {
+  it('reserves any number of bytes, also more than one write can take', async () => {
     for (const bytes of [1, 1_048_575, 3 * 1_048_576, 3 * 1_048_576 + 7]) {
       const file = join(aFolder(), 'journal.db');
       await reserving(file, bytes);
@@ -118,7 +118,7 @@ describe('a journal on a disk', () => {
     }
   });
 
-  it('fails where there is no room for the reserve: storage, and nothing is left of it', async () => {
+  it('is refused with exit storage if the reserve does not fit, and leaves no file of the reserve', async () => {
     const file = join(aFolder(), 'journal.db');
     const error = await reserving(file, 2 ** 50).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ exit: 'storage' });
@@ -133,13 +133,13 @@ describe('a journal on a disk', () => {
     [-0x00acb2be, 'CIFS'],
     [0xef53, undefined],
     [0x01021994, undefined],
-  ])('knows file systems that reach over a network: %i is %s', (type, name) => {
+  ])('identifies network file systems: type %i is %s', (type, name) => {
     expect(networkName(type)).toBe(name);
   });
 });
 
 describe('reading a journal', () => {
-  it('leaves nothing beside it that was not there', () => {
+  it('leaves no new files beside the journal', () => {
     const file = join(mkdtempSync(join(aFolder(), 'read-')), 'journal.db');
     const journal = sqliteJournal(file);
     appendNow(journal, [aFill()]);

@@ -15,11 +15,11 @@ describeStore('memory', async () => {
   return await Promise.resolve({ store: new MemoryStore({ now: () => now }), pass });
 });
 
-describe('a failover of the memory store', () => {
+describe('the memory store', () => {
   const request = { desk: 'main', owner: 'a', leaseMs: 100 };
   const control = { kind: 'control', state: 'active', by: 'test', why: 'x' } as const;
 
-  it('ends every lease, even where an epoch repeats, and tells the next owner that records may be missing', async () => {
+  it('ends every lease at a failover, even if an epoch repeats, and warns the next owner of missing records', async () => {
     let now: number = NINE;
     const old = new MemoryStore({ now: () => now });
     const stale = (await firstValueFrom(old.acquire(request))) as Lease;
@@ -42,7 +42,7 @@ describe('a failover of the memory store', () => {
     expect((await firstValueFrom(deskStore(next).open(lease)))?.oddity).toBeUndefined();
   });
 
-  it('lets no takeover come between the check of a write and its commit', async () => {
+  it('does not let a takeover happen between the check of a write and its commit', async () => {
     let now: number = NINE;
     const durable$ = new Subject<undefined>();
     let isSlow = false;

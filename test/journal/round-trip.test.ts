@@ -57,7 +57,7 @@ const wanted = (literals: Literals): string =>
   `{${FIELDS.map((field, i) => `"${field}":${literals[i]}`).join(',')}}`;
 
 describe('an amount', () => {
-  it(`survives wire, journal, export and wire byte for byte: ${FILLS * RUNS * AMOUNTS} random ones do`, () => {
+  it(`survives a round trip through wire, journal and export byte for byte: ${FILLS * RUNS * AMOUNTS} random amounts`, () => {
     const fills = fc.array(fc.tuple(decimal, decimal, decimal, decimal), {
       minLength: FILLS,
       maxLength: FILLS,

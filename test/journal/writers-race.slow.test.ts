@@ -27,11 +27,11 @@ interface Takeover {
 interface Race {
   readonly takeovers: number;
   readonly records: number;
-  /** Records of an earlier owner that a later one had not seen when it began. */
+  /** Records of an earlier owner that a later owner did not see when it took over. */
   readonly missed: number;
 }
 
-/** Writers who take one desk from each other while its owner writes, over the statements of the product. `change`: breaks them. */
+/** Writers that take one desk from each other while its owner writes, with the statements of the product, which `change` may break. */
 async function race(url: string, takeoversMax: number, change: (text: string) => string): Promise<Race> {
   const { connectionString, desk } = readPostgresUrl(url);
   const takeovers: Takeover[] = [];
@@ -86,7 +86,7 @@ async function recordsOf(connectionString: string, desk: string): Promise<readon
 describe.skipIf(missing !== undefined)(
   `a race of six writers for one desk in PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('hides no record from a new owner in 1,500 takeovers, and does without the row lock', async () => {
+    it('hides no record from a new owner in 1,500 takeovers, and hides some without the row lock', async () => {
       const server = await startPostgres();
       onTestFinished(async () => {
         await server.stop();
