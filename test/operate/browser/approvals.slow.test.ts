@@ -10,7 +10,7 @@ import { accessProblems, noBrowser, openPage, sizes, startBrowser } from './dash
 import { aPaperDesk } from './paper-desk.ts';
 import type { PaperDesk } from './paper-desk.ts';
 
-/** Parents above 50,000 usd need two people of a group; everything else needs nobody. */
+/** Parents above 50,000 usd need two people of a group; every other request needs no approval. */
 const operate = {
   listen: '127.0.0.1:0',
   groups: { risk: ['ann', 'bob', 'cat'] },
@@ -37,7 +37,7 @@ const operate = {
   ],
 }; // prettier-ignore
 
-/** Buys two bitcoins, worth some 120,000 usd, as soon as it is there. */
+/** Buys two bitcoins, worth about 120,000 usd, as soon as its file is loaded. */
 const large = (id: string): object => ({
   id,
   kind: 'twap',
@@ -92,7 +92,7 @@ async function aPolicedDesk(): Promise<PolicedDesk> {
   return { ...(await aPaperDesk(join(folder, 'desk.yaml'))), folder, write };
 }
 
-/** A command of whoever is signed in to this page, sent past the buttons: what the desk answers. */
+/** Sends a command with the session of this page, without its buttons, and returns the answer of the desk. */
 async function sent(page: Page, path: string, body: object): Promise<{ status: number; says: string }> {
   return await page.evaluate<{ status: number; says: string }>(`(async () => {
     const { csrf } = await (await fetch('/api/v1/me')).json();
@@ -120,10 +120,10 @@ const requests = (page: Page) => ({
   },
 });
 
-describe.skipIf(noBrowser !== undefined)(`approvals by click ${noBrowser ?? ''}`, () => {
+describe.skipIf(noBrowser !== undefined)(`approvals in the dashboard ${noBrowser ?? ''}`, () => {
   let browser: Browser;
   beforeAll(async () => {
-    // The daemon serves what lies there.
+    // The daemon serves this folder.
     [browser] = await Promise.all([startBrowser(), buildDashboard(join(ROOT, 'dist/dashboard'))]);
   });
   afterAll(async () => {
@@ -141,7 +141,7 @@ describe.skipIf(noBrowser !== undefined)(`approvals by click ${noBrowser ?? ''}`
     return { ...opened, ...requests(opened.page) };
   };
 
-  it('lets two people approve a parent with their passkeys, and refuses whoever started it', async () => {
+  it('let two people approve a parent with passkeys and refuse the person who proposed it', async () => {
     const desk = await aPolicedDesk();
     const ann = await enrolled(desk, 'ann', 'approver');
     const bob = await enrolled(desk, 'bob', 'approver');
@@ -165,7 +165,7 @@ describe.skipIf(noBrowser !== undefined)(`approvals by click ${noBrowser ?? ''}`
       says: expect.stringContaining('another person must approve it') as string,
     });
 
-    // Who looks on is told so, and gets no button.
+    // A viewer sees the required role and no buttons.
     await vic.open('ov-1');
     await vic.page.getByText('it requires the approver role, not the viewer role').waitFor();
     expect(await vic.page.locator('main .answers button').count()).toBe(0);

@@ -15,7 +15,7 @@ const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan'
 describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBrowser ?? ''}`, () => {
   let browser: Browser;
   beforeAll(async () => {
-    // The daemon serves what lies there.
+    // The daemon serves this folder.
     [browser] = await Promise.all([startBrowser(), buildDashboard(join(ROOT, 'dist/dashboard'))]);
   });
   afterAll(async () => {
@@ -30,7 +30,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     return opened;
   };
 
-  it('shows every screen without an error, slices that fill, and a halt that holds', async () => {
+  it('shows every screen without errors, filled slices and a halt that takes effect', async () => {
     const desk = await aPaperDesk();
     const { page, problems } = await signedIn(await desk.link());
     await page.goto(`${desk.url}/#/slices`);
@@ -59,7 +59,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     await desk.stop();
   }, 120_000);
 
-  it('resolves a doubt with the evidence of a person', async () => {
+  it('resolves a doubt with the evidence that a person enters', async () => {
     const seen = watched((order) => (order === 2 ? { delayMs: 100, destroy: 'before' } : undefined));
     const desk = aDesk({
       venue: await aServedVenue(TOKEN, {}, seen.hooks),

@@ -53,17 +53,17 @@ async function aDeskOf(
   return await aPaperDesk(join(folder, 'desk.yaml'));
 }
 
-describe.skipIf(noBrowser !== undefined)(`a fleet on the screen ${noBrowser ?? ''}`, () => {
+describe.skipIf(noBrowser !== undefined)(`the fleet screen of the dashboard ${noBrowser ?? ''}`, () => {
   let browser: Browser;
   beforeAll(async () => {
-    // The daemon serves what lies there.
+    // The daemon serves this folder.
     [browser] = await Promise.all([startBrowser(), buildDashboard(join(ROOT, 'dist/dashboard'))]);
   });
   afterAll(async () => {
     await browser.close();
   });
 
-  it('has every desk for itself, and says which one fell silent and when, without a reload', async () => {
+  it('shows each desk separately and marks a silent desk, with its last answer, without a reload', async () => {
     const london = await aDeskOf('london', (file) => ({
       tokens: [{ name: 'fleet', role: 'viewer', kind: 'program', token_file: file }],
     }));
@@ -100,7 +100,7 @@ describe.skipIf(noBrowser !== undefined)(`a fleet on the screen ${noBrowser ?? '
   }, 120_000);
 
   it.skipIf(noPostgres() !== undefined)(
-    'of a daemon has the desks of its store with totals, and a link to each',
+    'shows the desks of the store of a daemon with totals and links',
     async () => {
       const fleet = await aFleet(['a', 'b']);
       const file = join(aFolder(), 'fleet.yaml');

@@ -19,7 +19,7 @@ const shownTo = async (page: Page, who: string): Promise<void> => {
 };
 
 describe.skipIf(why !== undefined)(
-  `signing in with a browser${why === undefined ? '' : ` (skipped: ${why})`}`,
+  `sign-in with a browser${why === undefined ? '' : ` (skipped: ${why})`}`,
   () => {
     let browser: Browser;
     beforeAll(async () => {
@@ -29,7 +29,7 @@ describe.skipIf(why !== undefined)(
       await browser.close();
     });
 
-    it('works by a link of the machine, once, and by a passkey that an invitation let one enrol', async () => {
+    it('works once with a link of the machine, and with a passkey enrolled by an invitation', async () => {
       const desk = await aPaperDesk();
       const link = await desk.link();
       const { page: first } = await openPage(browser, sizes.wide);
@@ -67,7 +67,7 @@ describe.skipIf(why !== undefined)(
 
       await desk.stop();
       expect(desk.program.stderr).toBe('');
-      // Whoever reads what the desk said finds nothing to get in with.
+      // The output of the desk contains no secret that signs anyone in.
       for (const secret of [link, invitation].map((each) => each.slice(-43))) {
         expect(desk.program.stdout).not.toContain(secret);
       }
@@ -76,7 +76,7 @@ describe.skipIf(why !== undefined)(
 );
 
 describe('the start of a desk', () => {
-  it('prints a link that signs in to a terminal, and to a terminal alone', async () => {
+  it('prints a sign-in link only to a terminal', async () => {
     const command = `${process.execPath} ${ROOT}/bin/tranche.js run --no-closing-read --config ${ROOT}/config/paper.yaml`;
     const started = (program: string, args: readonly string[]): Program => {
       const cwd = aFolder();
