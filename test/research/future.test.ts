@@ -56,7 +56,7 @@ const cut = (tape: Tape, rows: number): Tape => {
   return tapeOf({ pair: tape.pair, barMs: tape.barMs, columns });
 };
 
-/** What is not known at `turn` yet, made another. */
+/** Changes of the rows that are not known yet at `turn`. */
 const futures: Readonly<Record<string, Alter>> = {
   'a crash': (tape, turn) =>
     changed(tape, knownFrom(tape, turn), (columns, row) => {
@@ -118,9 +118,9 @@ const cases = Object.keys(everyKind).flatMap(
     ] as const,
 );
 
-describe('a backtest does not look ahead', () => {
+describe('a backtest of every kind', () => {
   it.each(cases)(
-    'of $name with a $model venue at minute $minutes',
+    'does not depend on later prices: $name with a $model venue at minute $minutes',
     { timeout: 300_000 },
     ({ minutes, ...told }) => {
       const past = run(tapes, told);
@@ -143,7 +143,7 @@ describe('a backtest does not look ahead', () => {
   );
 
   it.each(Object.keys(everyKind))(
-    'nor within a bar, of %s: all but its close and its volume may be anything',
+    'depends only on the close and the volume of each bar: %s',
     { timeout: 300_000 },
     (name) => {
       const wild = tapes.map((tape) =>
@@ -161,7 +161,7 @@ describe('a backtest does not look ahead', () => {
     },
   );
 
-  it('of strategies of which each one trades', () => {
+  it('trades with every strategy of these tests', () => {
     const traded = Object.keys(everyKind).flatMap((name) =>
       run(tapes, { name, model: 'normal', isJumping: true }).flatMap((line) =>
         line.includes('"kind":"fill"') ? (/"strategy":"(\w+)"/u.exec(line)?.[1] ?? []) : [],

@@ -36,7 +36,7 @@ const tapes = [
 const until = after(START, 5 * 60 * MINUTE_MS);
 const model = { ...presetModel('normal'), unavailableShare: 0, quoteLatencyMs: 206, orderLatencyMs: 218 };
 
-/** What a desk did, without the numbers that only its journal has. */
+/** The actions of a desk, without figures that exist only in its journal. */
 function deeds(records: Iterable<StoredRecord>): readonly string[] {
   const said: string[] = [];
   for (const { at, body } of records) {
@@ -99,7 +99,7 @@ const fillsOf = (said: readonly string[]): readonly string[] => said.filter((lin
 
 describe('the same desk on paper and in a backtest', () => {
   it.each(Object.entries(everyKind))(
-    'decides the same slices of the same size at the same time, which fill or fail for the same reason: %s',
+    'decides the same slices at the same times, with the same results and reasons: %s',
     { timeout: 300_000 },
     (_, one) => {
       const desk = { ...one, policy: { ...one.policy, minimumOf: () => ({}) } };

@@ -58,21 +58,21 @@ export interface Sample {
 }
 
 export const samples: Readonly<Record<string, Sample>> = {
-  'bars of its own': {
+  'Tranche bars': {
     format: 'tranche',
     name: 'bars.csv',
     text: lines((n) => `${at(n)},${figures(n).join(',')}`, ['timestamp_ms,open,high,low,close,volume']),
     head: 1,
     barMs: MINUTE_MS,
   },
-  'closes of its own': {
+  'Tranche closes': {
     format: 'tranche',
     name: 'closes.csv',
     text: lines((n) => `${at(n)},${figures(n)[3]}`, ['timestamp_ms,close']),
     head: 1,
     barMs: MINUTE_MS,
   },
-  'trades of its own': {
+  'Tranche trades': {
     format: 'tranche',
     name: 'trades.csv',
     text: lines(
@@ -108,7 +108,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     head: 0,
     barMs: MINUTE_MS,
   },
-  'Binance klines with their times as text': {
+  'Binance klines with times as text': {
     format: 'binance',
     name: 'x.csv',
     text: lines((n) => kline(n, 1).replace(/^\d+/u, `${blank(at(n))}+00:00`), [KLINES]),
@@ -135,7 +135,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     barMs: 0,
     pair: 'btcusdc',
   },
-  'CryptoDataDownload hours, newest first, on a clock of twelve': {
+  'CryptoDataDownload hours, newest first, with a 12-hour clock': {
     format: 'cryptodatadownload',
     name: 'x.csv',
     text: newestFirst(
@@ -152,7 +152,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     barMs: HOUR_MS,
     pair: 'btcusd',
   },
-  'CryptoDataDownload hours that pass from seconds to milliseconds': {
+  'CryptoDataDownload hours that change from seconds to milliseconds': {
     format: 'cryptodatadownload',
     name: 'x.csv',
     text: newestFirst(
@@ -172,7 +172,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     barMs: HOUR_MS,
     pair: 'btcusdt',
   },
-  'CryptoDataDownload hours that went through a spreadsheet': {
+  'CryptoDataDownload hours that a spreadsheet damaged': {
     format: 'cryptodatadownload',
     name: 'x.csv',
     text: newestFirst(
@@ -204,7 +204,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     head: 1,
     barMs: MINUTE_MS,
   },
-  'Bitstamp minutes of Kaggle, with minutes without a trade': {
+  'Bitstamp minutes from Kaggle, with minutes without trades': {
     format: 'bitstamp',
     name: 'bitstampUSD.csv',
     text: lines(
@@ -318,7 +318,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     barMs: 0,
     pair: 'xbtusd',
   },
-  'columns by their names': {
+  'rows with named columns': {
     format: 'named',
     name: 'x.csv',
     text: lines(
