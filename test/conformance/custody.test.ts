@@ -20,7 +20,7 @@ const FIELDS = [
   ['threshold', aNumber],
 ] as const;
 
-/** The rules; without custody access there is nothing to see. */
+/** The rules; skips the test without custody access. */
 async function rules(context: TestContext): Promise<readonly Fields[]> {
   const answer = await venue.get('/v1/approval-rules');
   if (venue.own === undefined && answer.status === 403)

@@ -9,7 +9,7 @@ import { anOrder, aQuote } from './support/trade.ts';
 /** A quarter of a percent. */
 const venue = useVenue({ feeBps: 25 });
 
-/** A buy for 600 usd and a sell for 600 usd, and what the account shows of them, newest first. */
+/** A buy for 600 usd and a sell for 600 usd, and their rows in the account, newest first. */
 const traded = once(async () => {
   const more = { quantity: '0.01' };
   const buy = fieldsOf(expectGood(await anOrder(venue, await aQuote(venue, more))).body);

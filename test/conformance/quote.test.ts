@@ -112,7 +112,7 @@ describe('POST /v1/quote', () => {
     const before = Date.now();
     const quote = await aQuote(venue);
     const madeAt = msOf(quote, 'date_quote');
-    // Clocks of two computers differ; hours would be another zone.
+    // The clocks of two computers differ; a difference of hours would mean another time zone.
     expect(Math.abs(madeAt - before)).toBeLessThan(600_000);
   });
 
@@ -235,7 +235,7 @@ describe('POST /v1/quote', () => {
   });
 });
 
-/** A pair whose price stands still. */
+/** A pair with a constant price. */
 function cheap(startPrice: string) {
   return { startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 };
 }

@@ -46,7 +46,7 @@ const rows = once(async () => {
   return await ask();
 });
 
-/** Rows of trades; an account without any cannot be judged. */
+/** Rows of trades; skips the test if the account has none. */
 async function trades(context: TestContext): Promise<readonly Fields[]> {
   const found = (await rows()).filter((row) => row['trade_id'] !== null && row['symbol'] !== null);
   if (found.length === 0) context.skip('skipped: the account has not traded in 24 hours');

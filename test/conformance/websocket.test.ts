@@ -19,7 +19,7 @@ interface Line {
   next(): Promise<string>;
 }
 
-/** A connection to the server that is judged. */
+/** A connection to the server under test. */
 async function connect(context: TestContext): Promise<Line> {
   const url = venue.wsUrl;
   if (url === undefined) context.skip('skipped: VENUE_WS_URL is not set');

@@ -222,7 +222,7 @@ describe('a withdrawal', () => {
     const own = leversOf(of, context, why);
     return { own, id: atxOf(expectGood(await withdraw(of, more)).body) };
   };
-  /** Answers the newest request for approval in the name of the only user. */
+  /** Decides the newest approval request as the only user. */
   const answer = async (approve: boolean) => {
     const [request = {}] = listOf((await guarded.get('/v1/approvals?pending=true')).body);
     expectGood(

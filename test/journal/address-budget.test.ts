@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)(`the request budget of an address in Post
           reserved: 5,
           perMs: PER_MS + GUARD_MS,
           slackMs: SLACK_MS,
-          // Whole microseconds, as the server counts.
+          // Whole microseconds, as on the server.
           now: () => Math.round(clock.now() * 1_000) / 1_000,
         });
         const ids = new Map<number, number>([[0, 0]]);

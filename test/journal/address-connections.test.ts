@@ -94,7 +94,7 @@ describe.skipIf(missing !== undefined)(`the connections of an address in Postgre
       'may connect',
       `the connection of the address ${address} was lost to another process`,
     ]);
-    // Nobody has taken its own: it keeps it.
+    // No other process has taken its connection, so it keeps it.
     expect(second.heard).toEqual(['may connect']);
     expect(third.heard).toEqual(['may connect']);
   });

@@ -25,7 +25,7 @@ function aPlace(): Place {
   };
 }
 
-/** A journal that was opened `runs` times, with a copy of it from after each. */
+/** Opens a journal `runs` times and returns a copy of it from after each time. */
 function written(place: Place, runs: number): readonly string[] {
   return Array.from({ length: runs }, (_, run) => {
     const journal = place.open();
@@ -52,7 +52,7 @@ describe('the journal anchor', () => {
     const journal = first.open();
     appendNow(journal, [aFill({ slice: 90 })]);
     appendNow(journal, [aFill({ slice: 91 })]);
-    // As a process leaves it that dies: the log not written back, the end not noted.
+    // The state after a crash: the log is not written back and the end is not in the anchor.
     for (const end of ['', '-wal']) copyFileSync(first.file + end, `${first.file}.dead${end}`);
     journal.close();
     const dead = sqliteJournal(`${first.file}.dead`, { anchor: first.anchor });
@@ -73,7 +73,7 @@ describe('the journal anchor', () => {
         why: `the journal ends with record ${2 * run + 2}, but it had reached record 8`,
       });
       journal.close();
-      // Nothing was written with it, so the note stays as it was.
+      // No record was appended, so the anchor does not change.
       expect(readFileSync(place.anchor)).toEqual(before);
     }
   });

@@ -74,7 +74,7 @@ function withBefore(
   if (there === undefined) throw new Error('no such record');
   return [...records.slice(0, at), { ...there, body }, ...records.slice(at)];
 }
-/** Every record of the requests changed alike, with the hash that the changed proposal has. */
+/** Changes every record of the requests in the same way and gives it the hash of the changed proposal. */
 function rehashed(
   records: readonly StoredRecord[],
   change: (body: OverrideRecord) => OverrideRecord | undefined,

@@ -105,7 +105,7 @@ function proofOf(records: readonly StoredRecord[]): ApprovalsProof {
 const findings = (records: readonly StoredRecord[]) => proofOf(records).findings;
 const faults = (records: readonly StoredRecord[]): readonly (string | undefined)[] =>
   findings(records).flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
-/** The journal with some records changed, as one who can write it would. */
+/** The journal with some records changed, as by anyone who can write it. */
 const forged = (change: (body: RecordBody) => RecordBody | undefined, of = whole): readonly StoredRecord[] =>
   of.flatMap((stored) => {
     const body = change(stored.body);
@@ -278,7 +278,7 @@ describe('the proof of approvals', () => {
     expect(findings(whole).every(({ unchecked }) => unchecked === undefined)).toBe(true);
   });
 
-  /** As one who can make hashes would: every record of a request changed alike, its hash made anew. */
+  /** Changes every record of a request in the same way and computes its hash again, as an attacker could. */
   const rehashed = (change: (body: OverrideRecord) => OverrideRecord): readonly StoredRecord[] => {
     const started = whole.map(({ body }) => body).find((body) => body.kind === 'started');
     const { desk = '', account = '' } = started ?? {};
@@ -346,7 +346,7 @@ describe('the proof of approvals', () => {
     whole.flatMap(({ body }) => (body.kind === 'override' && body.by === by && body.override === 'ov-2' ? [body.assertion] : []))[0]; // prettier-ignore
 
   it('finds an approval that was replayed on another request, with the number of its record', () => {
-    // The same halt was asked for twice: all but the id is the same.
+    // Two requests for the same halt, which differ only in their ids.
     const second = whole.flatMap((stored) => {
       const { body } = stored;
       const isSecond = body.kind === 'override' && body.override === 'ov-2' && body.step !== 'approved';
@@ -367,7 +367,7 @@ describe('the proof of approvals', () => {
   it('finds approvals copied from the journal of another desk with the same people', () => {
     const copied = forged((body) => (body.kind === 'started' ? { ...body, desk: 'other' } : body));
     expect(named(copied)).toContain(`${seqOf('proposed')}: its hash is not that of the request`);
-    // With hashes made anew for that desk, the signatures are those of other requests.
+    // With new hashes for that desk, the signatures belong to other requests.
     let hash = '';
     const again = copied.map((stored) => {
       const { body } = stored;

@@ -12,7 +12,7 @@ import { NINE, aFill, appendNow, everyKind, failureOf } from './records.ts';
 
 describeChain('backtest', backtestJournal);
 
-/** Everything that makes the journal of a backtest look at its chain, by name. */
+/** Every operation that makes the journal of a backtest check its chain, by name. */
 const looks: Readonly<Record<string, (journal: Journal) => unknown>> = {
   head: (journal) => journal.head(),
   lines: (journal) => [...journal.lines()],
@@ -25,7 +25,7 @@ type Deed =
   | { readonly look: string }
   | { readonly hashOf: number };
 
-/** What a journal answers to each deed: to an append with nothing, so that the hashes of its records are not asked for yet. */
+/** The result of each operation; an append returns no result here, so that the hashes of its records are not computed yet. */
 function answersOf(journal: Journal, deeds: readonly Deed[]): readonly unknown[] {
   const stored: StoredRecord[] = [];
   return deeds.map((deed) => {
@@ -70,7 +70,7 @@ describe('the journal of a backtest', () => {
     expect(good?.hash).toMatch(/^[0-9a-f]{64}$/u);
     expect(() => worse?.hash).toThrow(why);
     for (const look of Object.values(looks)) expect(() => look(journal)).toThrow(why);
-    // Figures are worked out of bodies that nobody has checked; what tells of them names the head.
+    // Figures may come from unchecked records, but a report of them names the head.
     const figures = figuresOf(journal.read(), { version: 't' });
     expect(figures.facts.records).toBe(3);
     expect(() => reportOf(figures)).toThrow(why);

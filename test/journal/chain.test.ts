@@ -9,8 +9,8 @@ const end: Head = lines.at(-1) ?? EMPTY;
 
 describe('the hash chain', () => {
   it('keeps the hashes of released versions', () => {
-    // A change here means that journals of released versions no longer verify: it needs a new layout number. Only kinds whose
-    // shape stays are here; for those that grow stand the journals of released versions.
+    // A change here means that journals of released versions no longer verify: it needs a new layout number. Only kinds with
+    // a stable shape are here; the journals of released versions cover the others.
     const stays = 'started strategy quote fill balances maximum control stopped resolved correction'.split(
       ' ',
     );

@@ -17,7 +17,7 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** A stream that takes little at a time, so that commands have to wait for it. */
+/** A stream that accepts little at a time, so that commands have to wait for it. */
 function sink(): { stream: Writable; text: () => string } {
   const chunks: string[] = [];
   const stream = new Writable({
@@ -39,7 +39,7 @@ async function ran(command: (out: Out) => Promise<number>): Promise<Ran> {
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 
-/** URL of a closed journal with `bodies`, one a second. */
+/** URL of a closed journal with `bodies`, one per second. */
 function aJournal(bodies: readonly RecordBody[] = everyKind()): { url: string; file: string } {
   const file = join(aFolder(), 'journal.db');
   const journal = sqliteJournal(file);

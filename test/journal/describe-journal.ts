@@ -5,7 +5,7 @@ import { GENESIS, link, verify } from '../../src/journal/proof/chain.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { NINE, aFill, appended, everyKind, failureOf } from './records.ts';
 
-/** What every driver promises. `make` gives an empty journal; it may lie in a folder of the running test. */
+/** Tests that every driver must pass. `make` returns an empty journal, for example in a folder of the running test. */
 export function describeJournal(name: string, make: () => Journal): void {
   describeChain(name, make);
   const open = opener(make);
@@ -52,7 +52,7 @@ const opener = (make: () => Journal) => (): Journal => {
   return journal;
 };
 
-/** What a journal promises of the records that lie in it, whenever they were checked. */
+/** Tests of stored records, which every journal must pass, whenever it checks its records. */
 export function describeChain(name: string, make: () => Journal): void {
   const open = opener(make);
 

@@ -10,17 +10,17 @@ import { EMPTY, tie, verify } from '../../src/journal/proof/chain.ts';
 import type { Line } from '../../src/journal/proof/chain.ts';
 import { NINE, everyKind } from './records.ts';
 
-/** A store under test, and the passing of time on its server. */
+/** A store under test, with control over the clock of its server. */
 export interface TestedStore {
   readonly store: RecordStore;
-  /** Lets so much time pass on the clock of the server. */
+  /** Advances the clock of the server. */
   readonly pass: (ms: number) => Promise<void>;
 }
 
 const LEASE_MS = 300;
 const control = (why: string): RecordBody => ({ kind: 'control', state: 'active', by: 'test', why });
 
-/** What every store of desks promises. `make` gives one that is empty. */
+/** Tests that every store of desks must pass. `make` returns an empty store. */
 export function describeStore(name: string, make: () => Promise<TestedStore>): void {
   describe(`${name} store, as a store of leases`, () => {
     it('gives each desk to one owner at a time', async () => {

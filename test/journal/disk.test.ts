@@ -9,7 +9,7 @@ import { aFill, aFolder, appendNow, failureOf, thrownBy } from './records.ts';
 
 const RESERVE = 256 * 1024;
 
-/** What SQLite says of a disk. Codes: https://www.sqlite.org/rescode.html */
+/** Errors of SQLite about a disk. Codes: https://www.sqlite.org/rescode.html */
 const refusals = {
   'a full disk': { code: 13, says: 'database or disk is full' },
   'a failed write': { code: 778, says: 'disk I/O error' },
@@ -23,7 +23,7 @@ interface Failing {
   readonly steps: () => number;
 }
 
-/** A journal whose disk refuses at the `at`-th step of its appends, and again until its reserve is given back. */
+/** A journal whose disk fails at the `at`-th step of its appends, and again until its reserve is released. */
 async function failing(
   refusal: keyof typeof refusals,
   at: number,
@@ -101,7 +101,7 @@ describe('a journal on a disk', () => {
         expect(await failureOf(journal, [aFill({ slice: 20 })])).toMatchObject({ exit: 'storage' });
         const tried = steps();
         expect(String(await failureOf(journal, [aFill({ slice: 21 })]))).toContain('accepts no more records');
-        // A flush that failed is never tried again: the kernel may have dropped what it was to write.
+        // A failed flush is never retried: the kernel may have dropped the data.
         expect(steps()).toBe(tried);
         expect(journal.isSpent).toBe(false);
         journal.close();

@@ -42,7 +42,7 @@ const anOverride: RecordBody = {
   token: { name: 'ann', kind: 'person' },
 };
 const missing = { quantity: '0.00001', amount: '0.6', notional_usd: '0.6' };
-/** With the kinds and fields that are seldom there. */
+/** Records of every kind, including rare kinds and fields. */
 const whole = (): readonly RecordBody[] => [
   someSettings,
   ...everyKind().map((body): RecordBody => {
@@ -105,7 +105,7 @@ const whole = (): readonly RecordBody[] => [
   aClosing,
   { kind: 'process', state: 'failed', why: 'TypeError: x is not a function' },
 ];
-/** The cell of `why` as it stands in the file. */
+/** The cell of `why` as it is written in the file. */
 const cellOf = (why: string): string => {
   const [, row = ''] = exported([control(why)], 'csv', 'control').split(/(?<=ops,)/u);
   return row.replace(/,,,,,\r\n$/u, '');

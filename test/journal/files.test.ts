@@ -54,7 +54,7 @@ describe('a private file', () => {
     expect(within(mode)).toThrow(expect.objectContaining({ exit: 'storage' }));
   });
 
-  // Only root can give a folder away; who it was given to is then not who runs this.
+  // Only root can give a folder to another user.
   it.runIf(process.getuid?.() === 0)('is not created in a folder of another user', async () => {
     const { chownSync } = await import('node:fs');
     const theirs = join(folder, 'theirs');

@@ -207,7 +207,7 @@ describe.skipIf(missing !== undefined)(`the limits of the firm in PostgreSQL${be
       client.close();
     });
     const owner = await own('late');
-    // As a version that does not count left it.
+    // The state that a version without limits of the firm leaves.
     client.query('DELETE FROM tranche.firm_desk WHERE desk = $1', [owner.desk]);
     client.query('INSERT INTO tranche.firm_desk (desk, seq) VALUES ($1, 0)', [owner.desk]);
     await limit({ mode: 'late', dayNotional: '100000' });
@@ -229,7 +229,7 @@ class Owner {
     await firstValueFrom(toObservable(this.#chain.append(bodies, now())));
   }
 
-  /** Why the firm refuses the intent. */
+  /** Appends the intent and returns the reason if the limits of the firm refuse it. */
   async reserve(intent: IntentRecord): Promise<string | undefined> {
     await this.write(intent);
     return this.#chain.fence?.refusalOf?.(intent.client_order_id);

@@ -57,7 +57,7 @@ describe('the store of transactions', () => {
     store.keep([aRow({ id: 1, status: 'Initiated', account_transaction_id: '7' })], begun);
     expect(store.keep([aRow({ id: 1, status: 'In Progress', account_transaction_id: '7' })], begun)).toEqual({ added: 0, changed: 1, replaced: 0 }); // prettier-ignore
     expect(store.keep([aRow({ id: 4, status: 'Done', account_transaction_id: '7' })], done)).toEqual({ added: 1, changed: 0, replaced: 1 }); // prettier-ignore
-    // A done row is never taken away, not even by another of its account transaction (a fee).
+    // A done row is never removed, not even by another row of its account transaction (a fee).
     store.keep([aRow({ id: 5, status: 'Done', account_transaction_id: '7' })], done);
     expect([...store.rows()].map(({ id }) => id)).toEqual([4, 5]);
   });
@@ -72,7 +72,7 @@ describe('the store of transactions', () => {
 
   it('belongs to one account until the operator states that the account has changed', () => {
     openHistory(file, { account: 'a' }).close();
-    // Nothing was kept yet: nobody owns it.
+    // The store has no rows yet, so it belongs to no account.
     using store = disposable(openHistory(file, { account: 'b' }));
     store.keep([], begun);
     expect(() => openHistory(file, { account: 'a' })).toThrow('--account-changed');
@@ -111,7 +111,7 @@ describe('the check of balances', () => {
         const out = rows[pick % rows.length];
         const next = rows.find(({ id, currency }) => id > (out?.id ?? 0) && currency === out?.currency);
         const gaps = [...findGaps(rows.filter((row) => row !== out), { isFromStart: true })]; // prettier-ignore
-        // A row that moved no more than the fee of the next may hide behind it; all others show.
+        // A row whose amount is at most the fee of the next row may stay unnoticed; every other one is found.
         const mayHide =
           next === undefined ||
           quantity(out?.amount ?? '0')

@@ -36,7 +36,7 @@ describe('the memory store', () => {
     expect(lease).toMatchObject({ epoch: 2, timeline: 'memory/2' });
     const opened = await firstValueFrom(deskStore(next).open(lease));
     expect(opened?.oddity).toMatchObject({ what: 'rolled_back' });
-    // Who dies before its first record has told nobody.
+    // An owner that dies before its first record has not reported the oddity.
     expect((await firstValueFrom(deskStore(next).open(lease)))?.oddity).toBeDefined();
     await firstValueFrom(opened?.append([control], NINE) as never);
     expect((await firstValueFrom(deskStore(next).open(lease)))?.oddity).toBeUndefined();

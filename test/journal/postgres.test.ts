@@ -37,7 +37,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     onTestFinished(() => journal.close());
     return journal;
   };
-  /** As an administrator of the server, past the journal. */
+  /** Runs SQL as an administrator of the server, bypassing the journal. */
   const sql = async (text: string, values: readonly unknown[] = []): Promise<readonly unknown[]> => {
     const client = new pg.Client({ connectionString: readPostgresUrl(server.url('any')).connectionString });
     await client.connect();

@@ -31,7 +31,7 @@ function sql(file: string, text: string): unknown {
     db.close();
   }
 }
-/** Number of a fill in the middle. */
+/** The number of a fill in the middle of the journal. */
 function fillIn(file: string): number {
   const row = sql(file, `SELECT min(seq) AS seq FROM records WHERE seq > 600 AND body LIKE '%60000.12%'`);
   return (row as { seq: number }).seq;

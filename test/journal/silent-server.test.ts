@@ -16,7 +16,7 @@ import type { PostgresServer } from './postgres-server.ts';
 import { NINE, aFill } from './records.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Asks one question by each kind of connection, says so, and ends both when it is told to. */
+/** Runs one query on each kind of connection, reports that, and closes both on request. */
 const ASKS_AND_ENDS = `
   const { firstValueFrom } = await import('rxjs');
   const { ServerSession } = await import('./src/journal/postgres/server-session.ts');

@@ -27,7 +27,7 @@ function open(file: string, options: StateOptions = OPTIONS): Opened {
   return { file, journal, states };
 }
 
-/** A journal of ten records, the state of which was kept at the end. */
+/** A journal of ten records whose state was stored at the end. */
 function aKeptJournal(fill = '71'): Opened {
   const opened = open(join(aFolder(), 'journal.db'));
   for (let slice = 0; slice < 10; slice++) appendNow(opened.journal, [aFill({ slice, order_id: fill })]);
@@ -38,7 +38,7 @@ function aKeptJournal(fill = '71'): Opened {
 
 const reopened = ({ file }: Opened, options?: StateOptions): Opened => open(file, options);
 
-/** What a start finds in the file once its bytes are these. */
+/** The state that a start reads from a file with these bytes. */
 const readOf = (opened: Opened, bytes: Buffer | string): unknown => {
   writeFileSync(`${opened.file}.state`, bytes);
   return opened.states.read();

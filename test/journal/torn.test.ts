@@ -20,7 +20,7 @@ describe('a journal whose process died while it wrote its last record', () => {
     copyFileSync(file, dead);
     journal.close();
 
-    // Nothing of a frame counts before its last byte: its head byte by byte, and its page in steps.
+    // A frame counts only with its last byte: cut its header at every byte and its page in steps.
     const cuts = Array.from({ length: whole.length - begin }, (_, i) => begin + i).filter(
       (at) => (at - begin) % 4_120 <= FRAME_HEADER_BYTES || at % 251 === 0 || at === whole.length - 1,
     );

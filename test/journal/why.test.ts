@@ -180,7 +180,7 @@ describe('whyOf', () => {
     const still = `noted: 0.03125 btc of ${id} is still being booked: the account has not shown all of it`;
     expect(said(aFill(), shown)).toContain(still);
     expect(said(aFill(), { kind: 'shown', fills: { [id]: [1, 2] } })).not.toContain(still);
-    // A desk whose account was never compared, as in a backtest, waits for nothing.
+    // Without a comparison with an account, as in a backtest, no fill is still being booked.
     expect(said(aFill())).not.toContain(still);
     const missing = { quantity: '0.01', amount: '600', notional_usd: '600' };
     const correction: RecordBody = { kind: 'correction', client_order_id: id, order_id: '71', quantity: '0.02125', price: '60000', amount: '1275', fees: '0', was_quantity: '0.03125', was_amount: '1875', was_fees: '0', rows: [1, 2], missing }; // prettier-ignore

@@ -18,7 +18,7 @@ const WRITERS = 6;
 const TAKEOVERS = 1_500;
 const missing = noPostgres();
 
-/** Where the chain ended for a new owner when it had taken the desk. */
+/** The end of the chain that a new owner saw when it took the desk. */
 interface Takeover {
   readonly epoch: number;
   readonly seq: number;
@@ -43,7 +43,7 @@ async function race(url: string, takeoversMax: number, change: (text: string) =>
     };
     const store = new PostgresStore(changed, { shown: name });
     while (takeovers.length < takeoversMax) {
-      // The lease is over at once: everybody may take the desk at any time.
+      // The lease ends immediately: every writer may take the desk at any time.
       const lease = await firstValueFrom(store.acquire({ desk, owner: name, leaseMs: 0 }));
       if (lease === undefined) continue;
       const end = await firstValueFrom(store.end(lease));
@@ -55,7 +55,7 @@ async function race(url: string, takeoversMax: number, change: (text: string) =>
         hasEnded = await firstValueFrom(toObservable(chain.append([aFill()], NINE))).then(
           () => takeovers.length >= takeoversMax,
           (error: unknown) => {
-            // Broken statements let two write at the same place: only one of them can.
+            // With broken statements, two owners may write the same number; one of them fails.
             if (!(error instanceof FencedOut || String(error).includes('duplicate key'))) throw error;
             return true;
           },

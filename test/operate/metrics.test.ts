@@ -42,7 +42,7 @@ const aStart = (): RecordBody => ({
   kind: 'started', version: '0.1.0', mode: 'paper', desk: 'main', config_hash: 'c', account: 'a',
 }); // prettier-ignore
 
-/** Value of a series as Prometheus would read it; `undefined` when it is not shown. Labels in any order. */
+/** Value of a series as Prometheus would read it, with labels in any order; `undefined` if it is not shown. */
 async function read(
   name: string,
   labels: Readonly<Record<string, string>> = {},

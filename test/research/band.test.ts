@@ -10,7 +10,7 @@ const decimal = (digits: number) =>
     .tuple(fc.boolean(), fc.bigInt({ min: 1n, max: 10n ** BigInt(digits) }), fc.nat(digits))
     .map(([isOwed, whole, places]) => `${isOwed ? '-' : ''}${quantity(`${whole}e-${places}`).toFixed()}`);
 
-/** Amounts of up to 20 digits, prices of up to 15: more than a double holds, and as many as it does. */
+/** Amounts of up to 20 digits, more than a double holds, and prices of up to 15 digits, which it does hold. */
 const portfolios = fc.record({
   assets: fc.array(
     fc.record({
@@ -22,7 +22,7 @@ const portfolios = fc.record({
   ),
   cash: decimal(18),
   driftType: fc.constantFrom<DriftType>('absolute', 'relative'),
-  /** Which drift the threshold is near to, mostly the largest, and how near: 10 to the power of minus this, of it. */
+  /** The drift that the threshold is close to, mostly the largest one, and the distance: a share of 10 to the power of minus `digit`. */
   near: fc.nat(),
   digit: fc.integer({ min: 3, max: 30 }),
   side: fc.constantFrom(-1, 0, 1),

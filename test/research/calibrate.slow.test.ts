@@ -36,7 +36,7 @@ function over(slices: number): ReadonlyMap<SettingName, Found> {
       const sum = found.get(fitted.name) ?? { error: 0, width: 0, held: 0, count: 0 };
       sum.error += Math.abs(fitted.value - of) / of;
       sum.width += (fitted.high - fitted.low) / of;
-      // Fees and quotes are rounded: to the third decimal is as good as they tell.
+      // Fees and quotes are rounded, so they determine settings only to the third decimal.
       if (fitted.low <= of + 0.001 && fitted.high >= of - 0.001) sum.held++;
       sum.count++;
       found.set(fitted.name, sum);
@@ -54,7 +54,7 @@ describe('calibration over many models', () => {
       for (const name of ['rejected_share', 'unavailable_share', 'unavailable_ms'] as const) {
         const [a, b] = [few.get(name), many.get(name)];
         if (a === undefined || b === undefined) throw new Error(`${name} was not learnt`);
-        // Four times as many observations halve an interval; outages that follow one another leave it a little wider.
+        // Four times as many observations halve an interval; consecutive outages leave it slightly wider.
         expect(b.width / b.count).toBeLessThan((0.7 * a.width) / a.count);
         expect(b.error / b.count).toBeLessThan(a.error / a.count);
         for (const { held, count } of [a, b]) expect(held / count).toBeGreaterThan(0.8);

@@ -44,13 +44,13 @@ describe('the robust estimators', () => {
     expect(quantile([3, 1, 2], 0.5)).toBe(2);
     expect(quantile([1, 2, 3, 4], 0.25)).toBe(1.75);
     expect(median([5]).value).toBe(5);
-    // Ranks 40 and 61 of 100: 50 less 9.8 and 50 more, as a table of the sign test has them.
+    // Ranks 41 and 60 of 100: 50 minus and plus 9.8, rounded up, by the normal approximation of the sign test.
     expect(median(Array.from({ length: 100 }, (_, i) => i + 1))).toEqual({ value: 50.5, low: 41, high: 60 });
     expect(weightedMedian([{ value: 1, weight: 1 }, { value: 9, weight: 1 }, { value: 5, weight: 3 }])).toBe(5); // prettier-ignore
   });
 
   it('return the Wilson interval of a share', () => {
-    // 10 of 100, a value of the literature: 0.0552 to 0.1744.
+    // 10 of 100, a published value: 0.0552 to 0.1744.
     const { low, high } = shareOf(10, 100);
     expect([low.toFixed(4), high.toFixed(4)]).toEqual(['0.0552', '0.1744']);
     expect(shareOf(0, 100)).toMatchObject({ value: 0, low: 0 });
@@ -95,7 +95,7 @@ describe('calibration from a journal', () => {
       expect(fitted(learnt, name)).toMatchObject({ name, value: truth[name], low: truth[name], high: truth[name] }); // prettier-ignore
       for (const name of ['rejected_share', 'unavailable_share'] as const) {
         const { value, low, high, count } = fitted(learnt, name);
-        // Five standard deviations of a share: whatever the seed, and less the more is seen.
+        // Five standard deviations of a share, for any seed; the bound shrinks with more observations.
         const of = truth[name] ?? 0;
         expect(away(name)).toBeLessThan(5 * Math.sqrt((of * (1 - of)) / (count / 4)) + 1e-9);
         expect([low, value, high].toSorted((x, y) => x - y)).toEqual([low, value, high]);
@@ -139,7 +139,7 @@ describe('calibration from a journal', () => {
     expect(fitted(blind, 'last_look_bps').note).toContain('--data PAIR=FILE');
     expect(fitted(blind, 'rejected_share').value).toBeGreaterThan(share.value);
 
-    // Of orders that a tape tells nothing of, refusals would be counted as last looks and as for no reason.
+    // Refusals of orders without prices would count both as last look and as without a reason.
     const part = (first: number, last: number): readonly Tape[] =>
       tapes.map(({ times, close }) => closesTape('btcusd', { barMs: 1_000, times: [...times.subarray(first, last)], closes: [...close.subarray(first, last)] })); // prettier-ignore
     const halves = [part(0, 30_000), part(30_000, 60_000)].map((half) => fitted(learnFrom(records, half), 'rejected_share')); // prettier-ignore

@@ -10,7 +10,7 @@ import { START } from '../engine/harness.ts';
 import { aRun, closesTape, walkTape } from './bench.ts';
 import { everyKind } from './every-kind.ts';
 
-/** Minutes, five minutes that begin amid one, and trades: rows of the three become known at different instants. */
+/** Bars of a minute, bars of five minutes that begin within a minute, and trades: their rows become known at different instants. */
 const trades = (rows: number): Tape => {
   const key = hash32('ethbtc trades');
   let [at, logarithm] = [START + 1_000, Math.log(0.05)];
@@ -73,7 +73,7 @@ const futures: Readonly<Record<string, Alter>> = {
     for (const name of columnNames) columns[name] = tape[name].filter((_, row) => kept(row));
     return tapeOf({ pair: tape.pair, barMs: tape.barMs, columns });
   },
-  // Bars still run at the turn: their open, high, low and volume say something about a close that is not known.
+  // Some bars are incomplete at the turn: their open, high, low and volume depend on a close that is not known yet.
   'other bars under way': (tape, turn) =>
     changed(tape, knownFrom(tape, turn), (columns, row) => {
       priced(columns, row, (tape.close[row] ?? 1) * (row % 2 === 0 ? 1.01 : 0.99));

@@ -9,14 +9,14 @@ import { Impact } from '../../src/simulator/exchange/impact.ts';
 import { aTwap, START } from '../engine/harness.ts';
 import { aRun, closesTape, walkTape } from './bench.ts';
 
-/** A market that stands still at 1000. */
+/** A market with the constant price 1000. */
 const still = closesTape('btcusd', {
   barMs: MINUTE_MS,
   times: Array.from({ length: 300 }, (_, n) => START + n * MINUTE_MS),
   closes: Array.from({ length: 300 }, () => 1_000),
 });
 
-/** Mean price of a million USD in so many slices over two hours, basis points above the market. */
+/** Mean price of one million USD in `slices` slices over two hours, in basis points above the market. */
 function costOf(slices: number, model: Partial<ExecutionModel>): number {
   const ran = aRun({
     tapes: [still],

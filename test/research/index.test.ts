@@ -22,7 +22,7 @@ describe('the index of a tape', () => {
             const until = (tape.times[row + 1] ?? tape.times[row] ?? 0) + tape.barMs;
             const placeOf = (time: number): number =>
               boundsAt(bounds, index.first[level] ?? 0, Math.floor(time / widthOf(index, level)));
-            // A price counts until the next one: also in blocks without a row, and where the next block begins.
+            // A price counts until the next one, also in blocks without a row and at the start of the next block.
             const last = placeOf(row === tape.rows - 1 ? Infinity : Math.max(at, until - 1));
             for (let place = placeOf(at); place <= last; place += 2) {
               expect(bounds[place]).toBeLessThanOrEqual(tape.close[row] ?? 0);

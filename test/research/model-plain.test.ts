@@ -10,7 +10,7 @@ import { aRun, walkTape } from './bench.ts';
 import type { Ran } from './bench.ts';
 import { everyKind } from './every-kind.ts';
 
-/** The model once more, in whole numbers of 10^-24, from tape and settings alone: nothing of the venue is used. */
+/** A second implementation of the model, in integers of 10^-24, from tape and settings alone, without code of the venue. */
 
 const ONE = 10n ** 24n;
 const tapes = [

@@ -9,7 +9,7 @@ import { aTwap, START } from '../engine/harness.ts';
 import { aRun, closesTape, walkTape } from './bench.ts';
 import type { Ran } from './bench.ts';
 
-/** A market that stands still at 1000. */
+/** A market with the constant price 1000. */
 const still = closesTape('btcusd', {
   barMs: MINUTE_MS,
   times: Array.from({ length: 200 }, (_, n) => START + n * MINUTE_MS),
@@ -41,7 +41,7 @@ describe('an execution model', () => {
   it('quotes away from the market by the half spread, and farther for larger sizes', () => {
     expect(fillsOf(runWith({}))[0]?.price).toBe('1000');
     expect(fillsOf(runWith({ halfSpreadBps: 10 }))[0]?.price).toBe('1001');
-    // Ten thousand dollars are a hundredth of the million at which the impact is reached: its root is a tenth.
+    // Ten thousand dollars are a hundredth of the million to which the impact refers: its square root is a tenth.
     expect(fillsOf(runWith({ impactBps: 50 }))[0]?.price).toBe('1000.5');
   });
 
@@ -122,7 +122,7 @@ describe('an execution model', () => {
       times: Array.from({ length: 30 }, (_, n) => START + n * MINUTE_MS),
       closes: Array.from({ length: 30 }, (_, n) => 1_000 + 5 * n),
     });
-    // Slots lie on the minute, when a close becomes known: the quote is a second older than it, the order a second younger.
+    // The close becomes known on the minute, between the quote and the order of each slice.
     const startsAt = new Date(START + 10 * MINUTE_MS - 1_500).toISOString();
     const ran = aRun({
       tapes: [rising],

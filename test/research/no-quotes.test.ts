@@ -11,7 +11,7 @@ const tapes = [
   walkTape({ pair: 'ethbtc', rows: 180, startPrice: 0.05, volatility: 0.001 }),
 ];
 
-/** Outages of a quarter of an hour, more than half of the time: slices end without a quote, and later ones trade. */
+/** Outages of 15 minutes, more than half of the time: some slices end without a quote, and later ones trade. */
 const model = { unavailableShare: 0.6, unavailableMs: 15 * MINUTE_MS };
 
 describe('a venue with repeated outages of 15 minutes', () => {

@@ -12,8 +12,8 @@ import { everyKind } from './every-kind.ts';
 import type { EveryKind } from './every-kind.ts';
 
 /**
- * Prices become known at half past each minute, those of ether ten seconds later: none at the very instant of a slot, and none at that
- * of another. A feed brings them one after another, a tape knows all prices of an instant at once.
+ * Prices become known at second 30 of each minute, those of ether ten seconds later: none at the instant of a slot, and none at that
+ * of another price. A feed delivers prices one after another; a tape has all prices of an instant at once.
  */
 const startsAt = START - MINUTE_MS - 30 * SECOND_MS;
 const tapes = [
@@ -59,7 +59,7 @@ function deeds(records: Iterable<StoredRecord>): readonly string[] {
   return said;
 }
 
-/** The desk as paper mode has it, with the clock of a test: it watches clocks, reads its account, and gets prices every second. */
+/** A desk as in paper mode, with the clock of a test: it checks clocks, reads its account, and receives prices every second. */
 function onPaper({ strategies, holdings, policy, pts }: EveryKind): readonly string[] {
   const clock = new VirtualClock(START);
   const pairs = tapes.map(({ pair }) => pair);

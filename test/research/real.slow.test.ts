@@ -12,7 +12,7 @@ import { portfolioRun } from './portfolio.ts';
 import { expectRateAlone, expectSameInUsdt, rateTape } from './currencies.ts';
 import { checkDca, checkTwapWeek } from './schedules.ts';
 
-/** Real history lies beside the checkout; the repository never contains any. The twins of these tests make their own. */
+/** Real history lies beside the checkout; the repository never contains any. The unit tests use generated history instead. */
 const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
 const MINUTES = `${DATA}bars_1m/bitfinex_BTCUSD_1m_2018.csv.gz`;
 const hoursOf = (asset: string): string =>
@@ -49,7 +49,7 @@ describe(`backtests over real history${!hasMinutes || !hasHours ? ` (skipped: th
     tell(`100 usd a day: ${words}`);
   });
 
-  // To the edge of the band is looked at by the twin alone: it trades twenty times as often.
+  // Rebalancing to the edge of the band is only in the unit tests: it trades twenty times as often.
   it.runIf(hasHours).each(settings.filter(({ rebalanceTo }) => rebalanceTo === 'target'))(
     'match plain arithmetic for five assets over 2020 and 2021: $driftType drift, to $rebalanceTo',
     (setting) => {
@@ -79,7 +79,7 @@ describe(`backtests over real history${!hasMinutes || !hasHours ? ` (skipped: th
     },
   );
 
-  // No venue of the data trades usdt for usd itself: the rate is that of btc, one minute of March 2023 to an hour of these years.
+  // No venue in the data trades usdt for usd: the rate comes from btc, one minute of March 2023 for each hour of these years.
   it.runIf(hasHours && hasRates && absolute !== undefined)(
     'trade five assets in usdt with real rates as in usd over two years, and differ only by the rate',
     () => {

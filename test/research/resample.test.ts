@@ -25,7 +25,7 @@ const drawing = (over: Partial<Resampling> = {}): Resampling => ({ seed: 's', bl
 const drawn = (tapes: readonly Tape[], index: number, over: Partial<Resampling> = {}): readonly Tape[] =>
   new Resampler(tapes, spanOf(tapes), drawing(over)).tapes(index);
 
-/** Minutes with holes; opens, highs and lows that are no closes. */
+/** Minutes with gaps, whose opens, highs and lows differ from closes. */
 function market(seed: string, pair = 'btcusd', rows = 3_000): Tape {
   const random = seededRandom(seed);
   const holes = new Set(Array.from({ length: 300 }, () => 1 + Math.floor(random.next() * rows)));

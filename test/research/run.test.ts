@@ -128,7 +128,7 @@ describe('a backtest', () => {
       model: { gapMax: 20 * MINUTE_MS },
     });
     const times = fillsOf(ran).map(({ at: when }) => (when - at(0)) / MINUTE_MS);
-    // Row 99 is known at minute 100; its bar and the longest hole are over 21 minutes later; row 250 is known at 251.
+    // Row 99 is known at minute 100; its bar and the longest permitted gap end 21 minutes later; row 250 is known at 251.
     expect(times.filter((minute) => minute > 121.1 && minute < 251)).toEqual([]);
     expect(times.some((minute) => minute > 105 && minute <= 121)).toBe(true);
     expect(times.some((minute) => minute >= 251)).toBe(true);

@@ -51,7 +51,7 @@ interface Case {
   readonly from: number;
   readonly until: number | undefined;
   readonly ageMaxMs: number | undefined;
-  /** Own times, the same ones with gaps, the same ones without. */
+  /** Separate times, the same times with gaps, or the same times without gaps. */
   readonly times: 'own' | 'same' | 'even';
   readonly isVia: boolean;
   readonly isRound: boolean;
@@ -163,7 +163,7 @@ describe('the next breach of a drift band', () => {
         ['0.004', '0.0004', '0.02'],
         ['0.001', '0.0006', '0.0008'],
       ),
-      /** So many bars are missing, of each tape at another place. */
+      /** The number of missing bars, at a different place of each tape. */
       hole: fc.constantFrom(0, 1, 2, 300),
       owed: fc.constantFrom(0, 0, 50),
     });
@@ -176,7 +176,7 @@ describe('the next breach of a drift band', () => {
           let close = 100;
           return tapeFrom(`${name}usd`, 60_000, Array.from({ length: 700 }, (_, row) => {
             state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-            // Nothing moves for a while, so that whole blocks can be ruled out between those that cannot.
+            // Prices are constant for a while, so that some whole blocks can be ruled out.
             if (row % 400 < 200) close = Number((close * (1 + ((state >>> 16) % 21 - 10) / 20_000)).toPrecision(7));
             return [60_000 * (row + (row > 90 + 13 * i ? hole : 0)), close] as const;
           })); // prettier-ignore
@@ -218,13 +218,13 @@ describe('the next breach of a drift band', () => {
         const row = at % prices.length;
         const own = prices[row] ?? 0;
         const tape = tapeFrom('btcusd', barMs, prices.map((each, i) => [i * barMs, each / 100] as const)); // prettier-ignore
-        // Where this price comes, the coin and cash are worth ten together: a weight of three digits.
+        // At this price, the coin and the cash are worth ten together, so the weight has three digits.
         const holdings = new Map([['btc', quantity('1')], ['usd', quantity(((1000 - own) / 100).toFixed(2))]]); // prettier-ignore
         const away = Math.abs(own - 500) * (driftType === 'relative' ? 2 : 1);
         fc.pre(away > 0);
         const edge = (away / 1000).toFixed(3);
         const isBeyond = nudge !== '';
-        // A little less than the drift: the digit before is one lower, and nines follow.
+        // Slightly below the drift: the last digit is one lower, and nines follow.
         const threshold = isBeyond ? `${((away - 1) / 1000).toFixed(3)}${'9'.repeat(25)}` : edge;
         const wait: DriftWait = { on: 'drift', targets: { btc: '0.5', usd: '0.5' }, cash: 'usd', driftType, threshold, notBefore: instant(0) }; // prettier-ignore
         const market = new Map([['btcusd', historyOf(tape)]]);

@@ -34,7 +34,7 @@ function scanned(tape: Tape, { is, level }: Crossing, { from, until, ageMaxMs }:
 const cases = fc.record({
   manner: manners(150),
   is: fc.constantFrom<Beyond>('at_or_below', 'at_or_above'),
-  /** The level is the price of a row, moved by so many thousandths, or by a digit that no double holds. */
+  /** The level is the price of a row, moved by some thousandths or by a digit that a double cannot hold. */
   row: fc.nat(),
   away: fc.oneof(fc.constant(0), fc.integer({ min: -300, max: 300 })),
   tail: fc.constantFrom('', '00000000000000001', '9'),

@@ -26,7 +26,7 @@ const FILES = {
 const hasData = Object.values(FILES).every((file) => existsSync(DATA + file));
 const FROM = instant(Date.UTC(2018, 9, 1, 1));
 
-/** Goes through tapes from one instant to the next and knows the price of each pair. */
+/** Moves through tapes from instant to instant and returns the price of each pair. */
 function lookingAt(tapes: ReadonlyMap<string, Tape>) {
   const rows = new Map<string, number>();
   return (at: Instant) =>
@@ -40,7 +40,7 @@ function lookingAt(tapes: ReadonlyMap<string, Tape>) {
     };
 }
 
-/** A fifth of a thousand in each, at these prices. */
+/** Holdings of 200 usd in each asset, at these prices. */
 const bought = (midOf: (pair: string) => Price | undefined): Holdings =>
   new Map(
     Object.keys(FILES).map((pair) => {

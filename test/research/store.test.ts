@@ -255,7 +255,7 @@ describe('a large cached tape', () => {
   const open = async (cwd: string) =>
     await openTape(['a.csv'], { cwd, cacheFolder: 'tapes', pair: 'btcusd', barMs: MINUTE_MS });
 
-  /** A folder where it is kept, and the file. */
+  /** A folder with the cached tape, and its file. */
   async function kept(): Promise<{ readonly cwd: string; readonly file: string }> {
     const cwd = folder();
     writeFileSync(join(cwd, 'a.csv'), text);

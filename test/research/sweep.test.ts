@@ -200,7 +200,7 @@ describe('the results of a sweep', () => {
     expect(normalQuantile(0.975)).toBeCloseTo(1.959_963_984_540_054, 10);
     expect(normalQuantile(0.5)).toBeCloseTo(0, 10);
     expect(expectedMaximum(100)).toBeCloseTo(2.53, 2);
-    // Against draws: the mean of the largest of so many normal numbers.
+    // Compared with simulation: the mean of the largest of `count` normal numbers.
     for (const count of [5, 20, 200]) {
       let sum = 0;
       for (let round = 0; round < 2_000; round++) {

@@ -54,7 +54,7 @@ export function unitsOf(value: unknown): bigint {
   return sign === '-' ? -size : size;
 }
 
-/** The value as it stood in the message. */
+/** The value as it was written in the message. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   return JSON.stringify(value, (_key, each: unknown) =>

@@ -12,8 +12,8 @@ import type { RunningVenue } from '../../../src/simulator/venue.ts';
 import { fieldsOf, readJson } from './json.ts';
 
 /**
- * The server that is judged. With `VENUE_URL` and `VENUE_TOKEN` set it is that one (`VENUE_WS_URL` its WebSocket,
- * `VENUE_PAIR`, `VENUE_QUANTITY` and `VENUE_AMOUNT` what is traded); otherwise every file starts a simulated venue.
+ * The server under test. With `VENUE_URL` and `VENUE_TOKEN` set, it is that server (`VENUE_WS_URL` is its WebSocket,
+ * and `VENUE_PAIR`, `VENUE_QUANTITY` and `VENUE_AMOUNT` define the trades); otherwise every file starts a simulated venue.
  */
 const env = process.env;
 const foreignUrl = env['VENUE_URL']?.replace(/\/+$/u, '');
@@ -29,13 +29,13 @@ export interface Answer {
   readonly type: string;
   /** The unchanged text. */
   readonly text: string;
-  /** Numbers keep their text; `undefined` where it is not JSON. */
+  /** The parsed body, whose numbers keep their text; `undefined` if it is not JSON. */
   readonly body: unknown;
 }
 
 export interface Asked {
   readonly body?: string;
-  /** Instead of the token of the account; `undefined` leaves the header out. */
+  /** Replaces the token of the account; `undefined` omits the header. */
   readonly authorization?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface Target {
   /** `undefined` if no URL was given for a foreign server. */
   readonly wsUrl: string | undefined;
   readonly token: string;
-  /** The levers of the simulated venue; `undefined` for a foreign server. */
+  /** The controls of the simulated venue; `undefined` for a foreign server. */
   readonly own: OwnVenue | undefined;
   get(path: string, asked?: Asked): Promise<Answer>;
   post(path: string, body: string, asked?: Asked): Promise<Answer>;
@@ -53,7 +53,7 @@ export interface Target {
 }
 
 export interface OwnVenue extends RunningVenue {
-  /** Moves the clock of the venue on. */
+  /** Advances the clock of the venue. */
   pass(ms: number): void;
   /** Time of the venue. */
   now(): Instant;
@@ -186,7 +186,7 @@ function jsonOrNothing(text: string): unknown {
   }
 }
 
-/** The levers of our own venue; a foreign server cannot be forced, so the test is skipped there. */
+/** The controls of our own venue; a foreign server cannot be controlled, so the test is skipped there. */
 export function leversOf(target: Target, context: TestContext, why: string): OwnVenue {
   if (target.own === undefined) context.skip(`skipped: ${why}`);
   return target.own;

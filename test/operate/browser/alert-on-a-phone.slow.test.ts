@@ -69,7 +69,7 @@ describe.skipIf(noBrowser !== undefined)(`the alert page on a phone ${noBrowser 
     onTestFinished(async () => {
       await daemon.kill();
     });
-    // The port is any that is free: the host of a link is the one of this desk.
+    // The port is chosen at the start, so the host in a link is replaced by that of this desk.
     const url = String((await daemon.event('ready'))['operate_url']).replace('127.0.0.1', 'localhost');
     const { stdout } = await desk.command('sign-in', '--config', 'desk.yaml', '--json');
     const { page, problems } = await openPage(browser, sizes.phone);

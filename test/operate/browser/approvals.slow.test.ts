@@ -112,7 +112,7 @@ const requests = (page: Page) => ({
     await page.locator('section', { hasText: 'Needs 2 of risk' }).first().waitFor();
   },
   button: (name: string) => page.locator('main').getByRole('button', { name }),
-  /** Answers the question that follows a button. */
+  /** Confirms the dialog that a button opens. */
   confirm: async (name: string, why: string): Promise<void> => {
     await page.getByRole('dialog').getByLabel('Reason').fill(why);
     await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
@@ -171,7 +171,7 @@ describe.skipIf(noBrowser !== undefined)(`approvals in the dashboard ${noBrowser
     expect(await vic.page.locator('main .answers button').count()).toBe(0);
     expect(await accessProblems(vic.page)).toStrictEqual([]);
 
-    // Bob sees what he agrees to, and a name without a passkey is not enough.
+    // Bob sees the request; his session without a passkey signature is not enough.
     await bob.open('ov-1');
     expect(await accessProblems(bob.page)).toStrictEqual([]);
     expect(await sent(bob.page, 'approvals/approve', { id: 'ov-1', hash, why: 'typed' })).toMatchObject({
@@ -192,7 +192,7 @@ describe.skipIf(noBrowser !== undefined)(`approvals in the dashboard ${noBrowser
     await cat.page.goto(`${desk.url}/#/slices?strategy=large`);
     await cat.page.locator('tbody .tag', { hasText: 'filled' }).first().waitFor();
 
-    // Another one: one person says no, with a reason that whoever asked reads.
+    // Another request: one person rejects it, and the proposer reads the reason.
     desk.write(large('other'));
     expect(await sent(ann.page, 'reload', { why: 'one more' })).toMatchObject({ status: 200 });
     await bob.open('ov-2');
@@ -202,7 +202,7 @@ describe.skipIf(noBrowser !== undefined)(`approvals in the dashboard ${noBrowser
     await ann.page.getByText('bob: twice the same order').waitFor();
 
     for (const { page, problems } of [ann, bob, cat, vic]) {
-      // The browser notes each refusal of the desk.
+      // The browser logs each refusal of the desk.
       expect(problems.filter((problem) => !/status of 40[19]/u.test(problem))).toStrictEqual([]);
       await page.context().close();
     }

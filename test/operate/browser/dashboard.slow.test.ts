@@ -15,7 +15,7 @@ import {
 
 const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan', 'cost', 'twin', 'fleet', 'record', 'people']; // prettier-ignore
 const SCRIPT = '"><img src=x onerror=alert(1)><script>alert(2)</script><svg onload=alert(3)>';
-/** What a venue, a strategy or a person may write: script, text that turns the rest of its line around, a word without an end. */
+/** Hostile text of a venue, a strategy or a person: script, a character that reverses the rest of its line, a very long word. */
 const HOSTILE = `${SCRIPT}\u202E${'W'.repeat(10_000)}`;
 
 describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser ?? ''}`, () => {
@@ -160,7 +160,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
       write(7);
       desk.accept();
       await page.getByText('Connection lost').waitFor({ state: 'detached' });
-      // A row that is written and never sent: the next one shows the gap, and the page asks again.
+      // A record that is written but never sent: the next one shows the gap, and the page reads it again.
       desk.record({ kind: 'shown', fills: {}, note: 'a row that got lost' }, false);
       write(1);
       await page.locator('tbody tr').nth(13).waitFor();

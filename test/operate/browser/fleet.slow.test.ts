@@ -79,7 +79,7 @@ describe.skipIf(noBrowser !== undefined)(`the fleet screen of the dashboard ${no
     const row = (name: string) => paper.locator('tbody tr', { hasText: name });
     for (const name of ['london', 'zurich'])
       expect(await row(name).textContent()).toMatch(new RegExp(`^${name}.*paperactive`, 'u'));
-    // No desk trades with money here, and no figure is a sum of two.
+    // No desk is live here, and no figure is a sum over two desks.
     expect(await page.getByRole('region', { name: 'Live' }).count()).toBe(0);
     expect(await paper.locator('tbody tr').count()).toBe(2);
     expect(await accessProblems(page)).toStrictEqual([]);
@@ -137,7 +137,7 @@ describe.skipIf(noBrowser !== undefined)(`the fleet screen of the dashboard ${no
           expect.stringMatching(/^live.*usd.*50,000,000.*ann: <b>committee<\/b> 20\d\d-/u),
           expect.stringMatching(/^live.*btc.*25.*ann/u),
         ]);
-      // What only a desk has is not there: nothing asks for a status, and no button halts one of many desks.
+      // The page of a fleet has no controls of a single desk, such as the halt button.
       expect(await page.getByRole('button', { name: 'Halt', exact: true }).count()).toBe(0);
       expect(await page.getByRole('navigation').getByRole('link').count()).toBe(1);
       expect(await fleet.ask('b', 'halt', '--why', 'look', '--by', 'ann')).toMatchObject({ code: 0 });

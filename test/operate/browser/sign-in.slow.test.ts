@@ -13,7 +13,7 @@ import { aPaperDesk } from './paper-desk.ts';
 const isBuilt = existsSync(join(ROOT, 'dist/dashboard/index.html'));
 const why = noBrowser ?? (isBuilt ? undefined : 'the dashboard is not built: npm run build:dashboard');
 
-/** Who the page says is signed in. */
+/** Waits until the page shows that `who` is signed in. */
 const shownTo = async (page: Page, who: string): Promise<void> => {
   await page.locator('header, nav').getByText(who).first().waitFor();
 };
@@ -50,7 +50,7 @@ describe.skipIf(why !== undefined)(
       await second.getByRole('button', { name: 'Make a passkey' }).click();
       await second.waitForURL(`${desk.url}/`);
       await second.getByRole('button', { name: 'Halt' }).first().waitFor();
-      // The policy of the page refused nothing, and no script failed.
+      // The policy of the page refused no resource, and no script failed.
       expect(problems.filter((problem) => !/status of 40[14]/u.test(problem))).toStrictEqual([]);
 
       await second.context().clearCookies();
@@ -83,7 +83,7 @@ describe('the start of a desk', () => {
       const env = { PATH: process.env['PATH'] ?? '', TERM: 'xterm', NO_COLOR: '1' };
       const desk = new Program(spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }));
       onTestFinished(async () => {
-        // The desk itself: a signal to the terminal does not reach it.
+        // Signals the desk itself: a signal to the terminal does not reach it.
         const [file = ''] = globSync(join(cwd, 'var/paper/*.control'));
         process.kill((JSON.parse(readFileSync(file, 'utf8')) as { readonly pid: number }).pid, 'SIGTERM');
         await desk.ended();

@@ -55,7 +55,7 @@ describe('the built dashboard', () => {
       .map(({ text }) => text)
       .join('\n');
 
-    // The one place is the library's own property, which no component uses.
+    // The library itself has one such property, which no component uses.
     expect(script).not.toMatch(/insertAdjacentHTML|outerHTML|document\.write|\beval\(|new Function/u);
   });
 

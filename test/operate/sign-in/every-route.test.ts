@@ -29,7 +29,7 @@ async function signedIn(served: ServedSignIn, role: Role): Promise<FakeBrowser> 
   return browser;
 }
 
-/** The routes that a server has, whether a table names them or not. */
+/** The routes of a server, whether they are in a table or not. */
 async function routesOfServer(): Promise<readonly string[]> {
   const found: string[] = [];
   const listen = (message: unknown): void => {
@@ -73,7 +73,7 @@ describe('every command of the API', () => {
     expect(open).toEqual([]);
     expect(commands.length).toBeGreaterThan(15);
     expect(served.bench.records()).toHaveLength(before);
-    // The same session may end itself, so what was refused above was refused for the role alone.
+    // The same session may end itself, so the refusals above are due to its role alone.
     for (const path of OF_A_VIEWER) expect([200, 400, 404]).toContain((await guest.post(path, {})).status);
   });
 
@@ -95,7 +95,7 @@ describe('every command of the API', () => {
     }
     expect(open).toEqual([]);
     expect(served.bench.records()).toHaveLength(before);
-    // With all of them the desk judges what is asked: nothing else stood in the way.
+    // With all headers, the desk checks the command itself, so the refusals above are due to the headers.
     const read = await Promise.all(
       commands
         .filter(({ path }) => path !== '/api/v1/sign-in/new-link' && path !== '/api/v1/sign-out')

@@ -447,7 +447,7 @@ describe('an invitation', () => {
     for (const role of ['operator', 'approver', 'admin']) {
       const invited = { ...INVITED, role };
       expect((await admin.post('/api/v1/people/invite', invited)).status).toBe(403);
-      // Where two people must agree, not even a browser of the machine.
+      // If two people must agree, a browser of the machine is refused, too.
       expect((await link.post('/api/v1/people/invite', invited)).status).toBe(403);
       expect((await served.machine('/api/v1/people/invite', invited, 'token-of-a-program')).status).toBe(403);
       expect((await served.machine('/api/v1/people/invite', invited)).status).toBe(200);

@@ -10,7 +10,7 @@ export interface Damage {
   readonly says: ((sheet: Sheet) => RegExp) | 'repaired';
 }
 
-/** The row that comes to harm, from 0. */
+/** The damaged row, from 0. */
 const hurt = ({ rows }: Sheet): number => Math.floor(rows.length * 0.6);
 /** Its line, from 1. */
 const lineOf = (sheet: Sheet): number => sheet.head + hurt(sheet) + 1;

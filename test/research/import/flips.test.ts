@@ -50,7 +50,7 @@ describe.each(readdirSync(tables))('%s with one bit flipped', (file) => {
 
 describe('the bit flip that once caused an unexpected error', () => {
   it('is refused like the others: it makes a decimal a fraction', async () => {
-    // Some more after it: the error came a moment later.
+    // Also some later flips, because the error came with a delay.
     const flips = await flipsOf('decimal-zstd.parquet', 9_441, 5);
     expect(flips).toHaveLength(5);
     expect(flips[0]).toMatchObject({ seed: 9_441, end: 'refused' });

@@ -28,7 +28,7 @@ it('the importers are tested with real files', (context) => {
   expect(Object.keys(lined).length).toBeGreaterThan(12);
 });
 
-/** Figures as they are written into a message: NaN is NaN. */
+/** A column of figures; a missing one is NaN. */
 const column = (rows: readonly PlainRow[], place: number): Float64Array =>
   Float64Array.from(rows, (row) => row[place] ?? Number.NaN);
 function expectRows(tape: Tape, rows: readonly PlainRow[]): void {
@@ -164,7 +164,7 @@ describe.each(hasData ? Object.entries(candles) : [])('%s', (file, known) => {
   });
 });
 
-/** SHA-256 of the doubles of each column as pyarrow 25.0.1 gave them: `struct.pack('<5760d', *table.column(name).to_pylist())`. */
+/** SHA-256 of the doubles of each column as read by pyarrow 25.0.1: `struct.pack('<5760d', *table.column(name).to_pylist())`. */
 const FEATHER = {
   open: '3685cc3331db7a69c91b3f3e0685917ccadbb13902d591eea145521499481f4c',
   high: '47319be2256c1a82fd775971f838825ae2435be821276f360edad84db9c78407',

@@ -2,12 +2,12 @@ import { gzipSync } from 'node:zlib';
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts';
 import type { Format } from '../../../src/research/import/plan.ts';
 
-/** Small files in the layouts that the importers know, made here: one set of bars or trades, written in every way. */
+/** Small generated files in every known layout: the same bars or trades, written in each of them. */
 
 export const BEGIN = Date.UTC(2024, 2, 30, 20);
 export const ROWS = 12;
 
-/** Open, high, low, close and volume of a row, as text. Some begin with their high, so that the order of columns shows. */
+/** Open, high, low, close and volume of a row, as text. Some open at their high, so that the order of columns matters. */
 export const figures = (n: number): readonly [string, string, string, string, string] => [
   `${100 + n}.25`,
   `${102 + n}.5`,
@@ -15,7 +15,7 @@ export const figures = (n: number): readonly [string, string, string, string, st
   `${101 + n}.0625`,
   `${n}.5`,
 ];
-/** All that are to come out of every sample of bars. */
+/** The closes that every sample of bars must yield. */
 export const closes = Array.from({ length: ROWS }, (_, n) => Number(figures(n)[3]));
 
 const lines = (line: (n: number) => string, head: readonly string[] = []): string =>
@@ -53,7 +53,7 @@ export interface Sample {
   /** Lines before the first row. */
   readonly head: number;
   readonly barMs: number;
-  /** What the file itself says. */
+  /** The pair that the file itself states. */
   readonly pair?: string;
 }
 

@@ -124,7 +124,7 @@ describe('a Parquet or Arrow table', () => {
 
 describe('the LZ4 decoder', () => {
   it('decodes literals, matches and overlapping matches', () => {
-    // "abc", then 12 bytes from 3 back, then "de".
+    // "abc", then a match of 12 bytes at distance 3, then "de".
     const block = Uint8Array.of(0x38, 97, 98, 99, 3, 0, 0x20, 100, 101);
     expect(Buffer.from(lz4Block(block, 17)).toString()).toBe('abcabcabcabcabcde');
     const frame = Buffer.concat([

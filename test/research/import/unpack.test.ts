@@ -47,7 +47,7 @@ describe('a zip file', () => {
 
   it('is refused if its directory omits a file or has another name for it', async () => {
     const short = zip(entry('x.csv', text), entry('y.csv', bars(bar(3))));
-    short[short.length - 12] = 1; // of two files the end counts one
+    short[short.length - 12] = 1; // the end record states one file instead of two
     expect(await refusal(short, {}, 'x.zip')).toBe(
       'x.zip: damaged zip file: its directory has more files than its end record states',
     );

@@ -25,11 +25,11 @@ describe('a candidate', () => {
       venue: { halfSpreadBps: 6 },
     });
     expect([found.candidate.filled, found.modelled]).toEqual([120, 0]);
-    // The venue of live is dearer than the model, for both texts.
+    // The venue of live is more expensive than the model, for both texts.
     expect(found.live.meanBps).toBeCloseTo(6.2, 0);
     expect(found.candidate.meanBps).toBeCloseTo(found.live.meanBps ?? 0, 1);
     expect(sumOf(found)).toBe(text(found.total));
-    // Half the quantity pays half of what the spread of live adds.
+    // Half the quantity pays half of the additional spread of live.
     expect(approximate(found.shares.quote)).toBeGreaterThan(0);
   });
 
