@@ -29,7 +29,7 @@ describe('the REST API', () => {
     expectError(await venue.get(path.replace('/v1', '')), 404);
   });
 
-  it('has no other version', async () => {
+  it('refuses another version in the path', async () => {
     expectError(await venue.get('/v2/currency'), 404);
   });
 
