@@ -29,13 +29,13 @@ describe('every request', () => {
     expectError(await venue.ask(method, path, { authorization: undefined, ...bodyFor(method) }), DENIED);
   });
 
-  it.each(endpoints)('is refused with a token that nobody has: %s %s', async (method, path) => {
+  it.each(endpoints)('is refused with an unknown token: %s %s', async (method, path) => {
     const authorization = 'Bearer nobody-has-this-token';
     expectError(await venue.ask(method, path, { authorization, ...bodyFor(method) }), DENIED);
   });
 
   it.for(endpoints)(
-    'finds its route with the token of the account: %s %s',
+    'reaches its route with the token of the account: %s %s',
     async ([method, path], context) => {
       leversOf(venue, context, 'a foreign account may lack permissions');
       expect([401, 404, 405]).not.toContain(
@@ -45,8 +45,8 @@ describe('every request', () => {
   );
 
   it.each([
-    ['another scheme', 'Token'],
-    ['Basic', 'Basic'],
+    ['the scheme Token', 'Token'],
+    ['the scheme Basic', 'Basic'],
     ['no scheme', ''],
   ])('is refused with %s', async (_, scheme) => {
     expectError(
@@ -86,7 +86,7 @@ describe('an enterprise partner', () => {
   const why = 'needs a partner token, and the routes that issue tokens are beyond the specification';
   const issue = async () => await venue.post('/v1/enterprise/user-tokens/other', '', partner);
 
-  it('gets the token of a user at a partner endpoint', async (context) => {
+  it('receives the token of a user from a partner endpoint', async (context) => {
     leversOf(venue, context, why);
     const { data } = fieldsOf(expectGood(await issue()).body);
     expect(textOf(fieldsOf(data)['partner_user_id'])).toBe('other');
@@ -104,12 +104,12 @@ describe('an enterprise partner', () => {
     ).toStrictEqual(['1 btc', '1000 usd']);
   });
 
-  it('acts on no account of a user with the partner token', async (context) => {
+  it('does not act on the account of a user with the partner token', async (context) => {
     leversOf(venue, context, why);
     expect(listOf((await venue.get('/v1/account/transactions', partner)).body)).toStrictEqual([]);
   });
 
-  it('is not who comes with the token of a user: partner endpoints need the partner token', async (context) => {
+  it('cannot use a partner endpoint with the token of a user', async (context) => {
     leversOf(venue, context, why);
     expectError(await venue.post('/v1/enterprise/user-tokens/other', ''), DENIED);
   });

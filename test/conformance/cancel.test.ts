@@ -10,14 +10,14 @@ const venue = useVenue();
 const slow = useVenue({ orders: { cancelDelayMs: 60_000 } });
 
 const NONE = 'the order ids provided were invalid or the orders were already done/canceled';
-/** Of no order of any account. */
+/** An id that no order has. */
 const NOBODY = '1';
 
 beforeEach((context) => {
   requireMoney(context);
 });
 
-/** Id of an order that waits far below the market. */
+/** Returns the id of an open order far below the market. */
 async function anOpenOrder(of: Target, context: TestContext): Promise<string> {
   const answer = await of.post('/v1/orders/buy', limitOrderBody());
   if (of.own === undefined && answer.status >= 400)
@@ -30,36 +30,36 @@ async function aDoneOrder(of: Target): Promise<string> {
 }
 
 describe('DELETE /v1/orders/:order_id', () => {
-  it('answers 200 with a status and nothing else', async (context) => {
+  it('answers 200 with only a status', async (context) => {
     const answer = await venue.delete(`/v1/orders/${await anOpenOrder(venue, context)}`);
     expect(Object.keys(fieldsOf(expectGood(answer, 200).body))).toStrictEqual(['status']);
   });
 
-  it('says in lower case what became of an open order', async (context) => {
+  it('states the status of an open order in lower case', async (context) => {
     const answer = await venue.delete(`/v1/orders/${await anOpenOrder(venue, context)}`);
     expectShape(fieldsOf(answer.body), 'status', oneOf('canceled', 'cancel pending'));
   });
 
-  it('says canceled when the cancelation completes', async (context) => {
+  it('answers canceled when the cancellation completes', async (context) => {
     leversOf(venue, context, 'a foreign server may take its time');
     const { body } = await venue.delete(`/v1/orders/${await anOpenOrder(venue, context)}`);
     expect(body).toStrictEqual({ status: 'canceled' });
   });
 
-  it('says cancel pending while the cancelation is under way', async (context) => {
+  it('answers cancel pending while the cancellation is in progress', async (context) => {
     leversOf(slow, context, 'a foreign server cannot be told to take its time');
     const { body } = await slow.delete(`/v1/orders/${await anOpenOrder(slow, context)}`);
     expect(body).toStrictEqual({ status: 'cancel pending' });
   });
 
-  it('says cancel pending again when asked again meanwhile', async (context) => {
+  it('answers cancel pending again if it is repeated during the cancellation', async (context) => {
     leversOf(slow, context, 'a foreign server cannot be told to take its time');
     const id = await anOpenOrder(slow, context);
     await slow.delete(`/v1/orders/${id}`);
     expect((await slow.delete(`/v1/orders/${id}`)).body).toStrictEqual({ status: 'cancel pending' });
   });
 
-  it('says order already finished, with 200, once a pending cancelation is done', async (context) => {
+  it('answers order already finished, with 200, after a pending cancellation is done', async (context) => {
     const own = leversOf(slow, context, 'a foreign clock cannot be moved');
     const id = await anOpenOrder(slow, context);
     await slow.delete(`/v1/orders/${id}`);
@@ -70,12 +70,12 @@ describe('DELETE /v1/orders/:order_id', () => {
     expect(expectGood(answer, 200).body).toStrictEqual({ status: 'order already finished' });
   });
 
-  it('says order already finished, with 200, for an order that is Done', async () => {
+  it('answers order already finished, with 200, for an order that is Done', async () => {
     const answer = await venue.delete(`/v1/orders/${await aDoneOrder(venue)}`);
     expect(expectGood(answer, 200).body).toStrictEqual({ status: 'order already finished' });
   });
 
-  it('says order already finished, with 200, for an order that was canceled', async (context) => {
+  it('answers order already finished, with 200, for an order that was canceled', async (context) => {
     leversOf(venue, context, 'a foreign server may take its time');
     const id = await anOpenOrder(venue, context);
     await venue.delete(`/v1/orders/${id}`);
@@ -83,7 +83,7 @@ describe('DELETE /v1/orders/:order_id', () => {
     expect(expectGood(answer, 200).body).toStrictEqual({ status: 'order already finished' });
   });
 
-  it('answers 400 internal error for an id that does not exist', async () => {
+  it('answers 400 internal error for an unknown id', async () => {
     expect(expectError(await venue.delete(`/v1/orders/${NOBODY}`), 400)).toBe('internal error');
   });
 
@@ -93,14 +93,14 @@ describe('DELETE /v1/orders/:order_id', () => {
     expect(expectError(await venue.delete(`/v1/orders/${id}`, own.as(1)), 400)).toBe('internal error');
   });
 
-  it('leaves the order of another account open', async (context) => {
+  it('does not cancel the order of another account', async (context) => {
     const own = leversOf(venue, context, 'needs a second account');
     const id = await anOpenOrder(venue, context);
     await venue.delete(`/v1/orders/${id}`, own.as(1));
     expect((await venue.delete(`/v1/orders/${id}`)).body).toStrictEqual({ status: 'canceled' });
   });
 
-  it('gives back what the order held', async (context) => {
+  it('releases the funds that the order held', async (context) => {
     const own = leversOf(venue, context, 'balances are beyond the specification');
     const free = () => own.exchange.ledger.available('desk', 'usd').toFixed();
     const before = free();
@@ -117,12 +117,12 @@ describe('DELETE /v1/orders?ids=', () => {
   const listed = (body: unknown): readonly string[] =>
     listOf(fieldsOf(body)['orders']).map(({ id, status }) => `${numberOf(id)} ${String(status)}`);
 
-  it('answers 200 with a list of orders and nothing else', async (context) => {
+  it('answers 200 with only a list of orders', async (context) => {
     const answer = await cancel(venue, await anOpenOrder(venue, context));
     expect(Object.keys(fieldsOf(expectGood(answer, 200).body))).toStrictEqual(['orders']);
   });
 
-  it('lists id and status of an order and nothing else', async (context) => {
+  it('lists only the id and the status of an order', async (context) => {
     const { body } = await cancel(venue, await anOpenOrder(venue, context));
     const [order = {}] = listOf(fieldsOf(body)['orders']);
     expect(Object.keys(order).toSorted()).toStrictEqual(['id', 'status']);
@@ -130,19 +130,19 @@ describe('DELETE /v1/orders?ids=', () => {
     expectShape(order, 'status', oneOf('Canceled', 'Cancel pending'));
   });
 
-  it('lists an order that was canceled as Canceled', async (context) => {
+  it('lists a canceled order as Canceled', async (context) => {
     leversOf(venue, context, 'a foreign server may take its time');
     const id = await anOpenOrder(venue, context);
     expect(listed((await cancel(venue, id)).body)).toStrictEqual([`${id} Canceled`]);
   });
 
-  it('lists an order whose cancelation begins as Cancel pending', async (context) => {
+  it('lists an order whose cancellation begins as Cancel pending', async (context) => {
     leversOf(slow, context, 'a foreign server cannot be told to take its time');
     const id = await anOpenOrder(slow, context);
     expect(listed((await cancel(slow, id)).body)).toStrictEqual([`${id} Cancel pending`]);
   });
 
-  it('attempts every order of the list', async (context) => {
+  it('cancels every order of the list', async (context) => {
     const ids = [await anOpenOrder(venue, context), await anOpenOrder(venue, context)];
     const { body } = await cancel(venue, ...ids);
     expect(
@@ -152,28 +152,28 @@ describe('DELETE /v1/orders?ids=', () => {
     ).toStrictEqual(ids.toSorted());
   });
 
-  it('cancels the good ones among invalid ones, and lists them alone', async (context) => {
+  it('cancels the valid orders among invalid ones and lists only those', async (context) => {
     const id = await anOpenOrder(venue, context);
     const { body } = await cancel(venue, NOBODY, id, await aDoneOrder(venue));
     expect(listOf(fieldsOf(body)['orders']).map((order) => numberOf(order['id']))).toStrictEqual([id]);
   });
 
-  it('answers 400 when every id is invalid', async () => {
+  it('answers 400 if every id is invalid', async () => {
     expect(expectError(await cancel(venue, NOBODY, '2'), 400)).toBe(NONE);
   });
 
-  it('answers 400 when every order is already Done', async () => {
+  it('answers 400 if every order is already Done', async () => {
     expect(expectError(await cancel(venue, await aDoneOrder(venue)), 400)).toBe(NONE);
   });
 
-  it('answers 400 when every order is already Canceled', async (context) => {
+  it('answers 400 if every order is already Canceled', async (context) => {
     leversOf(venue, context, 'a foreign server may take its time');
     const id = await anOpenOrder(venue, context);
     await cancel(venue, id);
     expect(expectError(await cancel(venue, id), 400)).toBe(NONE);
   });
 
-  it('answers 400 for orders of another account alone', async (context) => {
+  it('answers 400 if every order belongs to another account', async (context) => {
     const own = leversOf(venue, context, 'needs a second account');
     const id = await anOpenOrder(venue, context);
     expect(expectError(await venue.delete(`/v1/orders?ids=${id}`, own.as(1)), 400)).toBe(NONE);

@@ -48,7 +48,7 @@ describe('GET /v1/currency', () => {
     expect((await currencies()).length).toBeGreaterThan(0);
   });
 
-  it.each(FIELDS)('writes %s of every currency as the specification has it', async (field, shape) => {
+  it.each(FIELDS)('writes %s of every currency as specified', async (field, shape) => {
     for (const currency of await currencies()) expectShape(currency, field, shape);
   });
 
@@ -58,7 +58,7 @@ describe('GET /v1/currency', () => {
     for (const currency of await currencies()) expect(Object.keys(currency).toSorted()).toStrictEqual(named);
   });
 
-  it('gives every currency an id of its own', async () => {
+  it('gives every currency a unique id', async () => {
     const ids = (await currencies()).map(({ id }) => numberOf(id));
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -68,26 +68,26 @@ describe('GET /v1/currency', () => {
     expect(new Set(symbols).size).toBe(symbols.length);
   });
 
-  it('reports money of a state by is_fiat', async () => {
+  it('marks fiat money with is_fiat 1', async () => {
     expect(numberOf((await find('usd'))['is_fiat'])).toBe('1');
   });
 
-  it('reports a coin by is_fiat', async () => {
+  it('marks a coin with is_fiat 0', async () => {
     expect(numberOf((await find('btc'))['is_fiat'])).toBe('0');
   });
 
-  it('gives withdrawals a minimum that is not below zero', async () => {
+  it('gives every currency a min_withdrawal of at least zero', async () => {
     for (const currency of await currencies())
       expect(unitsOf(currency['min_withdrawal'])).toBeGreaterThanOrEqual(0n);
   });
 
-  it('tells by can_withdraw and can_deposit what cannot be moved', async (context) => {
+  it('sets can_withdraw and can_deposit to 0 if a currency cannot be moved', async (context) => {
     leversOf(venue, context, 'needs a currency that cannot be moved');
     const { can_withdraw: out, can_deposit: into } = await find('xrp');
     expect([numberOf(out), numberOf(into)]).toStrictEqual(['0', '0']);
   });
 
-  it('tells by can_withdraw and can_deposit what can be moved', async (context) => {
+  it('sets can_withdraw and can_deposit to 1 if a currency can be moved', async (context) => {
     leversOf(venue, context, 'needs a currency that can be moved');
     const { can_withdraw: out, can_deposit: into } = await find('btc');
     expect([numberOf(out), numberOf(into)]).toStrictEqual(['1', '1']);

@@ -20,7 +20,7 @@ const FIELDS = [
   ['threshold', aNumber],
 ] as const;
 
-/** The rules; without custody access there is nothing to see. */
+/** The rules; skips the test without custody access. */
 async function rules(context: TestContext): Promise<readonly Fields[]> {
   const answer = await venue.get('/v1/approval-rules');
   if (venue.own === undefined && answer.status === 403)
@@ -29,13 +29,13 @@ async function rules(context: TestContext): Promise<readonly Fields[]> {
 }
 
 describe('GET /v1/approval-rules', () => {
-  it('answers 200 with data and nothing else', async (context) => {
+  it('answers 200 with only data', async (context) => {
     await rules(context);
     const { body } = await venue.get('/v1/approval-rules');
     expect(Object.keys(fieldsOf(body))).toStrictEqual(['data']);
   });
 
-  it.for(FIELDS)('writes %s of every rule as the specification has it', async ([field, shape], context) => {
+  it.for(FIELDS)('writes %s of every rule as specified', async ([field, shape], context) => {
     const all = await rules(context);
     if (all.length === 0) context.skip('skipped: the account has no approval rule');
     for (const rule of all) expectShape(rule, field, shape);
@@ -47,12 +47,12 @@ describe('GET /v1/approval-rules', () => {
     expect(Object.keys(rule).toSorted()).toStrictEqual(FIELDS.map(([field]) => field).toSorted());
   });
 
-  it('calls the rule of withdrawals WITHDRAW', async (context) => {
+  it('gives the rule for withdrawals the type WITHDRAW', async (context) => {
     leversOf(venue, context, 'needs a rule for withdrawals');
     expectShape((await rules(context))[0] ?? {}, 'rule_type', exactly('WITHDRAW'));
   });
 
-  it('calls a new rule Pending Approval', async (context) => {
+  it('gives a new rule the status Pending Approval', async (context) => {
     leversOf(venue, context, 'adding a rule is beyond the specification');
     expectGood(
       await venue.post('/v1/approval-rules', '{"rule_type":"WITHDRAW","required_approvals":1,"threshold":9}'),
@@ -94,7 +94,7 @@ describe('DELETE /v1/whitelisted-addresses/:address_id', () => {
     expect(await known()).not.toContain(`"address-${added}"`);
   });
 
-  it('removes no other address', async (context) => {
+  it('does not remove other addresses', async (context) => {
     leversOf(venue, context, why);
     await anAddress();
     const stays = `"address-${added}"`;
@@ -102,12 +102,12 @@ describe('DELETE /v1/whitelisted-addresses/:address_id', () => {
     expect(await known()).toContain(stays);
   });
 
-  it('takes the integer id that was made when the address was added', async (context) => {
+  it('uses the integer id that is returned when an address is added', async (context) => {
     leversOf(venue, context, why);
     expect(await anAddress()).toMatch(/^\d+$/u);
   });
 
-  it('refuses an address that was removed before', async (context) => {
+  it('refuses an address that was already removed', async (context) => {
     leversOf(venue, context, why);
     const id = await anAddress();
     await venue.delete(`${path}/${id}`);
@@ -121,11 +121,11 @@ describe('DELETE /v1/whitelisted-addresses/:address_id', () => {
     expect(await known()).toContain(`"address-${added}"`);
   });
 
-  it('refuses an id that nobody gave', async () => {
+  it('refuses an unknown id', async () => {
     expectError(await venue.delete(`${path}/999999999`), [400, 499]);
   });
 
-  it('refuses an id that is no integer', async () => {
+  it('refuses an id that is not an integer', async () => {
     expectError(await venue.delete(`${path}/first`), [400, 499]);
   });
 });

@@ -9,7 +9,7 @@ import { anOrder, aQuote } from './support/trade.ts';
 /** A quarter of a percent. */
 const venue = useVenue({ feeBps: 25 });
 
-/** A buy for 600 usd and a sell for 600 usd, and what the account shows of them, newest first. */
+/** A buy for 600 usd and a sell for 600 usd, and their rows in the account, newest first. */
 const traded = once(async () => {
   const more = { quantity: '0.01' };
   const buy = fieldsOf(expectGood(await anOrder(venue, await aQuote(venue, more))).body);
@@ -32,37 +32,37 @@ describe('the fee of an order', () => {
     expect([numberOf(buy['fees']), numberOf(sell['fees'])]).toStrictEqual(['1.5', '1.5']);
   });
 
-  it('is no part of the filled amount', async (context) => {
+  it('is not included in the filled amount', async (context) => {
     const { buy } = await seen(context);
     expect(numberOf(buy['filled_amount'])).toBe('600');
   });
 
-  it('leaves a sell with less net proceeds', async (context) => {
+  it('reduces the net proceeds of a sell', async (context) => {
     const { sell } = await seen(context);
     expect(numberOf(sell['net_proceeds'])).toBe('598.5');
   });
 
-  it('leaves the net proceeds of a buy below zero', async (context) => {
+  it('leaves the net proceeds of a buy negative', async (context) => {
     const { buy } = await seen(context);
     expect(unitsOf(buy['net_proceeds'])).toBeLessThan(0n);
   });
 });
 
 describe('the fee of a transaction', () => {
-  it('is in terms of its currency: it stands at the leg in money', async (context) => {
+  it('is in the currency of its row: only the row in quote currency has it', async (context) => {
     const { rows } = await seen(context);
     expect(numberOf(leg(rows, 'Buy', 'usd')['fees'])).toBe('1.5');
     expect(numberOf(leg(rows, 'Buy', 'btc')['fees'])).toBe('0');
   });
 
-  it('is what net_proceeds lacks of the amount', async (context) => {
+  it('is the difference between amount and net_proceeds', async (context) => {
     const { rows } = await seen(context);
     expect(rows).toHaveLength(4);
     for (const row of rows)
       expect(unitsOf(row['net_proceeds'])).toBe(unitsOf(row['amount']) - unitsOf(row['fees']));
   });
 
-  it('is paid from the balance', async (context) => {
+  it('is deducted from the balance', async (context) => {
     const { rows } = await seen(context);
     const after = (action: string) => unitsOf(leg(rows, action, 'usd')['account_balance']);
     // 1 000 000 usd at the start.

@@ -25,15 +25,15 @@ describe('the REST API', () => {
     expect(outsideOfTexts).not.toMatch(/\d[eE]/u);
   });
 
-  it.each(readings)('has its version in the path: %s', async (path) => {
+  it.each(readings)('requires the version in the path: %s', async (path) => {
     expectError(await venue.get(path.replace('/v1', '')), 404);
   });
 
-  it('has no other version', async () => {
+  it('refuses another version in the path', async () => {
     expectError(await venue.get('/v2/currency'), 404);
   });
 
-  it('answers an error for a path that it does not have', async () => {
+  it('answers an error for an unknown path', async () => {
     expectError(await venue.get('/v1/nowhere'), 404);
   });
 
@@ -44,7 +44,7 @@ describe('the REST API', () => {
     ['DELETE', '/v1/account/transactions'],
     ['GET', '/v1/user/withdraw'],
     ['POST', '/v1/post-trade-settlement/risk-modes'],
-  ])('answers an error for a method that a path does not have: %s %s', async (method, path) => {
+  ])('answers an error for a method that the path does not support: %s %s', async (method, path) => {
     expectError(await venue.ask(method, path), [400, 499]);
   });
 });

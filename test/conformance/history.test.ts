@@ -16,7 +16,7 @@ const times = (all: readonly Fields[]): readonly number[] =>
   all.map(({ timestamp }) => Number(numberOf(timestamp)));
 
 describe('GET /v1/account/balance/history', () => {
-  it('answers 200 with data and nothing else', async () => {
+  it('answers 200 with only data', async () => {
     const { body } = expectGood(await venue.get(`${path}?start_date=${days(10)}`), 200);
     expect(Object.keys(fieldsOf(body))).toStrictEqual(['data']);
   });
@@ -39,22 +39,22 @@ describe('GET /v1/account/balance/history', () => {
     expect(Object.keys(point).toSorted()).toStrictEqual(['timestamp', 'usd_value']);
   });
 
-  it('gives the value of the account in USD', async (context) => {
+  it('returns the value of the account in USD', async (context) => {
     leversOf(venue, context, 'needs an account whose worth is known');
     const [point = {}] = await points(`start_date=${days(10)}`);
     // 1 000 000 usd, 25 btc at 60 000 and 400 eth at 3 000.
     expect(numberOf(point['usd_value'])).toBe('3700000');
   });
 
-  it('needs start_date', async () => {
+  it('requires start_date', async () => {
     expectError(await venue.get(path), [400, 422]);
   });
 
-  it('refuses a start_date that is no timestamp', async () => {
+  it('refuses a start_date that is not a timestamp', async () => {
     expectError(await venue.get(`${path}?start_date=yesterday`), [400, 422]);
   });
 
-  it('refuses an end_date that is no timestamp', async () => {
+  it('refuses an end_date that is not a timestamp', async () => {
     expectError(await venue.get(`${path}?start_date=${days(10)}&end_date=today`), [400, 422]);
   });
 
@@ -62,24 +62,24 @@ describe('GET /v1/account/balance/history', () => {
     expectError(await venue.get(`${path}?start_date=${days(10)}&interval=${interval}`), [400, 422]);
   });
 
-  it.each(['3600', '86400'])('takes the interval %s', async (interval) => {
+  it.each(['3600', '86400'])('accepts the interval %s', async (interval) => {
     expect((await venue.get(`${path}?start_date=${days(10)}&interval=${interval}`)).status).toBe(200);
   });
 
-  it('has no point before start_date', async () => {
+  it('returns no point before start_date', async () => {
     const from = days(3);
     for (const at of times(await points(`start_date=${from}&interval=3600`)))
       expect(at).toBeGreaterThanOrEqual(from);
     expect(await points(`start_date=${Date.now() + 1000 * HOUR_MS}`)).toStrictEqual([]);
   });
 
-  it('has no point after end_date', async () => {
+  it('returns no point after end_date', async () => {
     const to = days(1);
     const all = times(await points(`start_date=${days(10)}&end_date=${to}&interval=3600`));
     expect(all.filter((at) => at > to)).toStrictEqual([]);
   });
 
-  it('gives one point per hour on request', async (context) => {
+  it('returns one point per hour on request', async (context) => {
     const own = leversOf(venue, context, 'a foreign clock cannot be moved');
     own.pass(3 * HOUR_MS);
     const hourly = times(await points(`start_date=${days(1)}&interval=3600`));
@@ -89,7 +89,7 @@ describe('GET /v1/account/balance/history', () => {
     );
   });
 
-  it('reports a point a day by default', async (context) => {
+  it('returns one point per day by default', async (context) => {
     const own = leversOf(venue, context, 'a foreign clock cannot be moved');
     own.pass(72 * HOUR_MS);
     const byDefault = times(await points(`start_date=${days(1)}`));

@@ -42,7 +42,7 @@ const executed = async (more: Readonly<Record<string, string | undefined>> = {})
 const bought = once(async () => await executed());
 const sold = once(async () => await executed({ side: '"sell"' }));
 
-/** An order that must be refused, and whose refusal leaves the account as it was. */
+/** Expects that an order is refused and that the refusal does not change the account. */
 async function expectRefused(
   quote: Fields,
   more: Readonly<Record<string, string | undefined>>,
@@ -90,7 +90,7 @@ describe('an executed buy quote', () => {
     ['algorithm_options', either(aNull, anObject)],
     ['destination', aText],
     ['quote_id', aName],
-  ])('has %s as the specification has it', async (field, shape) => {
+  ])('has %s as specified', async (field, shape) => {
     expectShape((await bought()).order, field, shape);
   });
 
@@ -103,11 +103,11 @@ describe('an executed buy quote', () => {
     expect((await bought()).order['status']).toBe('Done');
   });
 
-  it('has the status code 300 when it is Done', async () => {
+  it('has the status code 300 if it is Done', async () => {
     expect(numberOf((await bought()).order['status_code'])).toBe('300');
   });
 
-  it('is filled entirely', async () => {
+  it('is filled completely', async () => {
     const { order } = await bought();
     expect(unitsOf(order['filled'])).toBe(unitsOf(order['quantity']));
   });
@@ -136,7 +136,7 @@ describe('an executed buy quote', () => {
     expect(order['quote_id']).toBe(quote['quote_id']);
   });
 
-  it('settles at once: the account shows it when the answer is there', async (context) => {
+  it('settles immediately: the account shows it with the answer', async (context) => {
     const own = leversOf(venue, context, 'the list of transactions may be asked only once in 10 seconds');
     const { order } = await executed();
     const [newest] = own.exchange.ledger.rows('desk').slice(-1);
@@ -158,49 +158,49 @@ describe('an executed sell quote', () => {
     expect(unitsOf(order['vwap'])).toBe(unitsOf(quote['sell_price']));
   });
 
-  it('is filled entirely', async () => {
+  it('is filled completely', async () => {
     const { order } = await sold();
     expect(unitsOf(order['filled'])).toBe(unitsOf(order['quantity']));
   });
 
-  it('has another side_id than a buy', async () => {
+  it('has a different side_id from a buy', async () => {
     expect(numberOf((await sold()).order['side_id'])).not.toBe(numberOf((await bought()).order['side_id']));
   });
 });
 
 describe('an order against a quote', () => {
-  it('gets a larger id than the one before', async () => {
+  it('has a larger id than the previous order', async () => {
     const first = await executed();
     const second = await executed();
     expect(unitsOf(second.order['id'])).toBeGreaterThan(unitsOf(first.order['id']));
   });
 
-  it('is filled for less when it asks for less than quoted', async () => {
+  it('is filled with less if it requests less than quoted', async () => {
     const quote = await aQuote(venue, { quantity: '0.02' });
     const order = fieldsOf(expectGood(await anOrder(venue, quote, { quantity: '0.015' })).body);
     expect(unitsOf(order['filled'])).toBe(1_500_000n);
   });
 
-  it('executes a quote by amount with its amount', async () => {
+  it('executes a quote by amount with the amount of the quote', async () => {
     const quote = await aQuote(venue, { quantity: undefined, amount });
     const answer = await anOrder(venue, quote, { quantity: undefined, amount: numberOf(quote['amount']) });
     expect(fieldsOf(expectGood(answer).body)['status']).toBe('Done');
   });
 
-  it('carries the client_quote_id as its client_order_id', async () => {
+  it('has the client_quote_id as its client_order_id', async () => {
     const id = clientId('carried');
     const quote = await aQuote(venue, { client_quote_id: `"${id}"` });
     const order = fieldsOf(expectGood(await anOrder(venue, quote, { client_order_id: `"${id}"` })).body);
     expect(order['client_order_id']).toBe(id);
   });
 
-  it('may have a client_order_id where the quote had none', async () => {
+  it('may have a client_order_id if the quote had no client_quote_id', async () => {
     const id = clientId('own');
     const order = expectGood(await anOrder(venue, await aQuote(venue), { client_order_id: `"${id}"` }));
     expect(fieldsOf(order.body)['client_order_id']).toBe(id);
   });
 
-  it('is refused when the quote has been executed: one order per quote', async () => {
+  it('is refused if the quote was already executed', async () => {
     const { quote } = await bought();
     await expectRefused(quote, {});
   });
@@ -223,20 +223,20 @@ describe('an order against a quote', () => {
     await expectRefused(await aQuote(venue), { quantity: undefined });
   });
 
-  it('is refused by amount when the quote was by quantity', async () => {
+  it('is refused by amount if the quote was by quantity', async () => {
     const quote = await aQuote(venue);
     await expectRefused(quote, { quantity: undefined, amount: numberOf(quote['amount']) });
   });
 
-  it('is refused by quantity when the quote was by amount', async () => {
+  it('is refused by quantity if the quote was by amount', async () => {
     await expectRefused(await aQuote(venue, { quantity: undefined, amount }), {});
   });
 
-  it('is refused without client_order_id when the quote had a client_quote_id', async () => {
+  it('is refused without client_order_id if the quote had a client_quote_id', async () => {
     await expectRefused(await aQuote(venue, { client_quote_id: `"${clientId('left-out')}"` }), {});
   });
 
-  it('is refused with another client_order_id than the client_quote_id', async () => {
+  it('is refused if its client_order_id differs from the client_quote_id', async () => {
     const quote = await aQuote(venue, { client_quote_id: `"${clientId('one')}"` });
     await expectRefused(quote, { client_order_id: `"${clientId('two')}"` });
   });
@@ -245,25 +245,25 @@ describe('an order against a quote', () => {
     ['for another pair', { currency_pair: '"ethusd"' }],
     ['without currency_pair', { currency_pair: undefined }],
     ['without quote_id', { quote_id: undefined }],
-    ['with a quote_id that nobody gave', { quote_id: '"00000000-0000-4000-8000-000000000000"' }],
+    ['with an unknown quote_id', { quote_id: '"00000000-0000-4000-8000-000000000000"' }],
     ['with a quantity of zero', { quantity: '0' }],
     ['with a negative quantity', { quantity: '-0.01' }],
   ])('is refused %s', async (_, more) => {
     await expectRefused(await aQuote(venue), more);
   });
 
-  it('is refused on the other side', async () => {
+  it('is refused for the other side', async () => {
     const quote = await aQuote(venue);
     await expectRefused({ ...quote, side: 'SELL' }, {});
   });
 
-  it('can still execute a quote after a refusal', async () => {
+  it('can execute a quote after a refusal', async () => {
     const quote = await aQuote(venue);
     await expectRefused(quote, { quantity: '0' });
     expect(fieldsOf(expectGood(await anOrder(venue, quote)).body)['status']).toBe('Done');
   });
 
-  it('is refused once the quote has expired', async (context) => {
+  it('is refused after the quote has expired', async (context) => {
     const own = leversOf(
       venue,
       context,
@@ -286,7 +286,7 @@ describe('an order against a quote', () => {
   });
 });
 
-describe('an order that the venue turns down', () => {
+describe('an order that the venue cancels', () => {
   const turnedDown = once(async () =>
     fieldsOf(expectGood(await anOrder(fastidious, await aQuote(fastidious))).body),
   );
@@ -297,17 +297,17 @@ describe('an order that the venue turns down', () => {
     expect((await turnedDown())['status']).toBe('Canceled');
   });
 
-  it('has filled nothing', async (context) => {
+  it('has a filled quantity of zero', async (context) => {
     leversOf(fastidious, context, why);
     expect(numberOf((await turnedDown())['filled'])).toBe('0');
   });
 
-  it('has another status code than 300', async (context) => {
+  it('has a status code other than 300', async (context) => {
     leversOf(fastidious, context, why);
     expect(numberOf((await turnedDown())['status_code'])).not.toBe('300');
   });
 
-  it('changes no balance', async (context) => {
+  it('does not change balances', async (context) => {
     const own = leversOf(fastidious, context, why);
     await turnedDown();
     const types = new Set(
@@ -317,7 +317,7 @@ describe('an order that the venue turns down', () => {
     expect(own.exchange.ledger.rows('desk')).toHaveLength(3);
   });
 
-  it('uses up its quote', async (context) => {
+  it('makes its quote unusable', async (context) => {
     leversOf(fastidious, context, why);
     const quote = await aQuote(fastidious);
     expectGood(await anOrder(fastidious, quote));

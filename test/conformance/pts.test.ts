@@ -41,7 +41,7 @@ describe('GET /v1/post-trade-settlement/interest', () => {
     ['interest_rate', aNumber],
     ['interest_grace_period_minutes', anInteger],
     ['interest_frequency_minutes', anInteger],
-  ])('writes %s of every currency as the specification has it', async (field, shape) => {
+  ])('writes %s of every currency as specified', async (field, shape) => {
     const all = Object.values(await rates());
     expect(all.length).toBeGreaterThan(0);
     for (const each of all) expectShape(fieldsOf(each), field, shape);
@@ -54,7 +54,7 @@ describe('GET /v1/post-trade-settlement/interest', () => {
       expect(Object.keys(fieldsOf(each)).toSorted()).toStrictEqual(named);
   });
 
-  it('reports the rate of a year as a decimal, not in percent', async (context) => {
+  it('reports the annual rate as a decimal, not in percent', async (context) => {
     leversOf(venue, context, 'needs a rate that is known');
     const { usd } = await rates();
     expect(numberOf(fieldsOf(usd)['interest_rate'])).toBe('0.0876');
@@ -62,18 +62,18 @@ describe('GET /v1/post-trade-settlement/interest', () => {
 });
 
 describe('GET /v1/post-trade-settlement/risk-modes', () => {
-  it('answers 200 with data and nothing else', async () => {
+  it('answers 200 with only data', async () => {
     const { body } = expectGood(await venue.get(modesPath), 200);
     expect(Object.keys(fieldsOf(body))).toStrictEqual(['data']);
   });
 
-  it('names the pair of every mode', async () => {
+  it('names the pair of every risk mode', async () => {
     const all = await modes();
     expect(all.length).toBeGreaterThan(0);
     for (const each of all) expectShape(each, 'currency_pair', aLowerCaseName);
   });
 
-  it('gives every pair one of the four modes', async () => {
+  it('gives every pair a known risk mode', async () => {
     const known = oneOf('Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'Reduce_Only');
     const all = await modes();
     expect(all.length).toBeGreaterThan(0);
@@ -87,7 +87,7 @@ describe('GET /v1/post-trade-settlement/risk-modes', () => {
   });
 
   it.for(['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'Reduce_Only'] as const)(
-    'tells of the mode %s',
+    'reports the risk mode %s',
     async (mode, context) => {
       const own = leversOf(venue, context, 'the modes of a foreign server cannot be set');
       own.exchange.setRiskMode(pair, mode);
@@ -103,57 +103,57 @@ describe('a pair on credit', () => {
     const own = leversOf(venue, context, 'credit and modes of a foreign account are not known');
     own.exchange.setRiskMode(pair, 'Enabled');
   });
-  /** More than the account owns of what it gives. */
+  /** Trades more than the account owns of the outgoing currency. */
   const trade = async (side: 'buy' | 'sell', quantity: string) =>
     await anOrder(venue, await aQuote(venue, { side: `"${side}"`, quantity }));
   const set = (mode: 'Long-Only' | 'Short-Only' | 'Reduce-Only'): void => {
     venue.own?.exchange.setRiskMode(pair, mode);
   };
-  /** Pays back what is owed, whatever the test before did. */
+  /** Repays borrowed balances, independent of the test. */
   const flat = async () => {
     const owned = (currency: string) => venue.own?.exchange.ledger.balance('desk', currency).toFixed() ?? '';
     if (owned('usd').startsWith('-')) expectGood(await trade('sell', '0.1'));
     if (owned('btc').startsWith('-')) expectGood(await trade('buy', '0.1'));
   };
 
-  it('opens a long position when it is Enabled', async () => {
+  it('opens a long position if it is Enabled', async () => {
     expect(fieldsOf(expectGood(await trade('buy', '0.1')).body)['status']).toBe('Done');
     await flat();
   });
 
-  it('opens a short position when it is Enabled', async () => {
+  it('opens a short position if it is Enabled', async () => {
     expect(fieldsOf(expectGood(await trade('sell', '0.1')).body)['status']).toBe('Done');
     await flat();
   });
 
-  it('opens a long position when it is Long-Only', async () => {
+  it('opens a long position if it is Long-Only', async () => {
     set('Long-Only');
     expect(fieldsOf(expectGood(await trade('buy', '0.1')).body)['status']).toBe('Done');
     await flat();
   });
 
-  it('opens no short position when it is Long-Only', async () => {
+  it('refuses a short position if it is Long-Only', async () => {
     set('Long-Only');
     expectError(await trade('sell', '0.1'), REFUSED);
   });
 
-  it('opens a short position when it is Short-Only', async () => {
+  it('opens a short position if it is Short-Only', async () => {
     set('Short-Only');
     expect(fieldsOf(expectGood(await trade('sell', '0.1')).body)['status']).toBe('Done');
     await flat();
   });
 
-  it('opens no long position when it is Short-Only', async () => {
+  it('refuses a long position if it is Short-Only', async () => {
     set('Short-Only');
     expectError(await trade('buy', '0.1'), REFUSED);
   });
 
-  it.each(['buy', 'sell'] as const)('opens no position by a %s when it is Reduce-Only', async (side) => {
+  it.each(['buy', 'sell'] as const)('refuses a position by a %s if it is Reduce-Only', async (side) => {
     set('Reduce-Only');
     expectError(await trade(side, '0.1'), REFUSED);
   });
 
-  it('lets a position be closed when it is Reduce-Only', async () => {
+  it('allows a position to be closed if it is Reduce-Only', async () => {
     expectGood(await trade('buy', '0.1'));
     set('Reduce-Only');
     expect(fieldsOf(expectGood(await trade('sell', '0.1')).body)['status']).toBe('Done');
@@ -165,7 +165,7 @@ describe('interest on credit', () => {
   const charged = useVenue(credit);
   const why = 'a foreign clock cannot be moved';
 
-  /** Buys for 6 000 usd with 1 000, lets time pass, and lists what was charged, oldest first. */
+  /** Buys for 6 000 usd with 1 000, lets time pass, and lists the charges, oldest first. */
   async function chargesAfter(minutes: number, of: Target): Promise<readonly Fields[]> {
     expectGood(await anOrder(of, await aQuote(of, { quantity: '0.1' })));
     of.own?.pass(minutes * MINUTE_MS);
@@ -177,7 +177,7 @@ describe('interest on credit', () => {
     expect(await chargesAfter(59, patient)).toStrictEqual([]);
   });
 
-  it('accrues at its frequency once the grace period has ended, as charges that are done', async (context) => {
+  it('accrues at its frequency after the grace period, as charges with the status done', async (context) => {
     leversOf(charged, context, why);
     const rows = await chargesAfter(151, charged);
     expect(rows.length).toBeGreaterThanOrEqual(3);

@@ -41,7 +41,7 @@ describe('POST /v1/quote', () => {
     ['date_expiry', aTime],
     ['date_quote', aTime],
     ['buy_price', aNumber],
-  ])('answers a buy with %s as the specification has it', async (field, shape) => {
+  ])('answers a buy with %s as specified', async (field, shape) => {
     expectShape(await bought(), field, shape);
   });
 
@@ -54,15 +54,15 @@ describe('POST /v1/quote', () => {
     ['date_expiry', aTime],
     ['date_quote', aTime],
     ['sell_price', aNumber],
-  ])('answers a sell with %s as the specification has it', async (field, shape) => {
+  ])('answers a sell with %s as specified', async (field, shape) => {
     expectShape(await sold(), field, shape);
   });
 
-  it('has buy_price only when the side is buy', async () => {
+  it('has buy_price only if the side is buy', async () => {
     expect(await sold()).not.toHaveProperty('buy_price');
   });
 
-  it('has sell_price only when the side is sell', async () => {
+  it('has sell_price only if the side is sell', async () => {
     expect(await bought()).not.toHaveProperty('sell_price');
   });
 
@@ -73,17 +73,17 @@ describe('POST /v1/quote', () => {
     expect(Object.keys(await sold()).toSorted()).toStrictEqual([...named, 'sell_price'].toSorted());
   });
 
-  it('writes the side in quotes and in upper case though it was asked for in lower case', async () => {
+  it('writes the side in quotes and in upper case, although the request has it in lower case', async () => {
     const { text } = await venue.post('/v1/quote', quoteBody({ side: '"sell"' }));
     expect(text).toMatch(/"side"\s*:\s*"SELL"/u);
   });
 
-  it('quotes the base quantity that was asked for', async () => {
+  it('quotes the requested base quantity', async () => {
     const quote = await aQuote(venue, { quantity });
     expect(Number(numberOf(quote['quantity']))).toBe(Number(quantity));
   });
 
-  it('quotes the quote amount that was asked for', async () => {
+  it('quotes the requested quote amount', async () => {
     expect(Number(numberOf((await byAmount())['amount']))).toBe(Number(amount));
   });
 
@@ -91,42 +91,42 @@ describe('POST /v1/quote', () => {
     expect(unitsOf((await byAmount())['quantity'])).toBeGreaterThan(0n);
   });
 
-  it('prices a buy so that price times quantity is the amount', async () => {
+  it('prices a buy so that price times quantity equals the amount', async () => {
     expectSamePrice(await bought(), 'buy_price');
   });
 
-  it('prices a sell so that price times quantity is the amount', async () => {
+  it('prices a sell so that price times quantity equals the amount', async () => {
     expectSamePrice(await sold(), 'sell_price');
   });
 
-  it('gives every quote an id of its own', async () => {
+  it('gives every quote a unique id', async () => {
     const ids = [await aQuote(venue), await aQuote(venue)].map((quote) => textOf(quote['quote_id']));
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('ends a quote after it was made', async () => {
+  it('gives every quote an expiry after its time', async () => {
     expect(msOf(await bought(), 'date_expiry')).toBeGreaterThan(msOf(await bought(), 'date_quote'));
   });
 
-  it('stamps a quote with the time it was made', async () => {
+  it('gives every quote the current time', async () => {
     const before = Date.now();
     const quote = await aQuote(venue);
     const madeAt = msOf(quote, 'date_quote');
-    // Clocks of two computers differ; hours would be another zone.
+    // The clocks of two computers differ; a difference of hours would mean another time zone.
     expect(Math.abs(madeAt - before)).toBeLessThan(600_000);
   });
 
-  it('takes a client_quote_id', async () => {
+  it('accepts a client_quote_id', async () => {
     expectShape(await aQuote(venue, { client_quote_id: `"${clientId('q')}"` }), 'quote_id', aName);
   });
 
-  it('gives the same quote again for the same client_quote_id', async (context) => {
+  it('returns the same quote for the same client_quote_id', async (context) => {
     leversOf(venue, context, 'the specification says idempotent, and not what a repeated request gets');
     const more = { client_quote_id: `"${clientId('same')}"` };
     expect(await aQuote(venue, more)).toStrictEqual(await aQuote(venue, more));
   });
 
-  it('changes no balance', async (context) => {
+  it('does not change balances', async (context) => {
     const own = leversOf(
       venue,
       context,
@@ -147,8 +147,8 @@ describe('POST /v1/quote', () => {
     ['with a negative quantity', { quantity: '-1' }],
     ['with an amount of zero', { quantity: undefined, amount: '0' }],
     ['with a negative amount', { quantity: undefined, amount: '-100' }],
-    ['with a pair that is no string', { pair: '7' }],
-    ['with a quantity that is no number', { quantity: '"much"' }],
+    ['with a pair that is not a string', { pair: '7' }],
+    ['with a quantity that is not a number', { quantity: '"much"' }],
     ['with a quantity that is null', { quantity: 'null' }],
   ])('refuses a request %s', async (_, more) => {
     expectError(await venue.post('/v1/quote', quoteBody(more)), REFUSED);
@@ -180,14 +180,14 @@ describe('POST /v1/quote', () => {
     );
   });
 
-  it('refuses a pair that it does not support with 422', async () => {
+  it('refuses an unsupported pair with 422', async () => {
     const error = expectError(await venue.post('/v1/quote', quoteBody({ pair: '"zzzusd"' })), 422);
     expect(error).toBe(
       'zzzusd not currently supported for RFQ. please contact support for more information.',
     );
   });
 
-  it('takes a pair in lower case only', async (context) => {
+  it('accepts a pair only in lower case', async (context) => {
     leversOf(venue, context, 'another server may read upper case too');
     expectError(await venue.post('/v1/quote', quoteBody({ pair: `"${pair.toUpperCase()}"` })), REFUSED);
   });
@@ -196,21 +196,21 @@ describe('POST /v1/quote', () => {
     ['a quantity in quotes', { quantity: '"0.01"' }],
     ['a side in upper case', { side: '"BUY"' }],
     ['a field that the specification does not name', { urgent: 'true' }],
-    ['a quantity that no float holds', { quantity: '1e400' }],
-    ['a pair that would be an instruction elsewhere', { pair: '"btcusd\' or 1=1 --"' }],
+    ['a quantity beyond the range of a float', { quantity: '1e400' }],
+    ['a pair with an SQL injection', { pair: '"btcusd\' or 1=1 --"' }],
   ] as const)('refuses %s', async ([, more], context) => {
     leversOf(venue, context, 'another server may be lenient');
     expectError(await venue.post('/v1/quote', quoteBody(more)), REFUSED);
   });
 
-  it('writes small prices without exponent', async (context) => {
+  it('writes small prices without an exponent', async (context) => {
     leversOf(tiny, context, 'needs a pair with a small price');
     const { text } = await tiny.post('/v1/quote', quoteBody({ pair: '"ethbtc"', quantity: '50' }));
     expect(text).toMatch(/"buy_price":0\.00000123[,}]/u);
     expect(text).toMatch(/"amount":0\.0000615[,}]/u);
   });
 
-  it('answers 503 when quotes are unavailable', async (context) => {
+  it('answers 503 if quotes are unavailable', async (context) => {
     const own = leversOf(venue, context, 'a foreign server cannot be told to stop quoting');
     own.exchange.setAvailability('all', 'unavailable');
     const answer = await venue.post('/v1/quote', quoteBody());
@@ -218,7 +218,7 @@ describe('POST /v1/quote', () => {
     expect(expectError(answer, 503)).toBe('quotes temporarily unavailable. please try again later.');
   });
 
-  it('answers 503 with the pair when its quotes are unavailable', async (context) => {
+  it('answers 503 with the pair if its quotes are unavailable', async (context) => {
     const own = leversOf(venue, context, 'a foreign server cannot be told to stop quoting a pair');
     own.exchange.setAvailability(pair, 'unavailable');
     const answer = await venue.post('/v1/quote', quoteBody());
@@ -226,7 +226,7 @@ describe('POST /v1/quote', () => {
     expect(expectError(answer, 503)).toBe(`${pair} quotes temporarily unavailable. please try again later.`);
   });
 
-  it('quotes other pairs while one is unavailable', async (context) => {
+  it('quotes other pairs while one pair is unavailable', async (context) => {
     const own = leversOf(venue, context, 'a foreign server cannot be told to stop quoting a pair');
     own.exchange.setAvailability(pair, 'unavailable');
     const answer = await venue.post('/v1/quote', quoteBody({ pair: '"ethusd"' }));
@@ -235,7 +235,7 @@ describe('POST /v1/quote', () => {
   });
 });
 
-/** A pair whose price stands still. */
+/** A pair with a constant price. */
 function cheap(startPrice: string) {
   return { startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 };
 }

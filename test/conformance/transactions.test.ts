@@ -46,7 +46,7 @@ const rows = once(async () => {
   return await ask();
 });
 
-/** Rows of trades; an account without any cannot be judged. */
+/** Rows of trades; skips the test if the account has none. */
 async function trades(context: TestContext): Promise<readonly Fields[]> {
   const found = (await rows()).filter((row) => row['trade_id'] !== null && row['symbol'] !== null);
   if (found.length === 0) context.skip('skipped: the account has not traded in 24 hours');
@@ -58,7 +58,7 @@ async function deposits(context: TestContext): Promise<readonly Fields[]> {
   return found;
 }
 
-/** Both legs of the newest trade: what was paid and what was got. */
+/** Both legs of the newest trade: the outgoing and the incoming one. */
 async function legs(context: TestContext): Promise<{ readonly out: Fields; readonly into: Fields }> {
   const all = await trades(context);
   const trade = numberOf(all[0]?.['trade_id']);
@@ -101,19 +101,16 @@ describe('GET /v1/account/transactions', () => {
     expect([status, text.trimStart().slice(0, 1)]).toStrictEqual([200, '[']);
   });
 
-  it.for(COMMON)(
-    'writes %s of every transaction as the specification has it',
-    async ([field, shape], context) => {
-      const all = await rows();
-      if (all.length === 0) context.skip('skipped: the account has no transaction in 24 hours');
-      for (const row of all) expectShape(row, field, shape);
-    },
-  );
+  it.for(COMMON)('writes %s of every transaction as specified', async ([field, shape], context) => {
+    const all = await rows();
+    if (all.length === 0) context.skip('skipped: the account has no transaction in 24 hours');
+    for (const row of all) expectShape(row, field, shape);
+  });
 
   it.for([
     ['atxid', 'AtxId'],
     ['description', 'Description'],
-  ] as const)('writes %s of every transaction, also spelled %s', async ([field, sample], context) => {
+  ] as const)('writes %s of every transaction, also spelt %s', async ([field, sample], context) => {
     const all = await rows();
     if (all.length === 0) context.skip('skipped: the account has no transaction in 24 hours');
     for (const row of all) expectShape(row, field in row ? field : sample, either(aText, anInteger, aNull));
@@ -131,23 +128,23 @@ describe('GET /v1/account/transactions', () => {
     for (const row of await rows()) expect(Object.keys(row).toSorted()).toStrictEqual(named);
   });
 
-  it('stamps every transaction with the time of its day', async (context) => {
+  it('writes day and timestamp of every transaction for the same instant', async (context) => {
     const all = await rows();
     if (all.length === 0) context.skip('skipped: the account has no transaction in 24 hours');
     for (const row of all) expect(Date.parse(textOf(row['day']))).toBe(timeOf(row));
   });
 
-  it('gives every transaction an id of its own', async () => {
+  it('gives every transaction a unique id', async () => {
     const ids = (await rows()).map(idOf);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('lists the newest first, so that offset leads to older ones', async () => {
+  it('lists the newest transactions first, so that offset leads to older ones', async () => {
     const ids = (await rows()).map(idOf);
     expect(ids).toStrictEqual(ids.toSorted((a, b) => b - a));
   });
 
-  it('gives every row a balance that follows from the one before', async (context) => {
+  it('gives every row a balance that follows from the previous row', async (context) => {
     leversOf(venue, context, 'needs the whole history of the account');
     const balances = new Map<string, bigint>();
     for (const row of (await rows()).toReversed()) {
@@ -160,7 +157,7 @@ describe('GET /v1/account/transactions', () => {
 });
 
 describe('the transactions of a trade', () => {
-  it('are two that share trade_id', async (context) => {
+  it('are two rows with the same trade_id', async (context) => {
     const counts = new Map<string, number>();
     for (const row of await trades(context)) {
       const id = numberOf(row['trade_id']);
@@ -169,23 +166,23 @@ describe('the transactions of a trade', () => {
     expect(new Set(counts.values())).toStrictEqual(new Set([2]));
   });
 
-  it('share order_id', async (context) => {
+  it('have the same order_id', async (context) => {
     const { out, into } = await legs(context);
     expect(numberOf(out['order_id'])).toBe(numberOf(into['order_id']));
   });
 
-  it('are one for each currency', async (context) => {
+  it('have different currencies', async (context) => {
     const { out, into } = await legs(context);
     expect(textOf(out['currency'])).not.toBe(textOf(into['currency']));
   });
 
-  it('name the currencies that make up the pair', async (context) => {
+  it('name the two currencies of the pair', async (context) => {
     const { out, into } = await legs(context);
     const currencies = [textOf(out['currency']), textOf(into['currency'])];
     expect([currencies.join(''), currencies.toReversed().join('')]).toContain(textOf(out['symbol']));
   });
 
-  it('have a negative amount on the outgoing leg and a positive one on the other', async (context) => {
+  it('have a negative amount on the outgoing leg and a positive amount on the incoming leg', async (context) => {
     const { out, into } = await legs(context);
     expect([unitsOf(out['amount']) < 0n, unitsOf(into['amount']) > 0n]).toStrictEqual([true, true]);
   });
@@ -198,15 +195,15 @@ describe('the transactions of a trade', () => {
     ['hold_expires', anEmptyText],
     ['algo_name', aName],
     ['symbol', aLowerCaseName],
-  ] as const)('have %s as the specification has it', async ([field, shape], context) => {
+  ] as const)('have %s as specified', async ([field, shape], context) => {
     for (const row of await trades(context)) expectShape(row, field, shape);
   });
 
-  it('have no account transaction id: null', async (context) => {
+  it('have no account transaction id (null)', async (context) => {
     for (const row of await trades(context)) expectShape(row, 'atxid' in row ? 'atxid' : 'AtxId', aNull);
   });
 
-  it('always are done', async (context) => {
+  it('have the status done', async (context) => {
     for (const row of await trades(context)) expectShape(row, 'status', oneOf('done', 'Done'));
   });
 
@@ -215,13 +212,13 @@ describe('the transactions of a trade', () => {
     for (const row of await trades(context)) expectShape(row, 'symbol', exactly(pair));
   });
 
-  it('are called Buy for a buy and Sell for a sell', async (context) => {
+  it('have the action Buy for a buy and Sell for a sell', async (context) => {
     leversOf(venue, context, 'needs a trade on each side');
     const actions = (await trades(context)).map(actionOf);
     expect(actions).toStrictEqual(['Sell', 'Sell', 'Buy', 'Buy']);
   });
 
-  it('carry the client_order_id of the order', async (context) => {
+  it('have the client_order_id of the order', async (context) => {
     leversOf(venue, context, 'needs an order with a client id');
     const bought = (await trades(context)).filter((row) => actionOf(row) === 'Buy');
     expect(bought.map((row) => textOf(row['client_order_id']).slice(0, 6))).toStrictEqual([
@@ -237,15 +234,15 @@ describe('the transaction of a deposit', () => {
       expectShape(row, 'atxid' in row ? 'atxid' : 'AtxId', anInteger);
   });
 
-  it('has no pair: null', async (context) => {
+  it('has no pair (null)', async (context) => {
     for (const row of await deposits(context)) expectShape(row, 'symbol', aNull);
   });
 
-  it('has no trade: trade_id is null', async (context) => {
+  it('has no trade_id (null or absent)', async (context) => {
     for (const row of await deposits(context)) expect(row['trade_id'] ?? null).toBeNull();
   });
 
-  it('has no order: order_id is null', async (context) => {
+  it('has no order_id (null or absent)', async (context) => {
     for (const row of await deposits(context)) expect(row['order_id'] ?? null).toBeNull();
   });
 
@@ -253,14 +250,14 @@ describe('the transaction of a deposit', () => {
     for (const row of await deposits(context)) expect(unitsOf(row['amount'])).toBeGreaterThan(0n);
   });
 
-  it('has an empty hold_expires where nothing is held', async (context) => {
+  it('has an empty hold_expires if no hold applies', async (context) => {
     leversOf(venue, context, 'a foreign deposit may be held');
     for (const row of await deposits(context)) expectShape(row, 'hold_expires', anEmptyText);
   });
 });
 
 describe('the query of the transactions', () => {
-  it('takes from: no older ones', async (context) => {
+  it('applies from: returns no older rows', async (context) => {
     const all = await rows();
     if (all.length === 0) context.skip('skipped: the account has no transaction in 24 hours');
     const from = timeOf(all[0] ?? {});
@@ -268,7 +265,7 @@ describe('the query of the transactions', () => {
     expect(some.map(idOf)).toStrictEqual(all.filter((row) => timeOf(row) >= from).map(idOf));
   });
 
-  it('takes to: no newer ones', async (context) => {
+  it('applies to: returns no newer rows', async (context) => {
     const all = await rows();
     if (all.length === 0) context.skip('skipped: the account has no transaction in 24 hours');
     const to = timeOf(all[0] ?? {}) - 1;
@@ -276,37 +273,37 @@ describe('the query of the transactions', () => {
     expect(some.map(idOf)).toStrictEqual(all.filter((row) => timeOf(row) <= to).map(idOf));
   });
 
-  it('accepts the parameter limit', async () => {
+  it('applies limit', async () => {
     const all = await rows();
     expect((await ask('limit=2')).map(idOf)).toStrictEqual(all.slice(0, 2).map(idOf));
   });
 
-  it('takes after: only those with a larger id', async (context) => {
+  it('applies after: returns only rows with a larger id', async (context) => {
     const all = await rows();
     if (all.length < 2) context.skip('skipped: the account has fewer than two transactions in 24 hours');
     const middle = idOf(all[Math.floor(all.length / 2)] ?? {});
     expect((await ask(`after=${middle}`)).map(idOf)).toStrictEqual(all.map(idOf).filter((id) => id > middle));
   });
 
-  it('takes offset: one more than was received gives the next batch', async (context) => {
+  it('applies offset: the number of received rows plus one gives the next batch', async (context) => {
     const all = await rows();
     if (all.length < 4) context.skip('skipped: the account has fewer than four transactions in 24 hours');
     expect((await ask('limit=2&offset=3')).map(idOf)).toStrictEqual(all.slice(2, 4).map(idOf));
   });
 
-  it.each(['charge', 'deposit', 'withdraw', 'credit', 'buy', 'sell'])('takes types=%s', async (type) => {
+  it.each(['charge', 'deposit', 'withdraw', 'credit', 'buy', 'sell'])('applies types=%s', async (type) => {
     const all = await rows();
     const wanted = all.filter((row) => actionOf(row).toLowerCase() === type).map(idOf);
     expect((await ask(`types=${type}`)).map(idOf)).toStrictEqual(wanted);
   });
 
-  it('takes several types separated by commas', async () => {
+  it('applies several types separated by commas', async () => {
     const all = await rows();
     const wanted = all.filter((row) => ['Buy', 'Deposit'].includes(actionOf(row))).map(idOf);
     expect((await ask('types=buy,deposit')).map(idOf)).toStrictEqual(wanted);
   });
 
-  it('takes pending=false as what is left out', async () => {
+  it('treats pending=false like a missing pending', async () => {
     expect((await ask('pending=false')).map(idOf)).toStrictEqual((await rows()).map(idOf));
   });
 
@@ -324,7 +321,7 @@ describe('the query of the transactions', () => {
   });
 });
 
-describe('the defaults of the transactions', () => {
+describe('the bounds of the transactions query', () => {
   const many = useVenue({ accounts: [{ name: 'desk', balances: { usd: '1' } }] });
   const now = useVenue({ accounts: [{ name: 'desk', balances: { usd: '1' } }] });
   const aged = useVenue({ accounts: [{ name: 'desk', balances: { usd: '1' } }] });
@@ -336,13 +333,13 @@ describe('the defaults of the transactions', () => {
   });
   const why = 'needs an account with more than 1 000 transactions';
 
-  it('return at most 250 rows', async (context) => {
+  it('return at most 250 rows by default', async (context) => {
     leversOf(many, context, why);
     await fill();
     expect(await list()).toHaveLength(250);
   });
 
-  it('let at most 1 000 rows be asked for', async (context) => {
+  it('allow at most 1 000 rows per request', async (context) => {
     leversOf(many, context, why);
     await fill();
     expect(await list('limit=1000')).toHaveLength(1_000);
@@ -350,14 +347,14 @@ describe('the defaults of the transactions', () => {
     expect(status === 200 ? listOf(body).length : 1_000).toBe(1_000);
   });
 
-  it('lead through all rows by offset', async (context) => {
+  it('give access to all rows by offset', async (context) => {
     leversOf(many, context, why);
     await fill();
     const ids = [...(await list('limit=1000')), ...(await list('limit=1000&offset=1001'))].map(idOf);
     expect([ids.length, new Set(ids).size]).toStrictEqual([1_101, 1_101]);
   });
 
-  it('are the last 24 hours', async (context) => {
+  it('cover the last 24 hours by default', async (context) => {
     const own = leversOf(aged, context, 'a foreign clock cannot be moved');
     const count = async (query = '') => listOf((await aged.get(`${path}?${query}`)).body).length;
     expect(await count()).toBe(1);
@@ -367,7 +364,7 @@ describe('the defaults of the transactions', () => {
     expect([await count(), await count(`from=${Date.now() - HOUR_MS}`)]).toStrictEqual([0, 1]);
   });
 
-  it('end now: nothing of the future', async (context) => {
+  it('exclude rows of the future', async (context) => {
     const own = leversOf(now, context, 'a foreign clock cannot be moved');
     own.exchange.deposit('desk', 'usd', quantityOf('7'), own.now());
     const [newest = {}] = listOf((await now.get(path)).body);
@@ -375,11 +372,11 @@ describe('the defaults of the transactions', () => {
   });
 });
 
-describe('a transaction that is neither trade nor transfer', () => {
+describe('a transaction that is neither a trade nor a transfer', () => {
   const generous = useVenue();
   const why = 'a foreign server cannot be made to give a reward';
 
-  it('is called Credit when the venue gives, is done, and keeps its words', async (context) => {
+  it('has the action Credit, the status done and the description of the venue if it is a reward', async (context) => {
     const own = leversOf(generous, context, why);
     own.exchange.reward('desk', { currency: 'usd', amount: quantityOf('5'), label: 'Reward' }, own.now());
     const [given = {}] = listOf((await generous.get(`${path}?types=credit`)).body);

@@ -15,11 +15,11 @@ afterEach(() => {
 
 interface Line {
   send(message: string): void;
-  /** The next message of the server, as it came. */
+  /** The next message of the server, unchanged. */
   next(): Promise<string>;
 }
 
-/** A connection to the server that is judged. */
+/** A connection to the server under test. */
 async function connect(context: TestContext): Promise<Line> {
   const url = venue.wsUrl;
   if (url === undefined) context.skip('skipped: VENUE_WS_URL is not set');
@@ -75,7 +75,7 @@ describe('authentication on the WebSocket', () => {
     ['timestamp', anInteger],
     ['payload', anObject],
     ['action', exactly('authenticate')],
-  ] as const)('is answered with %s as the specification has it', async ([field, shape], context) => {
+  ] as const)('is answered with %s as specified', async ([field, shape], context) => {
     expectShape(await answerTo(context, authenticate(venue.token)), field, shape);
   });
 
@@ -91,31 +91,31 @@ describe('authentication on the WebSocket', () => {
     ]);
   });
 
-  it('is answered with the sequence 1 when it is the first message', async (context) => {
+  it('is answered with the sequence 1 if it is the first message', async (context) => {
     expect(numberOf((await answerTo(context, authenticate(venue.token)))['sequence'])).toBe('1');
   });
 
-  it('is answered with a payload that has the action', async (context) => {
+  it('is answered with a payload that contains the action', async (context) => {
     const { payload } = await answerTo(context, authenticate(venue.token));
     expectShape(fieldsOf(payload), 'action', exactly('authenticate'));
   });
 
-  it('does not succeed with a key that nobody has', async (context) => {
+  it('fails with an unknown key', async (context) => {
     const { type } = await answerTo(context, authenticate('nobody-has-this-key'));
     expect(type).not.toBe('success');
   });
 
-  it('does not succeed without apiKey', async (context) => {
+  it('fails without apiKey', async (context) => {
     const { type } = await answerTo(context, '{"type":"authenticate"}');
     expect(type).not.toBe('success');
   });
 
-  it('does not succeed with an apiKey that is no string', async (context) => {
+  it('fails with an apiKey that is not a string', async (context) => {
     const { type } = await answerTo(context, '{"type":"authenticate","apiKey":7}');
     expect(type).not.toBe('success');
   });
 
-  it('can be tried again', async (context) => {
+  it('can be repeated after a failure', async (context) => {
     const answer = await answerTo(context, authenticate('nobody-has-this-key'), authenticate(venue.token));
     expectShape(answer, 'type', exactly('success'));
   });
@@ -131,18 +131,18 @@ describe('a feed of the WebSocket', () => {
     'private.user.trades',
   ];
 
-  it.for(feeds)('needs authentication: %s', async (feed, context) => {
+  it.for(feeds)('requires authentication: %s', async (feed, context) => {
     const { type } = await answerTo(context, subscribe(feed));
     expect(type).not.toBe('success');
   });
 
-  it.for(feeds)('can be had after it: %s', async (feed, context) => {
+  it.for(feeds)('is available after authentication: %s', async (feed, context) => {
     leversOf(venue, context, 'names of feeds are beyond the specification');
     const answer = await answerTo(context, authenticate(venue.token), subscribe(feed));
     expectShape(answer, 'type', exactly('success'));
   });
 
-  it('stays closed after a failed authentication', async (context) => {
+  it('is not available after a failed authentication', async (context) => {
     const { type } = await answerTo(
       context,
       authenticate('nobody-has-this-key'),
@@ -165,7 +165,7 @@ describe('a feed of the WebSocket', () => {
     for (let count = 0; count < 3; count++) expectShape(read(await line.next()), field, shape);
   });
 
-  it('counts the messages of a connection one by one', async (context) => {
+  it('numbers the messages of a connection consecutively', async (context) => {
     leversOf(venue, context, 'names of feeds are beyond the specification');
     const line = await connect(context);
     line.send(authenticate(venue.token));
@@ -176,7 +176,7 @@ describe('a feed of the WebSocket', () => {
     expect(numbers).toStrictEqual(['1', '2', '3']);
   });
 
-  /** A line that has the feed, and has heard that it has. */
+  /** A line with a confirmed subscription to the feed. */
   async function listening(context: TestContext, feed: string): Promise<Line> {
     const line = await connect(context);
     line.send(authenticate(venue.token));
@@ -185,7 +185,7 @@ describe('a feed of the WebSocket', () => {
     expect(answers.map((text) => read(text)['type'])).toStrictEqual(['success', 'success']);
     return line;
   }
-  /** The first message from now on that has `part`; the test runs out of time when none comes. */
+  /** The next message that contains `part`; the test times out if none comes. */
   async function until(line: Line, part: string): Promise<string> {
     for (;;) {
       const text = await line.next();
@@ -200,14 +200,14 @@ describe('a feed of the WebSocket', () => {
     expectShape(fieldsOf(payload), 'pair', exactly(pair));
   });
 
-  it('reports an own trade as it happens', async (context) => {
+  it('reports a trade of the account when it happens', async (context) => {
     leversOf(venue, context, 'names of feeds are beyond the specification');
     const line = await listening(context, 'private.user.trades');
     const id = numberOf(fieldsOf((await anOrder(venue, await aQuote(venue))).body)['id']);
     expect(await until(line, `"order_id":${id}`)).toContain(`"currency_pair":"${pair}"`);
   });
 
-  it('gives the balances after a trade', async (context) => {
+  it('reports the balances after a trade', async (context) => {
     const own = leversOf(venue, context, 'names of feeds are beyond the specification');
     const line = await listening(context, 'private.user.balances');
     await anOrder(venue, await aQuote(venue, { quantity: '0.0123' }));
@@ -215,7 +215,7 @@ describe('a feed of the WebSocket', () => {
     expect(await until(line, `"balance":"${left}"`)).toContain('"currency":"btc"');
   });
 
-  it('reports an order that waits, and how it ends', async (context) => {
+  it('reports an open order and its end', async (context) => {
     leversOf(venue, context, 'names of feeds are beyond the specification');
     const line = await listening(context, 'private.user.open-orders');
     const id = numberOf(fieldsOf((await venue.post('/v1/orders/buy', limitOrderBody())).body)['id']);
@@ -224,7 +224,7 @@ describe('a feed of the WebSocket', () => {
     expect(await until(line, `"id":${id}`)).toContain('"status":"Canceled"');
   });
 
-  it('does not end when a message cannot be read', async (context) => {
+  it('stays open after an unreadable message', async (context) => {
     leversOf(venue, context, 'what another server does with it is not shown');
     const line = await connect(context);
     line.send('{"type":');

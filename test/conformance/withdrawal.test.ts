@@ -35,7 +35,7 @@ const withdraw = async (of: Target, more: Readonly<Record<string, string | undef
   await of.post(path, json({ currency: '"btc"', amount: '0.01', address: '"address-1"', ...more }));
 const withdrawn = once(async () => fieldsOf(expectGood(await withdraw(venue), 200).body));
 
-/** The transaction of a withdrawal or deposit, as it is listed now. */
+/** The transaction of a withdrawal or deposit, as currently listed. */
 async function listed(of: Target, id: string): Promise<Fields> {
   const answer = await of.get(
     '/v1/account/transactions?types=withdraw,deposit&pending=true&limit=1000&from=1',
@@ -47,7 +47,7 @@ async function listed(of: Target, id: string): Promise<Fields> {
 const statusOf = async (of: Target, id: string): Promise<string> => textOf((await listed(of, id))['status']);
 const atxOf = (body: unknown): string => numberOf(fieldsOf(body)['atx_id']);
 
-/** Its statuses from now on, each once, a minute of the market apart. */
+/** The following statuses of a transaction, each once, read every minute of venue time. */
 async function life(of: Target, own: OwnVenue, id: string): Promise<readonly string[]> {
   const seen = [await statusOf(of, id)];
   for (let minute = 0; minute < 8; minute++) {
@@ -71,7 +71,7 @@ describe('POST /v1/user/withdraw', () => {
     ['currency', exactly('btc')],
     ['amount', aNumber],
     ['address', exactly('address-1')],
-  ])('answers %s as the specification has it', async (field, shape) => {
+  ])('answers %s as specified', async (field, shape) => {
     expectShape(await withdrawn(), field, shape);
   });
 
@@ -93,7 +93,7 @@ describe('POST /v1/user/withdraw', () => {
     expect(unitsOf((await withdrawn())['amount'])).toBe(1_000_000n);
   });
 
-  it('initiates a wire to the bank without address', async () => {
+  it('initiates a wire to the bank without an address', async () => {
     const answer = await withdraw(venue, {
       currency: '"usd"',
       amount: '100',
@@ -103,7 +103,7 @@ describe('POST /v1/user/withdraw', () => {
     expectShape(fieldsOf(expectGood(answer, 200).body), 'currency', exactly('usd'));
   });
 
-  it('takes isWire as a boolean too', async () => {
+  it('accepts isWire as a boolean, too', async () => {
     const answer = await withdraw(venue, {
       currency: '"usd"',
       amount: '100',
@@ -123,7 +123,7 @@ describe('POST /v1/user/withdraw', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('initiates ACH when isWire is left out', async (context) => {
+  it('initiates ACH if isWire is omitted', async (context) => {
     leversOf(venue, context, 'only the fees of our own venue tell the way');
     const fee = async (isWire: string | undefined) => {
       const answer = await withdraw(venue, { currency: '"usd"', amount: '100', address: undefined, isWire });
@@ -133,13 +133,13 @@ describe('POST /v1/user/withdraw', () => {
     expect(await fee(undefined)).not.toBe(await fee('1'));
   });
 
-  it('answers an empty address for a bank', async (context) => {
+  it('answers an empty address for a bank transfer', async (context) => {
     leversOf(venue, context, 'what stands there for a bank is not shown');
     const answer = await withdraw(venue, { currency: '"usd"', amount: '100', address: undefined });
     expectShape(fieldsOf(answer.body), 'address', anEmptyText);
   });
 
-  it('takes min_withdrawal of the currency list, and nothing below', async () => {
+  it('accepts min_withdrawal of the currency list and refuses less', async () => {
     const list = listOf(expectGood(await venue.get('/v1/currency')).body);
     const least = list.find(({ symbol }) => symbol === 'btc')?.['min_withdrawal'];
     const below = `0.${String(unitsOf(least) - 1n).padStart(8, '0')}`;
@@ -147,14 +147,14 @@ describe('POST /v1/user/withdraw', () => {
     expect((await withdraw(venue, { amount: numberOf(least) })).status).toBe(200);
   });
 
-  it('holds the amount until it has left', async (context) => {
+  it('holds the amount of the withdrawal', async (context) => {
     const own = leversOf(venue, context, why);
     const before = quantityOf(held(own));
     await withdraw(venue, { amount: '0.5' });
     expect(quantityOf(held(own)).minus(before).gte('0.5')).toBe(true);
   });
 
-  it('keeps the memo for the transaction', async (context) => {
+  it('keeps the memo in the transaction', async (context) => {
     leversOf(venue, context, why);
     const { body } = await withdraw(venue, { memo: '"rent"' });
     expectShape(await listed(venue, atxOf(body)), 'memo', exactly('rent'));
@@ -169,8 +169,8 @@ describe('POST /v1/user/withdraw', () => {
     ['of zero', { amount: '0' }],
     ['of less than zero', { amount: '-1' }],
     ['of more than the account holds', { amount: '1000000' }],
-    ['of a currency that nobody knows', { currency: '"zzz"' }],
-    ['of an amount that is no number', { amount: '"much"' }],
+    ['of an unknown currency', { currency: '"zzz"' }],
+    ['of an amount that is not a number', { amount: '"much"' }],
     ['with more decimals than the currency has', { amount: '0.010000000001' }],
     ['with an isWire that is neither flag nor boolean', { currency: '"usd"', amount: '100', isWire: '7' }],
   ])('refuses a withdrawal %s', async (_, more) => {
@@ -191,7 +191,7 @@ describe('the transaction of a withdrawal', () => {
     ['added_by_user_email', aText],
     ['status', aName],
     ['AccountTransferFee', aNumber],
-  ] as const)('has %s as the specification has it', async ([field, shape], context) => {
+  ] as const)('has %s as specified', async ([field, shape], context) => {
     leversOf(venue, context, why);
     expectShape(await row(), field, shape);
   });
@@ -201,13 +201,13 @@ describe('the transaction of a withdrawal', () => {
     expect(unitsOf((await row())['amount'])).toBeLessThan(0n);
   });
 
-  it('has a fee in its currency', async (context) => {
+  it('has the withdrawal fee of its currency', async (context) => {
     leversOf(venue, context, why);
     const { body } = await venue.get('/v1/withdraw-fee/btc');
     expect(unitsOf((await row())['AccountTransferFee'])).toBe(unitsOf(fieldsOf(body)['fee']));
   });
 
-  it('is not listed while it is pending, unless it is asked for', async (context) => {
+  it('is listed only on request while it is pending', async (context) => {
     leversOf(venue, context, why);
     const id = atxOf((await withdraw(venue)).body);
     const ids = listOf((await venue.get('/v1/account/transactions?types=withdraw')).body).map((each) =>
@@ -222,7 +222,7 @@ describe('a withdrawal', () => {
     const own = leversOf(of, context, why);
     return { own, id: atxOf(expectGood(await withdraw(of, more)).body) };
   };
-  /** Answers the newest request for approval in the name of the only user. */
+  /** Decides the newest approval request as the only user. */
   const answer = async (approve: boolean) => {
     const [request = {}] = listOf((await guarded.get('/v1/approvals?pending=true')).body);
     expectGood(
@@ -230,7 +230,7 @@ describe('a withdrawal', () => {
     );
   };
 
-  it('is Initiated, In Progress, Processing Automatic withdrawal, and done', async (context) => {
+  it('passes through Initiated, In Progress, Processing Automatic withdrawal and done', async (context) => {
     const { own, id } = await start(venue, context);
     expect(await life(venue, own, id)).toStrictEqual([
       'Initiated',
@@ -240,14 +240,14 @@ describe('a withdrawal', () => {
     ]);
   });
 
-  it('has a tx_hash once it was broadcast', async (context) => {
+  it('has a tx_hash after it was broadcast', async (context) => {
     const { own, id } = await start(venue, context);
     expectShape(await listed(venue, id), 'tx_hash', anEmptyText);
     own.pass(8 * MINUTE_MS);
     expectShape(await listed(venue, id), 'tx_hash', aName);
   });
 
-  it('is out of the balance, and no longer held, when it is done', async (context) => {
+  it('is deducted from the balance and no longer held when it is done', async (context) => {
     const { own, id } = await start(alone, context);
     expect(held(own)).not.toBe('0');
     own.pass(30 * MINUTE_MS);
@@ -267,12 +267,12 @@ describe('a withdrawal', () => {
     expect(await statusOf(guarded, id)).toBe('Approval Required');
   });
 
-  it('stays Approval Required while nobody approves', async (context) => {
+  it('stays Approval Required until it is approved', async (context) => {
     const { own, id } = await start(guarded, context, { amount: '0.1' });
     expect(await life(guarded, own, id)).toStrictEqual(['Approval Required']);
   });
 
-  it('is Confirmed once it is approved, then sent', async (context) => {
+  it('is Confirmed after its approval and then sent', async (context) => {
     const { own, id } = await start(guarded, context, { amount: '0.1' });
     await answer(true);
     expect(await life(guarded, own, id)).toStrictEqual([
@@ -282,13 +282,13 @@ describe('a withdrawal', () => {
     ]);
   });
 
-  it('is Canceled once its approval is refused', async (context) => {
+  it('is Canceled after its approval was refused', async (context) => {
     const { own, id } = await start(guarded, context, { amount: '0.1' });
     await answer(false);
     expect(await life(guarded, own, id)).toStrictEqual(['Canceled']);
   });
 
-  it('gives back what it held when it is Canceled', async (context) => {
+  it('releases the held amount when it is Canceled', async (context) => {
     const own = leversOf(guarded, context, why);
     const before = held(own);
     await start(guarded, context, { amount: '0.1' });
@@ -301,7 +301,7 @@ describe('a withdrawal', () => {
     expect(await statusOf(guarded, id)).toBe('Initiated');
   });
 
-  it('is on Admin Hold, Pending Further Review when it is flagged', async (context) => {
+  it('is on Admin Hold, Pending Further Review if it is flagged', async (context) => {
     const { own, id } = await start(venue, context);
     own.exchange.transit.review({ account: 'desk', id: Number(id), what: 'hold' }, own.now());
     expect(await life(venue, own, id)).toStrictEqual(['Admin Hold, Pending Further Review']);
@@ -320,12 +320,12 @@ describe('a deposit', () => {
     return { own, id: String(id) };
   };
 
-  it('is Initiated, In Progress, Confirmed, and done', async (context) => {
+  it('passes through Initiated, In Progress, Confirmed and done', async (context) => {
     const { own, id } = start(context);
     expect(await life(venue, own, id)).toStrictEqual(['Initiated', 'In Progress', 'Confirmed', 'done']);
   });
 
-  it('is not yet available while it is Confirmed', async (context) => {
+  it('is not available while it is Confirmed', async (context) => {
     const own = leversOf(venue, context, why);
     own.pass(60 * MINUTE_MS);
     await venue.get('/v1/account/transactions');
@@ -344,7 +344,7 @@ describe('a deposit', () => {
     expectShape(await listed(venue, id), 'description', exactly('sender-1'));
   });
 
-  it('is on Admin Hold, Pending Further Review when it is flagged', async (context) => {
+  it('is on Admin Hold, Pending Further Review if it is flagged', async (context) => {
     const { own, id } = start(context);
     own.exchange.transit.review({ account: 'desk', id: Number(id), what: 'hold' }, own.now());
     expect(await life(venue, own, id)).toStrictEqual(['Admin Hold, Pending Further Review']);
@@ -358,7 +358,7 @@ describe('a deposit', () => {
 });
 
 describe('GET /v1/withdraw-fee/:currency', () => {
-  it.each(['btc', 'usd'])('answers 200 with the fee of %s and nothing else', async (currency) => {
+  it.each(['btc', 'usd'])('answers 200 with only the fee of %s', async (currency) => {
     const fields = fieldsOf(expectGood(await venue.get(`/v1/withdraw-fee/${currency}`), 200).body);
     expect(Object.keys(fields)).toStrictEqual(['fee']);
   });
@@ -367,7 +367,7 @@ describe('GET /v1/withdraw-fee/:currency', () => {
     expectShape(fieldsOf((await venue.get(`/v1/withdraw-fee/${currency}`)).body), 'fee', aNumber);
   });
 
-  it('takes the channel international for usd', async () => {
+  it('accepts the channel international for usd', async () => {
     expectShape(
       fieldsOf((await venue.get('/v1/withdraw-fee/usd?channel=international')).body),
       'fee',
@@ -375,19 +375,19 @@ describe('GET /v1/withdraw-fee/:currency', () => {
     );
   });
 
-  it('asks for more abroad than at home', async (context) => {
+  it('answers a higher fee for an international than for a domestic wire', async (context) => {
     leversOf(venue, context, 'the fees of another server may be equal');
     const fee = async (query: string) =>
       unitsOf(fieldsOf((await venue.get(`/v1/withdraw-fee/usd${query}`)).body)['fee']);
     expect(await fee('?channel=international')).toBeGreaterThan(await fee(''));
   });
 
-  it('gives the channel no meaning for other currencies', async () => {
+  it('ignores the channel for other currencies', async () => {
     const plain = (await venue.get('/v1/withdraw-fee/btc')).text;
     expect((await venue.get('/v1/withdraw-fee/btc?channel=international')).text).toBe(plain);
   });
 
-  it('refuses a currency that nobody knows', async () => {
+  it('refuses an unknown currency', async () => {
     expectError(await venue.get('/v1/withdraw-fee/zzz'), [400, 499]);
   });
 });

@@ -21,7 +21,7 @@ const missing = noPostgres();
 const because = missing === undefined ? '' : ` (skipped: ${missing})`;
 const NOTHING = { wanted: 0, isUrgent: false, used: [], unused: [], unanswered: [] };
 
-describe.skipIf(missing !== undefined)(`a budget of requests in PostgreSQL${because}`, () => {
+describe.skipIf(missing !== undefined)(`the request budget of an address in PostgreSQL${because}`, () => {
   let server: PostgresServer;
   let addresses = 0;
   beforeAll(async () => {
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)(`a budget of requests in PostgreSQL${beca
   };
   const anAddress = (): string => `address-${(addresses += 1)}`;
 
-  it('answers as the budget in memory does, which the property of no breach was tried on', () => {
+  it('grants the same permits as the budget in memory to a simulated crowd of desks', () => {
     const client = new BlockingClient(readPostgresUrl(server.url('any')).connectionString, 5_000);
     onTestFinished(() => {
       client.close();
@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)(`a budget of requests in PostgreSQL${beca
           reserved: 5,
           perMs: PER_MS + GUARD_MS,
           slackMs: SLACK_MS,
-          // Whole microseconds, as the server counts.
+          // Whole microseconds, as on the server.
           now: () => Math.round(clock.now() * 1_000) / 1_000,
         });
         const ids = new Map<number, number>([[0, 0]]);
@@ -125,7 +125,7 @@ describe.skipIf(missing !== undefined)(`a budget of requests in PostgreSQL${beca
     ).toBeLessThanOrEqual(250);
   });
 
-  it('grants the last permits once, whoever asks for them at the same moment', async () => {
+  it('grants each of the last permits once when several processes ask at the same time', async () => {
     const address = anAddress();
     const holders = Array.from({ length: 8 }, (_, index) => budgetOf(`h${index}`, address));
     const ask = async (budget: PostgresBudget): Promise<number> => {
@@ -138,7 +138,7 @@ describe.skipIf(missing !== undefined)(`a budget of requests in PostgreSQL${beca
     expect(granted).toBe(250);
   });
 
-  it('takes back what a process returns, and nothing twice', async () => {
+  it('takes back the unused permits of a process, each only once', async () => {
     const budget = budgetOf('one', anAddress());
     const { block } = await firstValueFrom(budget.exchange({ ...NOTHING, wanted: 10 }));
     const back = await firstValueFrom(budget.exchange({ ...NOTHING, unused: [block, block, block] }));
@@ -150,13 +150,13 @@ describe.skipIf(missing !== undefined)(`a budget of requests in PostgreSQL${beca
     expect(after.taken).toBe(6);
   });
 
-  it('keeps addresses apart', async () => {
+  it('counts each address separately', async () => {
     const [here, there] = [budgetOf('one', anAddress()), budgetOf('one', anAddress())];
     await firstValueFrom(here.exchange({ ...NOTHING, wanted: 10 }));
     expect((await firstValueFrom(there.exchange(NOTHING))).taken).toBe(0);
   });
 
-  it('grants nothing for a window after the server was promoted: it may lack what was granted before', async () => {
+  it('grants no permits for one window after a failover, because the new server may lack earlier grants', async () => {
     const client = new BlockingClient(readPostgresUrl(server.url('any')).connectionString, 5_000);
     onTestFinished(() => {
       client.close();
@@ -183,7 +183,7 @@ describe.skipIf(missing !== undefined)(`a budget of requests in PostgreSQL${beca
     );
   });
 
-  it('says once that the store is away, and once that it is back', async () => {
+  it('reports once that the store is unreachable and once that it is reachable again', async () => {
     const told: (string | undefined)[] = [];
     const budget = budgetOf('one', anAddress(), (why) => told.push(why));
     const ask = async (): Promise<unknown> =>

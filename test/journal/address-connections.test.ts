@@ -12,13 +12,13 @@ import type { PostgresServer } from './postgres-server.ts';
 const missing = noPostgres();
 const because = missing === undefined ? '' : ` (skipped: ${missing})`;
 
-/** What a process has heard about its connection. */
+/** What a process was told about its connection. */
 interface Held {
   readonly heard: string[];
   readonly subscription: Subscription;
 }
 
-describe.skipIf(missing !== undefined)(`connections of an address in PostgreSQL${because}`, () => {
+describe.skipIf(missing !== undefined)(`the connections of an address in PostgreSQL${because}`, () => {
   let server: PostgresServer;
   let client: BlockingClient;
   let addresses = 0;
@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined)(`connections of an address in PostgreSQL$
     client.query("UPDATE tranche.address_connection SET until = '-infinity' WHERE address = $1", [address]);
   };
 
-  it('are given to as many as the venue allows, and again once one was given back', () => {
+  it('are given out up to the limit of the venue, and given out again after they are returned', () => {
     const { hold, address } = anAddress();
     const [first, second] = [hold('a'), hold('b')];
     expect([first.heard, second.heard]).toEqual([['may connect'], ['may connect']]);
@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined)(`connections of an address in PostgreSQL$
     expect(hold('c').heard).toEqual(['may connect']);
   });
 
-  it('of a process that died are given to another; one that only stood still hears of it', () => {
+  it('pass to another process after their lease has ended; only the holder that lost one is notified', () => {
     const { hold, address, scheduler } = anAddress();
     const [first, second] = [hold('a'), hold('b')];
     end(address);
@@ -94,12 +94,12 @@ describe.skipIf(missing !== undefined)(`connections of an address in PostgreSQL$
       'may connect',
       `the connection of the address ${address} was lost to another process`,
     ]);
-    // Nobody has taken its own: it keeps it.
+    // No other process has taken its connection, so it keeps it.
     expect(second.heard).toEqual(['may connect']);
     expect(third.heard).toEqual(['may connect']);
   });
 
-  it('are not given to who connects too often', () => {
+  it('are refused to a process if the address connects too often', () => {
     const { hold, address } = anAddress(1);
     expect(hold('a').heard).toEqual([`the feeds of the address ${address} connect too often`]);
   });

@@ -25,7 +25,7 @@ function aPlace(): Place {
   };
 }
 
-/** A journal that was opened `runs` times, with a copy of it from after each. */
+/** Opens a journal `runs` times and returns a copy of it from after each time. */
 function written(place: Place, runs: number): readonly string[] {
   return Array.from({ length: runs }, (_, run) => {
     const journal = place.open();
@@ -37,13 +37,13 @@ function written(place: Place, runs: number): readonly string[] {
   });
 }
 
-describe('the second note of how far a journal has come', () => {
-  it('is refused by its own name where a folder has it', () => {
+describe('the journal anchor', () => {
+  it('is refused with its path if the path is a folder', () => {
     const [file, anchor] = [join(aFolder(), 'journal.db'), aFolder()];
     expect(() => sqliteJournal(file, { anchor })).toThrow(`${anchor} is a folder: name a file`);
   });
 
-  it('finds nothing odd in a journal that continues, whether its process ended in order or died', () => {
+  it('reports no oddity for a journal that continues, after a clean end or a crash of its process', () => {
     const place = aPlace();
     expect(place.open().oddity).toBeUndefined();
     written(aPlace(), 1);
@@ -52,7 +52,7 @@ describe('the second note of how far a journal has come', () => {
     const journal = first.open();
     appendNow(journal, [aFill({ slice: 90 })]);
     appendNow(journal, [aFill({ slice: 91 })]);
-    // As a process leaves it that dies: the log not written back, the end not noted.
+    // The state after a crash: the log is not written back and the end is not in the anchor.
     for (const end of ['', '-wal']) copyFileSync(first.file + end, `${first.file}.dead${end}`);
     journal.close();
     const dead = sqliteJournal(`${first.file}.dead`, { anchor: first.anchor });
@@ -61,7 +61,7 @@ describe('the second note of how far a journal has come', () => {
     expect(dead.oddity).toBeUndefined();
   });
 
-  it('reports a journal that was put back to any older copy, by how far it had come', () => {
+  it('reports a journal that was replaced by an older copy, with the last record that it had reached', () => {
     const place = aPlace();
     const copies = written(place, 4);
     for (const [run, copy] of copies.slice(0, -1).entries()) {
@@ -73,12 +73,12 @@ describe('the second note of how far a journal has come', () => {
         why: `the journal ends with record ${2 * run + 2}, but it had reached record 8`,
       });
       journal.close();
-      // Nothing was written with it, so the note stays as it was.
+      // No record was appended, so the anchor does not change.
       expect(readFileSync(place.anchor)).toEqual(before);
     }
   });
 
-  it('distinguishes a journal that disappeared from a new one', () => {
+  it('distinguishes a journal that was deleted from a new one', () => {
     const place = aPlace();
     written(place, 2);
     rmSync(place.file);
@@ -88,7 +88,7 @@ describe('the second note of how far a journal has come', () => {
     });
   });
 
-  it('reports an older copy that was written on elsewhere', () => {
+  it('reports an older copy to which records were appended elsewhere', () => {
     const place = aPlace();
     const [first = ''] = written(place, 2);
     copyFileSync(first, place.file);
@@ -104,7 +104,7 @@ describe('the second note of how far a journal has come', () => {
   it.each([
     ['missing', (anchor: string): void => rmSync(anchor)],
     ['unreadable', (anchor: string): void => writeFileSync(anchor, 'x')],
-  ])('reports when it is %s itself, and is made again', (state, spoil) => {
+  ])('is reported as %s and created again', (state, spoil) => {
     const place = aPlace();
     written(place, 1);
     spoil(place.anchor);
@@ -116,7 +116,7 @@ describe('the second note of how far a journal has come', () => {
     expect(place.open().oddity).toBeUndefined();
   });
 
-  it('is written at the first append, each thousand records, and at the end, readable by its owner alone', () => {
+  it('is written at the first append, every thousand records and at the end, readable only by its owner', () => {
     const place = aPlace();
     const journal = place.open();
     expect(existsSync(place.anchor)).toBe(false);

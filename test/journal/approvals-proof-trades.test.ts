@@ -74,7 +74,7 @@ function withBefore(
   if (there === undefined) throw new Error('no such record');
   return [...records.slice(0, at), { ...there, body }, ...records.slice(at)];
 }
-/** Every record of the requests changed alike, with the hash that the changed proposal has. */
+/** Changes every record of the requests in the same way and gives it the hash of the changed proposal. */
 function rehashed(
   records: readonly StoredRecord[],
   change: (body: OverrideRecord) => OverrideRecord | undefined,
@@ -94,17 +94,17 @@ const firstOf = (records: readonly StoredRecord[], kind: RecordBody['kind']): nu
 
 const halt = { kind: 'control', state: 'halted', by: 'tranche', why: 'a limit was broken' } as const;
 
-describe('orders and halts', () => {
+describe('the proof of approvals for orders and halts', () => {
   const bench = aDesk(policyOf());
   run(bench, 3 * MINUTE_MS);
   const records = bench.records();
 
-  it('hold where the desk wrote them', () => {
+  it('finds no fault in the records of a desk', () => {
     expect(firstOf(records, 'fill')).toBeGreaterThan(0);
     expect(faults(records)).toEqual([]);
   });
 
-  it('do not hold where an order was begun and left while a halt stood', () => {
+  it('finds an order that was begun and sent while a halt was in force', () => {
     const broken = withBefore(records, ({ kind }) => kind === 'intent', halt);
     expect(faults(broken)[0]).toMatch(
       new RegExp(
@@ -115,14 +115,14 @@ describe('orders and halts', () => {
     expect(faults(broken).join('\n')).toMatch(/traded although the halt of record/u);
   });
 
-  it('hold for an order that was under way when the halt came', () => {
+  it('accepts an order that was in progress when the halt was recorded', () => {
     for (const kind of ['quote', 'fill'] as const) {
       const until = records.findIndex(({ body }) => body.kind === 'fill') + 1;
       expect(faults(withBefore(records.slice(0, until), (body) => body.kind === kind, halt))).toEqual([]);
     }
   });
 
-  it('hold for a desk that is halted in the middle of its orders, at every millisecond of one', () => {
+  it('accepts a halt at any millisecond of an order', () => {
     for (let ms = 0; ms < 900; ms += 15) {
       const one = aDesk(policyOf());
       run(one, ms);
@@ -134,7 +134,7 @@ describe('orders and halts', () => {
     }
   });
 
-  it('keep a halt through a pause that was on its way when it came', () => {
+  it('keeps the halt in force when a pause is recorded after it', () => {
     const pause = { kind: 'control', state: 'paused', by: 'tranche', why: 'a fill differs' } as const;
     const twice = withBefore(withBefore(records, ({ kind }) => kind === 'intent', halt), ({ kind }) => kind === 'intent', pause); // prettier-ignore
     expect(faults(twice)[0]).toMatch(/left although the halt/u);
@@ -146,7 +146,7 @@ describe('orders and halts', () => {
   });
 });
 
-describe('parents', () => {
+describe('the proof of approvals for parents', () => {
   const bench = aDesk(parents);
   for (const name of ['ann', 'bob']) tell(bench, name, { do: 'approve', override: 'ov-1' });
   run(bench, 3 * MINUTE_MS);
@@ -154,14 +154,14 @@ describe('parents', () => {
   const isOf = (body: RecordBody, step: OverrideRecord['step']): boolean =>
     body.kind === 'override' && body.step === step;
 
-  it('hold while they are open, with the amount that was judged', () => {
+  it('accepts an approved parent that records the amount its approval was judged by', () => {
     expect(firstOf(records, 'fill')).toBeGreaterThan(0);
     const request = records.map(({ body }) => body).find((body) => isOf(body, 'proposed'));
     expect(request).toMatchObject({ amount: expect.stringMatching(/^\d+(\.\d+)?$/u) as string });
     expect(faults(records)).toEqual([]);
   });
 
-  it('do not hold if they trade before their request is decided, even while they are open', () => {
+  it('finds an order whose request was not yet decided, or was rejected', () => {
     const open = forged(records, (body) => (isOf(body, 'approved') ? undefined : body));
     expect(faults(open)[0]).toMatch(/left although ov-1, which its parent \S+ needs, was not approved/u);
     const rejected = forged(records, (body) =>
@@ -170,7 +170,7 @@ describe('parents', () => {
     expect(faults(rejected)[0]).toMatch(/was rejected/u);
   });
 
-  it('do not hold when they trade without a request, by the amount that the desk judged', () => {
+  it('finds an order without a request if the recorded amount of its parent needs one', () => {
     const small = aDesk(policyOf({ for: ['parent'], above: '500000', outcome: risk }));
     run(small, 3 * MINUTE_MS);
     const quote = small.records().find(({ body }) => body.kind === 'quote')?.body;
@@ -188,7 +188,7 @@ describe('parents', () => {
     expect(faults(unjudged)[0]).toMatch(/of unknown needs/u);
   });
 
-  it('do not hold when their request asks for less than its amount needs', () => {
+  it('finds a request that requires less than its amount needs', () => {
     const needs = [{ count: 1, groups: ['treasury'] }];
     const cheap = rehashed(records, (body) => ({ ...body, needs }));
     expect(faults(cheap)[0]).toMatch(/requires less than the policy in force/u);
@@ -196,7 +196,7 @@ describe('parents', () => {
     expect(faults(renamed)[0]).toMatch(/its hash is not that of the request/u);
   });
 
-  it('hold for those of an older version, which wrote amounts in words alone', () => {
+  it('accepts records of an older version, which state the amount only in the text of the request', () => {
     const old = forged(records, (body) => {
       if (body.kind === 'started' && body.policy !== undefined) {
         const { unknown_asker: _asker, ...policy } = body.policy;
@@ -210,7 +210,7 @@ describe('parents', () => {
   });
 });
 
-describe('a rearm', () => {
+describe('the proof of approvals for a rearm', () => {
   const looser = policyOf(
     { for: ['rearm'], outcome: risk },
     { for: ['limits'], outcome: [{ count: 2, groups: ['risk'] }] },
@@ -230,14 +230,14 @@ describe('a rearm', () => {
   const changed = (change: (body: OverrideRecord) => OverrideRecord | undefined): readonly StoredRecord[] =>
     rehashed(records, change);
 
-  it('holds with the people that the halt and the raised limits need together', () => {
+  it('accepts a rearm approved by the people that the halt and the raised limits require together', () => {
     const request = records.map(({ body }) => body).find((body) => body.kind === 'override');
     expect(request).toMatchObject({ request: 'limits', needs: [{ count: 2, groups: ['risk'] }] });
     expect(bench.desk.control).toBe('active');
     expect(faults(records)).toEqual([]);
   });
 
-  it('does not hold with a request of another kind, or of fewer people', () => {
+  it('finds a rearm whose request is of another kind or requires fewer people', () => {
     const other = changed((body) => ({ ...body, request: 'rearm' }));
     expect(faults(other).join('\n')).toMatch(/a halt was lifted without the approval that it needed/u);
     const fewer = changed((body) =>
@@ -246,7 +246,7 @@ describe('a rearm', () => {
     expect(faults(fewer).join('\n')).toMatch(/a halt was lifted with ov-1, which required less/u);
   });
 
-  it('does not hold where the start that raised the limits was never halted', () => {
+  it('finds an order under raised limits if neither a halt nor an approval was recorded', () => {
     const active = forged(records, (body) =>
       body.kind === 'override' || body.kind === 'control' ? undefined : body,
     );
@@ -255,7 +255,7 @@ describe('a rearm', () => {
     );
   });
 
-  it('does not hold where a person who is none asked to raise the limits', () => {
+  it('finds a request for looser limits that was not proposed by a person', () => {
     const program = changed((body) =>
       body.step === 'proposed' ? { ...body, token: { name: 'eve', kind: 'program' } } : body,
     );
@@ -263,8 +263,8 @@ describe('a rearm', () => {
   });
 });
 
-describe('a start', () => {
-  it('that keeps no limits and no four_eyes after one that did is named', () => {
+describe('the proof of approvals for a start', () => {
+  it('finds a start that does not record its limits and four_eyes after a start that did', () => {
     const before = aDesk(undefined, { policy: { fourEyes: true } });
     before.kill();
     const { clock, exchange, journal } = before;
@@ -279,7 +279,7 @@ describe('a start', () => {
     expect(faults(dropped)[0]).toMatch(/a start did not record its limits and four_eyes/u);
   });
 
-  it('that turns four eyes off, or drops the policy, may not trade before people agree', () => {
+  it('finds orders after a start that turned four_eyes off without an approval', () => {
     const before = aDesk(undefined, { policy: { fourEyes: true } });
     before.kill();
     const { clock, exchange, journal } = before;
@@ -293,7 +293,7 @@ describe('a start', () => {
   });
 });
 
-describe('a doubt that people ended', () => {
+describe('the proof of approvals for a doubt', () => {
   const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
   let orders = 0;
   const bench = aDesk(policyOf({ for: ['doubt'], outcome: risk }), {
@@ -310,7 +310,7 @@ describe('a doubt that people ended', () => {
   tell(bench, 'ann', { do: 'approve', override: 'ov-1' });
   const records = bench.records();
 
-  it('holds with the figures that they agreed to, and with no others', () => {
+  it('accepts only the figures that the approvers agreed to', () => {
     expect(records.some(({ body }) => body.kind === 'fill' && body.source === 'operator')).toBe(true);
     expect(faults(records)).toEqual([]);
     for (const other of [{ quantity: '0.26' }, { amount: '14000' }, { fees: '1' }, { order_id: '8' }]) {

@@ -105,7 +105,7 @@ function proofOf(records: readonly StoredRecord[]): ApprovalsProof {
 const findings = (records: readonly StoredRecord[]) => proofOf(records).findings;
 const faults = (records: readonly StoredRecord[]): readonly (string | undefined)[] =>
   findings(records).flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
-/** The journal with some records changed, as one who can write it would. */
+/** The journal with some records changed, as by anyone who can write it. */
 const forged = (change: (body: RecordBody) => RecordBody | undefined, of = whole): readonly StoredRecord[] =>
   of.flatMap((stored) => {
     const body = change(stored.body);
@@ -113,7 +113,7 @@ const forged = (change: (body: RecordBody) => RecordBody | undefined, of = whole
   });
 
 describe('the proof of approvals', () => {
-  it('holds for a journal that a desk wrote, and names each with its number and its kind of proof', () => {
+  it('accepts the journal of a desk and lists each approval with its record number and kind of proof', () => {
     expect(whole.at(-1)?.body).toMatchObject({ kind: 'control', state: 'active' });
     expect(findings(whole)).toMatchObject([
       { request: 'ov-1', by: 'ann', proof: 'token' },
@@ -125,7 +125,7 @@ describe('the proof of approvals', () => {
     expect(whole.find(({ seq }) => seq === first?.seq)?.body).toMatchObject({ step: 'approved', by: 'ann' });
   });
 
-  it('marks approvers whom somebody with a shell on the machine invited, with what they approved', () => {
+  it('marks approvers who were invited from the machine itself, with the requests that they approved', () => {
     const invited = (name: string) =>
       whole.find(({ body }) => body.kind === 'person' && body.person === name && body.step === 'invited')
         ?.seq;
@@ -155,23 +155,23 @@ describe('the proof of approvals', () => {
 
   it.each<readonly [string, (body: RecordBody) => RecordBody | undefined, RegExp]>([
     [
-      'a request that says something else',
+      'a request whose text was altered',
       (body) =>
         body.kind === 'override' && body.override === 'ov-2' ? { ...body, asks: 'lift another halt' } : body,
       /its hash is not that of the request/u,
     ],
     [
-      'an approval that repeats another request',
+      'an approval of a different request',
       (body) => (isStep(body, 'approved', 'cat') ? { ...body, asks: 'lift another halt' } : body),
       /approves a different request than the one proposed/u,
     ],
     [
-      'a signature of somebody else',
+      'a signature by the passkey of another person',
       (body) => (isStep(body, 'approved', 'cat') ? { ...body, by: 'bob', token: person('bob') } : body),
       /a passkey that the person has not enrolled/u,
     ],
     [
-      'a signature that is gone',
+      'a missing signature',
       (body) => {
         if (!isStep(body, 'approved', 'cat')) return body;
         const { assertion: _assertion, ...rest } = body;
@@ -180,7 +180,7 @@ describe('the proof of approvals', () => {
       /not signed, and a passkey is required/u,
     ],
     [
-      'a signature with one other character',
+      'an altered signature',
       (body) =>
         isStep(body, 'approved', 'cat') && body.assertion !== undefined
           ? { ...body, assertion: { ...body.assertion, signature: `A${body.assertion.signature.slice(1)}B` } }
@@ -188,12 +188,12 @@ describe('the proof of approvals', () => {
       /signature does not match the key/u,
     ],
     [
-      'an approval by the initiator in other letters',
+      'an approval by the proposer, spelt in upper case',
       (body) => (isStep(body, 'approved', 'cat') ? { ...body, by: 'EVE', token: person('Eve') } : body),
       /proposed it, so their approval does not count/u,
     ],
     [
-      'an approval by somebody of no group',
+      'an approval by a person in none of the groups',
       (body) =>
         isStep(body, 'approved', 'ann') ? { ...body, by: 'mallory', token: person('mallory') } : body,
       /mallory is in none of the groups/u,
@@ -220,7 +220,7 @@ describe('the proof of approvals', () => {
       /strategy t began without the approval/u,
     ],
     [
-      'a key that was exchanged',
+      'a replaced public key',
       (body) =>
         body.kind === 'person' && body.person === 'cat' && body.passkey !== undefined
           ? { ...body, passkey: { ...body.passkey, public_key: aPasskey().publicKey } }
@@ -228,7 +228,7 @@ describe('the proof of approvals', () => {
       /signature does not match the key/u,
     ],
     [
-      'a signature that was made on a page of another desk',
+      'a signature made on the page of another desk',
       (body) =>
         body.kind === 'person' && body.person === 'cat' && body.passkey !== undefined
           ? { ...body, passkey: { ...body.passkey, origin: 'https://tranche.example:8443' } }
@@ -244,7 +244,7 @@ describe('the proof of approvals', () => {
       /was not made for this desk/u,
     ],
     [
-      'a person who was removed before',
+      'an approval by a person who had been removed',
       (body) =>
         body.kind === 'person' && body.person === 'cat' && body.step === 'enrolled'
           ? { ...body, step: 'removed' }
@@ -252,7 +252,7 @@ describe('the proof of approvals', () => {
       /cat had been removed/u,
     ],
     [
-      'a request that asks for fewer people than the policy',
+      'a request that requires fewer people than the policy',
       (body) =>
         isStep(body, 'proposed') && body.override === 'ov-2'
           ? { ...body, needs: [{ count: 1, groups: ['risk'] }] }
@@ -263,7 +263,7 @@ describe('the proof of approvals', () => {
     expect(faults(forged(change)).join('\n')).toMatch(why);
   });
 
-  it('holds for passkeys of an older version, and says that their page was not checked', () => {
+  it('accepts passkeys of an older version and reports that their page was not checked', () => {
     const old = forged((body) => {
       if (body.kind !== 'person' || body.passkey === undefined) return body;
       const { origin: _origin, rp_id: _host, ...passkey } = body.passkey;
@@ -278,7 +278,7 @@ describe('the proof of approvals', () => {
     expect(findings(whole).every(({ unchecked }) => unchecked === undefined)).toBe(true);
   });
 
-  /** As one who can make hashes would: every record of a request changed alike, its hash made anew. */
+  /** Changes every record of a request in the same way and computes its hash again, as an attacker could. */
   const rehashed = (change: (body: OverrideRecord) => OverrideRecord): readonly StoredRecord[] => {
     const started = whole.map(({ body }) => body).find((body) => body.kind === 'started');
     const { desk = '', account = '' } = started ?? {};
@@ -289,17 +289,17 @@ describe('the proof of approvals', () => {
     });
   };
 
-  it('finds a request that asks for no passkey where the policy wants one', () => {
+  it('finds a request that requires no passkey although the policy does', () => {
     const bare = rehashed(({ passkey: _passkey, assertion: _assertion, ...body }) => body);
     expect(faults(bare).join('\n')).toMatch(/requires no passkey, but the policy in force does/u);
   });
 
-  it('finds a request that does not say what it is for, and so would be held against nothing', () => {
+  it('finds a request that does not state its kind', () => {
     const nameless = rehashed(({ request: _request, needs: _needs, passkey: _passkey, assertion: _assertion, ...body }) => body); // prettier-ignore
     expect(faults(nameless).join('\n')).toMatch(/requires less than the policy in force/u);
   });
 
-  it('finds a start that kept no policy after one that did', () => {
+  it('finds a start that does not record its policy after a start that did', () => {
     let starts = 0;
     const dropped = forged((body) => {
       if (body.kind !== 'started' || ++starts === 1) return body;
@@ -314,14 +314,14 @@ describe('the proof of approvals', () => {
     expect(faults(viewer)).toEqual(['it is signed by a person with the viewer role']);
   });
 
-  it('finds an approval that came too late', () => {
+  it('finds an approval that was given after the request had expired', () => {
     const late = whole.map((stored) =>
       isStep(stored.body, 'approved', 'cat') ? { ...stored, at: instant(stored.at + DAY_MS) } : stored,
     );
     expect(faults(late)).toEqual(['it came after the request had expired']);
   });
 
-  it('finds a request that one who can make hashes weakened, by the policy in the journal', () => {
+  it('finds a request that requires less than the policy recorded in the journal', () => {
     const loose = {
       ...approvals,
       rules: [{ ...approvals.rules[1], for: ['rearm' as const] }],
@@ -345,8 +345,8 @@ describe('the proof of approvals', () => {
   const assertionOf = (by: string): PasskeyAssertion | undefined =>
     whole.flatMap(({ body }) => (body.kind === 'override' && body.by === by && body.override === 'ov-2' ? [body.assertion] : []))[0]; // prettier-ignore
 
-  it('finds an approval of one request that is replayed on another, by the number of its record', () => {
-    // The same halt was asked for twice: all but the id is the same.
+  it('finds an approval that was replayed on another request, with the number of its record', () => {
+    // Two requests for the same halt, which differ only in their ids.
     const second = whole.flatMap((stored) => {
       const { body } = stored;
       const isSecond = body.kind === 'override' && body.override === 'ov-2' && body.step !== 'approved';
@@ -364,10 +364,10 @@ describe('the proof of approvals', () => {
     expect(named(replayed)).toEqual([`${seqOf('agreed', 'ann')}: it signs a different request`]);
   });
 
-  it('finds approvals that were copied from the journal of another desk with the same people', () => {
+  it('finds approvals copied from the journal of another desk with the same people', () => {
     const copied = forged((body) => (body.kind === 'started' ? { ...body, desk: 'other' } : body));
     expect(named(copied)).toContain(`${seqOf('proposed')}: its hash is not that of the request`);
-    // With hashes made anew for that desk, the signatures are those of other requests.
+    // With new hashes for that desk, the signatures belong to other requests.
     let hash = '';
     const again = copied.map((stored) => {
       const { body } = stored;
@@ -384,7 +384,7 @@ describe('the proof of approvals', () => {
       expect(named(again)).toContain(`${seqOf(step, by)}: it signs a different request`);
   });
 
-  it('finds an agreement that counts twice, also under the name of somebody else', () => {
+  it('finds a person who approves twice, also under the name of another person', () => {
     const twice = forged((body) => (isStep(body, 'approved', 'cat') ? { ...body, by: 'ann', token: person('ANN'), assertion: assertionOf('ann') } : body)); // prettier-ignore
     expect(named(twice)[0]).toBe(`${seqOf('approved', 'cat')}: ANN had already approved it`);
     const borrowed = forged((body) => (isStep(body, 'approved', 'cat') ? { ...body, assertion: assertionOf('ann') } : body)); // prettier-ignore
@@ -400,7 +400,7 @@ describe('the proof of approvals', () => {
     ['reason', { why: 'another' }],
     ['limit', { limit: 'doubt' }],
     ['hash', { hash: '0'.repeat(64) }],
-  ])('finds a proposal whose %s was altered, by the number of its record', (_what, altered) => {
+  ])('finds a proposal whose %s was altered, with the number of its record', (_what, altered) => {
     const changed = forged((body) =>
       isStep(body, 'proposed') && body.override === 'ov-2' ? { ...body, ...altered } : body,
     );
@@ -412,7 +412,7 @@ describe('the proof of approvals', () => {
     ['needs', { needs: [{ count: 1, groups: ['risk'] }] }],
     ['hash', { hash: '0'.repeat(64) }],
     ['request', { request: 'policy' }],
-  ])('finds an approval whose %s was altered, by the number of its record', (_what, altered) => {
+  ])('finds an approval whose %s was altered, with the number of its record', (_what, altered) => {
     const changed = forged((body) => (isStep(body, 'approved', 'cat') ? { ...body, ...altered } : body));
     expect(named(changed)[0]).toBe(
       `${seqOf('approved', 'cat')}: it approves a different request than the one proposed`,

@@ -10,9 +10,9 @@ import { reportOf } from '../../src/report/json/json.ts';
 import { control, describeChain, strategyOf } from './describe-journal.ts';
 import { NINE, aFill, appendNow, everyKind, failureOf } from './records.ts';
 
-describeChain('late', backtestJournal);
+describeChain('backtest', backtestJournal);
 
-/** Everything that makes the journal of a backtest look at its chain, by name. */
+/** Every operation that makes the journal of a backtest check its chain, by name. */
 const looks: Readonly<Record<string, (journal: Journal) => unknown>> = {
   head: (journal) => journal.head(),
   lines: (journal) => [...journal.lines()],
@@ -25,7 +25,7 @@ type Deed =
   | { readonly look: string }
   | { readonly hashOf: number };
 
-/** What a journal answers to each deed: to an append with nothing, so that the hashes of its records are not asked for yet. */
+/** The result of each operation; an append returns no result here, so that the hashes of its records are not computed yet. */
 function answersOf(journal: Journal, deeds: readonly Deed[]): readonly unknown[] {
   const stored: StoredRecord[] = [];
   return deeds.map((deed) => {
@@ -45,8 +45,8 @@ const aDeed: fc.Arbitrary<Deed> = fc.oneof(
   fc.record({ hashOf: fc.nat({ max: 30 }) }),
 );
 
-describe('journal of a backtest', () => {
-  it('gives the same hashes as a journal that hashes each record at once', () => {
+describe('the journal of a backtest', () => {
+  it('gives the same hashes as a journal that hashes each record immediately', () => {
     fc.assert(
       fc.property(fc.array(aDeed, { maxLength: 20 }), (deeds) => {
         const all = [...deeds, { look: 'lines' }];
@@ -57,26 +57,26 @@ describe('journal of a backtest', () => {
 
   it.each([
     [
-      'an amount that is no plain decimal',
+      'an amount that is not a plain decimal',
       aFill({ price: '6e4' }),
       /fill\.price: expected an amount as text/u,
     ],
-    ['a field it does not know', Object.assign(aFill(), { colour: 'red' }) as RecordBody, /fill.*colour/u],
+    ['an unknown field', Object.assign(aFill(), { colour: 'red' }) as RecordBody, /fill.*colour/u],
     ['a value that JSON would change', strategyOf({ at: new Date(NINE) }), /not plain JSON.*Date/u],
-  ])('vouches for nothing that was appended after %s', (_, bad, why) => {
+  ])('throws instead of returning hashes after an append of %s', (_, bad, why) => {
     const journal = backtestJournal();
     const [good] = appendNow(journal, [control('a')]);
     const [worse] = appendNow(journal, [bad, control('b')]);
     expect(good?.hash).toMatch(/^[0-9a-f]{64}$/u);
     expect(() => worse?.hash).toThrow(why);
     for (const look of Object.values(looks)) expect(() => look(journal)).toThrow(why);
-    // Figures are worked out of bodies that nobody has checked; what tells of them names the head.
+    // Figures may come from unchecked records, but a report of them names the head.
     const figures = figuresOf(journal.read(), { version: 't' });
     expect(figures.facts.records).toBe(3);
     expect(() => reportOf(figures)).toThrow(why);
   });
 
-  it('takes no time that is not whole milliseconds', async () => {
+  it('refuses a time that is not in whole milliseconds', async () => {
     const journal = backtestJournal();
     expect(
       String(

@@ -26,7 +26,7 @@ const noWarning = (): never => {
 };
 
 describe('the file of bars', () => {
-  it('gives back what was kept last, and is for its owner alone', () => {
+  it('returns the bars that were stored last and is readable only by its owner', () => {
     const file = aFile();
     const bars = barsFile(file, noWarning);
     bars.keep([]);
@@ -35,7 +35,7 @@ describe('the file of bars', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('gives none where there is no file, or one that this program did not write', () => {
+  it('returns no bars if the file is missing or damaged', () => {
     const file = aFile();
     const bars = barsFile(file, noWarning);
     expect(bars.read()).toEqual([]);
@@ -53,7 +53,7 @@ describe('the file of bars', () => {
     }
   });
 
-  it('says why it could not keep them, and throws nothing', () => {
+  it('reports why the bars could not be stored, without throwing', () => {
     const said: string[] = [];
     barsFile('/nowhere/paper.db.bars', (why) => said.push(why)).keep(series);
     expect(said).toEqual([expect.stringContaining('ENOENT')]);

@@ -7,7 +7,7 @@ import type { PostgresServer } from './postgres-server.ts';
 const missing = noPostgres();
 const because = missing === undefined ? '' : ` (skipped: ${missing})`;
 
-describe.skipIf(missing !== undefined)(`a connection that is waited for${because}`, () => {
+describe.skipIf(missing !== undefined)(`a blocking connection to PostgreSQL${because}`, () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
@@ -24,7 +24,7 @@ describe.skipIf(missing !== undefined)(`a connection that is waited for${because
   };
   const backendOf = (client: BlockingClient): unknown => client.query('SELECT pg_backend_pid()')[0]?.[0];
 
-  it('ends when nothing was asked for ten seconds, and comes back with the next question', async () => {
+  it('closes after ten seconds without a query and reopens at the next query', async () => {
     const other = aClient();
     const isConnected = (backend: unknown): boolean =>
       other.query('SELECT 1 FROM pg_stat_activity WHERE pid = $1', [Number(backend)]).length > 0;
@@ -48,7 +48,7 @@ describe.skipIf(missing !== undefined)(`a connection that is waited for${because
     expect(backendOf(client)).not.toBe(first);
   });
 
-  it('answers nothing after it was closed', () => {
+  it('refuses queries after it was closed', () => {
     const client = aClient();
     backendOf(client);
     client.close();

@@ -6,8 +6,8 @@ import { canonical } from '../../src/journal/format/canonical.ts';
 import { problemWith, recordKinds } from '../../src/journal/format/record-schema.ts';
 import { NINE, aClosing, aFill, everyKind, someSettings } from './records.ts';
 
-describe('the canonical text', () => {
-  it('is one text for a body, with its kind first and all other keys sorted at every depth', () => {
+describe('the canonical text of a record', () => {
+  it('puts the kind first and sorts all other keys at every depth', () => {
     const body = {
       why: 'ü\n\u{1F600}',
       10: { b: [1, { z: 1, a: -0 }], a: true },
@@ -20,13 +20,13 @@ describe('the canonical text', () => {
     );
   });
 
-  it('sorts by code units, not by the language of the machine', () => {
+  it('sorts keys by code units, not by locale', () => {
     expect(canonicalValue({ ä: 1, Z: 2, a: 3, '\u{1F600}': 4, '\uFB00': 5 })).toBe(
       '{"Z":2,"a":3,"ä":1,"\u{1F600}":4,"\uFB00":5}',
     );
   });
 
-  it('reads back as what it was, for any plain JSON', () => {
+  it('parses back to the same value, for any plain JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
         const plain = JSON.parse(JSON.stringify(value)) as unknown; // without -0
@@ -37,7 +37,7 @@ describe('the canonical text', () => {
     );
   });
 
-  it('escapes half a character, which a database would replace', () => {
+  it('escapes a lone surrogate, which a database would replace', () => {
     expect(canonicalValue('\uD800')).toBe(String.raw`"\ud800"`);
   });
 
@@ -48,10 +48,10 @@ describe('the canonical text', () => {
     ['infinity', Number.POSITIVE_INFINITY],
     ['undefined in a list', [undefined]],
     // oxlint-disable-next-line no-sparse-arrays -- what is tested
-    ['a hole in a list', [1, , 2]],
+    ['a sparse list', [1, , 2]],
     ['a function', { f: () => 0 }],
     [
-      'a raw number, which would come back rounded',
+      'a raw number, which would be rounded when read back',
       (JSON as unknown as { rawJSON: (text: string) => object }).rawJSON('1.10'),
     ],
   ])('refuses %s', (_, value) => {
@@ -60,7 +60,7 @@ describe('the canonical text', () => {
 });
 
 describe('the shape of a record', () => {
-  it('accepts a body of every kind', () => {
+  it('accepts a record of every kind', () => {
     const bodies: readonly RecordBody[] = [
       ...everyKind(),
       { kind: 'shown', fills: { 'tr-abcd-abcdefgh-0-0-abcd': [7, 8] } },
@@ -76,7 +76,7 @@ describe('the shape of a record', () => {
     expect(bodies.map(problemWith)).toEqual(bodies.map(() => undefined));
   });
 
-  it('accepts plain decimals as amounts, and nothing else', () => {
+  it('accepts only plain decimals as amounts', () => {
     const isAmount = (usd: string): boolean =>
       problemWith({ kind: 'maximum', pair: 'btcusd', usd }) === undefined;
     expect(['0', '-0', '12', '-1.5', '00.10', '9'.repeat(60)].filter(isAmount)).toHaveLength(6);

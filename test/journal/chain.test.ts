@@ -8,9 +8,9 @@ const lines: readonly Line[] = tie(EMPTY, everyKind(), NINE).map(({ line }) => l
 const end: Head = lines.at(-1) ?? EMPTY;
 
 describe('the hash chain', () => {
-  it('keeps its hashes from version to version', () => {
-    // A change here means that journals of released versions no longer verify: it needs a new layout number. Only kinds whose
-    // shape stays are here; for those that grow stand the journals of released versions.
+  it('keeps the hashes of released versions', () => {
+    // A change here means that journals of released versions no longer verify: it needs a new layout number. Only kinds with
+    // a stable shape are here; the journals of released versions cover the others.
     const stays = 'started strategy quote fill balances maximum control stopped resolved correction'.split(
       ' ',
     );
@@ -27,7 +27,7 @@ describe('the hash chain', () => {
     expect(verify(lines, end)).toMatchObject({ ok: true, count: lines.length });
   });
 
-  it('names the record whose text, time, kind or hash has one character changed, wherever it is', () => {
+  it('names the record in which one character of the text, time, kind or hash was changed', () => {
     for (const [i, line] of lines.entries()) {
       const changed = [
         ...flips(line.body).map((body) => withField(line, { body })),
@@ -43,12 +43,12 @@ describe('the hash chain', () => {
     }
   });
 
-  it('notices any record that is missing', () => {
+  it('detects any missing record', () => {
     const verdicts = lines.map((_, i) => verify(lines.toSpliced(i, 1), end));
     expect(verdicts.map((verdict) => !verdict.ok && verdict.seq)).toEqual(lines.map((_, i) => i + 1));
   });
 
-  it('notices records that changed places, even when they are numbered again', () => {
+  it('detects exchanged records, even if they are numbered again', () => {
     for (let i = 1; i < lines.length; i++) {
       const moved = lines.toSpliced(i - 1, 2, ...lines.slice(i - 1, i + 1).toReversed());
       expect(verify(moved, end)).toMatchObject({ ok: false, seq: i });
@@ -57,13 +57,13 @@ describe('the hash chain', () => {
     }
   });
 
-  it('notices a record that is there twice', () => {
+  it('detects a duplicated record', () => {
     for (const [i, line] of lines.entries()) {
       expect(verify(lines.toSpliced(i, 0, line), end)).toMatchObject({ ok: false, seq: i + 2 });
     }
   });
 
-  it('gives the intact records before it refuses the broken one', () => {
+  it('returns the intact records before it refuses the broken one', () => {
     const broken = lines.with(3, { ...(lines[3] ?? end), hash: '0'.repeat(64) } as Line);
     const seen: number[] = [];
     const error = thrownBy(() => {
@@ -77,7 +77,7 @@ describe('the hash chain', () => {
     });
   });
 
-  it('distinguishes a record of another version from damage', () => {
+  it('distinguishes a record of another version from a damaged one', () => {
     const body = '{"kind":"novelty"}';
     const line = { seq: 1, at: NINE, kind: 'novelty', body, hash: link(GENESIS, 1, NINE, body) };
     const error = thrownBy(() => [...readLines('x.db', [line])]);

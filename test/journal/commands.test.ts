@@ -17,7 +17,7 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** A stream that takes little at a time, so that commands have to wait for it. */
+/** A stream that accepts little at a time, so that commands have to wait for it. */
 function sink(): { stream: Writable; text: () => string } {
   const chunks: string[] = [];
   const stream = new Writable({
@@ -39,7 +39,7 @@ async function ran(command: (out: Out) => Promise<number>): Promise<Ran> {
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 
-/** URL of a closed journal with `bodies`, one a second. */
+/** URL of a closed journal with `bodies`, one per second. */
 function aJournal(bodies: readonly RecordBody[] = everyKind()): { url: string; file: string } {
   const file = join(aFolder(), 'journal.db');
   const journal = sqliteJournal(file);
@@ -59,7 +59,7 @@ function damaged(): string {
 }
 
 describe('journal show', () => {
-  it('shows records by number, and those that hold a text', async () => {
+  it('selects records by number and by the text that they contain', async () => {
     const { url } = aJournal(
       ['a', 'b', 'a', 'c'].map((by) => ({ kind: 'control', state: 'paused', by: `person-${by}`, why: '' })),
     );
@@ -76,7 +76,7 @@ describe('journal show', () => {
     }
   });
 
-  it('prints the figures of a cut, and who knows of a maximum', () => {
+  it('prints the figures of a cut and explains a maximum that was raised', () => {
     const lineOf = (body: RecordBody): string => lineFor({ seq: 1, at: NINE, body, hash: '' });
     const intent = everyKind().find((body) => body.kind === 'intent');
     if (intent === undefined) throw new Error('no intent');
@@ -89,7 +89,7 @@ describe('journal show', () => {
     );
   });
 
-  it('prints one line a record: time, kind, words', async () => {
+  it('prints one line for each record, with time, kind and text', async () => {
     const { code, stdout, stderr } = await ran(async (out) => await journalShow(aJournal().url, {}, out));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatchInlineSnapshot(`
@@ -113,7 +113,7 @@ describe('journal show', () => {
     `);
   });
 
-  it('chooses by kind, strategy, time and number, the newest last', async () => {
+  it('selects by kind, strategy, time and number of records, and prints the newest last', async () => {
     const fills = [0, 1, 2, 3].map((slice) => aFill({ slice, strategy: slice === 1 ? 'other' : 'btc-twap' }));
     const { url } = aJournal([...fills, ...everyKind().slice(0, 1)]);
     const slices = async (options: Parameters<typeof journalShow>[1]): Promise<readonly string[]> => {
@@ -128,14 +128,14 @@ describe('journal show', () => {
     expect(await slices({ limit: 9 })).toEqual(['0', '1', '2', '3']);
   });
 
-  it('reports where no record is like that, as with a strategy that is mistyped', async () => {
+  it('reports that no records match, for example with a mistyped strategy', async () => {
     const { code, stdout, stderr } = await ran(
       async (out) => await journalShow(aJournal().url, { strategy: 'btc-twpa' }, out),
     );
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: 'no matching records\n' });
   });
 
-  it('distinguishes a folder from a disk that fails', async () => {
+  it('names a folder instead of reporting a failed disk', async () => {
     const folder = aFolder();
     const { code, stderr } = await ran(async (out) => await journalShow(`sqlite:${folder}`, {}, out));
     expect({ code, stderr }).toEqual({ code: 74, stderr: `${folder} is a folder: name a file\n` });
@@ -152,14 +152,14 @@ describe('journal show', () => {
     expect(bodies).toEqual(everyKind().slice(-2));
   });
 
-  it('lets no control character of a record reach the terminal', async () => {
+  it('removes control characters of a record before it prints them', async () => {
     const { url } = aJournal([{ kind: 'control', state: 'halted', by: 'ops', why: '\u001B[2J\nfill' }]);
     const { stdout } = await ran(async (out) => await journalShow(url, {}, out));
     expect(stdout.trimEnd()).not.toMatch(/\p{Cc}/u);
     expect(stdout.split('\n')).toHaveLength(2);
   });
 
-  it('prints what is intact, then names the damage: exit 65', async () => {
+  it('prints the intact records, then names the damaged one and exits with 65', async () => {
     const { code, stdout, stderr } = await ran(async (out) => await journalShow(damaged(), {}, out));
     expect(code).toBe(65);
     expect(stdout.trimEnd().split('\n')).toHaveLength(5);
@@ -168,13 +168,13 @@ describe('journal show', () => {
 
   it.each([
     ['an unknown kind', { kind: 'trades' }, 64],
-    ['a limit of none', { limit: 0 }, 64],
+    ['a limit of zero', { limit: 0 }, 64],
   ])('refuses %s', async (_, options, exit) => {
     const { code, stdout } = await ran(async (out) => await journalShow(aJournal().url, options, out));
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
   });
 
-  it('stops quietly when its reader has had enough', async () => {
+  it('stops without an error when the reader closes the pipe', async () => {
     const stdout = new PassThrough({ highWaterMark: 8 });
     const stderr = new PassThrough();
     stdout.once('data', () => stdout.destroy());
@@ -184,7 +184,7 @@ describe('journal show', () => {
 });
 
 describe('journal export', () => {
-  it('writes the fills and nothing else', async () => {
+  it('writes only the fills', async () => {
     const { code, stdout, stderr } = await ran(
       async (out) => await journalExport(aJournal().url, { format: 'csv', kind: 'fills' }, out),
     );
@@ -194,8 +194,8 @@ describe('journal export', () => {
   });
 
   it.each([
-    ['a journal that is not there', 'sqlite:/nowhere/journal.db', 'fills', 74],
-    ['a URL of another kind', 'mysql://x', 'fills', 78],
+    ['a journal that does not exist', 'sqlite:/nowhere/journal.db', 'fills', 74],
+    ['a URL with an unknown scheme', 'mysql://x', 'fills', 78],
     ['all kinds in one table', aJournalUrl, 'all', 64],
   ])('refuses %s', async (_, url, kind, exit) => {
     const where = typeof url === 'string' ? url : url();
@@ -208,7 +208,7 @@ describe('journal export', () => {
 });
 
 describe('journal verify', () => {
-  it('says how many records hold, and the head', async () => {
+  it('prints the number of intact records and the head', async () => {
     const { code, stdout } = await ran(async (out) => await journalVerify(aJournal().url, {}, out));
     expect(code).toBe(0);
     expect(stdout).toMatch(
@@ -216,7 +216,7 @@ describe('journal verify', () => {
     );
   });
 
-  it('names the first record that does not hold: exit 65', async () => {
+  it('names the first damaged record and exits with 65', async () => {
     const words = await ran(async (out) => await journalVerify(damaged(), {}, out));
     expect(words).toMatchObject({ code: 65, stdout: '' });
     expect(words.stderr).toContain('breaks at record 6: its hash does not match its content');

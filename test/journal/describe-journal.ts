@@ -5,13 +5,13 @@ import { GENESIS, link, verify } from '../../src/journal/proof/chain.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { NINE, aFill, appended, everyKind, failureOf } from './records.ts';
 
-/** What every driver promises. `make` gives an empty journal; it may lie in a folder of the running test. */
+/** Tests that every driver must pass. `make` returns an empty journal, for example in a folder of the running test. */
 export function describeJournal(name: string, make: () => Journal): void {
   describeChain(name, make);
   const open = opener(make);
 
-  describe(`${name} journal, as the record of what was done`, () => {
-    it('keeps a record as it was appended, whatever becomes of the object', async () => {
+  describe(`${name} journal, appending records`, () => {
+    it('stores a copy of each record, independent of later changes to the object', async () => {
       const journal = open();
       const state = { left: '1' };
       const [, , wake] = everyKind();
@@ -23,21 +23,21 @@ export function describeJournal(name: string, make: () => Journal): void {
 
     it.each([
       [
-        'an amount that is no plain decimal',
+        'an amount that is not a plain decimal',
         [aFill({ price: '6e4' })],
         /fill\.price: expected an amount as text/u,
       ],
-      ['a field it does not know', [{ ...aFill(), colour: 'red' }], /fill.*colour/u],
+      ['an unknown field', [{ ...aFill(), colour: 'red' }], /fill.*colour/u],
       ['a value that JSON would change', [strategyOf({ at: new Date(NINE) })], /not plain JSON.*Date/u],
       ['a number that JSON cannot hold', [strategyOf([Number.NaN])], /not plain JSON.*number/u],
-    ])('refuses %s, with the whole append', async (_, bad, why) => {
+    ])('refuses the whole append if it contains %s', async (_, bad, why) => {
       const journal = open();
       await appended(journal, [control('a')]);
       expect(String(await failureOf(journal, [control('b'), ...bad]))).toMatch(why);
       expect([...journal.read()]).toHaveLength(1);
     });
 
-    it('is poisoned by a failed append: it takes nothing more', async () => {
+    it('accepts no further appends after a failed one', async () => {
       const journal = open();
       await failureOf(journal, [aFill({ quantity: 'much' })]);
       expect(await failureOf(journal, [aFill()])).toMatchObject({ name: 'OperatorError', exit: 'storage' });
@@ -52,12 +52,12 @@ const opener = (make: () => Journal) => (): Journal => {
   return journal;
 };
 
-/** What a journal promises of the records that lie in it, whenever they were checked. */
+/** Tests of stored records, which every journal must pass, whenever it checks its records. */
 export function describeChain(name: string, make: () => Journal): void {
   const open = opener(make);
 
   describe(`${name} journal`, () => {
-    it('numbers records from 1 in the order of their appends', async () => {
+    it('numbers records from 1 in the order of the appends', async () => {
       const journal = open();
       await appended(journal, [control('a'), control('b')]);
       await appended(journal, [control('c')], after(NINE, 5));
@@ -69,20 +69,20 @@ export function describeChain(name: string, make: () => Journal): void {
       ]);
     });
 
-    it('emits what it reads back later, for every kind of record', async () => {
+    it('emits the same records that it reads back later, for every kind of record', async () => {
       const journal = open();
       const stored = await appended(journal, everyKind());
       expect(stored.map(({ body }) => body)).toEqual(everyKind());
       expect([...journal.read()]).toEqual(stored);
     });
 
-    it('emits an empty list for no records and stores nothing', async () => {
+    it('emits an empty list for an append without records and stores no record', async () => {
       const journal = open();
       expect(await appended(journal, [])).toEqual([]);
       expect(journal.head()).toEqual({ seq: 0, hash: GENESIS });
     });
 
-    it('ties each record to the one before', async () => {
+    it('links each record to the previous one', async () => {
       const journal = open();
       await appended(journal, everyKind());
       let before = GENESIS;
@@ -95,7 +95,7 @@ export function describeChain(name: string, make: () => Journal): void {
       expect(verify(journal.lines())).toEqual(journal.verify());
     });
 
-    it('has the same head for the same content, whatever order fields were set in', async () => {
+    it('has the same head for the same content, in whatever order the fields were set', async () => {
       const [one, other] = [open(), open()];
       const reversed = Object.fromEntries(Object.entries(aFill()).toReversed()) as unknown as RecordBody;
       await appended(one, [aFill(), aFill({ slice: 1 })]);
@@ -105,14 +105,14 @@ export function describeChain(name: string, make: () => Journal): void {
       expect(other.head()).toEqual(one.head());
     });
 
-    it('has another head when a time differs', async () => {
+    it('has a different head if a time differs', async () => {
       const [one, other] = [open(), open()];
       await appended(one, [aFill()]);
       await appended(other, [aFill()], after(NINE, 1));
       expect(other.head()).not.toEqual(one.head());
     });
 
-    it('reads what was there when reading began, while more is appended', async () => {
+    it('reads the records that existed when reading began, while more are appended', async () => {
       const journal = open();
       await appended(journal, [control('a'), control('b')]);
       const seen: number[] = [];
@@ -124,7 +124,7 @@ export function describeChain(name: string, make: () => Journal): void {
       expect([...journal.read()]).toHaveLength(4);
     });
 
-    it('takes nothing more once it is closed, and may be closed twice', async () => {
+    it('refuses appends after it was closed and may be closed twice', async () => {
       const journal = open();
       journal.close();
       journal.close();

@@ -10,20 +10,20 @@ import { EMPTY, tie, verify } from '../../src/journal/proof/chain.ts';
 import type { Line } from '../../src/journal/proof/chain.ts';
 import { NINE, everyKind } from './records.ts';
 
-/** A store under test, and the passing of time on its server. */
+/** A store under test, with control over the clock of its server. */
 export interface TestedStore {
   readonly store: RecordStore;
-  /** Lets so much time pass on the clock of the server. */
+  /** Advances the clock of the server. */
   readonly pass: (ms: number) => Promise<void>;
 }
 
 const LEASE_MS = 300;
 const control = (why: string): RecordBody => ({ kind: 'control', state: 'active', by: 'test', why });
 
-/** What every store of desks promises. `make` gives one that is empty. */
+/** Tests that every store of desks must pass. `make` returns an empty store. */
 export function describeStore(name: string, make: () => Promise<TestedStore>): void {
-  describe(`${name} store, as the place of leases`, () => {
-    it('gives a desk to one owner at a time', async () => {
+  describe(`${name} store, as a store of leases`, () => {
+    it('gives each desk to one owner at a time', async () => {
       const { store } = await make();
       const lease = await acquired(store, 'a');
       expect(lease).toMatchObject({ desk: 'main', owner: 'a', epoch: 1 });
@@ -33,7 +33,7 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
       });
     });
 
-    it('gives a desk to one of many who ask at once', async () => {
+    it('gives a desk to exactly one of several owners who ask at the same time', async () => {
       const { store } = await make();
       const owners = Array.from({ length: 8 }, (_, n) => String(n));
       const leases = await Promise.all(
@@ -42,14 +42,14 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
       expect(leases.filter((lease) => lease !== undefined)).toHaveLength(1);
     });
 
-    it('raises the epoch when a lease has ended', async () => {
+    it('raises the epoch when a desk is acquired after its lease has ended', async () => {
       const { store, pass } = await make();
       await acquired(store, 'a');
       await pass(LEASE_MS + 50);
       expect(await acquired(store, 'b')).toMatchObject({ owner: 'b', epoch: 2 });
     });
 
-    it('renews a lease that has ended unless another owner has taken over', async () => {
+    it('renews an ended lease unless another owner has taken over', async () => {
       const { store, pass } = await make();
       const lease = await acquired(store, 'a');
       await pass(LEASE_MS + 50);
@@ -62,7 +62,7 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
       expect(await firstValueFrom(store.renew(lease, LEASE_MS))).toBeUndefined();
     });
 
-    it('gives a released desk away at once, and does not let an earlier owner release it', async () => {
+    it('gives away a released desk immediately and does not let an earlier owner release it', async () => {
       const { store } = await make();
       const lease = await acquired(store, 'a');
       await firstValueFrom(store.release(lease));
@@ -74,7 +74,7 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
   });
 
   describe(`${name} store, as a journal`, () => {
-    it('gives the next owner all that the one before has written', async () => {
+    it('returns all records of the previous owner to the next one', async () => {
       const { store, pass } = await make();
       const first = await opened(store, 'a');
       expect([...first.journal.read()]).toEqual([]);
@@ -89,7 +89,7 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
       expect(verify(found?.lines ?? [])).toMatchObject({ ok: true, count: stored.length + 1 });
     });
 
-    it('writes appends in their order, whoever is still waiting', async () => {
+    it('writes concurrent appends in the order of their calls', async () => {
       const { store } = await make();
       const { journal, lease } = await opened(store, 'a');
       const whys = Array.from({ length: 20 }, (_, n) => String(n));
@@ -101,14 +101,14 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
       });
     });
 
-    it('lets an owner write whose lease has ended, as long as nobody has taken over', async () => {
+    it('lets an owner whose lease has ended write until another owner takes over', async () => {
       const { store, pass } = await make();
       const { journal } = await opened(store, 'a');
       await pass(LEASE_MS + 50);
       expect(await append(journal, [control('late, and alone')])).toHaveLength(1);
     });
 
-    it('refuses the records of an owner that another has followed, and every later one', async () => {
+    it('refuses all records of an owner after another one has taken over', async () => {
       const { store, pass } = await make();
       const first = await opened(store, 'a');
       await append(first.journal, [control('in time')]);
@@ -135,7 +135,7 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
       expect((await firstValueFrom(store.read(first.lease)))?.lines).toHaveLength(1);
     });
 
-    it('refuses lines whose predecessor is missing, so that the chain has no hole', async () => {
+    it('refuses lines whose predecessor is missing, so that the chain has no gap', async () => {
       const { store } = await make();
       const { lease } = await opened(store, 'a');
       const [one, two] = tie(EMPTY, [control('one'), control('two')], NINE).map(({ line }) => line);
@@ -146,7 +146,7 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
       expect(await add(two)).toBe(true);
     });
 
-    it('keeps what comes too late beside the chain', async () => {
+    it('stores evidence of a replaced owner outside the chain', async () => {
       const { store, pass } = await make();
       const first = await opened(store, 'a');
       await pass(LEASE_MS + 50);
@@ -156,7 +156,7 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
       expect((await firstValueFrom(store.read(second.lease)))?.lines).toHaveLength(1);
     });
 
-    it('is closed for good', async () => {
+    it('refuses appends after it was closed', async () => {
       const { store } = await make();
       const { journal } = await opened(store, 'a');
       journal.close();

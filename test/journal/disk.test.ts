@@ -9,7 +9,7 @@ import { aFill, aFolder, appendNow, failureOf, thrownBy } from './records.ts';
 
 const RESERVE = 256 * 1024;
 
-/** What SQLite says of a disk. Codes: https://www.sqlite.org/rescode.html */
+/** Errors of SQLite about a disk. Codes: https://www.sqlite.org/rescode.html */
 const refusals = {
   'a full disk': { code: 13, says: 'database or disk is full' },
   'a failed write': { code: 778, says: 'disk I/O error' },
@@ -23,7 +23,7 @@ interface Failing {
   readonly steps: () => number;
 }
 
-/** A journal whose disk refuses at the `at`-th step of its appends, and again until its reserve is given back. */
+/** A journal whose disk fails at the `at`-th step of its appends, and again until its reserve is released. */
 async function failing(
   refusal: keyof typeof refusals,
   at: number,
@@ -62,7 +62,7 @@ describe('a journal on a disk', () => {
     }
   };
 
-  it('sets room aside that is written out, and keeps it', async () => {
+  it('writes out its reserve and keeps it for the next process', async () => {
     const file = join(aFolder(), 'journal.db');
     await reserving(file, RESERVE);
     const { ino, size, blocks } = statSync(`${file}.reserve`);
@@ -73,7 +73,7 @@ describe('a journal on a disk', () => {
   });
 
   it.each(['a full disk', 'a failed write'] as const)(
-    'outlives %s at any step of an append with what was set aside, and says that it is spent',
+    'survives %s at any step of an append by using its reserve, and reports the reserve as spent',
     async (refusal) => {
       for (let at = 1; at <= 9; at++) {
         const { journal, file } = await failing(refusal, at);
@@ -92,7 +92,7 @@ describe('a journal on a disk', () => {
     ['a full disk', 0],
     ['a failed flush', RESERVE],
   ] as const)(
-    'is poisoned by %s with %i bytes set aside, at any step, and holds what it acknowledged',
+    'refuses appends after %s with a reserve of %i bytes, at any step, and keeps all acknowledged records',
     async (refusal, reserveBytes) => {
       for (let at = 1; at <= 9; at++) {
         const { journal, file, steps } = await failing(refusal, at, { reserveBytes });
@@ -101,7 +101,7 @@ describe('a journal on a disk', () => {
         expect(await failureOf(journal, [aFill({ slice: 20 })])).toMatchObject({ exit: 'storage' });
         const tried = steps();
         expect(String(await failureOf(journal, [aFill({ slice: 21 })]))).toContain('accepts no more records');
-        // A flush that failed is never tried again: the kernel may have dropped what it was to write.
+        // A failed flush is never retried: the kernel may have dropped the data.
         expect(steps()).toBe(tried);
         expect(journal.isSpent).toBe(false);
         journal.close();
@@ -110,7 +110,7 @@ describe('a journal on a disk', () => {
     },
   );
 
-  it('reserves any number of bytes, also more than one call can write', async () => {
+  it('reserves any number of bytes, also more than one write can take', async () => {
     for (const bytes of [1, 1_048_575, 3 * 1_048_576, 3 * 1_048_576 + 7]) {
       const file = join(aFolder(), 'journal.db');
       await reserving(file, bytes);
@@ -118,7 +118,7 @@ describe('a journal on a disk', () => {
     }
   });
 
-  it('fails where there is no room for the reserve: storage, and nothing is left of it', async () => {
+  it('is refused with exit storage if the reserve does not fit, and leaves no file of the reserve', async () => {
     const file = join(aFolder(), 'journal.db');
     const error = await reserving(file, 2 ** 50).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ exit: 'storage' });
@@ -133,13 +133,13 @@ describe('a journal on a disk', () => {
     [-0x00acb2be, 'CIFS'],
     [0xef53, undefined],
     [0x01021994, undefined],
-  ])('knows file systems that reach over a network: %i is %s', (type, name) => {
+  ])('identifies network file systems: type %i is %s', (type, name) => {
     expect(networkName(type)).toBe(name);
   });
 });
 
 describe('reading a journal', () => {
-  it('leaves nothing beside it that was not there', () => {
+  it('leaves no new files beside the journal', () => {
     const file = join(mkdtempSync(join(aFolder(), 'read-')), 'journal.db');
     const journal = sqliteJournal(file);
     appendNow(journal, [aFill()]);

@@ -42,7 +42,7 @@ const anOverride: RecordBody = {
   token: { name: 'ann', kind: 'person' },
 };
 const missing = { quantity: '0.00001', amount: '0.6', notional_usd: '0.6' };
-/** With the kinds and fields that are seldom there. */
+/** Records of every kind, including rare kinds and fields. */
 const whole = (): readonly RecordBody[] => [
   someSettings,
   ...everyKind().map((body): RecordBody => {
@@ -105,21 +105,21 @@ const whole = (): readonly RecordBody[] => [
   aClosing,
   { kind: 'process', state: 'failed', why: 'TypeError: x is not a function' },
 ];
-/** The cell of `why` as it stands in the file. */
+/** The cell of `why` as it is written in the file. */
 const cellOf = (why: string): string => {
   const [, row = ''] = exported([control(why)], 'csv', 'control').split(/(?<=ops,)/u);
   return row.replace(/,,,,,\r\n$/u, '');
 };
 
 describe('an export of fills', () => {
-  it('has exactly the promised columns, in their order', () => {
+  it('has exactly the documented columns, in their order', () => {
     expect(exported(everyKind(), 'csv', 'fill')).toBe(
       'client_order_id,order_id,quote_id,pair,side,quantity,price,amount,fees,executed_at,strategy,parent,slice,attempt\r\n' +
         `tr-abcd-abcdefgh-0-0-abcd,71,b0a1,btcusd,buy,0.03125,60000.12,1875.00375,0,2026-12-01T09:00:00.000Z,btc-twap,${aFill().parent},0,0\r\n`,
     );
   });
 
-  it('says the same as JSON lines, amounts as text', () => {
+  it('has the same content as JSON lines, with amounts as text', () => {
     const [line = '', ...more] = exported(everyKind(), 'jsonl', 'fill').trimEnd().split('\n');
     expect(more).toEqual([]);
     const row = JSON.parse(line) as Record<string, unknown>;
@@ -132,7 +132,7 @@ describe('an export of fills', () => {
     });
   });
 
-  it('has its header even when nothing was filled', () => {
+  it('has its header even if there are no fills', () => {
     expect(exported([], 'csv', 'fill')).toBe(`${FILL_COLUMNS.join(',')}\r\n`);
     expect(exported([], 'jsonl', 'fill')).toBe('');
   });
@@ -166,7 +166,7 @@ describe('an export of any kind', () => {
     },
   );
 
-  it('leaves the cell of an absent field empty, and the field out of JSON', () => {
+  it('leaves the cell of an absent field empty and omits the field from JSON', () => {
     const attempt: RecordBody = { kind: 'attempt', client_order_id: 'c', result: 'filled' };
     expect(exported([attempt], 'csv', 'attempt')).toBe(
       'seq,at,kind,client_order_id,result,reason,detail,proof\r\n1,2026-12-01T09:00:00.000Z,attempt,c,filled,,,\r\n',
@@ -176,14 +176,14 @@ describe('an export of any kind', () => {
     );
   });
 
-  it('quotes commas, quotes and line ends as RFC 4180 says', () => {
+  it('quotes commas, quotes and line ends according to RFC 4180', () => {
     expect(cellOf('a,b')).toBe('"a,b"');
     expect(cellOf('say "hi"')).toBe('"say ""hi"""');
     expect(cellOf('two\r\nlines')).toBe('"two\r\nlines"');
   });
 
   it.each(['=1+1', '+1', '-1+1', '@SUM(A1)', '\tx', '＝1', '-', '-1e9'])(
-    'neutralises %j, which a spreadsheet would run',
+    'neutralises %j, which a spreadsheet would execute',
     (why) => {
       expect(cellOf(why)).toBe(`'${why}`);
     },
@@ -193,11 +193,11 @@ describe('an export of any kind', () => {
     expect(cellOf('\r=1')).toBe(`"'\r=1"`);
   });
 
-  it.each(['-12.5', '0', '60000.10', '-0.000000000000000001'])('leaves the number %s a number', (why) => {
+  it.each(['-12.5', '0', '60000.10', '-0.000000000000000001'])('writes the number %s unchanged', (why) => {
     expect(cellOf(why)).toBe(why);
   });
 
-  it('of all records lets the chain be checked by who has only the lines', () => {
+  it('contains enough in the JSON lines of all records to check the chain', () => {
     const text = exported(everyKind(), 'jsonl', 'all');
     let before = GENESIS;
     for (const [i, line] of text.trimEnd().split('\n').entries()) {
@@ -208,13 +208,13 @@ describe('an export of any kind', () => {
     }
   });
 
-  it('of all records has no columns', () => {
+  it('refuses CSV for all records', () => {
     expect(() => exported([], 'csv', 'all')).toThrow('use --format jsonl');
   });
 });
 
-describe('the name of a kind', () => {
-  it('may be singular or plural', () => {
+describe('the kind of an export', () => {
+  it('is accepted in singular and plural', () => {
     expect(['fills', 'fill', 'balances', 'intents', 'all'].map(readSelection)).toEqual([
       'fill',
       'fill',
@@ -224,7 +224,7 @@ describe('the name of a kind', () => {
     ]);
   });
 
-  it.each(['trades', '', 's', 'constructor'])('is refused when it is %j', (name) => {
+  it.each(['trades', '', 's', 'constructor'])('is refused if it is %j', (name) => {
     expect(() => readSelection(name)).toThrow('expected all or one of started, stopped, strategy, wake');
   });
 });

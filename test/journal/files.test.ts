@@ -15,13 +15,13 @@ afterEach(() => {
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
 describe('a private file', () => {
-  it('is made for its owner alone, with its folder', () => {
+  it('is created readable only by its owner, like its folder', () => {
     const file = join(folder, 'state', 'journal.db');
     createPrivate(file);
     expect([modeOf(file), modeOf(join(folder, 'state'))]).toEqual(['600', '700']);
   });
 
-  it.each([0o644, 0o660, 0o606, 0o777])('of mode %o that is there already is closed to others', (mode) => {
+  it.each([0o644, 0o660, 0o606, 0o777])('is closed to other users if it exists with mode %o', (mode) => {
     const file = join(folder, 'journal.db');
     writeFileSync(file, 'kept');
     chmodSync(file, mode);
@@ -29,7 +29,7 @@ describe('a private file', () => {
     expect([modeOf(file), readFileSync(file, 'utf8')]).toEqual(['600', 'kept']);
   });
 
-  it('is refused where a folder has its name, which keeps its mode', () => {
+  it('is refused if its path is a folder, whose mode does not change', () => {
     chmodSync(folder, 0o755);
     expect(() => {
       createPrivate(folder);
@@ -46,16 +46,16 @@ describe('a private file', () => {
     };
   };
 
-  it.each([0o755, 0o700, 0o1777])('is made in a folder of mode %o', (mode) => {
+  it.each([0o755, 0o700, 0o1777])('is created in a folder of mode %o', (mode) => {
     expect(within(mode)).not.toThrow();
   });
 
-  it.each([0o775, 0o757, 0o777])('is not made in a folder of mode %o', (mode) => {
+  it.each([0o775, 0o757, 0o777])('is not created in a folder of mode %o', (mode) => {
     expect(within(mode)).toThrow(expect.objectContaining({ exit: 'storage' }));
   });
 
-  // Only root can give a folder away; who it was given to is then not who runs this.
-  it.runIf(process.getuid?.() === 0)('is not made in a folder of another user', async () => {
+  // Only root can give a folder to another user.
+  it.runIf(process.getuid?.() === 0)('is not created in a folder of another user', async () => {
     const { chownSync } = await import('node:fs');
     const theirs = join(folder, 'theirs');
     mkdirSync(theirs);

@@ -51,7 +51,7 @@ const anIntent = (id: string, given: Partial<IntentRecord> = {}): IntentRecord =
   ...given,
 });
 
-describe.skipIf(missing !== undefined)(`limits of the firm in PostgreSQL${because}`, () => {
+describe.skipIf(missing !== undefined)(`the limits of the firm in PostgreSQL${because}`, () => {
   let server: PostgresServer;
   let desks = 0;
   beforeAll(async () => {
@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)(`limits of the firm in PostgreSQL${becaus
     await owner.write(started(mode, currency));
     return owner;
   };
-  /** Modes count for themselves: each test has its own, so that none counts the orders of another. */
+  /** Limits count each mode separately: each test has its own mode, so that no test counts the orders of another. */
   const limit = async (
     limits: Omit<FirmLimits, 'currency' | 'positions'> & Partial<FirmLimits>,
   ): Promise<void> => {
@@ -96,7 +96,7 @@ describe.skipIf(missing !== undefined)(`limits of the firm in PostgreSQL${becaus
     return all.find((one) => one.mode === mode)?.used;
   };
 
-  it('refuse the intent of one of two owners that together would exceed the notional of the day', async () => {
+  it('refuse intents of concurrent owners that together would exceed the daily notional', async () => {
     await limit({ mode: 'race', dayNotional: '600000' });
     const owners = await Promise.all([own('race'), own('race'), own('race'), own('race')]);
     const refusals = await Promise.all(
@@ -111,7 +111,7 @@ describe.skipIf(missing !== undefined)(`limits of the firm in PostgreSQL${becaus
     expect(await useOf('race')).toMatchObject({ dayNotional: '600000' });
   });
 
-  it('free what did not trade, and keep what traded at its true value', async () => {
+  it('release the reservations of attempts that did not trade and count fills at their actual notional', async () => {
     await limit({ mode: 'settle', dayNotional: '100000' });
     const [a, b] = [await own('settle'), await own('settle')];
     expect(await a.reserve(anIntent('one'))).toBeUndefined();
@@ -130,7 +130,7 @@ describe.skipIf(missing !== undefined)(`limits of the firm in PostgreSQL${becaus
     expect(await a.reserve(anIntent('five', { notional_usd: '10001' }))).toContain('value=100001');
   });
 
-  it('keep what an owner that died had reserved until its successor knows the outcome', async () => {
+  it('keep the reservation of a dead owner until its successor knows the outcome', async () => {
     await limit({ mode: 'death', dayNotional: '1000000', openDoubts: 1 });
     const [dead, other] = [await own('death'), await own('death')];
     expect(await dead.reserve(anIntent('lost'))).toBeUndefined();
@@ -145,7 +145,7 @@ describe.skipIf(missing !== undefined)(`limits of the firm in PostgreSQL${becaus
     expect(await other.reserve(anIntent('later'))).toBeUndefined();
   });
 
-  it('count the position of all desks, and open orders of the same side alone', async () => {
+  it('count the positions of all desks, with open orders of the same side only', async () => {
     await limit({ mode: 'position', positions: { btc: '2' } });
     const [a, b] = [await own('position'), await own('position')];
     expect(await a.reserve(anIntent('buy-1'))).toBeUndefined();
@@ -161,7 +161,7 @@ describe.skipIf(missing !== undefined)(`limits of the firm in PostgreSQL${becaus
     );
   });
 
-  it('never count another mode, and refuse what they cannot compare', async () => {
+  it('count each mode separately and refuse an intent that they cannot compare', async () => {
     await limit({ mode: 'live-like', dayNotional: '60000' });
     await limit({ mode: 'paper-like', dayNotional: '600000' });
     const [live, paper] = [await own('live-like'), await own('paper-like')];
@@ -175,7 +175,7 @@ describe.skipIf(missing !== undefined)(`limits of the firm in PostgreSQL${becaus
     expect(await useOf('paper-like')).toMatchObject({ dayNotional: '60000' });
   });
 
-  it('count a statement once that was sent again because its answer was lost', async () => {
+  it('count a statement once if it was repeated because its answer was lost', async () => {
     await limit({ mode: 'again', dayNotional: '100000' });
     let losses = 0;
     const losing = (session: Session): Session => ({
@@ -201,13 +201,13 @@ describe.skipIf(missing !== undefined)(`limits of the firm in PostgreSQL${becaus
     expect(await useOf('again')).toMatchObject({ dayNotional: '50000' });
   });
 
-  it('count what desks wrote before there were limits', async () => {
+  it('count the records that desks wrote before limits were set', async () => {
     const client = new BlockingClient(readPostgresUrl(server.url('any')).connectionString, 5_000);
     onTestFinished(() => {
       client.close();
     });
     const owner = await own('late');
-    // As a version that does not count left it.
+    // The state that a version without limits of the firm leaves.
     client.query('DELETE FROM tranche.firm_desk WHERE desk = $1', [owner.desk]);
     client.query('INSERT INTO tranche.firm_desk (desk, seq) VALUES ($1, 0)', [owner.desk]);
     await limit({ mode: 'late', dayNotional: '100000' });
@@ -229,7 +229,7 @@ class Owner {
     await firstValueFrom(toObservable(this.#chain.append(bodies, now())));
   }
 
-  /** Why the firm refuses the intent. */
+  /** Appends the intent and returns the reason if the limits of the firm refuse it. */
   async reserve(intent: IntentRecord): Promise<string | undefined> {
     await this.write(intent);
     return this.#chain.fence?.refusalOf?.(intent.client_order_id);

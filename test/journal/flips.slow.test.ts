@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { aJournalOfFifty, bitsOf, flip } from './flips.ts';
 
-describe('a bit that flips in a journal of fifty records', () => {
+describe('a journal of fifty records with one flipped bit', () => {
   it.each([
-    ['a journal that was closed', 'closed', ''],
-    ['the write-ahead log of a dead process', 'dead', '-wal'],
+    ['a closed journal', 'closed', ''],
+    ['the write-ahead log of a killed process', 'dead', '-wal'],
   ] as const)(
-    'is never taken in silence for another content, at 8 000 places of all pages of %s',
+    'is never accepted with different content, for 8 000 bits spread over all pages of %s',
     (_, state, part) => {
       const file = aJournalOfFifty(state);
       const step = Math.max(1, Math.floor(bitsOf(file, part) / 8_200));

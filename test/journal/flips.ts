@@ -4,7 +4,7 @@ import { OperatorError } from '../../src/core/errors.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { aFill, aFolder, appendNow } from './records.ts';
 
-/** A journal of fifty records: closed in order, or as a process leaves it that dies, with its log not written back. */
+/** A journal of fifty records: closed normally, or as a crash leaves it, with its log not written back. */
 export function aJournalOfFifty(state: 'closed' | 'dead'): string {
   const file = join(aFolder(), 'journal.db');
   const journal = sqliteJournal(file);
@@ -19,7 +19,7 @@ export function aJournalOfFifty(state: 'closed' | 'dead'): string {
   return state === 'closed' ? file : dead;
 }
 
-/** What a journal says after a change: `refused`, or all of its lines. */
+/** The result of reading a changed journal: `refused`, or all of its lines. */
 function reading(file: string): string {
   try {
     const journal = sqliteJournal(file, { readOnly: true });
@@ -36,7 +36,7 @@ function reading(file: string): string {
   }
 }
 
-/** Bits whose flip was taken in silence although the content is another: must be empty. Flips each of `bits`, or one in so many. */
+/** Bits whose flip changed the content without being noticed: must be empty. Flips each of `bits`, or one in so many. */
 export function flip(
   file: string,
   part: '' | '-wal',

@@ -9,11 +9,11 @@ import { aFill, aFolder, appendNow } from './records.ts';
 const FOLDER = join(import.meta.dirname, '../fixtures/journals');
 const files = globSync(join(FOLDER, '*.db')).toSorted();
 
-/** Journals as released versions left them, each with what it said then. `scripts/golden-journal.ts` makes one. */
+/** Journals of released versions, each with the content that its version read from it. `scripts/golden-journal.ts` makes one. */
 describe.each(files.map((file) => [basename(file, '.db'), file]))(
   'the journal of layout %s',
   (name, file) => {
-    it('is read as it was then, and can be continued', () => {
+    it('is read as its version wrote it and can be continued', () => {
       const copy = join(aFolder(), 'journal.db');
       copyFileSync(file, copy);
       const journal = sqliteJournal(copy);
@@ -28,7 +28,7 @@ describe.each(files.map((file) => [basename(file, '.db'), file]))(
 );
 
 describe('the journals of released versions', () => {
-  it('are there for every layout up to the one that is written now', () => {
+  it('exist for every layout up to the current one', () => {
     const wanted = Array.from({ length: SCHEMA_VERSION }, (_, i) => `v${i + 1}`);
     expect(files.map((file) => basename(file, '.db'))).toEqual(expect.arrayContaining(wanted));
   });

@@ -1,7 +1,7 @@
 import { EngineState } from '../../src/engine/state/engine-state.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 
-/** What a journal says about a desk, as plain text: what must stay the same however the state is kept in memory. */
+/** The state of a desk according to its journal, as plain text, which must not depend on its representation in memory. */
 export function storyOf(journal: Journal): unknown {
   const state = new EngineState();
   const kinds = new Map<string, number>();

@@ -29,13 +29,13 @@ function aPlace(): { readonly file: string; readonly armed: string } {
 }
 
 describe('the halt file', () => {
-  it('stands beside the journal', () => {
+  it('is stored beside the journal', () => {
     expect(haltFileOf('sqlite:/var/lib/tranche/live.db')).toBe('/var/lib/tranche/live.db.halt');
     expect(haltFileOf('sqlite:///var/live.db')).toBe('/var/live.db.halt');
     expect(haltFileOf('memory:')).toBeUndefined();
   });
 
-  it('is set and says who and why, also to the next process', () => {
+  it('records who halted the desk and why, also for the next process', () => {
     const { file } = aPlace();
     const port = haltFile(file);
     expect(port.isSet()).toBe(false);
@@ -51,7 +51,7 @@ describe('the halt file', () => {
     expect(port.isSet()).toBe(true);
   });
 
-  it('is what was made beforehand, with its room, renamed: it needs none of the disk', () => {
+  it('is the prepared file under a new name, so that a halt needs no disk space', () => {
     const { file, armed } = aPlace();
     const port = haltFile(file);
     const { ino, size, mode } = statSync(armed);
@@ -62,7 +62,7 @@ describe('the halt file', () => {
     expect(existsSync(armed)).toBe(false);
   });
 
-  it('is renamed back when it is lifted, without its note: a disk that is full by then has room for the next one', () => {
+  it('is renamed back without its note when the halt is lifted, so that a full disk has room for the next halt', () => {
     const { file, armed } = aPlace();
     const port = haltFile(file);
     const { ino } = statSync(armed);
@@ -74,7 +74,7 @@ describe('the halt file', () => {
     expect([statSync(file).ino, port.read()]).toEqual([ino, HALT]);
   });
 
-  it('is not kept when somebody else made it', () => {
+  it('is deleted when the halt is lifted, if another process created it', () => {
     const { file, armed } = aPlace();
     const port = haltFile(file);
     const { ino } = statSync(armed);
@@ -89,7 +89,7 @@ describe('the halt file', () => {
     expect([existsSync(file), statSync(armed).isFile()]).toEqual([false, true]);
   });
 
-  it('is lifted although the next one cannot be prepared, which is reported until it can', () => {
+  it('is removed although the next one cannot be prepared, which is reported until it can', () => {
     const { file, armed } = aPlace();
     const port = haltFile(file);
     unlinkSync(armed);
@@ -106,13 +106,13 @@ describe('the halt file', () => {
     expect(statSync(armed).size).toBe(1024);
   });
 
-  it('is left by another process without anything being made beforehand', () => {
+  it('is written by another process without preparing the next one', () => {
     const { file, armed } = aPlace();
     leaveHalt(file, HALT);
     expect([haltFile(file).read(), existsSync(armed)]).toEqual([HALT, false]);
   });
 
-  it('is set by touch, by a note that cannot be read, and by anything else of its name', () => {
+  it('halts the desk if it is empty, unreadable, a folder or a link', () => {
     for (const make of [
       (file: string) => writeFileSync(file, ''),
       (file: string) => writeFileSync(file, '{"level":"kill"'),
@@ -127,7 +127,7 @@ describe('the halt file', () => {
     }
   });
 
-  it('is rebuilt when what was prepared no longer exists', () => {
+  it('is created if the prepared file no longer exists', () => {
     const { file, armed } = aPlace();
     const port = haltFile(file);
     unlinkSync(armed);
@@ -135,7 +135,7 @@ describe('the halt file', () => {
     expect([port.isSet(), port.read()]).toEqual([true, HALT]);
   });
 
-  it('counts by its name even when its note was lost', () => {
+  it('halts the desk even if its note was lost', () => {
     const { file, armed } = aPlace();
     const port = haltFile(file);
     truncateSync(armed, 0);
@@ -145,7 +145,7 @@ describe('the halt file', () => {
     expect([port.isSet(), port.read()]).toEqual([true, undefined]);
   });
 
-  it('follows no link with its note', () => {
+  it('is not written through a symbolic link', () => {
     const { file } = aPlace();
     const port = haltFile(file);
     const victim = `${file}.victim`;
@@ -155,7 +155,7 @@ describe('the halt file', () => {
     expect(readFileSync(victim, 'utf8')).toBe('mine');
   });
 
-  it('reports when it cannot be taken away', () => {
+  it('stays in force and reports an error if it cannot be removed', () => {
     const { file } = aPlace();
     const port = haltFile(file);
     mkdirSync(file);

@@ -30,7 +30,7 @@ afterEach(() => {
 const NOW = instant(Date.UTC(2026, 10, 23, 12));
 const at = (name: string): string => join(folder, name);
 
-/** A journal of six fills of this quantity, with its anchor, as whoever can write the files makes one. */
+/** A journal of six fills of this quantity, with its anchor: anyone who can write the files can make one. */
 function writeJournal(quantity: string, { anchored = true } = {}): void {
   for (const name of ['j.db', 'j.db-wal', 'j.db-shm', 'j.db.owner']) rmSync(at(name), { force: true });
   const journal = sqliteJournal(at('j.db'), anchored ? { anchor: at('j.db.anchor') } : {});
@@ -66,8 +66,8 @@ const head = async (publicKey = false): Promise<string> => {
   return stdout;
 };
 
-describe('a journal whose fills were rewritten and chained again', () => {
-  it('does not agree with the anchor beside it: exit 65', async () => {
+describe('journal verify, for a journal whose fills were rewritten and chained again', () => {
+  it('finds that it differs from its anchor and exits with 65', async () => {
     writeJournal('0.5');
     expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringContaining('It agrees with the journal anchor') as string }); // prettier-ignore
     writeJournal('0.4', { anchored: false });
@@ -81,7 +81,7 @@ describe('a journal whose fills were rewritten and chained again', () => {
     });
   });
 
-  it('whose anchor was rewritten as well holds by itself, and verify says what that does not prove', async () => {
+  it('accepts it if the anchor was rewritten too, and states the limits of this check', async () => {
     writeJournal('0.5');
     writeJournal('0.4');
     const { code, stdout } = await verify();
@@ -89,7 +89,7 @@ describe('a journal whose fills were rewritten and chained again', () => {
     expect(stdout).toContain('Anyone who can write to the journal and its anchor can build a new chain');
   });
 
-  it('does not hold the head that was kept elsewhere: exit 65', async () => {
+  it('does not find the head that was stored elsewhere and exits with 65', async () => {
     writeJournal('0.5');
     const hash = /Head: (?<hash>[0-9a-f]{64})/u.exec((await verify()).stdout)?.groups?.['hash'] ?? '';
     const { code, stdout } = await verify({ head: hash });
@@ -100,7 +100,7 @@ describe('a journal whose fills were rewritten and chained again', () => {
     expect(await verify({ head: hash })).toMatchObject({ code: 65, stderr: expect.stringContaining(`no record has the hash ${hash}`) as string }); // prettier-ignore
   });
 
-  it('does not hold the head that the desk signed: exit 65, and 0 for the journal that continues', async () => {
+  it('finds that it differs from the signed head and exits with 65, and accepts a continued journal', async () => {
     writeJournal('0.5');
     writeFileSync(at('head.json'), await head());
     writeFileSync(at('desk.pem'), await head(true));
@@ -119,8 +119,8 @@ describe('a journal whose fills were rewritten and chained again', () => {
   });
 });
 
-describe('a file of a signed head or of a key', () => {
-  it.each(['is missing', 'is a named pipe'])('is refused by its name where it %s', async (what) => {
+describe('the file of a signed head or a key', () => {
+  it.each(['is missing', 'is a named pipe'])('is refused with its path if it %s', async (what) => {
     writeJournal('0.5');
     if (what === 'is a named pipe') for (const name of ['signed', 'key']) execFileSync('mkfifo', [at(name)]);
     const signed = await verify({ signed: at('signed') });
@@ -134,7 +134,7 @@ describe('a file of a signed head or of a key', () => {
 });
 
 describe('a signed head', () => {
-  it('comes from a key that is made once, for its owner alone', async () => {
+  it('is made with a key that is created once and readable only by its owner', async () => {
     writeJournal('0.5');
     const signed = JSON.parse(await head()) as Record<string, unknown>;
     expect(signed).toMatchObject({ seq: 6, at: '2026-11-23T12:00:00.000Z' });
@@ -163,7 +163,7 @@ describe('a signed head', () => {
     ['another hash', (signed: Record<string, unknown>) => ({ ...signed, hash: 'a'.repeat(64) })],
     ['another number', (signed: Record<string, unknown>) => ({ ...signed, seq: 5 })],
     ['another time', (signed: Record<string, unknown>) => ({ ...signed, at: '2027-01-01T00:00:00.000Z' })],
-  ])('with %s is refused', async (_, forge) => {
+  ])('is refused with %s', async (_, forge) => {
     writeJournal('0.5');
     const signed = JSON.parse(await head()) as Record<string, unknown>;
     writeFileSync(at('head.json'), JSON.stringify(forge(signed)));
@@ -172,7 +172,7 @@ describe('a signed head', () => {
     expect(stderr).toContain('was not made with the key in that file');
   });
 
-  it('of another key is refused where the key of the desk is known', async () => {
+  it('is refused if it was made with another key than the given one', async () => {
     writeJournal('0.5');
     writeFileSync(at('desk.pem'), await head(true));
     rmSync(at('j.db.key'));
@@ -185,7 +185,7 @@ describe('a signed head', () => {
   it.each([
     [{ head: 'abc' }, 64, '--head: expected the hash of a record'],
     [{ key: 'x.pem' }, 64, '--key: name the signed head with --signed'],
-  ])('options such as %j are refused with %d', async (options, code, says) => {
+  ])('is not verified with the invalid options %j: exit %d', async (options, code, says) => {
     writeJournal('0.5');
     expect(await verify(options)).toMatchObject({ code, stderr: expect.stringContaining(says) as string });
   });
@@ -193,7 +193,7 @@ describe('a signed head', () => {
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 describe.skipIf(!hasOpenssl)(
-  `a time stamp of an authority${hasOpenssl ? '' : ' (skipped: no openssl)'}`,
+  `the time stamp of an authority${hasOpenssl ? '' : ' (skipped: no openssl)'}`,
   () => {
     const openssl = (...args: readonly string[]): string =>
       execFileSync('openssl', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
@@ -223,7 +223,7 @@ describe.skipIf(!hasOpenssl)(
       return typeof address === 'object' ? `http://127.0.0.1:${address?.port ?? 0}` : '';
     };
 
-    it('is fetched for the newest head, and verified by OpenSSL', async () => {
+    it('is requested for the newest head and verified by OpenSSL', async () => {
       writeJournal('0.5');
       const server = authority();
       await once(server, 'listening');
@@ -241,7 +241,7 @@ describe.skipIf(!hasOpenssl)(
       expect(timestampProblem(readFileSync(at('head.tsr')), other)).toBe('it was issued for another head');
     });
 
-    it('that an authority refuses, or that is none, ends with 75 and leaves no file', async () => {
+    it('is not stored if the authority refuses it or cannot be reached: exit 75', async () => {
       writeJournal('0.5');
       const server = createServer((_, response) => response.end(Buffer.from('30053003020102', 'hex'))).listen(
         0,

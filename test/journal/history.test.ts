@@ -36,7 +36,7 @@ const begun = { completeTo: 0, walk: { from: 0, to: 9, offset: 5 } };
 const done = { completeTo: 9, walk: undefined };
 
 describe('the store of transactions', () => {
-  it('keeps each row once, and where the download stands, over a restart', () => {
+  it('stores each row once and keeps the progress of the download over a restart', () => {
     const rows = [aRow({ id: 1 }), aRow({ id: 2, at: 2_000, memo: 'a "b"\n' })];
     using store = disposable(openHistory(file, { account: 'a' }));
     expect(store.progress()).toEqual({ completeTo: 0, walk: undefined });
@@ -52,17 +52,17 @@ describe('the store of transactions', () => {
     expect(again.newest()).toEqual({ id: 2, at: 2_000 });
   });
 
-  it('takes a changed status, and a done row in place of its pending one', () => {
+  it('updates a changed status and replaces a pending row by its done row', () => {
     using store = disposable(openHistory(file, { account: 'a' }));
     store.keep([aRow({ id: 1, status: 'Initiated', account_transaction_id: '7' })], begun);
     expect(store.keep([aRow({ id: 1, status: 'In Progress', account_transaction_id: '7' })], begun)).toEqual({ added: 0, changed: 1, replaced: 0 }); // prettier-ignore
     expect(store.keep([aRow({ id: 4, status: 'Done', account_transaction_id: '7' })], done)).toEqual({ added: 1, changed: 0, replaced: 1 }); // prettier-ignore
-    // A done row is never taken away, not even by another of its account transaction (a fee).
+    // A done row is never removed, not even by another row of its account transaction (a fee).
     store.keep([aRow({ id: 5, status: 'Done', account_transaction_id: '7' })], done);
     expect([...store.rows()].map(({ id }) => id)).toEqual([4, 5]);
   });
 
-  it('keeps nothing of a page with a row that is not what it was', () => {
+  it('stores no row of a page if one of its rows contradicts a stored one', () => {
     using store = disposable(openHistory(file, { account: 'a' }));
     store.keep([aRow({ id: 1 })], begun);
     expect(() => store.keep([aRow({ id: 3 }), aRow({ id: 1, currency: 'eth' })], done)).toThrow('is this another account?'); // prettier-ignore
@@ -70,9 +70,9 @@ describe('the store of transactions', () => {
     expect(store.progress()).toEqual(begun);
   });
 
-  it('is of one account until the operator says otherwise', () => {
+  it('belongs to one account until the operator states that the account has changed', () => {
     openHistory(file, { account: 'a' }).close();
-    // Nothing was kept yet: nobody owns it.
+    // The store has no rows yet, so it belongs to no account.
     using store = disposable(openHistory(file, { account: 'b' }));
     store.keep([], begun);
     expect(() => openHistory(file, { account: 'a' })).toThrow('--account-changed');
@@ -82,7 +82,7 @@ describe('the store of transactions', () => {
 });
 
 describe('the check of balances', () => {
-  it('finds nothing in what the venue wrote, and finds each row that is taken out', () => {
+  it('finds no gap in the rows of the venue and finds each removed row', () => {
     const movement = fc.record({
       currency: fc.constantFrom('btc', 'usd'),
       amount: fc.integer({ min: -1_000_000, max: 1_000_000 }).filter((n) => n !== 0),
@@ -111,7 +111,7 @@ describe('the check of balances', () => {
         const out = rows[pick % rows.length];
         const next = rows.find(({ id, currency }) => id > (out?.id ?? 0) && currency === out?.currency);
         const gaps = [...findGaps(rows.filter((row) => row !== out), { isFromStart: true })]; // prettier-ignore
-        // A row that moved no more than the fee of the next may hide behind it; all others show.
+        // A row whose amount is at most the fee of the next row may stay unnoticed; every other one is found.
         const mayHide =
           next === undefined ||
           quantity(out?.amount ?? '0')
@@ -123,7 +123,7 @@ describe('the check of balances', () => {
     );
   });
 
-  it('says what is not explained, and lets pending rows aside', () => {
+  it('reports the unexplained amount and ignores pending rows', () => {
     const rows = [
       aRow({ id: 1, amount: '5', balance: '5' }),
       aRow({ id: 2, amount: '-1', balance: '5', status: 'Initiated' }),
@@ -134,13 +134,13 @@ describe('the check of balances', () => {
     ]);
   });
 
-  it('asks for a beginning from nothing only where the history is whole', () => {
+  it('expects a first balance of zero only if the history is complete', () => {
     const rows = [aRow({ id: 9, amount: '1', balance: '6' })];
     expect([...findGaps(rows, { isFromStart: false })]).toEqual([]);
     expect([...findGaps(rows, { isFromStart: true })]).toMatchObject([{ after: 0, missing: '5' }]);
   });
 
-  it('follows the ids where a venue booked late and stamped with the time of execution', () => {
+  it('follows the row ids if the venue booked late and stamped rows with the execution time', () => {
     using store = disposable(openHistory(file, { account: 'a' }));
     const late = [
       aRow({ id: 1, at: 1_000, amount: '5', balance: '5' }),

@@ -15,11 +15,11 @@ describeStore('memory', async () => {
   return await Promise.resolve({ store: new MemoryStore({ now: () => now }), pass });
 });
 
-describe('a failover of the memory store', () => {
+describe('the memory store', () => {
   const request = { desk: 'main', owner: 'a', leaseMs: 100 };
   const control = { kind: 'control', state: 'active', by: 'test', why: 'x' } as const;
 
-  it('ends every lease, even where an epoch repeats, and tells the next owner that records may be missing', async () => {
+  it('ends every lease at a failover, even if an epoch repeats, and warns the next owner of missing records', async () => {
     let now: number = NINE;
     const old = new MemoryStore({ now: () => now });
     const stale = (await firstValueFrom(old.acquire(request))) as Lease;
@@ -36,13 +36,13 @@ describe('a failover of the memory store', () => {
     expect(lease).toMatchObject({ epoch: 2, timeline: 'memory/2' });
     const opened = await firstValueFrom(deskStore(next).open(lease));
     expect(opened?.oddity).toMatchObject({ what: 'rolled_back' });
-    // Who dies before its first record has told nobody.
+    // An owner that dies before its first record has not reported the oddity.
     expect((await firstValueFrom(deskStore(next).open(lease)))?.oddity).toBeDefined();
     await firstValueFrom(opened?.append([control], NINE) as never);
     expect((await firstValueFrom(deskStore(next).open(lease)))?.oddity).toBeUndefined();
   });
 
-  it('lets no takeover come between the check of a write and its commit', async () => {
+  it('does not let a takeover happen between the check of a write and its commit', async () => {
     let now: number = NINE;
     const durable$ = new Subject<undefined>();
     let isSlow = false;

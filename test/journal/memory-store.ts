@@ -8,9 +8,9 @@ import type { Evidence, RecordStore, StoredLines } from '../../src/journal/owned
 export interface MemoryStoreOptions {
   /** The clock of the server. */
   readonly now: () => number;
-  /** Emits once when what a transaction did is durable; never: it hangs, with its locks. Default: at once. */
+  /** Emits once when a transaction is durable; if it never emits, the transaction hangs with its locks. Default: at once. */
   readonly durable$?: Observable<unknown> | undefined;
-  /** Told what each transaction did, as it is committed. */
+  /** Called with each transaction when it is committed. */
   readonly onCommit?: ((commit: Commit) => void) | undefined;
 }
 
@@ -189,7 +189,7 @@ export class MemoryStore implements RecordStore {
     return (this.#options.durable$ ?? of(undefined)).pipe(map(work));
   }
 
-  /** Runs `work` with a lock on the row of the desk, which ends with the transaction. */
+  /** Runs `work` with a lock on the row of the desk; the lock ends with the transaction. */
   #locked<T>(desk: string, mode: LockMode, work: () => Observable<T>): Observable<T> {
     const lock = this.#locks.get(desk) ?? new RowLock();
     this.#locks.set(desk, lock);

@@ -4,7 +4,7 @@ import { openJournal } from '../../src/journal/open-journal.ts';
 import { aFill, aFolder, appendNow, thrownBy } from './records.ts';
 
 describe('the URL of a journal', () => {
-  it.each(['sqlite:', 'sqlite://'])('with %s opens a file', (scheme) => {
+  it.each(['sqlite:', 'sqlite://'])('opens a file with the scheme %s', (scheme) => {
     const file = join(aFolder(), 'var', 'x.db');
     const journal = openJournal(`${scheme}${file}`);
     const stored = appendNow(journal, [aFill()]);
@@ -14,14 +14,14 @@ describe('the URL of a journal', () => {
     reader.close();
   });
 
-  it('memory: is empty each time', () => {
+  it('opens an empty journal each time if it is memory:', () => {
     const journal = openJournal('memory:');
     appendNow(journal, [aFill()]);
     expect(openJournal('memory:').head().seq).toBe(0);
     expect(journal.head().seq).toBe(1);
   });
 
-  it('of PostgreSQL is refused without repeating its password', () => {
+  it('is refused if it contains a PostgreSQL password, without repeating the password', () => {
     const error = thrownBy(() => openJournal('postgres://desk:hunter2@db/tranche'));
     expect(error).toMatchObject({
       exit: 'config',
@@ -31,7 +31,7 @@ describe('the URL of a journal', () => {
   });
 
   it.each(['', 'var/x.db', 'sqlite:', 'sqlite://host/x.db', 'mysql://h/x', 'memory:x'])(
-    'is refused when it is %j',
+    'is refused if it is %j',
     (url) => {
       const error = thrownBy(() => openJournal(url));
       expect(error).toMatchObject({

@@ -33,7 +33,7 @@ const aRow = (id: number, differs: Partial<OutboxRow> = {}): OutboxRow => ({
 const aChange = (differs: Partial<OutboxChange> = {}): OutboxChange => ({ put: [aRow(1)], remove: [], notes: { seen: '1' }, ...differs }); // prettier-ignore
 
 describe('the outbox of a journal', () => {
-  it('gives back rows and notes after the file was closed, and lets a reader see them meanwhile', () => {
+  it('keeps its rows and notes over a restart and shows them to a reader meanwhile', () => {
     const file = aFile();
     const first = open(file);
     appendNow(first, [aFill()]);
@@ -45,7 +45,7 @@ describe('the outbox of a journal', () => {
     expect(outboxOf(open(file)).load()).toEqual(expected);
   });
 
-  it('is no part of the records: hash and proof are as without it, and it is made only when it is used', () => {
+  it('does not change the records, their hashes or their proof, and is created only when it is used', () => {
     const [file, other] = [aFile(), aFile()];
     const [journal, plain] = [open(file), open(other)];
     appendNow(journal, [aFill()]);
@@ -69,7 +69,7 @@ describe('the outbox of a journal', () => {
       },
     });
 
-  it('waits when the disk is full or somebody else writes, leaves the reserve alone, and no record suffers', async () => {
+  it('does not store a change if the disk is full or locked, keeps the reserve, and does not affect records', async () => {
     for (const [code, says] of [
       [13, 'database or disk is full'],
       [5, 'database is locked'],
@@ -90,7 +90,7 @@ describe('the outbox of a journal', () => {
     }
   });
 
-  it('writes nothing once the reserve is in use: what is left of it is for results of orders', async () => {
+  it('stores no changes once the reserve is in use, which is kept for the results of orders', async () => {
     const file = aFile();
     let isFull = true;
     const journal = open(file, {
@@ -108,13 +108,13 @@ describe('the outbox of a journal', () => {
     expect(outboxOf(journal).save(aChange())).toBe(false);
   });
 
-  it('that failed to flush closes the journal: nobody knows what the disk holds', async () => {
+  it('closes the journal after a failed flush, because the content of the disk is unknown', async () => {
     const journal = failing(1_034, 'disk I/O error');
     expect(() => outboxOf(journal).save(aChange())).toThrow('disk I/O error');
     expect(await failureOf(journal, [aFill()])).toMatchObject({ exit: 'storage' });
   });
 
-  it('that cannot be used for its content leaves the journal as it is', () => {
+  it('throws if its table has another layout, and the journal still accepts records', () => {
     const file = aFile();
     const journal = open(file);
     appendNow(journal, [aFill()]);
@@ -125,7 +125,7 @@ describe('the outbox of a journal', () => {
     expect(appendNow(journal, [aFill()])).toHaveLength(1);
   });
 
-  it('leaves every record where it is, whichever byte of a change was the last on the disk', () => {
+  it('leaves records and earlier rows intact, at whichever byte of a change the log is cut off', () => {
     const file = aFile();
     const journal = open(file);
     const many = (from: number): OutboxChange =>

@@ -16,13 +16,13 @@ export interface PostgresServer {
   readonly url: (desk: string, files?: string) => string;
   /** Folder of its socket and data. */
   readonly home: string;
-  /** Ends the server as a crash does, with all connections. */
+  /** Kills the server with all its connections, like a crash. */
   readonly kill: () => Promise<void>;
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** Folder of `initdb` and `postgres`: that of `PG_BIN`, else what npm installed. */
+/** Folder of `initdb` and `postgres`: `PG_BIN`, or else the one that npm installed. */
 function binaries(): string | undefined {
   const chosen = process.env['PG_BIN'];
   if (chosen !== undefined) return chosen;
@@ -35,7 +35,7 @@ function binaries(): string | undefined {
   }
 }
 
-/** Why no server can run here; undefined when one can. */
+/** Why no server can run here; undefined if one can. */
 export const noPostgres = (): string | undefined => {
   const folder = binaries();
   return folder !== undefined && existsSync(join(folder, 'initdb'))
@@ -64,7 +64,7 @@ export interface PostgresOptions {
 
 const SETTINGS = { listen_addresses: '', max_connections: '40', shared_buffers: '16MB' };
 
-/** A real server of its own, on a socket in a temporary folder: nothing of it is left after `stop`. */
+/** A separate real server, on a socket in a temporary folder, which `stop` removes. */
 export async function startPostgres({ settings = {}, fill }: PostgresOptions = {}): Promise<PostgresServer> {
   const home = await mkdtemp(join(tmpdir(), 'pg-'));
   const isRoot = process.getuid?.() === 0;

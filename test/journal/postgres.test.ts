@@ -37,7 +37,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     onTestFinished(() => journal.close());
     return journal;
   };
-  /** As an administrator of the server, past the journal. */
+  /** Runs SQL as an administrator of the server, bypassing the journal. */
   const sql = async (text: string, values: readonly unknown[] = []): Promise<readonly unknown[]> => {
     const client = new pg.Client({ connectionString: readPostgresUrl(server.url('any')).connectionString });
     await client.connect();
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
 
   describeJournal('postgres', open);
 
-  it('goes on after it was closed, with the records and the head that it had', async () => {
+  it('continues with its records and its head after it was closed', async () => {
     const desk = aDesk();
     const first = open(desk);
     const stored = await appended(first, everyKind());
@@ -67,7 +67,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     expect(second.verify()).toMatchObject({ ok: true, count: everyKind().length + 1 });
   });
 
-  it('keeps each desk apart from the others of the database', async () => {
+  it('keeps the records of each desk separate', async () => {
     const [one, other] = [open(), open()];
     await appended(one, [control('a')]);
     await appended(other, [control('b'), control('c')]);
@@ -75,7 +75,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     expect([...other.read()]).toHaveLength(2);
   });
 
-  it('refuses a second owner while the lease lasts, and says who has it and for how long', () => {
+  it('refuses a second owner while the lease lasts, and names the owner and the remaining time', () => {
     const desk = aDesk();
     open(desk);
     expect(thrownBy(() => open(desk, join(aFolder(), 'elsewhere')))).toMatchObject({
@@ -84,7 +84,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     });
   });
 
-  it('stops an owner that was replaced: it writes nothing more, keeps evidence, and the chain stays whole', async () => {
+  it('refuses the records of a replaced owner, stores its evidence, and keeps the chain intact', async () => {
     const desk = aDesk();
     const first = open(desk);
     await appended(first, [control('a')]);
@@ -102,14 +102,14 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     expect(second.verify()).toMatchObject({ ok: true, count: 2 });
   });
 
-  it('leaves an owner whose lease has ended its desk while nobody takes over', async () => {
+  it('accepts records of an owner whose lease has ended until another owner takes over', async () => {
     const desk = aDesk();
     const journal = open(desk);
     await leaseOver(desk);
     expect(await appended(journal, [control('a')])).toHaveLength(1);
   });
 
-  it('lets one of two owners write in the moment of a takeover, never both', async () => {
+  it('accepts records of only one of two owners at the moment of a takeover', async () => {
     for (let round = 0; round < 20; round += 1) {
       const desk = aDesk();
       const first = open(desk);
@@ -121,7 +121,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
       const second = open(desk, join(aFolder(), 'elsewhere'));
       const seen = [...second.read()].length;
       const failures = await Promise.all(early);
-      // What the first owner was told is durable was there when the second one read.
+      // Every record that the first owner knows to be durable was there when the second one read.
       expect(failures.filter((failure) => failure === undefined)).toHaveLength(seen);
       expect(second.verify()).toMatchObject({ ok: true, count: seen });
       first.close();
@@ -129,13 +129,13 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     }
   });
 
-  it('takes over at once where the owner before it died with its files on this machine', async () => {
+  it('is taken over immediately if its previous owner died on this machine with the same files', async () => {
     const desk = aDesk();
     const files = join(aFolder(), 'beside');
     const first = open(desk, files);
     await appended(first, [control('a')]);
     first.close();
-    // As after a kill: the lease still lasts, the lock of the kernel is free.
+    // The state after a kill: the lease still lasts, but the lock of the kernel is free.
     await sql(
       "UPDATE tranche.desk SET until = now() + interval '1 h', owner = 'process 1 on ' || $2 WHERE desk = $1",
       [desk, `${hostname()}, files at ${files}`],
@@ -143,7 +143,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     expect([...open(desk, files).read()]).toHaveLength(1);
   });
 
-  it('loses nothing and writes nothing twice when the server crashes under many appends', async () => {
+  it('loses and duplicates no record when the server crashes during many appends', async () => {
     const desk = aDesk();
     const journal = open(desk);
     const done: Promise<unknown>[] = [];
@@ -162,7 +162,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     );
   });
 
-  it('is not changed or shortened by an ordinary statement', async () => {
+  it('refuses statements that change or remove records', async () => {
     const desk = aDesk();
     await appended(open(desk), [control('a'), control('b')]);
     for (const statement of [
@@ -173,7 +173,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
       await expect(sql(statement)).rejects.toThrow(/never changed or removed/u);
   });
 
-  it('names the record where somebody changed the chain behind its back', async () => {
+  it('names the first record that was changed directly in the database', async () => {
     const desk = aDesk();
     const journal = open(desk);
     await appended(journal, [control('a'), control('b'), control('c')]);
@@ -190,7 +190,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     });
   });
 
-  it('starts as rolled back when the server is another one, or another timeline, than before', async () => {
+  it('is opened as rolled back if the server or its timeline has changed', async () => {
     const desk = aDesk();
     open(desk).close();
     await sql('UPDATE tranche.desk SET timeline = timeline + 1 WHERE desk = $1', [desk]);
@@ -198,7 +198,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     expect(promoted.oddity).toMatchObject({ what: 'rolled_back', why: matching(/timeline/u) });
     promoted.close();
     const again = open(desk);
-    // Who adds no record has told nobody.
+    // An owner that appends no record has not reported the oddity.
     expect(again.oddity).toBeDefined();
     await appended(again, [control('looked at')]);
     again.close();
@@ -209,7 +209,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     expect(open(desk, join(aFolder(), 'x')).oddity?.why).toMatch(/another database server/u);
   });
 
-  it('needs no more rights than "journal prepare --grant" gives', async () => {
+  it('needs only the rights that "journal prepare --grant" gives', async () => {
     expect(thrownBy(() => preparePostgres(server.url('any'), 'trader'))).toMatchObject({
       message: matching(/role "trader" does not exist/u),
     });
@@ -222,7 +222,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     expect(journal.verify()).toMatchObject({ ok: true, count: 1 });
   });
 
-  it('makes its tables once, whoever comes first', async () => {
+  it('creates its tables once, whichever desk is opened first', async () => {
     await sql('CREATE DATABASE fresh');
     const url = (desk: string): string => server.url(desk).replace('/postgres?', '/fresh?');
     const journals = ['a', 'b', 'c'].map((desk) => openJournal(url(desk)));
@@ -234,7 +234,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     await sql('DROP DATABASE fresh WITH (FORCE)');
   });
 
-  it('works on tables that a newer version has added to, and refuses those that it changed', async () => {
+  it('accepts tables that a newer version extended and refuses tables that it changed', async () => {
     await sql('CREATE DATABASE newer');
     const url = server.url('a').replace('/postgres?', '/newer?');
     const journal = openJournal(url);
@@ -256,7 +256,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     await sql('DROP DATABASE newer WITH (FORCE)');
   });
 
-  it('is read by others while it is written, and refuses their appends', async () => {
+  it('lets readers read while it is written, and refuses their appends', async () => {
     const desk = aDesk();
     const journal = open(desk);
     await appended(journal, everyKind());
@@ -272,7 +272,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     expect(await failureOf(reader, [aFill()])).toMatchObject({ exit: 'storage' });
   });
 
-  it('selects through many pages as one list', async () => {
+  it('returns a selection of many pages in order', async () => {
     const desk = aDesk();
     const journal = open(desk);
     const many: readonly RecordBody[] = Array.from({ length: 2_500 }, (_, index) =>
@@ -285,7 +285,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     expect([...journal.read(2_400)]).toHaveLength(100);
   });
 
-  describe('and journal copy', () => {
+  describe('journal copy', () => {
     it('moves a desk from a file to PostgreSQL and back, byte for byte, and retires each source', async () => {
       const folder = aFolder();
       const file = `sqlite:${join(folder, 'old.db')}`;
@@ -311,7 +311,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
       });
     });
 
-    it('refuses a source that does not exist, and makes none', async () => {
+    it('refuses a source that does not exist, and does not create it', async () => {
       const file = join(aFolder(), 'nosuch.db');
       await expect(copyJournal(`sqlite:${file}`, server.url(aDesk()), 'ops')).rejects.toMatchObject({
         exit: 'storage',
@@ -320,7 +320,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
       expect(existsSync(file)).toBe(false);
     });
 
-    it('goes on where an interrupted copy ended, and refuses a target with other records', async () => {
+    it('continues an interrupted copy and refuses a target with other records', async () => {
       const folder = aFolder();
       const file = `sqlite:${join(folder, 'old.db')}`;
       const old = openJournal(file);
@@ -346,14 +346,18 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
 describe('the URL of a journal in PostgreSQL', () => {
   it.each([
     ['names no desk', 'postgres://tranche@localhost/db', /names no desk: add \?desk=NAME/u],
-    ['holds a password', 'postgres://tranche:secret@localhost/db?desk=a', /contains a password/u],
+    ['contains a password', 'postgres://tranche:secret@localhost/db?desk=a', /contains a password/u],
     [
       'leads to another host without a verified certificate',
       'postgres://tranche@db.example/db?desk=a',
       /sslmode=verify-full/u,
     ],
-    ['names a desk that cannot be one', 'postgres://tranche@localhost/db?desk=A%20B', /cannot name a desk/u],
-  ])('is refused when it %s', (_, url, why) => {
+    [
+      'names a desk with invalid characters',
+      'postgres://tranche@localhost/db?desk=A%20B',
+      /cannot name a desk/u,
+    ],
+  ])('is refused if it %s', (_, url, why) => {
     expect(thrownBy(() => readPostgresUrl(url))).toMatchObject({
       exit: 'config',
       message: matching(why),
@@ -361,7 +365,7 @@ describe('the URL of a journal in PostgreSQL', () => {
     expect(String(thrownBy(() => readPostgresUrl(url)))).not.toMatch(/secret/u);
   });
 
-  it('leads to a server that is not there: the message names it', () => {
+  it('is named in the error if its server cannot be reached', () => {
     expect(
       thrownBy(() => openJournal('postgres://tranche@127.0.0.1:1/db?desk=a&files=/tmp/none/a')),
     ).toMatchObject({

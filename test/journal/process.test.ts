@@ -10,7 +10,7 @@ import { aFill, aFolder, appendNow, thrownBy } from './records.ts';
 
 const HOLDER = join(import.meta.dirname, 'holder.ts');
 
-/** A real process that writes `file` until it is killed. `said` are its lines, one for each append that succeeded. */
+/** A real process that writes `file` until it is killed. `said` yields its lines, one for each successful append. */
 function startHolder(
   command: string,
   args: readonly string[],
@@ -23,7 +23,7 @@ function startHolder(
 }
 
 describe('a journal that another process writes', () => {
-  it('is refused to a second writer, stays readable, and is free and whole at once after kill -9', async () => {
+  it('refuses a second writer, lets readers verify it, and is free and intact immediately after kill -9', async () => {
     const file = join(aFolder(), 'journal.db');
     const { holder, said } = startHolder(process.execPath, [HOLDER, file]);
     await said.next();
@@ -53,10 +53,10 @@ describe('a journal that another process writes', () => {
   });
 
   it.skipIf(process.platform === 'win32')(
-    'is poisoned by a full disk and holds all that was acknowledged',
+    'refuses appends after the disk is full and keeps all acknowledged records',
     async () => {
       const file = join(aFolder(), 'journal.db');
-      // The limit on the size of a file stands for the end of the disk: writes fail in the kernel, in the middle of a commit.
+      // The limit of the file size simulates a full disk: writes fail in the kernel, in the middle of a commit.
       const { holder, said } = startHolder('bash', [
         '-c',
         'ulimit -f 300; exec "$0" "$@"',

@@ -20,7 +20,7 @@ function aJournal(records: number): DatabaseSync {
   return db;
 }
 
-/** What the threads say of a journal, however many there are. */
+/** Whether the parts of a journal are intact, for one to four threads. */
 const verdicts = (db: DatabaseSync): readonly boolean[] => {
   const file = db.location() ?? '';
   return [1, 2, 3, 4].map((count) =>
@@ -28,30 +28,30 @@ const verdicts = (db: DatabaseSync): readonly boolean[] => {
   );
 };
 
-describe('the parts of a chain that threads check', () => {
-  it.each([0, 1, 2, 3, 10])('hold together in a journal of %i records that holds', (records) => {
+describe('the parts of a chain that are verified by threads', () => {
+  it.each([0, 1, 2, 3, 10])('are intact in an intact journal of %i records', (records) => {
     expect(verdicts(aJournal(records))).toEqual([true, true, true, true]);
   });
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('do not hold when record %i was changed', (seq) => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('are not intact if record %i was changed', (seq) => {
     const db = aJournal(10);
     db.exec(`UPDATE records SET body = replace(body, 'a', 'b') WHERE seq = ${seq}`);
     expect(verdicts(db)).toEqual([false, false, false, false]);
   });
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9])('do not hold when record %i is missing', (seq) => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9])('are not intact if record %i is missing', (seq) => {
     const db = aJournal(10);
     db.exec(`DELETE FROM records WHERE seq = ${seq}`);
     expect(verdicts(db)).toEqual([false, false, false, false]);
   });
 
-  it.each([1, 3, 5, 7, 10])('do not hold when the hash that is stored with record %i is another', (seq) => {
+  it.each([1, 3, 5, 7, 10])('are not intact if the stored hash of record %i was changed', (seq) => {
     const db = aJournal(10);
     db.exec(`UPDATE records SET hash = '${'7'.repeat(64)}' WHERE seq = ${seq}`);
     expect(verdicts(db)).toEqual([false, false, false, false]);
   });
 
-  it('do not hold when a record is filed as another kind, or below the first', () => {
+  it('are not intact if a record is stored under another kind or before the first one', () => {
     const db = aJournal(4);
     db.exec("UPDATE records SET kind = 'fill' WHERE seq = 3");
     expect(verdicts(db)).toEqual([false, false, false, false]);
@@ -60,7 +60,7 @@ describe('the parts of a chain that threads check', () => {
     expect(verdicts(below)).toEqual([false, false, false, false]);
   });
 
-  it('are looked at by threads, and the first part that does not hold is named', () => {
+  it('are verified by threads, and the first damaged record is named', () => {
     const db = aJournal(10);
     const file = db.location() ?? '';
     const begin = (): unknown => beginProof(db, file, headOf(db, file), 2)();

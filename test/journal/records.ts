@@ -60,7 +60,7 @@ export const aClosing: ClosingRecord = {
   token: { name: 'this machine', kind: 'machine' },
 };
 
-/** Settings with text that a terminal or a spreadsheet would obey. */
+/** Settings with text that a terminal or a spreadsheet would execute. */
 export const someSettings: SettingsRecord = {
   kind: 'settings',
   cause: 'reload',
@@ -251,7 +251,7 @@ export const everyKind = (): readonly RecordBody[] => [
   },
 ];
 
-/** Appends and gives back what was stored; fails when the append is not over when `subscribe` returns. */
+/** Appends and returns the stored records; fails if the append is not complete when `subscribe` returns. */
 export function appendNow(
   journal: JournalPort,
   bodies: readonly RecordBody[],
@@ -283,14 +283,14 @@ export const appended = async (
 ): Promise<readonly StoredRecord[]> =>
   await firstValueFrom(defer(() => toObservable(journal.append(bodies, at))));
 
-/** What an append fails with; `undefined` when it does not. */
+/** The error of an append; `undefined` if it succeeds. */
 export const failureOf = async (journal: JournalPort, bodies: readonly RecordBody[]): Promise<unknown> =>
   await firstValueFrom(defer(() => toObservable(journal.append(bodies, NINE)))).then(
     () => undefined,
     (error: unknown) => error,
   );
 
-/** What `work` throws; `undefined` when it does not. */
+/** The error that `work` throws; `undefined` if it does not throw. */
 export function thrownBy(work: () => unknown): unknown {
   try {
     work();
@@ -300,7 +300,7 @@ export function thrownBy(work: () => unknown): unknown {
   }
 }
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 export function aFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-journal-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

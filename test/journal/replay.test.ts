@@ -31,7 +31,7 @@ function sql(file: string, text: string): unknown {
     db.close();
   }
 }
-/** Number of a fill in the middle. */
+/** The number of a fill in the middle of the journal. */
 function fillIn(file: string): number {
   const row = sql(file, `SELECT min(seq) AS seq FROM records WHERE seq > 600 AND body LIKE '%60000.12%'`);
   return (row as { seq: number }).seq;
@@ -43,7 +43,7 @@ describe.each([
   ['while it is read', 1],
   ['before it is read', undefined],
 ])('a long journal whose chain is checked %s', (_, apartFrom) => {
-  it('gives all records, then those of this process', () => {
+  it('returns all records, then those appended by this process', () => {
     const file = aJournalFile();
     const whole = [...open(file, { readOnly: true }).read()];
     const journal = open(file, { apartFrom });
@@ -54,10 +54,10 @@ describe.each([
 
   it.each([
     ['a changed body', "UPDATE records SET body = replace(body, '60000.12', '60000.13') WHERE seq = ${at}"],
-    ['a body that is nothing any more', "UPDATE records SET body = '{' WHERE seq = ${at}"],
+    ['a body that is not JSON', "UPDATE records SET body = '{' WHERE seq = ${at}"],
     ['a missing record', 'DELETE FROM records WHERE seq = ${at}'],
     ['a changed time', 'UPDATE records SET at = at + 1 WHERE seq = ${at}'],
-  ])('is refused with %s before anything is written, naming the record', async (_name, damage) => {
+  ])('is refused before any append if it has %s, naming the record', async (_name, damage) => {
     const file = aJournalFile();
     const at = fillIn(file);
     sql(file, damage.replace('${at}', String(at)));
@@ -82,8 +82,8 @@ describe.each([
   });
 });
 
-describe('a journal of another version of the same layout', () => {
-  /** A record that the chain holds for good, as a version might write it that knows more than this one. */
+describe('a journal written by another version with the same layout', () => {
+  /** A journal with a valid chain and one record of a version that may know more than this one. */
   function foreign(body: string): string {
     const file = join(aFolder(), 'journal.db');
     sqliteJournal(file).close();
@@ -95,7 +95,7 @@ describe('a journal of another version of the same layout', () => {
   const KNOWN = '{"kind":"control","by":"ops","state":"active","why":"x"}';
   const UNKNOWN = '{"kind":"control","by":"ops","state":"dreaming","why":"x"}';
 
-  it('is checked record by record, and refused for a word that this version does not know', () => {
+  it('is checked record by record and refused if this version does not know one of its values', () => {
     const file = foreign(UNKNOWN);
     sql(file, "UPDATE meta SET value = 'theirs' WHERE key = 'vocabulary'");
     const journal = open(file);
@@ -104,7 +104,7 @@ describe('a journal of another version of the same layout', () => {
     expect(String(error)).toMatch(/record 1 \(control\) is intact, but this version cannot read it/u);
   });
 
-  it('is checked once: what this version has read in full it takes as it is from then on', () => {
+  it('is checked once: after a full read, this version accepts it without a check', () => {
     const file = foreign(KNOWN);
     const ours = vocabularyOf(file);
     sql(file, "UPDATE meta SET value = 'theirs' WHERE key = 'vocabulary'");

@@ -12,7 +12,7 @@ import { orderSchema } from '../../src/wire/order.ts';
 import { quoteSchema } from '../../src/wire/quote.ts';
 import { aFill, aFolder, appendNow } from './records.ts';
 
-/** Decimals in their one spelling: at most 18 after the point and 30 in all. */
+/** Decimals in canonical form: at most 18 digits after the point and 30 in total. */
 const decimal = fc
   .tuple(
     fc.boolean(),
@@ -28,7 +28,7 @@ const AMOUNTS = 4; // of each fill
 const FIELDS = ['quantity', 'price', 'amount', 'fees'] as const;
 type Literals = readonly [quantity: string, price: string, amount: string, fees: string];
 
-/** What the venue sends, with the literals as they are. */
+/** The message of the venue with unchanged literals. */
 const quoteText = ([quantity, price, amount]: Literals): string =>
   `{"quote_id":"q","quantity":${quantity},"amount": ${amount},"pair":"btcusd","side":"BUY","buy_price":${price},` +
   '"date_quote":"2026-12-01T09:00:00Z","date_expiry":"2026-12-01T09:00:15Z"}';
@@ -40,7 +40,7 @@ function fillOf(literals: Literals, slice: number): FillRecord {
   const quote = readMessage(quoteSchema, readBody(quoteText(literals)));
   const order = readMessage(orderSchema, readBody(orderText(literals)));
   if (!quote.ok || !order.ok) throw new Error(`unreadable: ${JSON.stringify([quote, order])}`);
-  // One amount of each message, so that both have to be right.
+  // Figures of both messages, so that both must be parsed exactly.
   return aFill({
     slice,
     quantity: text(quote.value.quantity),
@@ -57,7 +57,7 @@ const wanted = (literals: Literals): string =>
   `{${FIELDS.map((field, i) => `"${field}":${literals[i]}`).join(',')}}`;
 
 describe('an amount', () => {
-  it(`survives wire, journal, export and wire byte for byte: ${FILLS * RUNS * AMOUNTS} random ones do`, () => {
+  it(`survives a round trip through wire, journal and export byte for byte: ${FILLS * RUNS * AMOUNTS} random amounts`, () => {
     const fills = fc.array(fc.tuple(decimal, decimal, decimal, decimal), {
       minLength: FILLS,
       maxLength: FILLS,

@@ -16,7 +16,7 @@ import type { PostgresServer } from './postgres-server.ts';
 import { NINE, aFill } from './records.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Asks one question by each kind of connection, says so, and ends both when it is told to. */
+/** Runs one query on each kind of connection, reports that, and closes both on request. */
 const ASKS_AND_ENDS = `
   const { firstValueFrom } = await import('rxjs');
   const { ServerSession } = await import('./src/journal/postgres/server-session.ts');
@@ -48,9 +48,9 @@ async function aServer(options?: Parameters<typeof startPostgres>[0]): Promise<P
 }
 
 describe.skipIf(missing !== undefined)(
-  `a server that does not answer any more${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+  `a PostgreSQL server that stops answering${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('holds up no process that has ended its connections', async () => {
+    it('does not delay the exit of a process that has closed its connections', async () => {
       const server = await aServer();
       const line = await Line.to(() => connect(join(server.home, '.s.PGSQL.5432')));
       onTestFinished(() => {
@@ -71,7 +71,7 @@ describe.skipIf(missing !== undefined)(
       expect(await ended).toEqual([0, null]);
     });
 
-    it('holds up nothing when it never confirms the end of a connection that the settings forbid', async () => {
+    it('does not block a session by never confirming the end of a connection with forbidden settings', async () => {
       const server = await aServer({ settings: { fsync: 'off' } });
       const line = await Line.to(() => connect(join(server.home, '.s.PGSQL.5432')));
       const connectionString = `postgres://tranche@127.0.0.1:${line.port}/postgres`;
@@ -85,7 +85,7 @@ describe.skipIf(missing !== undefined)(
       expect(await held).toBeDefined();
     });
 
-    it('is not asked again by a store whose session is closed', async () => {
+    it('receives no retries from a store after its session was closed', async () => {
       const server = await aServer();
       const { connectionString } = readPostgresUrl(server.url('main'));
       const session = new ServerSession({ connectionString, shown: 'test', timeoutMs: 30_000 });

@@ -28,7 +28,7 @@ function aJournalFile(): string {
   return file;
 }
 
-/** Changes the file behind the journal's back, as somebody with the password of the machine could. */
+/** Changes the file directly, as a user with access to the machine could. */
 function tamper(file: string, sql: string): void {
   const db = new DatabaseSync(file);
   db.exec(`DROP TRIGGER IF EXISTS records_stay; DROP TRIGGER IF EXISTS records_rest; ${sql}`);
@@ -36,7 +36,7 @@ function tamper(file: string, sql: string): void {
 }
 
 describe('a journal file', () => {
-  it('gives back its records and its head after it was closed, and continues from there', () => {
+  it('returns its records and its head after it was closed and continues from there', () => {
     const file = aFile();
     const first = open(file);
     const stored = appendNow(first, everyKind());
@@ -50,7 +50,7 @@ describe('a journal file', () => {
     expect(second.verify()).toMatchObject({ ok: true, count: everyKind().length + 1 });
   });
 
-  it('is readable by its owner alone, as is a folder made for it', () => {
+  it('is readable only by its owner, as is a folder created for it', () => {
     const folder = join(aFolder(), 'var', 'main');
     const file = join(folder, 'journal.db');
     appendNow(open(file), [aFill()]);
@@ -62,14 +62,14 @@ describe('a journal file', () => {
     expect(statSync(join(folder, '..')).mode & 0o777).toBe(0o700);
   });
 
-  it('is made private when it was not', () => {
+  it('is made private if it was readable by others', () => {
     const file = aFile();
     writeFileSync(file, '', { mode: 0o644 });
     open(file);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('is written ahead and synced in full', () => {
+  it('uses a write-ahead log and full synchronisation', () => {
     const db = new DatabaseSync(aFile());
     onTestFinished(() => db.close());
     db.exec('PRAGMA synchronous=OFF; PRAGMA foreign_keys=OFF');
@@ -78,7 +78,7 @@ describe('a journal file', () => {
     expect([read('journal_mode'), read('synchronous'), read('foreign_keys')]).toEqual(['wal', 2, 1]);
   });
 
-  it('is refused where SQLite cannot write ahead', () => {
+  it('is refused if SQLite cannot use a write-ahead log', () => {
     const db = new DatabaseSync(':memory:');
     onTestFinished(() => db.close());
     const error = thrownBy(() => makeDurable(db, 'x.db'));
@@ -86,7 +86,7 @@ describe('a journal file', () => {
     expect(String(error)).toContain('keeps journal_mode at memory instead of wal');
   });
 
-  it('never changes or removes a record, not even for who opens it by other means', () => {
+  it('refuses statements that change or remove records, also from other programs', () => {
     const file = aJournalFile();
     const db = new DatabaseSync(file);
     onTestFinished(() => db.close());
@@ -109,19 +109,15 @@ describe('a journal file', () => {
     ['a removed record', 'DELETE FROM records WHERE seq = 5', 5],
     ['removed last records', 'DELETE FROM records WHERE seq > 10', 11],
     ['a wrong hash at the end', "UPDATE records SET hash = '00' WHERE seq = 16", 16],
-    ['a record that was added', "INSERT INTO records VALUES (17, 0, 'control', '{}', '00')", 17],
+    ['an added record', "INSERT INTO records VALUES (17, 0, 'control', '{}', '00')", 17],
     ['a record before the first', "INSERT INTO records VALUES (0, 0, 'control', '{}', '00')", 1],
     [
       'exchanged records',
       'UPDATE records SET seq = -4 WHERE seq = 4; UPDATE records SET seq = 4 WHERE seq = 5; UPDATE records SET seq = 5 WHERE seq = -4',
       4,
     ],
-    [
-      'a changed note of the head',
-      "UPDATE meta SET value = '11 ' || substr(value, 4) WHERE key = 'head'",
-      12,
-    ],
-    ['a removed note of the head', "DELETE FROM meta WHERE key = 'head'", 17],
+    ['a changed stored head', "UPDATE meta SET value = '11 ' || substr(value, 4) WHERE key = 'head'", 12],
+    ['a removed stored head', "DELETE FROM meta WHERE key = 'head'", 17],
   ])('is refused with %s, naming the record', (_, sql, seq) => {
     const file = aJournalFile();
     tamper(file, sql);
@@ -131,14 +127,14 @@ describe('a journal file', () => {
     expect(open(file, { readOnly: true }).verify()).toMatchObject({ ok: false, seq });
   });
 
-  it('is refused with any byte of its records flipped on the disk', () => {
+  it('is refused if any byte of its records was flipped on the disk', () => {
     const file = aJournalFile();
     const intact = readFileSync(file);
     const journal = open(file, { readOnly: true });
     const lines = [...journal.lines()];
     journal.close();
     for (const { body, hash } of lines) {
-      // The last one: a page that SQLite has left keeps an old copy that nobody reads.
+      // The last copy: a page that SQLite no longer uses may contain an old copy, which is never read.
       const from = intact.lastIndexOf(body + hash);
       expect(from).toBeGreaterThan(0);
       for (let at = from; at < from + body.length; at += 7) {
@@ -168,7 +164,7 @@ describe('a journal file', () => {
       },
       'data',
     ],
-  ])('is refused when it holds %s, and left as it is', (_, write, exit) => {
+  ])('is refused and left unchanged if it contains %s', (_, write, exit) => {
     const file = aFile();
     write(file);
     const before = readFileSync(file);
@@ -188,14 +184,14 @@ describe('a journal file', () => {
     }
   });
 
-  it('cannot be opened where a folder is no folder: storage, with the path', () => {
+  it('is refused with exit storage and its path if its folder is a file', () => {
     const file = join(aJournalFile(), 'journal.db');
     const error = thrownBy(() => sqliteJournal(file).close());
     expect(error).toMatchObject({ exit: 'storage' });
     expect(String(error)).toContain(file);
   });
 
-  it('is poisoned when SQLite refuses a write, even after the cause no longer exists', async () => {
+  it('refuses all appends after SQLite refused a write, even if the cause no longer exists', async () => {
     const file = aFile();
     const journal = open(file, { timeoutMs: 20 });
     const [first] = appendNow(journal, [aFill()]);
@@ -210,7 +206,7 @@ describe('a journal file', () => {
     expect([...journal.read()]).toEqual([first]);
   });
 
-  it('reports how long each commit took, by the clock it was given', () => {
+  it('reports the duration of each commit, measured with the given clock', () => {
     const told: number[] = [];
     let now = 0;
     const journal = open(aFile(), { commits: { now: () => (now += 4), observe: (ms) => told.push(ms) } });
@@ -220,8 +216,8 @@ describe('a journal file', () => {
   });
 });
 
-describe('a second opening of a journal', () => {
-  it('is refused for writing while the first lives, with the process that holds it', () => {
+describe('opening a journal a second time', () => {
+  it('is refused for writing while the first is open, naming the process that holds it', () => {
     const file = aFile();
     const journal = open(file);
     const error = thrownBy(() => sqliteJournal(file).close());
@@ -233,7 +229,7 @@ describe('a second opening of a journal', () => {
     expect(thrownBy(() => sqliteJournal(file).close())).toBeUndefined();
   });
 
-  it('is refused through a link to the file, too', () => {
+  it('is refused through a symbolic link to the file, too', () => {
     const file = aFile();
     open(file);
     const link = `${file}.link`;
@@ -241,7 +237,7 @@ describe('a second opening of a journal', () => {
     expect(thrownBy(() => sqliteJournal(link).close())).toMatchObject({ exit: 'again' });
   });
 
-  it('that got past the lock poisons the first as soon as it has written', async () => {
+  it('stops the first writer if the lock file was deleted and the second writer has written', async () => {
     const file = aFile();
     const journal = open(file);
     appendNow(journal, [aFill()]);
@@ -257,7 +253,7 @@ describe('a second opening of a journal', () => {
     expect(intruder.verify()).toMatchObject({ ok: true, count: 2 });
   });
 
-  it('reads and verifies while the first writes, but never appends', async () => {
+  it('allows reading and verifying, but no appends, while the first one writes', async () => {
     const file = aFile();
     const journal = open(file);
     appendNow(journal, everyKind());
@@ -271,7 +267,7 @@ describe('a second opening of a journal', () => {
     expect([...journal.read()]).toHaveLength(stored.length + 1);
   });
 
-  it('for reading needs a file that is there, and makes none', () => {
+  it('is refused for reading if the file does not exist, and creates no file', () => {
     const file = aFile();
     expect(thrownBy(() => sqliteJournal(file, { readOnly: true }))).toMatchObject({ exit: 'storage' });
     expect(existsSync(file)).toBe(false);

@@ -27,7 +27,7 @@ function open(file: string, options: StateOptions = OPTIONS): Opened {
   return { file, journal, states };
 }
 
-/** A journal of ten records, the state of which was kept at the end. */
+/** A journal of ten records whose state was stored at the end. */
 function aKeptJournal(fill = '71'): Opened {
   const opened = open(join(aFolder(), 'journal.db'));
   for (let slice = 0; slice < 10; slice++) appendNow(opened.journal, [aFill({ slice, order_id: fill })]);
@@ -38,14 +38,14 @@ function aKeptJournal(fill = '71'): Opened {
 
 const reopened = ({ file }: Opened, options?: StateOptions): Opened => open(file, options);
 
-/** What a start finds in the file once its bytes are these. */
+/** The state that a start reads from a file with these bytes. */
 const readOf = (opened: Opened, bytes: Buffer | string): unknown => {
   writeFileSync(`${opened.file}.state`, bytes);
   return opened.states.read();
 };
 
 describe('the state file beside a journal', () => {
-  it('is found again, whole, by the next process, for its owner alone', () => {
+  it('is restored completely by the next process and readable only by its owner', () => {
     const kept = aKeptJournal();
     expect(statSync(`${kept.file}.state`).mode & 0o777).toBe(0o600);
     const { states, journal } = reopened(kept);
@@ -57,11 +57,11 @@ describe('the state file beside a journal', () => {
     expect([...journal.read(11)]).toEqual([]);
   });
 
-  it('is not missed when there is none', () => {
+  it('may be missing', () => {
     expect(open(join(aFolder(), 'journal.db')).states.read()).toBeUndefined();
   });
 
-  it('is left alone with any bit of it flipped', () => {
+  it('is ignored if any bit of it is flipped', () => {
     const kept = reopened(aKeptJournal());
     const intact = readFileSync(`${kept.file}.state`);
     for (let bit = 0; bit < 8 * intact.length; bit++) {
@@ -72,7 +72,7 @@ describe('the state file beside a journal', () => {
     expect(readOf(kept, intact)).toMatchObject({ text: TEXT });
   });
 
-  it('is left alone however much of its end is missing, and with anything behind it', () => {
+  it('is ignored if it is cut off at any byte or has trailing bytes', () => {
     const kept = reopened(aKeptJournal());
     const intact = readFileSync(`${kept.file}.state`);
     for (let length = 0; length < intact.length; length++)
@@ -80,13 +80,13 @@ describe('the state file beside a journal', () => {
     expect(readOf(kept, Buffer.concat([intact, Buffer.from('\n')]))).toHaveProperty('unfit');
   });
 
-  it('is left alone when another program wrote it', () => {
+  it('is ignored if another version wrote it', () => {
     expect(reopened(aKeptJournal(), { program: 'two' }).states.read()).toEqual({
       unfit: 'another version wrote it',
     });
   });
 
-  it('is left alone beside another journal, or an older copy of its own', () => {
+  it('is ignored beside another journal or an older copy of its own journal', () => {
     const kept = aKeptJournal();
     const bytes = readFileSync(`${kept.file}.state`);
     expect(readOf(reopened(aKeptJournal('72')), bytes)).toHaveProperty('unfit');
@@ -96,7 +96,7 @@ describe('the state file beside a journal', () => {
     expect(readOf(reopened(older), bytes)).toHaveProperty('unfit');
   });
 
-  it('is left alone when it is no file that can be read', () => {
+  it('is ignored if it is empty or a folder', () => {
     expect(readOf(reopened(aKeptJournal()), '')).toHaveProperty('unfit');
     const kept = aKeptJournal();
     rmSync(`${kept.file}.state`);
@@ -104,7 +104,7 @@ describe('the state file beside a journal', () => {
     expect(reopened(kept).states.read()).toHaveProperty('unfit');
   });
 
-  it('is no reason to take a damaged chain for whole', () => {
+  it('does not prevent the detection of a damaged chain', () => {
     const kept = aKeptJournal();
     const db = new DatabaseSync(kept.file);
     db.exec("DROP TRIGGER records_rest; UPDATE records SET body = replace(body, '71', '81') WHERE seq = 4");
@@ -113,7 +113,7 @@ describe('the state file beside a journal', () => {
   });
 
   it.each(['write', 'flush', 'rename'] as const)(
-    'stays the old one when the disk fails at the %s, and no append notices',
+    'keeps its old content if the disk fails at the %s, and appends still succeed',
     async (failing) => {
       const kept = aKeptJournal();
       const old = readFileSync(`${kept.file}.state`);
@@ -134,7 +134,7 @@ describe('the state file beside a journal', () => {
     },
   );
 
-  it('is replaced as a whole, later: whoever keeps one does not wait', async () => {
+  it('is replaced as a whole in the background, without delaying the caller', async () => {
     const kept = reopened(aKeptJournal());
     appendNow(kept.journal, [aFill({ slice: 11 })]);
     const state = { ...kept.journal.head(), text: 'newer' };
@@ -144,7 +144,7 @@ describe('the state file beside a journal', () => {
     expect(kept.states.read()).toEqual(state);
   });
 
-  it('is not put in place after the end of its process, and never over a newer one', async () => {
+  it('is not replaced after its journal was closed, and never by an older state', async () => {
     const kept = reopened(aKeptJournal());
     const head = kept.journal.head();
     kept.states.keep({ ...head, text: 'older' });
@@ -154,7 +154,7 @@ describe('the state file beside a journal', () => {
     expect(reopened(kept).states.read()).toMatchObject({ text: 'newest' });
   });
 
-  it('is written over what a crash left of another', () => {
+  it('is written although a crash left partial files of another', () => {
     const kept = reopened(aKeptJournal());
     for (const end of ['new', 'end']) writeFileSync(`${kept.file}.state.${end}`, 'half of a sta');
     kept.states.keepNow({ ...kept.journal.head(), text: 'newer' });

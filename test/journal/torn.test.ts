@@ -8,7 +8,7 @@ import { aFill, aFolder, appendNow } from './records.ts';
 const FRAME_HEADER_BYTES = 24;
 
 describe('a journal whose process died while it wrote its last record', () => {
-  it('has every record before it and nothing of it, whichever byte of it was the last on the disk', () => {
+  it('has all earlier records and no part of the last one, at whichever byte the log was cut off', () => {
     const file = join(aFolder(), 'journal.db');
     const journal = sqliteJournal(file);
     for (let n = 0; n < 5; n++) appendNow(journal, [aFill({ slice: n, order_id: `o-${n}` })]);
@@ -20,7 +20,7 @@ describe('a journal whose process died while it wrote its last record', () => {
     copyFileSync(file, dead);
     journal.close();
 
-    // Nothing of a frame counts before its last byte: its head byte by byte, and its page in steps.
+    // A frame counts only with its last byte: cut its header at every byte and its page in steps.
     const cuts = Array.from({ length: whole.length - begin }, (_, i) => begin + i).filter(
       (at) => (at - begin) % 4_120 <= FRAME_HEADER_BYTES || at % 251 === 0 || at === whole.length - 1,
     );

@@ -56,7 +56,7 @@ const said = (...bodies: readonly RecordBody[]): readonly string[] =>
 describe('whyOf', () => {
   it.each<readonly [string, readonly RecordBody[], readonly string[]]>([
     [
-      'a slice that traded, in words and with its currencies',
+      'a slice that traded, with its currencies',
       [wanting(), aSlice({ result: 'filled', filled: '0.5', filled_amount: '30000' })],
       ['traded: bought 0.5 btc for 30000 usd'],
     ],
@@ -76,17 +76,17 @@ describe('whyOf', () => {
       ],
     ],
     [
-      'a size in quote currency as what it buys',
+      'a size in quote currency with the base currency that it buys',
       [wanting({ by: 'amount', size: '250' }), aSlice({ result: 'expired', reason: 'paused' })],
       ['not_traded: did not buy 250 usd of btc: expired: the desk is paused'],
     ],
     [
-      'a look that led to nothing, with its figures',
+      'a wake that led to no trade, with its figures',
       [aWake({ reason: 'inside_band', note: 'btc 0.100 %' })],
       ['not_traded: woke without trading: every weight lies inside its drift band (btc 0.100 %)'],
     ],
     [
-      'slices that passed while nothing ran',
+      'slices that were missed while the strategy could not run',
       [
         aWake({
           reason: 'missed_slot',
@@ -99,7 +99,7 @@ describe('whyOf', () => {
       ],
     ],
     [
-      'slices of several parents by their number',
+      'missed slices of several parents by their number',
       [
         aWake({
           reason: 'misfire',
@@ -131,14 +131,14 @@ describe('whyOf', () => {
         'ended: ends',
       ],
     ],
-    ['nothing of a wake that only noted an outcome', [aWake({ on: 'outcome', reason: 'waiting' })], []],
+    ['no wake that only recorded an outcome', [aWake({ on: 'outcome', reason: 'waiting' })], []],
     [
-      'a trade of a slice that this journal never decided',
+      'a trade found in the account without a decision in the journal',
       [aFill({ strategy: 'a', quantity: '0.1', amount: '6000' })],
       ['traded: bought 0.1 btc for 6000 usd, a trade found in the account'],
     ],
     [
-      'what the desk as a whole did',
+      'actions of the whole desk',
       [
         { kind: 'started', version: '1', mode: 'live', desk: 'main', config_hash: '', account: '' },
         { kind: 'control', state: 'halted', by: 'ann', why: 'odd prices' },
@@ -150,11 +150,11 @@ describe('whyOf', () => {
         'desk: stopped: SIGTERM',
       ],
     ],
-  ])('tells %s', (_what, bodies, expected) => {
+  ])('explains %s', (_what, bodies, expected) => {
     expect(said(...bodies)).toEqual(expected);
   });
 
-  it('tells at last what is still under way, with its last try', () => {
+  it('lists a slice in progress last, with its latest attempt', () => {
     const intent = everyKind().find((body) => body.kind === 'intent');
     const ids = { client_order_id: 'c1', parent: 'p', slice: 0 };
     const rows = entriesOf(wanting(), ...(intent === undefined ? [] : [{ ...intent, ...ids }]), {
@@ -174,13 +174,13 @@ describe('whyOf', () => {
     ]);
   });
 
-  it('says what is still being booked, and what an order lacks', () => {
+  it('reports a fill that is still being booked and the missing part of an order', () => {
     const shown: RecordBody = { kind: 'shown', fills: { other: [1, 2] } };
     const id = aFill().client_order_id;
     const still = `noted: 0.03125 btc of ${id} is still being booked: the account has not shown all of it`;
     expect(said(aFill(), shown)).toContain(still);
     expect(said(aFill(), { kind: 'shown', fills: { [id]: [1, 2] } })).not.toContain(still);
-    // A desk whose account was never compared, as in a backtest, waits for nothing.
+    // Without a comparison with an account, as in a backtest, no fill is still being booked.
     expect(said(aFill())).not.toContain(still);
     const missing = { quantity: '0.01', amount: '600', notional_usd: '600' };
     const correction: RecordBody = { kind: 'correction', client_order_id: id, order_id: '71', quantity: '0.02125', price: '60000', amount: '1275', fees: '0', was_quantity: '0.03125', was_amount: '1875', was_fees: '0', rows: [1, 2], missing }; // prettier-ignore
@@ -189,7 +189,7 @@ describe('whyOf', () => {
     );
   });
 
-  it('counts the tries of a slice', () => {
+  it('counts the attempts of a slice', () => {
     const intent = everyKind().find((body) => body.kind === 'intent');
     const tries = ['c1', 'c2'].flatMap((id): RecordBody[] => [
       ...(intent === undefined ? [] : [{ ...intent, client_order_id: id, parent: 'p', slice: 0 }]),
@@ -200,7 +200,7 @@ describe('whyOf', () => {
     ]);
   });
 
-  it('says something of every kind of record without failing', () => {
+  it('accepts records of every kind', () => {
     expect(entriesOf(...everyKind()).map(({ event }) => event)).toEqual([
       'desk',
       'begun',
@@ -217,24 +217,28 @@ describe('whyOf', () => {
 
 describe('untradedBy', () => {
   it.each<readonly [string, RecordBody, ReturnType<typeof untradedBy>]>([
-    ['a filled slice is none', aSlice({ result: 'filled' }), undefined],
-    ['a skipped slice is one', aSlice({ reason: 'collar' }), { strategy: 'a', reason: 'collar', slices: 1 }],
-    ['a slice without a word ran out of time', aSlice({}), { strategy: 'a', reason: 'deadline', slices: 1 }],
+    ['ignores a filled slice', aSlice({ result: 'filled' }), undefined],
+    ['counts a skipped slice', aSlice({ reason: 'collar' }), { strategy: 'a', reason: 'collar', slices: 1 }],
     [
-      'missed slices are as many',
+      'counts a slice without a reason as past its deadline',
+      aSlice({}),
+      { strategy: 'a', reason: 'deadline', slices: 1 },
+    ],
+    [
+      'counts each missed slice',
       aWake({ missed: [0, 1].map((slice) => ({ leg: 'all', slice })) }),
       { strategy: 'a', reason: 'missed_slot', slices: 2 },
     ],
     [
-      'a look that wanted nothing is none of them, and counts',
+      'reports a wake without intents with zero slices',
       aWake({ on: 'drift', reason: 'below_min_trade' }),
       { strategy: 'a', reason: 'below_min_trade', slices: 0 },
     ],
-    ['a wake that trades is none', wanting(), undefined],
-    ['a wake that trades less is none', { ...wanting(), reason: 'turnover_capped' }, undefined],
-    ['a wake at an outcome is none', aWake({ on: 'outcome', reason: 'window_over' }), undefined],
-    ['a wake as planned is none', aWake({}), undefined],
-    ['a fill is none', aFill(), undefined],
+    ['ignores a wake that trades', wanting(), undefined],
+    ['ignores a wake that trades less than wanted', { ...wanting(), reason: 'turnover_capped' }, undefined],
+    ['ignores a wake at an outcome', aWake({ on: 'outcome', reason: 'window_over' }), undefined],
+    ['ignores a wake without a reason', aWake({}), undefined],
+    ['ignores a fill', aFill(), undefined],
   ])('%s', (_what, body, expected) => {
     expect(untradedBy(body)).toEqual(expected);
   });

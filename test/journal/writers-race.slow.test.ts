@@ -18,7 +18,7 @@ const WRITERS = 6;
 const TAKEOVERS = 1_500;
 const missing = noPostgres();
 
-/** Where the chain ended for a new owner when it had taken the desk. */
+/** The end of the chain that a new owner saw when it took the desk. */
 interface Takeover {
   readonly epoch: number;
   readonly seq: number;
@@ -27,11 +27,11 @@ interface Takeover {
 interface Race {
   readonly takeovers: number;
   readonly records: number;
-  /** Records of an earlier owner that a later one had not seen when it began. */
+  /** Records of an earlier owner that a later owner did not see when it took over. */
   readonly missed: number;
 }
 
-/** Writers who take one desk from each other while its owner writes, over the statements of the product. `change`: breaks them. */
+/** Writers that take one desk from each other while its owner writes, with the statements of the product, which `change` may break. */
 async function race(url: string, takeoversMax: number, change: (text: string) => string): Promise<Race> {
   const { connectionString, desk } = readPostgresUrl(url);
   const takeovers: Takeover[] = [];
@@ -43,7 +43,7 @@ async function race(url: string, takeoversMax: number, change: (text: string) =>
     };
     const store = new PostgresStore(changed, { shown: name });
     while (takeovers.length < takeoversMax) {
-      // The lease is over at once: everybody may take the desk at any time.
+      // The lease ends immediately: every writer may take the desk at any time.
       const lease = await firstValueFrom(store.acquire({ desk, owner: name, leaseMs: 0 }));
       if (lease === undefined) continue;
       const end = await firstValueFrom(store.end(lease));
@@ -55,7 +55,7 @@ async function race(url: string, takeoversMax: number, change: (text: string) =>
         hasEnded = await firstValueFrom(toObservable(chain.append([aFill()], NINE))).then(
           () => takeovers.length >= takeoversMax,
           (error: unknown) => {
-            // Broken statements let two write at the same place: only one of them can.
+            // With broken statements, two owners may write the same number; one of them fails.
             if (!(error instanceof FencedOut || String(error).includes('duplicate key'))) throw error;
             return true;
           },
@@ -86,7 +86,7 @@ async function recordsOf(connectionString: string, desk: string): Promise<readon
 describe.skipIf(missing !== undefined)(
   `a race of six writers for one desk in PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('hides no record from a new owner in 1,500 takeovers, and does without the row lock', async () => {
+    it('hides no record from a new owner in 1,500 takeovers, and hides some without the row lock', async () => {
       const server = await startPostgres();
       onTestFinished(async () => {
         await server.stop();

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, monotonic } from '../../src/core/time.ts';
 import { AlertRecords } from '../../src/operate/alert-records.ts';
 
-/** Alerts on their way to the journal, on a clock that the test sets. */
+/** The queue of alerts for the journal, on a clock that the test sets. */
 function someAlerts(): { readonly records: AlertRecords; readonly clock: { ms: number } } {
   const clock = { ms: 0 };
   return { records: new AlertRecords(() => monotonic(clock.ms)), clock };
 }
 
-describe('alerts on their way to the journal', () => {
-  it('wait in their order, with their severity and facts, and are taken once', () => {
+describe('the queue of alerts for the journal', () => {
+  it('keeps the order, severity and facts of alerts and returns each alert once', () => {
     const { records } = someAlerts();
     let fired = 0;
     records.raised$.subscribe(() => fired++);
@@ -23,7 +23,7 @@ describe('alerts on their way to the journal', () => {
     expect(records.take()).toEqual([]);
   });
 
-  it('of one kind are at most ten a minute; the next reports how many have no record', () => {
+  it('keeps at most ten alerts of one kind per minute and counts the others in the next one', () => {
     const { records, clock } = someAlerts();
     for (let n = 0; n < 1_000; n++) records.raise('limit_refused', { n });
     records.raise('halted');
@@ -38,7 +38,7 @@ describe('alerts on their way to the journal', () => {
     ]);
   });
 
-  it('are bounded while nothing takes them', () => {
+  it('is bounded while no alerts are taken', () => {
     const { records, clock } = someAlerts();
     for (let minute = 0; minute < 100; minute++) {
       clock.ms = minute * MINUTE_MS;
@@ -52,7 +52,7 @@ describe('alerts on their way to the journal', () => {
     expect(untold).toBe(9_800);
   });
 
-  it('hold no secret, no endless text and nothing that JSON cannot say', () => {
+  it('redacts secrets, truncates long texts and replaces values that JSON cannot represent', () => {
     const { records } = someAlerts();
     records.keepOut([{ revealAll: () => ['canary-of-an-alert-77c1'] }]);
     records.raise('token_refused', { why: 'the venue said canary-of-an-alert-77c1', token: 'other', missing: undefined, rate: Number.NaN }); // prettier-ignore

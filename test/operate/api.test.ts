@@ -100,7 +100,7 @@ const posting = (role: Role, body: object, headers: object = GUARDS): Asked => (
 });
 
 describe('the API', () => {
-  it('reports nothing without a token of this desk, on any route', async () => {
+  it('answers 401 without a token of this desk, on any route', async () => {
     const { url } = await serve();
     for (const path of ['status', 'doubts', 'events']) {
       for (const authorization of [
@@ -133,7 +133,7 @@ describe('the API', () => {
     ['overrides', 'operator', { limit: 'max_order_notional', value: '1', why: 'w' }],
     ['overrides/approve', 'approver', { override: 'ov-1', why: 'w' }],
     ['doubts/resolve', 'approver', { client_order_id: 'c', verdict: 'filled', evidence: 'e' }],
-  ])('takes %s from a %s, and from nobody with less', async (path, least, body) => {
+  ])('accepts %s from a role of at least %s and refuses every lower role', async (path, least, body) => {
     const { url, orders, refused } = await serve();
     const ranked: readonly Role[] = ['viewer', 'operator', 'approver', 'admin'];
     for (const role of ranked) {
@@ -149,7 +149,7 @@ describe('the API', () => {
     );
   });
 
-  it('reports a caller whose token it does not know', async () => {
+  it('reports a request with an unknown token, without repeating the token', async () => {
     const { url, refused } = await serve();
     const authorization = 'Bearer of-another-desk';
     const { status, body } = await ask(`${url}/api/v1/status`, { headers: { authorization } });
@@ -158,7 +158,7 @@ describe('the API', () => {
     expect(body + JSON.stringify(refused)).not.toContain('of-another-desk');
   });
 
-  it('takes names from tokens alone: what the token of the machine says stands behind its own name', async () => {
+  it('takes the name of a caller only from the token, and shows a name sent with the machine token in parentheses', async () => {
     const { url, orders } = await serve();
     await ask(`${url}/api/v1/overrides`, posting('admin', { limit: 'x', why: 'w', by: 'ann' }));
     await ask(
@@ -181,7 +181,7 @@ describe('the API', () => {
     expect(orders).toEqual([]);
   });
 
-  it('lets an operator ask for a rearm, and for an end of a doubt with figures, only where another person must agree', async () => {
+  it('lets an operator request a rearm or the end of a doubt only if another person must approve it', async () => {
     const rearm = { why: 'w', confirm: 'main' };
     const filled = { client_order_id: 'c', verdict: 'filled', evidence: 'e', order_id: 'o' };
     const statuses = async (fourEyes: boolean, role: Role): Promise<readonly number[]> => {
@@ -200,7 +200,7 @@ describe('the API', () => {
     expect(await statuses(true, 'viewer')).toEqual([403, 403, 403]);
   });
 
-  it('has one spelling for each path: with a percent sign none is found', async () => {
+  it('does not find paths with percent-encoded letters', async () => {
     const { url, orders } = await serve();
     for (const path of [
       '/api/v1/%68alt',
@@ -215,7 +215,7 @@ describe('the API', () => {
     expect(orders).toEqual([]);
   });
 
-  it('refuses a body that writes a name twice, and does nothing', async () => {
+  it('refuses a body with a duplicate key or invalid JSON and executes no command', async () => {
     const { url, orders } = await serve();
     for (const body of [
       '{"why":"w","kill":false,"kill":true}',
@@ -231,7 +231,7 @@ describe('the API', () => {
     expect(orders).toEqual([]);
   });
 
-  it('makes an address wait that sent ten wrong tokens, but not the token of the machine, and not for long', async () => {
+  it('blocks an address for some seconds after ten wrong tokens, except for known tokens and the machine token', async () => {
     const { url } = await serve();
     const status = async (token: string): Promise<number> =>
       (await ask(`${url}/api/v1/status`, { headers: { authorization: `Bearer ${token}` } })).status;
@@ -240,7 +240,7 @@ describe('the API', () => {
     for (let n = 0; n < 12; n++) wrong.push(await status(`wrong-${n}`));
     expect(wrong).toEqual([...Array<number>(9).fill(401), 429, 429, 429]);
     expect(await status(tokenOf('viewer'))).toBe(429);
-    // Known from this address before: nobody keeps it from a halt by sending wrong ones.
+    // This token was used from this address before: wrong tokens of others must not prevent a halt.
     expect(await status(tokenOf('operator'))).toBe(200);
     expect(await status(tokenOf('admin'))).toBe(200);
     clock.now = after(clock.now, 6_000);
@@ -248,7 +248,7 @@ describe('the API', () => {
     clock.now = after(clock.now, 3_600_000);
   });
 
-  it('answers a halt with what may still happen', async () => {
+  it('answers a halt with the orders in flight and the open doubts', async () => {
     const { url, orders } = await serve();
     const { status, body } = await ask(`${url}/api/v1/halt`, posting('operator', { why: 'now', kill: true }));
     expect([status, JSON.parse(body)]).toEqual([
@@ -266,7 +266,7 @@ describe('the API', () => {
     ]);
   });
 
-  it('complaint 19: says which field is wrong, and a misspelt one makes no command larger', async () => {
+  it('complaint 19: names the invalid field of a command and refuses unknown fields', async () => {
     const { url, orders } = await serve();
     for (const [path, body, field] of [
       [
@@ -301,7 +301,7 @@ describe('the API', () => {
     expect(orders).toEqual([]);
   });
 
-  it('arms a desk again only for who types its name', async () => {
+  it('re-arms the desk only if the caller types its name', async () => {
     const { url, orders } = await serve();
     for (const confirm of [undefined, '', 'Main', true])
       expect(await ask(`${url}/api/v1/rearm`, posting('admin', { why: 'w', confirm }))).toMatchObject({
@@ -312,15 +312,15 @@ describe('the API', () => {
 
   it.each<readonly [string, number, Asked]>([
     [
-      'of a page elsewhere',
+      'from another origin',
       403,
       posting('admin', { why: 'w' }, { ...GUARDS, origin: 'https://evil.example' }),
     ],
-    ['of a page without origin', 403, posting('admin', { why: 'w' }, { ...GUARDS, origin: 'null' })],
-    ['for a name that points here', 421, posting('admin', { why: 'w' }, { ...GUARDS, host: 'evil.example' })],
+    ['with the origin null', 403, posting('admin', { why: 'w' }, { ...GUARDS, origin: 'null' })],
+    ['with an unknown Host', 421, posting('admin', { why: 'w' }, { ...GUARDS, host: 'evil.example' })],
     ['without the guard header', 403, posting('admin', { why: 'w' }, { 'content-type': 'application/json' })],
     [
-      'of a form',
+      'from a form',
       415,
       {
         ...posting('admin', {}, { 'x-tranche': '1', 'content-type': 'application/x-www-form-urlencoded' }),
@@ -332,25 +332,21 @@ describe('the API', () => {
       415,
       posting('admin', { why: 'w' }, { 'x-tranche': '1', 'content-type': 'text/plain' }),
     ],
-    ['with more than is ever needed', 413, posting('admin', { why: 'w'.repeat(20_000) })],
+    ['with a body that is too large', 413, posting('admin', { why: 'w'.repeat(20_000) })],
     ['that is not JSON', 400, { ...posting('admin', {}), body: '{"why":' }],
     ['that is not an object', 400, posting('admin', ['w'])],
-    [
-      'with a prototype in it',
-      400,
-      { ...posting('admin', {}), body: '{"why":"w","__proto__":{"kill":true}}' },
-    ],
+    ['with a __proto__ key', 400, { ...posting('admin', {}), body: '{"why":"w","__proto__":{"kill":true}}' }],
     ['without a reason', 400, posting('admin', {})],
     ['with an empty reason', 400, posting('admin', { why: '  ' })],
-    ['with a flag that is none', 400, posting('admin', { why: 'w', kill: 'yes' })],
+    ['with a flag that is not a boolean', 400, posting('admin', { why: 'w', kill: 'yes' })],
     ['by GET', 405, { headers: { ...as('admin'), ...GUARDS } }],
-  ])('refuses a command %s, and nothing happens', async (_, status, asked) => {
+  ])('refuses a command %s and does not execute it', async (_, status, asked) => {
     const { url, orders } = await serve();
     expect(await ask(`${url}/api/v1/halt`, asked)).toMatchObject({ status });
     expect(orders).toEqual([]);
   });
 
-  it('takes a command of its own page', async () => {
+  it('accepts a command of its own page', async () => {
     const { url, orders } = await serve();
     const own = { ...GUARDS, origin: url };
     expect(await ask(`${url}/api/v1/halt`, posting('admin', { why: 'w' }, own))).toMatchObject({
@@ -359,16 +355,16 @@ describe('the API', () => {
     expect(orders).toHaveLength(1);
   });
 
-  it('gives no page elsewhere leave to ask: no answer to a preflight, no CORS header', async () => {
+  it('refuses the preflight of another origin', async () => {
     const { url } = await serve();
     const headers = { origin: 'https://evil.example', 'access-control-request-method': 'POST' };
     expect(await ask(`${url}/api/v1/halt`, { method: 'OPTIONS', headers })).toMatchObject({ status: 403 });
   });
 });
 
-describe('the address that it listens on', () => {
+describe('the listen address of the operate server', () => {
   it.each(['0.0.0.0:0', '[::]:0', '192.168.1.1:0', 'example.org:0'])(
-    'is refused beyond loopback unless the operator allows it: %s',
+    'is refused beyond loopback unless operate.allow_network is set: %s',
     async (listen) => {
       const failure: unknown = await serve({ listen }).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(OperatorError);
@@ -376,7 +372,7 @@ describe('the address that it listens on', () => {
     },
   );
 
-  it('wants a token for everything but /healthz once it is allowed', async () => {
+  it('requires a token for every path except /healthz if operate.allow_network is set', async () => {
     const { url } = await serve({ listen: '0.0.0.0:0', allowNetwork: true });
     const here = url.replace('0.0.0.0', '127.0.0.1');
     expect(await ask(`${here}/healthz`)).toMatchObject({ status: 200 });
@@ -394,8 +390,8 @@ const aRecord = (seq: number, why: string): StoredRecord => ({
   hash: '',
 });
 
-describe('the stream of events', () => {
-  it('passes each record to every listener', async () => {
+describe('the event stream of the API', () => {
+  it('sends each record to its listeners', async () => {
     const { url, events } = await serve();
     const text = new Promise<string>((resolve, reject) => {
       const exchange = request(
@@ -420,7 +416,7 @@ describe('the stream of events', () => {
     expect(await text).toContain('id: 7\ndata: {"seq":7,"at":"1970-01-01T00:00:00.000Z","kind":"stopped",');
   });
 
-  it('takes at most four listeners of one name, and answers everybody else meanwhile', async () => {
+  it('accepts at most four listeners of one name and keeps answering other requests', async () => {
     const { url, events } = await serve();
     const { hostname, port, host } = new URL(url);
     const listeners = Array.from({ length: 4 }, () => connect(Number(port), hostname));
@@ -441,7 +437,7 @@ describe('the stream of events', () => {
   });
 
   it.each(['after=-1', 'after=1e9', 'after=x', 'after=1&after=2', 'kinds=', 'since=1'])(
-    'refuses a place that is none: %s',
+    'refuses the invalid query %s',
     async (query) => {
       const { url, events } = await serve();
       const { status } = await ask(`${url}/api/v1/events?${query}`, { headers: as('viewer') });
@@ -449,7 +445,7 @@ describe('the stream of events', () => {
     },
   );
 
-  it('drops a listener that does not read, and waits for none', async () => {
+  it('drops a listener that does not read, without waiting for it', async () => {
     const { url, events } = await serve();
     const { hostname, port, host } = new URL(url);
     const deaf = connect(Number(port), hostname);
@@ -471,8 +467,8 @@ describe('the stream of events', () => {
   });
 });
 
-describe('the count of wrong tokens', () => {
-  it('is of one address, and holds for at most 1,001 of them', () => {
+describe('the counter of wrong tokens', () => {
+  it('counts each address separately and stores at most 1,001 addresses', () => {
     let now = monotonic(0);
     const wrong = new WrongTokens(() => now);
     for (let n = 0; n < 10; n++) wrong.count('10.0.0.1');
@@ -486,8 +482,8 @@ describe('the count of wrong tokens', () => {
   });
 });
 
-describe('a token', () => {
-  it('is known by all of it', () => {
+describe('a token of the API', () => {
+  it('is accepted only in full and in the exact spelling', () => {
     const authenticator = authenticatorOf(bearers, () => monotonic(0));
     const who = (header: string) =>
       authenticator.caller({ authorization: header, cookie: undefined, address: '10.0.0.1' });

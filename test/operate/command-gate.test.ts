@@ -22,7 +22,7 @@ async function gated(): Promise<{ readonly gate: CommandGate; readonly bench: Be
 const trader: Caller = { name: 'trader', kind: 'machine', role: 'admin', via: 'token' };
 const ann: Caller = { name: 'ann', kind: 'person', role: 'operator', via: 'session' };
 
-describe('a command without a listener', () => {
+describe('a command that arrives without the HTTP server', () => {
   it('is executed and recorded with the name of the person', async () => {
     const { gate, bench } = await gated();
     const { status } = await gate({
@@ -37,7 +37,7 @@ describe('a command without a listener', () => {
     expect(record).toMatchObject({ state: 'paused', by: 'trader (cli:bob)', token: { name: 'trader', kind: 'machine' } }); // prettier-ignore
   });
 
-  it('needs the role of its route, whichever command it is', async () => {
+  it('requires the role of its route, for every command', async () => {
     const { gate } = await gated();
     const posts = Object.entries(apiRoutes).filter(([, { method }]) => method === 'POST');
     expect(posts.length).toBeGreaterThan(10);
@@ -51,13 +51,13 @@ describe('a command without a listener', () => {
     }
   });
 
-  it('cannot be signed by a person with the name of another', async () => {
+  it('is refused if a person signs it with the name of another person', async () => {
     const { gate } = await gated();
     const { status } = await gate({ path: '/api/v1/pause', body: '{"why":"w","by":"bob"}', caller: ann });
     expect(status).toBe(403);
   });
 
-  it('is refused when it is none', async () => {
+  it('is refused if its path or its body is invalid', async () => {
     const { gate } = await gated();
     expect(await gate({ path: '/api/v1/people/invite', body: '{}', caller: trader })).toMatchObject({
       status: 404,

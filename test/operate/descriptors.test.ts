@@ -13,8 +13,8 @@ const START = instant(1_800_000_000_000);
 const LIMITS =
   'Limit   Soft Limit  Hard Limit  Units\nMax open files            1024                 4096                 files\n';
 
-describe('the descriptors of the process', () => {
-  it('count as all in use when none is left to count them with', () => {
+describe('the file descriptors of the process', () => {
+  it('are reported as all in use if none is left to count them', () => {
     const read = descriptorReader({
       limits: () => LIMITS,
       open: () => {
@@ -29,7 +29,7 @@ describe('the descriptors of the process', () => {
     expect(read()).toBeUndefined();
   });
 
-  it('raise one alert above 70 % of the limit, and another once they were below it again', () => {
+  it('raise one alert above 70 % of the limit, and another one only after they fell back to it', () => {
     const clock = new VirtualClock(START);
     let open = 700;
     const told: Descriptors[] = [];
@@ -50,9 +50,9 @@ describe('the descriptors of the process', () => {
   });
 });
 
-describe('the metrics', () => {
+describe('the metrics of file descriptors', () => {
   it.runIf(process.platform === 'linux')(
-    'say how many files and connections are open, and how many may be',
+    'state how many descriptors are open and how many are permitted',
     async () => {
       const metrics = createMetrics({ version: '1', mode: 'paper', desk: 'main', now: () => START });
       const text = await metrics.text();
@@ -67,7 +67,7 @@ const closing = async (socket: Socket): Promise<void> => {
   await once(socket, 'close');
 };
 
-describe('a flood of connections to the listener of the desk', () => {
+describe('the operate server under a flood of connections', () => {
   const served = async (): Promise<{ port: number; connected: (from?: string) => Promise<Socket> }> => {
     const metrics = createMetrics({ version: '1', mode: 'paper', desk: 'main', now: () => START });
     const operate = await startOperate({ listen: '127.0.0.1:0', version: '1', metrics, ready: () => [] });
@@ -90,7 +90,7 @@ describe('a flood of connections to the listener of the desk', () => {
   };
 
   it.runIf(process.platform === 'linux')(
-    'is refused beyond 96 of one address, which leaves room for others, and beyond 128 in all',
+    'accepts at most 96 connections of one address and at most 128 in total',
     async () => {
       const { port, connected } = await served();
       const flood: Socket[] = [];
@@ -115,7 +115,7 @@ describe('a flood of connections to the listener of the desk', () => {
     },
   );
 
-  it('does not last: a connection that sends no request, or half of one, is closed within seconds', async () => {
+  it('closes a connection without a complete request within seconds', async () => {
     const { connected } = await served();
     const silent = await connected();
     const slow = await connected();

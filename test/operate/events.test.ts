@@ -19,12 +19,12 @@ const aRow = (seq: number): EventRow => {
 
 interface World {
   readonly events: EventStream;
-  /** Records that are durable: what is published is among them. */
+  /** Durable records, which include all published ones. */
   readonly journal: { seq: number };
   write(): void;
 }
 
-/** A stream over a journal that gives `piece` records at a time, each look taking a turn of the loop. */
+/** A stream over a journal that returns `piece` records at a time, each read taking one turn of the event loop. */
 function aWorld(over: { readonly piece?: number; readonly onLook?: (world: World) => void } = {}): World {
   const { piece = 3, onLook } = over;
   const journal = { seq: 0 };
@@ -36,7 +36,7 @@ function aWorld(over: { readonly piece?: number; readonly onLook?: (world: World
       async past(after) {
         const rows: EventRow[] = [];
         for (let seq = after + 1; seq <= journal.seq && rows.length < piece; seq++) rows.push(aRow(seq));
-        // What is written while the answer is under way is not in it.
+        // Records written during a read are not part of its result.
         onLook?.(world);
         await new Promise((resolve) => setImmediate(resolve));
         return rows;
@@ -85,9 +85,9 @@ async function listen(events: EventStream, options: Parameters<EventStream['add'
 const upTo = (last: number, first = 1): readonly number[] =>
   Array.from({ length: last - first + 1 }, (_, n) => first + n);
 
-describe('a listener that comes again', () => {
+describe('a listener that reconnects to the event stream', () => {
   it.each([0, 1, 7, 19, 20])(
-    'gets every record behind %i once, and then what is published',
+    'receives every record after number %i once, and then new records',
     async (after) => {
       const world = aWorld();
       for (let n = 0; n < 20; n++) world.write();
@@ -98,7 +98,7 @@ describe('a listener that comes again', () => {
     },
   );
 
-  it('loses none and gets none twice while records are written at every step of its way', async () => {
+  it('misses and repeats no record while records are written at every step of its connection', async () => {
     let left = 40;
     const world = aWorld({
       onLook(each) {
@@ -117,7 +117,7 @@ describe('a listener that comes again', () => {
     expect(heard.seqs()).toEqual(upTo(world.journal.seq));
   });
 
-  it('reads from the journal what was not published in order', async () => {
+  it('receives unpublished records, read from the journal', async () => {
     const world = aWorld();
     world.write();
     const heard = await listen(world.events, { name: 'ann', after: 0 });
@@ -127,7 +127,7 @@ describe('a listener that comes again', () => {
     await expect.poll(() => heard.seqs()).toEqual(upTo(5));
   });
 
-  it('from the future is asked to read again, and continues from the end of the journal', async () => {
+  it('receives a reset if its position is beyond the end of the journal, and continues from the end', async () => {
     const world = aWorld();
     for (let n = 0; n < 3; n++) world.write();
     const heard = await listen(world.events, { name: 'ann', after: 999 });
@@ -136,7 +136,7 @@ describe('a listener that comes again', () => {
     await expect.poll(() => heard.seqs()).toEqual([4]);
   });
 
-  it('gets the kinds that it asked for, and its place moves with the others', async () => {
+  it('receives only the requested kinds, and its position advances with the others', async () => {
     const world = aWorld();
     for (let n = 0; n < 6; n++) world.write();
     const heard = await listen(world.events, { name: 'ann', after: 1, kinds: new Set(['stopped']) });
@@ -146,8 +146,8 @@ describe('a listener that comes again', () => {
   });
 });
 
-describe('the stream of events', () => {
-  it('beats, and drops who has not read for three beats', async () => {
+describe('the event stream', () => {
+  it('sends heartbeats and drops a listener that has not read for three heartbeats', async () => {
     const world = aWorld();
     const heard = await listen(world.events, { name: 'ann' });
     world.events.beat();
@@ -163,7 +163,7 @@ describe('the stream of events', () => {
     expect([world.events.listeners, world.events.dropped]).toEqual([0, 1]);
   });
 
-  it('takes 32 listeners in all and four of one name, and has room again when one goes', async () => {
+  it('accepts 32 listeners in total, and new ones after the others have left', async () => {
     const world = aWorld();
     for (let n = 0; n < 32; n++) {
       const name = `person-${Math.floor(n / 4)}`;
@@ -175,7 +175,7 @@ describe('the stream of events', () => {
     expect(world.events.refusal('person-0')).toBeUndefined();
   });
 
-  it('sends the status of the desk when it changes, and to each new listener', async () => {
+  it('sends the status of the desk to each new listener and when it changes', async () => {
     const status = { state: 'active' };
     const events = new EventStream({ status: () => status });
     const heard = await listen(events, { name: 'ann' });

@@ -33,7 +33,7 @@ class Token {
   }
 }
 
-/** What `write` leaves in the file. */
+/** The content of the file after `write`. */
 function written(write: (log: Log) => void, options: Partial<LogOptions> = {}): string {
   const log = createLog({ level: 'debug', file, now: () => instant(1_790_000_000_000), ...options });
   write(log);
@@ -43,7 +43,7 @@ function written(write: (log: Log) => void, options: Partial<LogOptions> = {}): 
 const line = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 
 describe('the log', () => {
-  it('writes one JSON object a line, with level, time and message', () => {
+  it('writes one JSON object per line, with level, time and message', () => {
     const text = written((log) => {
       log.info('quote refused', { pair: 'btcusd', price: price('60000.10') });
       log.error('again');
@@ -59,7 +59,7 @@ describe('the log', () => {
     });
   });
 
-  it('leaves out what lies below its level', () => {
+  it('omits messages below its level', () => {
     const text = written((log) => {
       log.info('quiet');
       log.warn('loud');
@@ -76,7 +76,7 @@ describe('the log', () => {
     ['a field spelt api_key', { config: { api_key: 's3cr3t-value' } }],
     ['a map', { all: new Map([['token', 's3cr3t-value']]) }],
     ['a field of an error', { error: Object.assign(new Error('no'), { password: 's3cr3t-value' }) }],
-  ])('never shows %s', (_what, fields) => {
+  ])('redacts %s', (_what, fields) => {
     const text = written((log) => {
       log.info('secret', fields);
       log.with(fields).info('secret');
@@ -96,7 +96,7 @@ describe('the log', () => {
     expect(line(text)['url']).toBe('https://x/?t=[redacted]');
   });
 
-  it('takes a token out, and the one before it, once it is replaced while the log is open', () => {
+  it('redacts the old and the new token after a token was replaced while the log is open', () => {
     const token = new Secret('the-old-token');
     const text = written((log) => {
       log.info('the-old-token');
@@ -108,7 +108,7 @@ describe('the log', () => {
     expect(text).not.toMatch(/the-(?:old|new)/u);
   });
 
-  it('escapes what a terminal would act on, and keeps the text', () => {
+  it('escapes control characters so that the parsed text is unchanged', () => {
     const said = 'a\u001B[2Jb\u009Bc\u202Ed\u2028e\r\nf\u007F';
     const text = written((log) => {
       log.warn(said, { said });
@@ -140,7 +140,7 @@ describe('the log', () => {
     });
   });
 
-  it('does not throw, whatever it is given', () => {
+  it('accepts any value without throwing, including circular and very large ones', () => {
     const circular: Record<string, unknown> = { big: 1n };
     circular['self'] = circular;
     let deep: object = {};
@@ -162,7 +162,7 @@ describe('the log', () => {
     expect(third?.length).toBeLessThan(10_000);
   });
 
-  it('makes its file readable for the owner alone, and appends to it', () => {
+  it('creates a file that only its owner can read, and appends to it', () => {
     written((log) => {
       log.info('one');
     });
@@ -174,7 +174,7 @@ describe('the log', () => {
     expect(text.trimEnd().split('\n')).toHaveLength(2);
   });
 
-  it('makes room before it grows too large, keeps the file before, and loses no line between', () => {
+  it('rotates its file before it grows too large, keeps the previous file, and loses no line in between', () => {
     const text = written(
       (log) => {
         for (let n = 0; n < 25; n++) log.info(`line ${n} ${'x'.repeat(100)}`);
@@ -189,7 +189,7 @@ describe('the log', () => {
     expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, i) => 25 - numbers.length + i));
     expect(numbers.length).toBeGreaterThan(10);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    // What was there at the start counts.
+    // The lines that exist at the start count, too.
     written(
       (log) => {
         for (let n = 0; n < 8; n++) log.info('y'.repeat(100));
@@ -199,7 +199,7 @@ describe('the log', () => {
     expect(statSync(file).size + statSync(`${file}.1`).size).toBeLessThanOrEqual(4_000);
   });
 
-  it('begins its file again at that size when somebody has moved it away', () => {
+  it('starts a new file at the maximum size if its file was moved away', () => {
     const text = written(
       (log) => {
         log.info('before');
@@ -214,7 +214,7 @@ describe('the log', () => {
     expect(text).toContain('line 24 ');
   });
 
-  it.skipIf(process.platform !== 'linux')('is lost, and nothing else, when its disk is full', () => {
+  it.skipIf(process.platform !== 'linux')('drops lines without throwing if its disk is full', () => {
     const log = createLog({ level: 'info', file: '/dev/full', now: () => instant(0) });
     expect(() => {
       for (let n = 0; n < 100; n++) log.error('x'.repeat(10_000));
@@ -222,7 +222,7 @@ describe('the log', () => {
     }).not.toThrow();
   });
 
-  it('is not led by a link to another file', () => {
+  it('refuses a file that is a symbolic link', () => {
     const other = join(folder, 'other');
     writeFileSync(other, 'precious');
     symlinkSync(other, join(folder, 'link.log'));
@@ -242,7 +242,7 @@ describe('the log', () => {
     expect(text).not.toContain('two');
   });
 
-  it('says which setting is wrong when the file cannot be written', () => {
+  it('throws an operator error if its file cannot be created', () => {
     const blocked = join(folder, 'plain');
     writeFileSync(blocked, '');
 
@@ -251,7 +251,7 @@ describe('the log', () => {
     );
   });
 
-  it('survives a reader that goes away', async () => {
+  it('does not end its process when the reader of its output closes', async () => {
     const script = `
       import { createLog } from ${JSON.stringify(new URL('../../src/operate/log.ts', import.meta.url).href)};
       const log = createLog({ level: 'info', now: () => 0 });

@@ -42,7 +42,7 @@ const aStart = (): RecordBody => ({
   kind: 'started', version: '0.1.0', mode: 'paper', desk: 'main', config_hash: 'c', account: 'a',
 }); // prettier-ignore
 
-/** Value of a series as Prometheus would read it; `undefined` when it is not shown. Labels in any order. */
+/** Value of a series as Prometheus would read it, with labels in any order; `undefined` if it is not shown. */
 async function read(
   name: string,
   labels: Readonly<Record<string, string>> = {},
@@ -59,7 +59,7 @@ async function read(
   return undefined;
 }
 
-describe('metrics', () => {
+describe('the metrics collector', () => {
   it('counts an order, its fill and its notional from the records of one attempt', async () => {
     write(anIntent('a'));
     write({
@@ -110,13 +110,13 @@ describe('metrics', () => {
     expect(await read('tranche_oldest_doubt_age_seconds')).toBe(30);
   });
 
-  it('does not take an attempt under way for a doubt', async () => {
+  it('does not count an attempt in progress as a doubt', async () => {
     write(anIntent('a'));
 
     expect(await read('tranche_doubts_open')).toBe(0);
   });
 
-  it('takes what a process that no longer exists left under way for a doubt, without counting its records', async () => {
+  it('counts attempts that a previous process left open as doubts, but does not count its records', async () => {
     metrics.replay(stored(anIntent('a')));
     metrics.replay(stored(aFill('z')));
     now = after(now, 5_000);
@@ -135,7 +135,7 @@ describe('metrics', () => {
     expect(await read('tranche_desk_state', { state: 'active' })).toBe(0);
   });
 
-  it('shows nothing, rather than 0, for what is not known yet', async () => {
+  it('omits a value that is not known yet instead of showing 0', async () => {
     expect(await read('tranche_portfolio_value_usd')).toBeUndefined();
     expect(await read('tranche_transactions_read_age_seconds')).toBeUndefined();
 
@@ -146,7 +146,7 @@ describe('metrics', () => {
     expect(await read('tranche_transactions_read_age_seconds')).toBe(1.5);
   });
 
-  it('shows nothing, rather than what was, once a value is not known any more or a band is not held any more', async () => {
+  it('omits a value that is no longer known and the drift of a strategy that no longer has a band', async () => {
     metrics.portfolioValue(12.5);
     metrics.portfolioDrift('gone', 'btc', 0.2);
     metrics.portfolioDrift('held', 'btc', 0.1);
@@ -162,14 +162,14 @@ describe('metrics', () => {
     expect(await read('tranche_portfolio_drift_ratio', { strategy: 'held', currency: 'btc' })).toBe(0.1);
   });
 
-  it('ages a reference price by the time it was made', async () => {
+  it('computes the age of a reference price from the time of the price', async () => {
     metrics.reference({ pair: 'btcusd', mid: price('60000'), at: now, source: 'probe' });
     now = after(now, 42_000);
 
     expect(await read('tranche_reference_age_seconds', { pair: 'btcusd' })).toBe(42);
   });
 
-  it('shows one risk mode a pair', async () => {
+  it('shows one risk mode per pair', async () => {
     metrics.riskMode('btcusd', 'Enabled');
     metrics.riskMode('btcusd', 'Reduce-Only');
 
@@ -180,7 +180,7 @@ describe('metrics', () => {
     expect(await read('tranche_risk_mode', { pair: 'btcusd', mode: 'unknown' })).toBe(1);
   });
 
-  it('turns milliseconds into seconds and leaves broken measurements out', async () => {
+  it('converts milliseconds into seconds and ignores invalid measurements', async () => {
     metrics.quoted('btcusd', 'quote', 250);
     metrics.quoted('btcusd', 'quotes_unavailable', Number.NaN);
     metrics.ordered('btcusd', 'filled', 40, 2);
@@ -197,7 +197,7 @@ describe('metrics', () => {
     expect(await read('tranche_journal_commit_seconds_sum')).toBe(0.002);
   });
 
-  it('times a cycle by the stamps of its records', async () => {
+  it('measures a cycle by the times of its records', async () => {
     write(anIntent('a'));
     now = after(now, 1_500);
     write({ kind: 'attempt', client_order_id: 'a', result: 'filled' });
@@ -205,7 +205,7 @@ describe('metrics', () => {
     expect(await read('tranche_cycle_seconds_sum', { result: 'filled' })).toBe(1.5);
   });
 
-  it('looks again before each scrape', async () => {
+  it('calls its listeners before each scrape', async () => {
     let used = 0.5;
     metrics.onScrape(() => {
       metrics.budget('quote', used);
@@ -247,13 +247,13 @@ describe('metrics', () => {
     expect(await read('tranche_wakes_total', { strategy: 's', on: 'drift', reason: 'inside_band' })).toBe(1);
   });
 
-  it('bounds what a label may take', async () => {
+  it('limits the number of values of a label', async () => {
     for (let i = 0; i < 1_000; i++) metrics.quoted(`pair${i}`, 'quote', 1);
 
     expect(await read('tranche_quotes_total', { pair: 'other', result: 'quote' })).toBe(744);
   });
 
-  it('tells build, start and process figures', async () => {
+  it('shows build, start and process figures', async () => {
     metrics.extraFields('orders', 2);
     metrics.retried('quotes_unavailable');
     metrics.budget('quote', 0.97);
@@ -276,7 +276,7 @@ describe('metrics', () => {
 });
 
 describe('docs/metrics.md', () => {
-  it('lists exactly the metrics that are registered, with their types and labels', () => {
+  it('lists exactly the registered metrics, with their types and labels', () => {
     const registry = new Registry();
     createMeters(registry);
     createFleetMetrics('north', registry);

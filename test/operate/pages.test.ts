@@ -31,8 +31,8 @@ function aDashboard(): string {
 const securityOf = ({ headers }: Answer): object =>
   Object.fromEntries(Object.keys(HEADERS).map((name) => [name, headers[name]]));
 
-describe('the pages', () => {
-  it('are the dashboard at /, /sign-in and /enrol, with the headers that a browser needs', async () => {
+describe('the pages of the dashboard', () => {
+  it('are served at /, /sign-in and /enrol with security headers', async () => {
     const served = await servedSignIn({ operate: { pages: aDashboard() } });
     for (const path of ['/', '/sign-in?link=x', '/enrol?invitation=x']) {
       const page = await served.browser().get(path);
@@ -44,7 +44,7 @@ describe('the pages', () => {
     }
   });
 
-  it('bring their scripts and styles, which a browser may keep', async () => {
+  it('include scripts and styles, which a browser may cache', async () => {
     const served = await servedSignIn({ operate: { pages: aDashboard() } });
     const script = await served.browser().get('/assets/index-1.js');
     expect([script.status, script.headers['content-type'], script.text]).toEqual([200, 'text/javascript; charset=utf-8', 'void 0;']); // prettier-ignore
@@ -55,7 +55,7 @@ describe('the pages', () => {
   });
 
   it.each(['/assets/../secret.txt', '/assets/..%2fsecret.txt', '/assets/', '/assets/other.js', '/secret.txt', '/index.html'])(
-    'hold nothing else: %s',
+    'do not include %s',
     async (path) => {
       const served = await servedSignIn({ operate: { pages: aDashboard() } });
       const { status, text } = await served.browser().get(path);
@@ -64,7 +64,7 @@ describe('the pages', () => {
     },
   ); // prettier-ignore
 
-  it('say how to build them where they were not, and appear once they are', async () => {
+  it('explain how to build the dashboard until it is built', async () => {
     const folder = aDashboard();
     const later = join(folder, 'later');
     const served = await servedSignIn({ operate: { pages: later } });
@@ -77,13 +77,13 @@ describe('the pages', () => {
     expect((await served.browser().get('/')).text).toBe('built');
   });
 
-  it('ask for TLS from then on when they came over it', async () => {
+  it('require TLS from then on if they were requested over TLS', async () => {
     const served = await servedSignIn({ operate: { pages: aDashboard() } });
     const page = await served.browser().get('/', { 'x-forwarded-proto': 'https' });
     expect(page.headers['strict-transport-security']).toBe('max-age=31536000');
   });
 
-  it('are open to a network, and nothing of the desk is without a sign-in', async () => {
+  it('are public on a network, but no data of the desk is served without a sign-in', async () => {
     const served = await servedSignIn({
       operate: { pages: aDashboard(), listen: '0.0.0.0:0', allowNetwork: true },
     });
@@ -96,7 +96,7 @@ describe('the pages', () => {
     expect(await Promise.all(closed.map(at))).toEqual(closed.map(() => 401));
   });
 
-  it('keep the headers on answers of the API, and on refusals', async () => {
+  it('share their security headers with answers of the API and refusals', async () => {
     const served = await servedSignIn();
     for (const path of ['/api/v1/me', '/nowhere', '/metrics'])
       expect(securityOf(await served.browser().get(path))).toEqual(HEADERS);
@@ -114,7 +114,7 @@ describe('the address of the pages', () => {
     ['http://0.0.0.0:8321', [], 'http://localhost:8321', 'http://localhost:8321'],
     ['http://[::]:8321', ['desk.example'], 'http://localhost:8321', 'https://desk.example'],
     ['https://10.0.0.5:8321', [], 'https://10.0.0.5:8321', 'https://10.0.0.5:8321'],
-  ])('of %s with the names %j is %s here and %s elsewhere', (url, hosts, pageUrl, invitationUrl) => {
+  ])('at %s with the hosts %j is %s locally and %s in invitations', (url, hosts, pageUrl, invitationUrl) => {
     expect(pageUrls(url, { hosts })).toEqual({ pageUrl, invitationUrl });
   });
 });

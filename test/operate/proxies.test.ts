@@ -16,7 +16,7 @@ const statusOf = async (url: string, headers: Readonly<Record<string, string>>):
 const STRANGER = '198.51.100.7';
 const ANN = '203.0.113.5';
 
-/** A desk behind proxies, and what it answers to a token of a sender that the header names. */
+/** A desk behind proxies, and its answers to tokens of a sender that the header names. */
 async function behind(proxies: readonly string[]) {
   const { url } = await served(aBench({ strategies: [aTwap()] }), {}, { proxies });
   const ask = async (token: string, forwarded?: string): Promise<number> =>
@@ -33,7 +33,7 @@ async function behind(proxies: readonly string[]) {
 }
 
 describe('a desk behind a proxy of operate.proxies', () => {
-  it('lets those wait alone who send wrong tokens through it', async () => {
+  it('blocks only the senders of wrong tokens behind the proxy', async () => {
     const { ask, guess } = await behind(['127.0.0.1']);
     expect(await guess(() => STRANGER)).toContain(429);
     expect(await ask(tokenOf('operator'), STRANGER)).toBe(429);
@@ -41,14 +41,14 @@ describe('a desk behind a proxy of operate.proxies', () => {
     expect(await ask(tokenOf('approver'))).toBe(200);
   });
 
-  it('takes the address that the proxy adds, whatever a sender wrote before it', async () => {
+  it('uses the address that the proxy adds, not an address that a sender wrote before it', async () => {
     const { ask, guess } = await behind(['127.0.0.1']);
     expect(await guess((n) => `10.0.0.${n}, ${STRANGER}`)).toContain(429);
     expect(await ask(tokenOf('operator'), STRANGER)).toBe(429);
     expect(await ask(tokenOf('operator'), `${STRANGER}, ${ANN}`)).toBe(200);
   });
 
-  it('takes nothing that comes through it for a request of this machine', async () => {
+  it('does not treat requests through the proxy as requests of this machine', async () => {
     const { url } = await behind(['127.0.0.1']);
     for (const path of ['/metrics', '/readyz']) {
       expect([path, await statusOf(`${url}${path}`, { 'x-forwarded-for': STRANGER })]).toEqual([path, 401]);
@@ -60,8 +60,8 @@ describe('a desk behind a proxy of operate.proxies', () => {
   });
 });
 
-describe('a desk without operate.proxies, or behind another', () => {
-  it.each([[[]], [['192.0.2.1']]])('believes nobody who names another sender: %j', async (proxies) => {
+describe('a desk without operate.proxies, or behind another proxy', () => {
+  it.each([[[]], [['192.0.2.1']]])('ignores a forwarded address: %j', async (proxies) => {
     const { ask, guess } = await behind(proxies);
     expect(await guess((n) => `10.0.0.${n}`)).toContain(429);
     expect(await ask(tokenOf('operator'), ANN)).toBe(429);

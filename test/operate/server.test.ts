@@ -75,7 +75,7 @@ describe('the operate server', () => {
     expect(body).toContain('tranche_build_info{version="1.2.3",mode="paper"');
   });
 
-  it('says that it is alive, with its version, even when it is not ready', async () => {
+  it('answers /healthz with its version even if it is not ready', async () => {
     const url = await serve({ ready: () => ['the desk is halted'] });
 
     const { status, body } = await ask(`${url}/healthz`);
@@ -84,7 +84,7 @@ describe('the operate server', () => {
     expect(JSON.parse(body)).toStrictEqual({ status: 'alive', version: '1.2.3' });
   });
 
-  it('is ready as soon as no reason speaks against it', async () => {
+  it('answers /readyz with 503 and the reasons until no reason is left', async () => {
     const reasons = ['balances are not known yet'];
     const url = await serve({ ready: () => reasons });
 
@@ -100,7 +100,7 @@ describe('the operate server', () => {
     expect(afterwards.status).toBe(200);
   });
 
-  it('answers only the loopback names with the right port', async () => {
+  it('accepts only loopback names with the right port as Host', async () => {
     const url = await serve();
     const { port } = new URL(url);
 
@@ -118,7 +118,7 @@ describe('the operate server', () => {
     expect(statuses).toStrictEqual([200, 200, 200, 421, 421, 421]);
   });
 
-  it('refuses two Host headers, and a whole address in the place of a path', async () => {
+  it('refuses two Host headers, and a full URL instead of a path', async () => {
     const { hostname, port, host } = new URL(await serve());
     const firstLineOf = async (text: string): Promise<string> =>
       await new Promise((resolve, reject) => {
@@ -135,7 +135,7 @@ describe('the operate server', () => {
     expect(await Promise.all(asked.map(firstLineOf))).toEqual(Array(2).fill('HTTP/1.1 400 Bad Request'));
   });
 
-  it('answers a configured name too', async () => {
+  it('accepts a configured host name, too', async () => {
     const url = await serve({ hosts: ['Tranche.internal:9000'] });
 
     const { status } = await ask(`${url}/healthz`, { host: 'tranche.internal:9000' });
@@ -143,7 +143,7 @@ describe('the operate server', () => {
     expect(status).toBe(200);
   });
 
-  it('checks the Host of paths it does not know, and reports nothing there', async () => {
+  it('checks the Host of an unknown path and does not repeat the path', async () => {
     const url = await serve();
 
     const { status, body } = await ask(`${url}/nowhere`, { host: 'evil.example' });
@@ -152,7 +152,7 @@ describe('the operate server', () => {
     expect(body).not.toContain('nowhere');
   });
 
-  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH'])('refuses %s', async (method) => {
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH'])('refuses the method %s', async (method) => {
     const url = await serve();
 
     const { status, allow } = await ask(`${url}/metrics?x=1`, { method });
@@ -171,7 +171,7 @@ describe('the operate server', () => {
     expect(JSON.parse(body)).toHaveProperty('error');
   });
 
-  it('keeps to itself what went wrong inside', async () => {
+  it('does not reveal the text of an internal error', async () => {
     const url = await serve({
       ready: () => {
         throw new Error('password=hunter2');
@@ -184,7 +184,7 @@ describe('the operate server', () => {
     expect(body).not.toContain('hunter2');
   });
 
-  it('says what to change when the port is taken', async () => {
+  it('reports that the port is in use', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => {
       other.listen(0, '127.0.0.1', resolve);
@@ -201,7 +201,7 @@ describe('the operate server', () => {
     expect(String(failure)).toContain('the port is in use');
   });
 
-  it('frees its port when closed, with a client still connected', async () => {
+  it('frees its port when it is closed while a client is connected', async () => {
     const metrics = createMetrics({ version: '1', mode: 'paper', desk: 'main', now: () => instant(0) });
     closers.push(() => {
       metrics.close();

@@ -41,8 +41,8 @@ const ask = async (url: string, options: RequestOptions): Promise<unknown> =>
       .end();
   });
 
-describe('metrics, health and API with operate.tls', () => {
-  it('are encrypted with the certificate of the desk, by TLS 1.2 at least', async () => {
+describe('the operate server with operate.tls', () => {
+  it('encrypts with the certificate of the desk and requires TLS 1.2', async () => {
     const url = await serve({ key: own.key, cert: own.cert, clientCa: undefined });
     expect(url).toMatch(/^https:/u);
     expect(await ask(url, { ca: authority.cert })).toBe(200);
@@ -51,7 +51,7 @@ describe('metrics, health and API with operate.tls', () => {
     expect(await ask(url, { ca: authority.cert, ...old })).toBe('EPROTO');
   });
 
-  it('let in only clients whose certificate an authority of theirs has signed, with a client_ca_file', async () => {
+  it('accepts only clients with a certificate of client_ca_file, if it is set', async () => {
     const url = await serve({ key: own.key, cert: own.cert, clientCa: authority.cert });
     const ca = authority.cert;
     const client = anIdentity({ name: 'a client', by: authority });
@@ -61,7 +61,7 @@ describe('metrics, health and API with operate.tls', () => {
     expect(await ask(url, { ca, key: strange.key, cert: strange.cert })).not.toBe(200);
   });
 
-  it('do not start with a key that is not that of the certificate', async () => {
+  it('does not start if the key does not match the certificate', async () => {
     const { key } = anIdentity();
     await expect(serve({ key, cert: own.cert, clientCa: undefined })).rejects.toThrow(
       'operate.tls: key and certificate cannot be used',
@@ -86,7 +86,7 @@ describe('a desk with operate.tls', () => {
   const tls = 'tls: { key_file: key.pem, certificate_file: cert.pem, client_ca_file: ca.pem }';
   const env = { PATH: process.env['PATH'] ?? '' };
 
-  it('serves the network encrypted without allow_network, and the commands of its machine on loopback', async () => {
+  it('serves the network encrypted without allow_network, and local commands on loopback', async () => {
     const cwd = folderOf(`{ listen: "0.0.0.0:0", ${tls} }`);
     const args = [PROGRAM, 'run', '--json', '--config', 'desk.yaml'];
     const desk = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -108,7 +108,7 @@ describe('a desk with operate.tls', () => {
     expect(status.status).toBe(0);
   });
 
-  it.skipIf(process.platform === 'win32')('refuses a key that others can read', () => {
+  it.skipIf(process.platform === 'win32')('refuses a key file that other users can read', () => {
     const cwd = folderOf(`{ listen: "127.0.0.1:0", ${tls} }`);
     rmSync(join(cwd, 'key.pem'));
     writeFileSync(join(cwd, 'key.pem'), own.key, { mode: 0o644 });

@@ -10,7 +10,7 @@ const decimal = (digits: number) =>
     .tuple(fc.boolean(), fc.bigInt({ min: 1n, max: 10n ** BigInt(digits) }), fc.nat(digits))
     .map(([isOwed, whole, places]) => `${isOwed ? '-' : ''}${quantity(`${whole}e-${places}`).toFixed()}`);
 
-/** Amounts of up to 20 digits, prices of up to 15: more than a double holds, and as many as it does. */
+/** Amounts of up to 20 digits, more than a double holds, and prices of up to 15 digits, which it does hold. */
 const portfolios = fc.record({
   assets: fc.array(
     fc.record({
@@ -22,7 +22,7 @@ const portfolios = fc.record({
   ),
   cash: decimal(18),
   driftType: fc.constantFrom<DriftType>('absolute', 'relative'),
-  /** Which drift the threshold is near to, mostly the largest, and how near: 10 to the power of minus this, of it. */
+  /** The drift that the threshold is close to, mostly the largest one, and the distance: a share of 10 to the power of minus `digit`. */
   near: fc.nat(),
   digit: fc.integer({ min: 3, max: 30 }),
   side: fc.constantFrom(-1, 0, 1),
@@ -32,7 +32,7 @@ interface Judged {
   readonly may: boolean;
   readonly has: boolean;
   readonly mayBox: boolean;
-  /** What decimals say. */
+  /** The result with decimals. */
   readonly left: boolean;
 }
 
@@ -65,8 +65,8 @@ function judged({ assets, cash, driftType, near, digit, side }: Portfolio): Judg
   };
 }
 
-describe('a band in doubles', () => {
-  it('is never wrong against decimals, however near the drift is to the threshold', () => {
+describe('the drift band in double precision', () => {
+  it('never contradicts the decimal computation, however close the drift is to the threshold', () => {
     const seen = { left: 0, not: 0, doubtful: 0 };
     fc.assert(
       fc.property(portfolios, (portfolio) => {
@@ -76,7 +76,7 @@ describe('a band in doubles', () => {
         else if (now.may) seen.doubtful++;
         else seen.not++;
 
-        // What has left may leave, for certain; what has left for certain has left.
+        // A breach in decimals implies a possible breach in doubles; a certain breach in doubles implies one in decimals.
         expect([now.left && !now.may, now.left && !now.mayBox, now.has && !now.left]).toStrictEqual([
           false,
           false,
@@ -88,7 +88,7 @@ describe('a band in doubles', () => {
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(150);
   });
 
-  it('is sure of a drift that is off by a part in a thousand million', () => {
+  it('decides a drift that differs from the threshold by one part in a billion', () => {
     const band = bandOf([ratio('0.5'), ratio('0.5')], { driftType: 'absolute', threshold: '0.1' });
     const at = (worth: number) => {
       const values = Float64Array.of(worth);
@@ -102,7 +102,7 @@ describe('a band in doubles', () => {
     expect(at(400 - 1e-6)).toStrictEqual([true, true]);
   });
 
-  it('lets no range of prices pass that holds a breach', () => {
+  it('does not rule out a range of prices that contains a breach', () => {
     const amount = fc.double({ min: -1_000, max: 1_000, noNaN: true });
     const boxes = fc.record({
       assets: fc.array(
@@ -138,7 +138,7 @@ describe('a band in doubles', () => {
     expect(passed).toBeGreaterThan(20);
   });
 
-  it('never passes what is not a number', () => {
+  it('does not rule out prices that are not numbers', () => {
     const band = bandOf([ratio('0.5'), ratio('0.5')], { driftType: 'absolute', threshold: '0.1' });
     const nothing = Float64Array.of(Number.NaN);
 
@@ -149,11 +149,11 @@ describe('a band in doubles', () => {
 
   it.each<readonly [string, readonly string[], string, readonly (readonly [number, number])[], number]>([
     ['a weight above one that grows while its asset falls', ['0.5', '0.25', '0.25'], '2', [[800, 1000], [-250, -250]], -250],
-    ['a weight below nothing that falls with the others', ['0.4', '0.3', '0.3', '0'], '1.4', [[-60, -60], [50, 150], [50, 150]], 0],
-    ['cash that is owed, when the others fall', ['0.5', '0.5', '0'], '0.4', [[100, 200], [100, 200]], -70],
-    ['cash that is too much, when the others fall', ['0.4', '0.4', '0.2'], '0.2', [[30, 60], [30, 60]], 50],
+    ['a negative weight that falls with the others', ['0.4', '0.3', '0.3', '0'], '1.4', [[-60, -60], [50, 150], [50, 150]], 0],
+    ['borrowed cash while the assets fall', ['0.5', '0.5', '0'], '0.4', [[100, 200], [100, 200]], -70],
+    ['excess cash while the assets fall', ['0.4', '0.4', '0.2'], '0.2', [[30, 60], [30, 60]], 50],
     ['an asset that does not rise with the others', ['0.4', '0.3', '0.3', '0'], '0.1', [[100, 100], [130, 75], [130, 75]], 0],
-  ])('opens a range of prices for %s', (_, weights, threshold, ranges, cash) => {
+  ])('does not rule out a range of prices with %s', (_, weights, threshold, ranges, cash) => {
     const targets = weights.map((weight) => ratio(weight));
     const band = bandOf(targets, { driftType: 'absolute', threshold });
     const bad = Float64Array.from(ranges, ([each]) => each);
@@ -166,7 +166,7 @@ describe('a band in doubles', () => {
     expect(mayLeave(band, { low: good, high: good, cash })).toBe(false);
   }); // prettier-ignore
 
-  it('leaves weights that are none to the decimals', () => {
+  it('leaves weights outside 0 to 1 to the decimal computation', () => {
     const band = bandOf([ratio('1.5'), ratio('-0.5')], { driftType: 'absolute', threshold: '0.1' });
     const worth = Float64Array.of(1500);
 

@@ -28,7 +28,7 @@ export interface WalkShape {
   readonly isMissing?: ((row: number) => boolean) | undefined;
 }
 
-/** Bars of a seeded random walk: whatever row changes, the others stay. */
+/** Bars of a seeded random walk, in which a changed row does not affect the others. */
 export function walkTape({
   pair,
   rows,
@@ -51,7 +51,7 @@ export function walkTape({
   return closesTape(pair, { barMs, times, closes });
 }
 
-/** A tape of which only the closes matter. */
+/** A tape on which only the closes matter. */
 export function closesTape(
   pair: string,
   {

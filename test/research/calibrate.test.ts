@@ -39,32 +39,32 @@ const truthOf = (model: ExecutionModel): Readonly<Partial<Record<SettingName, nu
   unavailable_ms: model.unavailableMs,
 });
 
-describe('estimators that a few wild values do not move', () => {
-  it('give quantiles as counted by hand', () => {
+describe('the robust estimators', () => {
+  it('return the quantiles of examples counted by hand', () => {
     expect(quantile([3, 1, 2], 0.5)).toBe(2);
     expect(quantile([1, 2, 3, 4], 0.25)).toBe(1.75);
     expect(median([5]).value).toBe(5);
-    // Ranks 40 and 61 of 100: 50 less 9.8 and 50 more, as a table of the sign test has them.
+    // Ranks 41 and 60 of 100: 50 minus and plus 9.8, rounded up, by the normal approximation of the sign test.
     expect(median(Array.from({ length: 100 }, (_, i) => i + 1))).toEqual({ value: 50.5, low: 41, high: 60 });
     expect(weightedMedian([{ value: 1, weight: 1 }, { value: 9, weight: 1 }, { value: 5, weight: 3 }])).toBe(5); // prettier-ignore
   });
 
-  it('give the interval of a share by Wilson', () => {
-    // 10 of 100, a value of the literature: 0.0552 to 0.1744.
+  it('return the Wilson interval of a share', () => {
+    // 10 of 100, a published value: 0.0552 to 0.1744.
     const { low, high } = shareOf(10, 100);
     expect([low.toFixed(4), high.toFixed(4)]).toEqual(['0.0552', '0.1744']);
     expect(shareOf(0, 100)).toMatchObject({ value: 0, low: 0 });
     expect(shareOf(10, 100, 20).high).toBeGreaterThan(high);
   });
 
-  it('draw the line through exact points, though a third of them are wild', () => {
+  it('fit the line through exact points although a third of the points are outliers', () => {
     const random = seededRandom('line');
     const points = Array.from({ length: 60 }, (_, i): [number, number] => [i, i % 3 === 0 ? 1e6 * (random.next() - 0.5) : 2 + 3 * i]); // prettier-ignore
     expect(lineThrough(points)).toMatchObject({ slope: { value: 3 } });
     expect(lineThrough([[1, 5], [1, 7]])).toBeUndefined(); // prettier-ignore
   });
 
-  it('hold the truth in their intervals about as often as they say', () => {
+  it('have intervals that contain the true value about as often as stated', () => {
     let [medians, slopes] = [0, 0];
     for (let trial = 0; trial < 300; trial++) {
       const noise = (i: number): number => normalAt(trial + 1, 3, i);
@@ -79,29 +79,33 @@ describe('estimators that a few wild values do not move', () => {
   });
 });
 
-describe('what a journal reports its venue', () => {
-  it.each(['a', 'b', 'c'])('is the model that it was written under (%s)', { timeout: 300_000 }, (seed) => {
-    const model = randomModel(seed);
-    const learnt = learnFrom(journalUnder(model, { seed, slices: 480 }));
-    const truth = truthOf(model);
-    const away = (name: SettingName): number =>
-      Math.abs(fitted(learnt, name).value - (truth[name] ?? Number.NaN));
-    for (const name of ['half_spread_bps', 'impact_bps', 'fee_bps'] as const)
-      expect(away(name)).toBeLessThan(0.005);
-    for (const name of ['quote_life_ms', 'quote_latency_ms', 'order_latency_ms'] as const)
+describe('calibration from a journal', () => {
+  it.each(['a', 'b', 'c'])(
+    'recovers the model under which the journal was written (%s)',
+    { timeout: 300_000 },
+    (seed) => {
+      const model = randomModel(seed);
+      const learnt = learnFrom(journalUnder(model, { seed, slices: 480 }));
+      const truth = truthOf(model);
+      const away = (name: SettingName): number =>
+        Math.abs(fitted(learnt, name).value - (truth[name] ?? Number.NaN));
+      for (const name of ['half_spread_bps', 'impact_bps', 'fee_bps'] as const)
+        expect(away(name)).toBeLessThan(0.005);
+      for (const name of ['quote_life_ms', 'quote_latency_ms', 'order_latency_ms'] as const)
       expect(fitted(learnt, name)).toMatchObject({ name, value: truth[name], low: truth[name], high: truth[name] }); // prettier-ignore
-    for (const name of ['rejected_share', 'unavailable_share'] as const) {
-      const { value, low, high, count } = fitted(learnt, name);
-      // Five standard deviations of a share: whatever the seed, and less the more is seen.
-      const of = truth[name] ?? 0;
-      expect(away(name)).toBeLessThan(5 * Math.sqrt((of * (1 - of)) / (count / 4)) + 1e-9);
-      expect([low, value, high].toSorted((x, y) => x - y)).toEqual([low, value, high]);
-    }
-    const maxima = learnt.filter(isFitted).filter(({ name }) => name === 'max_usd');
-    for (const { pair, value } of maxima) expect([pair, value]).toEqual(['btcusd', Number(model.maxUsd)]);
-  });
+      for (const name of ['rejected_share', 'unavailable_share'] as const) {
+        const { value, low, high, count } = fitted(learnt, name);
+        // Five standard deviations of a share, for any seed; the bound shrinks with more observations.
+        const of = truth[name] ?? 0;
+        expect(away(name)).toBeLessThan(5 * Math.sqrt((of * (1 - of)) / (count / 4)) + 1e-9);
+        expect([low, value, high].toSorted((x, y) => x - y)).toEqual([low, value, high]);
+      }
+      const maxima = learnt.filter(isFitted).filter(({ name }) => name === 'max_usd');
+      for (const { pair, value } of maxima) expect([pair, value]).toEqual(['btcusd', Number(model.maxUsd)]);
+    },
+  );
 
-  it('holds prices that move between the reference and the quote against no spread', () => {
+  it('does not count price moves between the reference and the quote as spread', () => {
     const model = {
       halfSpreadBps: 6,
       impactBps: 20,
@@ -119,7 +123,7 @@ describe('what a journal reports its venue', () => {
     expect(impact.high).toBeGreaterThanOrEqual(20);
   });
 
-  it('tells last look from refusals for no reason where prices are known', () => {
+  it('distinguishes last look from rejections without a reason if prices are known', () => {
     const model = { halfSpreadBps: 1, lastLookBps: 6, rejectedShare: 0.1, quoteLifeMs: 30_000, quoteLatencyMs: 2_000, orderLatencyMs: 6_000, maxUsd: '10000000' }; // prettier-ignore
     const tapes = secondsOf('l', 60_000, 0.0004);
     const records = journalUnder(model, { seed: 'l', slices: 230, everyMinutes: 4, tapes });
@@ -135,7 +139,7 @@ describe('what a journal reports its venue', () => {
     expect(fitted(blind, 'last_look_bps').note).toContain('--data PAIR=FILE');
     expect(fitted(blind, 'rejected_share').value).toBeGreaterThan(share.value);
 
-    // Of orders that a tape tells nothing of, refusals would be counted as last looks and as for no reason.
+    // Refusals of orders without prices would count both as last look and as without a reason.
     const part = (first: number, last: number): readonly Tape[] =>
       tapes.map(({ times, close }) => closesTape('btcusd', { barMs: 1_000, times: [...times.subarray(first, last)], closes: [...close.subarray(first, last)] })); // prettier-ignore
     const halves = [part(0, 30_000), part(30_000, 60_000)].map((half) => fitted(learnFrom(records, half), 'rejected_share')); // prettier-ignore
@@ -151,7 +155,7 @@ describe('what a journal reports its venue', () => {
     expect(fitted(learnFrom(records, before), 'last_look_bps').note).toContain('--data PAIR=FILE');
   });
 
-  it('claims nothing from too little, and no impact from sizes that are alike', () => {
+  it('estimates no setting from too few quotes, and no impact from similar sizes', () => {
     const few = learnFrom(journalUnder({}, { seed: 'few', slices: 8, tapes: stillOf(70) }));
     expect(few.filter(isFitted).map(({ name }) => name)).toEqual(['quote_life_ms', 'fee_bps']);
     expect(few).toContainEqual({ name: 'half_spread_bps', why: '8 quotes: at least 20 are needed' });
@@ -167,7 +171,7 @@ describe('what a journal reports its venue', () => {
     expect(fitted(found, 'half_spread_bps').value).toBeCloseTo(4, 1);
   });
 
-  it('takes no word of a dry run for how orders end', () => {
+  it('does not use a dry run to estimate the results of orders', () => {
     const records = journalUnder({ feeBps: 0 }, { seed: 'dry', slices: 60, tapes: stillOf(430) });
     const dry = records.map((record) => record.body.kind === 'started' ? { ...record, body: { ...record.body, mode: 'dry_run' } } : record); // prettier-ignore
     const learnt = learnFrom(dry);
@@ -176,7 +180,7 @@ describe('what a journal reports its venue', () => {
     expect(isFitted(learnt.find(({ name }) => name === 'quote_latency_ms') ?? { name: 'fee_bps', why: '' })).toBe(true); // prettier-ignore
   });
 
-  it('reads only the window that it is asked for', () => {
+  it('reads only the given window', () => {
     const records = journalUnder({}, { seed: 'w', slices: 40, tapes: stillOf(300) });
     const all = askedOf(records);
     const cut = all.asks[20]?.at;

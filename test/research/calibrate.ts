@@ -9,7 +9,7 @@ import { MINUTE_MS } from '../../src/core/time.ts';
 import { START, aPolicy, aStrategy } from '../engine/harness.ts';
 import { aRun, closesTape, walkTape } from './bench.ts';
 
-/** A model with random fittedSettings, all of them within what a market may have. */
+/** A model with random settings within a realistic range. */
 export function randomModel(seed: string): ExecutionModel {
   const random = seededRandom(`model ${seed}`);
   const between = (low: number, high: number): number => low + (high - low) * random.next();
@@ -28,7 +28,7 @@ export function randomModel(seed: string): ExecutionModel {
   };
 }
 
-/** A desk that buys and sells pieces of many sizes, one every `everyMinutes`, for so many slices a side. */
+/** A desk that buys and sells in many sizes, one slice every `everyMinutes`, with `slices` slices on each side. */
 export function journalUnder(
   model: Partial<ExecutionModel>,
   { seed, slices, everyMinutes = 7, tapes = marketOf(seed, slices * everyMinutes) }: { readonly seed: string; readonly slices: number; readonly everyMinutes?: number; readonly tapes?: readonly Tape[] },
@@ -39,7 +39,7 @@ export function journalUnder(
     aStrategy(`s${n}`, 'twap', {
       pair: 'btcusd',
       side: n % 2 === 0 ? 'buy' : 'sell',
-      // From about a thousand USD a slice to about a hundred thousand.
+      // From about 1,000 to about 100,000 USD per slice.
       total_notional: { amount: String(Math.round(1_000 * 5 ** n * each(n) * (slices / 4))), currency: 'usd' },
       duration: `PT${slices * everyMinutes - 1}M`,
       slices: Math.floor(slices / 4),
@@ -68,7 +68,7 @@ export const secondsOf = (seed: string, seconds: number, volatility: number): re
   walkTape({ pair: 'btcusd', rows: seconds, seed, barMs: 1_000, startPrice: 60_000, volatility }),
 ];
 
-/** A market that stands still. */
+/** A market with a constant price. */
 export const stillOf = (minutes: number): readonly Tape[] => [
   closesTape('btcusd', {
     barMs: MINUTE_MS,

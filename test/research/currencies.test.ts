@@ -10,27 +10,27 @@ describe('a portfolio of five assets in usdt, with limits in usd', () => {
   const bars = someBars();
 
   it.each(settings)(
-    'trades as the same portfolio in usd to the last decimal where usdt is stated at 1: $driftType, $rebalanceTo',
+    'trades the same as in usd to the last decimal if the rate is 1: $driftType, $rebalanceTo',
     (setting) => {
       expect(expectSameInUsdt(bars, setting)).toBeGreaterThan(20);
     },
   );
 
-  it('is cut to the maximum of the venue as the same portfolio in usd', () => {
+  it('is limited by the maximum of the venue in the same way as in usd', () => {
     const [setting] = settings;
     if (setting === undefined) throw new Error('no setting');
     const model = { maxUsd: '25000', impactBps: 10, halfSpreadBps: 5 };
     expect(expectSameInUsdt(bars, setting, undefined, { model })).toBeGreaterThan(20);
   });
 
-  it('trades the same over a series of rates, and differs by the rate alone', () => {
+  it('trades the same under a series of rates, with figures that differ only by the rate', () => {
     const [setting] = settings;
     if (setting === undefined) throw new Error('no setting');
     const tape = rateTape(bars, (hour) => 1 + 0.002 * Math.sin(hour / 50));
     expect(expectRateAlone(bars, setting, tape)).toBeGreaterThan(20);
   });
 
-  it('starts where the first price of the rate is too old by then, and trades once there is another', () => {
+  it('starts although the rate is too old, and trades once there is a newer rate', () => {
     const tapes = [
       walkTape({ pair: 'btcusdt', rows: 120, startPrice: 60_000 }),
       walkTape({

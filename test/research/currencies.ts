@@ -13,7 +13,7 @@ import { closesTape } from './bench.ts';
 import { portfolioRun } from './portfolio.ts';
 import type { Counted } from './portfolio.ts';
 
-/** As many decimals as usd has, so that nothing but the name of the cash differs. */
+/** The same decimals as usd, so that only the name of the cash differs. */
 const usdtOf = (usdRate: string | undefined) => ({
   usdt: { precision: 2, fiat: false, canDeposit: true, canWithdraw: true, ...(usdRate && { usdRate }) },
 });
@@ -28,7 +28,7 @@ export const fillsOf = ({ journal }: Ran): readonly (FillRecord & { readonly at:
 const held = ({ desk }: Ran): Readonly<Record<string, string>> =>
   Object.fromEntries([...(desk.state.balances ?? [])].map(([name, amount]) => [name, text(amount)]));
 
-/** A fill without what only names it. */
+/** A fill without its ids and names. */
 const told = ({ at, side, base, quantity: filled, amount, price: each, fees, notional_usd }: Told) => ({
   at,
   side,
@@ -63,7 +63,7 @@ export function expectSameInUsdt(
   return first.length;
 }
 
-/** Rates by the hour as the tape of usdtusd. */
+/** Hourly rates as the tape of usdtusd. */
 export function rateTape(bars: Bars, rateAt: (hour: number) => number): Tape {
   const { first, last } = hoursOf(bars);
   const hours = Array.from({ length: last - first + 2 }, (_, n) => first - 1 + n);
@@ -74,7 +74,7 @@ export function rateTape(bars: Bars, rateAt: (hour: number) => number): Tape {
   });
 }
 
-/** With a series of rates the same trades are made; only what they are worth in the currency of the limits differs, by the rate. */
+/** Expects the same trades with a series of rates; only their values in the currency of the limits differ, by the rate. */
 export function expectRateAlone(bars: Bars, setting: Setting, tape: Tape, solver?: Solver): number {
   const one = portfolioRun(bars, setting, solver, {
     cash: 'usdt',

@@ -7,7 +7,7 @@ import { aPolicy, aStrategy, aTwap } from '../engine/harness.ts';
 import type { RunShape } from './bench.ts';
 import { moduleWith } from '../strategy/module-kind.ts';
 
-/** Desks that together hold every kind of strategy, a user's own code among them, over BTC, ether and the cross of the two. */
+/** Desks that together contain every kind of strategy, including a user's own kind, over BTC, ether and their cross. */
 export interface EveryKind extends Pick<RunShape, 'strategies'> {
   readonly holdings: Readonly<Record<string, string>>;
   readonly policy?: Partial<DeskSettings> | undefined;
@@ -94,8 +94,8 @@ const band = (over: Record<string, unknown>): StrategySource =>
   });
 
 /**
- * A kernel of one's own that looks at prices, balances and drifts: it buys ether after a fall and when the weights have moved, and
- * waits for the level that it reckons from the price it sees now.
+ * A user's kernel that uses prices, balances and drifts: it buys ether after a fall and when the weights have moved, and
+ * waits for a level that it computes from the current price.
  */
 const kernel = defineKernel({
   params: z.strictObject({ fall: z.string(), each: z.string() }),
@@ -135,7 +135,7 @@ const kernel = defineKernel({
   },
 });
 
-/** A kernel of one's own that looks at bars of two lengths: it trades where the shorter mean crosses the longer one. */
+/** A user's kernel that uses bars of two lengths: it trades when the shorter mean crosses the longer one. */
 const crossing = defineKernel({
   params: z.strictObject({ each: z.string() }),
   bars: () => [

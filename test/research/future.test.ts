@@ -10,7 +10,7 @@ import { START } from '../engine/harness.ts';
 import { aRun, closesTape, walkTape } from './bench.ts';
 import { everyKind } from './every-kind.ts';
 
-/** Minutes, five minutes that begin amid one, and trades: rows of the three become known at different instants. */
+/** Bars of a minute, bars of five minutes that begin within a minute, and trades: their rows become known at different instants. */
 const trades = (rows: number): Tape => {
   const key = hash32('ethbtc trades');
   let [at, logarithm] = [START + 1_000, Math.log(0.05)];
@@ -56,7 +56,7 @@ const cut = (tape: Tape, rows: number): Tape => {
   return tapeOf({ pair: tape.pair, barMs: tape.barMs, columns });
 };
 
-/** What is not known at `turn` yet, made another. */
+/** Changes of the rows that are not known yet at `turn`. */
 const futures: Readonly<Record<string, Alter>> = {
   'a crash': (tape, turn) =>
     changed(tape, knownFrom(tape, turn), (columns, row) => {
@@ -73,7 +73,7 @@ const futures: Readonly<Record<string, Alter>> = {
     for (const name of columnNames) columns[name] = tape[name].filter((_, row) => kept(row));
     return tapeOf({ pair: tape.pair, barMs: tape.barMs, columns });
   },
-  // Bars still run at the turn: their open, high, low and volume say something about a close that is not known.
+  // Some bars are incomplete at the turn: their open, high, low and volume depend on a close that is not known yet.
   'other bars under way': (tape, turn) =>
     changed(tape, knownFrom(tape, turn), (columns, row) => {
       priced(columns, row, (tape.close[row] ?? 1) * (row % 2 === 0 ? 1.01 : 0.99));
@@ -118,9 +118,9 @@ const cases = Object.keys(everyKind).flatMap(
     ] as const,
 );
 
-describe('a backtest does not look ahead', () => {
+describe('a backtest of every kind', () => {
   it.each(cases)(
-    'of $name with a $model venue at minute $minutes',
+    'does not depend on later prices: $name with a $model venue at minute $minutes',
     { timeout: 300_000 },
     ({ minutes, ...told }) => {
       const past = run(tapes, told);
@@ -143,7 +143,7 @@ describe('a backtest does not look ahead', () => {
   );
 
   it.each(Object.keys(everyKind))(
-    'nor within a bar, of %s: all but its close and its volume may be anything',
+    'depends only on the close and the volume of each bar: %s',
     { timeout: 300_000 },
     (name) => {
       const wild = tapes.map((tape) =>
@@ -161,7 +161,7 @@ describe('a backtest does not look ahead', () => {
     },
   );
 
-  it('of strategies of which each one trades', () => {
+  it('trades with every strategy of these tests', () => {
     const traded = Object.keys(everyKind).flatMap((name) =>
       run(tapes, { name, model: 'normal', isJumping: true }).flatMap((line) =>
         line.includes('"kind":"fill"') ? (/"strategy":"(\w+)"/u.exec(line)?.[1] ?? []) : [],

@@ -9,14 +9,14 @@ import { Impact } from '../../src/simulator/exchange/impact.ts';
 import { aTwap, START } from '../engine/harness.ts';
 import { aRun, closesTape, walkTape } from './bench.ts';
 
-/** A market that stands still at 1000. */
+/** A market with the constant price 1000. */
 const still = closesTape('btcusd', {
   barMs: MINUTE_MS,
   times: Array.from({ length: 300 }, (_, n) => START + n * MINUTE_MS),
   closes: Array.from({ length: 300 }, () => 1_000),
 });
 
-/** Mean price of a million USD in so many slices over two hours, basis points above the market. */
+/** Mean price of one million USD in `slices` slices over two hours, in basis points above the market. */
 function costOf(slices: number, model: Partial<ExecutionModel>): number {
   const ran = aRun({
     tapes: [still],
@@ -31,21 +31,21 @@ function costOf(slices: number, model: Partial<ExecutionModel>): number {
   return (fills.reduce((sum, { amount }) => sum + Number(amount), 0) / bought / 1_000 - 1) * 10_000;
 }
 
-describe('impact with a memory', () => {
-  it('is absent from the presets: without it impact falls with the square root of the number of slices', () => {
+describe('price impact with a memory', () => {
+  it('is absent from the presets, whose impact falls with the square root of the number of slices', () => {
     for (const preset of Object.values(presets)) expect(preset.impact_memory).toBe('none');
     expect(costOf(2, {})).toBeCloseTo(10 / Math.SQRT2, 2);
     expect(costOf(4, {})).toBeCloseTo(5, 2);
     expect(costOf(64, {})).toBeCloseTo(10 / 8, 2);
   });
 
-  it('gains nothing by slices that come before anything is forgotten', () => {
+  it('is not reduced by slices if it is remembered long enough', () => {
     const long = { impactMemory: 1_000 * DAY_MS };
     expect(costOf(2, long)).toBeCloseTo(10, 2);
     expect(costOf(64, long)).toBeCloseTo(10, 1);
   });
 
-  it('bounds what slices gain: beyond one in each half-life four times as many save less than 3 %', () => {
+  it('limits the savings of slices: beyond one per half-life, four times as many save less than 3 %', () => {
     const model = { impactMemory: 10 * MINUTE_MS };
     const [few, some, many] = [3, 12, 48].map((slices) => costOf(slices, model));
     expect(some).toBeLessThan(0.85 * (few ?? 0));
@@ -57,7 +57,7 @@ describe('impact with a memory', () => {
   const million = money('1000000');
   const at = (ms: number): ReturnType<typeof instant> => instant(START + ms);
 
-  it('asks of a size what it adds to the square-root impact of what is remembered, half of it after the half-life', () => {
+  it('is computed for a size on top of the remembered size, half of which remains after the half-life', () => {
     const impact = new Impact({ halfLifeMs: HOUR_MS });
     impact.add('btcusd', 'buy', million, at(0));
     expect(impact.bps(buy, million, at(0))).toBeCloseTo(10 * (2 ** 1.5 - 1), 9);
@@ -65,20 +65,20 @@ describe('impact with a memory', () => {
     expect(impact.bps({ ...buy, pair: 'ethusd' }, million, at(0))).toBeCloseTo(10, 9);
   });
 
-  it('gives no gain to the other side, so that no round trip earns from its own impact', () => {
+  it('is not reduced for the other side, so that no round trip profits from its own impact', () => {
     const impact = new Impact({ halfLifeMs: HOUR_MS });
     impact.add('btcusd', 'buy', million, at(0));
     expect(impact.bps({ ...buy, side: 'sell' }, million, at(1))).toBeCloseTo(10, 9);
-    // What is sold is no longer remembered as bought.
+    // A sale reduces the remembered purchases.
     impact.add('btcusd', 'sell', money('400000'), at(1));
     expect(impact.bps(buy, million, at(1))).toBeCloseTo(10 * (1.6 ** 1.5 - 0.6 ** 1.5), 3);
   });
 });
 
-describe('impact by participation', () => {
+describe('price impact by participation', () => {
   const tape = walkTape({ pair: 'btcusd', rows: 3_000, startPrice: 1_000, volatility: 0.001 });
 
-  it('is the coefficient times the volatility of a day times the root of the share of the volume of a day, of the day before', () => {
+  it('follows the square-root law with the volatility and the volume of the previous 24 hours', () => {
     const now = instant(START + 2_000 * MINUTE_MS + 7);
     const end = Math.floor(now / HOUR_MS) * HOUR_MS;
     const rows = [...tape.close.keys()].filter((row) => {
@@ -97,13 +97,13 @@ describe('impact by participation', () => {
     );
   });
 
-  it('does not look ahead: later rows change nothing', () => {
+  it('does not depend on later rows', () => {
     const now = instant(START + 2_000 * MINUTE_MS);
     const changed = { ...tape, close: tape.close.map((close, row) => (row > 2_000 ? close * 2 : close)) };
     expect(millionBpsOf(changed, 1)(now)).toBe(millionBpsOf(tape, 1)(now));
   });
 
-  it('prices the slices of a backtest, and refuses a tape without volume', () => {
+  it('raises the prices of a backtest on thin volume, and refuses a tape without volume', () => {
     const run = (volume: number): readonly FillRecord[] => {
       const own = { ...tape, volume: tape.volume.map(() => volume) };
       const ran = aRun({

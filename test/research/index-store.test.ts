@@ -22,10 +22,10 @@ const onlyFile = (): string => {
   return join(folder, 'tapes', file);
 };
 
-describe('the index of a tape that is opened again', () => {
-  it('is the one that was kept', () => {
+describe('the stored index of a tape', () => {
+  it('is used when the tape is opened again', () => {
     expect(open()).toStrictEqual(indexPrices(tape));
-    // One that nobody would build shows where it came from.
+    // Wrong bounds show that the index comes from the file.
     const other = indexPrices(tape);
     other.bounds[0]?.fill(7);
     writeFileSync(onlyFile(), indexBytes(other));
@@ -33,7 +33,7 @@ describe('the index of a tape that is opened again', () => {
     expect(open()).toStrictEqual(other);
   });
 
-  it('is rebuilt where the file is damaged, and replaces it', () => {
+  it('is rebuilt and replaced if its file is damaged', () => {
     open();
     const file = onlyFile();
     const whole = readFileSync(file);
@@ -43,7 +43,7 @@ describe('the index of a tape that is opened again', () => {
     expect(readFileSync(file)).toStrictEqual(whole);
   });
 
-  it('is another one for bars of another length, whose columns are the same', () => {
+  it('is stored separately for bars of another length, even if the columns are the same', () => {
     const closes = { ...tape, barMs: 1_000 };
     open();
 
@@ -51,7 +51,7 @@ describe('the index of a tape that is opened again', () => {
     expect(readdirSync(join(folder, 'tapes'))).toHaveLength(2);
   });
 
-  it('is not kept where it is built faster than it is read, or where nothing can be written', () => {
+  it('is not stored if the tape is small or the folder cannot be written', () => {
     expect(tape.rows).toBeLessThan(KEPT_ROWS_MIN);
     expect(indexThrough(join(folder, 'tapes'), tape)).toStrictEqual(indexPrices(tape));
     expect(existsSync(join(folder, 'tapes'))).toBe(false);

@@ -22,7 +22,7 @@ describe('the index of a tape', () => {
             const until = (tape.times[row + 1] ?? tape.times[row] ?? 0) + tape.barMs;
             const placeOf = (time: number): number =>
               boundsAt(bounds, index.first[level] ?? 0, Math.floor(time / widthOf(index, level)));
-            // A price counts until the next one: also in blocks without a row, and where the next block begins.
+            // A price counts until the next one, also in blocks without a row and at the start of the next block.
             const last = placeOf(row === tape.rows - 1 ? Infinity : Math.max(at, until - 1));
             for (let place = placeOf(at); place <= last; place += 2) {
               expect(bounds[place]).toBeLessThanOrEqual(tape.close[row] ?? 0);
@@ -35,7 +35,7 @@ describe('the index of a tape', () => {
     );
   });
 
-  it('says the first row that is known in each of the narrowest blocks', () => {
+  it('contains the first row that is known in each of the narrowest blocks', () => {
     fc.assert(
       fc.property(manners(120), (manner) => {
         const tape = tapeInManner('btcusd', manner);
@@ -50,7 +50,7 @@ describe('the index of a tape', () => {
     );
   });
 
-  it('is not much wider than the prices are', () => {
+  it('has bounds close to the prices', () => {
     const tape = tapeFrom('btcusd', 60_000, [[0, 100.1], [60_000, 200.2], [120_000, 150]]); // prettier-ignore
     const [low = 0, high = 0] = indexPrices(tape).bounds[LEVELS - 1] ?? [];
 
@@ -58,7 +58,7 @@ describe('the index of a tape', () => {
     expect(high - 200.2).toBeLessThan(2e-5);
   });
 
-  it('has four to sixteen rows of an even tape in one of the narrowest blocks', () => {
+  it('has four to sixteen rows of an evenly spaced tape in each of the narrowest blocks', () => {
     for (const barMs of [1, 1_000, 60_000, 300_000, 3_600_000, 86_400_000]) {
       const rows = Array.from({ length: 5_000 }, (_, row) => [row * barMs, 1] as const);
       const index = indexPrices(tapeFrom('btcusd', barMs, rows));
@@ -87,8 +87,8 @@ describe('the index of a tape', () => {
   });
 });
 
-describe('a bound', () => {
-  it('is a float that is not inside of what it bounds, and the nearest one', () => {
+describe('a bound of an index', () => {
+  it('is the nearest 32-bit float that does not exclude the bounded price', () => {
     const value = fc.oneof(
       fc.double({ min: 0, max: 1e38, noNaN: true }),
       fc.double({ min: 0, max: 100, noNaN: true }),
@@ -127,7 +127,7 @@ describe('the bytes of an index', () => {
     );
   });
 
-  it('are not taken when a byte of them is another, or one is missing', () => {
+  it('are refused if a byte was changed or is missing', () => {
     fc.assert(
       fc.property(
         manners(40),
@@ -147,7 +147,7 @@ describe('the bytes of an index', () => {
     );
   });
 
-  it('are not taken for another tape, or for bars of another length', () => {
+  it('are refused for another tape and for bars of another length', () => {
     const rows = [[0, 5], [60_000, 6]] as const; // prettier-ignore
     const tape = tapeFrom('btcusd', 60_000, rows);
     const bytes = indexBytes(indexPrices(tape));

@@ -30,7 +30,7 @@ function folder(): string {
   return path;
 }
 
-/** Lets what is kept be so much younger than its file: nobody can set the time at which a file was changed. */
+/** Makes the stored hashes younger than their files by `seconds`: the time of a change cannot be set. */
 function letPass(cwd: string, seconds = PAUSE_S): void {
   for (const name of readdirSync(join(cwd, 'tapes'))) {
     const path = join(cwd, 'tapes', name);
@@ -56,8 +56,8 @@ const known = (cwd: string, path: string): string | undefined => {
   return sighting && knownHash(join(cwd, 'tapes'), sighting);
 };
 
-describe('the hash of a file that was read before', () => {
-  it('is known as long as the file does not change', () => {
+describe('the stored hash of a file', () => {
+  it('is used as long as the file does not change', () => {
     const cwd = folder();
     const path = kept(cwd);
     letPass(cwd);
@@ -66,7 +66,7 @@ describe('the hash of a file that was read before', () => {
     expect(readdirSync(join(cwd, 'tapes'))).toHaveLength(1);
   });
 
-  it('is not believed when it was kept right after the file was written', () => {
+  it('is not used if it was stored right after the file was written', () => {
     const cwd = folder();
     const path = kept(cwd);
     expect(known(cwd, path)).toBeUndefined();
@@ -76,7 +76,7 @@ describe('the hash of a file that was read before', () => {
     expect(known(cwd, path)).toBe(HASH);
   });
 
-  it('is not believed when the file was seen right after it was written, however long its import took', () => {
+  it('is not used if the file was seen right after it was written, however long its import took', () => {
     const cwd = folder();
     const path = kept(cwd);
     const sighting = seen(cwd, path);
@@ -88,22 +88,22 @@ describe('the hash of a file that was read before', () => {
   }); // prettier-ignore
 
   it.each([
-    ['other bytes', (path: string) => { writeFileSync(path, 'y'.repeat(KNOWN_BYTES_MIN)); }],
-    ['other bytes under the old time', (path: string) => {
+    ['a change of its bytes', (path: string) => { writeFileSync(path, 'y'.repeat(KNOWN_BYTES_MIN)); }],
+    ['a change of its bytes with the old modification time', (path: string) => {
       const { atime, mtime } = statSync(path);
       writeFileSync(path, 'y'.repeat(KNOWN_BYTES_MIN));
       utimesSync(path, atime, mtime);
     }],
-    ['another file in its place', (path: string) => {
+    ['a replacement by another file', (path: string) => {
       const { atime, mtime } = statSync(path);
       writeFileSync(`${path}.2`, 'y'.repeat(KNOWN_BYTES_MIN));
       utimesSync(`${path}.2`, atime, mtime);
       renameSync(`${path}.2`, path);
     }],
-    ['another length', (path: string) => { writeFileSync(path, 'y'.repeat(KNOWN_BYTES_MIN + 1)); }],
-    ['another time', (path: string) => { utimesSync(path, AGO_S, AGO_S); }],
-    ['another name for it', (path: string) => { linkSync(path, `${path}.2`); }],
-  ])('is not known after %s', (_, change) => {
+    ['a change of its length', (path: string) => { writeFileSync(path, 'y'.repeat(KNOWN_BYTES_MIN + 1)); }],
+    ['a change of its modification time', (path: string) => { utimesSync(path, AGO_S, AGO_S); }],
+    ['the creation of a hard link', (path: string) => { linkSync(path, `${path}.2`); }],
+  ])('is not used after %s', (_, change) => {
     const cwd = folder();
     const path = kept(cwd);
     letPass(cwd);
@@ -112,7 +112,7 @@ describe('the hash of a file that was read before', () => {
     expect(known(cwd, path)).toBeUndefined();
   }); // prettier-ignore
 
-  it('is not kept for what changed while it was read, nor for small files', () => {
+  it('is not stored for a file that changed while it was read, nor for a small file', () => {
     const cwd = folder();
     const path = join(cwd, 'a.csv');
     writeFileSync(path, 'x'.repeat(KNOWN_BYTES_MIN));
@@ -126,7 +126,7 @@ describe('the hash of a file that was read before', () => {
     expect(sight(join(cwd, 'none'))).toBeUndefined();
   });
 
-  it('is not known where what was kept is damaged', () => {
+  it('is not used if it is damaged', () => {
     const cwd = folder();
     const path = kept(cwd);
     const [name = ''] = readdirSync(join(cwd, 'tapes'));
@@ -147,7 +147,7 @@ describe('opening the tape of a large file again', () => {
   const open = async (cwd: string) =>
     await openTape(['a.csv'], { cwd, cacheFolder: 'tapes', pair: 'btcusd' });
 
-  it('comes to the same without reading it, and reads it where anything has changed', async () => {
+  it('returns the same tape without reading the file, and reads the file after any change', async () => {
     const cwd = folder();
     const path = join(cwd, 'a.csv');
     writeFileSync(path, csv('2'));
@@ -163,7 +163,7 @@ describe('opening the tape of a large file again', () => {
     expect([changed.origin, changed.tape.close.at(-1)]).toEqual(['imported', 3]);
     letPass(cwd);
     expect((await open(cwd)).tape.close.at(-1)).toBe(3);
-    // A tape that was removed, or damaged, is made of what is there.
+    // A tape that was removed or damaged is rebuilt from the file.
     writeFileSync(changed.file ?? '', 'hello');
     const anew = await open(cwd);
     expect([anew.origin, anew.said]).toEqual(['imported', expect.stringContaining('made anew')]);
@@ -175,7 +175,7 @@ describe('opening the tape of a large file again', () => {
     await expect(open(cwd)).rejects.toThrow(/^cannot read a\.csv: /u);
   });
 
-  it('takes the word of what was kept, so that nothing is read', async () => {
+  it('trusts the stored hash without reading the file', async () => {
     const cwd = folder();
     writeFileSync(join(cwd, 'a.csv'), csv('2'));
     expect((await open(cwd)).tape.close.at(-1)).toBe(2);
@@ -184,7 +184,7 @@ describe('opening the tape of a large file again', () => {
     mkdirSync(join(cwd, 'other'));
     writeFileSync(join(cwd, 'other/a.csv'), other);
     await openTape(['other/a.csv'], { cwd, cacheFolder: 'tapes', pair: 'btcusd' });
-    // A lie, which reading the file would find out.
+    // A wrong hash, which a reading of the file would detect.
     keepHash(join(cwd, 'tapes'), before, createHash('sha256').update(other).digest('hex'));
     letPass(cwd);
     expect((await open(cwd)).tape.close.at(-1)).toBe(3);

@@ -18,7 +18,7 @@ export function tapeFrom(
 
 export const historyOf = (tape: Tape): History => ({ tape, index: indexPrices(tape) });
 
-/** What a random tape is like. */
+/** The properties of a random tape. */
 export interface Manner {
   readonly barMs: number;
   readonly startMs: number;
@@ -52,7 +52,7 @@ export const manners = (rowsMax: number): fc.Arbitrary<Manner> =>
     ),
   });
 
-/** Prices move in thousandths and are rounded to six digits, so that the same ones come again. */
+/** Prices move in thousandths and are rounded to six digits, so that they repeat. */
 export function tapeInManner(pair: string, { barMs, startMs, rows, price }: Manner): Tape {
   let at = startMs;
   let close = price;
@@ -62,7 +62,7 @@ export function tapeInManner(pair: string, { barMs, startMs, rows, price }: Mann
     rows.map(({ gap, step }) => {
       close = Number(Math.max(close * (1 + step / 1000), 1e-7).toPrecision(6));
       const row = [at, close] as const;
-      // Trades may share their instant.
+      // Several trades may share an instant.
       at += barMs === 0 ? gap : barMs * (1 + gap);
       return row;
     }),

@@ -10,7 +10,7 @@ import { aRun, walkTape } from './bench.ts';
 import type { Ran } from './bench.ts';
 import { everyKind } from './every-kind.ts';
 
-/** The model once more, in whole numbers of 10^-24, from tape and settings alone: nothing of the venue is used. */
+/** A second implementation of the model, in integers of 10^-24, from tape and settings alone, without code of the venue. */
 
 const ONE = 10n ** 24n;
 const tapes = [
@@ -57,7 +57,7 @@ function priceOf(intent: Intent, at: number, model: ExecutionModel): bigint {
   return intent.side === 'buy' ? rounded(mid + away, decimals, 'up') : rounded(mid - away, decimals, 'down');
 }
 
-/** What a record says against the plain model: words for each thing that is not as it should be. */
+/** Compares records with the plain model and describes each difference. */
 class Checker {
   readonly faults: string[] = [];
   quotes = 0;
@@ -82,7 +82,7 @@ class Checker {
       this.#expect(this.#isOut(at - this.#model.quoteLatencyMs / 2), `refused at ${at} outside of an outage`);
   }
 
-  /** What the account must hold in the end, by currency. */
+  /** Compares the final balances of the account with the expected ones, by currency. */
   end(ran: Ran): void {
     const account = ran.exchange.accounts[0]?.name ?? '';
     const paid = ran.exchange.interest(account, ran.clock.wall());
@@ -152,9 +152,9 @@ const cases = Object.keys(everyKind).flatMap((desk) =>
   Object.keys(venues).map((venue) => [desk, venue] as const),
 );
 
-describe('what a backtest pays', () => {
+describe('the quotes and fills of a backtest', () => {
   it.each(cases)(
-    'is what a plain calculation of the model says: %s, %s venue',
+    'match a plain calculation of the model: %s, %s venue',
     { timeout: 300_000 },
     (desk, venue) => {
       const { pts, strategies, holdings, policy } = everyKind[desk] ?? { strategies: [], holdings: {} };

@@ -9,7 +9,7 @@ import { aTwap, START } from '../engine/harness.ts';
 import { aRun, closesTape, walkTape } from './bench.ts';
 import type { Ran } from './bench.ts';
 
-/** A market that stands still at 1000. */
+/** A market with the constant price 1000. */
 const still = closesTape('btcusd', {
   barMs: MINUTE_MS,
   times: Array.from({ length: 200 }, (_, n) => START + n * MINUTE_MS),
@@ -38,10 +38,10 @@ const attemptsOf = (ran: Ran): readonly string[] =>
   );
 
 describe('an execution model', () => {
-  it('quotes away from the market by the half spread, and further for size', () => {
+  it('quotes away from the market by the half spread, and farther for larger sizes', () => {
     expect(fillsOf(runWith({}))[0]?.price).toBe('1000');
     expect(fillsOf(runWith({ halfSpreadBps: 10 }))[0]?.price).toBe('1001');
-    // Ten thousand dollars are a hundredth of the million at which the impact is reached: its root is a tenth.
+    // Ten thousand dollars are a hundredth of the million to which the impact refers: its square root is a tenth.
     expect(fillsOf(runWith({ impactBps: 50 }))[0]?.price).toBe('1000.5');
   });
 
@@ -77,7 +77,7 @@ describe('an execution model', () => {
     expect((Number(fill?.price) / mid - 1) * 10_000).toBeCloseTo(3, 0);
   });
 
-  it('takes its fee in quote currency, of each fill', () => {
+  it('charges its fee in quote currency on each fill', () => {
     const [fill] = fillsOf(runWith({ feeBps: 4 }));
     expect(money(fill?.fees ?? '0').toFixed()).toBe(
       money(fill?.amount ?? '0')
@@ -86,7 +86,7 @@ describe('an execution model', () => {
     );
   });
 
-  it('quotes at most its maximum at once', () => {
+  it('refuses quotes above its maximum', () => {
     const ran = runWith({ maxUsd: '4000' });
     expect(attemptsOf(ran)).toContain('too_large');
     for (const fill of fillsOf(ran)) expect(money(fill.amount).lte('4000')).toBe(true);
@@ -95,13 +95,13 @@ describe('an execution model', () => {
     expect(bought.gt('60')).toBe(true);
   });
 
-  it('takes its time for quotes and orders', () => {
+  it('delays quotes and orders by its latencies', () => {
     const records = [...runWith({ quoteLatencyMs: 300, orderLatencyMs: 500 }).journal.read()];
     const fill = records.find(({ body }) => body.kind === 'fill');
     expect((fill?.at ?? 0) % MINUTE_MS).toBe(800);
   });
 
-  it('refuses quotes in whole pieces of time, as often as it says, and by its seed alone', () => {
+  it('has outages of the stated share and length that depend only on its seed', () => {
     const model = { ...presetModel('normal'), unavailableShare: 0.2, unavailableMs: 60_000 };
     const isOut = outages(model, 'a');
     const minutes = Array.from({ length: 20_000 }, (_, n) => isOut(START + n * MINUTE_MS));
@@ -116,13 +116,13 @@ describe('an execution model', () => {
     expect(attemptsOf(runWith({ unavailableShare: 0.5 }))).toContain('quotes_unavailable');
   });
 
-  it('cancels orders when the price moved against the dealer in the meantime, and some for no reason', () => {
+  it('cancels orders if the price moved against the dealer, and some orders without a reason', () => {
     const rising = closesTape('btcusd', {
       barMs: MINUTE_MS,
       times: Array.from({ length: 30 }, (_, n) => START + n * MINUTE_MS),
       closes: Array.from({ length: 30 }, (_, n) => 1_000 + 5 * n),
     });
-    // Slots lie on the minute, when a close becomes known: the quote is a second older than it, the order a second younger.
+    // The close becomes known on the minute, between the quote and the order of each slice.
     const startsAt = new Date(START + 10 * MINUTE_MS - 1_500).toISOString();
     const ran = aRun({
       tapes: [rising],
@@ -138,7 +138,7 @@ describe('an execution model', () => {
     );
   });
 
-  it('costs more the worse it is: tight, normal, stressed', () => {
+  it('costs more from tight to normal to stressed', () => {
     const tapes = [walkTape({ pair: 'btcusd', rows: 300, startPrice: 1_000, volatility: 0.0001 })];
     const costs = (['tight', 'normal', 'stressed'] as const).map((name) => {
       const ran = aRun({
@@ -154,7 +154,7 @@ describe('an execution model', () => {
     expect(costs.map((over, i) => i === 0 || over.gt(costs[i - 1] ?? 0))).toEqual([true, true, true]);
   });
 
-  it('is written as it is read: a file of all settings of a preset is the preset', () => {
+  it('is restored unchanged from a file of all its settings', () => {
     for (const name of ['tight', 'normal', 'stressed'] as const) {
       const written = settingsOf(presetModel(name));
       expect(modelFileSchema.parse({ base: name, ...written })).toEqual(presetModel(name));

@@ -11,11 +11,11 @@ const tapes = [
   walkTape({ pair: 'ethbtc', rows: 180, startPrice: 0.05, volatility: 0.001 }),
 ];
 
-/** Outages of a quarter of an hour, more than half of the time: slices end without a quote, and later ones trade. */
+/** Outages of 15 minutes, more than half of the time: some slices end without a quote, and later ones trade. */
 const model = { unavailableShare: 0.6, unavailableMs: 15 * MINUTE_MS };
 
-describe('a venue that does not quote for a quarter of an hour again and again', () => {
-  it.each(Object.keys(everyKind))('never halts the desk %s, whose slices end without a quote', (name) => {
+describe('a venue with repeated outages of 15 minutes', () => {
+  it.each(Object.keys(everyKind))('does not halt the desk %s, whose slices end without a quote', (name) => {
     const desk = everyKind[name];
     if (desk === undefined) throw new Error(`there is no desk ${name}`);
     const { desk: ended, journal } = aRun({ ...desk, tapes, model });
@@ -34,7 +34,7 @@ describe('a venue that does not quote for a quarter of an hour again and again',
     expect([ended.control, ended.controlWhy]).toEqual(['active', expect.anything()]);
   });
 
-  it('is tried with every registered kind', () => {
+  it('is tested with every registered kind', () => {
     const tried = Object.values(everyKind).flatMap((desk) => desk.strategies.map(({ kind }) => kind));
     expect(new Set(tried)).toEqual(new Set(strategies.keys()));
   });

@@ -12,8 +12,8 @@ import { everyKind } from './every-kind.ts';
 import type { EveryKind } from './every-kind.ts';
 
 /**
- * Prices become known at half past each minute, those of ether ten seconds later: none at the very instant of a slot, and none at that
- * of another. A feed brings them one after another, a tape knows all prices of an instant at once.
+ * Prices become known at second 30 of each minute, those of ether ten seconds later: none at the instant of a slot, and none at that
+ * of another price. A feed delivers prices one after another; a tape has all prices of an instant at once.
  */
 const startsAt = START - MINUTE_MS - 30 * SECOND_MS;
 const tapes = [
@@ -36,7 +36,7 @@ const tapes = [
 const until = after(START, 5 * 60 * MINUTE_MS);
 const model = { ...presetModel('normal'), unavailableShare: 0, quoteLatencyMs: 206, orderLatencyMs: 218 };
 
-/** What a desk did, without the numbers that only its journal has. */
+/** The actions of a desk, without figures that exist only in its journal. */
 function deeds(records: Iterable<StoredRecord>): readonly string[] {
   const said: string[] = [];
   for (const { at, body } of records) {
@@ -59,7 +59,7 @@ function deeds(records: Iterable<StoredRecord>): readonly string[] {
   return said;
 }
 
-/** The desk as paper mode has it, with the clock of a test: it watches clocks, reads its account, and gets prices every second. */
+/** A desk as in paper mode, with the clock of a test: it checks clocks, reads its account, and receives prices every second. */
 function onPaper({ strategies, holdings, policy, pts }: EveryKind): readonly string[] {
   const clock = new VirtualClock(START);
   const pairs = tapes.map(({ pair }) => pair);
@@ -99,7 +99,7 @@ const fillsOf = (said: readonly string[]): readonly string[] => said.filter((lin
 
 describe('the same desk on paper and in a backtest', () => {
   it.each(Object.entries(everyKind))(
-    'decides the same slices of the same size at the same time, which fill or fail for the same reason: %s',
+    'decides the same slices at the same times, with the same results and reasons: %s',
     { timeout: 300_000 },
     (_, one) => {
       const desk = { ...one, policy: { ...one.policy, minimumOf: () => ({}) } };

@@ -2,7 +2,7 @@ import type { Tape } from '../../src/research/tape/tape.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 
 /**
- * What schedules come to over a tape, worked out with whole numbers alone: no line of the engine has a part in it. Prices and
+ * The results of schedules over a tape, computed only with integers and without code of the engine. Prices and
  * quantities count in 1e-8.
  */
 
@@ -10,9 +10,9 @@ const UNIT = 10n ** 8n;
 /** A cent, in 1e-16. */
 const CENT = 10n ** 14n;
 
-/** A trade as plain arithmetic has it, and as the journal tells it: quantity and amount in plain decimals. */
+/** A trade of plain arithmetic or of the journal, with quantity and amount in plain decimals. */
 export interface PlainTrade {
-  /** The instant that it was due. */
+  /** The instant at which it was due. */
   readonly due: number;
   readonly quantity: string;
   readonly amount: string;
@@ -27,10 +27,10 @@ export function knownClose({ times, barMs, close }: Tape, at: number): bigint {
   return whole(String(close[row]));
 }
 
-/** Where the last look was: those of a schedule go on. */
+/** The last position read, because the instants of a schedule only increase. */
 let lastSeen = 0;
 
-/** `total` bought in equal parts, the last takes what is left. Money is rounded up to the cent. */
+/** Buys `total` in equal parts; the last part is the remainder. Money is rounded up to the cent. */
 export function plainTwap(
   tape: Tape,
   {
@@ -49,7 +49,7 @@ export function plainTwap(
   });
 }
 
-/** The same amount of cents spent at each of these instants; what it buys is rounded down. */
+/** Spends the same amount of cents at each of these instants; the bought quantity is rounded down. */
 export const plainDca = (tape: Tape, cents: bigint, dues: readonly number[]): readonly PlainTrade[] =>
   dues.map((due) => ({
     due,

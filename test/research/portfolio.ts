@@ -8,7 +8,7 @@ import { aRun, closesTape } from './bench.ts';
 import type { Ran, RunShape } from './bench.ts';
 import { FRICTIONLESS } from './schedules.ts';
 
-/** As the plain arithmetic of `rebalance-year.ts` has them, hundredths of a percent as fractions. The rest is cash. */
+/** The weights of `rebalance-year.ts`, with hundredths of a percent as fractions. The rest is cash. */
 const WEIGHTS = { btc: '0.3', eth: '0.25', ltc: '0.1', sol: '0.1', xrp: '0.1' };
 
 /** Bars of an hour as tapes. */
@@ -23,14 +23,14 @@ export const hourTapes = (bars: Bars, cash = 'usd'): readonly Tape[] =>
     });
   });
 
-/** What a portfolio is counted in, where that is not usd. */
+/** The currency of a portfolio, if it is not usd. */
 export interface Counted extends Pick<Partial<RunShape>, 'policy' | 'model' | 'currencies' | 'observer'> {
   readonly cash?: string | undefined;
-  /** What the cash is worth. */
+  /** The tapes of the rate of the cash. */
   readonly rateTapes?: readonly Tape[] | undefined;
 }
 
-/** The trades of a portfolio that waits to drift out of its band, over bars of an hour. */
+/** The trades of a portfolio with a drift band, over hourly bars. */
 export function portfolioRun(
   bars: Bars,
   { driftType, rebalanceTo, threshold }: Setting,

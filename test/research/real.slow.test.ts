@@ -12,12 +12,12 @@ import { portfolioRun } from './portfolio.ts';
 import { expectRateAlone, expectSameInUsdt, rateTape } from './currencies.ts';
 import { checkDca, checkTwapWeek } from './schedules.ts';
 
-/** Real history lies beside the checkout; the repository never contains any. The twins of these tests make their own. */
+/** Real history lies beside the checkout; the repository never contains any. The unit tests use generated history instead. */
 const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
 const MINUTES = `${DATA}bars_1m/bitfinex_BTCUSD_1m_2018.csv.gz`;
 const hoursOf = (asset: string): string =>
   `${DATA}bars_1h/binance_${asset.toUpperCase()}USDT_1h_2020_2021.csv.gz`;
-/** What usdt was worth in usd in each minute of March 2023: btc for usd over btc for usdt, at one venue. */
+/** The value of usdt in usd in each minute of March 2023: the price of btc in usd divided by its price in usdt, at one venue. */
 const minutesOf = (pair: string): string =>
   `${DATA}bars_1m/binanceus_${pair}_1m_2023-03-01_2023-03-21.csv.gz`;
 const hasRates = existsSync(minutesOf('BTCUSD')) && existsSync(minutesOf('BTCUSDT'));
@@ -31,7 +31,7 @@ const tell = (words: string): void => {
 
 describe(`backtests over real history${!hasMinutes || !hasHours ? ` (skipped: there is no market history in ${DATA})` : ''}`, () => {
   it.runIf(hasMinutes)(
-    'a twap over a week of March 2018, minute by minute, to the last decimal',
+    'match plain arithmetic to the last decimal for a twap over a week of minutes in March 2018',
     async () => {
       const { trades, words } = checkTwapWeek(await real(), Date.UTC(2018, 2, 5));
       expect(trades).toHaveLength(336);
@@ -39,7 +39,7 @@ describe(`backtests over real history${!hasMinutes || !hasHours ? ` (skipped: th
     },
   );
 
-  it.runIf(hasMinutes)('a hundred dollars on each day of 2018', async () => {
+  it.runIf(hasMinutes)('match plain arithmetic for a purchase of 100 usd on each day of 2018', async () => {
     const { trades, words } = checkDca(
       await real(),
       Date.UTC(2018, 0, 1) + MINUTE_MS,
@@ -49,9 +49,9 @@ describe(`backtests over real history${!hasMinutes || !hasHours ? ` (skipped: th
     tell(`100 usd a day: ${words}`);
   });
 
-  // To the edge of the band is looked at by the twin alone: it trades twenty times as often.
+  // Rebalancing to the edge of the band is only in the unit tests: it trades twenty times as often.
   it.runIf(hasHours).each(settings.filter(({ rebalanceTo }) => rebalanceTo === 'target'))(
-    'five assets over the hours of 2020 and 2021: $driftType drift, to $rebalanceTo',
+    'match plain arithmetic for five assets over 2020 and 2021: $driftType drift, to $rebalanceTo',
     (setting) => {
       const bars = Object.fromEntries(
         ASSETS.map((asset) => [asset, unzipped(readFileSync(hoursOf(asset)))]),
@@ -70,7 +70,7 @@ describe(`backtests over real history${!hasMinutes || !hasHours ? ` (skipped: th
   const [absolute] = settings;
 
   it.runIf(hasHours && absolute !== undefined)(
-    'five assets over two years in usdt trade as in usd to the last decimal where usdt is stated at 1',
+    'trade five assets in usdt as in usd over two years, to the last decimal, if the rate is 1',
     () => {
       if (absolute === undefined) return;
       const trades = expectSameInUsdt(barsOfHours(), absolute, solvedOver);
@@ -79,9 +79,9 @@ describe(`backtests over real history${!hasMinutes || !hasHours ? ` (skipped: th
     },
   );
 
-  // No venue of the data trades usdt for usd itself: the rate is that of btc, one minute of March 2023 to an hour of these years.
+  // No venue in the data trades usdt for usd: the rate comes from btc, one minute of March 2023 for each hour of these years.
   it.runIf(hasHours && hasRates && absolute !== undefined)(
-    'five assets over two years in usdt with real rates trade the same, and differ by the rate alone',
+    'trade five assets in usdt with real rates as in usd over two years, and differ only by the rate',
     () => {
       if (absolute === undefined) return;
       const [usd, usdt] = [closes('BTCUSD'), closes('BTCUSDT')];

@@ -25,7 +25,7 @@ const drawing = (over: Partial<Resampling> = {}): Resampling => ({ seed: 's', bl
 const drawn = (tapes: readonly Tape[], index: number, over: Partial<Resampling> = {}): readonly Tape[] =>
   new Resampler(tapes, spanOf(tapes), drawing(over)).tapes(index);
 
-/** Minutes with holes; opens, highs and lows that are no closes. */
+/** Minutes with gaps, whose opens, highs and lows differ from closes. */
 function market(seed: string, pair = 'btcusd', rows = 3_000): Tape {
   const random = seededRandom(seed);
   const holes = new Set(Array.from({ length: 300 }, () => 1 + Math.floor(random.next() * rows)));
@@ -42,8 +42,8 @@ const returnsOf = ({ close }: Tape): readonly number[] =>
   Array.from(close.subarray(1), (price, i) => Math.log(price / (close[i] ?? 1)));
 const meanOf = (values: readonly number[]): number => values.reduce((sum, one) => sum + one / values.length, 0); // prettier-ignore
 
-describe('history that is resampled', () => {
-  it.each(['a', 'b', 'c', 'd'])('is a tape with the times of history (%s)', (seed) => {
+describe('resampled history', () => {
+  it.each(['a', 'b', 'c', 'd'])('is a tape with the times of the original history (%s)', (seed) => {
     const tapes = [market(seed), market(seed, 'ethusd', 2_950)];
     const { from, until } = spanOf(tapes);
     for (const index of [1, 2, 3])
@@ -56,7 +56,7 @@ describe('history that is resampled', () => {
       }
   });
 
-  it('is the same for a seed and a number, and another one for others', () => {
+  it('is the same for the same seed and number, and different for others', () => {
     const tapes = [market('a')];
     const hashOf = (index: number, over: Partial<Resampling> = {}): string => drawn(tapes, index, over)[0]?.hash ?? ''; // prettier-ignore
     expect(hashOf(7)).toBe(hashOf(7));
@@ -66,7 +66,7 @@ describe('history that is resampled', () => {
     expect(resampler.tapes(7)[0]?.hash).toBe(hashOf(7));
   });
 
-  it('has the prices, sizes and volumes of its pieces, as the plainest computation gives them', () => {
+  it('has the prices, bar shapes and volumes of its pieces, as a plain computation gives them', () => {
     const history = market('plain');
     const { from, until } = spanOf([history]);
     const lengthMs = until - from;
@@ -95,7 +95,7 @@ describe('history that is resampled', () => {
     }
   });
 
-  it('is history itself where all returns are the same', () => {
+  it('equals the original history if all returns are the same', () => {
     const closes = Array.from({ length: 500 }, (_, n) => 60_000 * 1.0001 ** n);
     const times = closes.map((_, n) => START + n * MINUTE_MS);
     const tapes = [closesTape('btcusd', { barMs: MINUTE_MS, times, closes })];
@@ -105,7 +105,7 @@ describe('history that is resampled', () => {
     for (const price of flat) expect(price / 60_000).toBeCloseTo(1, 6);
   });
 
-  it('takes the same pieces for all pairs, so that what belongs together stays so', () => {
+  it('uses the same pieces for all pairs, so that their relation is kept', () => {
     const one = market('pair');
     const double = tapeOf({ pair: 'ethusd', barMs: one.barMs, columns: { times: one.times, open: one.open.map((p) => 2 * p), high: one.high.map((p) => 2 * p), low: one.low.map((p) => 2 * p), close: one.close.map((p) => 2 * p), volume: one.volume } }); // prettier-ignore
     const [a, b] = drawn([one, double], 3);
@@ -113,7 +113,7 @@ describe('history that is resampled', () => {
       expect(Math.abs((b?.close[row] ?? 0) / (a?.close[row] ?? 1) / 2 - 1)).toBeLessThan(1e-8);
   });
 
-  it('begins blocks of days at any time of day where it is unanchored, and says how many instants that are', () => {
+  it('starts blocks of days at any time of day if it is unanchored, and counts the possible starts', () => {
     const lengthMs = 10 * DAY_MS;
     const anchored = drawing({ blockMs: DAY_MS });
     const free = drawing({ blockMs: DAY_MS, isUnanchored: true });
@@ -126,7 +126,7 @@ describe('history that is resampled', () => {
     expect(startsOf(tapes, span, free)).toEqual({ count: 240, unanchored: 240 });
   });
 
-  it('takes every instant of history equally often, and blocks of days at their time of day', () => {
+  it('uses every instant of history equally often, and blocks of days at their time of day', () => {
     const lengthMs = 10 * DAY_MS;
     const hits = Array.from({ length: 240 }, () => 0);
     for (let index = 1; index <= 3_000; index++)
@@ -140,7 +140,7 @@ describe('history that is resampled', () => {
     }
   });
 
-  it('leaves no hour out of a window that is not whole days, and takes out the mean of what it draws', () => {
+  it('uses every hour of a window that is not whole days, and can remove the mean return', () => {
     const hours = 4 * 24 + 23;
     const lengthMs = hours * HOUR_MS;
     const hits = Array.from({ length: hours }, () => 0);
@@ -166,7 +166,7 @@ describe('history that is resampled', () => {
     expect(Math.abs(meanOf(rises('removed')))).toBeLessThan(0.02);
   });
 
-  it('keeps mean and covariance of returns as far as blocks reach', () => {
+  it('keeps the mean and the covariance of returns within the length of the blocks', () => {
     const [rows, block] = [2_000, 20];
     let state = 0;
     const steps = Array.from({ length: rows }, (_, i) => (state = 0.6 * state + 0.001 * normalAt(5, 1, i)));
@@ -191,7 +191,7 @@ describe('history that is resampled', () => {
   });
 });
 
-/** What buying in equal parts over a path costs against its first price, as a share. */
+/** The cost of buying in equal parts over a path, relative to its first price. */
 const averageCost = (close: ArrayLike<number>): number => {
   let sum = 0;
   for (let i = 0; i < close.length; i++) sum += close[i] ?? 0;
@@ -210,10 +210,10 @@ function pathOf(seed: number, rows: number, phi: number): Tape {
 describe('a 90 % interval of costs', () => {
   it.each([
     ['a random walk', 0, 10, 'removed', [0.85, 0.95]],
-    ['returns that depend on one another', 0.5, 25, 'removed', [0.83, 0.95]],
+    ['autocorrelated returns', 0.5, 25, 'removed', [0.83, 0.95]],
     // The mean of one window is mostly chance: the cost of another one lies outside more often. Of normal walks, 79 %.
-    ['a random walk, its trend kept', 0, 10, 'kept', [0.72, 0.85]],
-  ] as const)('holds the cost of another stretch of %s as often as docs/backtest.md says', { timeout: 300_000 }, (_, phi, block, trend, [least, most]) => {
+    ['a random walk with its trend kept', 0, 10, 'kept', [0.72, 0.85]],
+  ] as const)('contains the cost of another period of %s as often as docs/backtest.md states', { timeout: 300_000 }, (_, phi, block, trend, [least, most]) => {
     const trials = 200;
     let held = 0;
     for (let trial = 1; trial <= trials; trial++) {
@@ -229,8 +229,8 @@ describe('a 90 % interval of costs', () => {
   }); // prettier-ignore
 });
 
-describe('what figures come to over resamples', () => {
-  it('is the same as counted by hand', () => {
+describe('the summary of resamples', () => {
+  it('matches figures counted by hand', () => {
     const values = Array.from({ length: 200 }, (_, i) => (i * 37) % 200);
     expect(summaryOf(values, 0.95)).toMatchObject({ count: 200, mean: expect.closeTo(99.5, 9) as number, median: 99.5, p5: 9, p95: 190, p25: 49, p75: 150, low: 4, high: 195 }); // prettier-ignore
     expect(summaryOf(values, 0.95)?.standardError).toBeCloseTo(Math.sqrt((200 * 201) / 12), 9);
@@ -242,7 +242,7 @@ describe('what figures come to over resamples', () => {
     }).toThrow('at least 200 resamples');
   });
 
-  it('rests on blocks that fit: a day, ten bars, or a quarter of what there is', () => {
+  it('uses blocks of a suitable length: a day, ten bars, or a quarter of the window', () => {
     const minutes = [market('a')];
     expect(gridOf([...minutes, walkTape({ pair: 'ethusd', rows: 9, barMs: 90_000 })])).toBe(180_000);
     expect(blockFor(minutes, { from: START, until: instant(START + 30 * DAY_MS) })).toBe(DAY_MS);

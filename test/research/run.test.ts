@@ -30,7 +30,7 @@ const fillsOf = (ran: Ran): readonly { readonly at: number; readonly price: stri
   );
 
 describe('a backtest', () => {
-  it('trades a twap over a tape to its total, each slice at the price of its time', () => {
+  it('trades a twap to its total, each slice at the price of its time', () => {
     const ran = aRun({
       tapes: [btc],
       strategies: [aTwap('twap', { duration: 'PT100M', slices: 10 })],
@@ -49,7 +49,7 @@ describe('a backtest', () => {
     expect([...ran.journal.read()].at(-1)?.body).toMatchObject({ kind: 'stopped', why: 'done' });
   });
 
-  it('gives the same journal for the same input, and another one for another seed', () => {
+  it('writes the same journal for the same input, and another one for another seed', () => {
     const shape = {
       tapes: [btc],
       strategies: [aTwap('twap', { duration: 'PT5H', slices: 60 }), aRebalance],
@@ -60,7 +60,7 @@ describe('a backtest', () => {
     expect(other.journal.head()).not.toEqual(first.journal.head());
   });
 
-  it('continues in pieces to the same end as at once', () => {
+  it('writes the same journal in pieces as in one run', () => {
     const shape = { tapes: [btc], strategies: [aTwap('twap', { duration: 'PT5H', slices: 60 }), aRebalance] };
     const whole = aRun(shape);
     const pieces = aBacktest(shape);
@@ -68,7 +68,7 @@ describe('a backtest', () => {
     expect(pieces.journal.head()).toEqual(whole.journal.head());
   });
 
-  it('does not look ahead: another future leaves the past as it was', () => {
+  it('does not look ahead: later prices do not change earlier records', () => {
     const turn = 350;
     const crash = walkTape({ pair: 'btcusd', rows: 700, startPrice: 60_000 });
     for (const column of ['open', 'high', 'low', 'close'] as const)
@@ -83,7 +83,7 @@ describe('a backtest', () => {
     expect(bodies(other)).not.toEqual(bodies(one));
   });
 
-  it('knows the close of a bar when the bar has ended, and not before', () => {
+  it('knows the close of a bar only after the bar has ended', () => {
     const tape = closesTape('btcusd', {
       barMs: MINUTE_MS,
       times: [0, 1, 2, 3, 4].map((minute) => at(minute)),
@@ -100,7 +100,7 @@ describe('a backtest', () => {
     expect(fill?.at).toBeLessThan(at(4));
   });
 
-  it('ends with the tape: nothing is decided from then on', () => {
+  it('ends with the tape and decides no trade after it', () => {
     const ran = aRun({
       tapes: [btc],
       strategies: [
@@ -115,7 +115,7 @@ describe('a backtest', () => {
     expect(Math.max(...wakes.map(({ at: when }) => when))).toBeLessThan(at(61));
   });
 
-  it('trades nothing in a hole of the tape that is longer than the model allows, and continues after it', () => {
+  it('does not trade in a gap of the tape that is longer than the model allows, and continues after it', () => {
     const holed = walkTape({
       pair: 'btcusd',
       rows: 400,
@@ -128,7 +128,7 @@ describe('a backtest', () => {
       model: { gapMax: 20 * MINUTE_MS },
     });
     const times = fillsOf(ran).map(({ at: when }) => (when - at(0)) / MINUTE_MS);
-    // Row 99 is known at minute 100; its bar and the longest hole are over 21 minutes later; row 250 is known at 251.
+    // Row 99 is known at minute 100; its bar and the longest permitted gap end 21 minutes later; row 250 is known at 251.
     expect(times.filter((minute) => minute > 121.1 && minute < 251)).toEqual([]);
     expect(times.some((minute) => minute > 105 && minute <= 121)).toBe(true);
     expect(times.some((minute) => minute >= 251)).toBe(true);
@@ -138,7 +138,7 @@ describe('a backtest', () => {
     expect(why).toContain('no_reference');
   });
 
-  it('holds a price through a gap of an hour, or of one bar where bars are longer, unless the model says otherwise', () => {
+  it('uses a price through a gap of one hour, or of one bar if bars are longer, by default', () => {
     const days = (missing: readonly number[]): Tape =>
       walkTape({ pair: 'btcusd', rows: 12, barMs: DAY_MS, startPrice: 60_000, isMissing: (row) => missing.includes(row) }); // prettier-ignore
     const traded = (missing: readonly number[]): number =>
@@ -146,7 +146,7 @@ describe('a backtest', () => {
     expect([traded([]), traded([4]), traded([4, 5])]).toEqual([10, 10, 9]);
   });
 
-  it('reads its account once when nothing but its own trades can move it', () => {
+  it('reads its account once if only its own trades can change it', () => {
     const read: number[] = [];
     const tapes: readonly Tape[] = [walkTape({ pair: 'btcusd', rows: 2_000, startPrice: 60_000 })];
     aRun({ tapes, strategies: [aRebalance], observer: { accountRead: (rows) => read.push(rows) } });

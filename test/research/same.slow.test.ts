@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aCase, sameInBothWays } from './same.ts';
 
-/** Two thousand desks: the twin in the unit tests looks at forty. */
+/** Two thousand desks: the same test among the unit tests uses forty. */
 const CASES = 2_000;
 
-describe('a backtest that jumps from wake to wake, or visits every row, in two thousand cases', () => {
-  it('writes the same journal as one that reports the desk of every row', () => {
+describe('a backtest that jumps from wake to wake, in two thousand cases', () => {
+  it('writes the same journal as a backtest that processes every row', () => {
     const sum = { records: 0, fills: 0, byPrice: 0, byDrift: 0 };
     fc.assert(
       fc.property(aCase, (one) => {

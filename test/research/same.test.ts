@@ -10,7 +10,7 @@ import { portfolioRun } from './portfolio.ts';
 import { aCase, sameInBothWays } from './same.ts';
 
 describe('a backtest that jumps from wake to wake', () => {
-  it('writes the same journal as one that reports the desk of every row, whatever the tapes, desks and holes', () => {
+  it('writes the same journal as a backtest that processes every row, for any tapes, desks and gaps', () => {
     const sum = { fills: 0, byPrice: 0, byDrift: 0, rests: 0 };
     fc.assert(
       fc.property(aCase, (one) => {
@@ -28,7 +28,7 @@ describe('a backtest that jumps from wake to wake', () => {
     expect(sum.rests).toBeGreaterThan(10);
   });
 
-  it('reports few prices: those at which something may come true', () => {
+  it('processes only the few prices at which a wait may be met', () => {
     const tapes = [walkTape({ pair: 'btcusd', rows: 5_000, startPrice: 60_000, volatility: 0.0005 })];
     const band = aStrategy('band', 'rebalance', {
       target_weights: { btc: '0.5', usd: '0.5' },
@@ -51,7 +51,7 @@ describe('a backtest that jumps from wake to wake', () => {
     expect(some).toBeLessThan(100);
   });
 
-  it('tries a rebalancing whose pair may not trade ten times and then once a day, not each minute', () => {
+  it('retries a rebalancing in a forbidden pair at growing intervals, up to one day', () => {
     const rows = 3 * 1_440;
     const tapes = [walkTape({ pair: 'btcusd', rows, startPrice: 60_000, volatility: 0.0001 })];
     const band = aStrategy('band', 'rebalance', {
@@ -70,7 +70,7 @@ describe('a backtest that jumps from wake to wake', () => {
     expect(new Set(heads).size).toBe(1);
   });
 
-  it('rebalances five assets as plain arithmetic says', () => {
+  it('rebalances five assets as plain arithmetic predicts', () => {
     const bars = someBars();
     const [setting] = settings;
     if (setting === undefined) throw new Error('no setting');

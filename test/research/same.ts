@@ -10,12 +10,12 @@ import { aPolicy, aStrategy, START } from '../engine/harness.ts';
 import { aRun, closesTape } from './bench.ts';
 import type { Ran, RunShape } from './bench.ts';
 
-/** Random desks over random tapes, to hold the jumping backtest against the one that shows the desk every row. */
+/** Random desks over random tapes, to compare the jumping backtest with the one that processes every row. */
 
 const PRICES = { btcusd: 60_000, ethusd: 3_000, ethbtc: 0.05 } as const;
 type PairName = keyof typeof PRICES;
 
-/** Bars or trades with holes, prices that often repeat or return to a level, and rows of several tapes at the same instant. */
+/** Bars or trades with gaps, prices that often repeat or return to a level, and rows of several tapes at the same instant. */
 const aTape = (pair: PairName): fc.Arbitrary<Tape> =>
   fc
     .record({
@@ -25,7 +25,7 @@ const aTape = (pair: PairName): fc.Arbitrary<Tape> =>
       offsetMs: fc.constantFrom(0, 0, 0, 17_000, 30_500),
       holes: fc.constantFrom(0, 0.05, 0.4),
       volatility: fc.constantFrom(0.0005, 0.003, 0.02),
-      /** Prices on a coarse grid: levels are met exactly, and drifts are the same again. */
+      /** Prices on a coarse grid, so that levels are met exactly and drifts repeat. */
       grain: fc.constantFrom(1e-6, 0.001, 0.01),
     })
     .map(({ seed, rows, barMs, offsetMs, holes, volatility, grain }) => {
@@ -36,7 +36,7 @@ const aTape = (pair: PairName): fc.Arbitrary<Tape> =>
       for (let row = 0; row < rows; row++) {
         const drawn = Math.abs(normalAt(key, 1, row));
         logarithm += volatility * normalAt(key, 0, row);
-        // Trades come several at an instant, bars never.
+        // Several trades may share an instant; bars never do.
         if (row > 0)
           at += barMs === 0 && drawn < 0.2 ? 0 : step * (drawn < 2 * holes ? 1 + Math.floor(40 * drawn) : 1);
         times.push(at);
@@ -137,7 +137,7 @@ const aWish: fc.Arbitrary<Wish> = fc.oneof(
   { weight: 1, arbitrary: aSweep },
 );
 
-/** What a backtest is made of. */
+/** The inputs of a backtest. */
 export type Case = Pick<RunShape, 'tapes' | 'strategies' | 'model' | 'seed' | 'holdings' | 'policy'>;
 
 export const aCase: fc.Arbitrary<Case> = fc
@@ -180,7 +180,7 @@ export const aCase: fc.Arbitrary<Case> = fc
     return Math.max(...firsts) < Math.min(...lasts);
   });
 
-/** What happened in a case, for whoever counts whether anything did. */
+/** Counts of the events in a case. */
 export interface Seen {
   readonly records: number;
   readonly fills: number;
@@ -190,7 +190,7 @@ export interface Seen {
   readonly rests: number;
 }
 
-/** Runs a case twice, with every row shown to the desk and jumping: every record is the same, and at the same instant. */
+/** Runs a case twice, with every row and with jumps, and expects the same records at the same instants. */
 export function sameInBothWays(one: Case): Seen {
   // The other journal too: it makes the text of a record when it is appended.
   const every = aRun({ ...one, journal: memoryJournal() });

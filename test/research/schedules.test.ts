@@ -4,8 +4,8 @@ import { START } from '../engine/harness.ts';
 import { walkTape } from './bench.ts';
 import { checkDca, checkTwapWeek } from './schedules.ts';
 
-describe('schedules over generated minutes, against plain arithmetic', () => {
-  it('a twap of a week trades what its slots and the closes of the tape say, to the last decimal', () => {
+describe('schedules over generated bars', () => {
+  it('trade a twap of one week as plain arithmetic predicts, to the last decimal', () => {
     const tape = walkTape({
       pair: 'btcusd',
       rows: 8 * 1_440,
@@ -15,7 +15,7 @@ describe('schedules over generated minutes, against plain arithmetic', () => {
     expect(checkTwapWeek(tape, START + DAY_MS / 2).trades).toHaveLength(336);
   });
 
-  it('a purchase every day spends the same each time, and gets what the closes say', () => {
+  it('spend the same amount every day and buy at the closes of the tape', () => {
     const tape = walkTape({
       pair: 'btcusd',
       rows: 61 * 24,

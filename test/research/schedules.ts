@@ -7,7 +7,7 @@ import { aRun } from './bench.ts';
 import { averageOf, journalTrades, plainDca, plainTwap, sumOf } from './plain.ts';
 import type { PlainTrade } from './plain.ts';
 
-/** A venue that gives the middle price at once, always: what is left is the schedule and the tape. */
+/** A venue that always quotes the mid price immediately, so that only the schedule and the tape matter. */
 export const FRICTIONLESS: Partial<ExecutionModel> = {
   halfSpreadBps: 0,
   impactBps: 0,
@@ -52,7 +52,7 @@ export function checkTwapWeek(tape: Tape, startsAt: number): Checked {
   return { trades, words: wordsOf(trades) };
 }
 
-/** A hundred dollars a day at nine in the morning, for as long as there are days, against plain arithmetic. */
+/** A hundred dollars every day at nine in the morning, until the end of the tape, against plain arithmetic. */
 export function checkDca(tape: Tape, from: number, until: number): Checked {
   const ran = aRun({
     tapes: [tape],

@@ -25,7 +25,7 @@ function driftAt(market: Market, wait: DriftWait, { holdings, ageMaxMs }: Questi
   return driftOf(wait, { holdings, midOf });
 }
 
-/** What a desk sees that looks at every price. */
+/** The first breach that a check of every price finds. */
 function scanned(market: Market, wait: DriftWait, question: Question): number | undefined {
   const { from, until } = question;
   const instants = new Set<number>([from]);
@@ -51,7 +51,7 @@ interface Case {
   readonly from: number;
   readonly until: number | undefined;
   readonly ageMaxMs: number | undefined;
-  /** Own times, the same ones with gaps, the same ones without. */
+  /** Separate times, the same times with gaps, or the same times without gaps. */
   readonly times: 'own' | 'same' | 'even';
   readonly isVia: boolean;
   readonly isRound: boolean;
@@ -139,7 +139,7 @@ function built(of: Case): { market: Market; wait: DriftWait; question: Question 
 }
 
 describe('the next breach of a drift band', () => {
-  it('is the one that a look at every price finds', () => {
+  it('is the breach that a check of every price finds', () => {
     const seen = { atOnce: 0, later: 0, never: 0 };
     fc.assert(
       fc.property(cases, (of) => {
@@ -154,7 +154,7 @@ describe('the next breach of a drift band', () => {
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(250);
   });
 
-  it('is the same one whatever was asked before, in bands so narrow that no block can be ruled out, and in wide ones', () => {
+  it('does not depend on earlier queries, in very narrow and in wide bands', () => {
     const long = fc.record({
       seed: fc.nat(1_000_000),
       assets: fc.integer({ min: 1, max: 9 }),
@@ -163,7 +163,7 @@ describe('the next breach of a drift band', () => {
         ['0.004', '0.0004', '0.02'],
         ['0.001', '0.0006', '0.0008'],
       ),
-      /** So many bars are missing, of each tape at another place. */
+      /** The number of missing bars, at a different place of each tape. */
       hole: fc.constantFrom(0, 1, 2, 300),
       owed: fc.constantFrom(0, 0, 50),
     });
@@ -176,7 +176,7 @@ describe('the next breach of a drift band', () => {
           let close = 100;
           return tapeFrom(`${name}usd`, 60_000, Array.from({ length: 700 }, (_, row) => {
             state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-            // Nothing moves for a while, so that whole blocks can be ruled out between those that cannot.
+            // Prices are constant for a while, so that some whole blocks can be ruled out.
             if (row % 400 < 200) close = Number((close * (1 + ((state >>> 16) % 21 - 10) / 20_000)).toPrecision(7));
             return [60_000 * (row + (row > 90 + 13 * i ? hole : 0)), close] as const;
           })); // prettier-ignore
@@ -204,7 +204,7 @@ describe('the next breach of a drift band', () => {
     expect(found).toBeGreaterThan(100);
   });
 
-  it('is decided by the decimals where the drift is the threshold, or off by a digit that no double holds', () => {
+  it('is decided in decimals if the drift equals the threshold or differs by less than a double holds', () => {
     const seen = { edge: 0, beyond: 0 };
     const edges = fc.record({
       prices: fc.array(fc.integer({ min: 1, max: 999 }), { minLength: 1, maxLength: 40 }),
@@ -218,13 +218,13 @@ describe('the next breach of a drift band', () => {
         const row = at % prices.length;
         const own = prices[row] ?? 0;
         const tape = tapeFrom('btcusd', barMs, prices.map((each, i) => [i * barMs, each / 100] as const)); // prettier-ignore
-        // Where this price comes, the coin and cash are worth ten together: a weight of three digits.
+        // At this price, the coin and the cash are worth ten together, so the weight has three digits.
         const holdings = new Map([['btc', quantity('1')], ['usd', quantity(((1000 - own) / 100).toFixed(2))]]); // prettier-ignore
         const away = Math.abs(own - 500) * (driftType === 'relative' ? 2 : 1);
         fc.pre(away > 0);
         const edge = (away / 1000).toFixed(3);
         const isBeyond = nudge !== '';
-        // A little less than the drift: the digit before is one lower, and nines follow.
+        // Slightly below the drift: the last digit is one lower, and nines follow.
         const threshold = isBeyond ? `${((away - 1) / 1000).toFixed(3)}${'9'.repeat(25)}` : edge;
         const wait: DriftWait = { on: 'drift', targets: { btc: '0.5', usd: '0.5' }, cash: 'usd', driftType, threshold, notBefore: instant(0) }; // prettier-ignore
         const market = new Map([['btcusd', historyOf(tape)]]);
@@ -251,7 +251,7 @@ describe('the next breach of a drift band', () => {
   };
   const holdings = new Map([['btc', quantity('1')], ['usd', quantity('100')]]); // prettier-ignore
 
-  it('waits for a price of every pair, and for no price that is too old', () => {
+  it('requires a price of every pair that is not too old', () => {
     const two: DriftWait = { ...wait, targets: { btc: '0.5', eth: '0.25', usd: '0.25' } };
     const btc = historyOf(tapeFrom('btcusd', 1_000, [[0, 1000]]));
     const eth = historyOf(tapeFrom('ethusd', 1_000, [[59_000, 10]]));
@@ -264,7 +264,7 @@ describe('the next breach of a drift band', () => {
     expect(nextDrift(market, two, { ...world, ageMaxMs: 58_999 })).toBeUndefined();
   });
 
-  it('counts the last of several trades of one instant, and no other', () => {
+  it('uses only the last of several trades of one instant', () => {
     const rows = [[0, 100], [5, 1000], [5, 101], [9, 10], [9, 300]] as const; // prettier-ignore
     const market = new Map([['btcusd', historyOf(tapeFrom('btcusd', 0, rows))]]);
 
@@ -272,7 +272,7 @@ describe('the next breach of a drift band', () => {
     expect(nextDrift(market, { ...wait, threshold: '0.4' }, { from: instant(0), holdings })).toBeUndefined();
   });
 
-  it('begins when the own time of the wait has come', () => {
+  it('does not come before the earliest time of the wait', () => {
     const market = new Map([['btcusd', historyOf(tapeFrom('btcusd', 1_000, [[0, 1000], [9_000, 100]]))]]); // prettier-ignore
     const from = (notBefore: number) =>
       nextByPrice(market, { ...wait, notBefore: instant(notBefore) }, { from: instant(0), holdings });
@@ -280,7 +280,7 @@ describe('the next breach of a drift band', () => {
     expect([0, 1_000, 5_000, 9_999, 10_000].map(from)).toStrictEqual([1_000, 1_000, 5_000, 9_999, undefined]);
   });
 
-  it('never comes to cash alone, to empty tapes, or to a portfolio that is worth nothing', () => {
+  it('does not exist for cash alone, for empty tapes, or for a portfolio without value', () => {
     const market = new Map([['btcusd', historyOf(tapeFrom('btcusd', 1_000, [[0, 100], [9_000, 100]]))]]); // prettier-ignore
     const none = { pair: 'btcusd', times: new Float64Array(0), close: new Float64Array(0), barMs: 1_000, rows: 0, hash: '' }; // prettier-ignore
     const empty = new Map([['btcusd', { tape: none, index: indexPrices(none) }]]);

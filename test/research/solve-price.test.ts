@@ -15,7 +15,7 @@ interface Crossing {
   readonly level: string;
 }
 
-/** What a desk sees that looks at every price, with decimals. */
+/** The first crossing that a check of every price finds, with decimals. */
 function scanned(tape: Tape, { is, level }: Crossing, { from, until, ageMaxMs }: Span): number | undefined {
   const end = until ?? Infinity;
   const isWanted = (row: number): boolean => isBeyond(priceAt(tape.close, row), is, price(level));
@@ -34,7 +34,7 @@ function scanned(tape: Tape, { is, level }: Crossing, { from, until, ageMaxMs }:
 const cases = fc.record({
   manner: manners(150),
   is: fc.constantFrom<Beyond>('at_or_below', 'at_or_above'),
-  /** The level is the price of a row, moved by so many thousandths, or by a digit that no double holds. */
+  /** The level is the price of a row, moved by some thousandths or by a digit that a double cannot hold. */
   row: fc.nat(),
   away: fc.oneof(fc.constant(0), fc.integer({ min: -300, max: 300 })),
   tail: fc.constantFrom('', '00000000000000001', '9'),
@@ -44,7 +44,7 @@ const cases = fc.record({
 });
 
 describe('the next crossing of a level', () => {
-  it('is the one that a look at every price finds', () => {
+  it('is the crossing that a check of every price finds', () => {
     let found = 0;
     let exact = 0;
     fc.assert(
@@ -69,7 +69,7 @@ describe('the next crossing of a level', () => {
     expect(exact, 'prices that are the level itself').toBeGreaterThan(100);
   });
 
-  it('takes the level itself, and nothing that is off by a digit which a double does not hold', () => {
+  it('includes the level itself and compares all digits of the level', () => {
     const history = historyOf(tapeFrom('btcusd', 60_000, [[0, 2], [60_000, 0.1], [120_000, 0.05]])); // prettier-ignore
     const crossing = (is: Beyond, level: string) =>
       nextCrossing(history, { is, level }, { from: instant(0) });
@@ -82,7 +82,7 @@ describe('the next crossing of a level', () => {
     expect(crossing('at_or_above', '1.9999999999999999999999')).toBe(60_000);
   });
 
-  it('is never before the bar has ended', () => {
+  it('does not come before the end of the bar', () => {
     const history = historyOf(tapeFrom('btcusd', 60_000, [[0, 10], [60_000, 5], [120_000, 10]])); // prettier-ignore
     const from = (at: number) =>
       nextCrossing(history, { is: 'at_or_below', level: '5' }, { from: instant(at) });
@@ -93,20 +93,20 @@ describe('the next crossing of a level', () => {
     expect(from(180_000)).toBeUndefined();
   });
 
-  it('counts the last of several trades of one instant, and no other', () => {
+  it('uses only the last of several trades of one instant', () => {
     const history = historyOf(tapeFrom('btcusd', 0, [[0, 10], [5, 1], [5, 10], [9, 10], [9, 1]])); // prettier-ignore
 
     expect(nextCrossing(history, { is: 'at_or_below', level: '1' }, { from: instant(0) })).toBe(9);
   });
 });
 
-describe('a wait', () => {
+describe('the next wake by price', () => {
   const history = historyOf(tapeFrom('btcusd', 60_000, [[0, 10], [60_000, 5], [120_000, 4]])); // prettier-ignore
   const market = new Map([['btcusd', history]]);
   const wait = { on: 'price', pair: 'btcusd', is: 'at_or_below', level: '5' } as const;
   const world = { from: instant(0), holdings: new Map() };
 
-  it('for a price begins when its own time has come', () => {
+  it('does not come before the earliest time of a price wait', () => {
     expect(nextByPrice(market, { ...wait, notBefore: instant(0) }, world)).toBe(120_000);
     expect(nextByPrice(market, { ...wait, notBefore: instant(150_000) }, world)).toBe(150_000);
     expect(nextByPrice(market, { ...wait, pair: 'ethusd', notBefore: instant(0) }, world)).toBeUndefined();
@@ -117,13 +117,13 @@ describe('a wait', () => {
     { on: 'inflow', currency: 'usd', above: '0', notBefore: instant(0) },
     { on: 'debt', pairs: ['btcusd'], leadMs: 0, modes: [], notBefore: instant(0) },
     { on: 'outcome', leg: 'a', slice: 0 },
-  ])('for $on does not depend on prices', (other) => {
+  ])('does not exist for a wait on $on', (other) => {
     expect(nextByPrice(market, other, world)).toBeUndefined();
   });
 });
 
 describe('the next price', () => {
-  it('is the first that becomes known later, of any pair', () => {
+  it('is the next one to become known, of any pair', () => {
     const one = historyOf(tapeFrom('btcusd', 60_000, [[0, 10], [180_000, 5]])); // prettier-ignore
     const two = historyOf(tapeFrom('ethusd', 0, [[70_000, 1], [70_000, 2]])); // prettier-ignore
     const after = (at: number) => nextPriceAt([one.tape, two.tape], instant(at));

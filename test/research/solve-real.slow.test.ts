@@ -26,7 +26,7 @@ const FILES = {
 const hasData = Object.values(FILES).every((file) => existsSync(DATA + file));
 const FROM = instant(Date.UTC(2018, 9, 1, 1));
 
-/** Goes through tapes from one instant to the next and knows the price of each pair. */
+/** Moves through tapes from instant to instant and returns the price of each pair. */
 function lookingAt(tapes: ReadonlyMap<string, Tape>) {
   const rows = new Map<string, number>();
   return (at: Instant) =>
@@ -40,7 +40,7 @@ function lookingAt(tapes: ReadonlyMap<string, Tape>) {
     };
 }
 
-/** A fifth of a thousand in each, at these prices. */
+/** Holdings of 200 usd in each asset, at these prices. */
 const bought = (midOf: (pair: string) => Price | undefined): Holdings =>
   new Map(
     Object.keys(FILES).map((pair) => {
@@ -49,54 +49,47 @@ const bought = (midOf: (pair: string) => Price | undefined): Holdings =>
     }),
   );
 
-describe(`breaches over five real markets of minutes, each with gaps of its own${!hasData ? ` (skipped: there is no market history in ${DATA})` : ''}`, () => {
+describe(`breaches over real minutes of five markets with different gaps${!hasData ? ` (skipped: there is no market history in ${DATA})` : ''}`, () => {
   it.runIf(hasData).each([
     ['absolute', '0.01'],
     ['relative', '0.08'],
-  ] as const)(
-    'are those of a look at every price with decimals: %s drift of %s',
-    async (driftType, threshold) => {
-      const tapes = new Map<string, Tape>();
-      for (const [pair, file] of Object.entries(FILES))
-        tapes.set(pair, await readTape({ pair, name: DATA + file, cwd: '/' }));
-      const market: Market = new Map([...tapes].map(([pair, tape]) => [pair, historyOf(tape)]));
-      const targets = Object.fromEntries(Object.keys(FILES).map((pair) => [pair.slice(0, 3), '0.2']));
-      const wait: Wait & { on: 'drift' } = { on: 'drift', targets, cash: 'usd', driftType, threshold, notBefore: FROM }; // prettier-ignore
+  ] as const)('match a check of every price with decimals: %s drift of %s', async (driftType, threshold) => {
+    const tapes = new Map<string, Tape>();
+    for (const [pair, file] of Object.entries(FILES))
+      tapes.set(pair, await readTape({ pair, name: DATA + file, cwd: '/' }));
+    const market: Market = new Map([...tapes].map(([pair, tape]) => [pair, historyOf(tape)]));
+    const targets = Object.fromEntries(Object.keys(FILES).map((pair) => [pair.slice(0, 3), '0.2']));
+    const wait: Wait & { on: 'drift' } = { on: 'drift', targets, cash: 'usd', driftType, threshold, notBefore: FROM }; // prettier-ignore
 
-      const scanned: number[] = [];
-      const pricesAt = lookingAt(tapes);
-      let holdings = bought(pricesAt(FROM));
-      let looks = 0;
-      for (
-        let at = nextPriceAt(tapes.values(), FROM);
-        at !== undefined;
-        at = nextPriceAt(tapes.values(), at)
-      ) {
-        looks++;
-        const midOf = pricesAt(at);
-        const drift = driftOf(wait, { holdings, midOf });
-        if (drift === undefined || !drift.gt(ratio(wait.threshold))) continue;
-        scanned.push(at);
-        holdings = bought(midOf);
-      }
+    const scanned: number[] = [];
+    const pricesAt = lookingAt(tapes);
+    let holdings = bought(pricesAt(FROM));
+    let looks = 0;
+    for (let at = nextPriceAt(tapes.values(), FROM); at !== undefined; at = nextPriceAt(tapes.values(), at)) {
+      looks++;
+      const midOf = pricesAt(at);
+      const drift = driftOf(wait, { holdings, midOf });
+      if (drift === undefined || !drift.gt(ratio(wait.threshold))) continue;
+      scanned.push(at);
+      holdings = bought(midOf);
+    }
 
-      const solved: number[] = [];
-      const solver = driftSolver(market, wait);
-      const pricesThen = lookingAt(tapes);
-      let held = bought(pricesThen(FROM));
-      for (
-        let at = solver({ from: after(FROM, 1), holdings: held });
-        at !== undefined;
-        at = solver({ from: after(at, 1), holdings: held })
-      ) {
-        solved.push(at);
-        held = bought(pricesThen(at));
-      }
+    const solved: number[] = [];
+    const solver = driftSolver(market, wait);
+    const pricesThen = lookingAt(tapes);
+    let held = bought(pricesThen(FROM));
+    for (
+      let at = solver({ from: after(FROM, 1), holdings: held });
+      at !== undefined;
+      at = solver({ from: after(at, 1), holdings: held })
+    ) {
+      solved.push(at);
+      held = bought(pricesThen(at));
+    }
 
-      expect(looks).toBeGreaterThan(100_000);
-      expect(scanned.length).toBeGreaterThan(10);
-      expect(solved).toStrictEqual(scanned);
-      process.stdout.write(`${driftType} ${threshold}: ${solved.length} breaches in ${looks} looks\n`);
-    },
-  );
+    expect(looks).toBeGreaterThan(100_000);
+    expect(scanned.length).toBeGreaterThan(10);
+    expect(solved).toStrictEqual(scanned);
+    process.stdout.write(`${driftType} ${threshold}: ${solved.length} breaches in ${looks} looks\n`);
+  });
 });

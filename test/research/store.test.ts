@@ -35,7 +35,7 @@ function folder(): string {
 const csv = (close = '2'): string => `timestamp_ms,close\n60000,1.5\n120000,${close}\n180000,3\n`;
 
 describe('a tape as an Arrow file', () => {
-  it('comes back number for number, as views of the bytes of the file', () => {
+  it('is restored exactly, as views of the bytes of the file', () => {
     const tape = aTape();
     const bytes = tapeToArrow(tape, { said: 'something' });
     const back = tapeFromArrow(bytes, 'x.arrow');
@@ -45,7 +45,7 @@ describe('a tape as an Arrow file', () => {
     expect(back === undefined ? '' : hashOf(back.tape)).toBe(tape.hash);
   });
 
-  it('also at an odd address, and where there is no volume', () => {
+  it('is restored exactly at an odd address and without volume', () => {
     const tape = { ...aTape(), volume: new Float64Array(500).fill(Number.NaN) };
     const bytes = tapeToArrow(tape);
     const moved = new Uint8Array(bytes.length + 3);
@@ -53,7 +53,7 @@ describe('a tape as an Arrow file', () => {
     expect(tapeFromArrow(moved.subarray(3), 'x.arrow')?.tape).toEqual(tape);
   });
 
-  it('is refused when any byte of its columns has changed, or it is cut off', () => {
+  it('is refused if a byte of its columns was changed or if it is cut off', () => {
     const bytes = tapeToArrow(aTape());
     for (const at of [0.2, 0.4, 0.6, 0.8, 0.95]) {
       const damaged = new Uint8Array(bytes);
@@ -68,14 +68,14 @@ describe('a tape as an Arrow file', () => {
   });
 });
 
-describe('an invented tape', () => {
-  it('is the same for the same seed, and another for another', () => {
+describe('a generated tape', () => {
+  it('is the same for the same seed, and different for another one', () => {
     expect(aTape().hash).toBe('168edfdb9db0bba22ed692946de1fc2c07df370ec4a6ffe08d61035b8d3617b6');
     expect(aTape({ seed: 't' }).hash).not.toBe(aTape().hash);
     expect(aTape({ pair: 'ethusd' }).hash).not.toBe(aTape().hash);
   });
 
-  it('moves as much as configured to, and with the others of its seed', () => {
+  it('has the configured volatility and the configured correlation with other tapes of its seed', () => {
     const steps = (pair: string, correlation: number): readonly number[] => {
       const { close } = aTape({ pair, correlation, rows: 20_000, barMs: 3_600_000 });
       return Array.from({ length: close.length - 1 }, (_, n) =>
@@ -92,7 +92,7 @@ describe('an invented tape', () => {
     expect(steps('btcusd', 1)).toEqual(steps('ethusd', 1));
   });
 
-  it('has prices of few digits, also small ones', () => {
+  it('has prices of few digits, also if they are small', () => {
     const { close } = aTape({ startPrice: 0.000_012_34 });
     const digits = (price: number): string => decimalText(price).replace('.', '').replace(/^0+/u, '');
     expect(Math.max(...Array.from(close, (price) => digits(price).length))).toBeLessThan(9);
@@ -103,7 +103,7 @@ describe('opening a tape', () => {
   const open = async (cwd: string, files: readonly string[], options: Partial<OpenTape> = {}) =>
     await openTape(files, { cwd, cacheFolder: 'tapes', pair: 'btcusd', ...options });
 
-  it('imports a file once, and then takes it from the cache, with what was found', async () => {
+  it('imports a file once and then uses the cache, with the same report', async () => {
     const cwd = folder();
     writeFileSync(join(cwd, 'a.csv'), csv());
     const first = await open(cwd, ['a.csv']);
@@ -115,7 +115,7 @@ describe('opening a tape', () => {
     expect(readdirSync(join(cwd, 'tapes'))).toHaveLength(1);
   });
 
-  it('takes the content for the key, not the time of the file: other bytes or options are another tape', async () => {
+  it('identifies a cached tape by content and options, not by the time of the file', async () => {
     const cwd = folder();
     const file = join(cwd, 'a.csv');
     writeFileSync(file, csv());
@@ -129,27 +129,24 @@ describe('opening a tape', () => {
     expect(readdirSync(join(cwd, 'tapes'))).toHaveLength(4);
   });
 
-  it.each(['a changed byte', 'a cut', 'something else'])(
-    'makes a cached tape anew after %s',
-    async (what) => {
-      const cwd = folder();
-      writeFileSync(join(cwd, 'a.csv'), csv());
-      const { file = '', tape } = await open(cwd, ['a.csv']);
-      const bytes = readFileSync(file);
-      const place = bytes.indexOf(Buffer.from(Float64Array.of(1.5).buffer));
-      bytes[place] = 1;
-      writeFileSync(
-        file,
-        what === 'a cut' ? bytes.subarray(0, 300) : what === 'a changed byte' ? bytes : 'hello',
-      );
-      const again = await open(cwd, ['a.csv']);
-      expect([again.origin, again.tape.hash]).toEqual(['imported', tape.hash]);
-      expect(again.said).toMatch(/(?:damaged tape|is no tape).*made anew/u);
-      expect((await open(cwd, ['a.csv'])).origin).toBe('cached');
-    },
-  );
+  it.each(['a changed byte', 'a cut', 'other content'])('rebuilds a cached tape after %s', async (what) => {
+    const cwd = folder();
+    writeFileSync(join(cwd, 'a.csv'), csv());
+    const { file = '', tape } = await open(cwd, ['a.csv']);
+    const bytes = readFileSync(file);
+    const place = bytes.indexOf(Buffer.from(Float64Array.of(1.5).buffer));
+    bytes[place] = 1;
+    writeFileSync(
+      file,
+      what === 'a cut' ? bytes.subarray(0, 300) : what === 'a changed byte' ? bytes : 'hello',
+    );
+    const again = await open(cwd, ['a.csv']);
+    expect([again.origin, again.tape.hash]).toEqual(['imported', tape.hash]);
+    expect(again.said).toMatch(/(?:damaged tape|is no tape).*made anew/u);
+    expect((await open(cwd, ['a.csv'])).origin).toBe('cached');
+  });
 
-  it('continues without a cache where the folder cannot be written, and reports that', async () => {
+  it('continues without a cache if the folder cannot be written, and reports that', async () => {
     const cwd = folder();
     writeFileSync(join(cwd, 'a.csv'), csv());
     writeFileSync(join(cwd, 'tapes'), 'a file in its place');
@@ -158,7 +155,7 @@ describe('opening a tape', () => {
     expect(opened.said).toContain('not kept in');
   });
 
-  it('loads a tape file as it is, and refuses it for another pair', async () => {
+  it('loads a tape file directly and refuses it for another pair', async () => {
     const cwd = folder();
     writeFileSync(join(cwd, 'a.csv'), csv());
     const { file = '', tape } = await open(cwd, ['a.csv']);
@@ -167,7 +164,7 @@ describe('opening a tape', () => {
     await expect(open(cwd, [file], { pair: 'ethusd' })).rejects.toThrow('holds btcusd, not ethusd');
   });
 
-  it('leaves nothing behind when it fails', async () => {
+  it('leaves no files behind if it fails', async () => {
     const cwd = folder();
     mkdirSync(join(cwd, 'tapes'));
     writeFileSync(join(cwd, 'a.csv'), csv('x'));
@@ -176,7 +173,7 @@ describe('opening a tape', () => {
     expect(readdirSync(join(cwd, 'tapes'))).toEqual([]);
   });
 
-  it('removes what another process left half-written long ago, and nothing that is being written', async () => {
+  it('removes partial files that another process left long ago, but not recent ones', async () => {
     const cwd = folder();
     writeFileSync(join(cwd, 'a.csv'), csv());
     const [old, young] = ['0123.arrow.new-AbCdEf', '4567.index.new-GhIjKl'].map((name) =>
@@ -192,7 +189,7 @@ describe('opening a tape', () => {
     expect([old, young].map((path) => existsSync(path ?? ''))).toEqual([false, true]);
   });
 
-  it('writes where it was told that nothing may disturb it', async () => {
+  it('writes the cache only through the given function', async () => {
     const cwd = folder();
     writeFileSync(join(cwd, 'a.csv'), csv());
     const seen: string[] = [];
@@ -205,7 +202,7 @@ describe('opening a tape', () => {
     expect(seen).toEqual(['then', '.arrow']);
   });
 
-  it('does not try for ever where no folder can be made', async () => {
+  it('does not retry forever if its folder cannot be created', async () => {
     const cwd = folder();
     writeFileSync(join(cwd, 'a.csv'), csv());
     const opened = await open(cwd, ['a.csv'], { cacheFolder: '/proc/none/tapes' });
@@ -215,14 +212,14 @@ describe('opening a tape', () => {
     ]);
   });
 
-  it('says why a file cannot be read', async () => {
+  it('explains why a file cannot be read', async () => {
     const cwd = folder();
     mkdirSync(join(cwd, 'd'));
     await expect(open(cwd, ['none.csv'])).rejects.toThrow('cannot read none.csv: there is no such file');
     await expect(open(cwd, ['d'])).rejects.toThrow('cannot read d: it is a folder: name the files in it');
   });
 
-  it('joins files of one pair, whichever is named first', async () => {
+  it('joins files of one pair in any order', async () => {
     const cwd = folder();
     const whole = aTape();
     const lines = Array.from(whole.times, (at, n) => `${at},${columnNames.slice(1).map((name) => whole[name][n]).join(',')}`); // prettier-ignore
@@ -236,7 +233,7 @@ describe('opening a tape', () => {
   });
 });
 
-/** What this process has open of a file, where the system tells. */
+/** The descriptors of this process for a file, if the system lists them. */
 const openOf = (file: string): readonly string[] =>
   existsSync('/proc/self/fd')
     ? readdirSync('/proc/self/fd').flatMap((fd) => {
@@ -249,7 +246,7 @@ const openOf = (file: string): readonly string[] =>
       })
     : [];
 
-describe('a large tape that was kept', () => {
+describe('a large cached tape', () => {
   const ROWS = 101_000;
   const tape = aTape({ rows: ROWS });
   const lines = ['timestamp_ms,open,high,low,close,volume'];
@@ -258,7 +255,7 @@ describe('a large tape that was kept', () => {
   const open = async (cwd: string) =>
     await openTape(['a.csv'], { cwd, cacheFolder: 'tapes', pair: 'btcusd', barMs: MINUTE_MS });
 
-  /** A folder where it is kept, and the file. */
+  /** A folder with the cached tape, and its file. */
   async function kept(): Promise<{ readonly cwd: string; readonly file: string }> {
     const cwd = folder();
     writeFileSync(join(cwd, 'a.csv'), text);
@@ -275,7 +272,7 @@ describe('a large tape that was kept', () => {
     writeFileSync(file, bytes);
   }
 
-  it('comes back number for number, also in parts', async () => {
+  it('is restored exactly, as a whole and in parts', async () => {
     const { cwd } = await kept();
     const { origin, tape: back } = await open(cwd);
     expect([origin, back.rows, back.barMs, back.pair, back.hash]).toEqual(['cached', ROWS, MINUTE_MS, 'btcusd', tape.hash]); // prettier-ignore
@@ -291,7 +288,7 @@ describe('a large tape that was kept', () => {
   it.each([
     ['pair', 'btcusd', 'btbusd'],
     ['length of a bar', '60000', '20000'],
-  ])('is rebuilt where its %s is damaged, which no checksum holds', async (_, was, is) => {
+  ])('is rebuilt if its %s is damaged, which no checksum covers', async (_, was, is) => {
     const cwd = folder();
     writeFileSync(join(cwd, 'x.csv'), csv());
     const options = { cwd, cacheFolder: 'tapes', pair: 'btcusd' };
@@ -306,7 +303,7 @@ describe('a large tape that was kept', () => {
     expect([again.tape.pair, again.tape.barMs]).toEqual(['btcusd', 60_000]);
   });
 
-  it.each(['times', 'close'] as const)('is made anew where its %s are damaged', async (name) => {
+  it.each(['times', 'close'] as const)('is rebuilt if its column %s is damaged', async (name) => {
     const { cwd, file } = await kept();
     damage(file, name, ROWS - 1);
     const again = await open(cwd);
@@ -316,7 +313,7 @@ describe('a large tape that was kept', () => {
   });
 
   it.each(['open', 'high', 'low', 'volume'] as const)(
-    'is refused where its %s are used and damaged, and made anew the next time',
+    'is refused if its damaged column %s is used, and rebuilt the next time',
     async (name) => {
       const { cwd, file } = await kept();
       damage(file, name, 60_000);
@@ -331,11 +328,11 @@ describe('a large tape that was kept', () => {
     },
   );
 
-  it('is the same where it was begun before it is opened, and begun once is used once', async () => {
+  it('is the same if it was read ahead, and each read-ahead is used once', async () => {
     const { cwd, file } = await kept();
     await beginTape(['a.csv'], { cwd, cacheFolder: 'tapes', pair: 'btcusd', barMs: MINUTE_MS });
     await readAhead(file);
-    // Somebody else puts another one in its place meanwhile.
+    // Another process replaces the file in the meantime.
     const whole = readFileSync(file);
     rmSync(file);
     writeFileSync(file, whole.subarray(0, 700));
@@ -346,7 +343,7 @@ describe('a large tape that was kept', () => {
     expect(openLarge(file)?.tape.close).toEqual(tape.close);
   });
 
-  it('is refused where what was begun is damaged, and begun in vain says nothing', async () => {
+  it('is refused if a read-ahead finds damage, and a failed read-ahead is ignored', async () => {
     const { cwd, file } = await kept();
     damage(file, 'close', 3);
     await readAhead(file);
@@ -358,7 +355,7 @@ describe('a large tape that was kept', () => {
     expect(() => openLarge(file)).toThrow('ENOENT');
   });
 
-  it('is rebuilt after a cut, and read whole where it has no checksums of its blocks', async () => {
+  it('is rebuilt after it was cut off, and read completely if it has no checksums of its blocks', async () => {
     const { cwd, file } = await kept();
     const whole = readFileSync(file);
     for (const length of [0, 12, 700, whole.length >> 1, whole.length - 1]) {

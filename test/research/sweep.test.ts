@@ -24,7 +24,7 @@ const costs = (...values: readonly (string | undefined)[]): readonly SweepFigure
   values.map((cost_bps) => (cost_bps === undefined ? {} : { cost_bps }));
 
 describe('the fields of a sweep', () => {
-  it('has exact values in a range: ten of 0.01..0.10/0.01, and none of them 0.09999', () => {
+  it('have exact values in a range: 0.01..0.10/0.01 has ten, and none of them is 0.09999', () => {
     expect(settings(['drift_threshold=0.01..0.10/0.01']).flat()).toEqual(
       ['0.01', '0.02', '0.03', '0.04', '0.05', '0.06', '0.07', '0.08', '0.09', '0.1'], // prettier-ignore
     );
@@ -33,7 +33,7 @@ describe('the fields of a sweep', () => {
     expect(settings(['a=5..5/1']).flat()).toEqual(['5']);
   });
 
-  it('never leaves a range, whatever its decimals', () => {
+  it('stay within a range for any number of decimals', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 60 }), fc.integer({ min: 1, max: 9 }), (from, more, step) => {
         const cent = (n: number): string => (n / 1_000).toFixed(3);
@@ -46,7 +46,7 @@ describe('the fields of a sweep', () => {
     ); // prettier-ignore
   });
 
-  it('is the product of its grids, the last field fastest', () => {
+  it('are combined in all ways, and the last field varies fastest', () => {
     expect(settings(['slices=12,24', 'id-1.side=buy,sell'])).toEqual([
       ['12', 'buy'],
       ['12', 'sell'],
@@ -55,7 +55,7 @@ describe('the fields of a sweep', () => {
     ]);
   });
 
-  it('changes fields together that are joined, and takes nothing else for a value of theirs', () => {
+  it('vary together if they are joined, and need a value for each joined field', () => {
     expect(settings(['w.btc + w.usd = 0.6+0.4, 0.5 + 0.5', 'slices=1,2']).map(([both, slices]) => `${both} ${slices}`)).toEqual([
       '0.6+0.4 1', '0.6+0.4 2', '0.5 + 0.5 1', '0.5 + 0.5 2',
     ]); // prettier-ignore
@@ -72,7 +72,7 @@ describe('the fields of a sweep', () => {
     expect(() => readVaries(['a+b=1+2', 'b=1'])).toThrow('b is given twice');
   });
 
-  it('draws the same values for the same seed, within the bounds and with their decimals, for each point of the grid', () => {
+  it('are drawn identically for the same seed, within their bounds and decimals, for each point of the grid', () => {
     const texts = ['limit_price=random(58000.0..62000.0)', 'slices=12,24'];
     const drawn = settings(texts, { samples: 50 });
     expect(drawn).toEqual(settings(texts, { samples: 50 }));
@@ -88,7 +88,7 @@ describe('the fields of a sweep', () => {
     expect(new Set(of('12')).size).toBeGreaterThan(40);
   });
 
-  it('runs a draw that came out like another one once, and counts it', () => {
+  it('run a repeated draw once and count it', () => {
     const { settings: all, repeated } = settingsOf(readVaries(['a=random(1..3)']), {
       samples: 20,
       seed: '1',
@@ -97,7 +97,7 @@ describe('the fields of a sweep', () => {
     expect(all.flat().toSorted()).toEqual(['1', '2', '3']);
   });
 
-  it('draws so many different settings of a grid when nothing is random', () => {
+  it('are drawn without repetition from a grid without random values', () => {
     const drawn = settings(['a=1..100/1', 'b=1..100/1'], { samples: 300 });
     expect(new Set(drawn.map(String)).size).toBe(300);
     expect(settings(['a=1..4/1'], { samples: 4 }).flat().toSorted()).toEqual(['1', '2', '3', '4']);
@@ -121,11 +121,11 @@ describe('the fields of a sweep', () => {
     [['a=1..200/1', 'b=1..200/1'], '40000 settings exceed the limit of 10000'],
     [['a=random(1..9)'], '--samples N'],
     [['a=1,2', 'a=3'], 'a is given twice'],
-  ])('refuses %j: %s', (texts, why) => {
+  ])('are refused as %j: %s', (texts, why) => {
     expect(() => settings(texts)).toThrow(why);
   });
 
-  it('refuses more draws than there are settings', () => {
+  it('are refused if more draws are requested than there are settings', () => {
     expect(() => settings(['a=1..4/1'], { samples: 5 })).toThrow('the grid has only 4 settings');
   });
 });
@@ -133,7 +133,7 @@ describe('the fields of a sweep', () => {
 describe('a value in a document', () => {
   const document = { id: 'x', total: { amount: '1', currency: 'btc' }, list: [1, { deep: 2 }] };
 
-  it('is set at its path, and nothing else changes', () => {
+  it('is set at its path without changing other values', () => {
     expect(withValue(document, ['total', 'amount'], '2')).toEqual({
       ...document,
       total: { amount: '2', currency: 'btc' },
@@ -151,18 +151,18 @@ describe('a value in a document', () => {
     [['list', 'x'], 'has 2 values'],
     [['__proto__', 'x'], 'cannot be the name'],
     [['total', 'constructor'], 'cannot be the name'],
-  ])('refuses %j', (path, why) => {
+  ])('is refused at the path %j', (path, why) => {
     expect(() => withValue(document, path, 1)).toThrow(why);
   });
 });
 
 describe('the results of a sweep', () => {
-  it('are ranked by a figure the way it is better, without those that lack it', () => {
+  it('are ranked by a figure in its better direction, without results that lack it', () => {
     expect(ranked(costs('3', '-1', undefined, '2', '-1'), 'cost_bps')).toEqual([1, 4, 3, 0]);
     expect(ranked([{ gain_usd: '1' }, { gain_usd: '5' }, { gain_usd: '-9' }], 'gain_usd')).toEqual([1, 0, 2]);
   });
 
-  it('are not ranked where they traded nothing, whatever that would have cost: not in the order, front, luck or choice', () => {
+  it('are excluded from every ranking and choice if they traded no slices', () => {
     const idle = { cost_bps: '-128.7', risk_bps: '0', fills: '0', value_usd: '9999999' };
     const traded = ['5', '3', '4'].map((cost) => ({ cost_bps: cost, risk_bps: cost, fills: '1', value_usd: cost })); // prettier-ignore
     const all = [idle, ...traded];
@@ -174,12 +174,12 @@ describe('the results of a sweep', () => {
     expect(walkForward(windows, [all, all], 'cost_bps')).toMatchObject([{ chosen: 2, rank: 1, of: 3 }]);
   });
 
-  it('have a front of those that no other one beats in both figures, equal ones in one place', () => {
+  it('have a Pareto front of results that no other one beats in both figures, equal ones together', () => {
     const all = [[1, 9], [2, 5], [2, 5], [3, 5], [4, 1], [9, 9], [4, 2]].map(([cost, risk]) => ({ cost_bps: String(cost), risk_bps: String(risk) })); // prettier-ignore
     expect(paretoFront([...all, { cost_bps: '0' }], ['cost_bps', 'risk_bps'])).toEqual([[0], [1, 2], [4]]);
   });
 
-  it('have the front that comparing each with each gives', () => {
+  it('have the Pareto front that a pairwise comparison gives', () => {
     const figure = fc.integer({ min: 0, max: 8 });
     fc.assert(
       fc.property(fc.array(fc.tuple(figure, figure), { maxLength: 30 }), (points) => {
@@ -196,11 +196,11 @@ describe('the results of a sweep', () => {
     );
   });
 
-  it('tell how good the best of so many would be by luck', () => {
+  it('include the result that is expected of the best one by luck', () => {
     expect(normalQuantile(0.975)).toBeCloseTo(1.959_963_984_540_054, 10);
     expect(normalQuantile(0.5)).toBeCloseTo(0, 10);
     expect(expectedMaximum(100)).toBeCloseTo(2.53, 2);
-    // Against draws: the mean of the largest of so many normal numbers.
+    // Compared with simulation: the mean of the largest of `count` normal numbers.
     for (const count of [5, 20, 200]) {
       let sum = 0;
       for (let round = 0; round < 2_000; round++) {
@@ -224,7 +224,7 @@ describe('the results of a sweep', () => {
 });
 
 describe('the notes of a sweep', () => {
-  it('estimate luck from the better half: settings that went very wrong change it by little, and normal ones give their own deviation', () => {
+  it('estimate luck from the better half, so that very bad settings hardly change it', () => {
     const normal = Array.from({ length: 400 }, (_, i) => 100 + 10 * normalAt(1, 0, i));
     const wrong = Array.from({ length: 20 }, (_, i) => 5_000 + i);
     const [plain, skewed] = [normal, [...normal, ...wrong]].map((all) => luckOf(costs(...all.map(String)), 'cost_bps')); // prettier-ignore
@@ -233,7 +233,7 @@ describe('the notes of a sweep', () => {
     expect(Math.abs((skewed?.expectedBest ?? 0) - (plain?.expectedBest ?? 0))).toBeLessThan(3);
   });
 
-  it('name the fields whose best value is the lowest or highest of three numbers or more', () => {
+  it('name the fields whose best value is the lowest or highest of at least three numbers', () => {
     const grid = ['12', '24', '96'].flatMap((slices) => ['buy', 'sell', 'both'].flatMap((side) => ['1', '2'].map((size) => [slices, side, size]))); // prettier-ignore
     const edges = (best: number | undefined): unknown =>
       edgesOf(['slices', 'side', 'size'], grid, best).map(({ field, value, end }) => [field, value, end]);
@@ -244,10 +244,10 @@ describe('the notes of a sweep', () => {
   });
 });
 
-describe('a walk forward', () => {
+describe('a walk-forward analysis', () => {
   const from = instant(Date.UTC(2026, 0, 5));
 
-  it('cuts its time into windows that follow one another without a hole', () => {
+  it('divides its time into consecutive windows without gaps', () => {
     const until = instant(from + 10 * HOUR_MS + 1);
     const windows = windowsOf({ from, until }, 6);
     expect(windows).toHaveLength(7);
@@ -262,7 +262,7 @@ describe('a walk forward', () => {
     );
   });
 
-  it('judges what was best in one window by the next one alone', () => {
+  it('judges the best setting of one window by the next window only', () => {
     const windows = windowsOf({ from, until: instant(from + 3 * HOUR_MS) }, 2);
     const folds = walkForward(windows, [costs('1', '2', '3'), costs('9', '5', '7'), costs('4', '8', undefined)], 'cost_bps');
     expect(folds).toMatchObject([
@@ -272,12 +272,12 @@ describe('a walk forward', () => {
     expect(folds.map(({ test }) => test)).toEqual(windows.slice(1));
   }); // prettier-ignore
 
-  it('takes the first of equal settings for no better than the others', () => {
+  it('does not rank the first of equal settings above the others', () => {
     const windows = windowsOf({ from, until: instant(from + 2 * HOUR_MS) }, 1);
     expect(walkForward(windows, [costs('1', '1', '1', '1'), costs('3', '3', '3', '2')], 'cost_bps')).toMatchObject([{ chosen: 0, rank: 3, of: 4 }]); // prettier-ignore
   });
 
-  it('chooses nothing where no setting has the figure', () => {
+  it('chooses no setting if none has the figure', () => {
     const windows = windowsOf({ from, until: instant(from + 2 * HOUR_MS) }, 1);
     expect(walkForward(windows, [costs(undefined), costs('1')], 'cost_bps')).toMatchObject([
       { chosen: undefined, tested: undefined, rank: undefined, of: 1 },
@@ -286,7 +286,7 @@ describe('a walk forward', () => {
 });
 
 describe('a heat map', () => {
-  it('has the first two fields with several values as its sides, and the best over the others in its cells', () => {
+  it('has the first two varying fields as its axes and the best of the other fields in its cells', () => {
     const fields = ['fixed', 'slices', 'duration', 'limit'];
     const grid = settings(['fixed=1', 'slices=24,12', 'duration=PT2H,PT1H', 'limit=1,2']);
     const figures = costs('8', '7', '6', '5', '4', '3', undefined, undefined);
@@ -306,7 +306,7 @@ describe('a heat map', () => {
     ]);
   });
 
-  it('is left out with fewer than two fields, or too many values to see', () => {
+  it('is omitted with fewer than two fields or with too many values', () => {
     expect(heatMapOf(['a'], settings(['a=1,2']), costs('1', '2'), 'cost_bps')).toBeUndefined();
     const grid = settings(['a=1..41/1', 'b=1,2']);
     expect(heatMapOf(['a', 'b'], grid, costs(), 'cost_bps')).toBeUndefined();

@@ -15,7 +15,7 @@ const wild = (tape: Tape): Tape => {
   return tapeOf({ pair: tape.pair, barMs: tape.barMs, columns });
 };
 
-/** The rule, as plainly as it can be said: rows whose close becomes known in the interval, its begin left out. */
+/** The plain rule: the rows whose close becomes known in the interval, excluding its start. */
 function plainBars(tape: Tape, at: number, intervalMs: number): readonly object[] {
   const bars = new Map<number, number[]>();
   for (let row = 0; row < tape.rows; row++) {
@@ -36,8 +36,8 @@ function plainBars(tape: Tape, at: number, intervalMs: number): readonly object[
 const shown = (bars: ReturnType<TapeBars['newest']>): readonly object[] =>
   bars.map(({ from, open, high, low, close }) => ({ from, open: text(open), high: text(high), low: text(low), close: text(close) })); // prettier-ignore
 
-describe('bars out of a tape', () => {
-  it('are those of the plain rule, in whatever order they are asked for, over gaps too', () => {
+describe('bars that are built from a tape', () => {
+  it('match the plain rule in any order of queries, also over gaps', () => {
     const tape = wild(walkTape({ pair: 'btcusd', rows: 400, isMissing: (row) => row % 50 > 38 || (row > 120 && row < 190) }));
     const asked = fc.array(fc.tuple(fc.integer({ min: 0, max: 420 }), fc.constantFrom(1, 5, 15, 60), fc.integer({ min: 1, max: 30 })), { minLength: 1, maxLength: 12 });
     fc.assert(
@@ -52,13 +52,13 @@ describe('bars out of a tape', () => {
     );
   }); // prettier-ignore
 
-  it('have a bar the moment that its interval has ended, and not a millisecond sooner', () => {
+  it('exist from the end of their interval, and not a millisecond earlier', () => {
     const bars = new TapeBars(walkTape({ pair: 'btcusd', rows: 130 }));
     expect(bars.newest(instant(START + HOUR_MS - 1), HOUR_MS, 5)).toEqual([]);
     expect(bars.newest(instant(START + HOUR_MS), HOUR_MS, 5).map(({ from }) => from)).toEqual([START]);
   });
 
-  it('leave out an interval without rows, and the one in which the tape begins', () => {
+  it('omit an interval without rows and the interval in which the tape begins', () => {
     const times = [30, 61, 62, 185, 186].map((minute) => START + minute * MINUTE_MS);
     const tape = closesTape('btcusd', { barMs: MINUTE_MS, times, closes: [1, 2, 3, 4, 5] });
     const found = new TapeBars(tape).newest(instant(START + 5 * HOUR_MS), HOUR_MS, 10);
@@ -70,7 +70,7 @@ describe('bars out of a tape', () => {
     );
   });
 
-  it('refuse an interval that is shorter than the rows, in words', () => {
+  it('are refused with a message for an interval that is shorter than the rows', () => {
     const bars = new TapeBars(walkTape({ pair: 'btcusd', rows: 10, barMs: HOUR_MS }));
     expect(() => bars.newest(instant(START + 9 * HOUR_MS), 5 * MINUTE_MS, 3)).toThrow(
       'bars of 300 s cannot be built from btcusd, whose data has bars of 3600 s: use a longer interval, or finer data',

@@ -27,14 +27,14 @@ const columnsOf = (rows: Rows = {}): Columns => ({
 const minuteTape = (rows?: Rows) => tapeOf({ pair: 'btcusd', barMs: 60_000, columns: columnsOf(rows) });
 
 describe('a tape', () => {
-  it('takes columns that belong together', () => {
+  it('accepts consistent columns', () => {
     const tape = minuteTape();
     expect(tape).toMatchObject({ pair: 'btcusd', barMs: 60_000, rows: 3 });
     expect([...tape.close]).toEqual([2, 3.1, 4]);
     expect(tape.hash).toMatch(/^[0-9a-f]{64}$/u);
   });
 
-  it('has a hash that any changed number changes', () => {
+  it('has a hash that changes with every number', () => {
     const hashes = [
       hashOf(columnsOf()),
       hashOf(columnsOf({ times: [60_000, 120_000, 240_001] })),
@@ -45,7 +45,7 @@ describe('a tape', () => {
     expect(hashOf(columnsOf())).toBe(hashes[0]);
   });
 
-  it('knows a close at the end of its bar and not before', () => {
+  it('knows a close from the end of its bar, not before', () => {
     const tape = minuteTape();
     const known = [119_999, 120_000, 179_999, 180_000, 299_999, 300_000, 1e12].map((at) =>
       lastKnownRow(tape, instant(at)),
@@ -54,7 +54,7 @@ describe('a tape', () => {
     expect(knownAt(tape, 0)).toBe(120_000);
   });
 
-  it('knows the last of several trades in one instant', () => {
+  it('knows only the last of several trades in one instant', () => {
     const one = [1, 1, 1];
     const columns = columnsOf({ times: [5, 5, 9], open: one, high: one, low: one, close: one });
     const tape = tapeOf({ pair: 'btcusd', barMs: 0, columns });
@@ -84,7 +84,7 @@ describe('a tape', () => {
     expect(() => minuteTape(rows)).toThrow(message);
   });
 
-  it('is refused under a name that is no pair, and with bars of no length', () => {
+  it('is refused with an invalid pair or an invalid bar length', () => {
     expect(() => tapeOf({ pair: 'BTC/USD', barMs: 60_000, columns: columnsOf() })).toThrow('is not a pair');
     expect(faultIn(columnsOf(), -1)?.why).toContain('bars of -1 ms');
     expect(faultIn(columnsOf(), 0.5)?.why).toContain('bars of 0.5 ms');
@@ -106,7 +106,7 @@ describe('the decimal of a price', () => {
     expect(texts[7]).toHaveLength('0.'.length + 324);
   });
 
-  it('gives back every decimal of up to 15 digits', () => {
+  it('equals every decimal of up to 15 digits', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 999_999_999_999_999 }), fc.nat({ max: 12 }), (digits, places) => {
         const plain = digits.toString().padStart(places + 1, '0');
@@ -118,7 +118,7 @@ describe('the decimal of a price', () => {
     );
   });
 
-  it('is that text where it has more digits too', () => {
+  it('is the shortest text even if it has more digits', () => {
     fc.assert(
       fc.property(fc.double({ min: 1e-9, max: 1e18, noNaN: true }), (value) => {
         const shortest = decimalText(value);

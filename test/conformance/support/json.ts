@@ -1,6 +1,6 @@
 /**
  * JSON as it was written: a number keeps its source text, so that a test sees whether `1e-7`, `"1"` or `1.000000001` was
- * sent where the specification has a plain number. Written for this suite: nothing of the client under test reads here.
+ * sent where the specification has a plain number. Written for this suite: it uses no code of the client under test.
  */
 export class NumberText {
   readonly source: string;
@@ -54,7 +54,7 @@ export function unitsOf(value: unknown): bigint {
   return sign === '-' ? -size : size;
 }
 
-/** The value as it stood in the message. */
+/** The value as it was written in the message. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   return JSON.stringify(value, (_key, each: unknown) =>

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { NumberText, shown } from './json.ts';
 import type { Fields } from './json.ts';
 
-/** What a value looks like at the level of the text. */
+/** The form of a value in the text of a message. */
 export interface Shape {
   /** Completes "is …". */
   readonly name: string;
@@ -25,7 +25,7 @@ export const aNumber = numeric(
 );
 export const anInteger = numeric('an integer', /^-?(?:0|[1-9]\d*)$/u);
 export const aFlag = numeric('0 or 1', /^[01]$/u);
-/** Milliseconds since 1970 of this century. */
+/** Milliseconds since 1970, within this century. */
 export const aTimestamp = numeric('a Unix timestamp in milliseconds', /^[1-4]\d{12}$/u);
 export const aText = textual('a string', /^/u);
 export const aName = textual('a string that is not empty', /^[^]+$/u);
@@ -53,7 +53,7 @@ export const either = (...shapes: readonly Shape[]): Shape => ({
   fits: (value) => shapes.some((shape) => shape.fits(value)),
 });
 
-/** Fails with the value as it came when it does not look like that. */
+/** Fails with the received value if it does not have the shape. */
 export function expectShape(of: Fields, field: string, shape: Shape): void {
   expect(Object.keys(of)).toContain(field);
   expect(shape.fits(of[field]), `${field} is ${shape.name}, got ${shown(of[field])}`).toBe(true);

@@ -12,8 +12,8 @@ import type { RunningVenue } from '../../../src/simulator/venue.ts';
 import { fieldsOf, readJson } from './json.ts';
 
 /**
- * The server that is judged. With `VENUE_URL` and `VENUE_TOKEN` set it is that one (`VENUE_WS_URL` its WebSocket,
- * `VENUE_PAIR`, `VENUE_QUANTITY` and `VENUE_AMOUNT` what is traded); otherwise every file starts a simulated venue.
+ * The server under test. With `VENUE_URL` and `VENUE_TOKEN` set, it is that server (`VENUE_WS_URL` is its WebSocket,
+ * and `VENUE_PAIR`, `VENUE_QUANTITY` and `VENUE_AMOUNT` define the trades); otherwise every file starts a simulated venue.
  */
 const env = process.env;
 const foreignUrl = env['VENUE_URL']?.replace(/\/+$/u, '');
@@ -27,24 +27,24 @@ export const amount = env['VENUE_AMOUNT'] ?? '100';
 export interface Answer {
   readonly status: number;
   readonly type: string;
-  /** As it came. */
+  /** The unchanged text. */
   readonly text: string;
-  /** Numbers keep their text; `undefined` where it is not JSON. */
+  /** The parsed body, whose numbers keep their text; `undefined` if it is not JSON. */
   readonly body: unknown;
 }
 
 export interface Asked {
   readonly body?: string;
-  /** Instead of the token of the account; `undefined` leaves the header out. */
+  /** Replaces the token of the account; `undefined` omits the header. */
   readonly authorization?: string | undefined;
 }
 
 export interface Target {
   readonly baseUrl: string;
-  /** `undefined` when a foreign server told of none. */
+  /** `undefined` if no URL was given for a foreign server. */
   readonly wsUrl: string | undefined;
   readonly token: string;
-  /** The levers of the simulated venue; `undefined` for a foreign server. */
+  /** The controls of the simulated venue; `undefined` for a foreign server. */
   readonly own: OwnVenue | undefined;
   get(path: string, asked?: Asked): Promise<Answer>;
   post(path: string, body: string, asked?: Asked): Promise<Answer>;
@@ -53,7 +53,7 @@ export interface Target {
 }
 
 export interface OwnVenue extends RunningVenue {
-  /** Moves the clock of the venue on. */
+  /** Advances the clock of the venue. */
   pass(ms: number): void;
   /** Time of the venue. */
   now(): Instant;
@@ -61,7 +61,7 @@ export interface OwnVenue extends RunningVenue {
   as(account: number): { readonly authorization: string };
 }
 
-/** Prices stand still and no limit is in the way, unless a file says otherwise. */
+/** Prices are constant and no limit is enforced, unless a file sets other options. */
 const settings: VenueInput = {
   accounts: [
     { name: 'desk', balances: { usd: '1000000', btc: '25', eth: '400' } },
@@ -74,7 +74,7 @@ const settings: VenueInput = {
   limits: { enforced: false },
 };
 
-/** Starts what is judged before the tests of a file and stops it after them. The result is usable inside tests. */
+/** Starts the server under test before the tests of a file and stops it after them. The result can be used inside tests. */
 export function useVenue(input: VenueInput = {}): Target {
   let own: OwnVenue | undefined;
   beforeAll(async () => {
@@ -129,9 +129,9 @@ async function startOwn(input: VenueInput): Promise<OwnVenue> {
   };
 }
 
-/** A foreign server is asked no faster than the specification allows. */
+/** Delays requests to a foreign server to the rate that the specification allows. */
 class Pacer {
-  /** The file before may have asked a moment ago. */
+  /** The previous test file may have sent a request just before. */
   private readonly last = new Map([['/v1/account/transactions', Date.now()]]);
 
   async turn(method: string, path: string): Promise<void> {
@@ -186,23 +186,23 @@ function jsonOrNothing(text: string): unknown {
   }
 }
 
-/** The levers of our own venue; a foreign server cannot be forced, so the test is skipped there. */
+/** The controls of our own venue; a foreign server cannot be controlled, so the test is skipped there. */
 export function leversOf(target: Target, context: TestContext, why: string): OwnVenue {
   if (target.own === undefined) context.skip(`skipped: ${why}`);
   return target.own;
 }
 
 const isLocal = /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$)/u.test(foreignUrl ?? '');
-/** Whether tests may trade and withdraw: always at home and on this computer, elsewhere only when told so. */
+/** Whether tests may trade and withdraw: always on the simulated venue and on this computer, elsewhere only on request. */
 export const mayMoveMoney = foreignUrl === undefined || isLocal || env['VENUE_MOVE_MONEY'] === 'yes';
 export const noMoneyReason = 'skipped: it moves money; VENUE_MOVE_MONEY=yes allows it';
 
-/** Skips a test that moves money at a server that is not meant for it. */
+/** Skips a test that moves money if the server does not permit it. */
 export function requireMoney(context: TestContext): void {
   if (!mayMoveMoney) context.skip(noMoneyReason);
 }
 
-/** The error of an answer that must be one: a JSON object with one `error` string. */
+/** Expects an error answer, a JSON object with one `error` string, and returns the string. */
 export function expectError(answer: Answer, status: number | readonly [number, number]): string {
   const [least, most] = typeof status === 'number' ? [status, status] : status;
   expect(answer.status, answer.text).toBeGreaterThanOrEqual(least);
@@ -216,7 +216,7 @@ export function expectError(answer: Answer, status: number | readonly [number, n
 /** Any refusal of the request itself: the specification does not show which status. */
 export const REFUSED = [400, 422] as const;
 
-/** An answer that must be a good one. */
+/** Expects a successful answer and returns it. */
 export function expectGood(answer: Answer, ...statuses: readonly number[]): Answer {
   expect(statuses.length === 0 ? [200, 201] : statuses, answer.text).toContain(answer.status);
   return answer;

@@ -3,14 +3,14 @@ import type { Fields } from './json.ts';
 import { expectGood, pair, quantity } from './target.ts';
 import type { Answer, Target } from './target.ts';
 
-/** JSON text of an object whose values are JSON texts already: nothing rewrites a number. */
+/** JSON text of an object whose values are already JSON texts, so that no number is rewritten. */
 export const json = (fields: Readonly<Record<string, string | undefined>>): string =>
   `{${Object.entries(fields)
     .flatMap(([name, value]) => (value === undefined ? [] : [`${JSON.stringify(name)}:${value}`]))
     .join(',')}}`;
 export const quoted = (text: string): string => JSON.stringify(text);
 
-/** A good quote request; `undefined` leaves a field out. Values are JSON texts. */
+/** A valid quote request; `undefined` omits a field. Values are JSON texts. */
 export const quoteBody = (more: Readonly<Record<string, string | undefined>> = {}): string =>
   json({ pair: quoted(pair), side: '"buy"', quantity, ...more });
 
@@ -21,7 +21,7 @@ export async function aQuote(
   return fieldsOf(expectGood(await venue.post('/v1/quote', quoteBody(more))).body);
 }
 
-/** Executes a quote; `undefined` leaves a field out. */
+/** Executes a quote; `undefined` omits a field. */
 export async function anOrder(
   venue: Target,
   quote: Fields,
@@ -37,7 +37,7 @@ export async function anOrder(
   return await venue.post(`/v1/orders/${side}`, body);
 }
 
-/** A client id that no other run has used: the same may not be used again for a day. */
+/** A client id that no other run has used, because an id may not be used again for a day. */
 export const clientId = (name: string): string => `${name}-${process.pid}-${Date.now()}`;
 
 /**

@@ -23,7 +23,7 @@ interface OnAPhone {
   readonly daemon: Program;
   readonly page: Page;
   readonly problems: readonly string[];
-  /** Opens the link of the first message about an alert; both texts must stand there. */
+  /** Opens the link of the first message about an alert; the page must show both texts. */
   readonly shows: (kind: string, says: RegExp, does: RegExp) => Promise<void>;
 }
 
@@ -40,7 +40,7 @@ async function linkOf(hook: Receiver, kind: string): Promise<string> {
   return found() ?? '';
 }
 
-describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}`, () => {
+describe.skipIf(noBrowser !== undefined)(`the alert page on a phone ${noBrowser ?? ''}`, () => {
   let browser: Browser;
   beforeAll(async () => {
     [browser] = await Promise.all([startBrowser(), buildDashboard(join(ROOT, 'dist/dashboard'))]);
@@ -69,7 +69,7 @@ describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}
     onTestFinished(async () => {
       await daemon.kill();
     });
-    // The port is any that is free: the host of a link is the one of this desk.
+    // The port is chosen at the start, so the host in a link is replaced by that of this desk.
     const url = String((await daemon.event('ready'))['operate_url']).replace('127.0.0.1', 'localhost');
     const { stdout } = await desk.command('sign-in', '--config', 'desk.yaml', '--json');
     const { page, problems } = await openPage(browser, sizes.phone);
@@ -87,7 +87,7 @@ describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}
     return { desk, daemon, page, problems, shows };
   }
 
-  it('leads from the link of its message to what happened, the cause, and what to do', async () => {
+  it('shows the alert of the opened link with its cause, its records and the next step', async () => {
     const venue = await aVenueProcess([], aFolder());
     const { desk, page, problems, shows } = await aDeskOnAPhone({
       venue,
@@ -115,7 +115,7 @@ describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}
     await page.context().close();
   }, 120_000);
 
-  it('leads to the order whose outcome is unknown, and to the venue that is gone', async () => {
+  it('links to the order with an unknown outcome and shows a venue that does not respond', async () => {
     const venue = await aVenueProcess([], aFolder());
     const { daemon, page, problems, shows } = await aDeskOnAPhone({
       venue,

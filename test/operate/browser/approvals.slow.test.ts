@@ -10,7 +10,7 @@ import { accessProblems, noBrowser, openPage, sizes, startBrowser } from './dash
 import { aPaperDesk } from './paper-desk.ts';
 import type { PaperDesk } from './paper-desk.ts';
 
-/** Parents above 50,000 usd need two people of a group; everything else needs nobody. */
+/** Parents above 50,000 usd need two people of a group; every other request needs no approval. */
 const operate = {
   listen: '127.0.0.1:0',
   groups: { risk: ['ann', 'bob', 'cat'] },
@@ -37,7 +37,7 @@ const operate = {
   ],
 }; // prettier-ignore
 
-/** Buys two bitcoins, worth some 120,000 usd, as soon as it is there. */
+/** Buys two bitcoins, worth about 120,000 usd, as soon as its file is loaded. */
 const large = (id: string): object => ({
   id,
   kind: 'twap',
@@ -92,7 +92,7 @@ async function aPolicedDesk(): Promise<PolicedDesk> {
   return { ...(await aPaperDesk(join(folder, 'desk.yaml'))), folder, write };
 }
 
-/** A command of whoever is signed in to this page, sent past the buttons: what the desk answers. */
+/** Sends a command with the session of this page, without its buttons, and returns the answer of the desk. */
 async function sent(page: Page, path: string, body: object): Promise<{ status: number; says: string }> {
   return await page.evaluate<{ status: number; says: string }>(`(async () => {
     const { csrf } = await (await fetch('/api/v1/me')).json();
@@ -112,7 +112,7 @@ const requests = (page: Page) => ({
     await page.locator('section', { hasText: 'Needs 2 of risk' }).first().waitFor();
   },
   button: (name: string) => page.locator('main').getByRole('button', { name }),
-  /** Answers the question that follows a button. */
+  /** Confirms the dialog that a button opens. */
   confirm: async (name: string, why: string): Promise<void> => {
     await page.getByRole('dialog').getByLabel('Reason').fill(why);
     await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
@@ -120,10 +120,10 @@ const requests = (page: Page) => ({
   },
 });
 
-describe.skipIf(noBrowser !== undefined)(`approvals by click ${noBrowser ?? ''}`, () => {
+describe.skipIf(noBrowser !== undefined)(`approvals in the dashboard ${noBrowser ?? ''}`, () => {
   let browser: Browser;
   beforeAll(async () => {
-    // The daemon serves what lies there.
+    // The daemon serves this folder.
     [browser] = await Promise.all([startBrowser(), buildDashboard(join(ROOT, 'dist/dashboard'))]);
   });
   afterAll(async () => {
@@ -141,7 +141,7 @@ describe.skipIf(noBrowser !== undefined)(`approvals by click ${noBrowser ?? ''}`
     return { ...opened, ...requests(opened.page) };
   };
 
-  it('lets two people approve a parent with their passkeys, and refuses whoever started it', async () => {
+  it('let two people approve a parent with passkeys and refuse the person who proposed it', async () => {
     const desk = await aPolicedDesk();
     const ann = await enrolled(desk, 'ann', 'approver');
     const bob = await enrolled(desk, 'bob', 'approver');
@@ -165,13 +165,13 @@ describe.skipIf(noBrowser !== undefined)(`approvals by click ${noBrowser ?? ''}`
       says: expect.stringContaining('another person must approve it') as string,
     });
 
-    // Who looks on is told so, and gets no button.
+    // A viewer sees the required role and no buttons.
     await vic.open('ov-1');
     await vic.page.getByText('it requires the approver role, not the viewer role').waitFor();
     expect(await vic.page.locator('main .answers button').count()).toBe(0);
     expect(await accessProblems(vic.page)).toStrictEqual([]);
 
-    // Bob sees what he agrees to, and a name without a passkey is not enough.
+    // Bob sees the request; his session without a passkey signature is not enough.
     await bob.open('ov-1');
     expect(await accessProblems(bob.page)).toStrictEqual([]);
     expect(await sent(bob.page, 'approvals/approve', { id: 'ov-1', hash, why: 'typed' })).toMatchObject({
@@ -192,7 +192,7 @@ describe.skipIf(noBrowser !== undefined)(`approvals by click ${noBrowser ?? ''}`
     await cat.page.goto(`${desk.url}/#/slices?strategy=large`);
     await cat.page.locator('tbody .tag', { hasText: 'filled' }).first().waitFor();
 
-    // Another one: one person says no, with a reason that whoever asked reads.
+    // Another request: one person rejects it, and the proposer reads the reason.
     desk.write(large('other'));
     expect(await sent(ann.page, 'reload', { why: 'one more' })).toMatchObject({ status: 200 });
     await bob.open('ov-2');
@@ -202,7 +202,7 @@ describe.skipIf(noBrowser !== undefined)(`approvals by click ${noBrowser ?? ''}`
     await ann.page.getByText('bob: twice the same order').waitFor();
 
     for (const { page, problems } of [ann, bob, cat, vic]) {
-      // The browser notes each refusal of the desk.
+      // The browser logs each refusal of the desk.
       expect(problems.filter((problem) => !/status of 40[19]/u.test(problem))).toStrictEqual([]);
       await page.context().close();
     }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Gives the browser of a page a device with passkeys, whose owner always agrees. */
+/** Gives the browser of a page a passkey device that always confirms. */
 export async function addAuthenticator(page: Page): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('WebAuthn.enable');

@@ -15,7 +15,7 @@ const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan'
 describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBrowser ?? ''}`, () => {
   let browser: Browser;
   beforeAll(async () => {
-    // The daemon serves what lies there.
+    // The daemon serves this folder.
     [browser] = await Promise.all([startBrowser(), buildDashboard(join(ROOT, 'dist/dashboard'))]);
   });
   afterAll(async () => {
@@ -30,7 +30,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     return opened;
   };
 
-  it('shows every screen without an error, slices that fill, and a halt that holds', async () => {
+  it('shows every screen without errors, filled slices and a halt that takes effect', async () => {
     const desk = await aPaperDesk();
     const { page, problems } = await signedIn(await desk.link());
     await page.goto(`${desk.url}/#/slices`);
@@ -59,12 +59,12 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     await desk.stop();
   }, 120_000);
 
-  it('resolves a doubt with the evidence of a person', async () => {
+  it('resolves a doubt with the evidence that a person enters', async () => {
     const seen = watched((order) => (order === 2 ? { delayMs: 100, destroy: 'before' } : undefined));
     const desk = aDesk({
       venue: await aServedVenue(TOKEN, {}, seen.hooks),
       strategies: [{ ...twapOf({ id: 'btc', slices: 3, everyMs: 1_000 }), catch_up: 'extend' }],
-      // A person is sooner than the next read of the account.
+      // A person acts before the next read of the account.
       config: { in_doubt: { booking_margin: 'PT2S', poll: 'PT5M' } },
     });
     const daemon = desk.run('--json');
@@ -80,7 +80,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     await page.getByLabel('Evidence').fill('the venue wrote that it never got the order');
     const confirm = page.getByRole('button', { name: 'Record it' });
     await confirm.click();
-    // While the order may still trade, the desk refuses, says until when, and keeps what was written.
+    // While the order may still trade, the desk refuses, states until when, and the form keeps its text.
     await page.getByText('may still trade').waitFor();
     await expect
       .poll(
@@ -94,7 +94,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     await page.goto(`${url}/#/record?kind=resolved`);
     await page.getByText('the venue wrote that it never got the order').first().waitFor();
 
-    // The browser notes each refusal of the desk.
+    // The browser logs each refusal of the desk.
     expect(problems.filter((problem) => !problem.includes('409 (Conflict)'))).toStrictEqual([]);
     await page.context().close();
   }, 120_000);

@@ -9,10 +9,10 @@ import { buildDashboard } from '../../../scripts/build-dashboard.ts';
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const executable = CHROMIUM.find((path) => existsSync(path));
 
-/** Why the tests in a browser cannot run here; `undefined` when they can. */
+/** Why the tests in a browser cannot run here; `undefined` if they can. */
 export const noBrowser = executable === undefined ? 'Chromium is not installed' : undefined;
 
-/** Starts the browser of the system, without the network of the machine beyond loopback being needed. */
+/** Starts the browser of the system, which needs no network beyond loopback. */
 export async function startBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath: executable ?? '',
@@ -50,7 +50,7 @@ export async function openPage(
   return { page, problems };
 }
 
-/** Builds the dashboard into a folder of its own; `remove` takes it away. */
+/** Builds the dashboard into a separate folder, which `remove` deletes. */
 export async function builtDashboard(): Promise<{ readonly folder: string; readonly remove: () => void }> {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-dashboard-'));
   await buildDashboard(folder);
@@ -64,9 +64,9 @@ export async function builtDashboard(): Promise<{ readonly folder: string; reado
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds on the page: rule, and the first elements that break it. */
+/** The problems that axe finds on the page: each rule with the first elements that break it. */
 export async function accessProblems(page: Page): Promise<readonly string[]> {
-  // The debugger's own way in: the policy of the page allows no script but its own.
+  // Uses the debugger, because the policy of the page allows only its own scripts.
   await page.evaluate(axe);
   const violations = await page.evaluate<
     readonly {

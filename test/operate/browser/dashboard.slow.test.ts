@@ -15,7 +15,7 @@ import {
 
 const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan', 'cost', 'twin', 'fleet', 'record', 'people']; // prettier-ignore
 const SCRIPT = '"><img src=x onerror=alert(1)><script>alert(2)</script><svg onload=alert(3)>';
-/** What a venue, a strategy or a person may write: script, text that turns the rest of its line around, a word without an end. */
+/** Hostile text of a venue, a strategy or a person: script, a character that reverses the rest of its line, a very long word. */
 const HOSTILE = `${SCRIPT}\u202E${'W'.repeat(10_000)}`;
 
 describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser ?? ''}`, () => {
@@ -47,7 +47,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
   };
 
   it.each(['wide', 'dark', 'phone'] as const)(
-    'shows every screen without an error, and axe finds nothing: %s',
+    'shows every screen without errors or accessibility problems: %s',
     async (size) => {
       await withDesk(syntheticAnswers(30), async (desk) => {
         const { page, problems } = await openPage(browser, sizes[size]);
@@ -55,7 +55,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
         for (const screen of screens) {
           await show(page, desk, screen);
           found.push(...(await accessProblems(page)).map((problem) => `${screen}: ${problem}`));
-          // Nothing is wider than the window: who scrolls sideways loses the halt button.
+          // No screen is wider than the window: scrolling sideways would hide the halt button.
           const isWider = await page.evaluate<boolean>(`document.documentElement.scrollWidth > innerWidth`);
           if (isWider) found.push(`${screen}: wider than the window`);
         }
@@ -69,7 +69,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
   );
 
   it.each(['wide', 'phone'] as const)(
-    'shows hostile texts as text, each in its place: %s',
+    'shows hostile texts as plain text, without overflow: %s',
     async (size) => {
       await withDesk(syntheticAnswers(3, HOSTILE), async (desk) => {
         const { page, problems } = await openPage(browser, sizes[size]);
@@ -100,7 +100,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
   );
 
   it.each([SCRIPT, 'javascript:alert(4)', '__proto__'])(
-    'takes a text in every field of every answer and record for a text: %s',
+    'renders a hostile text in any field of any answer or record as plain text: %s',
     async (text) => {
       const { answers, fields } = hostileAnswers(text);
       expect(fields.length).toBeGreaterThan(150);
@@ -129,7 +129,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
     120_000,
   );
 
-  it('cuts no reason and no time on a phone: what is long takes more lines', async () => {
+  it('wraps long reasons and times on a phone instead of truncating them', async () => {
     const long = `: ${'the reference price is older than reference.max_age '.repeat(3)}`;
     await withDesk(syntheticAnswers(3, long), async (desk) => {
       const { page } = await openPage(browser, sizes.phone);
@@ -145,7 +145,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
     });
   });
 
-  it('loses no row when the stream drops, is refused for a while, or leaves a row out', async () => {
+  it('shows every record after the event stream was dropped, refused or incomplete', async () => {
     await withDesk(syntheticAnswers(3), async (desk) => {
       const { page } = await openPage(browser, sizes.wide);
       await show(page, desk, 'record');
@@ -160,7 +160,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
       write(7);
       desk.accept();
       await page.getByText('Connection lost').waitFor({ state: 'detached' });
-      // A row that is written and never sent: the next one shows the gap, and the page asks again.
+      // A record that is written but never sent: the next one shows the gap, and the page reads it again.
       desk.record({ kind: 'shown', fills: {}, note: 'a row that got lost' }, false);
       write(1);
       await page.locator('tbody tr').nth(13).waitFor();
@@ -171,7 +171,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
     });
   });
 
-  it('does not say that there is no slice before the desk has answered', async () => {
+  it('shows that it is loading, not an empty list, until the desk has answered', async () => {
     await withDesk(syntheticAnswers(3), async (desk) => {
       const { page, problems } = await openPage(browser, sizes.wide);
       const answered = Promise.withResolvers<void>();
@@ -194,7 +194,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
     });
   });
 
-  it('halts with one request, after it asked once', async () => {
+  it('sends one halt request after one confirmation', async () => {
     await withDesk(syntheticAnswers(3), async (desk) => {
       const { page } = await openPage(browser, sizes.phone);
       await show(page, desk, 'now');
@@ -203,7 +203,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
       await page.getByLabel('Reason').fill('prices look wrong');
       await page.getByRole('button', { name: 'Halt now' }).click();
       await page.getByRole('button', { name: 'Halted' }).waitFor();
-      // By whom and why at once, not those of the state before.
+      // The author and reason of the new state, not of the previous one.
       await page.getByRole('heading', { name: /^Halted by \S+\. No order leaves\.$/u }).waitFor();
       await page.getByText('Reason: prices look wrong').waitFor();
 
@@ -212,7 +212,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
     });
   });
 
-  it('is driven by the keyboard alone, and leaves a halt that is not confirmed', async () => {
+  it('can be used with the keyboard alone, and Escape cancels a halt', async () => {
     await withDesk(syntheticAnswers(3), async (desk) => {
       const { page } = await openPage(browser, sizes.wide);
       await show(page, desk, 'now');
@@ -233,7 +233,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
     });
   });
 
-  it('shows a viewer no way to act', async () => {
+  it('shows a viewer no commands', async () => {
     const answers = syntheticAnswers(3);
     answers.set('me', { ...(answers.get('me') as object), role: 'viewer' });
     await withDesk(answers, async (desk) => {
@@ -246,7 +246,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
     });
   });
 
-  it('moves nothing while data comes', async () => {
+  it('does not shift its layout while data arrives', async () => {
     await withDesk(syntheticAnswers(30), async (desk) => {
       const { page } = await openPage(browser, sizes.wide);
       await show(page, desk, 'now');

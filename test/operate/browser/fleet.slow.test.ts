@@ -53,17 +53,17 @@ async function aDeskOf(
   return await aPaperDesk(join(folder, 'desk.yaml'));
 }
 
-describe.skipIf(noBrowser !== undefined)(`a fleet on the screen ${noBrowser ?? ''}`, () => {
+describe.skipIf(noBrowser !== undefined)(`the fleet screen of the dashboard ${noBrowser ?? ''}`, () => {
   let browser: Browser;
   beforeAll(async () => {
-    // The daemon serves what lies there.
+    // The daemon serves this folder.
     [browser] = await Promise.all([startBrowser(), buildDashboard(join(ROOT, 'dist/dashboard'))]);
   });
   afterAll(async () => {
     await browser.close();
   });
 
-  it('has every desk for itself, and says which one fell silent and when, without a reload', async () => {
+  it('shows each desk separately and marks a silent desk, with its last answer, without a reload', async () => {
     const london = await aDeskOf('london', (file) => ({
       tokens: [{ name: 'fleet', role: 'viewer', kind: 'program', token_file: file }],
     }));
@@ -79,7 +79,7 @@ describe.skipIf(noBrowser !== undefined)(`a fleet on the screen ${noBrowser ?? '
     const row = (name: string) => paper.locator('tbody tr', { hasText: name });
     for (const name of ['london', 'zurich'])
       expect(await row(name).textContent()).toMatch(new RegExp(`^${name}.*paperactive`, 'u'));
-    // No desk trades with money here, and no figure is a sum of two.
+    // No desk is live here, and no figure is a sum over two desks.
     expect(await page.getByRole('region', { name: 'Live' }).count()).toBe(0);
     expect(await paper.locator('tbody tr').count()).toBe(2);
     expect(await accessProblems(page)).toStrictEqual([]);
@@ -100,7 +100,7 @@ describe.skipIf(noBrowser !== undefined)(`a fleet on the screen ${noBrowser ?? '
   }, 120_000);
 
   it.skipIf(noPostgres() !== undefined)(
-    'of a daemon has the desks of its store with totals, and a link to each',
+    'shows the desks of the store of a daemon with totals and links',
     async () => {
       const fleet = await aFleet(['a', 'b']);
       const file = join(aFolder(), 'fleet.yaml');
@@ -137,7 +137,7 @@ describe.skipIf(noBrowser !== undefined)(`a fleet on the screen ${noBrowser ?? '
           expect.stringMatching(/^live.*usd.*50,000,000.*ann: <b>committee<\/b> 20\d\d-/u),
           expect.stringMatching(/^live.*btc.*25.*ann/u),
         ]);
-      // What only a desk has is not there: nothing asks for a status, and no button halts one of many desks.
+      // The page of a fleet has no controls of a single desk, such as the halt button.
       expect(await page.getByRole('button', { name: 'Halt', exact: true }).count()).toBe(0);
       expect(await page.getByRole('navigation').getByRole('link').count()).toBe(1);
       expect(await fleet.ask('b', 'halt', '--why', 'look', '--by', 'ann')).toMatchObject({ code: 0 });

@@ -14,13 +14,13 @@ export interface PaperDesk {
   link(): Promise<string>;
   /** A fresh link with which one person enrols a passkey. */
   invite(name: string, role: Role): Promise<string>;
-  /** Any other command of this desk, to its end. */
+  /** Runs any other command for this desk until it ends. */
   command(...args: readonly string[]): Promise<Finished>;
-  /** Ends the process in good order. */
+  /** Stops the process cleanly. */
   stop(): Promise<void>;
 }
 
-/** Starts `tranche run` with the paper config of the package, or another, in a folder of its own. It ends with the test. */
+/** Starts `tranche run` in a separate folder, with the paper config of the package or another one. It ends with the test. */
 export async function aPaperDesk(config = join(ROOT, 'config/paper.yaml')): Promise<PaperDesk> {
   const cwd = aFolder();
   const program = start(['run', '--no-closing-read', '--config', config, '--json'], { cwd });

@@ -13,13 +13,13 @@ import { aPaperDesk } from './paper-desk.ts';
 const isBuilt = existsSync(join(ROOT, 'dist/dashboard/index.html'));
 const why = noBrowser ?? (isBuilt ? undefined : 'the dashboard is not built: npm run build:dashboard');
 
-/** Who the page says is signed in. */
+/** Waits until the page shows that `who` is signed in. */
 const shownTo = async (page: Page, who: string): Promise<void> => {
   await page.locator('header, nav').getByText(who).first().waitFor();
 };
 
 describe.skipIf(why !== undefined)(
-  `signing in with a browser${why === undefined ? '' : ` (skipped: ${why})`}`,
+  `sign-in with a browser${why === undefined ? '' : ` (skipped: ${why})`}`,
   () => {
     let browser: Browser;
     beforeAll(async () => {
@@ -29,7 +29,7 @@ describe.skipIf(why !== undefined)(
       await browser.close();
     });
 
-    it('works by a link of the machine, once, and by a passkey that an invitation let one enrol', async () => {
+    it('works once with a link of the machine, and with a passkey enrolled by an invitation', async () => {
       const desk = await aPaperDesk();
       const link = await desk.link();
       const { page: first } = await openPage(browser, sizes.wide);
@@ -50,7 +50,7 @@ describe.skipIf(why !== undefined)(
       await second.getByRole('button', { name: 'Make a passkey' }).click();
       await second.waitForURL(`${desk.url}/`);
       await second.getByRole('button', { name: 'Halt' }).first().waitFor();
-      // The policy of the page refused nothing, and no script failed.
+      // The policy of the page refused no resource, and no script failed.
       expect(problems.filter((problem) => !/status of 40[14]/u.test(problem))).toStrictEqual([]);
 
       await second.context().clearCookies();
@@ -67,7 +67,7 @@ describe.skipIf(why !== undefined)(
 
       await desk.stop();
       expect(desk.program.stderr).toBe('');
-      // Whoever reads what the desk said finds nothing to get in with.
+      // The output of the desk contains no secret that signs anyone in.
       for (const secret of [link, invitation].map((each) => each.slice(-43))) {
         expect(desk.program.stdout).not.toContain(secret);
       }
@@ -76,14 +76,14 @@ describe.skipIf(why !== undefined)(
 );
 
 describe('the start of a desk', () => {
-  it('prints a link that signs in to a terminal, and to a terminal alone', async () => {
+  it('prints a sign-in link only to a terminal', async () => {
     const command = `${process.execPath} ${ROOT}/bin/tranche.js run --no-closing-read --config ${ROOT}/config/paper.yaml`;
     const started = (program: string, args: readonly string[]): Program => {
       const cwd = aFolder();
       const env = { PATH: process.env['PATH'] ?? '', TERM: 'xterm', NO_COLOR: '1' };
       const desk = new Program(spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }));
       onTestFinished(async () => {
-        // The desk itself: a signal to the terminal does not reach it.
+        // Signals the desk itself: a signal to the terminal does not reach it.
         const [file = ''] = globSync(join(cwd, 'var/paper/*.control'));
         process.kill((JSON.parse(readFileSync(file, 'utf8')) as { readonly pid: number }).pid, 'SIGTERM');
         await desk.ended();

@@ -4,8 +4,8 @@ import { addText, shareOf } from '../../../src/operate/dashboard/data/amounts.ts
 import { duration, grouped } from '../../../src/operate/dashboard/data/format.ts';
 import { add, quantity, text } from '../../../src/core/money.ts';
 
-describe('amounts in the browser', () => {
-  it('are added exactly, as the desk adds them', () => {
+describe('the number formats of the dashboard', () => {
+  it('add amounts as exactly as the desk does', () => {
     const amount = fc
       .tuple(fc.bigInt({ min: 0n, max: 10n ** 15n }), fc.integer({ min: 0, max: 999_999_999 }))
       .map(([whole, part]) => `${whole}.${String(part).padStart(9, '0')}`);
@@ -16,7 +16,7 @@ describe('amounts in the browser', () => {
     );
   });
 
-  it('have their thousands apart, and what is no amount stays as it is', () => {
+  it('group thousands and leave other texts unchanged', () => {
     expect(['1234567.5', '-1000', '12', 'all', ''].map((each) => grouped(each))).toStrictEqual([
       '1,234,567.5',
       '−1,000',
@@ -26,13 +26,13 @@ describe('amounts in the browser', () => {
     ]);
   });
 
-  it('make shares between nothing and all, whatever is divided', () => {
+  it('limit shares to the range from 0 to 1, also for a missing amount and a divisor of zero', () => {
     expect([shareOf('1', '4'), shareOf('5', '4'), shareOf(undefined, '4'), shareOf('1', '0')]).toStrictEqual([
       0.25, 1, 0, 0,
     ]);
   });
 
-  it('says ages in the unit that one reads', () => {
+  it('show durations in a suitable unit', () => {
     expect([3, 240, 7_500, 200_000].map((seconds) => duration(seconds))).toStrictEqual([
       '3 s',
       '4 min',

@@ -10,7 +10,7 @@ const read = (...pieces: readonly string[]): readonly ServerEvent[] => {
 };
 
 describe('the reader of the event stream', () => {
-  it('reads events however they are cut into pieces', () => {
+  it('reads events however the text is split into chunks', () => {
     const text = ': tranche\n\nid: 7\ndata: {"seq":7}\n\nevent: status\ndata: {"state":"active"}\n\n';
     const whole = read(text);
 
@@ -23,11 +23,11 @@ describe('the reader of the event stream', () => {
     expect(read(...text.split(''))).toStrictEqual(whole);
   });
 
-  it('takes a heartbeat for no event, and an unfinished event for none yet', () => {
+  it('ignores heartbeats and does not emit an unfinished event', () => {
     expect(read(': \n\n', 'id: 1\ndata: x\n')).toStrictEqual([]);
   });
 
-  it('reads lines that end in CRLF, and data of several lines', () => {
+  it('reads lines that end in CRLF and data of several lines', () => {
     expect(read('data: a\r\ndata: b\r\n\r\n')).toStrictEqual([
       { id: undefined, event: 'message', data: 'a\nb' },
     ]);

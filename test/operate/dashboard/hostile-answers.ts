@@ -24,9 +24,9 @@ type Schema = Readonly<{
 }>;
 
 export interface HostileAnswers {
-  /** By their name below `/api/v1/`, as `syntheticAnswers` has them. */
+  /** By their name below `/api/v1/`, as in `syntheticAnswers`. */
   readonly answers: ReadonlyMap<string, unknown>;
-  /** Fields that hold the text: the route, and the way to the field. */
+  /** Fields that contain the text: the route and the path of the field. */
   readonly fields: readonly string[];
 }
 
@@ -102,7 +102,7 @@ function valueOf(schema: Schema, filling: Filling): unknown {
   }
 }
 
-/** A record of every kind, with `text` in every field that is text but the kind. */
+/** A record of every kind, with `text` in every text field except the kind. */
 export const hostileRecords = (text: string): readonly Readonly<Record<string, unknown>>[] =>
   everyKind().map((body) => ({ ...(hostile(body, text) as object), kind: body.kind }));
 

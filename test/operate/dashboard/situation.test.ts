@@ -33,22 +33,22 @@ const alert = (severity: Alert['severity'], more: Partial<Alert> = {}): Alert =>
   ...more,
 });
 
-describe('what to do about an alert', () => {
-  /** What a screen of the dashboard does as well. */
+describe('the advice for an alert', () => {
+  /** Commands that a screen of the dashboard offers, too. */
   const COMMANDS =
     /tranche (?:approvals|approve|doubts|halt|override|pause|rearm|reject|status|why)|(?<!tranche run )--rearm/u;
   const kinds: readonly [string, AlertKind][] = Object.entries(alertKinds);
 
-  it.each(kinds)('is said in the words of the page where the page can do it: %s', (_id, kind) => {
+  it.each(kinds)('names no command that the dashboard itself offers: %s', (_id, kind) => {
     const shown = adviceOf(alert(kind.severity, { does: kind.runbook, on_dashboard: kind.onDashboard }));
     expect(shown).not.toMatch(COMMANDS);
-    // No second text where the first is good for both.
+    // A second text exists only if the first one names a command.
     expect(kind.onDashboard === undefined || /tranche |--rearm/u.test(kind.runbook)).toBe(true);
   });
 });
 
-describe('what a person has to know in one look', () => {
-  it('is that everything is in order, with nothing to do, when nothing else is the case', () => {
+describe('the summary of the desk', () => {
+  it('states that everything is in order if there is no other condition', () => {
     expect(of({})).toMatchObject({
       level: 'good',
       sentence: 'Everything is in order.',
@@ -57,7 +57,7 @@ describe('what a person has to know in one look', () => {
     });
   });
 
-  it('is never that everything is in order while the desk is not heard', () => {
+  it('does not state that everything is in order while the desk does not answer', () => {
     const lost = of({}, { isLost: true, silenceS: 240 });
 
     expect(lost.level).toBe('unknown');
@@ -65,12 +65,12 @@ describe('what a person has to know in one look', () => {
     expect(lost.action?.words).toContain('tranche halt');
   });
 
-  it('is that nothing is known before the desk has answered once', () => {
+  it('states that the condition is unknown until the desk has answered once', () => {
     expect(of({}, { status: undefined, isLost: true }).level).toBe('unknown');
     expect(of({}, { status: undefined }).level).toBe('unknown');
   });
 
-  it('is who halted the desk, when, and why', () => {
+  it('states who halted the desk, when and why', () => {
     const halted = of({
       state: 'halted',
       by: 'ada',
@@ -85,7 +85,7 @@ describe('what a person has to know in one look', () => {
     expect(halted.reasons[0]).toBe('Reason: a wrong price');
   });
 
-  it('says of a halt once why, and what to do on this page', () => {
+  it('gives the reason of a halt once, with the next step in the dashboard', () => {
     const alerts = [
       {
         ...alert('critical', { does: 'Run tranche rearm.', runbook: 'docs/runbook.md#halted' }),
@@ -105,7 +105,7 @@ describe('what a person has to know in one look', () => {
     });
   });
 
-  it('is what an alert says to do', () => {
+  it('repeats the advice of an open alert', () => {
     const does = 'Wait: the desk retries.';
     const warned = of({}, { alerts: [alert('warning', { does, runbook: 'docs/runbook.md#venue_down' })] });
 
@@ -114,7 +114,7 @@ describe('what a person has to know in one look', () => {
     expect(of({}, { alerts: [alert('critical', { does })] }).level).toBe('bad');
   });
 
-  it('puts a halt before a doubt, a doubt before an alert, and an alert before a request', () => {
+  it('shows a halt before a doubt, a doubt before an alert, and an alert before a request', () => {
     const alerts = [alert('critical')];
     const doubts = { open_doubts: ['c1'] };
 
@@ -131,7 +131,7 @@ describe('what a person has to know in one look', () => {
     expect(of({}, { alerts: [alert('info')] }).level).toBe('good');
   });
 
-  it('gives every reason why the desk is not ready', () => {
+  it('lists every reason why the desk is not ready', () => {
     expect(of({ not_ready: ['recovering', 'no prices'] })).toMatchObject({
       level: 'attention',
       reasons: ['recovering', 'no prices'],

@@ -7,7 +7,7 @@ import { buildDashboard } from '../../../scripts/build-dashboard.ts';
 
 const BYTES_MAX = 60_000;
 
-describe('the dashboard as it is built', () => {
+describe('the built dashboard', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-dashboard-'));
   const files = (): readonly { readonly name: string; readonly text: string }[] =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -23,7 +23,7 @@ describe('the dashboard as it is built', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('is at most 60 kB on its way to a browser, compressed', () => {
+  it('transfers at most 60 kB to a browser, compressed', () => {
     const sizes = files()
       .filter(({ name }) => name !== 'LICENSES.txt')
       .map(({ name, text }) => ({ name, bytes: gzipSync(text, { level: 9 }).length }));
@@ -32,34 +32,34 @@ describe('the dashboard as it is built', () => {
     expect(sizes.length).toBeGreaterThan(2);
   });
 
-  it('loads nothing from elsewhere', () => {
+  it('loads no files from other servers', () => {
     const addresses = files()
       .filter(({ name }) => /\.(?:html|css|js)$/u.test(name))
       .flatMap(({ text }) => [...text.matchAll(/https?:\/\/[\w.-]+/gu)].map(([address]) => address))
-      // Names of kinds of elements: nothing is fetched from there.
+      // The name of an XML namespace: no request goes there.
       .filter((address) => address !== 'http://www.w3.org');
 
     expect(addresses).toStrictEqual([]);
   });
 
-  it('has no script and no style inside the page, which its policy would refuse', () => {
+  it('contains no inline script or style, which its content security policy would refuse', () => {
     const page = files().find(({ name }) => name === 'index.html')?.text ?? '';
 
     expect(page).toMatch(/<script type="module" crossorigin src="\/assets\/[\w.-]+"><\/script>/u);
     expect(page).not.toMatch(/<style|style=|onload=|<script(?![^>]* src=)/u);
   });
 
-  it('never makes elements of text', () => {
+  it('never creates elements from text', () => {
     const script = files()
       .filter(({ name }) => name.endsWith('.js'))
       .map(({ text }) => text)
       .join('\n');
 
-    // The one place is the library's own property, which no component uses.
+    // The library itself has one such property, which no component uses.
     expect(script).not.toMatch(/insertAdjacentHTML|outerHTML|document\.write|\beval\(|new Function/u);
   });
 
-  it('brings the licences of the code that is part of it', () => {
+  it('includes the licences of the code that it contains', () => {
     const text = files().find(({ name }) => name === 'LICENSES.txt')?.text ?? '';
 
     for (const name of ['preact', '@preact/signals', 'uplot']) expect(text).toContain(`${name} `);

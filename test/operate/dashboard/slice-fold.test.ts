@@ -30,7 +30,7 @@ function after(count: number): Slice | undefined {
   return fold.get(keyOf(of));
 }
 
-describe('the slices in the browser', () => {
+describe('the slices in the dashboard', () => {
   it('follow the records of a slice from its wake to its end', () => {
     expect(after(1)).toMatchObject({ state: 'open', planned: '0.05', due_at: new Date(due).toISOString() });
     expect(after(2)?.attempts).toStrictEqual([{ client_order_id: 'c1', attempt: 1, asked_at: at }]);
@@ -44,7 +44,7 @@ describe('the slices in the browser', () => {
     });
   });
 
-  it('show what was missed, on the parent of its strategy', () => {
+  it('include missed slices, with the data of the parent of their strategy', () => {
     const fold = new SliceFold(10);
     fold.put({ ...of, pair: 'btcusd', side: 'buy', state: 'open', attempts: [] });
     const body = { strategy: 'twap', on: 'at', missed: [{ leg: 'all', slice: 4, due, size: '0.05' }] };
@@ -57,7 +57,7 @@ describe('the slices in the browser', () => {
     });
   });
 
-  it('keep the newest when there are too many', () => {
+  it('keep the newest slices if there are too many', () => {
     const fold = new SliceFold(3);
     for (let slice = 0; slice < 10; slice += 1)
       fold.put({ ...of, slice, pair: 'btcusd', side: 'buy', state: 'filled', attempts: [] });

@@ -118,7 +118,7 @@ const approvalOf = (text: string, time: Time): object => ({
   state: 'open',
 });
 
-/** A report, as far as the screen shows it. */
+/** The part of a report that the screen shows. */
 function costsOf(strategy: string, text: string, time: Time): object {
   const bps = { delay: '0.0000', trading: '5.5000', timing: '9.1110', execution: '5.5033', opportunity: '-1.2000', fees: '0.2500', total: '13.6643' }; // prettier-ignore
   const costs = { paper: '322081.3420529269', total: '470.7018636519', parents: 1, bps };

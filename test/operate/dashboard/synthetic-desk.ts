@@ -13,11 +13,11 @@ export interface SyntheticRecord {
 
 export interface SyntheticDesk {
   readonly url: string;
-  /** Answers of the reads, by their name below `/api/v1/`; a test changes what it is about. */
+  /** Answers of the reads, by their name below `/api/v1/`, which a test may change. */
   readonly answers: Map<string, unknown>;
-  /** Bodies of the commands that came, with their route. */
+  /** The received commands, with their routes. */
   readonly commands: { readonly path: string; readonly body: Readonly<Record<string, unknown>> }[];
-  /** Writes records down and sends them. Those in `skip` are written but not sent: a row that gets lost. */
+  /** Stores records and sends them. Those in `skip` are stored but not sent, like a lost row. */
   record(body: Readonly<Record<string, unknown>>, isSent?: boolean): SyntheticRecord;
   /** Ends all streams; new ones are refused until `accept` is called. */
   drop(): void;
@@ -45,7 +45,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A desk without an engine: the answers are given, and records are whatever a test sends. For what no real desk shows on
+ * A desk without an engine: the test gives its answers and its records. For situations that no real desk shows on
  * demand: a thousand strategies, a row that is lost, hostile text in every field. `folder`: the dashboard as it was built.
  */
 export async function startSyntheticDesk(

@@ -8,7 +8,7 @@ import { teamsBody } from '../../../src/operate/notify/formats/teams.ts';
 import { foreign } from '../../../src/operate/notify/notice.ts';
 import { aMessage, aNotice } from './notices.ts';
 
-/** What a hostile venue or person would write. */
+/** Text that a hostile venue or person may write. */
 const EVIL =
   '<!channel> <@U123> <https://evil.example|click> *bold* [x](https://evil.example) <at>all</at> @here\r\nBcc: a@b.example\u202e\u0000 www.evil.example';
 
@@ -23,8 +23,8 @@ function textsOf(body: unknown, path = ''): readonly (readonly [string, string])
   return Object.entries(body).flatMap(([key, value]) => textsOf(value, `${path}/${key}`));
 }
 
-describe('text of others in a message', () => {
-  it('loses what acts: controls, marks of direction, addresses, mentions and names of hosts', () => {
+describe('foreign text in a message', () => {
+  it('loses control characters, addresses, mentions and host names', () => {
     const text = foreign(EVIL);
     expect(text).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     expect(text).not.toContain('://');
@@ -35,7 +35,7 @@ describe('text of others in a message', () => {
     expect(foreign({ a: 1 })).toBe('{"a":1}');
   });
 
-  it('stands in Slack where nothing is read as markup', () => {
+  it('is shown in Slack only where markup is not interpreted', () => {
     const body = slackBody(hostile);
     const texts = textsOf(body);
     const raw = texts.filter(([, text]) => text.includes('evil') && /[<>]/u.test(text)).map(([path]) => path);
@@ -50,7 +50,7 @@ describe('text of others in a message', () => {
     expect(marked.map(([, text]) => text)).toEqual(['<https://desk.example/#/now|Open in the dashboard>']);
   });
 
-  it('stands in Teams in text runs alone, without an entity that mentions somebody', () => {
+  it('is shown in Teams only in text runs, without mentions', () => {
     const body = JSON.stringify(teamsBody(hostile));
     expect(body).not.toContain('"TextBlock"');
     expect(body).not.toContain('entities');
@@ -69,7 +69,7 @@ describe('text of others in a message', () => {
   });
 });
 
-describe('a message', () => {
+describe('a message with notices', () => {
   const storm = [
     ...Array.from({ length: 40 }, (_, n) =>
       aNotice({
@@ -84,7 +84,7 @@ describe('a message', () => {
     aNotice({ kind: 'fill', topic: 'fills', severity: 'info', title: 'filled' }),
   ];
 
-  it('counts each kind of a storm, the most severe first, and shows the newest of each', () => {
+  it('counts each kind in a burst of notices, the most severe first, and shows the newest of each', () => {
     const message = aMessage(storm);
     expect(message.severity).toBe('critical');
     expect(message.title).toBe(
@@ -102,7 +102,7 @@ describe('a message', () => {
     ]); // prettier-ignore
   });
 
-  it('stays within what receivers take, however much there is to say', () => {
+  it('stays within the limits of the receivers for any number of notices', () => {
     const many = Array.from({ length: 500 }, (_, n) =>
       aNotice({ kind: `k${n}`, lines: Array.from({ length: 30 }, () => 'x'.repeat(300)) }),
     );
@@ -112,7 +112,7 @@ describe('a message', () => {
     expect(Buffer.byteLength(JSON.stringify(teamsBody(message)))).toBeLessThan(28_000);
   });
 
-  it('links into the dashboard only where the desk has an address, and never acts by a link', () => {
+  it('contains a link only if the dashboard has an address, and contains no actions', () => {
     expect(aMessage().link).toBe('https://desk.example/#/now');
     expect(JSON.stringify(jsonBody(aMessage([aNotice()], { base: undefined })))).not.toContain('link');
     expect(JSON.stringify([slackBody(aMessage()), teamsBody(aMessage())])).not.toMatch(
@@ -120,7 +120,7 @@ describe('a message', () => {
     );
   });
 
-  it('says how many notices were dropped', () => {
+  it('states the number of dropped notices', () => {
     expect(mailText(aMessage([aNotice()], { dropped: 7 })).text).toContain('7 earlier notices were dropped');
   });
 });

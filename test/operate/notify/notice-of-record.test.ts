@@ -23,7 +23,7 @@ const aRequest = (differs: Partial<OverrideRecord> = {}): OverrideRecord => ({
 });
 
 describe('the notice of a record', () => {
-  it('is known for every kind of record, and holds nothing that acts', () => {
+  it('has a title without line breaks and contains no links, for every kind of record', () => {
     for (const body of everyKind()) {
       const notice = noticeFor(body);
       if (notice === undefined) continue;
@@ -32,7 +32,7 @@ describe('the notice of a record', () => {
     }
   });
 
-  it('of an alert is what happened, what it is about, and what to do, with a link to the alert in the dashboard', () => {
+  it('states the event, the facts and the advice of an alert, with a link to the alert in the dashboard', () => {
     const notice = noticeFor({ kind: 'alert', alert: 'doubt_5min', severity: 'critical', facts: { client_order_id: 'c/1', by: 'x@y.example' } }); // prettier-ignore
     expect(notice).toMatchObject({ kind: 'doubt_5min', topic: 'alerts', severity: 'critical' }); // prettier-ignore
     expect(notice?.page).toMatch(/^\/#\/now\?alert=\d+$/u);
@@ -41,7 +41,7 @@ describe('the notice of a record', () => {
     expect(noticeFor({ kind: 'alert', alert: 'from_later', severity: 'warning', facts: {} })?.title).toContain('an alert of another version'); // prettier-ignore
   });
 
-  it('of settings is what changed while the desk was stopped; a first start, a reload and people tell nothing twice', () => {
+  it('lists settings that changed while the desk was stopped, but not those of a first start or a reload', () => {
     const settings = {
       kind: 'settings',
       hash: 'h',
@@ -61,7 +61,7 @@ describe('the notice of a record', () => {
     expect(noticeFor({ ...settings, cause: 'reload', changes })).toBeUndefined();
   });
 
-  it('of a request is that it waits, with a link to its page; and what became of it', () => {
+  it('states that a request waits, with a link to its page, and states its outcome', () => {
     expect(noticeFor(aRequest())).toMatchObject({
       topic: 'approvals',
       severity: 'warning',
@@ -83,7 +83,7 @@ describe('the notice of a record', () => {
     expect(noticeFor(aRequest({ step: 'approved', by: 'ben' }))).toMatchObject({ topic: 'operator', title: 'ben approved a request' }); // prettier-ignore
   });
 
-  it('of a process that ended with an error is an alert', () => {
+  it('is a critical alert if the process ended with an error', () => {
     expect(noticeFor({ kind: 'process', state: 'failed', why: 'TypeError' })).toMatchObject({ topic: 'alerts', severity: 'critical' }); // prettier-ignore
     expect(noticeFor({ kind: 'process', state: 'running' })).toBeUndefined();
   });

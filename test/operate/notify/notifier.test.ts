@@ -16,10 +16,10 @@ interface Bench {
   readonly clock: VirtualClock;
   readonly outbox: OutboxPort;
   readonly failing: string[];
-  /** Whether orders are under way. */
+  /** Whether orders are in progress. */
   readonly orders: { areUnderWay: boolean };
   readonly warned: string[];
-  /** Lets time pass, second by second, and what was sent arrive. */
+  /** Lets time pass, second by second, so that sent messages arrive. */
   pass(ms: number): Promise<void>;
   kill(): void;
 }
@@ -86,8 +86,8 @@ const anAlert = (seq: number, differs: object = {}, at?: Instant): StoredRecord 
     at,
   );
 
-describe('alerts that come together', () => {
-  it('leave as one message at the end of the window, counted by kind', async () => {
+describe('alerts within one window', () => {
+  it('are sent as one message at the end of the window, counted by kind', async () => {
     const chat = recordingChannel();
     const bench = aBench([chat]);
     for (let seq = 1; seq <= 1_000; seq++) bench.notifier.take(anAlert(seq));
@@ -102,7 +102,7 @@ describe('alerts that come together', () => {
     expect(bench.outbox.load().rows).toEqual([]);
   });
 
-  it('leave at once with a critical one; its repeats wait for the window, another critical kind does not', async () => {
+  it('are sent immediately with a critical one; its repeats wait for the window, another critical kind does not', async () => {
     const chat = recordingChannel();
     const bench = aBench([chat]);
     bench.notifier.take(anAlert(1));
@@ -121,7 +121,7 @@ describe('alerts that come together', () => {
   });
 });
 
-describe('a channel', () => {
+describe('a notification channel', () => {
   it('receives only its topics and severities', async () => {
     const some = recordingChannel({ topics: new Set(['alerts', 'approvals']), severity: 'critical' });
     const bench = aBench([some]);
@@ -133,7 +133,7 @@ describe('a channel', () => {
     expect(some.messages.flatMap(({ sections }) => sections.map(({ kind }) => kind)).toSorted()).toEqual(['c', 'd']); // prettier-ignore
   });
 
-  it('is quiet in its hours, in their zone, but for what is critical; the rest follows in one message', async () => {
+  it('receives only critical notices in its quiet hours, and the others in one message afterwards', async () => {
     const days = new Set(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const);
     const chat = recordingChannel({ quiet: [{ from: '22:00', to: '07:00', timeZone: 'Asia/Tokyo', days }] });
     const at = instant(Date.parse('2026-12-01T21:00:00Z')); // 06:00 in Tokyo
@@ -147,7 +147,7 @@ describe('a channel', () => {
     expect(chat.messages[1]?.sections.map(({ kind }) => kind)).toEqual(['a', 'c']);
   });
 
-  it('gets a digest as a message of its own', async () => {
+  it('receives a digest as a separate message', async () => {
     const chat = recordingChannel();
     const bench = aBench([chat]);
     bench.notifier.tell(aNotice({ severity: 'warning' }));
@@ -156,7 +156,7 @@ describe('a channel', () => {
     expect(chat.messages.map(({ sections }) => sections.length)).toEqual([1, 1]);
   });
 
-  it('holds a bounded number of notices: the oldest of the least severe go first, counted', async () => {
+  it('holds a limited number of notices and drops the oldest of the least severe first, counting them', async () => {
     const chat = recordingChannel();
     chat.fault = new Undelivered('status 503');
     const bench = aBench([chat]);
@@ -174,8 +174,8 @@ describe('a channel', () => {
   });
 });
 
-describe('delivery', () => {
-  it('is tried again at growing intervals under one key, until it succeeds', async () => {
+describe('the delivery of a message', () => {
+  it('is repeated at growing intervals with the same key until it succeeds', async () => {
     const chat = recordingChannel();
     chat.fault = new Undelivered('status 503');
     const bench = aBench([chat]);
@@ -196,7 +196,7 @@ describe('delivery', () => {
     expect(new Set(chat.tried.map(({ key }) => key)).size).toBe(1);
   });
 
-  it('waits as long as the receiver asks', async () => {
+  it('waits as long as the receiver requests', async () => {
     const chat = recordingChannel();
     chat.fault = new Undelivered('status 429', { waitMs: 2 * MINUTE_MS });
     const bench = aBench([chat]);
@@ -209,7 +209,7 @@ describe('delivery', () => {
     expect(chat.messages).toHaveLength(1);
   });
 
-  it('of one channel does not wait for another, which is named once after ten minutes, to the others alone', async () => {
+  it('does not wait for a failing channel, which is reported once to the others after ten minutes', async () => {
     const [chat, mail] = [recordingChannel(), recordingChannel({ name: 'mail' })];
     chat.fault = new Undelivered('status 404');
     const bench = aBench([chat, mail]);
@@ -226,7 +226,7 @@ describe('delivery', () => {
     expect(bench.notifier.figures()[0]).toMatchObject({ channel: 'chat', waiting: 1 });
   });
 
-  it('gives a message up that is refused as such five times, or that is a day old, and counts it', async () => {
+  it('is given up and counted after five refusals or one day', async () => {
     const chat = recordingChannel();
     chat.fault = new Undelivered('status 400', { isRefused: true });
     const bench = aBench([chat]);
@@ -241,7 +241,7 @@ describe('delivery', () => {
     expect(bench.notifier.figures()).toMatchObject([{ waiting: 0, dropped: 2 }]);
   });
 
-  it('continues when a channel has a defect', async () => {
+  it('continues if a channel throws an unexpected error', async () => {
     const chat = recordingChannel({ send: async () => await Promise.reject(new TypeError('secret inside')) });
     const bench = aBench([chat]);
     bench.notifier.tell(aNotice());
@@ -250,7 +250,7 @@ describe('delivery', () => {
     expect(bench.notifier.figures()).toMatchObject([{ dropped: 1 }]);
   });
 
-  it('continues when the clock is set back', async () => {
+  it('continues if the clock is set back', async () => {
     const chat = recordingChannel();
     const bench = aBench([chat]);
     bench.notifier.tell(aNotice({ severity: 'warning' }));
@@ -260,8 +260,8 @@ describe('delivery', () => {
   });
 });
 
-describe('after a restart', () => {
-  it('exactly what was not delivered is, under the key of the try before', async () => {
+describe('the notifier after a restart', () => {
+  it('delivers each pending notice once, with the key of the previous attempt', async () => {
     const chat = recordingChannel();
     const first = aBench([chat]);
     first.notifier.tell(aNotice({ kind: 'delivered' }));
@@ -281,7 +281,7 @@ describe('after a restart', () => {
     expect(new Set(chat.messages.map(({ key }) => key)).size).toBe(3);
   });
 
-  it('records that the dead process had no time to take in are sent, but only those of the last day', async () => {
+  it('delivers records that the previous process did not process, if they are less than a day old', async () => {
     const chat = recordingChannel();
     const first = aBench([chat]);
     first.notifier.take(anAlert(1));
@@ -295,14 +295,14 @@ describe('after a restart', () => {
     ]); // prettier-ignore
   });
 
-  it('a desk that tells somebody for the first time does not tell its past', async () => {
+  it('sends no notices of past records when it starts for the first time', async () => {
     const chat = recordingChannel();
     const bench = aBench([chat], { past: [anAlert(1), anAlert(2)] });
     await bench.pass(2 * MINUTE_MS);
     expect(chat.messages).toEqual([]);
   });
 
-  it('what waited for a channel that no longer exists is forgotten', async () => {
+  it('discards notices for a channel that no longer exists', async () => {
     const [gone, chat] = [recordingChannel({ name: 'gone' }), recordingChannel()];
     const first = aBench([gone, chat]);
     first.notifier.tell(aNotice({ severity: 'info' }));
@@ -315,8 +315,8 @@ describe('after a restart', () => {
   });
 });
 
-describe('an order under way', () => {
-  it('is waited for before anything is written, for three seconds at most', async () => {
+describe('the notifier during an order', () => {
+  it('delays its writes until the order has ended, for at most three seconds', async () => {
     const chat = recordingChannel();
     const saves: number[] = [];
     const outbox = memoryOutbox();
@@ -337,8 +337,8 @@ describe('an order under way', () => {
   });
 });
 
-describe('when the disk takes nothing', () => {
-  it('everybody is notified from memory', async () => {
+describe('the notifier with a failing disk', () => {
+  it('delivers notices from memory if the outbox cannot be saved', async () => {
     const chat = recordingChannel();
     const full: OutboxPort = { load: () => ({ rows: [], notes: new Map() }), save: () => false };
     const bench = aBench([chat], { outbox: full });
@@ -347,7 +347,7 @@ describe('when the disk takes nothing', () => {
     expect(chat.messages).toHaveLength(1);
   });
 
-  it('a disk that fails is asked once, and said once', async () => {
+  it('tries to save only once and warns once if the disk fails', async () => {
     let asked = 0;
     const chat = recordingChannel();
     const broken: OutboxPort = {
@@ -364,8 +364,8 @@ describe('when the disk takes nothing', () => {
   });
 });
 
-describe('the end of the process', () => {
-  it('tries once more what waits, without its window, and notes how far it came', async () => {
+describe('the notifier at the end of the process', () => {
+  it('sends the waiting notices immediately and saves its position', async () => {
     const chat = recordingChannel();
     const bench = aBench([chat]);
     bench.notifier.take(anAlert(7));

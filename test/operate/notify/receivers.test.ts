@@ -93,19 +93,19 @@ const long = (text: string, kinds: number) =>
 const messages = {
   'of one alert': aMessage(),
   'of a desk without an address': aMessage([aNotice()], { base: undefined }),
-  'of a storm of many kinds': long('x', 40),
-  'of one kind with much to say': long('x', 1),
+  'of many kinds': long('x', 40),
+  'of one kind with long texts': long('x', 1),
   'in letters of three bytes': long('\u{5E01}', 40),
   'with a title alone': aMessage([aNotice({ lines: [] })]),
 };
 
 describe.each(Object.entries(messages))('a message %s', (_name, message) => {
-  it('is what the Block Kit of Slack takes', () => {
+  it('conforms to the Block Kit of Slack', () => {
     const { blocks } = slack.parse(slackBody(message));
     expect(JSON.stringify(blocks).length).toBeLessThan(SLACK_ALL_MAX);
   });
 
-  it('is an adaptive card that Teams takes', () => {
+  it('conforms to the adaptive cards of Teams', () => {
     const body = teamsBody(message);
     expect(teams.safeParse(body).error).toBeUndefined();
     expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(TEAMS_BYTES_MAX);

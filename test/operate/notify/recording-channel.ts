@@ -2,7 +2,7 @@ import type { Channel, Undelivered } from '../../../src/operate/notify/channel.t
 import type { Message } from '../../../src/operate/notify/message.ts';
 import { topics } from '../../../src/operate/notify/notice.ts';
 
-/** A channel that keeps what it is given, and fails as long as `fault` says why. */
+/** A channel that stores its messages and fails as long as `fault` is set. */
 export interface RecordingChannel extends Channel {
   readonly messages: Message[];
   readonly tried: Message[];

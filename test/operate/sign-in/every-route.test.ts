@@ -9,17 +9,17 @@ import type { SignInRoute } from '../../../src/operate/sign-in/sign-in-schemas.t
 import { servedSignIn } from './served-sign-in.ts';
 import type { FakeBrowser, ServedSignIn } from './served-sign-in.ts';
 
-/** Every route of the API, as its tables have it. */
+/** Every route in the tables of the API. */
 const routes = Object.entries<Pick<SignInRoute, 'method' | 'role'>>({ ...apiRoutes, ...signInRoutes });
 const posts = routes.flatMap(([path, { method, role }]) => (method === 'POST' ? [{ path, role }] : []));
-/** Commands: a POST that is no way in. */
+/** Commands: every POST that is not a sign-in route. */
 const commands = posts.flatMap(({ path, role }) => (role === undefined ? [] : [{ path, role }]));
 const waysIn = posts.flatMap(({ path, role }) => (role === undefined ? [path] : []));
 
 /** Routes for which the caller must have signed in. */
 const guarded = routes.filter(([, { role }]) => role !== undefined);
 
-/** A viewer ends what is their own, and does nothing else. */
+/** A viewer can end their own sessions and do nothing else. */
 const OF_A_VIEWER = ['/api/v1/sessions/revoke', '/api/v1/sign-out'];
 
 async function signedIn(served: ServedSignIn, role: Role): Promise<FakeBrowser> {
@@ -29,7 +29,7 @@ async function signedIn(served: ServedSignIn, role: Role): Promise<FakeBrowser> 
   return browser;
 }
 
-/** The routes that a server has, whether a table names them or not. */
+/** The routes of a server, whether they are in a table or not. */
 async function routesOfServer(): Promise<readonly string[]> {
   const found: string[] = [];
   const listen = (message: unknown): void => {
@@ -46,8 +46,8 @@ async function routesOfServer(): Promise<readonly string[]> {
   return found.filter((route) => route.includes(' /api/'));
 }
 
-describe('the tables of the API', () => {
-  it('name every command that the server has', async () => {
+describe('the route tables of the API', () => {
+  it('contain every command of the server', async () => {
     const served = await routesOfServer();
     const known = posts.map(({ path }) => `POST ${path}`);
     expect(served.filter((route) => route.startsWith('POST ')).toSorted()).toEqual(known.toSorted());
@@ -56,8 +56,8 @@ describe('the tables of the API', () => {
   });
 });
 
-describe('every command', () => {
-  it('is refused to a viewer session, except the command that ends that session', async () => {
+describe('every command of the API', () => {
+  it('is refused to a viewer session, unless it ends that session', async () => {
     const served = await servedSignIn();
     const { browser: vera } = await served.enrolled('vera', 'viewer');
     const guest = await signedIn(served, 'viewer');
@@ -73,7 +73,7 @@ describe('every command', () => {
     expect(open).toEqual([]);
     expect(commands.length).toBeGreaterThan(15);
     expect(served.bench.records()).toHaveLength(before);
-    // The same session may end itself, so what was refused above was refused for the role alone.
+    // The same session may end itself, so the refusals above are due to its role alone.
     for (const path of OF_A_VIEWER) expect([200, 400, 404]).toContain((await guest.post(path, {})).status);
   });
 
@@ -83,8 +83,8 @@ describe('every command', () => {
     ['without Origin', { origin: '' }],
     ['with the Origin of another page', { origin: 'http://evil.example' }],
     ['with the Origin "null"', { origin: 'null' }],
-    ['without the header of our page', { 'x-tranche': '' }],
-  ])('is refused %s, to the session of an admin too', async (_how, headers) => {
+    ['without the x-tranche header', { 'x-tranche': '' }],
+  ])('is refused %s, even to the session of an admin', async (_how, headers) => {
     const served = await servedSignIn();
     const admin = await signedIn(served, 'admin');
     const before = served.bench.records().length;
@@ -95,7 +95,7 @@ describe('every command', () => {
     }
     expect(open).toEqual([]);
     expect(served.bench.records()).toHaveLength(before);
-    // With all of them the desk judges what is asked: nothing else stood in the way.
+    // With all headers, the desk checks the command itself, so the refusals above are due to the headers.
     const read = await Promise.all(
       commands
         .filter(({ path }) => path !== '/api/v1/sign-in/new-link' && path !== '/api/v1/sign-out')
@@ -116,8 +116,8 @@ describe('every command', () => {
   });
 });
 
-describe('every way in', () => {
-  it('is shut to another page, and to who is no page', async () => {
+describe('every sign-in route', () => {
+  it('refuses requests from other origins and without an origin', async () => {
     const served = await servedSignIn();
     const stranger = served.browser();
     for (const path of waysIn)
@@ -127,8 +127,8 @@ describe('every way in', () => {
   });
 });
 
-describe('every route', () => {
-  it('is refused under a name that points here, before anything is looked at', async () => {
+describe('every route of the API', () => {
+  it('is refused for an unknown Host, before any other check', async () => {
     const served = await servedSignIn();
     const admin = await signedIn(served, 'admin');
     for (const [path, { method }] of [
@@ -154,19 +154,19 @@ describe('every route', () => {
       },
     ],
     [
-      'with a cookie that nobody was given',
+      'with an unknown cookie',
       (_served, browser) => {
         browser.cookie = `${browser.cookie?.split('=', 1)[0] ?? ''}=${'x'.repeat(43)}`;
       },
     ],
     [
-      'with a session that expired',
+      'with an expired session',
       (served) => {
         served.clock.now += HOUR_MS;
       },
     ],
     [
-      'with a session that signed out',
+      'after a sign-out',
       async (_served, browser) => {
         const { cookie } = browser;
         await browser.post('/api/v1/sign-out', {});
@@ -188,7 +188,7 @@ describe('every route', () => {
     expect(served.bench.records()).toHaveLength(before);
   });
 
-  it('that takes a body refuses one above 16 KiB, from whoever it comes', async () => {
+  it('refuses a body above 16 KiB from any caller', async () => {
     const served = await servedSignIn();
     const before = served.bench.records().length;
     const large = { why: 'w'.repeat(16 * 1024) };

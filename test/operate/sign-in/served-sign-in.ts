@@ -31,7 +31,7 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A browser: it keeps the cookie that it is given, and sends the headers of the page. */
+/** A browser: it keeps its cookie and sends the headers of the page. */
 export interface FakeBrowser {
   readonly origin: string;
   cookie: string | undefined;
@@ -39,7 +39,7 @@ export interface FakeBrowser {
   /** Opens the stream of events; resolves once its answer has begun. */
   stream(): Promise<{ readonly hasEnded: () => boolean }>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** `headers`: instead of those of the page; an empty one is left out. */
+  /** `headers` replace those of the page; an empty one is omitted. */
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
@@ -56,7 +56,7 @@ export interface ServedSignIn {
   link(role?: Role): string;
   /** A command of the machine. */
   machine(path: string, body: unknown, token?: string): Promise<Answer>;
-  /** Invites somebody, who enrols a passkey. */
+  /** Invites a person, who enrols a passkey. */
   enrolled(
     name: string,
     role: Role,
@@ -69,7 +69,7 @@ export interface ServedOptions {
   readonly operate?: Partial<OperateOptions> | undefined;
 }
 
-/** A desk of a bench with its sign-in, on a port of its own and on a clock that stands still. */
+/** A desk of a bench with its sign-in, on a separate port and with a stopped clock. */
 export async function servedSignIn({
   bench = startedBench(),
   fourEyes,
@@ -200,7 +200,7 @@ const ceremonyAt = (
   rpId: new URL(page.origin).hostname,
 });
 
-/** All of an enrolment, as the page does it. */
+/** A complete enrolment, as the page does it. */
 export async function enrolWith(
   page: FakeBrowser,
   invitation: string,
@@ -213,7 +213,7 @@ export async function enrolWith(
   return await page.post('/api/v1/enrol', { id: asked.body['id'], response });
 }
 
-/** All of a sign-in by passkey; `tamper` changes what is signed. */
+/** A complete sign-in by passkey; `tamper` changes the assertion. */
 export async function signInWith(
   page: FakeBrowser,
   passkey: SoftPasskey,

@@ -21,8 +21,8 @@ async function signedIn(
   return browser;
 }
 
-describe('a link of the machine', () => {
-  it('signs a browser in, and the cookie is one that scripts and other pages cannot use', async () => {
+describe('a sign-in link of the machine', () => {
+  it('signs a browser in with a cookie that scripts and other pages cannot use', async () => {
     const served = await servedSignIn();
     const browser = served.browser();
     const entered = await browser.post(LINK, { link: served.link() });
@@ -44,7 +44,7 @@ describe('a link of the machine', () => {
     expect([me.status, me.body]).toEqual([200, entered.body]);
   });
 
-  it('gives a cookie with the prefix __Host- to a page that came over TLS', async () => {
+  it('sets a cookie with the prefix __Host- on a page over TLS', async () => {
     const served = await servedSignIn({ operate: { hosts: ['desk.example'] } });
     const browser = served.browser('https://desk.example');
     const entered = await browser.post(LINK, { link: served.link() });
@@ -57,7 +57,7 @@ describe('a link of the machine', () => {
     expect(await served.browser().get(ME, { cookie })).toMatchObject({ status: 401 });
   });
 
-  it('gives desks under one host name cookies of different names over TLS too', async () => {
+  it('sets cookies of different names for desks under one host name, also over TLS', async () => {
     const served = await servedSignIn({ operate: { hosts: ['desk.example:8443'] } });
     const browser = served.browser('https://desk.example:8443');
     const entered = await browser.post(LINK, { link: served.link() });
@@ -67,7 +67,7 @@ describe('a link of the machine', () => {
     expect(await browser.get(ME)).toMatchObject({ status: 200 });
   });
 
-  it('signs nobody in over an unencrypted network', async () => {
+  it('does not sign in over an unencrypted network', async () => {
     const served = await servedSignIn({ operate: { hosts: ['desk.example:8321'] } });
     const entered = await served.browser('http://desk.example:8321').post(LINK, { link: served.link() });
     expect(entered).toMatchObject({
@@ -98,7 +98,7 @@ describe('a link of the machine', () => {
     expect((await served.browser().post(LINK, { link: late })).status).toBe(401);
   });
 
-  it('is made by the machine alone: neither by a browser nor by an admin elsewhere', async () => {
+  it('is created only with the machine token, not by a browser or a program', async () => {
     const served = await servedSignIn();
     const made = await served.machine('/api/v1/sign-in/new-link', {});
     expect(made.body['link']).toMatch(/^http:\/\/localhost:\d+\/sign-in\?link=[\w-]{43}$/u);
@@ -106,13 +106,13 @@ describe('a link of the machine', () => {
     expect((await (await signedIn(served)).post('/api/v1/sign-in/new-link', {})).status).toBe(403);
   });
 
-  it('may be one of a viewer', async () => {
+  it('can be limited to the viewer role', async () => {
     const served = await servedSignIn();
     const browser = await signedIn(served, 'viewer');
     expect((await browser.post('/api/v1/pause', { why: 'w' })).status).toBe(403);
   });
 
-  it('is guessed no faster than ten times, then once in five seconds', async () => {
+  it('can be guessed ten times, then once every five seconds', async () => {
     const served = await servedSignIn();
     const wrong = { link: 'x'.repeat(43) };
     const tries: number[] = [];
@@ -122,15 +122,15 @@ describe('a link of the machine', () => {
     expect((await served.browser().post(LINK, wrong)).status).toBe(401);
   });
 
-  it('works although somebody behind the same proxy tried many wrong ones', async () => {
+  it('works although another client of the same proxy tried many wrong links', async () => {
     const served = await servedSignIn();
     for (let n = 0; n < 20; n += 1) await served.browser().post(LINK, { link: 'x'.repeat(43) });
     expect((await served.browser().post(LINK, { link: served.link() })).status).toBe(200);
   });
 });
 
-describe('strangers who ask for thousands of challenges', () => {
-  it('keep nobody from signing in, nor from enrolling', async () => {
+describe('clients that request many challenges', () => {
+  it('do not prevent others from signing in or enrolling', async () => {
     const served = await servedSignIn();
     const { passkey } = await served.enrolled('ann', 'approver');
     const began = served.browser();
@@ -144,7 +144,7 @@ describe('strangers who ask for thousands of challenges', () => {
     await served.enrolled('bob', 'approver');
   });
 
-  it('cannot change what a challenge is for, nor use one after its time or of another process', async () => {
+  it('cannot alter or reuse a challenge, nor use one that has expired or belongs to another process', async () => {
     const served = await servedSignIn();
     const { passkey } = await served.enrolled('ann', 'approver');
     const page = served.browser();
@@ -170,7 +170,7 @@ describe('strangers who ask for thousands of challenges', () => {
 });
 
 describe('the name of a person', () => {
-  it('is written under no command of another token, in whatever case', async () => {
+  it('is refused in commands with the token of another person, in upper and lower case', async () => {
     const served = await servedSignIn();
     await served.enrolled('ann', 'approver');
     for (const by of ['ann', ' ANN ']) {
@@ -190,7 +190,7 @@ describe('the name of a person', () => {
 });
 
 describe('a session', () => {
-  it('ends half an hour after its last use, and twelve hours after it began', async () => {
+  it('ends 30 minutes after its last use and twelve hours after its start', async () => {
     const served = await servedSignIn();
     const [idle, busy] = [await signedIn(served), await signedIn(served)];
     for (let at = 0; at < 12 * HOUR_MS; at += 29 * MINUTE_MS) {
@@ -202,7 +202,7 @@ describe('a session', () => {
     expect((await busy.get(ME)).status).toBe(401);
   });
 
-  it('ends with its sign-out, and the cookie is worth nothing from then on', async () => {
+  it('ends with a sign-out, after which its cookie is refused', async () => {
     const served = await servedSignIn();
     const browser = await signedIn(served);
     const { cookie = '' } = browser;
@@ -213,7 +213,7 @@ describe('a session', () => {
     expect((await served.browser().get(ME, { cookie })).status).toBe(401);
   });
 
-  it('is revoked by an admin, without a restart', async () => {
+  it('can be revoked by an admin without a restart', async () => {
     const served = await servedSignIn();
     const { browser: ann } = await served.enrolled('ann', 'operator');
     const admin = await signedIn(served);
@@ -229,7 +229,7 @@ describe('a session', () => {
     expect((await admin.get(ME)).status).toBe(200);
   });
 
-  it('is seen and revoked by its own person, and by nobody else who is no admin', async () => {
+  it('can be listed and revoked by its own person, but not by another person without the admin role', async () => {
     const served = await servedSignIn();
     const { browser: ann } = await served.enrolled('ann', 'approver');
     const { browser: ben } = await served.enrolled('ben', 'approver');
@@ -242,7 +242,7 @@ describe('a session', () => {
     expect((await ann.get(ME)).status).toBe(401);
   });
 
-  it('of somebody whom the machine let in is not ended by another such', async () => {
+  it('cannot be revoked by the viewer session of another sign-in link', async () => {
     const served = await servedSignIn();
     const [admin, viewer] = [await signedIn(served), await signedIn(served, 'viewer')];
     const listed = (await admin.get('/api/v1/sessions')).body['items'] as { session: string; is_own: boolean }[]; // prettier-ignore
@@ -251,7 +251,7 @@ describe('a session', () => {
     expect((await admin.get(ME)).status).toBe(200);
   });
 
-  it('takes its open stream of events with it, however it ends', async () => {
+  it('closes its event stream when it ends for any reason', async () => {
     const served = await servedSignIn();
     const { browser: ann } = await served.enrolled('ann', 'viewer');
     const { browser: ben } = await served.enrolled('ben', 'viewer');
@@ -270,7 +270,7 @@ describe('a session', () => {
     await expect.poll(idle.hasEnded).toBe(true);
   });
 
-  it('shows no secret in any list', async () => {
+  it('does not expose its secrets in any list', async () => {
     const served = await servedSignIn();
     const browser = await signedIn(served);
     const secret = browser.cookie?.split('=')[1] ?? '';
@@ -283,7 +283,7 @@ describe('a session', () => {
     }
   });
 
-  it('is kept in memory alone: another process knows none', async () => {
+  it('is stored only in memory, so that another process refuses it', async () => {
     const served = await servedSignIn();
     const browser = await signedIn(served);
     const next = await servedSignIn();
@@ -291,7 +291,7 @@ describe('a session', () => {
     expect((await next.browser().get(ME, { cookie })).status).toBe(401);
   });
 
-  it('is one of ten of a person at most: the oldest gives way', async () => {
+  it('is limited to ten per person: the oldest one ends', async () => {
     const served = await servedSignIn();
     const first = await signedIn(served);
     for (let n = 0; n < 10; n += 1) await signedIn(served);
@@ -300,11 +300,11 @@ describe('a session', () => {
   });
 });
 
-describe('a command made with a session', () => {
+describe('a command of a session', () => {
   const COMMAND = '/api/v1/pause';
   const BODY = { why: 'lunch' };
 
-  it('is carried out in the name of the sign-in', async () => {
+  it('is executed in the name of the person who signed in', async () => {
     const served = await servedSignIn();
     const { browser } = await served.enrolled('ann', 'operator');
     expect((await browser.post(COMMAND, BODY)).status).toBe(200);
@@ -319,12 +319,12 @@ describe('a command made with a session', () => {
     ['without Origin', { origin: '' }],
     ['with the Origin of another page', { origin: 'http://evil.example' }],
     ['with the Origin of another port', { origin: 'http://localhost:1' }],
-    ['with the Origin "null", as of a frame', { origin: 'null' }],
-    ['without the header of our page', { 'x-tranche': '' }],
+    ['with the Origin "null"', { origin: 'null' }],
+    ['without the x-tranche header', { 'x-tranche': '' }],
     ['as a form', { 'content-type': 'application/x-www-form-urlencoded' }],
     ['as plain text', { 'content-type': 'text/plain' }],
-    ['under a name that points here', { host: 'evil.example' }],
-  ])('is refused %s, and nothing changes', async (_how, headers) => {
+    ['with an unknown Host', { host: 'evil.example' }],
+  ])('is refused %s, without any effect', async (_how, headers) => {
     const served = await servedSignIn();
     const browser = await signedIn(served);
     const before = served.bench.records().length;
@@ -339,7 +339,7 @@ describe('a command made with a session', () => {
     expect((await one.post(COMMAND, BODY, { 'x-tranche-csrf': other.csrf ?? '' })).status).toBe(403);
   });
 
-  it('names nobody else in its body', async () => {
+  it('is refused if its body names another person', async () => {
     const served = await servedSignIn();
     const { browser } = await served.enrolled('ann', 'operator');
     const refused = await browser.post(COMMAND, { ...BODY, by: 'ben' });
@@ -353,7 +353,7 @@ describe('a command made with a session', () => {
     expect((await machine.post('/api/v1/people/invite', invited)).status).toBe(403);
   });
 
-  it('is refused to everybody below an admin where people are concerned', async () => {
+  it('is refused if it manages people and the caller is not an admin', async () => {
     const served = await servedSignIn();
     const { browser } = await served.enrolled('ann', 'approver');
     const invited = { name: 'cy', role: 'viewer', why: 'w' };
@@ -397,7 +397,7 @@ describe('an invitation', () => {
     expect((await enrolWith(served.browser(), invitation, aPasskey())).status).toBe(401);
   });
 
-  it('works once, also for two who enrol at the same time', async () => {
+  it('works once, also if two people enrol at the same time', async () => {
     const served = await servedSignIn();
     const { body } = await served.machine('/api/v1/people/invite', INVITED);
     const invitation = invitationIn(body['link']);
@@ -407,7 +407,7 @@ describe('an invitation', () => {
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
   });
 
-  it('works for a day, and ends when another one or a removal follows', async () => {
+  it('works for one day, and ends with a newer invitation or the removal of the person', async () => {
     const served = await servedSignIn();
     const invite = async (): Promise<string> =>
       invitationIn((await served.machine('/api/v1/people/invite', INVITED)).body['link']);
@@ -421,7 +421,7 @@ describe('an invitation', () => {
     expect((await enrolWith(served.browser(), third, aPasskey())).status).toBe(401);
   });
 
-  it('is not in the journal, nor is a link', async () => {
+  it('does not appear in the journal, and neither does a sign-in link', async () => {
     const served = await servedSignIn();
     const { body } = await served.machine('/api/v1/people/invite', INVITED);
     const link = served.link();
@@ -432,7 +432,7 @@ describe('an invitation', () => {
     expect(journal).not.toContain(link);
   });
 
-  it('is refused for the name of a program, and of the machine', async () => {
+  it('is refused for the name of a program or the machine', async () => {
     const served = await servedSignIn();
     for (const name of ['bot', 'LOCAL'])
       expect((await served.machine('/api/v1/people/invite', { ...INVITED, name })).status).toBe(409);
@@ -440,14 +440,14 @@ describe('an invitation', () => {
     expect((await served.machine('/api/v1/people/invite', { ...INVITED, name: 'olga' })).status).toBe(200);
   });
 
-  it('of who may act comes from the machine: an admin elsewhere cannot make a second person up', async () => {
+  it('is accepted only from the machine for roles that can act, not from an admin elsewhere', async () => {
     const served = await servedSignIn({ fourEyes: true });
     const { browser: admin } = await served.enrolled('ada', 'admin');
     const link = await signedIn(served);
     for (const role of ['operator', 'approver', 'admin']) {
       const invited = { ...INVITED, role };
       expect((await admin.post('/api/v1/people/invite', invited)).status).toBe(403);
-      // Where two people must agree, not even a browser of the machine.
+      // If two people must agree, a browser of the machine is refused, too.
       expect((await link.post('/api/v1/people/invite', invited)).status).toBe(403);
       expect((await served.machine('/api/v1/people/invite', invited, 'token-of-a-program')).status).toBe(403);
       expect((await served.machine('/api/v1/people/invite', invited)).status).toBe(200);
@@ -457,7 +457,7 @@ describe('an invitation', () => {
     expect((await admin.post('/api/v1/people/invite', { ...INVITED, name: 'Olga', role: 'viewer' })).status).toBe(403); // prettier-ignore
   });
 
-  it('comes from an admin in a browser, too, for the page of that browser', async () => {
+  it('can be created in a browser that signed in with a link of the machine', async () => {
     const free = await servedSignIn();
     const { browser: ada } = await free.enrolled('ada', 'admin');
     expect((await ada.post('/api/v1/people/invite', INVITED)).status).toBe(403);
@@ -465,7 +465,7 @@ describe('an invitation', () => {
     expect(made.body['link']).toMatch(/^http:\/\/localhost:\d+\/enrol\?invitation=[\w-]{43}$/u);
   });
 
-  it('needs a page with a name, as passkeys do', async () => {
+  it('requires a page with a host name, as passkeys do', async () => {
     const served = await servedSignIn();
     const { body } = await served.machine('/api/v1/people/invite', INVITED);
     const page = served.browser(`http://127.0.0.1:${served.port}`);
@@ -479,14 +479,14 @@ describe('an invitation', () => {
 
 describe('a passkey', () => {
   it.each<[string, (own: ReturnType<typeof aPasskey>) => Parameters<typeof signInWith>[2]]>([
-    ['over another challenge', (own) => (at) => own.assert({ ...at, challenge: 'b3RoZXI' })],
+    ['with another challenge', (own) => (at) => own.assert({ ...at, challenge: 'b3RoZXI' })],
     ['on another page', (own) => (at) => own.assert({ ...at, origin: 'http://localhost:1' })],
     ['for another host', (own) => (at) => own.assert({ ...at, rpId: 'evil.example' })],
-    ['with a counter that went back', (own) => (at) => own.assert(at, { counter: 1 })],
-    ['without proof of who the person is', (own) => (at) => own.assert(at, { isUnverified: true })],
-    ['by the key of another', (own) => (at) => own.assert(at, { signWith: aPasskey().privateKey })],
-    ['by a passkey that nobody enrolled', () => (at) => aPasskey().assert(at)],
-    ['by nothing at all', () => () => ({ id: 'x' })],
+    ['with a lower counter', (own) => (at) => own.assert(at, { counter: 1 })],
+    ['without verification of the person', (own) => (at) => own.assert(at, { isUnverified: true })],
+    ['with another private key', (own) => (at) => own.assert(at, { signWith: aPasskey().privateKey })],
+    ['if it was not enrolled', () => (at) => aPasskey().assert(at)],
+    ['with a malformed assertion', () => () => ({ id: 'x' })],
   ])('does not sign in %s', async (_how, tamper) => {
     const served = await servedSignIn();
     const { passkey } = await served.enrolled('ann', 'approver');
@@ -499,7 +499,7 @@ describe('a passkey', () => {
     expect(served.alerts).toHaveLength(1);
   });
 
-  it('signs in once with what it signed', async () => {
+  it('signs in only once with the same assertion', async () => {
     const served = await servedSignIn();
     const { passkey } = await served.enrolled('ann', 'approver');
     const browser = served.browser();
@@ -511,7 +511,7 @@ describe('a passkey', () => {
     expect((await served.browser().post('/api/v1/sign-in/passkey', sent)).status).toBe(401);
   });
 
-  it('waits five minutes for its owner', async () => {
+  it('must answer a challenge within five minutes', async () => {
     const served = await servedSignIn();
     const { passkey } = await served.enrolled('ann', 'approver');
     const late = await signInWith(served.browser(), passkey, (at) => {
@@ -521,7 +521,7 @@ describe('a passkey', () => {
     expect(late.status).toBe(401);
   });
 
-  it('and its sessions end when the person is removed', async () => {
+  it('is revoked with its sessions when its person is removed', async () => {
     const served = await servedSignIn();
     const { browser, passkey } = await served.enrolled('ann', 'approver');
     const removed = await served.machine('/api/v1/people/remove', { name: 'ANN', why: 'left', by: 'ops' });
@@ -535,7 +535,7 @@ describe('a passkey', () => {
     });
   });
 
-  it('signs in to the next process, which knows the person from the journal', async () => {
+  it('signs in to the next process, which reads the person from the journal', async () => {
     const before = await servedSignIn();
     const { passkey } = await before.enrolled('ann', 'approver');
     const bench = nextProcess(before.bench, 1_000, { strategies: [aTwap('t')] });
@@ -543,7 +543,7 @@ describe('a passkey', () => {
     expect(await signInWith(next.browser(), passkey)).toMatchObject({ status: 200, body: { name: 'ann' } });
   });
 
-  it('signs nobody in before the desk has read its journal', async () => {
+  it('cannot be prepared by an invitation before the desk has read its journal', async () => {
     const served = await servedSignIn({ bench: aBench({ strategies: [aTwap('t')] }) });
     expect(
       (await served.machine('/api/v1/people/invite', { name: 'ann', role: 'viewer', why: 'w' })).status,
@@ -551,8 +551,8 @@ describe('a passkey', () => {
   });
 });
 
-describe('every answer of the sign-in', () => {
-  it('is as the document of the API says', async () => {
+describe('every answer of the sign-in routes', () => {
+  it('conforms to the document of the API', async () => {
     const served = await servedSignIn();
     const { passkey } = await served.enrolled('ann', 'viewer');
     const { body } = await served.machine('/api/v1/people/invite', { name: 'ben', role: 'viewer', why: 'w' });
@@ -593,7 +593,7 @@ describe('cookies', () => {
     [`a=b; tranche-1=${secret}; __Host-tranche=${secret}`, 2],
     [`__Host-tranche-1=${secret}${'x'.repeat(10_000)}`, 0],
     [Array(100).fill(`tranche=${secret}`).join('; '), 16],
-  ])('of %j are %i that may be ours', (header, count) => {
+  ])('in the header %j contain %i possible session cookies', (header, count) => {
     expect(cookiesIn(header)).toHaveLength(count);
   });
 });

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
-/** Where a ceremony takes place, and what was asked. */
+/** The page and the challenge of a ceremony. */
 export interface Ceremony {
   /** base64url. */
   readonly challenge: string;
@@ -9,11 +9,11 @@ export interface Ceremony {
   readonly rpId: string;
 }
 
-/** What a test changes of an assertion. */
+/** Changes of an assertion by a test. */
 export interface Tampering {
   /** Default: counts up. */
   readonly counter?: number;
-  /** The person was there, but did not prove to be who they are. */
+  /** The person was present but not verified. */
   readonly isUnverified?: boolean;
   readonly signWith?: KeyObject;
   readonly type?: string;
@@ -95,7 +95,7 @@ function uint16(value: number): Buffer {
   return bytes;
 }
 
-// CBOR, as much of it as is needed (RFC 8949).
+// The part of CBOR that is needed (RFC 8949).
 const bytes = (data: Buffer): Buffer =>
   data.length < 24
     ? Buffer.concat([Buffer.from([0x40 | data.length]), data])

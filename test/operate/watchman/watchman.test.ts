@@ -31,7 +31,7 @@ const well = (at: Instant, differs: Partial<Probe> = {}): Probe => ({
 });
 const dead = (at: Instant): Probe => ({ at, dead: 'no answer (ECONNREFUSED)' });
 
-/** Looks every 15 seconds for so long; what was told, with the minutes since nine. */
+/** Probes every 15 seconds and returns the notices, with the minutes since nine. */
 function look(
   watchman: Watchman,
   fromMs: number,
@@ -47,8 +47,8 @@ function look(
   return told;
 }
 
-describe('a desk that falls silent', () => {
-  it('reports once after its time, again at a growing interval, and once when it is back', () => {
+describe('the watchman, for a desk that does not respond', () => {
+  it('reports it after the configured time, again at growing intervals, and once when it responds again', () => {
     const watchman = new Watchman(limits);
     expect(look(watchman, 0, 10 * MINUTE_MS, well)).toEqual([]);
     expect(look(watchman, 10 * MINUTE_MS, 2 * HOUR_MS, dead)).toEqual([
@@ -60,21 +60,21 @@ describe('a desk that falls silent', () => {
     expect(look(watchman, 2 * HOUR_MS, 3 * HOUR_MS, well)).toEqual(['120 critical: desk-1 responds again']);
   });
 
-  it('reports at least once a day, however long it lasts', () => {
+  it('reports it at least once a day', () => {
     const watchman = new Watchman(limits);
     const told = look(watchman, 0, 10 * DAY_MS, dead).map((line) => Number(line.split(' ')[0]) / 1_440);
     const last = told.slice(-4);
     expect(last.slice(1).map((day, i) => day - (last[i] ?? 0))).toEqual([1, 1, 1]);
   });
 
-  it('for less than its time is nobody’s business', () => {
+  it('does not report a silence shorter than the configured time', () => {
     const watchman = new Watchman(limits);
     expect(look(watchman, 0, HOUR_MS, (at) => ((at - NINE) % (2 * MINUTE_MS) < 45_000 ? dead(at) : well(at)))).toEqual([]); // prettier-ignore
   });
 });
 
-describe('a restart of the watchman', () => {
-  it('repeats no notice already sent, and sends those that are still due', () => {
+describe('the watchman after a restart', () => {
+  it('does not repeat notices that were sent, and sends those that are still due', () => {
     const first = new Watchman(limits);
     expect(look(first, 0, 5 * MINUTE_MS, dead)).toHaveLength(1);
     const second = new Watchman(limits);
@@ -90,7 +90,7 @@ describe('a restart of the watchman', () => {
     ]);
   });
 
-  it('in the grace of a condition does not begin it again', () => {
+  it('does not restart the grace period of a condition', () => {
     const first = new Watchman(limits);
     expect(look(first, 0, 45 * SECOND_MS, dead)).toEqual([]);
     const second = new Watchman(limits);
@@ -99,7 +99,7 @@ describe('a restart of the watchman', () => {
   });
 
   it.each(['', '[', '{}', '[1,null,{"name":"a"}]', '[{"name":"a","head":1,"held":[["silent",{}],["x",1]]}]'])(
-    'begins anew where its memory is damaged: %s',
+    'starts with an empty state if its stored state is damaged: %s',
     (text) => {
       const watchman = new Watchman(limits);
       watchman.restore(text);
@@ -108,8 +108,8 @@ describe('a restart of the watchman', () => {
   );
 });
 
-describe('what nobody knows', () => {
-  it('continues as it was: a desk that falls silent or refuses the token is not well for that', () => {
+describe('a condition of a desk that cannot be read any more', () => {
+  it('stays open while the desk does not respond or refuses the token', () => {
     const watchman = new Watchman(limits);
     const old = (at: Instant): Probe => well(at, { status: status({ dataAgeS: 400 }), notReady: ['halted'] });
     expect(look(watchman, 0, 2 * MINUTE_MS, old)).toHaveLength(2);
@@ -127,20 +127,20 @@ describe('what nobody knows', () => {
   });
 });
 
-describe('a desk that answers', () => {
+describe('the watchman, for a desk that responds', () => {
   const told = (probe: (at: Instant) => Probe): readonly string[] =>
     look(new Watchman(limits), 0, 2 * MINUTE_MS, probe);
 
-  it('and cannot trade for a minute reports, with its reasons', () => {
+  it('reports a desk that cannot trade for one minute', () => {
     expect(told((at) => well(at, { notReady: ['halted: ann @ https://x.example'] }))).toEqual(['1 warning: desk-1 cannot trade']); // prettier-ignore
   });
 
-  it('with old data, or a token that it refuses', () => {
+  it('reports old data and a refused token', () => {
     expect(told((at) => well(at, { status: status({ dataAgeS: 400 }) }))).toEqual(['0 warning: desk-1 has not read its account for 7 min']); // prettier-ignore
     expect(told((at) => well(at, { status: { refused: 'status 401 of /api/v1/status' } }))).toEqual(["1 warning: desk-1 refuses the watchman's requests"]); // prettier-ignore
   });
 
-  it('stands still when a strategy is due and no record comes, while it is active', () => {
+  it('reports a missing record if a strategy is due and the desk is active', () => {
     const still = (differs: Partial<DeskStatus>) => (at: Instant): Probe =>
       well(at, { status: status({ nextAt: after(NINE, -6 * MINUTE_MS), recordAgeS: 360, ...differs }) }); // prettier-ignore
     expect(told(still({}))).toEqual(['0 critical: desk-1 has written no record although a strategy is due']);
@@ -149,13 +149,13 @@ describe('a desk that answers', () => {
     expect(told(still({ nextAt: after(NINE, HOUR_MS), recordAgeS: 3_600 }))).toEqual([]);
   });
 
-  it('with fewer records than before has another journal', () => {
+  it('reports a journal with fewer records than before', () => {
     const watchman = new Watchman(limits);
     expect(look(watchman, 0, MINUTE_MS, well)).toEqual([]);
     expect(look(watchman, MINUTE_MS, 2 * MINUTE_MS, (at) => well(at, { status: status({ head: 40 }) }))).toEqual(['1 critical: desk-1 has a journal that ends with record 40; it had reached record 100']); // prettier-ignore
   });
 
-  it('with another clock reports only where the difference is certain', () => {
+  it('reports a wrong clock only if the difference exceeds the uncertainty of the measurement', () => {
     const ahead = (aheadMs: number) => (at: Instant): Probe => well(at, { clock: { aheadMs, marginMs: 700 } }); // prettier-ignore
     expect(told(ahead(5_600))).toEqual([]);
     expect(told(ahead(-9_000))).toEqual([

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { isExact, parseNumber, parseUnixTime } from '../../../src/research/import/numbers.ts';
 import { textTime } from '../../../src/research/import/times.ts';
 
-describe('the reader of cells', () => {
+describe('the parser of cells', () => {
   const number = (text: string): number | undefined => parseNumber(text)?.value;
 
-  it('reads each decimal as Number does', () => {
+  it('parses every decimal as Number does', () => {
     const digits = fc.stringMatching(/^\d{1,25}$/u);
     const decimal = fc.tuple(digits, fc.option(digits), fc.option(fc.integer({ min: -20, max: 20 })));
     fc.assert(
@@ -39,7 +39,7 @@ describe('the reader of cells', () => {
       expect([text, number(text), isExact(text)]).toEqual([text, undefined, false]);
   });
 
-  it('says when digits were lost, and only then', () => {
+  it('reports lost digits if and only if digits were lost', () => {
     const rounded = (text: string): boolean => parseNumber(text)?.loss !== 'none';
     expect(
       [
@@ -58,7 +58,7 @@ describe('the reader of cells', () => {
     ]);
   });
 
-  it('reads Unix times of every unit as whole milliseconds', () => {
+  it('parses Unix times of every unit to whole milliseconds', () => {
     const unix = (text: string, unit: 's' | 'ms' | 'us' | 'ns' | 'mixed') => {
       const time = parseUnixTime(text, unit);
       return [time?.ms, time?.wasCut];
@@ -76,7 +76,7 @@ describe('the reader of cells', () => {
 });
 
 describe('times as text', () => {
-  it('are read in every spelling that files have', () => {
+  it('are parsed in every notation of the supported files', () => {
     const at = Date.UTC(2018, 11, 31, 23);
     for (const text of [
       '2018-12-31 11-PM',
@@ -93,7 +93,7 @@ describe('times as text', () => {
     expect(textTime('2018-12-31 12-PM')).toBe(Date.UTC(2018, 11, 31, 12));
   });
 
-  it('are refused where there is no such time', () => {
+  it('are refused if they are invalid', () => {
     for (const text of [
       '2018-02-30',
       '2018-13-01',

@@ -1,16 +1,16 @@
 import type { Sheet } from './originals.ts';
 
-/** What happens to files of lines: each kind of damage, and what an operator must then be told. */
+/** Kinds of damage to text files, and what the operator must be told about each. */
 
 export interface Damage {
-  /** Left out: to any file. */
+  /** Omitted: applies to any file. */
   readonly applies?: (sheet: Sheet) => boolean;
   readonly make: (sheet: Sheet) => string | Uint8Array;
-  /** What the refusal says; `repaired`: the tape is that of the whole file. */
+  /** The message of the refusal; `repaired`: the tape is that of the undamaged file. */
   readonly says: ((sheet: Sheet) => RegExp) | 'repaired';
 }
 
-/** The row that comes to harm, from 0. */
+/** The damaged row, from 0. */
 const hurt = ({ rows }: Sheet): number => Math.floor(rows.length * 0.6);
 /** Its line, from 1. */
 const lineOf = (sheet: Sheet): number => sheet.head + hurt(sheet) + 1;
@@ -43,11 +43,11 @@ export const damages: Readonly<Record<string, Damage>> = {
     make: (sheet) => withCells(sheet, (cells) => cells.slice(0, -1)),
     says: (sheet) => at(sheet, `${width(sheet) - 1} cells instead of ${width(sheet)}`),
   },
-  'there is a cell more': {
+  'a row has an extra cell': {
     make: (sheet) => withCells(sheet, (cells) => [...cells, '1']),
     says: (sheet) => at(sheet, `more than ${width(sheet)} cells`),
   },
-  'two rows have changed places': {
+  'two rows are exchanged': {
     applies: ({ isOrdered = true }) => isOrdered,
     make: (sheet) => {
       const [a, b] = [sheet.head, lineOf(sheet) - 1];
@@ -55,27 +55,27 @@ export const damages: Readonly<Record<string, Damage>> = {
     },
     says: () => /:\d+: its time \S+ is (?:after|before) the time of the previous row/u,
   },
-  'a row stands twice': {
+  'a row occurs twice': {
     applies: isBars,
     make: (sheet) => before(sheet, sheet.lines[lineOf(sheet) - 1] ?? ''),
     says: 'repaired',
   },
-  'a time stands twice, with other figures': {
+  'a time occurs twice with different figures': {
     applies: isBars,
     make: (sheet) => before(sheet, sheet.rows[hurt(sheet)]?.with(sheet.at.low ?? 0, '0.0001').join(',') ?? ''),
     says: () => /:\d+: its time \S+ appears at \S+:\d+ with other figures|its ask \S+ is below its bid/u,
   },
-  'a price is no number': price('n/a'),
-  'a price is of two points': price('1.2.3'),
+  'a price is not a number': price('n/a'),
+  'a price has two decimal points': price('1.2.3'),
   'a price is below zero': price((cell) => `-${cell}`, 'expected a price, got "-'),
   'a price is zero': {
     ...price('0', 'its (?:open|low|close) 0 is not a price above zero'),
     applies: ({ prices }) => prices === undefined,
   },
   'a price is NaN': price('NaN', '(?:expected a price, got "NaN"|1 of its four prices are empty)'),
-  'a price was left out': price('', '(?:expected a price, got ""|1 of its four prices are empty)'),
+  'a price is empty': price('', '(?:expected a price, got ""|1 of its four prices are empty)'),
   'a price lost its digits in a spreadsheet': price('6.7E+04', String.raw`the price 6\.7E\+04 has lost digits`),
-  'a price has marks for thousands': price('"1,234.5"', 'expected a plain number, date or name, got "1,234.5"'),
+  'a price has thousands separators': price('"1,234.5"', 'expected a plain number, date or name, got "1,234.5"'),
   'a high is below its low': {
     applies: ({ at: { high }, prices }) => high !== undefined && prices === undefined,
     make: (sheet) => withCell(sheet, sheet.at.high ?? 0, () => String(Number(sheet.rows[hurt(sheet)]?.[sheet.at.low ?? 0]) / 2)),
@@ -91,50 +91,50 @@ export const damages: Readonly<Record<string, Damage>> = {
     make: (sheet) => withCell(sheet, sheet.at.time, (cell) => `${cell}000`),
     says: () => /:\d+: (?:its time \S+ is (?:after|before) the time of the previous row|expected milliseconds since midnight)/u,
   },
-  'a time is none': {
+  'a time is invalid': {
     make: (sheet) => withCell(sheet, sheet.at.time, () => 'soon'),
     says: (sheet) => at(sheet, 'expected a time, got "soon'),
   },
-  'its times went through a spreadsheet': {
+  'its times were rounded by a spreadsheet': {
     applies: ({ timeIs }) => timeIs === 'unix',
     make: (sheet) => everyRow(sheet, (cells) => cells.with(sheet.at.time, Number(cells[sheet.at.time]).toExponential(5).replace('e+', 'E+')).join(',')),
     says: () => /expected a time, got "\d\.\d+E\+|its times, such as "\d\.\d+E\+|no known layout: it begins "\d\.\d+E\+/u,
   },
-  'its dates are day first': {
+  'its dates have the day first': {
     applies: ({ rows, at: { time } }) => /^\d{4}-/u.test(rows[0]?.[time] ?? ''),
     make: (sheet) => everyRow(sheet, (cells) => cells.with(sheet.at.time, (cells[sheet.at.time] ?? '').replace(/^(\d+)-(\d+)-(\d+)/u, '$3/$2/$1')).join(',')),
     says: () => /expected a time, got "\d\d\/|its times, such as "\d\d\/|its dates read "\d\d\//u,
   },
-  'the column of closes was left out': {
+  'the close column is missing': {
     make: (sheet) => joined(sheet, sheet.lines.map((line, n) => (n < sheet.head - 1 ? line : line.split(',').toSpliced(sheet.at.close, 1).join(',')))),
     says: () => /names no close|no known layout/u,
   },
-  'it has commas for points': {
+  'it has decimal commas': {
     make: (sheet) => joined(sheet, sheet.lines.map((line, n) => (n < sheet.head ? line : line.replaceAll('.', '_').replaceAll(',', ';').replaceAll('_', ',')).replaceAll(n < sheet.head ? ',' : '', n < sheet.head ? ';' : ''))),
     says: () => /got "\d+,\d+"|(?:reads?|its times, such as) "[^"]*,|no known layout: it begins/u,
   },
-  'its cells are parted by |': {
+  'its cells are separated by |': {
     make: (sheet) => joined(sheet, sheet.lines.map((line) => line.replaceAll(',', '|'))),
     says: () => /no known layout: it begins|names no/u,
   },
-  'its header stands amid the rows': {
+  'its header is repeated between rows': {
     applies: ({ head }) => head > 0,
     make: (sheet) => before(sheet, sheet.lines[sheet.head - 1] ?? ''),
     says: (sheet) => at(sheet, 'expected a time, got "'),
   },
-  'an empty line stands amid the rows': {
+  'an empty line is between rows': {
     make: (sheet) => before(sheet, ''),
     says: (sheet) => at(sheet, 'an empty line between rows'),
   },
-  'a page of a server follows it': {
+  'an error page of a server follows it': {
     make: (sheet) => joined(sheet, [...sheet.lines, '<html><body>504 Gateway Time-out</body></html>']),
     says: ({ lines }) => new RegExp(`:${lines.length + 1}: (?:expected a time, got "<html>|1 cells)`, 'u'),
   },
-  'a line with a sum follows it': {
+  'a line with totals follows it': {
     make: (sheet) => joined(sheet, [...sheet.lines, `Total${','.repeat(width(sheet) - 1)}`]),
     says: ({ lines }) => new RegExp(`:${lines.length + 1}: expected a time`, 'u'),
   },
-  'its end is bytes of zero': {
+  'it ends with zero bytes': {
     make: (sheet) => `${joined(sheet, sheet.lines.slice(0, lineOf(sheet)))}${'\0'.repeat(64)}`,
     says: (sheet) => new RegExp(`:${lineOf(sheet) + 1}: contains zero bytes|is binary`, 'u'),
   },
@@ -142,19 +142,19 @@ export const damages: Readonly<Record<string, Damage>> = {
     make: (sheet) => Buffer.from(`\uFEFF${joined(sheet, sheet.lines)}`, 'utf16le'),
     says: () => /is UTF-16: save it as UTF-8/u,
   },
-  'it has a mark at its beginning and ends of lines as of Windows': {
+  'it has a byte order mark and Windows line ends': {
     make: ({ lines }) => `\uFEFF${lines.join('\r\n')}\r\n`,
     says: 'repaired',
   },
-  'it has ends of lines as of old Macs': {
+  'it has old Mac line ends': {
     make: ({ lines }) => `${lines.join('\r')}\r`,
     says: 'repaired',
   },
-  'its cells are parted by ; or tabs': {
+  'its cells are separated by semicolons or tabs': {
     make: (sheet) => joined(sheet, sheet.lines.map((line) => line.replaceAll(',', sheet.name.length % 2 === 0 ? ';' : '\t'))),
     says: 'repaired',
   },
-  'its cells are in quotes, with blanks around': {
+  'its cells are quoted, with blanks around them': {
     make: (sheet) => joined(sheet, sheet.lines.map((line, n) => (n < sheet.head - 1 ? line : line.split(',').map((cell) => `"${cell} "`).join(',')))),
     says: 'repaired',
   },

@@ -7,8 +7,8 @@ import { entry, zip } from './zips.ts';
 const MIB = 1_048_576;
 const large = Buffer.alloc(64 * MIB);
 
-describe('a file that becomes larger than it may', () => {
-  it('is refused by what its end says, before any of it is expanded', () => {
+describe('a compressed file above the size limit', () => {
+  it('is refused by its stated size before it is decompressed', () => {
     const packed = gzipSync(large);
     const before = process.memoryUsage().rss;
     expect(() => unpack('x.csv.gz', packed, MIB)).toThrow(
@@ -17,7 +17,7 @@ describe('a file that becomes larger than it may', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(16 * MIB);
   });
 
-  it('is refused at the bound where its end lies', () => {
+  it('is refused at the limit if its stated size is wrong', () => {
     const packed = gzipSync(large);
     packed.writeUInt32LE(10, packed.length - 4);
     expect(() => unpack('x.csv.gz', packed, MIB)).toThrow(
@@ -25,14 +25,14 @@ describe('a file that becomes larger than it may', () => {
     );
   });
 
-  it('is refused in a zip, too, where all its files count', () => {
+  it('is refused in a zip, too, where the sizes of all files are added', () => {
     const half = Buffer.alloc(600_000);
     const both = zip(entry('a.csv', half), entry('b.csv', half));
     expect(() => unpack('x.zip', both, MIB)).toThrow('x.zip/b.csv: it has 2 MiB when decompressed');
     expect(unpack('x.zip', both, 2 * MIB).files).toHaveLength(2);
   });
 
-  it('names the option with which it is read', async () => {
+  it('is refused with a message that names the option for larger files', async () => {
     const text = `timestamp_ms,open,high,low,close,volume\n0,1,1,1,1,1\n${' '.repeat(2 * MIB)}`;
     expect(await refusal(gzipSync(text), { maxBytes: MIB }, 'x.csv.gz')).toContain('add --max-size');
   });

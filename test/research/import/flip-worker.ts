@@ -4,7 +4,7 @@ import { seededRandom } from '../../../src/simulator/market/random.ts';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { importTape } from '../../../src/research/import/read.ts';
 
-/** Reads a file again and again, each time with one other bit flipped, and tells of each how it ended: a hang shows as silence. */
+/** Reads a file repeatedly, each time with another bit flipped, and reports each result; without a report, a read hangs. */
 const { file, from, count } = workerData as {
   readonly file: string;
   readonly from: number;

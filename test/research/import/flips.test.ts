@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 /** `FLIPS=10000` flips as many bits of each file, instead of a sample. */
 const FLIPS = Number(process.env['FLIPS'] ?? 40);
-/** Far longer than what ends a decoder that loops. */
+/** Time without a message after which a decoder counts as hanging. */
 const SILENCE_MS = 30_000;
 const tables = fileURLToPath(new URL('../../fixtures/tables/', import.meta.url));
 
@@ -15,7 +15,7 @@ interface Flipped {
   readonly end: string;
 }
 
-/** How each flip ended; the last one is `silent` where nothing was heard of it. */
+/** The result of each flip; the last one is `silent` if the worker sent no result. */
 async function flipsOf(file: string, from = 1, count = FLIPS): Promise<readonly Flipped[]> {
   const worker = new Worker(new URL('flip-worker.ts', import.meta.url), {
     workerData: { file: `${tables}${file}`, from, count },
@@ -40,7 +40,7 @@ async function flipsOf(file: string, from = 1, count = FLIPS): Promise<readonly 
 }
 
 describe.each(readdirSync(tables))('%s with one bit flipped', (file) => {
-  it('becomes a tape, or is refused in a sentence with its name; it never hangs, and is never a bug', async () => {
+  it('is imported or refused with a message, and never hangs or fails unexpectedly', async () => {
     const flips = await flipsOf(file);
     expect(flips.filter(({ end }) => end !== 'taken' && end !== 'refused')).toEqual([]);
     expect(flips).toHaveLength(FLIPS);
@@ -48,9 +48,9 @@ describe.each(readdirSync(tables))('%s with one bit flipped', (file) => {
   }, 3_600_000);
 });
 
-describe('the one flip of 60,000 that was an error nobody expected', () => {
-  it('which makes a decimal a fraction, is refused like the others', async () => {
-    // Some more after it: the error came a moment later.
+describe('the bit flip that once caused an unexpected error', () => {
+  it('is refused like the others: it makes a decimal a fraction', async () => {
+    // Also some later flips, because the error came with a delay.
     const flips = await flipsOf('decimal-zstd.parquet', 9_441, 5);
     expect(flips).toHaveLength(5);
     expect(flips[0]).toMatchObject({ seed: 9_441, end: 'refused' });

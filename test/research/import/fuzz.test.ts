@@ -16,8 +16,8 @@ const files: readonly (readonly [string, Uint8Array])[] = [
 
 const LETTERS = Buffer.from('0123456789.,-;:\n\r"eE x[]{}\u0000TZ+');
 
-describe('a file that anything may have happened to', () => {
-  it('becomes a tape that keeps its promises, or is refused with a message: never anything else', async () => {
+describe('a file with random changes', () => {
+  it('is imported as a valid tape or refused with a message that names it', async () => {
     const change = fc.record({
       at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
       what: fc.constantFrom('change', 'insert', 'remove', 'cut', 'repeat'),

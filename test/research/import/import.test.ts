@@ -5,13 +5,13 @@ import { decimalText } from '../../../src/research/tape/tape.ts';
 import { bar, bars, read, refusal } from './reading.ts';
 
 describe('an import', () => {
-  it('counts missing bars, holes and the longest of them', async () => {
+  it('counts missing bars and gaps and reports the longest gap', async () => {
     const { report } = await read(bars(...[1, 2, 3, 5, 6, 10, 11, 13].map((minute) => bar(minute))));
     expect(report.gaps).toEqual({ missing: 5, holes: 3, longest: { bars: 3, after: 360_000 } });
     expect(report).toMatchObject({ barMs: 60_000, rows: 8, offGrid: 0, largestMove: undefined });
   });
 
-  it('turns round what is newest first, also trades of one instant, and reports that', async () => {
+  it('reverses rows that are newest first, including trades of one instant, and reports that', async () => {
     const { report } = await read(bars(bar(3), bar(2), bar(1)));
     expect([report.first, report.notes]).toEqual([60_000, ['x.csv: newest first: reversed']]);
     const { tape } = await read(
@@ -20,7 +20,7 @@ describe('an import', () => {
     expect([...tape.close]).toEqual([1, 2, 3, 4]);
   });
 
-  it('joins trades of files that follow one another, and refuses those that overlap', async () => {
+  it('joins trades of consecutive files and refuses files that overlap', async () => {
     const trades = (...rows: readonly string[]) => ({ name: `${rows[0] ?? ''}.csv`, bytes: Buffer.from(['timestamp_ms,price,quantity,side', ...rows].join('\n')) }); // prettier-ignore
     const [late, early, between] = [trades('7,3,1,buy', '9,4,1,buy'), trades('1,1,1,buy', '5,2,1,buy'), trades('4,1,1,buy')]; // prettier-ignore
     const { tape } = await importTape([late, early], { pair: 'btcusd' });
@@ -33,24 +33,24 @@ describe('an import', () => {
   const DAMAGED = 'unix,date,time,symbol,open,high,low,close,Volume BTC,Volume USDT,tradecount';
   it.each([
     [
-      'dates that do not tell day from month',
+      'dates with an ambiguous day and month',
       `${DAMAGED.replace('unix,', '')}\n06-12-21,00:00:00,BTC/USDT,1,1,1,1,1,1,1\n`,
     ],
     [
-      'dates that do not fit what is left of unix',
+      'dates that contradict the rounded Unix times',
       `${DAMAGED}\n1.63875E+12,25-12-21,00:00:00,BTC/USDT,1,1,1,1,1,1,1\n`,
     ],
     ['no time of day', `${DAMAGED.replace('time,', '')}\n1.63875E+12,06-12-21,BTC/USDT,1,1,1,1,1,1,1\n`],
-  ])('refuses a file that went through a spreadsheet with %s', async (_, text) => {
+  ])('refuses a file that a spreadsheet damaged if it has %s', async (_, text) => {
     expect(await refusal(text)).toContain('are ambiguous: use the file as published');
   });
 
-  it('tells day from month by what is left of unix', async () => {
+  it('distinguishes day and month by the rounded Unix times', async () => {
     const { report } = await read(`${DAMAGED}\n1.63875E+12,06-12-21,01:00:00,BTC/USDT,1,1,1,1,1,1,1\n1.63875E+12,06-12-21,00:00:00,BTC/USDT,1,1,1,1,1,1,1\n`); // prettier-ignore
     expect(report.first).toBe(Date.UTC(2021, 11, 6));
   });
 
-  it('takes contracts of BitMEX for no volume', async () => {
+  it('does not read contracts of BitMEX as volume', async () => {
     const text = (exchange: string) => `exchange,symbol,timestamp,local_timestamp,id,side,price,amount\n${exchange},XBTUSD,1583020803145000,1583020803307160,a,sell,8531.5,2152\n`; // prettier-ignore
     const { report } = await read(text('bitmex'));
     expect([report.withoutVolume, report.notes[0]]).toEqual([1, 'x.csv: no volume: its amounts are contracts of BitMEX, not base currency']); // prettier-ignore
@@ -58,12 +58,12 @@ describe('an import', () => {
     expect((await read(text('bitstamp'))).report.withoutVolume).toBe(0);
   });
 
-  it('leaves out rows that say the same twice, and counts them', async () => {
+  it('skips and counts identical rows', async () => {
     const { report } = await read(bars(bar(1), bar(2), bar(2), bar(2), bar(3)));
     expect(report).toMatchObject({ rows: 3, duplicates: { identical: 2, conflicting: 0 } });
   });
 
-  it('refuses two bars of one time that differ, or keeps the one that is asked for', async () => {
+  it('refuses conflicting bars of one time unless the options select one', async () => {
     const text = bars(bar(1), bar(2), bar(2, '2,9,1,2.5,7'), bar(3));
     expect(await refusal(text)).toBe(
       'x.csv:4: its time 1970-01-01T00:02:00.000Z appears at x.csv:3 with other figures: correct the file, or add --keep first or --keep last',
@@ -73,7 +73,7 @@ describe('an import', () => {
     expect([[...tape.high], report.duplicates.conflicting]).toEqual([[3, 9, 3], 1]);
   });
 
-  it('counts bars off the grid, and refuses one that begins before the last has ended', async () => {
+  it('counts bars off the grid and refuses a bar that starts before the previous one has ended', async () => {
     const { report } = await read(bars(bar(1), bar(2), bar(3), bar(5.5), bar(6.5)));
     expect(report).toMatchObject({ offGrid: 1, gaps: { missing: 1 } });
     const many = Array.from({ length: 200 }, (_, n) => bar(n + 1));
@@ -82,7 +82,7 @@ describe('an import', () => {
     );
   });
 
-  it('counts rows without volume or with volume 0, and the largest move', async () => {
+  it('counts rows with volume 0 and reports the largest move', async () => {
     const { report } = await read(bars(bar(1, '2,3,1,2,0'), bar(2, '2,3,1,3,0'), bar(3)));
     expect(report).toMatchObject({
       zeroVolume: 2,
@@ -91,7 +91,7 @@ describe('an import', () => {
     });
   });
 
-  it('reports prices that lose digits, and where', async () => {
+  it('reports prices and volumes that lose digits, with the first line', async () => {
     const { tape, report } = await read(
       bars(bar(1), bar(2, '2,3,1,2.12345678901234567,1.12345678901234567'), bar(3)),
     );
@@ -106,23 +106,23 @@ describe('an import', () => {
     'a price below zero': [bars(bar(1), bar(2, '2,3,-1,2.5,7')), 'x.csv:3: expected a price, got "-1"'],
     'an empty price': [bars(bar(1), bar(2, '2,3,,2.5,7')), 'x.csv:3: expected a price, got ""'],
     'a price that is not a number': [bars(bar(1), bar(2, '2,NaN,1,2.5,7')), 'x.csv:3: expected a price, got "NaN"'],
-    'a cell more': [bars(bar(1), bar(2, '2,3,1,2.5,7,8')), 'x.csv:3: more than 6 cells instead of 6'],
-    'a line of quotes alone': [bars(bar(1), '""', bar(2)), 'x.csv:3: an empty line between rows'],
-    'an empty line amid the rows': [bars(bar(1), '', bar(2)), 'x.csv:3: an empty line between rows'],
+    'an extra cell': [bars(bar(1), bar(2, '2,3,1,2.5,7,8')), 'x.csv:3: more than 6 cells instead of 6'],
+    'a line of quotation marks': [bars(bar(1), '""', bar(2)), 'x.csv:3: an empty line between rows'],
+    'an empty line between rows': [bars(bar(1), '', bar(2)), 'x.csv:3: an empty line between rows'],
     'a decimal comma': [bars(bar(1), '120000,"2,5",3,1,2.5,7'), 'x.csv:3: expected a plain number, date or name, got "2,5"'],
-    'an open quote': [bars(bar(1), '120000,"2,3,1,2.5,7'), 'x.csv:3: a quote that does not enclose a whole cell'],
+    'an unclosed quotation mark': [bars(bar(1), '120000,"2,3,1,2.5,7'), 'x.csv:3: a quote that does not enclose a whole cell'],
     'seconds under a header of milliseconds': [bars('1700000000,1,1,1,1,1'), 'looks like seconds: correct it, or add --unit s'],
     'microseconds under a header of milliseconds': [bars('1700000000000000,1,1,1,1,1'), 'looks like microseconds'],
     'no rows': [bars(), 'x.csv: no rows with prices'],
-    'nothing': ['', 'x.csv: it is empty'],
-    'one bar alone': [bars(bar(1)), 'x.csv:2: the length of a single bar is unknown: add --bar'],
-    'something else': ['hello\nworld\n', 'x.csv: no known layout: it begins "hello"'],
+    'an empty file': ['', 'x.csv: it is empty'],
+    'a single bar': [bars(bar(1)), 'x.csv:2: the length of a single bar is unknown: add --bar'],
+    'a file of an unknown layout': ['hello\nworld\n', 'x.csv: no known layout: it begins "hello"'],
     'a table of daily closes': ['date,us_close\n2020-01-01,1\n', 'no known layout'],
-    'UTF-16': ['\uFFFDx'.replace('\uFFFD', '\u00FF\u00FE'), 'x.csv: no known layout'],
-    'JSON that is no array': ['{"code":1}', 'x.csv: JSON, but not an array of candles'],
+    'UTF-16 that was read as text': ['\uFFFDx'.replace('\uFFFD', '\u00FF\u00FE'), 'x.csv: no known layout'],
+    'JSON that is not an array': ['{"code":1}', 'x.csv: JSON, but not an array of candles'],
     'JSON of objects': ['[{"t":1}]', 'x.csv: element 1 is not an array'],
-    'JSON with holes': ['[[1700000000000,1,1,1,1,null]]', 'x.csv: element 1 holds null, not a number'],
-    'candles whose columns cannot be told': ['[[1700000000000,1,1,1,1,1],[1700000060000,1,1,1,1,1]]', 'fit two layouts'],
+    'JSON with null values': ['[[1700000000000,1,1,1,1,null]]', 'x.csv: element 1 holds null, not a number'],
+    'candles with ambiguous columns': ['[[1700000000000,1,1,1,1,1],[1700000060000,1,1,1,1,1]]', 'fit two layouts'],
   }; // prettier-ignore
   it.each(Object.entries(refused))('refuses %s', async (_, [text, message]) => {
     expect(await refusal(text)).toContain(message);
@@ -133,7 +133,7 @@ describe('an import', () => {
     expect(await refusal(Buffer.from([1, 2, 0, 3]))).toContain('is binary');
   });
 
-  it('takes what the operator says over what it found', async () => {
+  it('gives options precedence over detected values', async () => {
     const flat = '[[1700000000000,1,1,1,1,1],[1700000060000,1,1,1,1,1]]';
     expect((await read(flat, { format: 'bitfinex' })).report.sources[0]?.formats).toEqual(['bitfinex']);
     expect(await refusal(flat, { format: 'kraken' })).toContain('does not look like kraken');
@@ -142,7 +142,7 @@ describe('an import', () => {
     expect((await read(bars(bar(1), bar(3)), { barMs: 60_000 })).report.gaps.missing).toBe(1);
   });
 
-  it('needs a pair, and refuses files of several', async () => {
+  it('requires a pair and refuses files of several pairs', async () => {
     await expect(importTape([{ name: 'x.csv', bytes: Buffer.from(bars(bar(1), bar(2))) }])).rejects.toThrow(
       'add --pair',
     );
@@ -154,7 +154,7 @@ describe('an import', () => {
     expect((await importTape([of('BTC-USD')])).tape.pair).toBe('btcusd');
   });
 
-  it('refuses bars of several lengths, as in the zips of Kraken', async () => {
+  it('refuses files with bars of several lengths, as in the zips of Kraken', async () => {
     const of = (minutes: number) => ({
       name: `XBTUSD_${minutes}.csv`,
       bytes: Buffer.from(`1700000100,1,1,1,1,1,1\n${1_700_000_100 + 60 * minutes},1,1,1,1,1,1\n`),
@@ -165,7 +165,7 @@ describe('an import', () => {
     expect((await importTape([of(5)])).tape).toMatchObject({ pair: 'btcusd', barMs: 300_000 });
   });
 
-  it('takes quotes, other line ends, a byte order mark and blank lines at the end', async () => {
+  it('accepts quoted cells, other line ends, a byte order mark and trailing blank lines', async () => {
     const { hash } = (await read(bars(bar(1), bar(2)))).tape;
     const spelt = [
       bars(bar(1), bar(2)).replaceAll('\n', '\r\n'),
@@ -176,7 +176,7 @@ describe('an import', () => {
     for (const text of spelt) expect((await read(text)).tape.hash).toBe(hash);
   });
 
-  it('passes microseconds of trades through as milliseconds, and counts those that were finer', async () => {
+  it('cuts the times of trades to milliseconds and counts the times that were cut', async () => {
     const { tape, report } = await read(
       'timestamp,price,amount\n1700000000000001,5,1\n1700000000001000,6,1\n',
     );
@@ -190,7 +190,7 @@ describe('an import', () => {
     expect(await refusal(barsOfMicros)).toContain('x.csv:2: a bar must start at a whole millisecond');
   });
 
-  it('makes the middle of LEAN quotes exact', async () => {
+  it('computes the exact mid prices of LEAN quotes', async () => {
     const text =
       '0,7424.9,7424.9,7424.9,7424.9,1,7424.91,7424.91,7424.91,7424.91,3\n60000,1,1,1,1,1,1.1,1.1,1.1,1.1,1\n';
     const { tape, report } = await read(text, {}, '20180404_btcusd_minute_quote.csv');
@@ -203,7 +203,7 @@ describe('an import', () => {
     ).toContain('its ask 0.9 is below its bid 1');
   });
 
-  it('divides prices if that is requested', async () => {
+  it('divides prices by the given scale', async () => {
     const text =
       '34200000,1702500,1703000,1702000,1702700,500\n34260000,1702500,1703000,1702000,1702700,500\n';
     const { tape } = await read(
@@ -214,7 +214,7 @@ describe('an import', () => {
     expect([decimalText(tape.close[0] ?? 0), tape.pair]).toEqual(['170.27', 'spyusd']);
   });
 
-  it('leaves out a row without any price, and refuses one that lacks some', async () => {
+  it('skips a row without prices and refuses a row that lacks some of them', async () => {
     const text = (row: string) =>
       `Timestamp,Open,High,Low,Close,Volume_(BTC),Volume_(Currency),Weighted_Price\n1700000040,2,2,2,2,1,2,2\n1700000100,${row}\n1700000160,2,2,2,2,1,2,2\n`;
     const { report } = await read(text('NaN,NaN,NaN,NaN,NaN,NaN,NaN'));
@@ -228,7 +228,7 @@ describe('an import', () => {
     );
   });
 
-  it('says that a plain file may be cut off where its last line has no end, and not of what has a checksum', async () => {
+  it('warns of an unterminated last line only in a plain text file', async () => {
     const cut = bars(bar(1), bar(2)).trimEnd();
     const said = [
       'x.csv: its last line, 3, is not terminated: if the file was truncated there, its last figure is incomplete',
@@ -242,7 +242,7 @@ describe('an import', () => {
     ).toEqual([]);
   });
 
-  it('names the line of a damaged row, however many lines stand before it, and comes to an end', async () => {
+  it('names the line of a damaged row anywhere in a large file', async () => {
     const rows = Array.from({ length: 120_000 }, (_, n) => bar(n + 1, '60000.25,60000.5,60000,60000.25,7'));
     const { tape } = await read(bars(...rows));
     expect([tape.rows, tape.times.at(-1)]).toEqual([120_000, 120_000 * 60_000]);
@@ -269,7 +269,7 @@ describe('an import', () => {
     expect(await refusal(bars(bar(1), 'x'.repeat(3_000_000)))).toBe('x.csv:3: the line is longer than 1 MiB');
   });
 
-  it('refuses zeros that a power cut left, with their line, wherever they stand', async () => {
+  it('refuses zero bytes at the end of a file, with their line', async () => {
     const rows = Array.from({ length: 200 }, (_, n) => bar(n + 1));
     expect(await refusal(bars(...rows).replace(/,7\n$/u, ',7\0\0\0'))).toBe(
       'x.csv:201: contains zero bytes: is the file complete?',
@@ -284,7 +284,7 @@ describe('an import', () => {
     expect((await read(trades, { pair: 'btcusdt' })).report.notes).toEqual([]);
   });
 
-  it('refuses prices that a spreadsheet cut short, and takes those that a program wrote', async () => {
+  it('refuses prices that a spreadsheet rounded, and accepts exponents that a program wrote', async () => {
     expect(await refusal(bars(bar(1), bar(2, '2,6.73E+04,1,2.5,7')))).toBe(
       'x.csv:3: the price 6.73E+04 has lost digits, as in a spreadsheet',
     );
@@ -312,34 +312,34 @@ describe('an import', () => {
       'made by me\nbegin,open,high,low,close\n1700000000,1,1,1,1\n',
       'the header in line 2 has no known time column',
     ],
-  ])('names the column that is missing', async (text, said) => {
+  ])('names the missing column', async (text, said) => {
     expect(await refusal(text)).toContain(said);
   });
 
-  it('says of a header without rows that there are none', async () => {
+  it('reports that a file has a header but no rows', async () => {
     expect(await refusal('timestamp_ms,open,high,low,close\n')).toBe('x.csv: it has a header but no rows');
   });
 
-  it('takes no close time for a volume', async () => {
+  it('does not read a close time as volume', async () => {
     const { report } = await read('open_time,open,high,low,close,close_time\n1700000000000,1,1,1,1,1700000059999\n1700000060000,1,1,1,1,1700000119999\n'); // prettier-ignore
     expect([report.barMs, report.withoutVolume]).toEqual([60_000, 2]);
   });
 
-  it('refuses a time of day beyond its day', async () => {
+  it('refuses a time of day beyond 24 hours', async () => {
     const text = '0,2,3,1,2,1\n60000,2,3,1,2,1\n86400000,2,3,1,2,1\n';
     expect(await refusal(text, {}, '20180404_btcusd_minute_trade.csv')).toBe(
       '20180404_btcusd_minute_trade.csv:3: expected milliseconds since midnight, got 86400000',
     );
   });
 
-  it('keeps trades that are alike, and counts them', async () => {
+  it('keeps and counts identical trades', async () => {
     const { report } = await read(
       'timestamp_ms,price,quantity,side\n5,2,1,buy\n5,2,1,sell\n5,3,1,buy\n6,3,1,buy\n',
     );
     expect([report.rows, report.repeatedTrades]).toEqual([4, 1]);
   });
 
-  it('reads bars that bring quotes or funding along, and refuses such without bars', async () => {
+  it('reads bars with quote or funding columns, and refuses a file with only those columns', async () => {
     const { report } = await read(
       'time,open,high,low,close,bid,ask,funding_rate\n1700000000,2,3,1,2,2,2,0\n1700000060,2,3,1,2,2,2,0\n',
     );
@@ -350,7 +350,7 @@ describe('an import', () => {
     );
   });
 
-  it('passes over blanks around times', async () => {
+  it('ignores blanks around times', async () => {
     const { tape } = await read('price, amount , timestamp\n5, 1 , 1700000000\n6, 1, 1700000001 \n');
     expect([...tape.times]).toEqual([1_700_000_000_000, 1_700_000_001_000]);
   });

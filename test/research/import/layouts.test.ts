@@ -10,7 +10,7 @@ const read = async ({ text, name }: Pick<Sample, 'name' | 'text'>, options?: Imp
 const refusal = async ({ text, name }: Pick<Sample, 'name' | 'text'>, options?: ImportOptions) =>
   await refusalOf(text, options, name);
 
-describe.each(Object.entries(samples))('%s', (_, sample) => {
+describe.each(Object.entries(samples))('a file of %s', (_, sample) => {
   const { format, head, name, text, barMs } = sample;
   const isJson = name.endsWith('.json');
   const rows = isJson ? [] : text.trimEnd().split('\n');
@@ -27,7 +27,7 @@ describe.each(Object.entries(samples))('%s', (_, sample) => {
   };
   const line = (n: number): number => head + n + 1;
 
-  it('is known by its content, and gives the figures that were written', async () => {
+  it('is recognised by its content and yields the written figures', async () => {
     const { tape, report } = await read(sample, { pair: sample.pair === undefined ? 'btcusd' : undefined });
     expect(report.sources[0]?.formats).toEqual([format]);
     expect([...tape.close]).toEqual(closes);
@@ -48,7 +48,7 @@ describe.each(Object.entries(samples))('%s', (_, sample) => {
     expect([...tape.low]).toEqual(closes.map((close, n) => (onePrice ? close : Number(figures(n)[2]))));
   });
 
-  it('is the same when its layout is named, and out of gzip', async () => {
+  it('yields the same tape if its format is given, and if it is compressed with gzip', async () => {
     const { tape } = await read(sample);
     expect((await read(sample, { format })).tape.hash).toBe(tape.hash);
     const { tape: unpacked, report } = await importTape([{ name: `${name}.gz`, bytes: packed(text) }], {
@@ -57,7 +57,7 @@ describe.each(Object.entries(samples))('%s', (_, sample) => {
     expect([unpacked.hash, report.sources[0]?.container]).toEqual([tape.hash, 'gzip']);
   });
 
-  it('is refused with the row where a figure is no number', async () => {
+  it('is refused with the row if a figure is not a number', async () => {
     const damaged = withRow(4, (row) => row.replace(/(\d)\.(0625|938|25|5)/u, '$1.x$2'));
     expect(damaged.text).not.toBe(text);
     expect(await refusal(damaged)).toMatch(
@@ -67,12 +67,12 @@ describe.each(Object.entries(samples))('%s', (_, sample) => {
     );
   });
 
-  it('is refused with the row where a cell is missing', async () => {
+  it('is refused with the row if a cell is missing', async () => {
     const damaged = withRow(5, (row) => row.slice(0, Math.max(row.lastIndexOf(','), row.lastIndexOf(';'))));
     expect(await refusal(damaged)).toMatch(new RegExp(`:${line(5)}: \\d+ cells instead of \\d+`, 'u'));
   });
 
-  it('is refused when it is cut off', async () => {
+  it('is refused if it is cut off', async () => {
     const whole = packed(text);
     const cut = async () =>
       await importTape([{ name: `${name}.gz`, bytes: whole.subarray(0, whole.length - 20) }], {
@@ -87,25 +87,22 @@ describe.each(Object.entries(samples))('%s', (_, sample) => {
     );
   });
 
-  it.each(isJson ? [] : ['a file of lines'])(
-    '%s is refused with the row where a time stands among others of another time',
-    async () => {
-      const [a = '', b = ''] = [rows[head + 3], rows[head + 8]];
-      const swapped = joined(rows.map((row, n) => (n === head + 3 ? b : n === head + 8 ? a : row)));
-      expect(await refusal(swapped)).toMatch(
-        /:\d+: its time \S+ is (?:after|before) the time of the previous row/u,
-      );
-      expect((await read(swapped, { sort: true })).report.notes.join('\n')).toContain('unsorted: sorted now');
-    },
-  );
+  it.each(isJson ? [] : ['a row'])('is refused if %s has a time that is out of order', async () => {
+    const [a = '', b = ''] = [rows[head + 3], rows[head + 8]];
+    const swapped = joined(rows.map((row, n) => (n === head + 3 ? b : n === head + 8 ? a : row)));
+    expect(await refusal(swapped)).toMatch(
+      /:\d+: its time \S+ is (?:after|before) the time of the previous row/u,
+    );
+    expect((await read(swapped, { sort: true })).report.notes.join('\n')).toContain('unsorted: sorted now');
+  });
 
-  it.each(isJson ? [] : ['a file of lines'])('%s is refused with the row where a time is none', async () => {
+  it.each(isJson ? [] : ['a row'])('is refused if %s has an invalid time', async () => {
     const time =
       /(?<=^|,)1[67]\d{8,14}(?=,)|\d{4}-\d{2}-\d{2}[T D][\d:]+|\d{2}-\d{2}-24|^\d{8} \d{2}:\d{2}|^7\d+/u;
     const damaged = withRow(6, (row) => row.replace(time, 'soon'));
     expect(damaged.text).not.toBe(text);
     const said = await refusal(damaged);
-    // LEAN's days and spreadsheets' dates are told by all rows together.
+    // Dates of LEAN and of spreadsheets are determined from all rows together.
     expect(said).toMatch(new RegExp(`:${line(6)}: expected a time|no known layout|are ambiguous`, 'u'));
   });
 });

@@ -9,7 +9,7 @@ import { damages } from './damages.ts';
 import { bytesOf, candles, DATA, hasData, lined, nameOf, packedAs, plainRows, sheetOf, textOf } from './originals.ts'; // prettier-ignore
 import type { PlainRow } from './originals.ts';
 
-/** Each layout on a file as its publisher made it, read a second time in the plainest way, and then damaged in every way. */
+/** Files of each layout as published: compared with a plain reading, and then damaged in every way. */
 
 const importOf = async (file: string, bytes: Uint8Array, options: ImportOptions = {}) =>
   await importTape([{ name: nameOf(file), bytes }], options);
@@ -23,12 +23,12 @@ async function refusalOf(...given: Parameters<typeof importOf>): Promise<string>
   return 'taken';
 }
 
-it('is held to real files', (context) => {
+it('the importers are tested with real files', (context) => {
   if (!hasData) context.skip(`there is no market data in ${DATA}`);
   expect(Object.keys(lined).length).toBeGreaterThan(12);
 });
 
-/** Figures as they are written into a message: NaN is NaN. */
+/** A column of figures; a missing one is NaN. */
 const column = (rows: readonly PlainRow[], place: number): Float64Array =>
   Float64Array.from(rows, (row) => row[place] ?? Number.NaN);
 function expectRows(tape: Tape, rows: readonly PlainRow[]): void {
@@ -47,7 +47,7 @@ describe.each(hasData ? Object.entries(lined) : [])('%s', (file, known) => {
   const rows = plainRows(sheet);
   const isPacked = /\.(?:gz|zip)$/u.test(file);
 
-  it('gives every figure that a plain reading finds, and counts what is missing', async () => {
+  it('yields every figure of a plain reading and counts missing bars', async () => {
     const { tape, report } = await importOf(file, bytesOf(file), known.options);
     expectRows(tape, rows);
     expect(tape).toMatchObject({ pair: known.pair, barMs: known.barMs });
@@ -60,7 +60,7 @@ describe.each(hasData ? Object.entries(lined) : [])('%s', (file, known) => {
     expect(report.gaps.missing).toBe(known.barMs === 0 ? 0 : span - rows.length);
   });
 
-  it('is refused when it is cut off', async () => {
+  it('is refused if it is cut off', async () => {
     const whole = bytesOf(file);
     const middle = Math.floor(whole.length * 0.7);
     const cut = whole.subarray(0, isPacked ? middle : whole.lastIndexOf(',', middle));
@@ -69,7 +69,7 @@ describe.each(hasData ? Object.entries(lined) : [])('%s', (file, known) => {
     );
   });
 
-  it.each(isPacked ? ['packed'] : [])('is refused when a byte of what is %s has changed', async () => {
+  it.each(isPacked ? ['compressed'] : [])('is refused if a byte of its %s content was changed', async () => {
     const harmed = Buffer.from(bytesOf(file));
     const place = Math.floor(harmed.length / 2);
     harmed[place] = (harmed[place] ?? 0) ^ 0x10;
@@ -77,14 +77,14 @@ describe.each(hasData ? Object.entries(lined) : [])('%s', (file, known) => {
   });
 
   it.each(isPacked ? [] : ['plain'])(
-    'is taken where its last line has no end, which is said of a %s file',
+    'is imported with a warning if the last line of the %s file is not terminated',
     async () => {
       const { report } = await importOf(file, bytesOf(file).subarray(0, -sheet.end.length), known.options);
       expect(report.notes.join('\n')).toContain(`its last line, ${sheet.lines.length}, is not terminated`);
     },
   );
 
-  // Damage is done to the first rows: as good as the whole, and faster.
+  // Only the first rows are damaged: this tests the same and is faster.
   const part = {
     ...sheet,
     lines: sheet.lines.slice(0, known.head + 2_000),
@@ -95,30 +95,27 @@ describe.each(hasData ? Object.entries(lined) : [])('%s', (file, known) => {
   const harms = fitting.flatMap(([what, { make, says }]) =>
     says === 'repaired' ? [] : [[what, make, says] as const],
   );
-  it.each(harms)('is refused where %s', async (_, make, says) => {
+  it.each(harms)('is refused if %s', async (_, make, says) => {
     expect(await refusalOf(file, packedAs(file, make(part)), known.options)).toMatch(says(part));
   });
 
   const quirks = fitting.filter(([, { says }]) => says === 'repaired');
-  it.each(quirks)('gives the same figures where %s', async (_, { make }) => {
+  it.each(quirks)('yields the same figures if %s', async (_, { make }) => {
     const { tape, report } = await importOf(file, packedAs(file, make(part)), known.options);
     expectRows(tape, partRows);
     expect(report.duplicates.identical).toBe((report.sources[0]?.rows ?? 0) - partRows.length);
   });
 
-  it.each(known.barMs === 0 ? ['trades'] : [])(
-    'of %s, where one stands twice, keeps both and counts it',
-    async () => {
-      const { lines, head, end } = sheet;
-      const twice = [...lines, lines.at(-1) ?? ''].join(end) + end;
-      const [one, two] = [await importOf(file, bytesOf(file), known.options), await importOf(file, packedAs(file, twice), known.options)]; // prettier-ignore
-      expect(two.tape.rows).toBe(lines.length - head + 1);
-      expect(two.report.repeatedTrades).toBe(one.report.repeatedTrades + 1);
-    },
-  );
+  it.each(known.barMs === 0 ? ['trades'] : [])('keeps and counts duplicated %s', async () => {
+    const { lines, head, end } = sheet;
+    const twice = [...lines, lines.at(-1) ?? ''].join(end) + end;
+    const [one, two] = [await importOf(file, bytesOf(file), known.options), await importOf(file, packedAs(file, twice), known.options)]; // prettier-ignore
+    expect(two.tape.rows).toBe(lines.length - head + 1);
+    expect(two.report.repeatedTrades).toBe(one.report.repeatedTrades + 1);
+  });
 
   it.each(known.isOrdered === false ? ['no order'] : [])(
-    'in %s is refused with the row, until it is told to sort',
+    'is refused with the row if it has %s, unless sorting is requested',
     async () => {
       expect(await refusalOf(file, bytesOf(file))).toMatch(
         /:9955: its time 2017-11-12T08:00:00.000Z is after/u,
@@ -136,7 +133,7 @@ describe.each(hasData ? Object.entries(candles) : [])('%s', (file, known) => {
   const last = elements.length - 1;
   const [first, second] = [elements[0] ?? [], elements[1] ?? []];
 
-  it('gives every figure that JSON.parse finds', async () => {
+  it('yields every figure of JSON.parse', async () => {
     const { tape, report } = await importOf(file, bytesOf(file));
     expectRows(tape, elements);
     expect(tape).toMatchObject(known);
@@ -146,28 +143,28 @@ describe.each(hasData ? Object.entries(candles) : [])('%s', (file, known) => {
   it.each<[string, () => Uint8Array, RegExp]>([
     ['it is cut off', () => bytesOf(file).subarray(0, 5_000), /damaged gzip file/u],
     ['its text is cut off', () => packedAs(file, text.slice(0, -100)), /not JSON/u],
-    ['a candle has a cell less', () => packed(elements.with(5, (elements[5] ?? []).slice(0, -1) as never)), /:6: 5 cells instead of 6/u],
-    ['two candles have changed places', () => packed(elements.with(3, elements[last] as never).with(last, elements[3] as never)), /:\d+: its time \S+ is before/u],
-    ['a time stands twice, with other figures', () => packed([first, (first as number[]).with(5, 1), ...elements.slice(1)]), /:2: its time \S+ appears at \S+:1 with other figures/u],
+    ['a candle lacks a cell', () => packed(elements.with(5, (elements[5] ?? []).slice(0, -1) as never)), /:6: 5 cells instead of 6/u],
+    ['two candles are exchanged', () => packed(elements.with(3, elements[last] as never).with(last, elements[3] as never)), /:\d+: its time \S+ is before/u],
+    ['a time occurs twice with different figures', () => packed([first, (first as number[]).with(5, 1), ...elements.slice(1)]), /:2: its time \S+ appears at \S+:1 with other figures/u],
     ['a price is below zero', () => packed([first, (second as number[]).with(4, -1), ...elements.slice(2)]), /:2: expected a price, got "-1"/u],
-    ['a price is none', () => packed([first, [...second.slice(0, 4), null, 1], ...elements.slice(2)]), /element 2 holds null, not a number/u],
+    ['a price is null', () => packed([first, [...second.slice(0, 4), null, 1], ...elements.slice(2)]), /element 2 holds null, not a number/u],
     ['a price is NaN', () => packedAs(file, text.replace(/\[(\d+), ?[\d.]+/u, '[$1,NaN')), /not JSON/u],
     ['a high is below its low', () => packed([first, (second as number[]).with(2, 0.0001), ...elements.slice(2)]), /:2: its (?:high|low) \S+ is/u],
     ['a time is in seconds', () => packed([first, (second as number[]).with(0, (second[0] ?? 0) / 1000), ...elements.slice(2)]), /:2: its time \d+ is in a different unit from the first/u],
     ['a candle is an object', () => packed([first, { t: 1 }]), /element 2 is not an array/u],
-    ['something follows it', () => packedAs(file, `${text}{"code":-1003}`), /not JSON/u],
-  ])('is refused where %s', async (_, make, said) => {
+    ['other data follows it', () => packedAs(file, `${text}{"code":-1003}`), /not JSON/u],
+  ])('is refused if %s', async (_, make, said) => {
     expect(await refusalOf(file, make())).toMatch(said);
   }); // prettier-ignore
 
-  it('leaves out a candle that stands twice, and counts it', async () => {
+  it('skips and counts a duplicated candle', async () => {
     const { tape, report } = await importOf(file, packed([first, ...elements]));
     expectRows(tape, elements);
     expect(report.duplicates).toEqual({ identical: 1, conflicting: 0 });
   });
 });
 
-/** SHA-256 of the doubles of each column as pyarrow 25.0.1 gave them: `struct.pack('<5760d', *table.column(name).to_pylist())`. */
+/** SHA-256 of the doubles of each column as read by pyarrow 25.0.1: `struct.pack('<5760d', *table.column(name).to_pylist())`. */
 const FEATHER = {
   open: '3685cc3331db7a69c91b3f3e0685917ccadbb13902d591eea145521499481f4c',
   high: '47319be2256c1a82fd775971f838825ae2435be821276f360edad84db9c78407',
@@ -179,7 +176,7 @@ const FEATHER = {
 describe.runIf(hasData)('originals/freqtrade_LTC_BTC-5m.feather', () => {
   const file = 'originals/freqtrade_LTC_BTC-5m.feather';
 
-  it('gives every figure that pyarrow finds', async () => {
+  it('yields every figure of pyarrow', async () => {
     const { tape } = await importOf(file, bytesOf(file));
     for (const [name, hash] of Object.entries(FEATHER) as [keyof typeof FEATHER, string][])
       expect([name, createHash('sha256').update(new Uint8Array(tape[name].buffer, tape[name].byteOffset, tape[name].byteLength)).digest('hex')]).toEqual([name, hash]); // prettier-ignore
@@ -188,7 +185,7 @@ describe.runIf(hasData)('originals/freqtrade_LTC_BTC-5m.feather', () => {
     expect(tape).toMatchObject({ pair: 'ltcbtc', barMs: 300_000 });
   });
 
-  it.each([0.1, 0.5, 0.9, 0.999])('is refused when it is cut off after %d of it', async (part) => {
+  it.each([0.1, 0.5, 0.9, 0.999])('is refused if it is cut off after %d of its length', async (part) => {
     const whole = bytesOf(file);
     expect(await refusalOf(file, whole.subarray(0, Math.floor(whole.length * part)))).toMatch(
       /feather: (?:damaged tape|not an Arrow file that can be read)/u,

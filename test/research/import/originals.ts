@@ -6,7 +6,7 @@ import type { ImportOptions } from '../../../src/research/import/read.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts';
 import { entry, zip } from './zips.ts';
 
-/** Files as their publishers made them, and a reading of each that shares nothing with the importers: `split`, `Number`, `Date.parse`. */
+/** Files as published, and a plain reading of each without code of the importers: `split`, `Number`, `Date.parse`. */
 
 export const DATA = fileURLToPath(new URL('../../../../shared/data/', import.meta.url));
 export const hasData = existsSync(`${DATA}manifest.csv`);
@@ -19,7 +19,7 @@ interface Known {
   readonly pair: string;
   /** 0 for trades. */
   readonly barMs: number;
-  /** What an operator must say. */
+  /** The options that the operator must give. */
   readonly options?: ImportOptions;
   /** Lines before the first row. */
   readonly head: number;
@@ -33,11 +33,11 @@ interface Known {
     readonly volume?: number;
   };
   readonly time: (cells: readonly string[]) => number;
-  /** How the time of a row is written: what damage it can take. */
+  /** The notation of times, which determines the possible damages. */
   readonly timeIs: 'unix' | 'text' | 'ofDay';
-  /** Whether the file is in an order. */
+  /** Whether the rows are ordered. */
   readonly isOrdered?: boolean;
-  /** Prices as the publisher means them, where a row does not have them. */
+  /** The intended prices, if a row does not contain them. */
   readonly prices?: (cells: readonly string[]) => readonly [number, number, number, number];
 }
 
@@ -46,7 +46,7 @@ const unix = (place: number, perMs: number) => (cells: readonly string[]) =>
 const bars = { time: 0, open: 1, high: 2, low: 3, close: 4, volume: 5 };
 const DAY = 24 * HOUR_MS;
 
-/** The middle of two decimals, by integers. */
+/** The middle of two decimals, computed with integers. */
 function middle(a = '', b = ''): number {
   const units = (text: string): bigint => {
     const [whole = '', part = ''] = text.split('.');
@@ -135,7 +135,7 @@ export const candles: Readonly<Record<string, { readonly pair: string; readonly 
   'originals/freqtrade_UNITTEST_BTC-8m.json.gz': { pair: 'unittestbtc', barMs: MINUTE_MS },
 };
 
-/** A file taken apart, so that something can be done to it. */
+/** A parsed file that can be damaged. */
 export interface Sheet extends Known {
   /** Without folders. */
   readonly name: string;
@@ -147,7 +147,7 @@ export interface Sheet extends Known {
 export const bytesOf = (file: string): Buffer => readFileSync(DATA + file);
 export const nameOf = (file: string): string => file.split('/').at(-1) ?? '';
 
-/** The text in a file: as it is, out of gzip, or the first entry of a zip by its own head. */
+/** The text of a plain file, of a gzip file, or of the first entry of a zip. */
 export function textOf(file: string): string {
   const bytes = bytesOf(file);
   if (file.endsWith('.gz')) return gunzipSync(bytes).toString();

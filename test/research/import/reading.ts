@@ -11,7 +11,7 @@ export async function read(
   return await importTape([{ name, bytes: Buffer.from(content) }], { pair: 'btcusd', ...options });
 }
 
-/** What an operator is told when the same is refused; `taken` when it is not. Any other error is one of this program. */
+/** The message with which the content is refused; `taken` if it is accepted. Any other error is a bug and is thrown. */
 export async function refusal(...given: Parameters<typeof read>): Promise<string> {
   try {
     await read(...given);

@@ -7,7 +7,7 @@ import { importTape } from '../../../src/research/import/read.ts';
 import type { ImportOptions } from '../../../src/research/import/read.ts';
 import { isoOf, instant } from '../../../src/core/time.ts';
 
-/** Files as people really have them, against the figures that were counted when they were collected. */
+/** Real files, checked against the figures that were counted when they were collected. */
 
 const DATA = fileURLToPath(new URL('../../../../shared/data/', import.meta.url));
 const hasData = existsSync(`${DATA}manifest.csv`);
@@ -48,8 +48,8 @@ const files: Readonly<Record<string, Known>> = {
   'lean/crypto/coinbase/second/btcusd/20161007_trade.zip': { rows: 4_063, first: '2016-10-07T00:00:04', pair: 'btcusd' },
 }; // prettier-ignore
 
-describe(`a real file${!hasData ? ` (skipped: there is no market data in ${DATA})` : ''}`, () => {
-  it.runIf(hasData).each(Object.entries(files))('%s is read whole', async (name, known) => {
+describe(`real files${!hasData ? ` (skipped: there is no market data in ${DATA})` : ''}`, () => {
+  it.runIf(hasData).each(Object.entries(files))('yield all rows of %s', async (name, known) => {
     const { tape, report } = await read(`originals/${name}`, known.options);
     expect(report.rows).toBe(known.rows);
     expect(tape.pair).toBe(known.pair ?? known.options?.pair);
@@ -64,7 +64,7 @@ describe(`a real file${!hasData ? ` (skipped: there is no market data in ${DATA}
     });
   });
 
-  it.runIf(hasData)('in another layout gives the bars of the normalised one', async () => {
+  it.runIf(hasData)('yield the bars of the normalised files, although their layouts differ', async () => {
     const twins = {
       'binance-vision_usdm_NEARUSDT-1m-2025-11.csv.gz': 'bars_1m/binance-usdm_NEARUSDT_1m_2025-11.csv.gz',
       'coinapi_ETH_1HRS_to_2018.csv.gz': 'bars_1h/coinapi_ETHUSD_1h_to_2018.csv.gz',
@@ -80,7 +80,7 @@ describe(`a real file${!hasData ? ` (skipped: there is no market data in ${DATA}
     }
   });
 
-  it.runIf(hasData)('has the figures of the manifest', async () => {
+  it.runIf(hasData)('have the figures of the manifest', async () => {
     const all: readonly Readonly<Record<string, string>>[] = parse(readFileSync(`${DATA}manifest.csv`), {
       columns: true,
     });
@@ -110,7 +110,7 @@ describe(`a real file${!hasData ? ` (skipped: there is no market data in ${DATA}
     }
   });
 
-  it.runIf(hasData)('keeps every digit of a price', async () => {
+  it.runIf(hasData)('keep every digit of their prices', async () => {
     const file = 'bars_1h/binance_XRPUSDT_1h_2020_2021.csv.gz';
     const { tape } = await read(file, BTC);
     const rows = textOf(file)
@@ -123,19 +123,19 @@ describe(`a real file${!hasData ? ` (skipped: there is no market data in ${DATA}
     expect([...tape.volume]).toEqual(rows.map((row) => Number(row[5])));
   });
 
-  it.runIf(hasData)('whose rows are in no order is refused with the row', async () => {
+  it.runIf(hasData)('are refused with the row if their rows are not in order', async () => {
     await expect(read('originals/cryptodatadownload_Coinbase_BTCUSD_1h_to_2018.csv.gz')).rejects.toThrow(
       ':9955: its time 2017-11-12T08:00:00.000Z is after the time of the previous row',
     );
   });
 
-  it.runIf(hasData)('that a spreadsheet damaged is repaired, and says how', async () => {
+  it.runIf(hasData)('are repaired if a spreadsheet damaged them, and the report explains how', async () => {
     const file = 'originals/cryptodatadownload_spreadsheet-damaged_Binance_SOLUSDT_1h.csv.gz';
     const { report } = await read(file);
     expect(report.notes.join('\n')).toContain('it went through a spreadsheet (a spreadsheet changed its unix column to 1.63875E+12): times come from its date and time columns, day first'); // prettier-ignore
   });
 
-  it.runIf(hasData)('of quotes, books or funding is refused with a message', async () => {
+  it.runIf(hasData)('are refused with a message if they contain quotes, books or funding', async () => {
     for (const file of [
       'originals/binance-usdm_btcusdt-depth-snap.csv',
       'originals/tardis_binance-futures_book_snapshot_5_BTCUSDT.csv',

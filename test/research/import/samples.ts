@@ -2,12 +2,12 @@ import { gzipSync } from 'node:zlib';
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts';
 import type { Format } from '../../../src/research/import/plan.ts';
 
-/** Small files in the layouts that the importers know, made here: one set of bars or trades, written in every way. */
+/** Small generated files in every known layout: the same bars or trades, written in each of them. */
 
 export const BEGIN = Date.UTC(2024, 2, 30, 20);
 export const ROWS = 12;
 
-/** Open, high, low, close and volume of a row, as text. Some begin with their high, so that the order of columns shows. */
+/** Open, high, low, close and volume of a row, as text. Some open at their high, so that the order of columns matters. */
 export const figures = (n: number): readonly [string, string, string, string, string] => [
   `${100 + n}.25`,
   `${102 + n}.5`,
@@ -15,7 +15,7 @@ export const figures = (n: number): readonly [string, string, string, string, st
   `${101 + n}.0625`,
   `${n}.5`,
 ];
-/** All that are to come out of every sample of bars. */
+/** The closes that every sample of bars must yield. */
 export const closes = Array.from({ length: ROWS }, (_, n) => Number(figures(n)[3]));
 
 const lines = (line: (n: number) => string, head: readonly string[] = []): string =>
@@ -53,26 +53,26 @@ export interface Sample {
   /** Lines before the first row. */
   readonly head: number;
   readonly barMs: number;
-  /** What the file itself says. */
+  /** The pair that the file itself states. */
   readonly pair?: string;
 }
 
 export const samples: Readonly<Record<string, Sample>> = {
-  'bars of its own': {
+  'Tranche bars': {
     format: 'tranche',
     name: 'bars.csv',
     text: lines((n) => `${at(n)},${figures(n).join(',')}`, ['timestamp_ms,open,high,low,close,volume']),
     head: 1,
     barMs: MINUTE_MS,
   },
-  'closes of its own': {
+  'Tranche closes': {
     format: 'tranche',
     name: 'closes.csv',
     text: lines((n) => `${at(n)},${figures(n)[3]}`, ['timestamp_ms,close']),
     head: 1,
     barMs: MINUTE_MS,
   },
-  'trades of its own': {
+  'Tranche trades': {
     format: 'tranche',
     name: 'trades.csv',
     text: lines(
@@ -108,7 +108,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     head: 0,
     barMs: MINUTE_MS,
   },
-  'Binance klines with their times as text': {
+  'Binance klines with times as text': {
     format: 'binance',
     name: 'x.csv',
     text: lines((n) => kline(n, 1).replace(/^\d+/u, `${blank(at(n))}+00:00`), [KLINES]),
@@ -135,7 +135,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     barMs: 0,
     pair: 'btcusdc',
   },
-  'CryptoDataDownload hours, newest first, on a clock of twelve': {
+  'CryptoDataDownload hours, newest first, with a 12-hour clock': {
     format: 'cryptodatadownload',
     name: 'x.csv',
     text: newestFirst(
@@ -152,7 +152,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     barMs: HOUR_MS,
     pair: 'btcusd',
   },
-  'CryptoDataDownload hours that pass from seconds to milliseconds': {
+  'CryptoDataDownload hours that change from seconds to milliseconds': {
     format: 'cryptodatadownload',
     name: 'x.csv',
     text: newestFirst(
@@ -172,7 +172,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     barMs: HOUR_MS,
     pair: 'btcusdt',
   },
-  'CryptoDataDownload hours that went through a spreadsheet': {
+  'CryptoDataDownload hours that a spreadsheet damaged': {
     format: 'cryptodatadownload',
     name: 'x.csv',
     text: newestFirst(
@@ -204,7 +204,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     head: 1,
     barMs: MINUTE_MS,
   },
-  'Bitstamp minutes of Kaggle, with minutes without a trade': {
+  'Bitstamp minutes from Kaggle, with minutes without trades': {
     format: 'bitstamp',
     name: 'bitstampUSD.csv',
     text: lines(
@@ -318,7 +318,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     barMs: 0,
     pair: 'xbtusd',
   },
-  'columns by their names': {
+  'rows with named columns': {
     format: 'named',
     name: 'x.csv',
     text: lines(

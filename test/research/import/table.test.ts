@@ -41,7 +41,7 @@ describe('a Parquet or Arrow table', () => {
     return tableToIPC(table, { format: 'file' }) ?? new Uint8Array();
   };
 
-  it('gives its figures, whichever way its times are written', async () => {
+  it('yields its figures, whatever the type of its times', async () => {
     const tables = [
       parquet({ name: 'timestamp_ms', data: times.map(BigInt), type: 'INT64' }),
       parquet({ name: 'time', data: dated, type: 'TIMESTAMP' }),
@@ -71,7 +71,7 @@ describe('a Parquet or Arrow table', () => {
     'lz4.parquet',
     'decimal-zstd.parquet',
     'float32-brotli.parquet',
-  ])('that pyarrow wrote, %s, gives the figures that went in', async (name) => {
+  ])('yields the original figures if pyarrow wrote it: %s', async (name) => {
     const { tape } = await read(
       readFileSync(new URL(`../../fixtures/tables/${name}`, import.meta.url)),
       {},
@@ -84,7 +84,7 @@ describe('a Parquet or Arrow table', () => {
     expect(tape.high[5]).toBe(Math.max(closes[4] ?? 0, closes[5] ?? 0) + 0.25);
   });
 
-  it('gives decimals exactly, and the shortest decimal of a short float', () => {
+  it('yields exact decimals and the shortest decimal of a 32-bit float', () => {
     expect(decimalOf(60_000_125n, 3)).toBe('60000.125');
     expect([decimalOf(-5n, 2), decimalOf(7n, 0), decimalOf(7n, -2)]).toEqual(['-0.05', '7', '700']);
     expect([integerOf(Uint8Array.of(1, 0)), integerOf(Uint8Array.of(255, 255))]).toEqual([256n, -1n]);
@@ -93,7 +93,7 @@ describe('a Parquet or Arrow table', () => {
     ]);
   });
 
-  it('is refused with the row that is wrong, and when it is damaged', async () => {
+  it('is refused with the row of a wrong figure, and if it is damaged', async () => {
     const time = { name: 'timestamp_ms', data: times.map(BigInt), type: 'INT64' } as const;
     const good = parquet(time);
     expect(await refusal(parquet(time, ['1', 'x', '3']), {}, 'x.parquet')).toBe(
@@ -122,9 +122,9 @@ describe('a Parquet or Arrow table', () => {
   });
 });
 
-describe('LZ4', () => {
-  it('reads literals, matches and matches that overlap themselves', () => {
-    // "abc", then 12 bytes from 3 back, then "de".
+describe('the LZ4 decoder', () => {
+  it('decodes literals, matches and overlapping matches', () => {
+    // "abc", then a match of 12 bytes at distance 3, then "de".
     const block = Uint8Array.of(0x38, 97, 98, 99, 3, 0, 0x20, 100, 101);
     expect(Buffer.from(lz4Block(block, 17)).toString()).toBe('abcabcabcabcabcde');
     const frame = Buffer.concat([
@@ -135,7 +135,7 @@ describe('LZ4', () => {
     expect(Buffer.from(lz4Frame(frame)).toString()).toBe('abcabcabcabcabcdexy');
   });
 
-  it('refuses what is cut off or points before its beginning', () => {
+  it('refuses blocks that are cut off or refer to bytes before their start', () => {
     expect(() => lz4Block(Uint8Array.of(0x38, 97, 98), 17)).toThrow('cut off');
     expect(() => lz4Block(Uint8Array.of(0x10, 97, 9, 0, 0), 17)).toThrow('before the start');
     expect(() => lz4Block(Uint8Array.of(0x10, 97), 17)).toThrow('1 bytes where 17');
@@ -143,7 +143,7 @@ describe('LZ4', () => {
   });
 });
 
-describe('a column of symbols in a table', () => {
+describe('the symbol column of a table', () => {
   const table = (...symbols: readonly (string | null)[]): Uint8Array => {
     const columnData = [
       { name: 'time', data: symbols.map((_, n) => new Date(1_700_000_000_000 + n * 60_000)) },
@@ -153,7 +153,7 @@ describe('a column of symbols in a table', () => {
     return new Uint8Array(parquetWriteBuffer({ columnData }));
   };
 
-  it('names one market, and where it is empty no other', async () => {
+  it('must name one market, and its empty cells are ignored', async () => {
     for (const symbols of [
       ['BTCUSD', null, 'BTC/USD'],
       [null, 'BTCUSD', 'BTCUSD'],

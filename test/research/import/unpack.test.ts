@@ -6,7 +6,7 @@ import { entry, zip } from './zips.ts';
 describe('a zip file', () => {
   const text = bars(bar(1), bar(2));
 
-  it('is read, with every file in it, and with sizes in its 64-bit field', async () => {
+  it('is read with all its files, also with sizes in its 64-bit field', async () => {
     const { tape, report } = await read(
       zip(entry('a/', ''), entry('b\\', ''), entry('a/x.csv', text), entry('a/y.csv', bars(bar(3), bar(4)))),
       {},
@@ -16,12 +16,12 @@ describe('a zip file', () => {
     expect((await read(zip(entry('x.csv', text, { zip64: true })), {}, 'x.zip')).tape.rows).toBe(2);
   });
 
-  it('names the file in it and the row that is wrong', async () => {
+  it('is refused with the file and the row of a wrong figure', async () => {
     const packed = zip(entry('x.csv', text), entry('y.csv', bars(bar(3), bar(4, 'x,3,1,2.5,7'))));
     expect(await refusal(packed, {}, 'x.zip')).toBe('x.zip/y.csv:3: expected a price, got "x"');
   });
 
-  it('is refused when it is cut off, empty or its checksum does not match', async () => {
+  it('is refused if it is cut off, empty, encrypted or damaged', async () => {
     const whole = zip(entry('x.csv', text));
     expect(await refusal(whole.subarray(0, -30), {}, 'x.zip')).toContain(
       'x.zip: damaged zip file: its directory is missing',
@@ -45,9 +45,9 @@ describe('a zip file', () => {
     );
   });
 
-  it('is refused where a file would be left out, or be of another day', async () => {
+  it('is refused if its directory omits a file or has another name for it', async () => {
     const short = zip(entry('x.csv', text), entry('y.csv', bars(bar(3))));
-    short[short.length - 12] = 1; // of two files the end counts one
+    short[short.length - 12] = 1; // the end record states one file instead of two
     expect(await refusal(short, {}, 'x.zip')).toBe(
       'x.zip: damaged zip file: its directory has more files than its end record states',
     );

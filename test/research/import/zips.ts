@@ -24,7 +24,7 @@ export const entry = (
     zip64: over.zip64 === true,
   };
 };
-/** A zip of these, as others write it. */
+/** A zip of these files, as other programs write it. */
 export const zip = (...entries: readonly Entry[]): Buffer => {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];

@@ -13,27 +13,27 @@ const sumOf = ({ shares }: CandidateComparison): string =>
   text(Object.values(shares).reduce((a, b) => add(a, b), NO_MONEY));
 
 describe('a candidate', () => {
-  it('with the text of live costs what live cost', () => {
+  it('costs the same as live if its text is the same', () => {
     const found = candidate(aDayOfSlices());
     expect(text(found.total)).toBe('0');
     expect(found.modelled).toBe(0);
     expect(found.candidate).toEqual(found.live);
   });
 
-  it('with the same slots and half the quantity is quoted what live was quoted, at the distance from the price of then', () => {
+  it('is quoted like live, relative to the price, with the same slots and half the quantity', () => {
     const found = candidate(aDayOfSlices({ total_quantity: { amount: '6', currency: 'btc' } }), {
       venue: { halfSpreadBps: 6 },
     });
     expect([found.candidate.filled, found.modelled]).toEqual([120, 0]);
-    // The venue of live is dearer than the model, for both texts.
+    // The venue of live is more expensive than the model, for both texts.
     expect(found.live.meanBps).toBeCloseTo(6.2, 0);
     expect(found.candidate.meanBps).toBeCloseTo(found.live.meanBps ?? 0, 1);
     expect(sumOf(found)).toBe(text(found.total));
-    // Half the quantity pays half of what the spread of live adds.
+    // Half the quantity pays half of the additional spread of live.
     expect(approximate(found.shares.quote)).toBeGreaterThan(0);
   });
 
-  it('that trades beyond what live asked for says what the model had to answer', () => {
+  it('reports slices that the model had to answer because live did not request them', () => {
     const larger = candidate(aDayOfSlices({ total_quantity: { amount: '24', currency: 'btc' } }));
     expect(larger.modelled).toBe(120);
     expect(larger.unasked).toMatchObject({ pair_and_side: 0, time: 0 });

@@ -32,7 +32,7 @@ const aTape = (): Tape =>
     correlation: 0,
   });
 
-/** A dealer that answers at once to the twin's clock, and refuses nothing by chance. */
+/** A dealer that answers immediately on the clock of the twin and never refuses at random. */
 export const MODEL: ExecutionModel = {
   ...presetModel('tight'),
   quoteLatencyMs: 200,
@@ -51,13 +51,13 @@ export const aDayOfSlices = (over: Record<string, unknown> = {}): StrategySource
   });
 
 export interface LiveDay {
-  /** How live's venue differs from the model of the twin. */
+  /** The differences between the venue of live and the model of the twin. */
   readonly venue?: Partial<ExecutionModel>;
   readonly wrap?: (venue: VenuePort, clock: VirtualClock) => VenuePort;
   readonly files?: StrategiesPort;
   readonly holdings?: Readonly<Record<string, string>>;
   readonly strategies?: readonly StrategySource[];
-  /** What happens while it runs. */
+  /** Events during the run. */
   readonly events?: readonly { readonly at: Instant; readonly happens: (bench: Bench) => void }[];
   readonly tape?: Tape;
 }
@@ -100,7 +100,7 @@ export function live(day: LiveDay): Bench {
   return bench;
 }
 
-/** The twin of such a day, whose model is `MODEL`. */
+/** The twin of a live day, with the model `MODEL`. */
 export const setupOf = (bench: Bench, { tape, since }: Compared = {}): CompareSetup => ({
   recorded: recordedOf(bench.records()),
   policy: aPolicy(),
@@ -187,7 +187,7 @@ export function tightened(): LiveDay {
   };
 }
 
-/** The answers of some orders are lost; every other of them traded. */
+/** The answers of some orders are lost; every second one of these orders traded. */
 export const losing =
   (isLost: (order: number) => boolean) =>
   (venue: VenuePort, clock: VirtualClock): VenuePort => {

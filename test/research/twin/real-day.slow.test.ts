@@ -43,7 +43,7 @@ describe(`a twin of a day of real minutes${isThere ? '' : ` (skipped: there is n
   it.runIf(isThere).each([
     ['a calm day', Date.UTC(2018, 8, 18)],
     ['a day of large moves', Date.UTC(2018, 1, 6)],
-  ])('explains %s with every cause to the last decimal', async (_, from) => {
+  ])('explains %s by its causes to the last decimal', async (_, from) => {
     const tape = moved(await readTape({ pair: 'btcusd', name: FILE, cwd: '/' }), from);
     const basket = aStrategy('basket', 'rebalance', {
       target_weights: { btc: '0.5', usd: '0.5' },

@@ -20,7 +20,7 @@ const shown = ({ total, shares, traded, modelled }: Comparison): unknown => ({
 
 const sum = (amounts: readonly Money[]): Money => amounts.reduce((a, b) => add(a, b), NO_MONEY);
 
-/** Of all that differs, the part that belongs to one cause. */
+/** The share of the difference that belongs to one cause. */
 const partOf = ({ shares }: Comparison, cause: Cause): number => {
   const all = Object.values(shares).reduce((whole, each) => whole + Math.abs(approximate(each)), 0);
   return Math.abs(approximate(shares[cause])) / all;
@@ -50,14 +50,14 @@ const withdrawn: Event = {
 };
 
 describe('a twin', () => {
-  it('does what live did where nothing differs', () => {
+  it('does the same as live if there is no difference between them', () => {
     const found = compared(live({}));
     expect(found.rows).toHaveLength(120);
     expect(found.decisions).toEqual([{ live: 'filled', twin: 'filled', slices: 120 }]);
     expect(shown(found)).toMatchObject({ total: '0', modelled: 0 });
   });
 
-  it('lets a slice end that its model answers later than the journal ends', () => {
+  it('lets a slice end although its model answers after the end of the journal', () => {
     const setup = setupOf(live({}));
     const last = [...setup.recorded.slices.values()].at(-1)?.executedAt;
     const found = compare({
@@ -79,21 +79,21 @@ describe('a twin', () => {
     doubt: { wrap: losing((order) => order % 10 === 3) },
   };
   for (const [cause, day] of Object.entries(alone) as [Cause, LiveDay][])
-    it(`attributes what ${cause} alone causes to it`, () => {
+    it(`attributes a difference caused only by ${cause} to that cause`, () => {
       const found = compared(live(day));
       expect(text(found.total)).not.toBe('0');
       expect(partOf(found, cause)).toBeGreaterThanOrEqual(0.9);
       expect(text(sum(Object.values(found.shares)))).toBe(text(found.total));
     });
 
-  it('takes limits over with the texts', () => {
+  it('applies the limits together with the texts', () => {
     const found = compared(live(tightened()));
     expect(found.decisions.find(({ live: decision }) => decision !== 'filled')).toBeDefined();
     expect(text(found.total)).not.toBe('0');
     expect(partOf(found, 'text')).toBe(1);
   });
 
-  it('explains a hard day to the last decimal, and leaves no rest', () => {
+  it('explains a hard day to the last decimal, with a remainder of at most 0.1 bps', () => {
     const found = compared(live(aHardDay()));
     expect(text(sum(Object.values(found.shares)))).toBe(text(found.total));
     for (const { shares, total } of found.rows) expect(text(sum(Object.values(shares)))).toBe(text(total));
