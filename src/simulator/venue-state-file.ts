@@ -6,6 +6,7 @@ import { replay } from './faults/replay-log.ts';
 import type { ReplayEntry } from './faults/replay-entry.ts';
 import type { OrderDrill } from './faults/drill-overrides.ts';
 import type { Exchange } from './exchange/exchange.ts';
+import { snakeCase, venueOptions } from './options/options.ts';
 import type { VenueOptions } from './options/options.ts';
 import type { PriceTape } from './market/price-tape.ts';
 
@@ -63,7 +64,7 @@ export class StateFile {
         cause,
       );
     }
-    this.check(world);
+    this.check(world, worldOf({ ...setup, options: venueOptions() }));
     this.startedAt = instant(Number(this.read('started_at')));
   }
 
@@ -100,14 +101,17 @@ export class StateFile {
     this.db.exec(`PRAGMA application_id=${APPLICATION_ID}; PRAGMA user_version=${VERSION}; COMMIT;`);
   }
 
-  private check(world: ReadonlyMap<string, string>): void {
+  /** A file from a version that did not have a setting counts as created with its default. */
+  private check(world: ReadonlyMap<string, string>, defaults: ReadonlyMap<string, string>): void {
     const version = Number(this.db.prepare('PRAGMA user_version').get()?.['user_version']);
     if (version !== VERSION)
       throw new OperatorError(
         'storage',
         `${this.file} has the layout ${version}, this program reads ${VERSION}`,
       );
-    const differing = [...world].filter(([key, value]) => this.read(key) !== value).map(([key]) => key);
+    const differing = [...world]
+      .filter(([key, value]) => (this.read(key) ?? defaults.get(key)) !== value)
+      .map(([key]) => snakeCase(key));
     if (differing.length === 0) return;
     this.close();
     throw new OperatorError(
@@ -116,8 +120,9 @@ export class StateFile {
     );
   }
 
-  private read(key: string): string {
-    return String(this.db.prepare('SELECT value FROM world WHERE key = ?').get(key)?.['value'] ?? '');
+  private read(key: string): string | undefined {
+    const value = this.db.prepare('SELECT value FROM world WHERE key = ?').get(key)?.['value'];
+    return value === undefined ? undefined : String(value);
   }
 }
 

@@ -5,6 +5,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { price, quantity } from '../../src/core/money.ts';
@@ -124,6 +125,18 @@ describe('a venue with a state file', () => {
     );
     expect(quoted.status).toBe(503);
     await second.close();
+  });
+
+  it('accepts a state file from before a setting existed if the setting has its default', async () => {
+    const file = stateFile();
+    await (await startVenue(still, { clock: systemClock, stateFile: file })).close();
+    const db = new DatabaseSync(file);
+    db.exec("DELETE FROM world WHERE key = 'quoteLifeMs'");
+    db.close();
+    await (await startVenue(still, { clock: systemClock, stateFile: file })).close();
+    await expect(
+      startVenue({ ...still, quoteLifeMs: 5_000 }, { clock: systemClock, stateFile: file }),
+    ).rejects.toThrow('was created with other settings (quote_life_ms)');
   });
 
   it('refuses a state file with other settings, in use by another venue, or of another program', async () => {

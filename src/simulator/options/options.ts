@@ -324,5 +324,6 @@ function snakeKeys(value: unknown): unknown {
   return Object.fromEntries(entries) as unknown;
 }
 
-const snakeCase = (key: string): string =>
+/** Returns the name of a setting as configs contain it. */
+export const snakeCase = (key: string): string =>
   /[A-Z]/u.test(key) ? key.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`) : key;
