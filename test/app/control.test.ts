@@ -145,7 +145,7 @@ const commands: readonly (readonly string[])[] = [
   ['doubts', 'resolve', 'id', '--not-executed', '--evidence', 'e', '--by', 'ann', '--yes'],
 ];
 
-describe.each(commands)('tranche %s', (...line) => {
+describe.each(commands.map((line) => ({ name: line.join(' '), line })))('tranche $name', ({ line }) => {
   it('exits with 69 if no daemon runs, and names the journal', async () => {
     const folder = aFolder();
     writeFileSync(join(folder, 'desk.yaml'), '{"mode":"live","journal":"sqlite:/nowhere/journal.db"}');

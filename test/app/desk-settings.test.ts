@@ -9,12 +9,12 @@ import { instant } from '../../src/core/time.ts';
 const SHARED = 'journal: "postgres://tranche@localhost/tranche"\nfleet: { address: here }\n';
 
 it.each([
-  ['1', '', { quote: 10, read: 250, all: 250 }],
-  ['0.5', '', { quote: 5, read: 125, all: 125 }],
-  ['0.01', '', { quote: 1, read: 2, all: 2 }],
+  ['1', 'alone', '', { quote: 10, read: 250, all: 250 }],
+  ['0.5', 'alone', '', { quote: 5, read: 125, all: 125 }],
+  ['0.01', 'alone', '', { quote: 1, read: 2, all: 2 }],
   // Desks take from a shared limit as needed.
-  ['0.5', SHARED, { quote: 5, read: 250, all: 250 }],
-])('pacing.quote_share %s limits the requests of a desk to that share, but to at least one', (share, more, most) => {
+  ['0.5', 'at a shared address', SHARED, { quote: 5, read: 250, all: 250 }],
+])('pacing.quote_share %s limits the requests of a desk %s, but to at least one', (share, _where, more, most) => {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-policy-'));
   onTestFinished(() => rmSync(cwd, { recursive: true }));
   writeFileSync(join(cwd, 'desk.yaml'), `pacing: { quote_share: "${share}" }\nstrategies: []\n${more}`);

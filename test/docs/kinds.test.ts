@@ -67,6 +67,13 @@ const places: Readonly<Record<string, (kind: string) => boolean>> = {
   'src/strategy/kinds/: isTimed where slices are known beforehand, as size_ladder needs them, nowhere else': (
     kind,
   ) => has(kind, 'size_ladder') === (strategies.get(kind)?.isTimed === true),
+  'docs/twin.md: the kinds that need minute prices, if it is not isTimed': (kind) =>
+    strategies.get(kind)?.isTimed === true ||
+    /Strategies that follow prices or volume[^)]*\)/u
+      .exec(read('docs/twin.md').replaceAll('\n', ' '))?.[0]
+      .includes(`\`${kind}\``) === true,
+  'test/strategy/KIND.test.ts: the tests of its kernel': (kind) =>
+    existsSync(new URL(`test/strategy/${kind}.test.ts`, root)),
   'test/strategy/tactics.test.ts: an entry of documents': (kind) =>
     !has(kind, 'size_ladder') || names('test/strategy/tactics.test.ts', `^ {2}${kind}: `),
   'test/app/sizes.test.ts: an entry of KINDS': (kind) =>
@@ -77,9 +84,7 @@ const places: Readonly<Record<string, (kind: string) => boolean>> = {
 
 /** What a kind still lacks, one line for each place. */
 const missing = (kind: string): readonly string[] =>
-  Object.entries(places).flatMap(([place, holds]) =>
-    holds(kind) ? [] : [place.replace('KIND.md', `${kind}.md`)],
-  );
+  Object.entries(places).flatMap(([place, holds]) => (holds(kind) ? [] : [place.replace('KIND', kind)]));
 
 describe('the lists of all strategy kinds', () => {
   it.each([...strategies.keys()])('contain %s', (kind) => {
@@ -95,6 +100,8 @@ describe('the lists of all strategy kinds', () => {
       'test/research/every-kind.ts: a desk for the proof that no backtest looks ahead',
       'test/golden/backtests.ts: an entry of STRATEGIES',
       'test/system/kinds.slow.test.ts: an entry of runs',
+      'docs/twin.md: the kinds that need minute prices, if it is not isTimed',
+      'test/strategy/trial.test.ts: the tests of its kernel',
     ]);
   });
 });

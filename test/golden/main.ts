@@ -58,6 +58,8 @@ function write(lines: readonly string[]): number {
   // What was not run keeps its line.
   const others = expectedLines().filter((line) => !line.startsWith(values.only));
   const whole = values.only === '' ? lines : [...others, ...lines].toSorted();
+  const before = new Set(expectedLines());
+  for (const line of lines) if (!before.has(line)) process.stdout.write(`changed: ${parts(line)[0]}\n`);
   writeFileSync(EXPECTED, `${whole.join('\n')}\n`);
   process.stdout.write(`${lines.length} lines written\n`);
   return 0;

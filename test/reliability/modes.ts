@@ -116,7 +116,7 @@ export const modes: readonly Mode[] = [
   { row: 31, what: 'a restart lifts a rate limit', alert: { none: 'the start waits for the limits and logs the wait' },
     tests: [[engine('crash-loop'), 'keeps the requests of 100 starts within the limits of the venue, halted or not'], [engine('restart'), 'keeps to every rate limit if the previous process died']] },
   { row: 32, what: 'several programs share the token', alert: { none: 'the operator sets `pacing.quote_share`' },
-    tests: [[app('desk-settings'), 'pacing.quote_share %s limits the requests of a desk to that share, but to at least one']] },
+    tests: [[app('desk-settings'), 'pacing.quote_share %s limits the requests of a desk %s, but to at least one']] },
   { row: 33, what: 'the venue answers 429', alert: { none: '`tranche_retries_total` and `tranche_quotes_total` show it' },
     tests: [[engine('refusals'), 'cools the whole route down for the time that the venue states if it is a 429'], [engine('evidence'), 'waits for the time stated in a 429, also when it polls the risk modes'], [engine('breaches'), 'pause the desk and are not sent afterwards']] },
   { row: 34, what: 'reads that resolve doubts starve', alert: 'account_unreadable',

@@ -312,7 +312,7 @@ describe('an import', () => {
       'made by me\nbegin,open,high,low,close\n1700000000,1,1,1,1\n',
       'the header in line 2 has no known time column',
     ],
-  ])('names the missing column', async (text, said) => {
+  ])('names the missing column of file %#', async (text, said) => {
     expect(await refusal(text)).toContain(said);
   });
 
