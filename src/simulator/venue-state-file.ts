@@ -64,7 +64,7 @@ export class StateFile {
         cause,
       );
     }
-    this.check(world, worldOf({ ...setup, options: venueOptions() }));
+    this.check(world, worldOf({ options: venueOptions(), tapes: new Map() }));
     this.startedAt = instant(Number(this.read('started_at')));
   }
 
@@ -101,7 +101,7 @@ export class StateFile {
     this.db.exec(`PRAGMA application_id=${APPLICATION_ID}; PRAGMA user_version=${VERSION}; COMMIT;`);
   }
 
-  /** A file from a version that did not have a setting counts as created with its default. */
+  /** A file from a version that did not have one of these settings counts as created with its default. */
   private check(world: ReadonlyMap<string, string>, defaults: ReadonlyMap<string, string>): void {
     const version = Number(this.db.prepare('PRAGMA user_version').get()?.['user_version']);
     if (version !== VERSION)
@@ -126,8 +126,8 @@ export class StateFile {
   }
 }
 
-/** The settings that identify the venue, one line each. */
-function worldOf({ options, tapes }: StateSetup): ReadonlyMap<string, string> {
+/** The settings that identify the venue, one line for each top-level setting. */
+function worldOf({ options, tapes }: Pick<StateSetup, 'options' | 'tapes'>): ReadonlyMap<string, string> {
   const settings = Object.entries(options)
     .filter(([name]) => !FREE.has(name) && name !== 'prices')
     .map(([name, value]): [string, string] => [name, JSON.stringify(value) ?? '']);

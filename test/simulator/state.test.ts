@@ -9,6 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { price, quantity } from '../../src/core/money.ts';
+import { instant } from '../../src/core/time.ts';
 import { startVenue } from '../../src/simulator/venue.ts';
 import { still, systemClock } from './world.ts';
 
@@ -137,6 +138,18 @@ describe('a venue with a state file', () => {
     await expect(
       startVenue({ ...still, quoteLifeMs: 5_000 }, { clock: systemClock, stateFile: file }),
     ).rejects.toThrow('was created with other settings (quote_life_ms)');
+  });
+
+  it('refuses a state file from before a pair had a price file', async () => {
+    const file = stateFile();
+    await (await startVenue(still, { clock: systemClock, stateFile: file })).close();
+    const tape = { startsAt: instant(0), endsAt: instant(1), rows: 1, barMs: 0, midAt: () => price('7') };
+    await expect(
+      startVenue(
+        { ...still, prices: { btcusd: 'btc.csv' } },
+        { clock: systemClock, stateFile: file, loadTape: async () => await Promise.resolve(tape) },
+      ),
+    ).rejects.toThrow('was created with other settings (prices.btcusd)');
   });
 
   it('refuses a state file with other settings, in use by another venue, or of another program', async () => {
