@@ -299,7 +299,7 @@ export const simulationA: Scenario = {
     'fill still being booked',
     'doubt left by a dead process',
     'doubt stays open: booking',
-    'doubt stays open: twin',
+    'doubt stays open: lookalike',
     'doubt stays open: unseen',
     'doubt taken over',
     'gate: collar',
