@@ -28,7 +28,7 @@ export interface Observer {
   /** An attempt is retried. */
   retried(reason: Reason): void;
   reference(price: ReferencePrice): void;
-  /** Recent quotes and fills of a pair. `slowdown`: factor by which waits between quotes are longer. */
+  /** Recent quotes and fills of a pair. `slowdown`: factor by which waits between quotes are lengthened. */
   footprint(
     pair: string,
     figures: {

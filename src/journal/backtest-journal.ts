@@ -61,7 +61,7 @@ class HashedOnDemand {
 
   #record(seq: number): StoredRecord {
     const [body, at] = [this.#bodies[seq - 1], this.#times[seq - 1]];
-    invariant(body !== undefined && at !== undefined, () => `record ${seq} is not in this journal`);
+    invariant(body !== undefined && at !== undefined, () => `record ${seq} is in this journal`);
     return new RecordOnDemand(seq, at, body, this);
   }
 

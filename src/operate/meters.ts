@@ -47,9 +47,11 @@ const tradingMeters = ({ counter, gauge }: Kit) => ({
 
   quotesPerFill: gauge('tranche_quotes_per_fill', 'Quotes requested per fill, in footprint.window', ['pair']),
   hitRatio: gauge('tranche_quote_hit_ratio', 'Fills per firm quote, in footprint.window', ['pair']),
-  quoteSlowdown: gauge('tranche_quote_slowdown_ratio', 'Factor by which waits between quotes are longer', [
-    'pair',
-  ]),
+  quoteSlowdown: gauge(
+    'tranche_quote_slowdown_ratio',
+    'Factor, 1 to 64, by which waits between quotes are lengthened because too few quotes trade',
+    ['pair'],
+  ),
 
   approvals: gauge('tranche_approvals_open', 'Requests that wait for the approval of people', ['kind']),
 
@@ -65,9 +67,12 @@ const tradingMeters = ({ counter, gauge }: Kit) => ({
 const timeMeters = ({ gauge, histogram }: Kit) => ({
   cycle: histogram('tranche_cycle_seconds', 'A whole attempt, from its intent to its end', WAITS, ['result']),
   cyclePart: histogram('tranche_cycle_part_seconds', 'One part of an attempt', WAITS, ['part']),
-  quoteAge: histogram('tranche_quote_age_at_accept_seconds', 'Age of a quote when its order left', WAITS, [
-    'pair',
-  ]),
+  quoteAge: histogram(
+    'tranche_quote_age_at_accept_seconds',
+    'Age of a quote when its order was sent',
+    WAITS,
+    ['pair'],
+  ),
   budgetWait: histogram('tranche_budget_wait_seconds', 'Wait for a rate limiter permit', WAITS, [
     'route',
     'priority',

@@ -49,7 +49,7 @@ describe('tranche report', () => {
       /^Quotes: \d+ requests, .* 4 fills; quotes accepted \d+\.\d\d %; orders filled 100\.00 %/mu,
     );
     expect(err).toMatch(/^\d slices? +dear +limit_price /mu);
-    expect(err).toContain('Costs are positive when they are bad for the desk, in basis points');
+    expect(err).toContain('A positive cost is bad for the desk. Costs in basis points');
     expect(err).toContain('Note: Paper: the venue was simulated');
   });
 

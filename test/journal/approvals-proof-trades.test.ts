@@ -108,7 +108,7 @@ describe('the proof of approvals for orders and halts', () => {
     const broken = withBefore(records, ({ kind }) => kind === 'intent', halt);
     expect(faults(broken)[0]).toMatch(
       new RegExp(
-        `^${firstOf(records, 'quote')}: order \\S+ left although the halt of record \\d+ was in force`,
+        `^${firstOf(records, 'quote')}: order \\S+ was sent although the halt of record \\d+ was in force`,
         'u',
       ),
     );
@@ -137,7 +137,7 @@ describe('the proof of approvals for orders and halts', () => {
   it('keeps the halt in force when a pause is recorded after it', () => {
     const pause = { kind: 'control', state: 'paused', by: 'tranche', why: 'a fill differs' } as const;
     const twice = withBefore(withBefore(records, ({ kind }) => kind === 'intent', halt), ({ kind }) => kind === 'intent', pause); // prettier-ignore
-    expect(faults(twice)[0]).toMatch(/left although the halt/u);
+    expect(faults(twice)[0]).toMatch(/was sent although the halt/u);
     bench.desk.state.control = 'halted';
     const stored = records.at(-1);
     if (stored === undefined) throw new Error('no record');
@@ -163,7 +163,7 @@ describe('the proof of approvals for parents', () => {
 
   it('finds an order whose request was not yet decided, or was rejected', () => {
     const open = forged(records, (body) => (isOf(body, 'approved') ? undefined : body));
-    expect(faults(open)[0]).toMatch(/left although ov-1, which its parent \S+ needs, was not approved/u);
+    expect(faults(open)[0]).toMatch(/was sent although ov-1, which its parent \S+ needs, was not approved/u);
     const rejected = forged(records, (body) =>
       isOf(body, 'approved') ? { ...(body as OverrideRecord), step: 'rejected' } : body,
     );
@@ -178,7 +178,7 @@ describe('the proof of approvals for parents', () => {
     expect(faults(small.records())).toEqual([]);
     const stricter = forged(small.records(), (body) => (body.kind === 'started' ? { ...body, policy: parents } : body)); // prettier-ignore
     expect(faults(stricter)[0]).toMatch(
-      /left without the approval that its parent \S+ of \d+(\.\d+)? needs/u,
+      /was sent without the approval that its parent \S+ of \d+(\.\d+)? needs/u,
     );
     const unjudged = forged(small.records(), (body) => {
       if (body.kind !== 'quote') return body;
@@ -251,7 +251,7 @@ describe('the proof of approvals for a rearm', () => {
       body.kind === 'override' || body.kind === 'control' ? undefined : body,
     );
     expect(faults(active).join('\n')).toMatch(
-      /an order left although nobody had approved max_order_notional 100000 -> 200000/u,
+      /an order was sent although nobody had approved max_order_notional 100000 -> 200000/u,
     );
   });
 

@@ -110,7 +110,7 @@ describe('a journal on a disk', () => {
     },
   );
 
-  it('reserves any number of bytes, also more than one write can take', async () => {
+  it('reserves exactly the requested number of bytes, also if it is not a multiple of a piece', async () => {
     for (const bytes of [1, 1_048_575, 3 * 1_048_576, 3 * 1_048_576 + 7]) {
       const file = join(aFolder(), 'journal.db');
       await reserving(file, bytes);

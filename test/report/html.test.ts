@@ -105,7 +105,7 @@ describe('a report in HTML', () => {
 
   it('shows the sign convention, the costs and the warnings', () => {
     // 0.25 + (-0.5 + 2) of 100 and 100: slippage against arrival; the last third is judged by the last price.
-    expect(plain).toContain('Costs are positive when they are bad for the desk');
+    expect(plain).toContain('A positive cost is bad for the desk');
     expect(plain).toContain('<dt>Slippage against arrival</dt><dd><span class="bad">87.50</span>');
     expect(plain).toContain('1 of 1 parents are still running');
     expect(plain).toContain('<td class="n">collar</td>'.replace(' class="n"', ' class=""'));

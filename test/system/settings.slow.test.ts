@@ -72,7 +72,7 @@ describe('a daemon that is restarted and reloaded with an edited config', () => 
     expect(stdout).toContain('reload, by local (ann): calm');
     expect(stdout).toContain('controls.max_order_notional 200000 -> 150000');
     const assessed = await desk.command('journal', 'assess', desk.journal);
-    expect(assessed.stdout).toMatch(/Orders that left: [1-9]\d* within, 0 beyond a limit by override, 0 beyond\. /u);
+    expect(assessed.stdout).toMatch(/Orders sent: [1-9]\d* within, 0 beyond a limit by override, 0 beyond\. /u);
     const records = await desk.records();
     expect(JSON.stringify(records)).not.toContain(TOKEN);
     await expectWholeJournal(desk);

@@ -187,7 +187,7 @@ function judgedIn({ isRecorded, periods, counts, exceptions, verdicts }: LimitsJ
       : '**This journal has no records of settings**: an older version wrote it. It shows the limits of each start and reload, but not who changed them in between.';
   return [
     source,
-    `Orders that left: ${within} within, ${override} beyond a limit by override, ${beyond === 0 ? '0 beyond' : `**${beyond} beyond**`}${unknown === 0 ? '' : `, **${unknown} with no known limits**`}. Judged by ${JUDGED}; the other limits depend on balances, prices and state at that time, and appear as refusals.`,
+    `Orders sent: ${within} within, ${override} beyond a limit by override, ${beyond === 0 ? '0 beyond' : `**${beyond} beyond**`}${unknown === 0 ? '' : `, **${unknown} with no known limits**`}. Judged by ${JUDGED}; the other limits depend on balances, prices and state at that time, and appear as refusals.`,
     periods.length === 0
       ? ''
       : rows(

@@ -249,7 +249,10 @@ const inDoubt = z.lazy(() =>
       'Accept the response Canceled to the first request of an order as proof that nothing traded',
     ),
     trust_4xx: flag('Accept a 4xx response to the first request of an order as proof that nothing traded'),
-    poll: duration('PT10S', 'Time between reads of the transactions while an order is in doubt'),
+    poll: duration(
+      'PT10S',
+      'Time between reads of the transactions while an order is in doubt or being booked',
+    ),
     quote_life_max: duration(
       'PT1M',
       'Longest life of an executable quote, which after a crash must pass before the account can prove that an order did not trade',

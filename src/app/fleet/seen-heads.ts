@@ -6,7 +6,7 @@ import type { Head } from '../../journal/proof/chain.ts';
 /** Shortest time between two writes of the anchor for a desk that runs elsewhere, because each write flushes three times. */
 const KEEP_MS = 30_000;
 
-/** Returns the path with which the names of a desk's files on this machine begin. */
+/** Returns the path prefix of a desk's files on this machine. */
 export const filesOf = (folder: string, desk: string): string => join(folder, desk, 'journal');
 
 /**

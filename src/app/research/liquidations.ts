@@ -45,7 +45,7 @@ export function liquidationsOf(input: Input, model: ExecutionModel): readonly St
     if (strategies.some(({ id }) => id === sale.strategy))
       throw new OperatorError('config', `a strategy has the id ${sale.strategy}, which the backtest uses for the sale of a delisted asset: rename the strategy`); // prettier-ignore
     const source = reviveStrategy({ ...sale, hash: contentHash(sale.document) });
-    invariant(source !== undefined, `the sale of ${pair} is not a strategy`);
+    invariant(source !== undefined, `the sale of ${pair} is a valid strategy`);
     return [source];
   });
 }

@@ -198,7 +198,7 @@ const isIndexOf = (index: PriceIndex, { hash, barMs }: Tape): boolean =>
 
 function revived(begun: BegunDocument): StrategySource {
   const source = reviveStrategy(begun);
-  invariant(source !== undefined, `strategy ${begun.strategy} was checked and cannot be read again`);
+  invariant(source !== undefined, `strategy ${begun.strategy} can be read again after its check`);
   return source;
 }
 

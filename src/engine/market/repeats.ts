@@ -13,7 +13,7 @@ import type { ParentTotals } from '../state/totals.ts';
 /** The parts of a desk that this file uses. */
 export type RepeatsSource = Pick<Desk, 'leaving' | 'policy' | 'state'>;
 
-/** The fields of an attempt that are compared with orders that left. */
+/** The fields of an attempt that are compared with orders that were sent. */
 export interface RepeatTrial {
   readonly slice: Pick<OpenSlice, 'intent'>;
   readonly size: Size;
@@ -60,7 +60,7 @@ const NO_ORDERS: readonly LeftOrder[] = [];
 
 interface Compared {
   readonly unwritten: readonly LeftOrder[];
-  /** Orders that left at this time or earlier do not count. */
+  /** Orders that were sent at this time or earlier do not count. */
   readonly from: Instant;
 }
 

@@ -63,7 +63,7 @@ export class SharedWindow implements RateWindow {
     // Its age is not checked again, because it was valid in this tick.
     const block = this.#blocks.find(({ left }) => left > 0);
     if (block === undefined)
-      throw new Error('invariant broken: a request left without a permit of its address');
+      throw new Error('invariant broken: a request needs a permit of its address before it is sent');
     block.left--;
     const place: SharedPlace = { log: this, sentAt: now, freeAt: Number.POSITIVE_INFINITY, block };
     this.#unanswered.add(place);

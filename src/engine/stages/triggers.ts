@@ -141,7 +141,7 @@ const whenTold = (
     }),
   );
 
-/** A trade found after its slice had ended. A strategy that waits for its next time must receive the trade before it decides. */
+/** A trade found after its slice had ended. A strategy that waits for its next scheduled time must receive the trade before it decides. */
 const whenLate = (desk: TriggersContext, strategy: string): Observable<StrategyWake> =>
   whenTold(desk, strategy, ({ late }) => late[0]);
 

@@ -78,7 +78,7 @@ export class EngineState {
   readonly unshown = new Map<string, Unshown>();
   /** Fills that lack a part of their order. */
   readonly lacking = new Map<string, FillRecord>();
-  /** Attempts whose order left and did not trade, with the time. A fill that appears later is an incident. */
+  /** Attempts whose order was sent and did not trade, with the time. A fill that appears later is an incident. */
   readonly closedIds = new Map<string, Closed>();
   /** Client ids older than this have been dropped. Unix ms. */
   rememberedSince = 0;

@@ -144,7 +144,7 @@ export class Overrides {
     known.usedPair = pair;
   }
 
-  /** No order left, so the override is free again. */
+  /** No order was sent, so the override is free again. */
   free({ override, client_order_id: id }: IntentRecord): void {
     const known = this.#named(override);
     if (known?.usedBy !== id) return;

@@ -46,7 +46,7 @@ export class ParentSlices {
     keepNewest(deadlines);
   }
 
-  /** An order left, or may have left. */
+  /** An order was sent, or may have been sent. */
   leave(slice: number): void {
     if (this.#isAlone(slice)) {
       this.#isExecuted = true;

@@ -4,7 +4,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
 import { sliceKey } from './strategy-run.ts';
 
-/** An order that left. */
+/** An order that was sent. */
 export interface LeftOrder {
   readonly clientId: string;
   readonly pair: string;
@@ -29,7 +29,7 @@ export const leftOrder = (intent: IntentRecord, at: Instant): LeftOrder => ({
 const ORDERS_MAX = 10_000;
 
 /**
- * Orders that left in the minute before the newest one, and orders with a future time after the clock was set back.
+ * Orders that were sent in the minute before the newest one, and orders with a future time after the clock was set back.
  * Indexed, because each check of an order looks up similar orders, and a desk that sends fifty orders a second keeps
  * 3,000 of them.
  */
@@ -57,12 +57,12 @@ export class RecentOrders {
     this.#push(leftOrder(intent, at));
   }
 
-  /** Whether any order left after `from`. */
+  /** Whether any order was sent after `from`. */
   hasAny(from: Instant): boolean {
     return this.#all.findLast(({ at }) => at > from) !== undefined;
   }
 
-  /** Whether the order left after `from`. */
+  /** Whether the order was sent after `from`. */
   hasLeft(clientId: string, from: Instant): boolean {
     const order = this.#byClientId.get(clientId);
     return order !== undefined && order.at > from;
@@ -73,7 +73,7 @@ export class RecentOrders {
     return this.#byLikeness.get(likenessKey(order)) ?? NO_ORDERS;
   }
 
-  /** How many slices of the pair have an order that left after `from`. */
+  /** How many slices of the pair have an order that was sent after `from`. */
   slicesSince(pair: string, from: Instant): number {
     const slices = this.#byPair.get(pair);
     if (slices === undefined) return 0;

@@ -120,7 +120,7 @@ export interface OpenAttempt {
     | undefined;
 }
 
-/** An attempt whose order left and did not trade, with its slice. */
+/** An attempt whose order was sent and did not trade, with its slice. */
 export interface Closed {
   readonly at: Instant;
   readonly strategy: string;

@@ -150,7 +150,7 @@ export class Totals {
     return this.data.parents.get(parent);
   }
 
-  /** Orders that left lately. */
+  /** Orders that were sent lately. */
   get orders(): RecentOrders {
     return this.data.orders;
   }
@@ -201,7 +201,7 @@ export class Totals {
     }
   }
 
-  /** An order left, or may have left. */
+  /** An order was sent, or may have been sent. */
   leave(intent: IntentRecord, at: Instant): void {
     this.#touch(intent.parent, intent.side).slices.leave(intent.slice);
     this.data.orders.add(intent, at);

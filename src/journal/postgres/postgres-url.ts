@@ -6,7 +6,7 @@ export interface PostgresPlace {
   readonly connectionString: string;
   /** Name of the desk whose journal it is. */
   readonly desk: string;
-  /** Path with which the names of the files beside the journal begin, relative to the working folder. */
+  /** Path prefix of the files that accompany the journal, relative to the working folder. */
   readonly files: string;
   /** For messages. */
   readonly shown: string;

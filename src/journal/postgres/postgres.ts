@@ -77,7 +77,7 @@ interface Open {
   readonly place: PostgresPlace;
   readonly client: BlockingClient;
   readonly cleanup: DisposableStack;
-  /** Path with which the names of the files beside the journal begin. */
+  /** Path prefix of the files that accompany the journal. */
   readonly files: string;
   readonly options: PostgresOptions;
 }

@@ -213,15 +213,15 @@ export class ApprovalsProof {
     if (intended === undefined) return;
     const { intent, halt } = intended;
     if (halt !== undefined)
-      this.#fault(seq, 'tranche', `order ${id} left although the halt of record ${halt} was in force`);
+      this.#fault(seq, 'tranche', `order ${id} was sent although the halt of record ${halt} was in force`);
     const { agreed, raised } = this.#limits;
     const raisedNow = raisedLimits(agreed, raised);
     if (raisedNow.length > 0 && this.#halt === undefined && !this.#isRaiseTold) {
       this.#isRaiseTold = true;
-      this.#fault(seq, 'tranche', `an order left although nobody had approved ${raisedNow.join(', ')}`);
+      this.#fault(seq, 'tranche', `an order was sent although nobody had approved ${raisedNow.join(', ')}`);
     }
     const fault = this.#parentFault(intent, amount);
-    if (fault !== undefined) this.#fault(seq, 'tranche', `order ${id} left ${fault}`);
+    if (fault !== undefined) this.#fault(seq, 'tranche', `order ${id} was sent ${fault}`);
   }
 
   /** Why the parent of an order may not trade, in words. */

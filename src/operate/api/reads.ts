@@ -57,7 +57,7 @@ export function addReads(
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- keys of that object
   for (const path of Object.keys(reads ?? {}) as ReadPath[]) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema of the path has made the query
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `queryOf` parsed the query with the schema of this path
     const read = reads?.[path] as ((query: unknown) => unknown) | undefined;
     server.get(path, async (request, reply) => {
       admit(request, apiRoutes[path].role);
@@ -68,7 +68,7 @@ export function addReads(
   server.get('/api/v1/events', async (request, reply) => {
     const { name, via } = admit(request, 'viewer');
     const { queryOf } = await import('./query.ts');
-    const query = queryOf('/api/v1/events', request.query) as EventsQuery; // oxlint-disable-line typescript/no-unsafe-type-assertion -- its schema has made it
+    const query = queryOf('/api/v1/events', request.query) as EventsQuery; // oxlint-disable-line typescript/no-unsafe-type-assertion -- `queryOf` parsed it with its schema
     const wanted = listenerOf(name, query, request.headers['last-event-id']);
     const refusal = events.refusal(name);
     if (refusal !== undefined) throw new Refusal(refusal.status, refusal.why);

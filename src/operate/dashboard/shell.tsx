@@ -221,8 +221,8 @@ function HaltDialog(): JSX.Element {
       }}
     >
       <p>
-        No new order leaves from this moment on. Orders that are under way end as they end. Only a person
-        re-arms the desk.
+        No new order leaves from this moment on. Orders already sent run to their end. Only a person re-arms
+        the desk.
       </p>
       <label class="check">
         <input

@@ -8,7 +8,7 @@ export interface Trail {
   readonly intent: number;
   readonly askedAt: number;
   readonly cuts: readonly Reason[];
-  /** An order's quote: its record, its arrival, and when the order left. */
+  /** An order's quote: its record, its arrival, and when the order was sent. */
   quote: { readonly seq: number; readonly cameAt: number; readonly leftAt: number } | undefined;
   /** Records of the outcome: one, or several for a doubt. */
   ends: {
@@ -23,7 +23,7 @@ export interface Trail {
 
 /** Response times of the venue, in milliseconds, according to the times of the records. */
 export interface AnswerTimes {
-  /** From the intent to the quote, for quotes of orders that left. */
+  /** From the intent to the quote, for quotes of orders that were sent. */
   readonly quote_ms: Spread | undefined;
   /** From the order to its outcome, for orders that were never in doubt. */
   readonly order_ms: Spread | undefined;

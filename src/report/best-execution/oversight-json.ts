@@ -36,7 +36,7 @@ export interface OversightJson {
     readonly at_end?: LimitTexts | undefined;
     /** The record that `at_end` comes from. */
     readonly records: Linked;
-    /** Number of orders that left, by the result of comparing them with the limits in force. */
+    /** Number of orders that were sent, by the result of comparing them with the limits in force. */
     readonly orders: Readonly<Record<OrderVerdict['verdict'], number>>;
     /** The limits for which the records of an order are sufficient. */
     readonly judged_by: string;

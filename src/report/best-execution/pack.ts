@@ -80,7 +80,7 @@ export type PackGroup = Report['groups'][number] & {
   readonly records: {
     /** Intents; each is a quote request. */
     readonly requests: Linked;
-    /** Quotes of orders that left. */
+    /** Quotes of orders that were sent. */
     readonly orders: Linked;
     /** Fills and their corrections. */
     readonly fills: Linked;

@@ -30,7 +30,7 @@ export interface LimitPeriod {
   readonly changes: readonly LimitChange[];
 }
 
-/** One order that left, or may have left, and the limits at that time. */
+/** One order that was sent, or may have been sent, and the limits at that time. */
 export interface OrderVerdict {
   readonly at: Instant;
   readonly client_order_id: string;
@@ -57,7 +57,7 @@ interface Open {
   readonly intent: IntentRecord;
   readonly at: Instant;
   readonly period: number;
-  /** Whether the order left. Until its end, it counts in the day at its worst case. */
+  /** Whether the order was sent. Until its end, it counts in the day at its worst case. */
   isOut: boolean;
 }
 
@@ -279,7 +279,7 @@ export class OrderLimits {
     return found;
   }
 
-  /** Traded today, plus the worst case of the orders that left and have not ended, without this order. */
+  /** Traded today, plus the worst case of the orders that were sent and have not ended, without this order. */
   #dayNotional({ client_order_id: id }: IntentRecord, pair?: string): Money {
     let sum = this.#days.from(this.#today, pair);
     for (const { intent, isOut } of this.#open.values())

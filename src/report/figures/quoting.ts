@@ -9,7 +9,7 @@ export interface Quoting {
   readonly requests: number;
   /** Firm quotes that matched their request. */
   readonly quotes: number;
-  /** Orders that left. */
+  /** Orders that were sent. */
   readonly orders: number;
   readonly fills: number;
   /** Orders that the venue did not fill. */
@@ -100,7 +100,7 @@ export function quotingOf(attempts: readonly AttemptFacts[]): Quoting {
   };
 }
 
-/** Whether an order left, which is so if its quote was recorded or the venue reported its outcome. */
+/** Whether an order was sent, which is so if its quote was recorded or the venue reported its outcome. */
 const hasLeft = ({ quote, result }: AttemptFacts): boolean =>
   quote !== undefined || result === 'filled' || result === 'rejected';
 

@@ -69,7 +69,7 @@ function against(
 ): Markup {
   if (atEnd === undefined)
     return markup`<p>The journal has no limits, so orders cannot be checked against them.</p>`;
-  return markup`<p>Orders that left: ${grouped(String(orders.within), 0)} within the limits in force, ${orders.override} beyond a limit that an override lifted, ${orders.beyond} beyond one${orders.unknown === 0 ? '' : `, ${grouped(String(orders.unknown), 0)} with no known limits`}. Judged by ${judged}; the other limits depend on balances and prices at that time; the journal has the orders that they refused.</p>
+  return markup`<p>Orders sent: ${grouped(String(orders.within), 0)} within the limits in force, ${orders.override} beyond a limit that an override lifted, ${orders.beyond} beyond one${orders.unknown === 0 ? '' : `, ${grouped(String(orders.unknown), 0)} with no known limits`}. Judged by ${judged}; the other limits depend on balances and prices at that time; the journal has the orders that they refused.</p>
 ${table({
   caption: 'Orders beyond a limit',
   head: ['Time, UTC', 'Order', 'What', '#Notional', 'Verdict', 'Exceeds', 'Records'],

@@ -42,7 +42,7 @@ export function dayHtml({ day, waiting, version, desks, records, head }: DayPage
     title: `The day, ${span}`,
     header: markup`<h1>The day in words</h1>
 <p>${desks.length === 0 ? '' : `Desk ${desks.join(', ')}, `}${span}</p>
-<p class="soft">Costs are positive when they are bad for the desk. The numbers after a line identify its records and link to the table at the end; +n counts further records.</p>`,
+<p class="soft">A positive cost is bad for the desk. The numbers after a line identify its records and link to the table at the end; +n counts further records.</p>`,
     main: markup`${sections}<section aria-label="Proof"><h2>Proof</h2>
 ${checkWords(head)}
 ${anchors.table(records)}</section>`,

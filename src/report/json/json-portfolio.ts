@@ -131,7 +131,7 @@ const driftJson = ({
 });
 
 function gapJson(gap: Gap | undefined): CourseJson['gap'] {
-  if (gap === undefined) throw new Error('a course has a gap');
+  if (gap === undefined) throw new Error('invariant broken: the course has no gap');
   const { buildUp, ...rest } = gap;
   return { ...rest, build_up: buildUp };
 }

@@ -16,8 +16,7 @@ import { REPORT_FORMAT } from './format.ts';
 import type { Report } from './schema.ts';
 
 export const SIGNS = {
-  costs:
-    'Costs are positive when they are bad for the desk, in basis points (1 bp = 0.01 %) of their notional.',
+  costs: 'A positive cost is bad for the desk. Costs in basis points (1 bp = 0.01 %) refer to the notional.',
   mark_outs:
     'Mark-outs have the opposite sign: positive is good, the price moved in the direction of the trade.',
 } as const;

@@ -21,7 +21,7 @@ export interface Ask {
   readonly isFirst: boolean;
   /** Whether the mode is `dry_run`, in which the desk itself simulates orders. */
   readonly isDry: boolean;
-  /** The record of the quote, written when its order left. */
+  /** The record of the quote, written when its order was sent. */
   quote?: { readonly at: Instant; readonly body: QuoteRecord };
   /** The first information about its outcome, and when; a doubt does not show the duration of an order. */
   end?: { readonly at: Instant; readonly result: AskResult; readonly reason: Reason | undefined };

@@ -68,7 +68,7 @@ const fitLife = ({ asks }: Asked): readonly Learnt[] => [
 ]; // prettier-ignore
 
 /**
- * Estimates latencies. A quote was requested when the intent was written, and arrived `age_ms` before its order left,
+ * Estimates latencies. A quote was requested when the intent was written, and arrived `age_ms` before its order was sent,
  * which is when its record was created. An order lasted from that time to the first record of its outcome, unless that
  * record was a doubt.
  */

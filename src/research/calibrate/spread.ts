@@ -86,7 +86,7 @@ const sizesApart = (points: readonly Point[]): number => {
 };
 
 /**
- * Returns the quotes of orders that left, compared with the desk's reference price at their request. The price is
+ * Returns the quotes of orders that were sent, compared with the desk's reference price at their request. The price is
  * exact. Half a unit of its last decimal is subtracted, because a venue that rounds against its client adds that much
  * on average, and that part is not spread.
  */

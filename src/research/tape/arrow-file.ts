@@ -43,7 +43,7 @@ export function tapeToArrow(tape: Tape, notes: Readonly<Record<string, string>> 
     ...Object.entries(notes),
   ]);
   const bytes = tableToIPC(table, { format: 'file' });
-  if (bytes === null) throw new Error('an Arrow file is always written');
+  if (bytes === null) throw new Error('invariant broken: no Arrow file was written');
   return bytes;
 }
 
@@ -143,7 +143,7 @@ function refuseFalseRows(table: Table): void {
 const lengthOf = (part: unknown): number => (ArrayBuffer.isView(part) ? part.byteLength : 0);
 
 function never(): never {
-  throw new Error('tapes are never compressed');
+  throw new Error('invariant broken: tapes are never compressed');
 }
 
 /** Returns the CRC-32 of each column, which takes a third of the time of a hash. It protects against damage, not against malice. */

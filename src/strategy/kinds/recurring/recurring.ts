@@ -328,7 +328,7 @@ interface Beginning {
   readonly start: Instant;
   readonly at: Instant;
   readonly report: StepReport;
-  /** A person started it, so all times of the schedule are still ahead. */
+  /** A person started this occurrence, so it uses up no time of the schedule. */
   readonly isExtra?: boolean;
 }
 
