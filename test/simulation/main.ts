@@ -15,17 +15,17 @@ import type { Failure, Tally } from './tally.ts';
 const HELP = `npm run simulate -- [options]
 
   --a N, --b N, --c N, --d N
-                   seeds of simulation A, B, C and D (200 000, 10 000, 2 500 and 4 000 when none is named)
+                   seeds of simulation A, B, C and D (default: 200 000, 10 000, 2 500 and 4 000)
   --from N         the first seed (1)
-  --minutes M      stops each simulation after so long
-  --workers K      processes (one a core)
-  --json FILE      what it came to, for machines; written every minute as well
-  --crash-points   every single and every pair of crashes, of simulation A
-  --mutants        broken rules: each must be seen; names may follow, all without; --write puts what killed them into
-                   docs/simulation.md
-  --ci             all, that they repeat, and every crash point; the mutants take longer
+  --minutes M      stops each simulation after M minutes
+  --workers K      number of processes (default: one per core)
+  --json FILE      writes the results as JSON, also every minute while it runs
+  --crash-points   every single crash and every pair of crashes of simulation A
+  --mutants        breaks one rule at a time; each must be detected. Names may follow (default: all). --write puts the
+                   results into docs/simulation.md
+  --ci             all simulations, their repetition with equal results, and every crash point; no mutants
   --seed 0x…       one seed of --scenario A (or B, C, D); with --trace line by line
-  --replay FILE    a plan out of test/simulation/regressions
+  --replay FILE    a plan in test/simulation/regressions
 `;
 
 const write = (text: string): void => void process.stdout.write(`${text}\n`);
