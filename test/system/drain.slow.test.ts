@@ -151,9 +151,12 @@ describe('a signal before the daemon handles signals', () => {
   });
 
   it('ends the daemon at once if SIGINT comes twice', async () => {
-    const { seen, daemon } = await begun('SIGINT', 2);
-    expect(await daemon.ended()).toEqual({ code: 130, signal: null });
+    const { seen, desk, daemon } = await begun('SIGINT', 2);
+    const { code } = await daemon.ended();
     expect(seen.orderCount()).toBe(0);
+    // With nothing in flight, the first signal may end the daemon cleanly before the second one is handled.
+    const isClean = (await desk.records()).some(({ kind, why }) => kind === 'stopped' && why === 'SIGINT');
+    expect(code).toBe(isClean ? 0 : 130);
   });
 });
 
