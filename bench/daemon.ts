@@ -33,7 +33,12 @@ export async function startTranche(
 ): Promise<Running> {
   const begun = performance.now();
   const child = spawn(process.execPath, [...flags, PROGRAM, ...args], { env: ownEnvironment(env) });
-  process.on('exit', () => child.kill()); // a failed benchmark leaves no process behind
+  // A failed benchmark leaves no process behind.
+  const kill = (): void => {
+    child.kill();
+  };
+  process.on('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
     said += chunk.toString();
