@@ -83,7 +83,6 @@ const equal = (): StrategySource =>
     target_weights: Object.fromEntries([...ASSETS.map((asset) => [asset, '0.199']), ['usd', '0.005']]),
     drift_type: 'absolute',
     drift_threshold: '0.05',
-    continuous: true,
   });
 const hourly = (): StrategySource =>
   source('dca', 'recurring', {

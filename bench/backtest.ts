@@ -12,7 +12,6 @@ import { bandOf } from '../src/research/run/band.ts';
 import type { Band } from '../src/research/run/band.ts';
 import { driftSearch } from '../src/research/run/drift.ts';
 import type { History } from '../src/research/run/history.ts';
-import { indexBytes, readIndex } from '../src/research/tape/index-file.ts';
 import { indexPrices } from '../src/research/tape/index.ts';
 import { knownAt } from '../src/research/tape/tape.ts';
 import type { Tape } from '../src/research/tape/tape.ts';
@@ -61,9 +60,6 @@ const timed = <T>(run: () => T): { readonly ms: number; readonly result: T } => 
 
 const built = timed(() => tapes.map((tape): History => ({ tape, index: indexPrices(tape) })));
 const histories = built.result;
-const bytes = histories.map(({ index }) => indexBytes(index));
-const read = timed(() => tapes.map((tape, i) => readIndex(bytes[i] ?? new Uint8Array(0), tape)));
-if (read.result.includes(undefined)) throw new Error('an index was not read back');
 
 interface Looked {
   readonly blocks: number;
@@ -211,8 +207,6 @@ for (const one of dca) {
 const facts = {
   bars,
   indexBuildMs: round(built.ms, 1),
-  indexReadMs: round(read.ms, 1),
-  indexMB: round(bytes.reduce((sum, each) => sum + each.length, 0) / 1e6, 1),
   peakMB: round(process.resourceUsage().maxRSS / 1024, 0),
   load: round(loadavg()[0] ?? 0, 2),
 };

@@ -39,7 +39,6 @@ export interface Setup {
   readonly before?: readonly string[];
   /** Whether nobody reads its output. */
   readonly isDeaf: boolean;
-  readonly reserveMib?: number;
   /** Number of parents that trade one slice per second each. */
   readonly parents?: number;
 }
@@ -51,10 +50,7 @@ process.on('exit', () => {
 });
 
 /** Writes the config, and parents that trade one slice per second each. */
-function writeFiles(
-  folder: string,
-  { account, venuePort, journalAt, reserveMib, parents = STRATEGIES }: Setup,
-): void {
+function writeFiles(folder: string, { account, venuePort, journalAt, parents = STRATEGIES }: Setup): void {
   mkdirSync(join(folder, 'strategies'));
   for (let i = 0; i < parents; i++) {
     writeFileSync(
@@ -80,7 +76,6 @@ function writeFiles(
     ...wideLimits,
     controls: { ...wideLimits.controls, max_open_doubts: 100 },
     journal: `sqlite:${join(journalAt, 'journal.db')}`,
-    ...(reserveMib === undefined ? {} : { journal_reserve: reserveMib }),
     operate: { listen: '127.0.0.1:0' },
     strategies: './strategies',
   };

@@ -223,7 +223,7 @@ interface Full {
  */
 async function full(): Promise<Full> {
   return await inFolder(async (outer) => {
-    const disk = await smallDisk(join(outer, 'disk'), 16);
+    const disk = await smallDisk(join(outer, 'disk'), 80);
     const ways = Object.values(triggers);
     const measured: number[] = [];
     let lost = 0;
@@ -234,7 +234,7 @@ async function full(): Promise<Full> {
       mkdirSync(join(disk.seen, 'desk'), { mode: 0o700 });
       await inFolder(async (folder) => {
         const places = { journalAt: join(disk.folder, 'desk'), journalSeen: join(disk.seen, 'desk') };
-        const setup = setupOf(folder, { ...places, before: disk.command, reserveMib: 6 });
+        const setup = setupOf(folder, { ...places, before: disk.command });
         const running = await startDesk(folder, setup);
         const { lastOrderMs } = await measure(running, trigger, () => {
           disk.fill();

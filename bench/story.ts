@@ -62,7 +62,7 @@ export function* story(): Generator<Stamped> {
 const balances = (slot: number): RecordBody => ({
   kind: 'balances',
   balances: { btc: String(100 + (slot % 7)), eth: '400.25', usd: '1000000.55' },
-  newest_id: slot * 100,
+  newest_id: String(slot * 100),
   read_at: instant(START + slot * SLOT_MS + 59_000),
 });
 

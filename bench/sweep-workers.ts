@@ -1,7 +1,7 @@
 /**
  * Measures the gain from a second worker: a sweep of 2,000 settings of a TWAP of 480 slices over a day of minutes, through a real PostgreSQL, with one
  * worker of one thread, then with two, then with two of which one is killed in the middle, then on two threads of one process. Each sweep has
- * its own seed, so that the store knows no result, except for the last two, whose files must be equal byte for byte.
+ * its own seed, except for the last two, whose files must be equal byte for byte.
  *
  * Each worker stands for a machine, so it gets one core of its own (Linux, `taskset`). Otherwise the one worker would use the core of the
  * other for V8's own threads, which collect garbage and compile. The server and the command that waits for the workers use what the workers
@@ -101,16 +101,22 @@ async function shared(seed: string, count: number): Promise<number> {
   return wall;
 }
 
-/** Kills the first of two workers when half of the sweep is done. @returns seconds */
+/** Kills the first of two workers when half of the chunks have ended. @returns seconds */
 async function killed(seed: string): Promise<number> {
   const [victim] = await Promise.all([aWorker(0), aWorker(1)]);
   const admin = new pg.Client(url);
   await admin.connect();
-  const count = async (): Promise<number> =>
-    (await admin.query<{ n: number }>('SELECT count(*)::int AS n FROM tranche_sweep.result')).rows[0]?.n ?? 0;
-  const before = await count();
+  const count = async (where: string): Promise<number> =>
+    (await admin.query<{ n: number }>(`SELECT count(*)::int AS n FROM tranche_sweep.job WHERE ${where}`))
+      .rows[0]?.n ?? 0;
   const running = sweep(seed, `shared-${seed}`, ['--store', url]);
-  while ((await count()) < before + settings / 2) await sleep(50);
+  const isOfSweep = "data->>'sweep' IN (SELECT id FROM tranche_sweep.sweep)";
+  for (
+    let all = 0;
+    all === 0 || (await count(`${isOfSweep} AND state <> 'completed'`)) > all / 2;
+    all = await count(isOfSweep)
+  )
+    await sleep(50);
   victim.kill('SIGKILL');
   const wall = await running;
   await admin.end();

@@ -4,8 +4,6 @@ export const wideLimits = {
     max_order_notional: { amount: '1000000', currency: 'usd' },
     max_day_notional: { amount: '10000000000', currency: 'usd' },
     max_order_quantity: { btcusd: '1000' },
-    // Eight fills per second are more rows than the venue's limit allows to read in three minutes.
-    max_account_age: 'PT30M',
     collar_bps: 1000,
     max_drift_bps: 10000,
     max_shortfall_bps: 10000,

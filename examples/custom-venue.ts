@@ -35,15 +35,19 @@ export function myVenue(clock: VirtualClock): VenuePort {
     row: Pick<Transaction, 'at' | 'action' | 'currency' | 'amount'> & Partial<Transaction>,
   ): void => {
     const before = rows.findLast(({ currency }) => currency === row.currency)?.balance ?? NOTHING;
-    const [orderId, clientId, tradeId, pair, rate] = [
-      row.orderId,
-      row.clientId,
-      row.orderId,
-      row.pair,
-      row.price,
-    ];
-    const balance = add(before, row.amount);
-    rows.push({ ...row, id: rows.length + 1, orderId, clientId, tradeId, pair, price: rate, fees: NOTHING, status: 'done', balance }); // prettier-ignore
+    const [orderId, clientId, tradeId, rate] = [row.orderId, row.clientId, row.orderId, row.price];
+    const [id, balance] = [String(rows.length + 1), add(before, row.amount)];
+    rows.push({
+      ...row,
+      id,
+      orderId,
+      clientId,
+      tradeId,
+      price: rate,
+      fees: NOTHING,
+      status: 'done',
+      balance,
+    });
   };
   const deposited = after(clock.wall(), -DAY_MS);
   book({ at: deposited, action: 'deposit', currency: 'usd', amount: quantity('250000') });
@@ -82,7 +86,7 @@ export function myVenue(clock: VirtualClock): VenuePort {
       ['usd', side === 'buy' ? negate(holding(taken.amount)) : holding(taken.amount)],
     ];
     for (const [currency, amount] of legs)
-      book({ at: clock.wall(), action: side, currency, amount, orderId, clientId, pair, price: taken.price });
+      book({ at: clock.wall(), action: side, currency, amount, orderId, clientId, price: taken.price });
     const { quantity: filled, amount: filledAmount, price: vwap } = taken;
     const fees = cost(vwap, NOTHING);
     return {

@@ -1,7 +1,7 @@
 /**
  * Builds the dashboard of the daemon, `src/operate/dashboard`, into `dist/dashboard`: one page, one script, one style sheet.
  *
- * Run: `npm run build:dashboard`. `npm ci` runs it too (scripts/prepare-dashboard.js).
+ * Run: `npm run build:dashboard`. `npm ci` runs it too (scripts/prepare.js).
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

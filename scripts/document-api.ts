@@ -4,7 +4,6 @@ import process from 'node:process';
 import { openApi } from '../src/operate/api/openapi.ts';
 import { apiRoutes } from '../src/operate/api/routes.ts';
 import type { ApiRoute } from '../src/operate/api/routes.ts';
-import { fleetRoutes } from '../src/operate/fleet/fleet-routes.ts';
 
 interface Shape {
   readonly type?: string;
@@ -44,15 +43,13 @@ function fieldsOf(content: Content | undefined): string {
 /** Returns the table of routes, one row each. */
 export function routesTable(): string {
   const { paths } = openApi('') as unknown as Document;
-  const rows = Object.entries<ApiRoute>({ ...apiRoutes, ...fleetRoutes }).map(
-    ([path, { method, role, summary }]) => {
-      const operation = paths[path]?.[method.toLowerCase()];
-      const query = (operation?.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name);
-      const sends = method === 'GET' ? code(query) : fieldsOf(operation?.requestBody);
-      const gets = method === 'GET' ? fieldsOf(operation?.responses['200']) : 'the outcome of the command';
-      return `| \`${method} ${path}\` | ${role} | ${summary} | ${sends} | ${gets} |`;
-    },
-  );
+  const rows = Object.entries<ApiRoute>(apiRoutes).map(([path, { method, role, summary }]) => {
+    const operation = paths[path]?.[method.toLowerCase()];
+    const query = (operation?.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name);
+    const sends = method === 'GET' ? code(query) : fieldsOf(operation?.requestBody);
+    const gets = method === 'GET' ? fieldsOf(operation?.responses['200']) : 'the outcome of the command';
+    return `| \`${method} ${path}\` | ${role} | ${summary} | ${sends} | ${gets} |`;
+  });
   return ['| route | role | what it does | parameters or body | response |', '| --- | --- | --- | --- | --- |', ...rows].join('\n'); // prettier-ignore
 }
 

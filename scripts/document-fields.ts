@@ -17,7 +17,7 @@ interface Shape {
   readonly maximum?: number;
 }
 
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+export const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 const ended = (sentence: string): string => (/[.!?]$/u.test(sentence) ? sentence : `${sentence}.`);
 

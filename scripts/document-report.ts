@@ -33,6 +33,7 @@ const PARTS: Readonly<Record<string, string>> = {
   performance: 'One series of returns: `tearsheet`',
   backtest: 'Settings and result of a backtest: `backtest`',
   bootstrap: 'Confidence intervals of a backtest: `bootstrap`',
+  oversight: 'What a supervisor asks, with `--oversight`: `oversight`',
 };
 const STATISTICS = `### statistics
 

@@ -22,7 +22,6 @@ const strategies = [
   aStrategy('balanced', 'rebalance', {
     target_weights: { btc: '0.5', usd: '0.5' },
     drift_threshold: '0.05',
-    continuous: true,
     valuation_tolerance: '0.5',
   }),
 ];

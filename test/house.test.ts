@@ -122,18 +122,6 @@ describe('the source code', () => {
     expect(long).toStrictEqual([]);
   });
 
-  it('has no folder with more than 20 files', () => {
-    const counts = new Map<string, number>();
-    for (const { file } of house) {
-      const folder = file.slice(0, file.lastIndexOf('/'));
-      counts.set(folder, (counts.get(folder) ?? 0) + 1);
-    }
-    const crowded = [...counts]
-      .filter(([, count]) => count > 20)
-      .map(([folder, count]) => `${folder}: ${count}`);
-    expect(crowded).toEqual([]);
-  });
-
   it('contains no path of the machine on which it was developed', () => {
     const places = ['work', 'root', 'tmp/bash_jobs'].map((name) => `/${name}/`);
     const others = ['docs/', 'config/', 'strategies/', 'bin/', 'scripts/', '.ci/'].flatMap((folder) =>

@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { Command, CommanderError } from '@commander-js/extra-typings';
+import { Command, CommanderError, Help } from '@commander-js/extra-typings';
 import { OperatorError, exitCodes } from '../core/errors.ts';
 import { forTerminal, onTerminal } from '../core/text/escape.ts';
 import { redactor } from '../core/text/redact.ts';
@@ -9,7 +9,6 @@ import type { Redactor } from '../core/text/redact.ts';
 import { instant } from '../core/time.ts';
 import type { RunIo } from './commands/run.ts';
 import type { Screen } from './cli/progress.ts';
-import { withMeantCommand } from './cli/other-commands.ts';
 import { groupsFor } from './cli/groups.ts';
 import { version } from './version.ts';
 import { writeWhole } from './daemon/write-whole.ts';
@@ -100,45 +99,29 @@ function done(code: number): void {
 
 async function program(io: RunIo, first: string | undefined): Promise<Command> {
   const cli = new Command('tranche')
-    .description(
-      "Executes a treasury desk's orders by request for quote. Strategies are YAML files; an order executes at most once.",
-    )
+    .description('Executes YAML strategies by request for quote; an order executes at most once.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .showHelpAfterError(`(${io.self} --help lists commands and options)`)
     .exitOverride()
     .configureOutput({
       outputError: (message, write) => {
-        write(withMeantCommand(message));
+        write(message);
       },
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
     })
-    .addHelpText('after', EXAMPLES.replaceAll(/^ {2}tranche /gmu, `  ${io.self} `));
+    .configureHelp({
+      // The list of commands fits a screen without it.
+      visibleCommands: (command) =>
+        new Help().visibleCommands(command).filter((each) => each.name() !== 'help'),
+    })
+    .addHelpText('after', AFTER);
   for (const group of groupsFor(first)) await group.add(cli, { io, done });
   return cli;
 }
 
-const EXAMPLES = `
-Examples:
-  tranche run --until-done                     run the demo: two strategies on a simulated venue, about a minute
-  tranche init my-desk                         create a desk of your own; asks what it should do
-  tranche validate --config my-desk/config/desk.yaml
-  tranche doctor --config my-desk/config/desk.yaml   check everything that a start needs
-  tranche plan --days 30                       list every upcoming slot and check feasibility
-  tranche why --since PT4H                     explain why each slice did or did not trade
-  tranche report --since P7D --out report      report what was traded and what it cost
-  tranche backtest my.yaml --data btcusd=btcusd.csv.gz --holdings usd=250000
-  tranche sweep my.yaml --data btcusd=btcusd.csv.gz --holdings usd=250000 --vary slices=12,24,48
-  tranche calibrate --out model.yaml           fit the model of the venue to a journal
-  tranche status                               show the running desk; see also pause, resume, halt, rearm, doubts
-  tranche venue --port 8400                    run a simulated venue as a server
-  tranche journal export --format csv --kind fills var/live.db
-  tranche data profile btcusd.csv.gz           learn a VWAP volume profile
-  tranche account balances --base-url https://venue.example
-
-Exit codes: 0 done, 64 usage, 65 damaged data, 69 venue unavailable, 70 halted or bug, 74 storage failure, 75 temporary failure, 78 configuration.
-Environment: TRANCHE_CONFIG, TRANCHE_TOKEN; TRANCHE_OPERATOR_TOKEN for the account commands.`;
+const AFTER = `Exit codes: 0 done, 64 usage, 65 damaged data, 69 venue unavailable, 70 halted or bug, 74 storage, 75 temporary, 78 configuration.`;
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const;
 
@@ -214,14 +197,7 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
     },
     onSignal(listener) {
       for (const signal of SIGNALS) process.on(signal, listener);
-      // Only a fleet daemon starts a desk with an IPC channel. If the daemon dies, the desk drains, and another daemon takes it.
-      const orphaned = (): void => {
-        listener('SIGTERM');
-      };
-      process.on('disconnect', orphaned);
-      process.channel?.unref();
       return () => {
-        process.off('disconnect', orphaned);
         for (const signal of SIGNALS) process.off(signal, listener);
       };
     },

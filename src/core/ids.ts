@@ -106,3 +106,45 @@ export function parseClientId(id: string): ClientId | undefined {
     attempt: Number.parseInt(groups['attempt'] ?? '', 36),
   };
 }
+
+/** Ids that identify nothing, as some systems write them. */
+const NO_ID = /^(?:[^\p{L}\p{N}]*|0+|null|none|nil|undefined|n\/a)$/iu;
+/** An id that a row shows; `undefined` if it identifies nothing. */
+export const idOf = (shown: string | undefined): string | undefined =>
+  shown === undefined || NO_ID.test(shown) ? undefined : shown;
+
+/** Letters and digits that a distorted id must share with ours at its beginning or end. */
+const SHARED_MIN = 6;
+/** A text with fewer letters and digits than this names nobody. */
+const NAME_MIN = 4;
+
+/**
+ * Whether a client id is another's: it names somebody, and it is not one of ours in upper case, cut, or with something
+ * around it. Counts only on an account that shows our ids exactly.
+ */
+export function isAnothers(shown: string | undefined, mark: string, open: readonly string[]): boolean {
+  const id = idOf(shown);
+  if (id === undefined) return false;
+  const bare = bareId(id);
+  if (bare.length < NAME_MIN || bare.includes(`tr${mark}`)) return false;
+  return !open.map(bareId).some((ours) => {
+    const [head, tail] = [ours.slice(0, SHARED_MIN), ours.slice(-SHARED_MIN)];
+    return ours.includes(bare) || bare.includes(ours) || bare.includes(head) || bare.includes(tail);
+  });
+}
+
+const bareId = (id: string): string => id.toLowerCase().replace(/[^a-z0-9]/gu, '');
+
+const DIGITS = /^\d+$/u;
+/** Whether an id of a row tells which rows are newer. */
+export const isNumericId = (id: string): boolean => DIGITS.test(id);
+
+/** Orders the venue's ids of account rows: an empty one first, then by number, and other texts after all numbers. */
+export function compareRowIds(a: string, b: string): number {
+  if (a === '' || b === '') return a.length - b.length;
+  const [isA, isB] = [isNumericId(a), isNumericId(b)];
+  if (isA && isB && a.length < 16 && b.length < 16) return Number(a) - Number(b);
+  if (isA && isB) return Number(BigInt(a) > BigInt(b)) - Number(BigInt(a) < BigInt(b));
+  if (isA !== isB) return isA ? -1 : 1;
+  return Number(a > b) - Number(a < b);
+}

@@ -1,4 +1,3 @@
-import type { Severity } from './alerts.ts';
 import type { Instant } from './time.ts';
 
 /** A notice queued for one channel. */
@@ -7,12 +6,6 @@ export interface OutboxRow {
   readonly id: number;
   readonly channel: string;
   readonly at: Instant;
-  /** Earliest time of delivery. */
-  readonly due: Instant;
-  readonly severity: Severity;
-  readonly kind: string;
-  /** Key of the message that contains the notice; a later process sends the same message under the same key. */
-  readonly message?: string | undefined;
   /** The notice itself, JSON. */
   readonly notice: string;
 }

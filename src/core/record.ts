@@ -1,5 +1,5 @@
 import type { Severity } from './alerts.ts';
-import type { ApprovalPolicy, Need, RequestKind } from './approvals/approval-policy.ts';
+import type { ApprovalSettings, RequestKind } from './approvals/approval-settings.ts';
 import type { PasskeyAssertion } from './approvals/passkey-assertion.ts';
 import type { Reason } from './reasons.ts';
 import type { Role } from './roles.ts';
@@ -30,13 +30,12 @@ export type RecordBody =
   | CorrectionRecord
   | ShownRecord
   | ProcessRecord
-  | OverrideRecord
+  | ApprovalRecord
   | ReloadRecord
   | SettingsRecord
   | ControlRecord
   | AlertRecord
-  | PersonRecord
-  | ClosingRecord;
+  | PersonRecord;
 
 /** A slot that passed without an attempt. */
 export interface MissedSlice {
@@ -58,10 +57,8 @@ export interface StartedRecord {
   readonly account: string;
   /** The desk's limits, under their names in the config. Omitted: not recorded. */
   readonly limits?: LimitTexts | undefined;
-  /** Lifting a halt and raising a limit require two people. */
-  readonly four_eyes?: boolean | undefined;
-  /** Who must approve what, as in `operate.policy`. Omitted: the config has none. */
-  readonly policy?: ApprovalPolicy | undefined;
+  /** `operate.approvals`, recorded with the limits. Omitted: nothing needs approval. */
+  readonly approvals?: ApprovalSettings | undefined;
   /** Who started the process, such as `cli:ann`. Omitted by older versions. */
   readonly by?: string | undefined;
   /**
@@ -170,8 +167,6 @@ export interface IntentRecord {
   readonly cuts: readonly Reason[];
   /** The figures of each cut, `limit=… value=…`. */
   readonly cut_notes?: readonly string[] | undefined;
-  /** The override that this attempt uses. */
-  readonly override?: string | undefined;
   /** Time on the boot clock at or after the quote request, if the machine has a boot clock. */
   readonly boot?: BootTime | undefined;
 }
@@ -187,14 +182,15 @@ export interface QuoteRecord {
   readonly quantity: string;
   readonly price: string;
   readonly amount: string;
+  /** The longest that the quote can live after its arrival, milliseconds. */
   readonly life_ms: number;
-  /** The venue's own timestamp of the quote. Its account rows use the same clock. */
+  /** The venue's own timestamp of the quote. */
   readonly quoted_at?: Instant | undefined;
   /** From the quote's arrival to the order's first byte, or to the write before it; milliseconds. */
   readonly age_ms: number;
   /**
-   * Largest value of the parent in the currency of the limits, or `unknown`; present if the policy covers parents and let
-   * this one start without approval.
+   * Largest value of the parent in the currency of the limits, or `unknown`; present if parents above an amount need
+   * approval and this one started without.
    */
   readonly parent_amount?: string | undefined;
 }
@@ -212,6 +208,8 @@ export interface AttemptRecord {
   readonly detail?: string | undefined;
   /** For a doubt: the progress of its proof. */
   readonly proof?: ProofRecord | undefined;
+  /** For a doubt: order ids that a response or a row ties to it. */
+  readonly order_ids?: readonly string[] | undefined;
 }
 
 /** Progress of the proof of a doubt. The next process continues from here. */
@@ -251,11 +249,34 @@ export interface FillRecord {
   readonly decision_price: string;
   /** Where the proof came from. */
   readonly source: 'order' | 'transactions' | 'lookup' | 'dry_run' | 'operator';
+  /** Fees in other currencies than the quote currency. Omitted: none. */
+  readonly other_fees?: OtherFees | undefined;
   /** The account rows behind these figures. Omitted: the figures come from a response or a person. */
-  readonly rows?: readonly number[] | undefined;
+  readonly rows?: readonly RowText[] | undefined;
   readonly missing?: Missing | undefined;
+  /** The order asked for an amount, and its figures come from its proof. Omitted: it asked for a quantity, or a response has them. */
+  readonly by?: 'amount' | undefined;
   /** The journal did not know its order when the account showed it, so the ordered size is unknown. */
   readonly adopted?: true | undefined;
+}
+
+/** Fees by currency; negative for a rebate. */
+export type OtherFees = Readonly<Record<string, string>>;
+
+/** One row of the account that belongs to an order, with the figures that it showed. */
+export interface RowText {
+  readonly id: string;
+  readonly currency: string;
+  /** Signed, in `currency`. */
+  readonly amount: string;
+  /** In `currency`. Omitted: none. */
+  readonly fees?: string | undefined;
+  readonly order_id?: string | undefined;
+  readonly trade_id?: string | undefined;
+  /** The row is a fee or a rebate, not a leg. */
+  readonly is_fee?: true | undefined;
+  /** The row shows our client id exactly. */
+  readonly is_named?: true | undefined;
 }
 
 /**
@@ -287,12 +308,17 @@ export interface SliceRecord {
   readonly missing_amount?: string | undefined;
 }
 
+/** The newest row of each currency, and the balance after it. */
+export type Tails = Readonly<Record<string, { readonly id: string; readonly balance: string }>>;
+
 /** Balances proven by a read of the account. */
 export interface BalancesRecord {
   readonly kind: 'balances';
   readonly balances: Readonly<Record<string, string>>;
-  /** Id of the newest transaction read; 0 if there was none. */
-  readonly newest_id: number;
+  /** Id of the newest transaction read; empty if there was none, or if its ids cannot be ordered. */
+  readonly newest_id: string;
+  /** Omitted if balances do not follow from rows. */
+  readonly tails?: Tails | undefined;
   readonly read_at: Instant;
 }
 
@@ -313,11 +339,13 @@ export interface UsedToken {
   readonly kind: 'person' | 'program' | 'machine';
 }
 
-/** A person resolved an order in doubt. The records of its consequences follow it in the same write. */
+/** A person resolved an order in doubt, or rows that could be its trade. The consequences follow in the same write. */
 export interface ResolvedRecord {
   readonly kind: 'resolved';
   readonly client_order_id: string;
-  readonly verdict: 'filled' | 'not_executed';
+  /** `ours`: `rows` belong to the order. `not_ours`: they belong to none of our orders. */
+  readonly verdict: 'filled' | 'not_executed' | 'ours' | 'not_ours';
+  readonly rows?: readonly string[] | undefined;
   readonly by: string;
   readonly why: string;
   readonly token?: UsedToken | undefined;
@@ -336,58 +364,51 @@ export interface CorrectionRecord {
   readonly was_quantity: string;
   readonly was_amount: string;
   readonly was_fees: string;
-  /** As in a fill. Omitted in records of older versions. */
-  readonly rows?: readonly number[] | undefined;
+  readonly other_fees?: OtherFees | undefined;
+  readonly rows: readonly RowText[];
+  /** Rows that changed or came under new ids, in words. Omitted: there are only more rows. */
+  readonly changes?: readonly string[] | undefined;
   readonly missing?: Missing | undefined;
 }
 
-/**
- * The account shows fills exactly as booked; contains their rows, by client id. Any other row with such an id is an
- * additional trade.
- */
+/** What a whole read of the account showed for the first time. */
 export interface ShownRecord {
   readonly kind: 'shown';
-  readonly fills: Readonly<Record<string, readonly number[]>>;
+  /** Fills exactly as booked: their rows, by client id. */
+  readonly fills: Readonly<Record<string, readonly RowText[]>>;
+  /**
+   * Rows of trades that are not ours, or that no id ties to an order. They cannot belong to an order whose intent follows
+   * this record.
+   */
+  readonly others?: readonly RowText[] | undefined;
 }
 
-/**
- * A request for approval was proposed, approved by one person, or ended. This kind is named after its first use, which
- * was overriding a limit for one order.
- */
-export interface OverrideRecord {
-  readonly kind: 'override';
-  readonly override: string;
-  /** `agreed`: one of several needed approvals. `approved`: the last of them. `expired`: nobody decided in time. */
-  readonly step: 'proposed' | 'agreed' | 'approved' | 'withdrawn' | 'rejected' | 'expired';
-  /** A setting of `controls`; for everything else, the kind of request (`halt` for a rearm). */
-  readonly limit: string;
-  /** Kind of request; omitted by older versions. */
-  readonly request?: RequestKind | undefined;
-  /** The request in words; omitted for the override of a limit. */
-  readonly asks?: string | undefined;
+/** A request for approval was proposed, approved by one person, or ended. Every step repeats the request. */
+export interface ApprovalRecord {
+  readonly kind: 'approval';
+  /** Id of the request, unique in the journal. */
+  readonly request: string;
+  /** `approved`: by one person. `expired`: nobody decided in time. One rejection ends a request. */
+  readonly step: 'proposed' | 'approved' | 'rejected' | 'expired';
+  readonly for: RequestKind;
+  /** The request in words. */
+  readonly asks: string;
   /** What would change, one line each. */
   readonly difference?: readonly string[] | undefined;
   /** Hash of the approval's subject; it changes when the desk changes. */
-  readonly subject?: string | undefined;
-  /** Who must approve under the policy in force, and whether with a passkey. */
-  readonly needs?: readonly Need[] | undefined;
+  readonly subject: string;
+  /** Number of different people who must approve, and whether with a passkey. */
+  readonly count: number;
   readonly passkey?: 'required' | undefined;
-  /** Hash of the canonical request, which a passkey signs. In older journals, the hash of the subject. */
-  readonly hash?: string | undefined;
-  /** For an approval by a passkey. */
-  readonly assertion?: PasskeyAssertion | undefined;
   /** For a strategy or a parent. */
   readonly strategy?: string | undefined;
-  /** The highest value of a parent, in the currency of the limits. Older versions omit it. */
-  readonly amount?: string | undefined;
-  /** Value of the limit for that order; absent if the limit is lifted entirely. */
-  readonly value?: string | undefined;
-  /** One order of this parent, or of this slice of it. */
   readonly parent?: string | undefined;
-  readonly slice?: number | undefined;
-  /** Or one order of this pair and side. */
-  readonly pair?: string | undefined;
-  readonly side?: Side | undefined;
+  /** The highest value of a parent, in the currency of the limits, or `unknown`. */
+  readonly amount?: string | undefined;
+  /** Hash of the canonical request, which a passkey signs. */
+  readonly hash: string;
+  /** For an approval by a passkey. */
+  readonly assertion?: PasskeyAssertion | undefined;
   readonly expires_at: Instant;
   readonly by: string;
   readonly why: string;
@@ -490,41 +511,6 @@ export interface PersonRecord {
         readonly rp_id?: string | undefined;
       }
     | undefined;
-  readonly by: string;
-  readonly why: string;
-  readonly token?: UsedToken | undefined;
-}
-
-/** A period of the books was closed. Its entries never change again. docs/accounting.md defines the text that `hash` covers. */
-export interface ClosingRecord {
-  readonly kind: 'closing';
-  /** End of the previously closed period. Omitted: the first period, which begins with the opening balances. */
-  readonly from?: Instant | undefined;
-  /** The first instant after the period. */
-  readonly until: Instant;
-  /** The currency of the books. */
-  readonly currency: string;
-  readonly method: string;
-  readonly jurisdiction?: string | undefined;
-  /** Number of entries in the period. */
-  readonly entries: number;
-  /** SHA-256 of the text of the period, hex. */
-  readonly hash: string;
-  /** The newest record that the books include. */
-  readonly head: { readonly seq: number; readonly hash: string };
-  /**
-   * Ids of transactions from which entries of the period were booked and which no journal record contains: the smallest
-   * id, then each id's difference from the previous one.
-   */
-  readonly transactions: readonly number[];
-  /** SHA-256 of the settings file, hex. */
-  readonly settings: string;
-  /**
-   * Why the period was closed although books and account differed, or were not compared, and by how much they
-   * differed.
-   */
-  readonly unreconciled?:
-    { readonly why: string; readonly differences: Readonly<Record<string, string>> } | undefined;
   readonly by: string;
   readonly why: string;
   readonly token?: UsedToken | undefined;

@@ -33,7 +33,24 @@ export interface Quote {
   readonly expiresAt: Instant;
   /** `expiresAt - quotedAt`, milliseconds. Both timestamps are the venue's, so no clocks are compared. */
   readonly lifeMs: number;
+  /** The `Date` header of the response, which is truncated to seconds; `undefined` if it has none. */
+  readonly answeredAt?: Instant | undefined;
 }
+
+/**
+ * The longest that the quote can live after its arrival, milliseconds: until its expiry by the clock of `date_quote`, or
+ * by the clock of the `Date` header, because nobody promises that these two are the same.
+ */
+export const longestLifeMs = ({ lifeMs, expiresAt, answeredAt }: Quote): number =>
+  answeredAt === undefined ? lifeMs : Math.max(lifeMs, expiresAt - answeredAt);
+
+/** How far `date_quote` may be from the venue's own clock at the response, milliseconds. */
+export const STAMPS_APART_MAX_MS = 2_000;
+/** The `Date` header is truncated to whole seconds: up to so much later was the response, milliseconds. */
+export const DATE_CUT_MS = 999;
+
+/** The longest that a quote of which no record tells can live after its arrival, milliseconds. */
+export const unknownLifeMs = (lifeMaxMs: number): number => lifeMaxMs + STAMPS_APART_MAX_MS + DATE_CUT_MS;
 
 export interface OrderRequest {
   readonly pair: string;
@@ -62,22 +79,26 @@ export interface Order {
   readonly fees: Money;
 }
 
-/** `other`: an action that the specification does not name. It moves a balance and is not a trade. */
+/** `other`: an action that the specification does not name, or that cannot be read. It may be a trade. */
 export type TransactionAction = 'deposit' | 'withdraw' | 'buy' | 'sell' | 'credit' | 'charge' | 'other';
 
-/**
- * One row of the account's transactions. A trade has two rows, one per currency, with the same `orderId` and
- * `tradeId`.
- */
+/** One row of the account's transactions. A trade has at least two rows, one per currency. */
 export interface Transaction {
-  readonly id: number;
+  /**
+   * The venue's id as text, so that ids beyond 2^53 and ids sent as text are exact. For a row without a readable id: `?` and
+   * the row's JSON.
+   */
+  readonly id: string;
+  /** Ids exactly as the venue shows them; `undefined` where the row has none. */
   readonly orderId: string | undefined;
   readonly clientId: string | undefined;
   readonly tradeId: string | undefined;
+  /** The venue's stamp: `timestamp`, otherwise `day`, otherwise 0. Nothing about an order in doubt depends on it. */
   readonly at: Instant;
   readonly action: TransactionAction;
+  /** Lower case; empty if it cannot be read. */
   readonly currency: string;
-  /** Signed; a negative amount leaves the account. */
+  /** Signed; a negative amount leaves the account. Zero if it cannot be read. */
   readonly amount: Quantity;
   readonly price: Price | undefined;
   /** In `currency`. */
@@ -85,18 +106,20 @@ export interface Transaction {
   /** Fee of a deposit or withdrawal, in `currency`; the samples leave open whether `fees` includes it. */
   readonly transferFee?: Quantity | undefined;
   readonly status: string;
-  /** Balance of `currency` after the transaction. */
-  readonly balance: Quantity;
-  /** Pair of a trade. */
-  readonly pair: string | undefined;
+  /** Balance of `currency` after the transaction, if the row shows one. */
+  readonly balance: Quantity | undefined;
+  /** Fields that decide about orders and that cannot be read: such a row belongs to no order until a person says so. */
+  readonly spoiled?: readonly string[] | undefined;
 }
 
 /** All parameters of the transactions route. Times are Unix ms. */
 export interface TransactionsQuery {
   readonly from: Instant;
+  readonly to?: Instant | undefined;
   readonly limit: number;
   readonly offset?: number | undefined;
-  readonly after?: number | undefined;
+  /** Only rows newer than this id. */
+  readonly after?: string | undefined;
   /** Only transactions of these types. */
   readonly types?: ReadonlySet<'deposit' | 'withdraw'> | undefined;
   /** Includes pending deposits and withdrawals. */

@@ -1,11 +1,9 @@
-import type { ApprovalPolicy } from '../core/approvals/approval-policy.ts';
+import type { ApprovalSettings } from '../core/approvals/approval-settings.ts';
 import type { Limits } from '../core/risk/limits.ts';
 import type { SettingTexts } from '../core/risk/setting-changes.ts';
-import type { Trust } from '../core/cycle/cycle.ts';
 import type { Minimum } from '../core/instrument.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';
 import type { StatedRates } from '../core/rates.ts';
-import type { FootprintOptions } from './market/footprint.ts';
 import type { PaceOptions } from './rate-limit/rate-limiter.ts';
 
 /**
@@ -42,14 +40,12 @@ export interface DeskSettings {
   /** Hash of origin and token, which identifies the account of a journal. */
   readonly account: string;
   readonly limits: Limits;
-  /** Whether lifting a halt, and resolving a doubt with figures, require two people. An override always requires two. */
-  readonly fourEyes?: boolean | undefined;
-  /** Who must approve what. Omitted: `fourEyes` decides. */
-  readonly approvals?: ApprovalPolicy | undefined;
+  /** What other people must approve. Omitted: nothing. */
+  readonly approvals?: ApprovalSettings | undefined;
   /** Whether the journal stores the limits of each start, so that the next start detects higher ones. */
   readonly areLimitsKept?: boolean | undefined;
   /**
-   * The settings of the config as the journal records them. The engine adds limits, rules of approval and people.
+   * The settings of the config as the journal records them. The engine adds limits, `operate.approvals` and people.
    * Omitted: the journal records no settings.
    */
   readonly settings?: SettingTexts | undefined;
@@ -78,8 +74,8 @@ export interface DeskSettings {
     readonly maxAgeMs: number;
     /** Size of a probe, in its pair's quote currency. */
     readonly probe: { readonly amount: Money; readonly currency: string };
-    /** Largest share of the quote limit for watching prices. */
-    readonly share: number;
+    /** Largest distance between two sources of the price; `undefined`: no limit. */
+    readonly gapBpsMax?: Ratio | undefined;
     /** How long a wake or a slice waits for a price. */
     readonly waitMs: number;
   };
@@ -91,24 +87,18 @@ export interface DeskSettings {
     /** Interval between two quotes of a slice after an unacceptable price. */
     readonly requoteMs: number;
   };
-  /** Quotes allowed for each fill of a pair; default: unlimited. */
-  readonly footprint?: FootprintOptions | undefined;
+  /** Quotes of a pair for each fill above which the desk requests quotes more slowly; default: unlimited. */
+  readonly quotesPerFillMax?: number | undefined;
   readonly inDoubt: {
     readonly bookingMarginMs: number;
     readonly pollMs: number;
-    readonly trustFirstCanceled: boolean;
-    readonly trustRefusals: boolean;
     /** Longest life of a quote that is executed; also assumed for quotes whose life is unknown. */
     readonly lifeMaxMs: number;
-    /** `same_quote`: the desk may resend an order without a response, byte for byte, during the life of its quote. */
-    readonly resend: 'same_quote' | 'never';
   };
   /** Longest wait for the response to an order. */
   readonly orderTimeoutMs: number;
   /** Remaining life that a quote must have when its order leaves. */
   readonly orderMarginMs: number;
-  /** Attempts in progress at the same time. */
-  readonly cyclesMax: number;
   /** How far back the first read of the account goes. */
   readonly historyMs: number;
   /** Interval between reads of the account when nothing is in doubt. */
@@ -122,17 +112,8 @@ export interface DeskSettings {
   readonly crashLoop: { readonly startsMax: number; readonly withinMs: number };
   /** Maximum age of the last whole read of the account. If it is older, nothing starts; `undefined`: no limit. */
   readonly accountAgeMaxMs?: number | undefined;
-  /** Longest wait of a request for the venue's rate limits. A longer wait pauses the desk; default: a minute. */
-  readonly messageWaitMaxMs?: number | undefined;
   /** Reaction when a balance differs from the sum of the account's rows. */
   readonly onDifference: 'halt' | 'alert' | 'ignore';
   /** Whether to book the desk's fills that the journal does not know without halting. */
   readonly adoptFills: boolean;
 }
-
-export const trustOf = ({ inDoubt }: DeskSettings): Trust => ({
-  firstCanceled: inDoubt.trustFirstCanceled,
-  refusals: inDoubt.trustRefusals,
-  bookingMarginMs: inDoubt.bookingMarginMs,
-  resend: inDoubt.resend === 'same_quote',
-});

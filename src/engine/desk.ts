@@ -1,7 +1,7 @@
 import { Subject, distinctUntilChanged, filter, map, share } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { deskMark } from '../core/ids.ts';
-import type { ControlRecord, IntentRecord, OverrideRecord } from '../core/record.ts';
+import type { ApprovalRecord, ControlRecord, IntentRecord } from '../core/record.ts';
 import type { BootTime } from '../core/time.ts';
 import { AccountState } from './account/account-state.ts';
 import { halt } from './account/halt.ts';
@@ -9,7 +9,7 @@ import { PriceTrials } from './attempt/price-trials.ts';
 import { QuoteIds } from './attempt/quote-ids.ts';
 import type { QuoteFailures, ShortQuotes } from './attempt/quote-failures.ts';
 import { Rates } from './market/conversion-rates.ts';
-import { Footprint, NO_FOOTPRINT } from './market/footprint.ts';
+import { Footprint } from './market/footprint.ts';
 import { Instruments } from './market/instruments.ts';
 import { LiveBars } from './market/live-bars.ts';
 import { PtsWatch } from './market/pts-watch.ts';
@@ -96,8 +96,8 @@ export class Desk {
   /** Requests for approval that the desk itself makes. */
   readonly wished$ = new Subject<Wish>();
   /** Requests for files and parents that have just been approved. */
-  readonly approved$ = new Subject<OverrideRecord>();
-  /** Proposals made to this process: overrides, and commands that need approval. */
+  readonly approved$ = new Subject<ApprovalRecord>();
+  /** Requests for approval made to this process. */
   readonly proposals = new Proposals();
   /** How far the wall clock went back, until it again shows the time that it had shown before. */
   clockBack: ClockBack | undefined;
@@ -113,7 +113,7 @@ export class Desk {
     this.policy = policy;
     this.observer = observer;
     const { changed$, state } = this;
-    this.account = new AccountState(ports.clock, policy.inDoubt.bookingMarginMs);
+    this.account = new AccountState(ports.clock, policy.inDoubt);
     this.instruments = new Instruments((pair) => policy.minimumOf(pair));
     this.strategies = new RunningStrategies(strategies, { state, instruments: this.instruments, changed$ });
     this.outcomes$ = changed$.pipe(
@@ -125,17 +125,17 @@ export class Desk {
     this.killSwitch = new KillSwitch(ports.halt);
     this.killSwitch.onSet(({ level, by, why }) => {
       if (level === 'kill') ports.venue.shut?.();
-      observer.alert(level === 'kill' ? 'killed' : 'halted', { by, why });
+      observer.alert('halted', { by, why, ...(level === 'kill' ? { transport: 'closed' } : {}) });
       const { fault } = this.killSwitch;
       if (fault !== undefined) observer.alert('halt_not_noted', { error: fault });
     });
     this.snapshotWriter = new SnapshotWriter(this);
     this.journal = new StateJournal(this);
     this.limitDay = new DayClock(ports.clock, () => ports.venue.skewMs?.());
-    this.rateLimiter = new RateLimiter(ports.clock, policy.pace, ports.requestLog, ports.addressBudget);
+    this.rateLimiter = new RateLimiter(ports.clock, policy.pace, ports.requestLog);
     this.continuity = new Continuity(ports.clock, policy.continuity, ({ wallMs, lateMs }) => {
-      observer.alert('discontinuity', { wall_ms: wallMs, late_ms: lateMs });
       if (wallMs < -policy.continuity.divergenceMs) clockWentBack(this, -wallMs);
+      else observer.alert('discontinuity', { wall_ms: wallMs, late_ms: lateMs });
     });
     // A clock that is not watched cannot jump.
     this.breaks$ = Number.isFinite(policy.continuity.everyMs)
@@ -146,7 +146,11 @@ export class Desk {
         )
       : undefined;
     this.spins = new SpinGuard(ports.clock);
-    this.footprint = new Footprint(ports.clock, policy.footprint ?? NO_FOOTPRINT, observer);
+    this.footprint = new Footprint(
+      ports.clock,
+      policy.quotesPerFillMax ?? Number.POSITIVE_INFINITY,
+      observer,
+    );
     this.venueHealth = new VenueHealth(ports.clock, observer);
     this.references = new References({
       ports,

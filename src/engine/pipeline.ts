@@ -16,12 +16,10 @@ import { mergeMapMaybe } from './maybe-async.ts';
 import { pace } from './stages/pace.ts';
 import { expireLater, record, sliceRecord } from './stages/record.ts';
 import { runsNow } from './operator/run-now.ts';
-import { askAhead } from './operator/parent-approvals.ts';
 import { reloads } from './operator/reload.ts';
 import type { Reload } from './operator/reload.ts';
 import { resolutions } from './account/operator-resolutions.ts';
 import { size } from './stages/size.ts';
-import { hasNoQuotesLeft } from './attempt/tactics.ts';
 import { wakes } from './stages/triggers.ts';
 
 /**
@@ -81,7 +79,6 @@ export function pipeline(
     desk.references.listen(),
     watchTerms(desk),
     probeSizes(desk),
-    askAhead(desk),
     desk.bars.run(),
   ).pipe(untilDrained);
   // Subscribed last, because early reloads run immediately and change what has started.
@@ -123,10 +120,6 @@ function endIfOver(desk: Desk, slice: OpenSlice): Observable<never> | undefined 
     return desk.journal
       .append([sliceRecord(slice, result, { reason: 'aborted' })])
       .pipe(mergeMap(() => EMPTY));
-  }
-  if (hasNoQuotesLeft(slice)) {
-    const detail = `limit=${slice.intent.tactics?.quotes_max ?? 0} quotes value=${slice.attempts - slice.settled}`;
-    return expireLater(desk, slice, { reason: 'quote_budget', detail });
   }
   return slice.attempts >= ATTEMPTS_MAX ? expireLater(desk, slice, { reason: 'retry_budget' }) : undefined;
 }

@@ -1,19 +1,10 @@
 import type { Bar } from '../core/bar.ts';
-import type { AddressBudgetPort } from './rate-limit/address-budget.ts';
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { ReferencePrice } from '../core/reference-price.ts';
 import type { Quantity } from '../core/money.ts';
 import type { PasskeyAssertion } from '../core/approvals/passkey-assertion.ts';
-import type { OverrideWish } from '../core/risk/override.ts';
 import type { Pair } from '../core/pairs.ts';
-import type {
-  AlertRecord,
-  ClosingRecord,
-  PersonRecord,
-  RecordBody,
-  StoredRecord,
-  UsedToken,
-} from '../core/record.ts';
+import type { AlertRecord, PersonRecord, RecordBody, StoredRecord, UsedToken } from '../core/record.ts';
 import type { Resolution } from '../core/cycle/resolution.ts';
 import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Wait } from '../core/wake.ts';
@@ -248,16 +239,11 @@ export type Command =
       readonly isPatient?: boolean | undefined;
       answer?(answer: CommandAnswer): void;
     }
-  /** Proposes a looser limit for one order. Responds once the proposal is durable. */
-  | (OverrideWish & {
-      readonly do: 'propose';
-      readonly token?: UsedToken | undefined;
-      answer(answer: CommandAnswer): void;
-    })
   /** Another person approves. Responds once the approval is durable. */
   | {
       readonly do: 'approve';
-      readonly override: string;
+      /** Id of the request. */
+      readonly request: string;
       /** Hash of the request that the person reviewed; any other request is refused. */
       readonly hash?: string | undefined;
       /** The passkey's signature over the hash of the request. */
@@ -267,10 +253,10 @@ export type Command =
       readonly why: string;
       answer(answer: CommandAnswer): void;
     }
-  /** Ends an override before it is used: its proposer withdraws it, anyone else rejects it. Responds once this is durable. */
+  /** Ends a request before it is used. Responds once this is durable. */
   | {
-      readonly do: 'withdraw' | 'reject';
-      readonly override: string;
+      readonly do: 'reject';
+      readonly request: string;
       readonly hash?: string | undefined;
       readonly token?: UsedToken | undefined;
       readonly by: string;
@@ -301,12 +287,6 @@ export type Command =
       readonly token?: UsedToken | undefined;
       answer(answer: CommandAnswer): void;
     })
-  /** Closes a period of the books. Responds once the closing is durable. */
-  | {
-      readonly do: 'close';
-      readonly record: ClosingRecord;
-      answer(answer: CommandAnswer): void;
-    }
   /** Changes who may sign in. Responds once the change is durable. */
   | {
       readonly do: 'person';
@@ -382,12 +362,6 @@ export interface FencePort {
    * code reads it. Never throws.
    */
   evidence(bodies: readonly RecordBody[], at: Instant): void;
-
-  /**
-   * Why the firm limits, which apply to all desks together, refuse the order of a durable intent; `undefined`: the
-   * order has been reserved under them. A refused order does not leave.
-   */
-  refusalOf?(clientOrderId: string): string | undefined;
 }
 
 /** The append-only, durable list of records. One writer at a time. */
@@ -488,8 +462,6 @@ export interface Ports {
   readonly halt?: HaltPort | undefined;
   /** Omitted: every start waits for the rate limits of the venue. */
   readonly requestLog?: RequestLogPort | undefined;
-  /** Omitted: no other process sends from the network address of this one. */
-  readonly addressBudget?: AddressBudgetPort | undefined;
   /** Bars of earlier processes. Omitted: each process builds its own. */
   readonly bars?: BarsPort | undefined;
   readonly operator$: Observable<Command>;

@@ -31,7 +31,8 @@ import type { Desk } from './desk.ts';
 import { SOON_AFTER_START_MS } from './state/death.ts';
 import { watchDoubts } from './account/doubt-alerts.ts';
 import { halts, operate } from './operator/operator-commands.ts';
-import { isDurable, isUndecided } from './state/override-state.ts';
+import { isLasting } from '../core/approvals/approval-settings.ts';
+import { isUndecided } from '../core/approvals/requests.ts';
 import { pipeline } from './pipeline.ts';
 import { recover, takeOver } from './operator/recover.ts';
 import type { TakeOverOptions } from './operator/recover.ts';
@@ -215,8 +216,8 @@ const endOfDisk = ({ ports }: Desk): Observable<never> =>
 /** Every strategy has finished, and no slice or attempt is open. */
 export function isDone({ strategies, state }: Desk): boolean {
   if (state.slices.size > 0 || state.attempts.size > 0) return false;
-  for (const [, request] of state.overrides.all())
-    if (isDurable(request.proposal) && isUndecided(request)) return false;
+  for (const request of state.approvals.all())
+    if (isLasting(request.proposal.for) && isUndecided(request)) return false;
   for (const id of strategies.sources.keys()) if (state.lives.get(id)?.finished === undefined) return false;
   return true;
 }

@@ -25,8 +25,6 @@ export interface Sized {
   readonly notes: readonly string[];
   /** The rest of the slice may follow in further pieces. */
   readonly isPiece: boolean;
-  /** The item passes only with this override. */
-  readonly override?: string | undefined;
 }
 
 /** The item may request a quote now. */

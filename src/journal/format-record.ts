@@ -6,20 +6,21 @@ import { changeWords } from '../core/risk/limit-changes.ts';
 import { settingWords } from '../core/risk/setting-changes.ts';
 import type { Reason } from '../core/reasons.ts';
 import type {
+  ApprovalRecord,
   AlertRecord,
   ControlRecord,
   FillRecord,
   IntentText,
-  OverrideRecord,
-  ClosingRecord,
   PersonRecord,
   RecordBody,
   ReloadRecord,
   SettingsRecord,
+  ShownRecord,
   StoredRecord,
   WakeRecord,
 } from '../core/record.ts';
 import { instant, isoOf } from '../core/time.ts';
+import { correctionWords, feesWords, othersWords, verdictWords } from '../core/text/account-words.ts';
 
 /** One line for people: time in UTC, kind, description. Text from the venue or a YAML file cannot control the terminal. */
 export const lineFor = ({ at, body }: StoredRecord): string =>
@@ -68,13 +69,13 @@ export function wordsFor(body: RecordBody): string {
         ? `after its fills the venue may quote up to ${body.usd} USD of ${body.pair} in one piece`
         : `the venue quotes at most ${body.usd} USD of ${body.pair} in one piece`;
     case 'correction':
-      return `${body.client_order_id} as the account shows it: ${body.quantity} for ${body.amount}, fees ${body.fees}; booked: ${body.was_quantity} for ${body.was_amount}, fees ${body.was_fees}`;
+      return correctionWords(body);
     case 'shown':
-      return `the account shows ${Object.keys(body.fills).join(', ')} as booked`;
+      return shownWords(body);
     case 'resolved':
-      return `${body.client_order_id} ${body.verdict === 'filled' ? 'traded' : 'was not executed'}, says ${body.by}: ${body.why}`;
-    case 'override':
-      return overrideWords(body);
+      return `${verdictWords(body)}, says ${body.by}: ${body.why}`;
+    case 'approval':
+      return approvalWords(body);
     case 'reload':
       return reloadWords(body);
     case 'settings':
@@ -83,14 +84,20 @@ export function wordsFor(body: RecordBody): string {
       return alertWords(body);
     case 'person':
       return personWords(body);
-    case 'closing':
-      return closingWords(body);
     case 'control':
       break;
   }
   const doubts = body.doubts === undefined ? undefined : `with open doubts: ${body.doubts.join(', ')}`;
   const closed = body.transport === 'closed' ? 'this process can send no order' : undefined;
   return joined(`${scopeOf(body)} ${body.state} by ${body.by}: ${body.why}`, closed, doubts);
+}
+
+function shownWords(body: ShownRecord): string {
+  const fills = Object.keys(body.fills);
+  return joined(
+    fills.length === 0 ? undefined : `the account shows ${fills.join(', ')} as booked`,
+    othersWords(body),
+  );
 }
 
 function reloadWords(record: ReloadRecord): string {
@@ -107,14 +114,6 @@ function reloadWords(record: ReloadRecord): string {
     ...each,
     ...notes,
     problems,
-  );
-}
-
-function closingWords({ until, method, entries, hash, unreconciled, by, why }: ClosingRecord): string {
-  const anyway = unreconciled === undefined ? undefined : `unreconciled: ${unreconciled.why}`;
-  return joined(
-    `${by} closed the books until ${isoOf(until)}: ${entries} entries by ${method}, hash ${hash.slice(0, 12)}: ${why}`,
-    anyway,
   );
 }
 
@@ -159,14 +158,8 @@ export function alertWords({ alert, severity, facts, others }: AlertRecord): str
 
 const wordOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-function overrideWords({ override, step, limit, value, by, why, ...of }: OverrideRecord): string {
-  const until = isoOf(of.expires_at);
-  if (of.asks !== undefined) return `${override} ${step} by ${by}: ${of.asks}, until ${until}: ${why}`;
-  const slice = of.slice === undefined ? '' : ` slice ${of.slice}`;
-  const order = of.parent === undefined ? `${of.side ?? ''} ${of.pair ?? ''}` : `parent ${of.parent}${slice}`;
-  const to = value === undefined ? 'lifted' : value;
-  return `${override} ${step} by ${by}: ${limit} ${to} for one order of ${order} until ${until}: ${why}`;
-}
+const approvalWords = ({ request, step, by, asks, why, expires_at: until }: ApprovalRecord): string =>
+  `${request} ${step} by ${by}: ${asks}, until ${isoOf(until)}: ${why}`;
 
 function scopeOf({ parent, pair, strategy }: ControlRecord): string {
   if (parent !== undefined) return `parent ${parent}`;
@@ -200,7 +193,7 @@ function fillWords(fill: FillRecord): string {
   const verb = fill.side === 'buy' ? 'bought' : 'sold';
   return joined(
     `${fill.strategy} ${place(fill)}: ${verb} ${fill.quantity} ${fill.base} at ${fill.price} = ${fill.amount} ${fill.quote}`,
-    `fees ${fill.fees}`,
+    `fees ${feesWords(fill)}`,
     `order ${fill.order_id}`,
     fill.source === 'order' ? undefined : `proven by ${fill.source}`,
   );

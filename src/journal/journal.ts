@@ -30,6 +30,15 @@ export interface Journal extends JournalPort {
   /** The lease under which this process writes, in a store that several owners reach. */
   readonly lease?: Pick<Lease, 'desk' | 'epoch'> | undefined;
 
+  /** What the store knows about the last requests of the former owner. Omitted: nothing. */
+  readonly former?: Lease['former'];
+
+  /** Leaves the last requests of this process to the next owner, with the release of the lease. Omitted: there is none. */
+  handOver?(requests: string | undefined): void;
+
+  /** Publishes the URL of this process's API for its standbys. A failure has no consequences. Omitted: there are none. */
+  announce?(address: string): void;
+
   /**
    * Resolves once the disk reserve is held; rejects with an OperatorError `storage` if the disk has no space for it. No
    * order may leave before. Omitted: there is none.

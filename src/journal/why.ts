@@ -1,19 +1,22 @@
+import { countWords } from '../core/approvals/approval-settings.ts';
 import { reasons } from '../core/reasons.ts';
 import { changeWords } from '../core/risk/limit-changes.ts';
 import type { Reason } from '../core/reasons.ts';
 import type {
+  ApprovalRecord,
   AttemptRecord,
   CorrectionRecord,
   FillRecord,
   IntentText,
-  OverrideRecord,
   SliceRecord,
   StoredRecord,
   WakeRecord,
 } from '../core/record.ts';
 import { MINUTE_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
+import { corrected } from '../core/cycle/corrected-fill.ts';
 import { untradedBy } from '../core/cycle/untraded.ts';
+import { feesWords, othersWords, verdictWords } from '../core/text/account-words.ts';
 
 /** The outcome of one slice, of one wake, or of the desk as a whole. Plain data, amounts as text: `--json` prints it. */
 export interface WhyEntry {
@@ -118,7 +121,7 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
           };
         }
         break;
-      case 'override':
+      case 'approval':
         if (body.strategy !== undefined) yield requestEntry(at, body);
         break;
       case 'strategy':
@@ -159,19 +162,26 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
       case 'quote':
       case 'balances':
       case 'maximum':
-      case 'resolved':
       case 'alert':
       case 'person':
-      case 'closing':
       case 'settings':
+        break;
+      case 'resolved':
+        if (body.rows !== undefined) {
+          const about = aboutAttempt(attempts.get(body.client_order_id));
+          yield { at, ...about, event: 'noted', says: `${verdictWords(body)}, says ${body.by}: ${body.why}` };
+        }
         break;
       case 'correction':
         booking.shown([body.client_order_id]);
-        yield* missingTold(at, body, { fill: booking.fillOf(body.client_order_id), of });
+        yield* correctionTold(at, body, { fill: booking.fillOf(body.client_order_id), of });
         booking.correct(body);
         break;
-      case 'shown':
+      case 'shown': {
         booking.shown(Object.keys(body.fills));
+        const says = othersWords(body);
+        if (says !== undefined) yield { at, event: 'desk', says };
+      }
     }
   }
   for (const open of slices.values()) yield openEntry(open, of);
@@ -179,12 +189,11 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
 }
 
 /** A request that the strategy waits for, with its requester, approvers and end. */
-function requestEntry(at: Instant, { override, step, by, asks, needs, strategy }: OverrideRecord): WhyEntry {
-  const who = needs?.map(({ count, groups }) => `${count} of ${groups.join(' or ')}`).join(' and ');
+function requestEntry(at: Instant, { request, step, by, asks, count, strategy }: ApprovalRecord): WhyEntry {
   const says =
     step === 'proposed'
-      ? `waits for approval ${override} (${who ?? 'another person'}): ${asks ?? ''}`
-      : `${override} ${step} by ${by}`;
+      ? `waits for approval ${request} (${countWords(count)}): ${asks}`
+      : `${request} ${step} by ${by}`;
   return { at, strategy, event: 'desk', says };
 }
 
@@ -221,8 +230,7 @@ class Booking {
 
   correct(body: CorrectionRecord): void {
     const one = this.#fills.get(body.client_order_id);
-    if (one !== undefined)
-      this.#fills.set(body.client_order_id, { ...one, fill: { ...one.fill, missing: body.missing } });
+    if (one !== undefined) this.#fills.set(body.client_order_id, { ...one, fill: corrected(one.fill, body) });
   }
 
   /** Fills of the last minutes; none for a desk whose account was never compared. */
@@ -242,6 +250,42 @@ class Booking {
 const FILLS_MAX = 10_000;
 const BOOKING_MS = 10 * MINUTE_MS;
 
+const aboutAttempt = (open: Open | undefined): Pick<WhyEntry, 'strategy' | 'slices' | 'pair' | 'side'> =>
+  open === undefined
+    ? {}
+    : {
+        strategy: open.strategy,
+        slices: [open.intent.slice],
+        pair: open.intent.pair,
+        side: open.intent.side,
+      };
+
+/** Reports what the account shows of a fill: rows that changed, fees in other currencies, a part that is missing. */
+function* correctionTold(
+  at: Instant,
+  body: CorrectionRecord,
+  told: { readonly fill: FillRecord | undefined; readonly of: Speaker },
+): Generator<WhyEntry> {
+  const { client_order_id: id, changes = [], other_fees: others } = body;
+  const { fill, of } = told;
+  const isPaidElsewhere = JSON.stringify(others ?? {}) !== JSON.stringify(fill?.other_fees ?? {});
+  if (changes.length > 0 || isPaidElsewhere) {
+    const { strategy, slice, pair, side, quote } = fill ?? {};
+    const fees = feesWords(body, { currency: quote ?? '', shown: of.shown });
+    const says = [`the account shows ${id} with fees of ${fees}`, ...changes].join('; ');
+    yield {
+      at,
+      strategy,
+      event: 'noted',
+      slices: slice === undefined ? undefined : [slice],
+      pair,
+      side,
+      says,
+    };
+  }
+  yield* missingTold(at, body, told);
+}
+
 /** Reports that the account lacks part of an order, or no longer lacks it. */
 function* missingTold(
   at: Instant,
@@ -252,7 +296,6 @@ function* missingTold(
   }: Pick<CorrectionRecord, 'client_order_id' | 'quantity' | 'missing'>,
   { fill, of }: { readonly fill: FillRecord | undefined; readonly of: Speaker },
 ): Generator<WhyEntry> {
-  // Other differences do not concern the slice; the journal contains both figures.
   if (fill === undefined || (missing === undefined && fill.missing === undefined)) return;
   const { strategy, slice, pair, side, base } = fill;
   const lacks =

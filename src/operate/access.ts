@@ -22,8 +22,6 @@ export interface Caller extends UsedToken {
   readonly role: Role;
   /** How the request identified its sender. */
   readonly via: 'token' | 'session';
-  /** Groups of the caller, on whose behalf an approval counts. Omitted: none. */
-  readonly groups?: readonly string[] | undefined;
   /** For a session: a command must repeat it in the header `X-Tranche-CSRF`. */
   readonly csrf?: string | undefined;
   /** For a session: its id in lists. */
@@ -96,9 +94,3 @@ export function authenticatorOf(
 
 export const mayAct = (caller: Caller, needed: Role): boolean =>
   roles.indexOf(caller.role) >= roles.indexOf(needed);
-
-/** Whether one person can propose and another can approve. */
-export function hasTwoPeople(bearers: readonly Pick<Bearer, 'kind' | 'role'>[]): boolean {
-  const people = bearers.filter(({ kind, role }) => kind !== 'program' && role !== 'viewer');
-  return people.length >= 2 && people.some(({ role }) => role !== 'operator');
-}

@@ -88,14 +88,13 @@ export function countRecord(
     case 'balances':
     case 'maximum':
     case 'resolved':
-    case 'override':
+    case 'approval':
     case 'reload':
     case 'correction':
     case 'shown':
     case 'process':
     case 'alert':
     case 'person':
-    case 'closing':
     case 'settings':
     case 'control':
   }

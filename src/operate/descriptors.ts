@@ -1,7 +1,4 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { distinctUntilChanged, filter, interval, map } from 'rxjs';
-import type { Observable, SchedulerLike } from 'rxjs';
-import { SECOND_MS } from '../core/time.ts';
 
 /** Number of open files and connections of this process, and its limit. */
 export interface Descriptors {
@@ -41,20 +38,3 @@ export function descriptorReader({ limits, open }: Proc = proc): () => Descripto
     }
   };
 }
-
-const LOOK_MS = 5 * SECOND_MS;
-/** Share of the limit that triggers the alert. The rest is reserved for the journal, the venue and halts. */
-const SHARE_MAX = 0.7;
-const isLow = ({ open, max }: Descriptors): boolean => open > max * SHARE_MAX;
-
-/** Emits when the process has used most of its descriptors; not again until it has used fewer. */
-export const fewDescriptors = (
-  scheduler: SchedulerLike,
-  read: () => Descriptors | undefined = descriptorReader(),
-): Observable<Descriptors> =>
-  interval(LOOK_MS, scheduler).pipe(
-    map(read),
-    filter((now) => now !== undefined),
-    distinctUntilChanged((before, now) => isLow(before) === isLow(now)),
-    filter(isLow),
-  );

@@ -45,8 +45,8 @@ const tradingMeters = ({ counter, gauge }: Kit) => ({
     ['pair', 'side', 'currency'],
   ),
 
-  quotesPerFill: gauge('tranche_quotes_per_fill', 'Quotes requested per fill, in footprint.window', ['pair']),
-  hitRatio: gauge('tranche_quote_hit_ratio', 'Fills per firm quote, in footprint.window', ['pair']),
+  quotesPerFill: gauge('tranche_quotes_per_fill', 'Quotes requested per fill, in the last hour', ['pair']),
+  hitRatio: gauge('tranche_quote_hit_ratio', 'Fills per firm quote, in the last hour', ['pair']),
   quoteSlowdown: gauge(
     'tranche_quote_slowdown_ratio',
     'Factor, 1 to 64, by which waits between quotes are lengthened because too few quotes trade',

@@ -3,8 +3,6 @@ import Fastify from 'fastify';
 import type { FastifyInstance, FastifyServerFactory } from 'fastify';
 import { acceptJson, addApi, noCompilers } from './api/api.ts';
 import type { ApiOptions } from './api/api.ts';
-import { addFleetApi, fleetMethods } from './fleet/fleet-api.ts';
-import type { FleetApiOptions } from './fleet/fleet-api.ts';
 import { senderOf } from './api/caller.ts';
 import { SLOWER, refusalText } from './api/refusal.ts';
 import { methodOf } from './api/routes.ts';
@@ -16,6 +14,8 @@ import type { Metrics } from './metrics.ts';
 import { shareOfEachAddress } from './connection-share.ts';
 import { addPages, isPagePath, securityHeaders, strictTransport } from './pages.ts';
 import { openPaths } from './sign-in/routes.ts';
+import { addStandby, standbyWords } from './standby.ts';
+import type { Standby } from './standby.ts';
 
 export interface OperateOptions {
   /** `127.0.0.1:8321`, `[::1]:8321` or `localhost:0`. Addresses beyond loopback only with explicit configuration. */
@@ -30,9 +30,9 @@ export interface OperateOptions {
   readonly proxies?: readonly string[] | undefined;
   /** The control plane. If omitted, the server has only metrics and health. */
   readonly api?: ApiOptions | undefined;
-  /** Instead of `api`: the control plane of a fleet. */
-  readonly fleetApi?: FleetApiOptions | undefined;
-  /** Whether it may listen beyond loopback. Every route except `/healthz`, and `/readyz` of a fleet, then requires a token. */
+  /** Instead of `api`: the process waits to take over its desk. */
+  readonly standby?: Standby | undefined;
+  /** Whether it may listen beyond loopback. Every route except `/healthz` and `/readyz` then requires a token. */
   readonly allowNetwork?: boolean | undefined;
   /** Folder of the built dashboard. Omitted: none is served. */
   readonly pages?: string | undefined;
@@ -68,7 +68,7 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
   const isLocal = isLoopbackName(listen.host);
   if (
     !isLocal &&
-    ((options.allowNetwork !== true && tls === undefined) || (options.api ?? options.fleetApi) === undefined)
+    ((options.allowNetwork !== true && tls === undefined) || (options.api ?? options.standby) === undefined)
   )
     throw new OperatorError('config', beyondLoopback(options.listen));
   const server = Fastify({
@@ -153,11 +153,11 @@ interface Routed extends OperateOptions {
 }
 
 function addRoutes(server: FastifyInstance, options: Routed): void {
-  const { allowed, api, fleetApi: fleet, isLocal } = options;
+  const { allowed, api, standby, isLocal } = options;
   const authenticator = authenticatorOf(
-    api?.bearers ?? fleet?.bearers ?? [],
-    api?.now ?? fleet?.now ?? (() => monotonic(0)),
-    (api ?? fleet)?.signIn?.sessions,
+    (api ?? standby)?.bearers ?? [],
+    (api ?? standby)?.now ?? (() => monotonic(0)),
+    api?.signIn?.sessions,
   );
   // A proxy on this machine forwards other people's requests.
   const isOfThisMachine = (ip: string): boolean => isLocal && isLoopbackName(ip.replace(/^::ffff:/u, ''));
@@ -187,8 +187,8 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
       isOfThisMachine(request.ip) ||
       path === '/healthz' ||
       // Kubernetes and load balancers have no token.
-      (fleet !== undefined && path === '/readyz') ||
-      ((api ?? fleet)?.signIn !== undefined && (isPagePath(path) || openPaths.has(path)));
+      path === '/readyz' ||
+      (api?.signIn !== undefined && (isPagePath(path) || openPaths.has(path)));
     if (!isOpen && senderOf(request, authenticator) === undefined)
       return authenticator.isBlocked(request.ip)
         ? await reply.code(429).send({ error: SLOWER })
@@ -208,29 +208,30 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     const reasons = options.ready();
     const ready = reasons.length === 0;
     const isKnown = isOfThisMachine(request.ip) || senderOf(request, authenticator) !== undefined;
-    const answer = { status: ready ? 'ready' : 'not ready', ...(isKnown ? { reasons } : {}) };
+    const status = ready ? (standby === undefined ? 'ready' : 'standby') : 'not ready';
+    const known = { reasons: standby === undefined ? reasons : [...reasons, standbyWords(standby)] };
+    const answer = { status, ...(isKnown ? known : {}) };
     return await reply.code(ready ? 200 : 503).send(answer);
   });
 
   if (options.pages !== undefined) addPages(server, options.pages);
-  if ((api ?? fleet) !== undefined) acceptJson(server);
-  if (api !== undefined) addApi(server, api, { authenticator, version: options.version });
-  if (fleet !== undefined) addFleetApi(server, fleet, { authenticator, version: options.version });
+  if (api !== undefined) {
+    acceptJson(server);
+    addApi(server, api, { authenticator, version: options.version });
+  }
 
-  server.setNotFoundHandler(async (request, reply) => {
-    const path = request.url.split('?', 1)[0];
-    const method = PATHS.some((each) => each === path)
-      ? 'GET'
-      : api
-        ? methodOf(path ?? '')
-        : fleet && fleetMethods[path ?? ''];
-    if (method !== undefined)
-      return await reply
-        .code(405)
-        .header('allow', method)
-        .send({ error: `only ${method}` });
-    return await reply.code(404).send({ error: `unknown path; try ${PATHS.join(', ')}` });
-  });
+  if (standby !== undefined) addStandby(server, standby, authenticator);
+  else
+    server.setNotFoundHandler(async (request, reply) => {
+      const path = request.url.split('?', 1)[0];
+      const method = PATHS.some((each) => each === path) ? 'GET' : api && methodOf(path ?? '');
+      if (method !== undefined)
+        return await reply
+          .code(405)
+          .header('allow', method)
+          .send({ error: `only ${method}` });
+      return await reply.code(404).send({ error: `unknown path; try ${PATHS.join(', ')}` });
+    });
   server.setErrorHandler(async (error, _request, reply) => {
     const status = errorStatus(error);
     // Internal errors go to the daemon's log, not to the client.

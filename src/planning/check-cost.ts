@@ -2,7 +2,7 @@ import { approximate, ratio, roundEven, scale, text } from '../core/money.ts';
 import type { Money } from '../core/money.ts';
 import { isoOf } from '../core/time.ts';
 import { figure, openSlices, sumOf, worthOf } from './plan.ts';
-import type { Check, CostModel, PlanFacts, PlannedStrategy } from './plan.ts';
+import type { Check, PlanFacts, PlannedStrategy } from './plan.ts';
 
 /** The expected cost of the plan. It is only for display; these figures are never used as money. */
 
@@ -20,6 +20,10 @@ export interface ExpectedCost {
   readonly by: string;
 }
 
+/** Cost of a trade against the mid price, if the venue did not quote it. */
+const HALF_SPREAD_BPS = 5;
+/** Impact of a slice worth one million in the currency of the limits. */
+const IMPACT_BPS = 10;
 const MILLION = 1_000_000;
 const BPS = 10_000;
 
@@ -27,8 +31,8 @@ const BPS = 10_000;
  * Expected cost of a slice, basis points: half the spread, plus an impact that grows with the square root of its
  * size.
  */
-export const sliceBps = ({ halfSpreadBps, impactBps }: CostModel, notional: number): number =>
-  halfSpreadBps + impactBps * Math.sqrt(Math.max(0, notional) / MILLION);
+export const sliceBps = (halfSpreadBps: number, notional: number): number =>
+  halfSpreadBps + IMPACT_BPS * Math.sqrt(Math.max(0, notional) / MILLION);
 
 export function expectedCosts(
   strategies: readonly PlannedStrategy[],
@@ -55,21 +59,20 @@ export function expectedCosts(
       ];
     if (notional === undefined || notional.isZero()) return [];
     const price = facts.price(first.pair);
-    const configured = facts.costModel(first.pair);
-    const model = { ...configured, halfSpreadBps: price?.halfSpreadBps ?? configured.halfSpreadBps };
+    const halfSpreadBps = price?.halfSpreadBps ?? HALF_SPREAD_BPS;
     const total = approximate(notional);
     const bps = known.reduce(
-      (sum, one) => sum + sliceBps(model, approximate(one)) * (approximate(one) / total),
+      (sum, one) => sum + sliceBps(halfSpreadBps, approximate(one)) * (approximate(one) / total),
       0,
     );
-    const spread = `${round(model.halfSpreadBps)} bps half spread${price?.halfSpreadBps === undefined ? '' : ' as quoted now'}`;
+    const spread = `${round(halfSpreadBps)} bps half spread${price?.halfSpreadBps === undefined ? '' : ' as quoted now'}`;
     return [
       {
         strategy: id,
         bps,
         notional,
         cost: costOf(notional, bps),
-        by: `${spread}, ${round(model.impactBps)} bps a million of impact`,
+        by: `${spread}, ${round(IMPACT_BPS)} bps a million of impact`,
       },
     ];
   });

@@ -60,7 +60,7 @@ export function checkPace(strategies: readonly PlannedStrategy[], facts: PlanFac
   if (longest > mostMs || late > 0) {
     const why =
       longest > mostMs
-        ? `the last would wait ${seconds(longest)} for its order; the desk pauses after pacing.max_wait of ${seconds(pacing.waitMaxMs)}, and a plan may use 80 % of it`
+        ? `the last would wait ${seconds(longest)} for its order; the desk pauses after a wait of ${seconds(pacing.waitMaxMs)}, and a plan may use 80 % of it`
         : `${late} of them would wait past their own deadline`;
     return [
       {

@@ -92,13 +92,6 @@ export interface KnownPrice {
   readonly halfSpreadBps?: number | undefined;
 }
 
-/** Expected cost of a trade in basis points: half the spread, plus an impact that grows with the square root of the size. */
-export interface CostModel {
-  readonly halfSpreadBps: number;
-  /** Impact of a slice worth one million in the currency of the limits. */
-  readonly impactBps: number;
-}
-
 export interface PlanFacts {
   readonly now: Instant;
   readonly until: Instant;
@@ -109,7 +102,6 @@ export interface PlanFacts {
   price(pair: string): KnownPrice | undefined;
   /** Rates of currencies stated in the config. */
   readonly rates?: StatedRates | undefined;
-  costModel(pair: string): CostModel;
   /** Current balances, or why they are unknown. */
   readonly funds:
     | { readonly balances: ReadonlyMap<string, Quantity>; readonly from: string }

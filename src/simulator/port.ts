@@ -2,11 +2,20 @@ import { concatMap, defer, from, interval, map, of, startWith, switchMap, throwE
 import type { Observable } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
 import type { ReferencePrice } from '../core/reference-price.ts';
-import type { Order, OrderAnswer, OrderRequest, QuoteAnswer, QuoteRequest, RiskMode } from '../core/venue.ts';
+import type {
+  Order,
+  OrderAnswer,
+  OrderRequest,
+  QuoteAnswer,
+  QuoteRequest,
+  RiskMode,
+  Transaction,
+} from '../core/venue.ts';
 import type { MaybeAsync } from '../engine/maybe-async.ts';
 import type { Clock, MarketPort, VenuePort } from '../engine/ports.ts';
 import type { Exchange } from './exchange/exchange.ts';
 import type { LimitedRoute } from '../wire/routes.ts';
+import type { LedgerRow } from './ledger/leg.ts';
 import type { RiskModeText } from './options/options.ts';
 import type { Refusal, Reply } from './http/reply.ts';
 import { steadyTime } from './exchange/steady-time.ts';
@@ -16,17 +25,11 @@ export interface PortOptions {
   readonly account?: string | undefined;
   readonly clock: Clock;
   /** Time from the request to the response, half of it in each direction; 0: in the same tick. */
-  readonly quoteLatencyMs?: Latency | undefined;
-  readonly orderLatencyMs?: Latency | undefined;
+  readonly quoteLatencyMs?: number | undefined;
+  readonly orderLatencyMs?: number | undefined;
   /** Whether the routes beyond the specification are available: balances, pairs, order lookup. */
   readonly capabilities?: 'all' | 'none' | undefined;
 }
-
-/** Milliseconds, for all requests or by client id. */
-export type Latency = number | ((clientId: string | undefined) => number);
-
-const latencyOf = (latency: Latency, clientId: string | undefined): number =>
-  typeof latency === 'number' ? latency : latency(clientId);
 
 /** The exchange as the engine's venue port, without a network, with the same rules and limits, on any clock. */
 export function inProcessVenue(exchange: Exchange, options: PortOptions): VenuePort {
@@ -42,21 +45,25 @@ export function inProcessVenue(exchange: Exchange, options: PortOptions): VenueP
 
   return {
     quote: (request: QuoteRequest) =>
-      travelled(clock, latencyOf(quoteLatencyMs, request.clientId), (): QuoteAnswer => {
+      travelled(clock, quoteLatencyMs, (): QuoteAnswer => {
         const at = now();
         const reply = exchange.admit('quote', account, at) ?? exchange.quote(account, request, at);
         return reply.ok ? { kind: 'quote', quote: reply.value } : answerOf(reply);
       }),
 
     order: (request: OrderRequest) =>
-      travelled(clock, latencyOf(orderLatencyMs, request.clientId), (): OrderAnswer => {
+      travelled(clock, orderLatencyMs, (): OrderAnswer => {
         const at = now();
         const reply = exchange.admit('order', account, at) ?? exchange.order(account, request, at);
         return reply.ok ? { kind: 'order', status: reply.status, order: reply.value } : answerOf(reply);
       }),
 
-    transactions: (query) =>
-      read('transactions', () => exchange.transactions(account, query, now()), 'transactions'),
+    transactions: ({ after, ...query }) => {
+      const asked = { ...query, after: after === undefined ? undefined : Number(after) };
+      return read('transactions', () => exchange.transactions(account, asked, now()), 'transactions').pipe(
+        map((rows) => rows.map(transactionOf)),
+      );
+    },
     currencies: () => read('currencies', () => exchange.currencies()),
     fundingRates: () => read('funding rates', () => exchange.fundingRates()),
     riskModes: () => read('risk modes', () => exchange.riskModes()).pipe(map(modesByPair)),
@@ -77,6 +84,9 @@ export function inProcessVenue(exchange: Exchange, options: PortOptions): VenueP
         }),
   };
 }
+
+/** The engine's view of a row: ids are text. */
+const transactionOf = ({ id, ...row }: LedgerRow): Transaction => ({ ...row, id: String(id) });
 
 /** Mid prices of the exchange, immediately and then every `everyMs`. */
 export function inProcessMarket(

@@ -1,13 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { interval } from 'rxjs';
 import { invariant } from '../core/errors.ts';
-import { after } from '../core/time.ts';
-import type { Instant } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
 import { startAdmin } from './http/admin.ts';
 import { DrillOverrides } from './faults/drill-overrides.ts';
-import type { OrderDrill } from './faults/drill-overrides.ts';
-import { documentPages } from './http/documents.ts';
 import { Exchange } from './exchange/exchange.ts';
 import { faultOf } from './faults/apply-faults.ts';
 import type { Faults } from './faults/fault-plan.ts';
@@ -18,11 +14,10 @@ import { venueOptions } from './options/options.ts';
 import type { VenueInput, VenueOptions } from './options/options.ts';
 import { venueServer } from './http/server.ts';
 import type { ServerHooks } from './http/server.ts';
-import { StateFile } from './venue-state-file.ts';
 import { steadyTime } from './exchange/steady-time.ts';
 import type { LoadTape, PriceTape } from './market/price-tape.ts';
 
-/** Time between two checks for due strategies, ms. */
+/** Time between two checks for due events, ms. */
 const ADVANCE_MS = 500;
 
 export interface RunningVenue {
@@ -52,8 +47,6 @@ export interface VenueWorld extends ServerHooks {
   readonly admin?: { readonly token: string; readonly port?: number | undefined } | undefined;
   /** Reads the price files that the options name. Without this function, the options may name none. */
   readonly loadTape?: LoadTape | undefined;
-  /** File that stores the actions on the venue, so that its state survives the process. Omitted: the state is lost. */
-  readonly stateFile?: string | undefined;
 }
 
 /**
@@ -63,11 +56,12 @@ export interface VenueWorld extends ServerHooks {
  */
 export async function startVenue(
   input: VenueInput,
-  { clock, onRequest, script, faults, feedFaults = faults, admin, stateFile, loadTape }: VenueWorld,
+  { clock, onRequest, script, faults, feedFaults = faults, admin, loadTape }: VenueWorld,
 ): Promise<RunningVenue> {
   const { options, drilling } = new DrillOverrides(venueOptions(input));
   const tapes = await loadTapes(options, loadTape);
-  const { exchange, now, state } = openExchange({ options, tapes, clock, file: stateFile, drilling });
+  const now = steadyTime(clock);
+  const exchange = new Exchange({ options, tapes, startedAt: now() });
   const app = venueServer({
     exchange,
     options,
@@ -75,11 +69,10 @@ export async function startVenue(
     now,
     onRequest,
     drilling,
-    pages: documentPages,
     script: scriptOf(script, faults),
   });
   const feeds = new Feeds(app.server, { exchange, options, clock, now, faults: feedFaults });
-  // Due events also happen without a request: orders fill, withdrawals end, and feeds report this.
+  // Due events also happen without a request: rows are booked, withdrawals end, and feeds report this.
   const beats = interval(ADVANCE_MS, clock.scheduler).subscribe(() => {
     exchange.advance(now());
   });
@@ -88,7 +81,6 @@ export async function startVenue(
   } catch (cause) {
     beats.unsubscribe();
     feeds.close();
-    state?.close();
     throw cause;
   }
   const levers =
@@ -109,7 +101,6 @@ export async function startVenue(
       feeds.close();
       await levers?.close();
       await app.close();
-      state?.close();
     },
   };
 }
@@ -120,27 +111,6 @@ function scriptOf(script: ServerHooks['script'], faults: Faults | undefined): Se
   return (seen) =>
     script?.(seen) ??
     faultOf(faults.request({ at: seen.at, what: `${seen.method} ${seen.route}`, account: seen.account }));
-}
-
-/** A new exchange, or one restored from a file, whose time continues from where it stopped. */
-function openExchange(setup: {
-  readonly options: VenueOptions;
-  readonly tapes: ReadonlyMap<string, PriceTape>;
-  readonly clock: Clock;
-  readonly file: string | undefined;
-  readonly drilling: <T>(drill: OrderDrill, work: () => T) => T;
-}): { exchange: Exchange; now: () => Instant; state: StateFile | undefined } {
-  const { options, tapes, clock, file, drilling } = setup;
-  const real = steadyTime(clock);
-  if (file === undefined) {
-    const exchange = new Exchange({ options, tapes, startedAt: real() });
-    return { exchange, now: real, state: undefined };
-  }
-  const state = new StateFile(file, { options, tapes, now: real() });
-  const exchange = new Exchange({ options, tapes, startedAt: state.startedAt });
-  // The machine's clock may have been set back since, but the venue's time never goes back.
-  const lagMs = Math.max(0, state.attach(exchange, drilling) - real());
-  return { exchange, now: () => after(real(), lagMs), state };
 }
 
 /** The tapes that the settings name, by pair. */

@@ -123,8 +123,6 @@ export interface LadderWish {
   readonly side: Side;
   /** The largest slice. */
   readonly size: Size;
-  /** Number of sizes up to `size`. */
-  readonly probes: 2 | 3;
 }
 
 /** A problem across parameters that are each valid. `path` names the field to change. */
@@ -162,11 +160,6 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   needsValuation?(params: Params): boolean;
   /** Whether steps use the venue's credit terms: funding rates and risk modes. */
   readonly needsTerms?: boolean | undefined;
-  /**
-   * Whether the times and sizes of its slices follow from document, clock and fills alone, so that no price or volume
-   * changes them.
-   */
-  readonly isTimed?: boolean | undefined;
   /**
    * Returns why a person cannot start an occurrence now. `undefined` if they can, in which case a step on `run` starts
    * it. Omitted by kinds without occurrences.
@@ -293,7 +286,6 @@ export interface AnyStrategy {
   readonly kind: string;
   readonly summary: string;
   readonly params: z.ZodType;
-  readonly isTimed?: boolean | undefined;
   /** Binds the parameters of a document. @throws ZodError when `raw` does not fit `params`. */
   bind(raw: unknown): BoundStrategy;
   /** Returns the kind with the code of a user's module. Only kinds that run user code have it. */

@@ -8,7 +8,9 @@ import { readBody, readMessage } from '../wire/message.ts';
 import type { Read } from '../wire/message.ts';
 import { orderSchema } from '../wire/order.ts';
 import { readQuote } from '../wire/quote.ts';
+import type { VenueRoute } from '../wire/routes.ts';
 import type { Reply } from './call.ts';
+import { httpDate } from './certain-skew.ts';
 import type { VenueHttp } from './http.ts';
 
 export interface ReaderOptions {
@@ -26,6 +28,8 @@ export interface Reader {
   order(reply: Reply): OrderAnswer;
   lookup(reply: Reply): Order | undefined;
   read<T>(resource: string, attempt: string, schema: z.ZodType<T>): OperatorFunction<Reply, T>;
+  /** Returns the body as the venue sent it, if it fits the schema. */
+  sent(resource: string, attempt: string, reply: VenueRoute['reply']): OperatorFunction<Reply, unknown>;
 }
 
 export function readerOf({ http, onExtras }: ReaderOptions): Reader {
@@ -61,7 +65,8 @@ export function readerOf({ http, onExtras }: ReaderOptions): Reader {
   return {
     quote(reply) {
       const answer = parse('quote', reply, readQuote);
-      return answer.ok ? { kind: 'quote', quote: answer.value } : answer.answer;
+      if (!answer.ok) return answer.answer;
+      return { kind: 'quote', quote: { ...answer.value, answeredAt: httpDate(reply.headers['date']) } };
     },
     order(reply) {
       const answer = parse('order', reply, readOrder);
@@ -83,6 +88,14 @@ export function readerOf({ http, onExtras }: ReaderOptions): Reader {
           parse(resource, reply, (body) => readMessage(schema, body)),
         ),
       ),
+    sent: (resource, attempt, { schema }) =>
+      map((reply) => {
+        const read = (body: unknown): Read<unknown> => {
+          const message = readMessage(schema, body);
+          return message.ok ? { ...message, value: body } : message;
+        };
+        return must(attempt, reply, parse(resource, reply, read));
+      }),
   };
 }
 

@@ -1,5 +1,7 @@
 import { defer, map, of, tap } from 'rxjs';
-import { add, holding, negate, NO_MONEY, NO_QUANTITY, money, quantity } from '../core/money.ts';
+import { compareRowIds } from '../core/ids.ts';
+import { keepNewest } from '../core/keep-newest.ts';
+import { add, holding, negate, NO_MONEY, NO_QUANTITY, money, quantity, subtract } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { Pair } from '../core/pairs.ts';
@@ -17,12 +19,14 @@ export interface DryRunOptions {
 
 /** Quotes that may still be executed locally; older ones have expired. */
 const QUOTES_MAX = 1_000;
+/** Start of the ids of simulated rows. The ids of the specification's venue are numbers. */
+const ROW_ID = 'dry-run-';
 /**
  * Number of rows of the newest simulated trades in every read, because the newest row of a currency gives its
  * balance.
  */
 const ROWS_OF_TRADES_MAX = 100;
-/** Maximum number of rows kept, both simulated rows and real rows in their displayed form. */
+/** Maximum number of simulated rows kept. */
 const ROWS_MAX = 20_000;
 
 /**
@@ -90,12 +94,13 @@ export function dryRunVenue(venue: VenuePort, { clock, past }: DryRunOptions): V
             for (const pair of list) pairs.set(pair.pair, pair);
           }),
         )),
-    transactions: (query) =>
-      venue.transactions(query).pipe(
+    transactions: ({ after, ...query }) =>
+      // The venue does not know the ids of simulated rows.
+      venue.transactions({ ...query, after: after?.startsWith(ROW_ID) === true ? undefined : after }).pipe(
         map((rows) => {
-          const shown = imagined.present(rows);
-          // Simulated rows go on the last page, because each is newer than every real row that was read before it was created.
-          return rows.length < query.limit ? [...shown, ...imagined.rows(query.from)] : shown;
+          imagined.saw(rows);
+          // On the last page, so that the offsets of pages count real rows alone.
+          return rows.length < query.limit ? [...rows, ...imagined.rows(query.from)] : rows;
         }),
       ),
     balances:
@@ -165,78 +170,23 @@ function legsOf({ side, base, amount, pair }: Trade): readonly (readonly [string
 }
 
 /**
- * How to show a real row that came after a simulated trade. It gets a new id, and its balance includes the effect of
- * the simulated trades.
- */
-interface Shown {
-  readonly id: number;
-  readonly moved: Quantity;
-}
-
-/**
- * Simulated trades as rows among the real ones. An account's past never changes. A row has the same id and balance in
- * every read of this process, so later rows, real or simulated, come after it.
+ * Simulated trades as rows besides the real ones. Ids of simulated rows are no numbers, so they come after all real rows (see
+ * `compareRowIds`), and their balances continue from the newest real balances. A row has the same id in every process.
  */
 class ImaginedTrades {
-  /** Trades that no read has shown yet. */
-  #unshown: Trade[] = [];
-  readonly #rows: Transaction[] = [];
+  /** By id. A balance is missing, because it depends on the real rows. */
+  readonly #rows = new Map<string, Transaction>();
   /** By currency: all trades together. */
   readonly #moved = new Map<string, Quantity>();
-  /** By currency: the trades that have rows. */
-  readonly #shownMoved = new Map<string, Quantity>();
-  /** Newest real balance seen for each currency, because a later page may name fewer currencies. */
-  readonly #real = new Map<string, { readonly id: number; readonly balance: Quantity }>();
-  /** Real rows up to this id were read before any trade was shown, so they appear unchanged. */
-  #plainUpTo = 0;
-  #newestId = 0;
-  readonly #shown = new Map<number, Shown>();
+  /** Newest real row of each currency that shows a balance, because a later page may name fewer currencies. */
+  readonly #real = new Map<string, { readonly id: string; readonly balance: Quantity }>();
 
   add(trade: Trade): void {
-    this.#unshown.push(trade);
-    for (const [currency, change] of legsOf(trade)) addTo(this.#moved, currency, change);
-  }
-
-  moved(currency: string): Quantity {
-    return this.#moved.get(currency) ?? NO_QUANTITY;
-  }
-
-  /** Returns real rows with balances that include the simulated trades before them. */
-  present(rows: readonly Transaction[]): readonly Transaction[] {
-    for (const row of rows.toSorted((a, b) => a.id - b.id)) {
-      const known = this.#real.get(row.currency);
-      if (known === undefined || row.id >= known.id)
-        this.#real.set(row.currency, { id: row.id, balance: row.balance });
-      if (this.#rows.length === 0) this.#plainUpTo = Math.max(this.#plainUpTo, row.id);
-      else if (row.id > this.#plainUpTo && !this.#shown.has(row.id)) this.#place(row);
-    }
-    this.#newestId = Math.max(this.#newestId, this.#plainUpTo);
-    return rows.map((row) => {
-      const shown = this.#shown.get(row.id);
-      return shown === undefined ? row : { ...row, id: shown.id, balance: add(row.balance, shown.moved) };
-    });
-  }
-
-  #place(row: Transaction): void {
-    this.#newestId = Math.max(this.#newestId + 1, row.id);
-    const moved = this.#shownMoved.get(row.currency) ?? NO_QUANTITY;
-    this.#shown.set(row.id, { id: this.#newestId, moved });
-    if (this.#shown.size > ROWS_MAX) this.#shown.delete(this.#shown.keys().next().value ?? 0);
-  }
-
-  /** Rows of the trades after `from`, and always of the newest trades. */
-  rows(from: Instant): readonly Transaction[] {
-    for (const trade of this.#unshown) this.#show(trade);
-    this.#unshown = [];
-    this.#rows.splice(0, this.#rows.length - ROWS_MAX);
-    return this.#rows.filter((row, i) => row.at > from || i >= this.#rows.length - ROWS_OF_TRADES_MAX);
-  }
-
-  #show(trade: Trade): void {
     for (const [currency, amount] of legsOf(trade)) {
-      addTo(this.#shownMoved, currency, amount);
-      this.#rows.push({
-        id: ++this.#newestId,
+      addTo(this.#moved, currency, amount);
+      const id = `${ROW_ID}${trade.clientId}-${currency}`;
+      this.#rows.set(id, {
+        id,
         orderId: trade.orderId,
         clientId: trade.clientId,
         tradeId: undefined,
@@ -247,13 +197,40 @@ class ImaginedTrades {
         price: trade.price,
         fees: NO_QUANTITY,
         status: 'Done',
-        balance: add(
-          this.#real.get(currency)?.balance ?? NO_QUANTITY,
-          this.#shownMoved.get(currency) ?? NO_QUANTITY,
-        ),
-        pair: trade.pair.pair,
+        balance: undefined,
       });
     }
+    keepNewest(this.#rows, ROWS_MAX);
+  }
+
+  moved(currency: string): Quantity {
+    return this.#moved.get(currency) ?? NO_QUANTITY;
+  }
+
+  /** Notes the newest real balances. */
+  saw(rows: readonly Transaction[]): void {
+    for (const { id, currency, balance } of rows) {
+      const known = this.#real.get(currency);
+      if (balance !== undefined && (known === undefined || compareRowIds(id, known.id) >= 0))
+        this.#real.set(currency, { id, balance });
+    }
+  }
+
+  /** Rows of the trades after `from`, and always of the newest trades. */
+  rows(from: Instant): readonly Transaction[] {
+    const all = [...this.#rows.values()];
+    const shown = new Set(all.filter((row, i) => row.at > from || i >= all.length - ROWS_OF_TRADES_MAX));
+    const rows: Transaction[] = [];
+    // From the newest row back, because the balances after all trades are known.
+    const balances = new Map<string, Quantity>();
+    for (const row of all.toSorted((a, b) => compareRowIds(b.id, a.id))) {
+      const { currency, amount } = row;
+      const real = this.#real.get(currency)?.balance ?? NO_QUANTITY;
+      const balance = balances.get(currency) ?? add(real, this.moved(currency));
+      balances.set(currency, subtract(balance, amount));
+      if (shown.has(row)) rows.push({ ...row, balance });
+    }
+    return rows;
   }
 }
 

@@ -75,7 +75,7 @@ export interface HttpOptions {
   readonly clock: Clock;
   /** Version of Tranche, for `user-agent`. */
   readonly version: string;
-  /** Time limit for a connection, for the first byte of a response, and between two pieces of the response. */
+  /** Time limits for a connection, for the first byte of a response, and between two pieces of the response; these have defaults. */
   readonly connectTimeoutMs?: number | undefined;
   readonly headersTimeoutMs?: number | undefined;
   readonly bodyTimeoutMs?: number | undefined;
@@ -88,6 +88,9 @@ export interface HttpOptions {
   readonly mayMoveMoney?: (() => boolean) | undefined;
 }
 
+const CONNECT_TIMEOUT_MS = 3_000;
+export const HEADERS_TIMEOUT_MS = 5_000;
+const BODY_TIMEOUT_MS = 5_000;
 /** Shorter than common server and proxy timeouts, so that a reused connection is rarely dead. */
 const KEEP_ALIVE_MS = 4_000;
 /** A spare connection waits for the order that follows a quote, and quotes live about ten seconds. */
@@ -114,7 +117,7 @@ export function venueHttp(options: HttpOptions): VenueHttp {
     allowH2: false,
     connect: judgedConnector(
       {
-        timeout: options.connectTimeoutMs ?? 5_000,
+        timeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
         allowH2: false,
         minVersion: 'TLSv1.2',
         ...(options.ca === undefined ? {} : { ca: options.ca }),
@@ -122,8 +125,8 @@ export function venueHttp(options: HttpOptions): VenueHttp {
       },
       (why) => options.onCertificateRefused?.(clean(why)),
     ),
-    headersTimeout: options.headersTimeoutMs ?? 15_000,
-    bodyTimeout: options.bodyTimeoutMs ?? 10_000,
+    headersTimeout: options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
+    bodyTimeout: options.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
     maxHeaderSize: 16 * 1024,
     keepAliveTimeoutThreshold: 1_000,
   } as const;

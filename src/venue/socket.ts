@@ -1,4 +1,4 @@
-import { catchError, defer, Observable, retry, share, switchMap, tap, throwError, timer } from 'rxjs';
+import { Observable, retry, share, tap, timer } from 'rxjs';
 import { WebSocket } from 'ws';
 import type { ClientOptions } from 'ws';
 import type { RawData } from 'ws';
@@ -25,17 +25,6 @@ export interface FeedOptions {
   /** Closes a connection whose feeds are silent for this long; default: never. */
   readonly quietMs?: number | undefined;
   readonly onEvent?: ((event: SocketEvent) => void) | undefined;
-  /** Omitted: no other process connects from this process's network address. */
-  readonly connections?: FeedConnectionsPort | undefined;
-}
-
-/** Controls the number of connections that the venue allows one network address. */
-export interface FeedConnectionsPort {
-  /**
-   * Takes one connection, emits when it may be opened, and keeps it until unsubscribed. Cold. Errors, with a message
-   * for the operator, if no connection is left or the connection was lost.
-   */
-  hold(): Observable<unknown>;
 }
 
 /** Signals of the feeds. */
@@ -77,7 +66,7 @@ export function venueFeed(options: FeedOptions): Observable<FeedSignal> {
   const url = venueUrl('venue.ws_url', options.wsUrl, 'ws');
   const { clock, random, onEvent } = options;
   let failures = 0;
-  return defer(() => admitted(url, options)).pipe(
+  return connection(url, options).pipe(
     // Only data proves that a connection works, so a connection that is refused after the handshake also backs off.
     tap(({ signal }) => {
       if (signal === 'data') failures = 0;
@@ -121,20 +110,6 @@ class Closed extends Error {
 }
 
 type End = (why: string | Error, isPoison?: boolean) => void;
-
-/** One connection, opened once the address may open another. Errors with `Closed` when it ends. */
-function admitted(url: URL, options: FeedOptions): Observable<FeedSignal> {
-  const { connections, clock } = options;
-  if (connections === undefined) return connection(url, options);
-  const beganAt = clock.monotonic();
-  return connections.hold().pipe(
-    catchError((error: unknown) => {
-      const why = error instanceof Error ? error : String(error);
-      return throwError(() => new Closed(why, clock.monotonic() - beganAt, false));
-    }),
-    switchMap(() => connection(url, options)),
-  );
-}
 
 /** `lookup` reaches the socket, although the types of the library ws do not name it. */
 const socketOptions = (

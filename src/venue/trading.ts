@@ -89,9 +89,10 @@ export function tradingVenue(options: TradingOptions): VenuePort {
       http.shut();
     },
 
-    transactions: ({ from, limit, offset, after, types, pending }) =>
+    transactions: ({ from, to, limit, offset, after, types, pending }) =>
       list('transactions', on.transactions.path, transactionsSchema, {
         from,
+        to,
         limit,
         offset,
         after,

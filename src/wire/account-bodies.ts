@@ -1,4 +1,5 @@
 import { NO_QUANTITY, subtract } from '../core/money.ts';
+import type { Quantity } from '../core/money.ts';
 import type { Pair } from '../core/pairs.ts';
 import { isoOf } from '../core/time.ts';
 import type { Balance, Currency, FundingRate, Transaction, ValuationPoint } from '../core/venue.ts';
@@ -11,16 +12,18 @@ const capitalised = (word: string): string => `${word.slice(0, 1).toUpperCase()}
 const flag = (value: boolean): 0 | 1 => (value ? 1 : 0);
 const numberOr = (id: string | undefined): number | null => (id === undefined ? null : Number(id));
 
+type Optional<Of> = { readonly [Key in keyof Of]?: Of[Key] | undefined };
+/** A transaction that a venue books: its ids count up, and every row has a balance. Empty fields are omitted. */
+export type BookedTransaction = Omit<Transaction, 'id' | 'balance' | 'spoiled'> & {
+  readonly id: number;
+  readonly balance: Quantity;
+} & Optional<Omit<TransactionDetail, keyof Transaction>>;
+
 /**
  * Returns an element of `GET /v1/account/transactions`. `net_proceeds` is the amount minus the fee, that is, the change of the
  * balance. Optional fields that a transaction does not set get the venue's default values.
  */
-export function transactionBody(
-  row: Transaction & {
-    readonly [Key in Exclude<keyof TransactionDetail, keyof Transaction>]?:
-      TransactionDetail[Key] | undefined;
-  },
-): object {
+export function transactionBody(row: BookedTransaction): object {
   const isTrade = row.tradeId !== undefined;
   return {
     id: row.id,

@@ -1,17 +1,26 @@
 import { z } from 'zod';
-import { NO_QUANTITY } from '../core/money.ts';
-import type { Quantity } from '../core/money.ts';
-import { parseClientId } from '../core/ids.ts';
-import { instant } from '../core/time.ts';
+import { sha256 } from '../core/ids.ts';
+import { NO_QUANTITY, isAmountText, price, quantity } from '../core/money.ts';
+import type { AnyAmount, Quantity } from '../core/money.ts';
+import { instant, parseIso } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
 import type { Currency, RiskMode, Transaction, TransactionAction, ValuationPoint } from '../core/venue.ts';
-import { wireId, wireIso, wireMoney, wirePrice, wireQuantity, wireRatio } from './message.ts';
+import {
+  idText,
+  isObject,
+  usedFields,
+  wireId,
+  wireIso,
+  wireMoney,
+  wirePrice,
+  wireQuantity,
+  wireRatio,
+} from './message.ts';
 
 /** Errors of every route: `{"error": "<text>"}`. */
 export const errorSchema = z.object({ error: z.string() });
 
-const actions = ['deposit', 'withdraw', 'buy', 'sell', 'credit', 'charge'] as const;
-
-/** A transaction with every field worth displaying. Fields that the venue omits are empty strings. */
+/** A transaction with every field worth displaying. Texts that the venue omits, or that cannot be read, are empty. */
 export interface TransactionDetail extends Transaction {
   /** Account transaction id, for transactions that are not trades. It survives a change of status; `id` may not. */
   readonly accountTransactionId: string;
@@ -26,10 +35,12 @@ export interface TransactionDetail extends Transaction {
   readonly holdExpires: string;
   readonly addedBy: string;
   readonly wallet: string;
+  /** Pair of a trade, lower case. */
+  readonly pair: string;
 }
 
-/** Element of `GET /v1/account/transactions`. Spec: "Transaction". */
-const transactionFields = z.object({
+/** `GET /v1/account/transactions`, as the venue sends it. Spec: "Transaction". */
+export const sentTransactionSchema = z.object({
   id: z.int().nonnegative().describe('service-generated; used for `after`'),
   atxid: z.unknown().optional(),
   AtxId: z.unknown().optional().describe('alternative spelling, seen in a sample'),
@@ -37,12 +48,7 @@ const transactionFields = z.object({
   client_order_id: z.string().nullish(),
   trade_id: wireId.nullish(),
   day: wireIso.nullish(),
-  action: z
-    .string()
-    .describe('Deposit, Withdraw, Buy, Sell, Credit or Charge')
-    .transform(
-      (value): TransactionAction => actions.find((known) => known === value.toLowerCase()) ?? 'other',
-    ),
+  action: z.string().describe('Deposit, Withdraw, Buy, Sell, Credit or Charge'),
   currency: z.string().min(1),
   memo: z.string().nullish(),
   amount: wireQuantity.describe('signed, in `currency`; negative for the outgoing leg of a trade'),
@@ -64,52 +70,129 @@ const transactionFields = z.object({
   IdempotencyId: z.unknown().optional(),
   timestamp: z.int().describe('Unix ms'),
 });
-type TransactionFields = z.output<typeof transactionFields>;
+export const sentTransactionsSchema = z.array(sentTransactionSchema).max(1000);
 
-const transactionOf = (row: TransactionFields): Transaction => ({
-  id: row.id,
-  orderId: row.order_id ?? undefined,
-  clientId: row.client_order_id === '' ? undefined : (row.client_order_id ?? undefined),
-  tradeId: row.trade_id ?? undefined,
-  at: instant(row.timestamp),
-  action: row.action,
-  currency: row.currency.toLowerCase(),
-  amount: row.amount,
-  price: row.price ?? undefined,
-  fees: row.fees ?? NO_QUANTITY,
-  status: row.status,
-  balance: row.account_balance,
-  pair: row.symbol?.toLowerCase(),
-  ...(row.AccountTransferFee?.isZero() === false ? { transferFee: row.AccountTransferFee } : {}),
-});
+type Row = Readonly<Record<string, unknown>>;
 
-/** An unknown row must not hide the rest of the account. However, if the row names an order of the desk, the read fails. */
-export const transactionSchema = transactionFields.transform((row, context) => {
-  if (row.action === 'other' && parseClientId(row.client_order_id ?? '') !== undefined) {
-    context.addIssue({ code: 'custom', message: 'a row with an unknown action names one of our orders' });
-    return z.NEVER;
-  }
-  return transactionOf(row);
-});
+/**
+ * All fields of a row, unread; the second branch is an element that is no row. Each row is read on its own, and no row fails
+ * the list. A field that is not used is not read. A used field that cannot be read is missing, and if it decides about
+ * orders, the row names it in `spoiled`.
+ */
+const anyRow = z.union([usedFields(sentTransactionSchema, {}).loose(), z.unknown()]);
+
+const ACTIONS = ['deposit', 'withdraw', 'buy', 'sell', 'credit', 'charge'] as const;
+const ID_MAX = 128;
+const isMissing = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+
+function transactionOf(element: unknown): Transaction {
+  const isRow = isObject(element) && !Array.isArray(element);
+  const row: Row = isRow ? element : {};
+  const spoiled: string[] = isRow ? [] : ['row'];
+  /** A field that decides about orders: `unread` stands for one that cannot be read. */
+  const decides = <T>(name: string, value: T | undefined, unread: T): T => {
+    if (value === undefined && isRow) spoiled.push(name);
+    return value ?? unread;
+  };
+  const id = (name: string): string | undefined =>
+    isMissing(row[name]) ? undefined : decides(name, rowIdOf(row[name]), '') || undefined;
+  const fee = amountOf(row['AccountTransferFee'], quantity);
+  return {
+    id: rowIdOf(row['id']) ?? contentId(element),
+    orderId: id('order_id'),
+    clientId: id('client_order_id'),
+    tradeId: id('trade_id'),
+    at: timeOf(row),
+    action: actionOf(row['action']),
+    currency: decides('currency', symbolOf(row['currency']), ''),
+    amount: decides('amount', amountOf(row['amount'], quantity), NO_QUANTITY),
+    price: amountOf(row['price'], price),
+    fees: isMissing(row['fees'])
+      ? NO_QUANTITY
+      : decides('fees', amountOf(row['fees'], quantity), NO_QUANTITY),
+    status: textOf(row['status']),
+    balance: amountOf(row['account_balance'], quantity),
+    ...(fee === undefined || fee.isZero() ? {} : { transferFee: fee }),
+    ...(spoiled.length === 0 ? {} : { spoiled }),
+  };
+}
+
+/** Not control characters or lone surrogates, which some databases refuse. */
+const NO_TEXT = /[\p{Cc}\p{Cs}]/u;
+function rowIdOf(value: unknown): string | undefined {
+  const id = idText(value);
+  return id !== undefined && id.length <= ID_MAX && !NO_TEXT.test(id) ? id : undefined;
+}
+
+/** The id of a row that shows none: its content, whatever the order of its members. */
+function contentId(element: unknown): string {
+  const sorted = (_: string, value: unknown): unknown =>
+    isObject(value) && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value;
+  const content = JSON.stringify(element, sorted);
+  return `?${content.length < ID_MAX ? content : sha256(content)}`;
+}
+
+/** An amount from its source text; `undefined` if it cannot be read. */
+function amountOf<A extends AnyAmount>(value: unknown, read: (written: string) => A): A | undefined {
+  if (typeof value !== 'string') return undefined;
+  const written = value.trim();
+  if (!isAmountText(written)) return undefined;
+  const each = read(written);
+  // Without the sign of a negative zero.
+  return each.isZero() ? read('0') : each;
+}
+
+const actionOf = (value: unknown): TransactionAction =>
+  ACTIONS.find((known) => known === textOf(value).trim().toLowerCase()) ?? 'other';
+
+/** Characters of a symbol. Anything else, such as "btc (bitcoin)", would pass for a currency that no order uses. */
+const SYMBOL = /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/u;
+function symbolOf(value: unknown): string | undefined {
+  const symbol = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  return SYMBOL.test(symbol) && symbol.length <= 32 ? symbol : undefined;
+}
+
+/** The last instant of a `Date`. */
+const TIME_MAX = 8.64e15;
+/** `timestamp`, as a number or as text; otherwise `day`; otherwise 0. */
+function timeOf({ timestamp, day }: Row): Instant {
+  const isNumber =
+    typeof timestamp === 'number' || (typeof timestamp === 'string' && isAmountText(timestamp.trim()));
+  const stated = isNumber ? Math.floor(Number(timestamp)) : undefined;
+  for (const at of [stated, typeof day === 'string' ? parseIso(day.trim()) : undefined])
+    if (at !== undefined && at >= 0 && at <= TIME_MAX) return instant(at);
+  return instant(0);
+}
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
-export const transactionDetailSchema = transactionFields.transform((row): TransactionDetail => ({
-  ...transactionOf(row),
-  accountTransactionId: textOf(row.atxid ?? row.AtxId),
-  memo: row.memo ?? '',
-  description: row.description ?? row.Description ?? '',
-  txHash: row.tx_hash ?? '',
-  transferFee: row.AccountTransferFee ?? NO_QUANTITY,
-  algorithm: row.algo_name ?? '',
-  algorithmId: textOf(row.algo_id),
-  holdExpires: textOf(row.hold_expires),
-  addedBy: row.added_by_user_email ?? '',
-  wallet: textOf(row.wallet_display_id),
-}));
-export const transactionDetailsSchema = z.array(transactionDetailSchema).max(1000);
-export const transactionsSchema = z.array(transactionSchema).max(1000);
+function detailOf(element: unknown): TransactionDetail {
+  const row: Row = isObject(element) ? element : {};
+  const transaction = transactionOf(element);
+  return {
+    ...transaction,
+    accountTransactionId: textOf(row['atxid'] ?? row['AtxId']),
+    memo: textOf(row['memo']),
+    description: textOf(row['description'] ?? row['Description']),
+    txHash: textOf(row['tx_hash']),
+    transferFee: transaction.transferFee ?? NO_QUANTITY,
+    algorithm: textOf(row['algo_name']),
+    algorithmId: textOf(row['algo_id']),
+    holdExpires: textOf(row['hold_expires']),
+    addedBy: textOf(row['added_by_user_email']),
+    wallet: textOf(row['wallet_display_id']),
+    pair: textOf(row['symbol']).toLowerCase(),
+  };
+}
+
+export const transactionSchema = anyRow.transform(transactionOf);
+export const transactionsSchema = z.array(transactionSchema);
+export const transactionDetailSchema = anyRow.transform(detailOf);
+export const transactionDetailsSchema = z.array(transactionDetailSchema);
 
 const flag = z
   .union([z.literal(0), z.literal(1), z.boolean()])
@@ -159,19 +242,6 @@ const currencyOf = (row: z.output<typeof currencyFields>): Currency => ({
 });
 
 export const currencySchema = currencyFields.transform(currencyOf);
-export const currencyDetailSchema = currencyFields.transform((row): CurrencyDetail => ({
-  ...currencyOf(row),
-  id: row.id ?? undefined,
-  canDeposit: row.can_deposit ?? true,
-  canWithdraw: row.can_withdraw ?? true,
-  lendingEnabled: row.is_lending_enabled ?? false,
-  custodyEnabled: row.custody_enabled ?? false,
-  confirmationsNeeded: row.confirmations_needed ?? undefined,
-  sign: row.ascii_sign ?? '',
-  contractAddress: row.contract_address ?? '',
-  network: row.primary_network ?? '',
-}));
-export const currencyDetailsSchema = z.array(currencyDetailSchema).max(5000);
 export const currenciesSchema = z.array(currencySchema).max(5000);
 
 /** Value of one currency in `GET /v1/post-trade-settlement/interest`. Spec: "PTS funding rate". */

@@ -12,26 +12,26 @@ import { parseIso } from '../core/time.ts';
 const AMOUNT_FIELDS = [
   'quantity', 'amount', 'buy_price', 'sell_price', 'price', 'net_market_amount', 'filled', 'vwap', 'filled_amount', 'fees',
   'net_proceeds', 'account_balance', 'AccountTransferFee', 'min_withdrawal', 'interest_rate', 'usd_value', 'fee', 'threshold',
-  'balance', 'available', 'held', 'last', 'open', 'high', 'low', 'volume', 'makerRate', 'nprRate', 'nprOffRate',
-  'open_price', 'high_price', 'low_price', 'close_price', 'exposure', 'available_exposure', 'exposure_limit', 'equity',
-  'equity_for_withdrawals', 'current_loan_qty', 'interest_qty', 'proceeds', 'amount_usd', 'atx_amount', 'usd_notional',
-  'trading_wallet', 'collateral_wallet', 'borrow_wallet', 'lending_wallet', 'subtotal', 'total',
+  'balance', 'available', 'held', 'last', 'open', 'high', 'low', 'volume',
+  'exposure', 'available_exposure', 'exposure_limit', 'equity',
+  'equity_for_withdrawals', 'current_loan_qty', 'interest_qty', 'proceeds',
+  'trading_wallet', 'collateral_wallet', 'borrow_wallet', 'lending_wallet',
 ] as const; // prettier-ignore
 
+/** Names of fields whose numbers are ids of any size. */
+const ID_FIELDS = ['id', 'order_id', 'client_order_id', 'trade_id', 'quote_id', 'atxid', 'AtxId'] as const;
+
 /** Parses a body from the venue. @throws SyntaxError if it is not JSON. */
-export const readBody: JsonReader = jsonReader(AMOUNT_FIELDS);
+export const readBody: JsonReader = jsonReader({ amounts: AMOUNT_FIELDS, ids: ID_FIELDS });
 
 const UNLISTED =
   'read as a number, which loses digits: name this field in AMOUNT_FIELDS of src/wire/message.ts';
 
-/**
- * Returns the schema of an amount on the wire: a JSON number, read from its source text, or a string. `wire` states for generated
- * documents which of the two the venue writes: a number for most amounts, a string for a few, `either` where sources disagree.
- */
-const amount = <A>(read: (written: string) => A, wire: 'number' | 'text' | 'either' = 'number') =>
+/** Returns the schema of an amount on the wire: a JSON number, read from its source text, or a string. `wire` marks it for generated documents. */
+const amount = <A>(read: (written: string) => A) =>
   z
     .string({ error: ({ input }) => (typeof input === 'number' ? UNLISTED : undefined) })
-    .meta({ wire })
+    .meta({ wire: 'amount' })
     .transform((written, context): A => {
       if (isAmountText(written)) return read(written);
       context.addIssue({ code: 'custom', message: 'expected a decimal number' });
@@ -41,30 +41,9 @@ export const wirePrice = amount(price);
 export const wireQuantity = amount(quantity);
 export const wireMoney = amount(money);
 export const wireRatio = amount(ratio);
-/** Amounts that the venue writes as strings. */
-export const textPrice = amount(price, 'text');
-export const textQuantity = amount(quantity, 'text');
-export const textMoney = amount(money, 'text');
-/** Amounts that are strings in one sample and numbers in another. */
-export const eitherPrice = amount(price, 'either');
-export const eitherQuantity = amount(quantity, 'either');
 
 /** Writes an amount as a JSON number that keeps all its digits. */
 export const numberOf = (each: AnyAmount): object => exact(text(each));
-
-/**
- * Parses a body and keeps every number as text, for lists of numbers without field names, such as an order book.
- *
- * @throws SyntaxError when the body is not JSON.
- */
-export function readNumbersAsText(source: string): unknown {
-  // In valid JSON, every string is terminated. On other input, the pattern below would take quadratic time.
-  JSON.parse(source);
-  const quoted = source.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gu, (token) =>
-    token.startsWith('"') ? token : `"${token}"`,
-  );
-  return JSON.parse(quoted) as unknown;
-}
 
 export const wireIso = z.string().transform((value, context) => {
   const at = parseIso(value);
@@ -75,6 +54,31 @@ export const wireIso = z.string().transform((value, context) => {
 
 /** An id that is a number or a string on the wire. */
 export const wireId = z.union([z.string().min(1).max(128), z.int().nonnegative()]).transform(String);
+
+/** An id that is shown and may be empty: empty text for `null`, nothing and blank text. */
+export const wireText = z
+  .union([z.string(), z.int()])
+  .nullish()
+  .transform((value) => idText(value) ?? '');
+
+/** Text of an id: a string, or a safe integer, because larger numbers arrive as text. `undefined` if blank or not an id. */
+export function idText(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+/** An amount that counts as missing if it is empty text. */
+export const orBlank = <A>(each: z.ZodType<A>): z.ZodType<A | null | undefined> =>
+  z.preprocess((value) => (value === '' ? undefined : value), each.nullish());
+
+/**
+ * The schema that reads an object which `sent` describes: the fields in `used` are read as they state, and every other field
+ * may be anything, or missing.
+ */
+export function usedFields<Used extends z.ZodRawShape>(sent: z.ZodObject, used: Used): z.ZodObject<Used> {
+  const anything = Object.fromEntries(Object.keys(sent.shape).map((name) => [name, z.unknown().optional()]));
+  return z.object({ ...anything, ...used });
+}
 
 /** The value of a message, or why it could not be read. `extras` holds the names of fields that the schema does not know. */
 export type Read<T> =

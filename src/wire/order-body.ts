@@ -15,14 +15,7 @@ export interface OrderDetail extends Order {
   readonly price: Price;
   readonly updatedAt: Instant;
   /** Fields that only a working order has, that is, one without a quote. */
-  readonly working?:
-    | (Pick<
-        LimitOrder,
-        'algorithm' | 'timeInForce' | 'expiresAt' | 'routingType' | 'routingOption' | 'destination'
-      > & {
-        readonly addedAt: Instant;
-      })
-    | undefined;
+  readonly working?: (Pick<LimitOrder, 'algorithm'> & { readonly addedAt: Instant }) | undefined;
 }
 
 /** Status codes of the venue. Source of `Done`: specification; of the others: public documentation. */
@@ -66,10 +59,10 @@ export function orderBody(order: OrderDetail): object {
     net_proceeds: numberOf(netProceeds(order)),
     status: order.status,
     status_code: statusCodes[order.status.toLowerCase()] ?? 100,
-    routing_option: working === undefined ? 'BestPrice' : (working.routingOption ?? 'WeightedExchange'),
-    routing_type: working === undefined ? 'None' : (working.routingType ?? 'NetPrice'),
-    time_in_force: working?.timeInForce ?? 'FOK',
-    expires: working?.expiresAt === undefined ? null : isoOf(working.expiresAt),
+    routing_option: working === undefined ? 'BestPrice' : 'WeightedExchange',
+    routing_type: working === undefined ? 'None' : 'NetPrice',
+    time_in_force: working === undefined ? 'FOK' : 'GTC',
+    expires: null,
     dateupdated: isoOf(order.updatedAt),
     ...(working === undefined ? {} : { date_added: isoOf(working.addedAt) }),
     client_order_id: order.clientId,
@@ -77,7 +70,7 @@ export function orderBody(order: OrderDetail): object {
     o_action: action,
     algo_id: algorithmId,
     algorithm_options: null,
-    destination: working?.destination ?? '',
+    destination: '',
     quote_id: order.quoteId,
   };
 }

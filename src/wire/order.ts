@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NO_MONEY, price } from '../core/money.ts';
 import type { Order, OrderRequest } from '../core/venue.ts';
-import { wireId, wireMoney, wirePrice, wireQuantity } from './message.ts';
+import { orBlank, usedFields, wireId, wireMoney, wirePrice, wireQuantity, wireText } from './message.ts';
 import { plainText } from './plain.ts';
 import type { PlainBody } from './plain.ts';
 import { plainSize, sizeText } from './quote.ts';
@@ -40,8 +40,8 @@ export function plainOrderRequest(
   return id !== undefined && clientId === undefined ? undefined : { pair, quoteId, size, clientId };
 }
 
-/** Fields of an order. Spec: "Order (response of order placement)". */
-const orderFields = z.object({
+/** An order as the venue sends it. Spec: "Order (response of order placement)". */
+export const sentOrderSchema = z.object({
   id: wireId,
   side_id: z.int().optional(),
   action: z.string().describe('Buy or Sell; case-insensitive'),
@@ -75,33 +75,41 @@ const orderFields = z.object({
   quote_id: z.string().nullish(),
 });
 
-/** Returns the schema of an order, with extra fields from `more`. */
-export const orderSchemaWith = <More extends object>(
-  more: (body: z.output<typeof orderFields>) => More,
-): z.ZodType<Order & More> =>
-  orderFields.transform((body, context): Order & More => {
-    const side = body.action.toLowerCase();
-    if (side !== 'buy' && side !== 'sell') {
-      context.addIssue({ code: 'custom', message: 'expected action Buy or Sell' });
-      return z.NEVER;
-    }
-    return {
-      ...more(body),
-      orderId: body.id,
-      clientId: body.client_order_id ?? '',
-      quoteId: body.quote_id ?? '',
-      pair: body.pair.toLowerCase(),
-      side,
-      status: body.status,
-      filled: body.filled,
-      filledAmount: body.filled_amount,
-      vwap: body.vwap ?? price('0'),
-      fees: body.fees ?? NO_MONEY,
-    };
-  });
+const sent = sentOrderSchema.shape;
+/** The fields that decide something. */
+const orderFields = usedFields(sentOrderSchema, {
+  id: sent.id,
+  action: sent.action,
+  pair: sent.pair,
+  filled: sent.filled,
+  filled_amount: sent.filled_amount,
+  status: sent.status,
+  vwap: orBlank(wirePrice),
+  fees: orBlank(wireMoney),
+  client_order_id: wireText,
+  quote_id: wireText,
+});
 
 /** Response to order placement, and element of the order routes. */
-export const orderSchema = orderSchemaWith(() => ({}));
+export const orderSchema = orderFields.transform((body, context): Order => {
+  const side = body.action.toLowerCase();
+  if (side !== 'buy' && side !== 'sell') {
+    context.addIssue({ code: 'custom', message: 'expected action Buy or Sell' });
+    return z.NEVER;
+  }
+  return {
+    orderId: body.id,
+    clientId: body.client_order_id,
+    quoteId: body.quote_id,
+    pair: body.pair.toLowerCase(),
+    side,
+    status: body.status,
+    filled: body.filled,
+    filledAmount: body.filled_amount,
+    vwap: body.vwap ?? price('0'),
+    fees: body.fees ?? NO_MONEY,
+  };
+});
 
 export const orderRequestBody = ({ pair, quoteId, size, clientId }: OrderRequest): string =>
   `{"currency_pair":${JSON.stringify(pair)},"quote_id":${JSON.stringify(quoteId)},${sizeText(size)},"client_order_id":${JSON.stringify(clientId)}}`;

@@ -4,7 +4,7 @@ import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
 import type { Instant } from '../core/time.ts';
 import { numberOf, wireId, wireIso, wireMoney, wirePrice, wireQuantity, wireRatio } from './message.ts';
 
-/** Post-trade settlement, apart from rates and modes: risk metrics, positions, interest. Source: public documentation. */
+/** Post-trade settlement, apart from rates and modes: risk metrics, positions. Source: public documentation. */
 
 /** All amounts are in USD. */
 export interface PtsMetrics {
@@ -125,63 +125,4 @@ export const ptsPositionBody = (position: PtsPosition): object => ({
   order_id_close: position.closingOrderId === undefined ? null : Number(position.closingOrderId),
   proceeds: numberOf(position.proceeds),
   vwap: numberOf(position.vwap),
-});
-
-/** One charge of interest. */
-export interface InterestPayment {
-  readonly id: string;
-  readonly currency: string;
-  /** In the currency. */
-  readonly amount: Quantity;
-  readonly usd: Money;
-  readonly at: Instant;
-  readonly positionId: string;
-}
-
-/** `GET /v1/post-trade-settlement/interest/history`. */
-export const interestHistorySchema = z
-  .object({
-    data: z.array(
-      z
-        .object({
-          id: wireId,
-          currency: z.string(),
-          amount: wireQuantity.describe('in the currency'),
-          amount_usd: wireMoney.describe('USD'),
-          date_added: wireIso,
-          date_updated: wireIso,
-          position_id: wireId,
-        })
-        .transform((row): InterestPayment => ({
-          id: row.id,
-          currency: row.currency,
-          amount: row.amount,
-          usd: row.amount_usd,
-          at: row.date_added,
-          positionId: row.position_id,
-        })),
-    ),
-    page: z.object({ next_cursor: wireId.nullish(), prev_cursor: wireId.nullish() }),
-  })
-  .transform(({ data, page }) => ({
-    payments: data,
-    /** Newest id of the page. */
-    next: page.next_cursor ?? undefined,
-    /** Oldest id of the page. */
-    previous: page.prev_cursor ?? undefined,
-  }));
-export const interestHistoryBody = (payments: readonly InterestPayment[]): object => ({
-  data: payments.map((row) => ({
-    id: Number(row.id),
-    currency: row.currency,
-    amount: numberOf(row.amount),
-    amount_usd: numberOf(row.usd),
-    date_added: isoOf(row.at),
-    date_updated: isoOf(row.at),
-    position_id: Number(row.positionId),
-  })),
-  page: {
-    next_cursor: payments[0] === undefined ? null : Number(payments[0].id),
-    prev_cursor: payments.length === 0 ? null : Number(payments.at(-1)?.id),
-  },
 });

@@ -1,16 +1,21 @@
 import { z } from 'zod';
 import { instant } from '../core/time.ts';
-import { candlePeriods } from './market.ts';
 import { marginTypes } from './pts.ts';
 import { feeChannels } from './withdrawal.ts';
 
 /** Query parameters of the venue's routes. */
 
-const whole = z
+const digits = z.string().regex(/^\d{1,15}$/u, { error: 'expected a whole number' });
+const whole = digits.transform(Number);
+const time = digits
+  .meta({ format: 'unix-ms', description: 'Unix ms' })
+  .transform((text) => instant(Number(text)));
+
+/** An id of a transaction, which may be above 2^53. */
+const rowId = z
   .string()
-  .regex(/^\d{1,15}$/u, { error: 'expected a whole number' })
-  .transform(Number);
-const time = whole.transform(instant);
+  .regex(/^\d{1,20}$/u, { error: 'expected a whole number' })
+  .transform(BigInt);
 
 const actions = ['charge', 'deposit', 'withdraw', 'credit', 'buy', 'sell'] as const;
 
@@ -18,7 +23,7 @@ export const transactionsQuery = z.object({
   from: time.optional(),
   to: time.optional(),
   limit: whole.refine((count) => count > 0, { error: 'expected at least 1' }).optional(),
-  after: whole.optional(),
+  after: rowId.optional(),
   offset: whole.optional(),
   types: z
     .string()
@@ -40,16 +45,6 @@ export const historyQuery = z.object({
 
 const IDS_MAX = 1_000;
 
-export const listQuery = z.object({
-  limit: whole.refine((count) => count > 0, { error: 'expected at least 1' }).optional(),
-  before: whole.optional(),
-  after: whole.optional(),
-  action: z.enum(['buy', 'sell']).optional(),
-  currency_pair: z.string().max(32).optional(),
-  algorithm_id: whole.optional(),
-  status: z.string().max(64).optional(),
-});
-
 export const cancelQuery = z.object({
   ids: z
     .string({ error: 'expected order ids separated by commas' })
@@ -58,32 +53,11 @@ export const cancelQuery = z.object({
     .refine((ids) => ids.length <= IDS_MAX, { error: `expected at most ${IDS_MAX}` }),
 });
 
-export const tradesQuery = z.object({
-  page_size: whole.refine((count) => count > 0, { error: 'expected at least 1' }).optional(),
-  last_seen_id: z.string().max(128).optional(),
-});
-
 export const feeQuery = z.object({ channel: z.enum(feeChannels).optional() });
 
-export const requestsQuery = z.object({
-  pending: z
-    .enum(['true', 'false'])
-    .transform((value) => value === 'true')
-    .default(false),
-});
-
-/** Maximum number of rows on a page of positions or interest. */
+/** Maximum number of rows on a page of positions. */
 export const PAGE_MAX = 100;
 
-export const candlesQuery = z.object({
-  pair: z.string().min(1).max(32),
-  startTime: whole,
-  endTime: whole,
-  period: z
-    .enum(['60', '300', '900', '3600', '21600', '86400'])
-    .transform((value) => candlePeriods.find((period) => String(period) === value) ?? 60)
-    .default(60),
-});
 export const positionsQuery = z.object({
   status: z.enum(['active', 'closed']).default('active'),
   pair: z.string().max(32).optional(),
@@ -94,11 +68,4 @@ export const positionsQuery = z.object({
   to: whole.optional(),
   page_size: whole.refine((count) => count > 0, { error: 'expected at least 1' }).default(PAGE_MAX),
   page_cursor: whole.optional(),
-});
-export const interestQuery = z.object({
-  limit: whole.refine((count) => count > 0, { error: 'expected at least 1' }).default(PAGE_MAX),
-  before: whole.optional(),
-  after: whole.optional(),
-  start_date: z.string().optional(),
-  end_date: z.string().optional(),
 });

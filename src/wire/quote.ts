@@ -73,24 +73,27 @@ export function plainQuoteRequest(body: PlainBody): QuoteRequest | undefined {
   return id !== undefined && clientId === undefined ? undefined : { pair, side, size, clientId };
 }
 
-/** Response of `POST /v1/quote`, status 201. Spec: "Quote (response)". */
-export const quoteSchema = z
-  .object({
-    quote_id: z.string().min(1).max(128).describe('UUID-shaped'),
-    quantity: wireQuantity.describe('base currency'),
-    amount: wireMoney.describe('quote currency'),
-    pair: z.string(),
-    side: wireSide.describe('upper case on the wire'),
-    date_expiry: wireIso,
-    date_quote: wireIso,
-    buy_price: wirePrice.optional().describe('present only when side is buy'),
-    sell_price: wirePrice.optional().describe('present only when side is sell'),
-  })
+/** Response of `POST /v1/quote`, status 201, as the venue sends it. Spec: "Quote (response)". */
+export const sentQuoteSchema = z.object({
+  quote_id: z.string().min(1).max(128).describe('UUID-shaped'),
+  quantity: wireQuantity.describe('base currency'),
+  amount: wireMoney.describe('quote currency'),
+  pair: z.string(),
+  side: wireSide.describe('upper case on the wire'),
+  date_expiry: wireIso,
+  date_quote: wireIso,
+  buy_price: wirePrice.optional().describe('present only when side is buy'),
+  sell_price: wirePrice.optional().describe('present only when side is sell'),
+});
+
+/** Reads that response. The price of the other side is not used, so it may be anything. */
+export const quoteSchema = sentQuoteSchema
+  .extend({ buy_price: z.unknown().optional(), sell_price: z.unknown().optional() })
   .transform((body, context): Quote => {
-    const each = body.side === 'buy' ? body.buy_price : body.sell_price;
-    const other = body.side === 'buy' ? body.sell_price : body.buy_price;
-    if (each === undefined || other !== undefined) {
-      context.addIssue({ code: 'custom', message: `expected only ${body.side}_price` });
+    const name = body.side === 'buy' ? 'buy_price' : 'sell_price';
+    const each = wirePrice.safeParse(body[name]);
+    if (!each.success) {
+      context.addIssue({ code: 'custom', message: 'expected the price of the side', path: [name] });
       return z.NEVER;
     }
     return {
@@ -99,7 +102,7 @@ export const quoteSchema = z
       side: body.side,
       quantity: body.quantity,
       amount: body.amount,
-      price: each,
+      price: each.data,
       quotedAt: body.date_quote,
       expiresAt: body.date_expiry,
       lifeMs: body.date_expiry - body.date_quote,

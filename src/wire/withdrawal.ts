@@ -36,20 +36,6 @@ export interface WithdrawalRequest {
   readonly memo: string;
 }
 
-export const withdrawalRequestBody = ({
-  currency,
-  amount,
-  address,
-  isWire,
-  memo,
-}: WithdrawalRequest): string =>
-  JSON.stringify({
-    currency,
-    amount: numberOf(amount),
-    ...(address === '' ? { isWire: isWire ? 1 : 0 } : { address }),
-    ...(memo === '' ? {} : { memo }),
-  });
-
 export interface WithdrawalResult {
   readonly success: boolean;
   readonly id: string;

@@ -78,17 +78,14 @@ describe('alerts of a desk', () => {
     const told = aTellingDesk();
     told.bench.start();
     told.bench.clock.run(after(START, MINUTE_MS));
-    expect(alertsOf(told)).toEqual(['no_quotes', 'quotes_down']);
+    expect(alertsOf(told)).toEqual(['no_quotes']);
     expect(told.status()).toMatchObject({
-      open_alerts: [
-        { alert: 'quotes_down', severity: 'critical', facts: { pair: 'btcusd' } },
-        { alert: 'no_quotes', severity: 'warning' },
-      ],
-      alerts_last_day: { critical: 1, warning: 1, info: 0 },
+      open_alerts: [{ alert: 'no_quotes', severity: 'critical', facts: { pair: 'btcusd' } }],
+      alerts_last_day: { critical: 1, warning: 0, info: 0 },
     });
     told.venue.isQuoting = true;
     told.bench.clock.run(after(START, 3 * MINUTE_MS));
-    expect(told.status()).toMatchObject({ open_alerts: [], alerts_last_day: { critical: 1, warning: 1 } });
+    expect(told.status()).toMatchObject({ open_alerts: [], alerts_last_day: { critical: 1 } });
   });
 
   it('are restored from the journal by the next process', () => {
@@ -149,11 +146,11 @@ describe('tranche alerts', () => {
     const now = after(START, HOUR_MS);
     const all = await look('/', ['alerts', file, '--zone', 'UTC'], { now });
     expect(all).toMatchObject({ code: 0, err: '' });
-    expect(all.out).toMatch(/^2026-01-05 00:00:\d\d(?:\.\d+)? UTC {2}warning no_quotes: the venue is not quoting; retrying; .*pair btcusd/mu); // prettier-ignore
-    expect(all.out).toMatch(/^ {2}quotes_down: Read `reason`/mu);
+    expect(all.out).toMatch(/^2026-01-05 00:00:\d\d(?:\.\d+)? UTC {2}critical no_quotes: the venue has not quoted a pair for 30 seconds, or its quotes expire too soon for an order; retrying; .*pair btcusd/mu); // prettier-ignore
+    expect(all.out).toMatch(/^ {2}no_quotes: Read `reason`/mu);
     const grave = await look('/', ['alerts', file, '--severity', 'critical', '--json'], { now });
     expect(JSON.parse(grave.out)).toMatchObject({
-      alert: 'quotes_down',
+      alert: 'no_quotes',
       severity: 'critical',
       facts: { pair: 'btcusd' },
     });

@@ -91,7 +91,6 @@ id: both
 kind: rebalance
 target_weights: { btc: '0.5', usd: '0.5' }
 cash: usd
-continuous: true
 min_interval: PT5M
 drift_threshold: '0.02'
 `,

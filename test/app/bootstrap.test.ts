@@ -100,7 +100,7 @@ describe('tranche backtest --bootstrap', () => {
   });
 
   it('reports the value and the drawdown of a portfolio', { timeout: 300_000 }, async () => {
-    const strategy = `id: mix\nkind: rebalance\ncash: usd\ntarget_weights: { btc: '0.4', eth: '0.3', usd: '0.3' }\ndrift_type: absolute\ndrift_threshold: '0.02'\nmin_trade_notional: { amount: '50', currency: usd }\ncontinuous: true\n`;
+    const strategy = `id: mix\nkind: rebalance\ncash: usd\ntarget_weights: { btc: '0.4', eth: '0.3', usd: '0.3' }\ndrift_type: absolute\ndrift_threshold: '0.02'\nmin_trade_notional: { amount: '50', currency: usd }\n`;
     const cwd = desk({ strategy });
     const { code, out, err } = await tranche(cwd, '--data', 'ethusd=eth.csv', '--bootstrap', '20', '--level', '80', '--json'); // prettier-ignore
     expect([code, err]).toEqual([0, '']);

@@ -86,16 +86,13 @@ describe('loadConfig', () => {
     expect(config).toMatchObject({
       desk: 'main',
       mode: 'paper',
-      journal: 'sqlite:./var/paper.db',
+      journal: 'sqlite:./var/paper/20261201T093015Z.db',
       orderMarginMs: 500,
-      cyclesMax: 64,
       operate: { listen: '127.0.0.1:8321', hosts: [] },
-      pacing: { quotesPerSecond: 10, quoteShare: 1, guardMs: 5 },
-      retry: { baseMs: 500, capMs: 30_000, budgetMs: 600_000, requoteMs: 1_000 },
+      pacing: { quotesPerSecond: 10, quoteShare: 1 },
+      retryBudgetMs: 600_000,
       venue: {
-        connectTimeoutMs: 3000,
         orderTimeoutMs: 8000,
-        historyMs: 3_650 * 86_400_000,
         baseUrl: undefined,
       },
     });
@@ -143,13 +140,6 @@ describe('loadConfig', () => {
     expect(load(each, { mode: 'paper' }).journal).toContain('sqlite:./');
   });
 
-  it('accepts fleet.address only with a journal in PostgreSQL', () => {
-    const shared = 'fleet: { address: here }';
-    expect(refusal(`journal: "sqlite:./x.db"\n${shared}\n${LIVE}`)).toContain('fleet.address');
-    const { address } = load(`journal: "postgres://tranche@localhost/tranche"\n${shared}\n${LIVE}`);
-    expect(address).toBe('here');
-  });
-
   it('requires a maximum quantity for each pair and, for sells, a minimum position in live mode', () => {
     const both = LIVE.replace('pairs: [btcusd]', 'pairs: [btcusd, ethusd]');
     expect(refusal(both)).toContain('max_order_quantity: { ethusd: "1" }');
@@ -168,17 +158,13 @@ describe('loadConfig', () => {
   it('reads every limit and applies the documented defaults', () => {
     const plain = load(LIVE).controls;
     expect(plain).toMatchObject({
-      collarDiscardsMax: 3,
       minuteExecutionsMax: 5,
       parentExecutionsMax: undefined,
       duplicateMs: 2_000,
-      rejectsMax: 3,
-      malformedMax: 5,
-      accountAgeMaxMs: 180_000,
       openDoubtsMax: 2,
     });
-    const { driftBpsMax, referenceGapBpsMax, shortfallBpsMax } = plain;
-    expect([driftBpsMax, referenceGapBpsMax, shortfallBpsMax].map(String)).toEqual(['150', '30', '100']);
+    const { driftBpsMax, shortfallBpsMax } = plain;
+    expect([driftBpsMax, shortfallBpsMax].map(String)).toEqual(['150', '100']);
     const hours = 'restricted_hours: [{ from: "22:00", to: "06:00", time_zone: Europe/London, days: [fri] }]';
     expect(load(LIVE.replace('controls:', `controls:\n  ${hours}`)).controls.closedHours).toEqual([
       { from: '22:00', to: '06:00', timeZone: 'Europe/London', days: new Set(['fri']) },
@@ -216,9 +202,7 @@ describe('loadConfig', () => {
       hosts: [],
       proxies: [],
       allowNetwork: false,
-      fourEyes: false,
       tokens: [],
-      fleet: [],
     });
     expect(load('operate: { proxies: ["127.0.0.1", "fd00::1"] }\nstrategies: []\n').operate?.proxies).toEqual(
       ['127.0.0.1', 'fd00::1'],
@@ -322,7 +306,7 @@ describe('a venue address', () => {
 
 describe('the venue token', () => {
   it('comes from TRANCHE_TOKEN by default', () => {
-    expect(withVenue('history: P1D')).toBe('token-of-env');
+    expect(withVenue('order_timeout: PT4S')).toBe('token-of-env');
   });
 
   it('comes from a variable that the config names', () => {
@@ -413,10 +397,9 @@ describe('the example configs', () => {
     for (const part of [
       'reference',
       'pacing',
-      'retry',
+      'retryBudgetMs',
       'inDoubt',
       'orderMarginMs',
-      'cyclesMax',
       'journal',
       'operate',
       'log',
@@ -424,8 +407,7 @@ describe('the example configs', () => {
       expect(`${part} ${JSON.stringify(live[part])}`).toBe(`${part} ${JSON.stringify(bare[part])}`);
     }
     expect(live.venue).toMatchObject({
-      connectTimeoutMs: bare.venue.connectTimeoutMs,
-      historyMs: bare.venue.historyMs,
+      orderTimeoutMs: bare.venue.orderTimeoutMs,
     });
   });
 });

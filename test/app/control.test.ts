@@ -13,16 +13,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { addAccounting } from '../../src/app/accounting/accounting-cli.ts';
+import { approvalsOf } from '../engine/approval-desk.ts';
 import { writeControlFile } from '../../src/app/daemon/control-file.ts';
 import { addControl } from '../../src/app/cli/control-cli.ts';
 import { deskApi } from '../../src/app/desk-api/desk-api.ts';
+import { quantity } from '../../src/core/money.ts';
 import { SECOND_MS, instant, monotonic } from '../../src/core/time.ts';
+import type { Transaction } from '../../src/core/venue.ts';
 import { setKillSwitch } from '../../src/engine/operator/operator-commands.ts';
 import { haltFile } from '../../src/journal/sidecar/halt-file.ts';
 import { takeLock } from '../../src/journal/sqlite/lock.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import type { Role } from '../../src/operate/access.ts';
+import { GUARD_HEADER } from '../../src/operate/api/caller.ts';
 import { EventStream } from '../../src/operate/events.ts';
 import { createMetrics } from '../../src/operate/metrics.ts';
 import { startOperate } from '../../src/operate/server.ts';
@@ -143,6 +146,7 @@ const commands: readonly (readonly string[])[] = [
   ['run-now', 'btc', '--why', 'w'],
   ['doubts'],
   ['doubts', 'resolve', 'id', '--not-executed', '--evidence', 'e', '--by', 'ann', '--yes'],
+  ['doubts', 'attribute', 'id', '--row', '7', '--ours', '--evidence', 'e', '--by', 'ann'],
 ];
 
 describe.each(commands.map((line) => ({ name: line.join(' '), line })))('tranche $name', ({ line }) => {
@@ -648,32 +652,172 @@ describe('tranche doubts', () => {
   });
 });
 
-describe('tranche accounting close', () => {
-  it('sends the closing to the running desk, which records it with the person', async () => {
-    const { bench, folder } = await aServedDesk();
-    writeFileSync(join(folder, 'books.yaml'), 'method: fifo\n');
-    const close = async (...line: readonly string[]): Promise<Ran> =>
-      await runLine(addAccounting, ['accounting', 'close', ...line], {
-        cwd: folder,
-        now: START,
-        env: { USER: 'ann' },
-        config: 'desk.yaml',
-      });
-    const line = ['--until', '2026-01-01', '--unreconciled', 'no account yet', '--why', 'the year is over'];
-    const ran = await close(...line);
-    expect([ran.code, ran.err]).toEqual([0, '']);
-    expect(bench.records().at(-1)?.body).toMatchObject({
-      kind: 'closing',
-      until: Date.UTC(2026, 0, 1),
-      by: 'local (cli:ann)',
+describe('tranche doubts attribute', () => {
+  /** A desk whose first order is in doubt, held open by two rows that carry only an order id. */
+  async function aHeldDesk(over: ServedOptions = {}): Promise<Served & { readonly id: string }> {
+    const rows: Transaction[] = [];
+    const served = await aServedDesk({
+      wrap: faultyVenue({ order: () => 'request lost', transactions: (own) => [...own, ...rows] }),
+      ...over,
+    });
+    const { clock, desk } = served.bench;
+    clock.run(instant(START + 9 * SECOND_MS));
+    const [id = ''] = desk.account.doubts.keys();
+    const { quantity: base = '0', amount = '0' } = desk.state.attempts.get(id)?.quote ?? {};
+    rows.push(aRow('8001', 'btc', base), aRow('8002', 'usd', `-${amount}`));
+    clock.run(instant(START + 40 * SECOND_MS));
+    return { ...served, id };
+  }
+
+  const aRow = (id: string, currency: string, amount: string): Transaction => ({
+    id,
+    orderId: '900',
+    clientId: undefined,
+    tradeId: undefined,
+    at: instant(START + 12 * SECOND_MS),
+    action: 'buy',
+    currency,
+    amount: quantity(amount),
+    price: undefined,
+    fees: quantity('0'),
+    balance: undefined,
+    status: 'done',
+  });
+
+  it('shows the rows that hold a doubt open, in the list, in the status and as JSON', async () => {
+    const served = await aHeldDesk();
+    const list = (await served.command('doubts')).out;
+    expect(list).toMatch(/row 8001 of 2026-\S+: buy [\d.]+ btc, order 900, no client id, equals the quote/u);
+    expect(list).toContain(
+      `tranche doubts attribute ${served.id} --row 8001 --row 8002 --ours or --not-ours`,
+    );
+    expect((await served.command('status')).out).toContain(
+      `doubt ${served.id} is held open by rows that belong to no known order:`,
+    );
+    const rows = [
+      { id: '8001', order_id: '900', equals_quote: true },
+      { id: '8002', currency: 'usd' },
+    ];
+    expect(JSON.parse((await served.command('doubts', '--json')).out)).toMatchObject({
+      doubts: [{ client_order_id: served.id, unattributed: rows }],
+    });
+    expect(JSON.parse((await served.command('status', '--json')).out)).toMatchObject({
+      unattributed: [{ doubt: served.id, rows }],
+    });
+  });
+
+  const attribute = async (
+    { id, command }: Served & { readonly id: string },
+    ...more: readonly string[]
+  ): Promise<Ran> =>
+    await command('doubts', 'attribute', id, ...more, '--evidence', 'ticket 4711', '--by', 'ann');
+
+  it.each([
+    ['--ours', 'belong to', 1],
+    ['--not-ours', 'are not ours', 0],
+  ] as const)('%s lets the account end the doubt', async (whose, says, fills) => {
+    const served = await aHeldDesk();
+    const told = await attribute(served, '--row', '8001', '--row', '8002', whose);
+    expect([told.code, told.out]).toEqual([0, expect.stringContaining(`rows 8001, 8002 ${says}`)]);
+    expect(served.bench.records().map(({ body }) => body)).toContainEqual({
+      kind: 'resolved',
+      client_order_id: served.id,
+      verdict: whose === '--ours' ? 'ours' : 'not_ours',
+      rows: ['8001', '8002'],
+      by: 'local (ann)',
+      why: 'ticket 4711',
       token: { name: 'local', kind: 'machine' },
-      why: 'the year is over',
     });
-    // The journal file of the test is empty: only the running desk knows that the period is closed.
-    expect(await close(...line)).toEqual({
-      code: 75,
-      out: '',
-      err: 'refused: the books are closed up to 2026-01-01T00:00:00.000Z already: give a later end\n',
+    served.bench.clock.run(instant(START + 120 * SECOND_MS));
+    expect(served.bench.desk.account.doubts.has(served.id)).toBe(false);
+    const filled = served.bench
+      .records()
+      .filter(({ body }) => body.kind === 'fill' && body.client_order_id === served.id);
+    expect(filled).toHaveLength(fills);
+    expect((await served.command('status')).out).not.toContain(`doubt ${served.id} is held open`);
+  });
+
+  it.each([
+    ['no answer', ['--row', '8001'], 'give either --ours or --not-ours'],
+    ['both answers', ['--row', '8001', '--ours', '--not-ours'], 'give either --ours or --not-ours'],
+    ['no row', ['--ours'], 'name each row with --row ID'],
+  ])('exits with 64 for %s', async (_, more, says) => {
+    const { code, err } = await attribute(await aHeldDesk(), ...more);
+    expect([code, err]).toEqual([64, expect.stringContaining(says)]);
+  });
+
+  it('exits with 75 for a row that does not hold the doubt open, and for an order that is not in doubt', async () => {
+    const served = await aHeldDesk();
+    const records = served.bench.records().length;
+    const other = await attribute(served, '--row', '7', '--ours');
+    expect([other.code, other.out]).toEqual([
+      75,
+      expect.stringContaining(`row 7 does not hold ${served.id} open`),
+    ]);
+    const none = await attribute({ ...served, id: 'some-id' }, '--row', '8001', '--ours');
+    expect([none.code, none.out]).toEqual([75, expect.stringContaining('some-id is not in doubt')]);
+    expect(served.bench.records()).toHaveLength(records);
+  });
+
+  it('waits for approval where doubts need it', async () => {
+    const served = await aHeldDesk({ policy: { approvals: approvalsOf({ for: ['doubt'] }) } });
+    const send = async (role: 'operator' | 'approver', path: string, body: object): Promise<Response> =>
+      await fetch(`${served.url}/api/v1/${path}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer token-of-a-${role}`,
+          [GUARD_HEADER]: '1',
+        },
+        body: JSON.stringify(body),
+      });
+    const asked = await send('operator', 'doubts/resolve', {
+      client_order_id: served.id,
+      verdict: 'not_ours',
+      rows: ['8001', '8002'],
+      evidence: 'ticket 4711',
     });
+    expect(await asked.json()).toMatchObject({
+      says: expect.stringContaining('ap-1') as string,
+    });
+    expect(served.bench.records().some(({ body }) => body.kind === 'resolved')).toBe(false);
+    const status = (await served.command('status')).out;
+    expect(status).toContain(`${served.id}: rows 8001, 8002 not_ours`);
+    const agreed = await send('approver', 'approvals/approve', {
+      id: 'ap-1',
+      hash: served.bench.desk.state.approvals.get('ap-1')?.proposal.hash,
+      why: 'I asked the venue too',
+    });
+    expect(agreed.status).toBe(200);
+    expect(served.bench.records().map(({ body }) => body)).toContainEqual(
+      expect.objectContaining({ kind: 'resolved', verdict: 'not_ours', rows: ['8001', '8002'] }),
+    );
+  });
+
+  it.each([
+    ['rows with another verdict', { verdict: 'filled', rows: ['1'] }, 409, 'a verdict of filled has no rows'],
+    ['an attribution without rows', { verdict: 'ours' }, 409, 'name the rows as "rows"'],
+    [
+      'rows that are numbers',
+      { verdict: 'ours', rows: [1] },
+      409,
+      '"rows" must be a list of row ids as text',
+    ],
+    ['too many rows', { verdict: 'ours', rows: Array.from({ length: 101 }, String) }, 409, 'at most 100 ids'],
+    ['another field', { verdict: 'ours', row: '1' }, 400, '"row" is unknown'],
+    ['another verdict', { verdict: 'theirs', rows: ['1'] }, 409, 'filled, not_executed, ours or not_ours'],
+  ])('refuses %s', async (_, body, status, says) => {
+    const served = await aServedDesk();
+    const answer = await fetch(`${served.url}/api/v1/doubts/resolve`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: 'Bearer token-of-a-approver',
+        [GUARD_HEADER]: '1',
+      },
+      body: JSON.stringify({ client_order_id: 'c', evidence: 'e', ...body }),
+    });
+    const told = Object(await answer.json()) as { readonly says?: string; readonly error?: string };
+    expect([answer.status, told.says ?? told.error]).toEqual([status, expect.stringContaining(says)]);
   });
 });

@@ -17,7 +17,6 @@ target_weights: { btc: '0.5', usdt: '0.5' }
 cash: usdt
 drift_threshold: '0.05'
 min_trade_notional: { amount: '10', currency: usdt }
-continuous: true
 `;
 
 const bars = (hours: number, closeAt: (hour: number) => number): string =>

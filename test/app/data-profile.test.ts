@@ -194,7 +194,7 @@ describe('tranche data profile', () => {
   });
 
   it('rejects an empty file, a missing file and an invalid Parquet file', async () => {
-    expect(await refusal(HEADER)).toContain('no rows with prices');
+    expect(await refusal(HEADER)).toContain('it has a header but no rows');
     expect(await refusal('PAR1 and nothing else', {}, 'x.parquet')).toContain(
       'not a Parquet file that can be read',
     );

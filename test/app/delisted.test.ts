@@ -17,7 +17,6 @@ id: keep
 kind: rebalance
 target_weights: { btc: '0.4', eth: '0.3', sol: '0.2', usd: '0.1' }
 drift_threshold: '0.02'
-continuous: true
 min_interval: PT1H
 `;
 

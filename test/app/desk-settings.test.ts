@@ -6,18 +6,14 @@ import { loadConfig } from '../../src/app/config/config.ts';
 import { deskSettingsOf } from '../../src/app/config/desk-settings.ts';
 import { instant } from '../../src/core/time.ts';
 
-const SHARED = 'journal: "postgres://tranche@localhost/tranche"\nfleet: { address: here }\n';
-
 it.each([
-  ['1', 'alone', '', { quote: 10, read: 250, all: 250 }],
-  ['0.5', 'alone', '', { quote: 5, read: 125, all: 125 }],
-  ['0.01', 'alone', '', { quote: 1, read: 2, all: 2 }],
-  // Desks take from a shared limit as needed.
-  ['0.5', 'at a shared address', SHARED, { quote: 5, read: 250, all: 250 }],
-])('pacing.quote_share %s limits the requests of a desk %s, but to at least one', (share, _where, more, most) => {
+  ['1', { quote: 10, read: 250, all: 250 }],
+  ['0.5', { quote: 5, read: 125, all: 125 }],
+  ['0.01', { quote: 1, read: 2, all: 2 }],
+])('pacing.quote_share %s limits the requests of a desk, but to at least one', (share, most) => {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-policy-'));
   onTestFinished(() => rmSync(cwd, { recursive: true }));
-  writeFileSync(join(cwd, 'desk.yaml'), `pacing: { quote_share: "${share}" }\nstrategies: []\n${more}`);
+  writeFileSync(join(cwd, 'desk.yaml'), `pacing: { quote_share: "${share}" }\nstrategies: []\n`);
   const { config } = loadConfig('desk.yaml', { env: {}, cwd, now: instant(0) });
   const { windows } = deskSettingsOf(config, { configHash: '', adoptFills: false }).pace;
   expect({ quote: windows.quote?.max, read: windows.read?.max, all: windows.all?.max }).toEqual(most);

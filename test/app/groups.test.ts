@@ -19,4 +19,9 @@ describe('command groups', () => {
       expect(groupsFor(first)).toBe(groups);
     expect(groupsFor('--version')).toEqual([]);
   });
+
+  it('fit one screen of 45 lines, with the help around them', () => {
+    // Usage, description, options and exit codes, and the blank lines between them.
+    expect(groups.flatMap(({ names }) => names).length + 10).toBeLessThanOrEqual(45);
+  });
 });

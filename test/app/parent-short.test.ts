@@ -31,7 +31,7 @@ describe('the alert parent_short', () => {
   });
 
   it('is raised for a parent that stops after a gap, with that reason', () => {
-    const twap = aTwap('btc', { catch_up: 'abort', catch_up_window: 'PT1M', slices: 2, start_time: '2026-01-04T23:58:00Z' }); // prettier-ignore
+    const twap = aTwap('btc', { catch_up: 'abort', slices: 2, start_time: '2026-01-04T23:58:00Z' }); // prettier-ignore
     expect(shortEnds(twap, true)).toEqual([{ strategy: 'btc', reason: 'aborted', left: '1 of 1 btc' }]);
   });
 

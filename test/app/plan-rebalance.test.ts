@@ -6,7 +6,6 @@ const rebalance = (over = ''): string => `id: weights
 kind: rebalance
 target_weights: { btc: '0.25', eth: '0.5', usd: '0.25' }
 drift_threshold: '0.02'
-continuous: true
 ${over}`;
 /** A portfolio of 150000 usd, which sells 62500 usd of btc and buys 35000 usd of eth. */
 const NOW = [
@@ -112,7 +111,7 @@ describe('the plan of a rebalancing', () => {
   });
 
   it('decides at the next open time of a schedule', async () => {
-    const scheduled = rebalance("schedule: { cron: '30 12 * * *' }\n").replace('continuous: true\n', '');
+    const scheduled = rebalance("schedule: { cron: '30 12 * * *' }\n");
     const { plan } = aDesk({ strategies: scheduled, config: limits('100000') });
     expect(slots(dataOf(await plan('--json', ...NOW)))).toEqual([
       '12:30 sell 1.25 btcusd',

@@ -79,7 +79,6 @@ schedule: { cron: '${cron}', time_zone: Europe/London${schedule} }
 kind: rebalance
 target_weights: { btc: '0.5', usd: '0.5' }
 drift_threshold: '0.02'
-continuous: true
 `;
     const { code, out } = await aDesk({ strategies }).plan();
     expect(code).toBe(0);

@@ -17,22 +17,20 @@ describe('tranche plan', () => {
   });
 
   it('notes which strategy needs an approval, for its text or for its size', async () => {
-    const policy = (above: string): string => `operate:
-  groups: { risk: [ann, bob] }
-  policy:
-    - { for: parent, above: { amount: '${above}', currency: usd }, require: { group: risk } }
-    - { for: [strategy, policy], require: { group: risk } }
-    - { for: [parent, rearm, limits, override, doubt], outcome: allow }
+    const approvals = (above: string): string => `operate:
+  approvals: { for: [strategy], parents_above: { amount: '${above}', currency: usd } }
 `;
-    const above = await aDesk({ strategies: twap(), config: policy('50000') }).plan('--json');
+    const above = await aDesk({ strategies: twap(), config: approvals('50000') }).plan('--json');
     expect(ofCheck(above, 'approval')).toMatchObject([
-      { verdict: 'note', strategy: 'one', says: 'to start with this text needs 2 of risk' },
+      { verdict: 'note', strategy: 'one', says: 'to start with this text, 2 other people must approve' },
       {
         verdict: 'note',
-        says: expect.stringMatching(/^its first slice waits: .* needs 2 of risk$/u) as string,
+        says: expect.stringMatching(
+          /^its first slice waits: for a parent of \d.*, 2 other people must approve$/u,
+        ) as string,
       },
     ]);
-    const below = await aDesk({ strategies: twap(), config: policy('500000') }).plan('--json');
+    const below = await aDesk({ strategies: twap(), config: approvals('500000') }).plan('--json');
     expect(ofCheck(below, 'approval')).toHaveLength(1);
     expect(ofCheck(await aDesk({ strategies: twap() }).plan('--json'), 'approval')).toEqual([]);
   });
@@ -251,12 +249,12 @@ slices: 2
       'a cost above the limit that pauses a parent',
       {
         strategies: twap(),
-        config: 'cost_model: { half_spread_bps: 30 }\ncontrols: { max_shortfall_bps: 20 }\n',
+        config: 'controls: { max_shortfall_bps: 5 }\n',
       },
       'cost',
       {
         strategy: 'one',
-        says: 'its expected cost of 31.23 bps is above controls.max_shortfall_bps of 20: the desk would pause it',
+        says: 'its expected cost of 6.23 bps is above controls.max_shortfall_bps of 5: the desk would pause it',
       },
     ],
     [

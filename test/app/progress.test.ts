@@ -18,9 +18,10 @@ it('wordsFor describes the changes of a correction, even if only the fees change
     was_quantity: '0.35',
     was_amount: '21025.04',
     was_fees: '3.89',
+    rows: [],
   });
   expect(line).toBe(
-    '00:00:00  tr-a in the account: 0.35 for 21025.04, fees 7.78; booked: 0.35 for 21025.04, fees 3.89',
+    '00:00:00  tr-a as the account shows it: 0.35 for 21025.04, fees 7.78; booked: 0.35 for 21025.04, fees 3.89',
   );
 });
 

@@ -25,7 +25,7 @@ function aDesk(to: { readonly webhook?: string; readonly file?: string }) {
   const journal = sqliteJournal(join(folder, 'j.db'));
   const alerts: string[] = [];
   appendNow(journal, [aFill()], NINE);
-  const heads = { everyMs: HOUR_MS, webhook: to.webhook, file: to.file };
+  const heads = { webhook: to.webhook, file: to.file };
   const alert = (id: string, facts?: Readonly<Record<string, unknown>>): void => {
     alerts.push(`${id}: ${String(facts?.['why'])}`);
   };
@@ -81,7 +81,7 @@ describe('the published heads of a journal', () => {
     const desk = aDesk({ webhook: `http://127.0.0.1:${port}/heads` });
     desk.hours(1);
     await vi.waitFor(() => {
-      expect(desk.alerts).toEqual([expect.stringContaining('head_not_published: http://127.0.0.1')]);
+      expect(desk.alerts).toEqual([expect.stringContaining('channel_failing: http://127.0.0.1')]);
     });
     expect(desk.alerts[0]).toContain('status 500');
     status = 204;

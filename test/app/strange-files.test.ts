@@ -177,7 +177,7 @@ describe('a module in live mode', () => {
     put('strategies/own.ts', KERNEL);
     put('desk.yaml', `${LIVE}strategies: ./strategies\n`);
     expect(() => loadAll('desk.yaml', options())).toThrow('live mode does not run modules by default');
-    put('desk.yaml', `${LIVE}strategies: { files: ./strategies, allow_modules: true }\n`);
+    put('desk.yaml', `${LIVE}strategies: ./strategies\nallow_modules: true\n`);
     expect(() => loadAll('desk.yaml', options())).not.toThrow('live mode does not run modules');
   });
 });

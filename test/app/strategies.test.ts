@@ -100,11 +100,10 @@ schedule: { cron: "0 9 * * *", calendar: { holidays: [centres/london.yaml] } }
 kind: rebalance
 target_weights: { btc: "0.5", usd: "0.5" }
 drift_threshold: "0.02"
-continuous: true
-hours: { calendar: { holidays: [centres/tokyo.yaml] } }
+schedule: { calendar: { holidays: [centres/tokyo.yaml] } }
 `);
     expect(loaded?.document).toMatchObject({
-      hours: { calendar: { holidays: [{ centre: 'Tokyo', days: ['2026-11-23'] }] } },
+      schedule: { calendar: { holidays: [{ centre: 'Tokyo', days: ['2026-11-23'] }] } },
     });
   });
 
@@ -189,7 +188,6 @@ describe('a strategy with possible sells', () => {
 kind: rebalance
 target_weights: { btc: "0.5", usd: "0.5" }
 drift_threshold: "0.05"
-continuous: true
 `;
   const sell = TWAP.replace('side: buy', 'side: sell');
 

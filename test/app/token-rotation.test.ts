@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/app/config/config.ts';
-import { Secret } from '../../src/app/config/secret.ts';
 import { tokenRotation } from '../../src/app/daemon/token-rotation.ts';
-import type { TokenKeeper, TokenRotation, TokenTrial } from '../../src/app/daemon/token-rotation.ts';
+import type { TokenRotation, TokenTrial } from '../../src/app/daemon/token-rotation.ts';
 import { instant } from '../../src/core/time.ts';
 import { sanitize, secretsOf } from '../../src/venue/sanitize.ts';
 import { systemClock } from '../venue/servers.ts';
@@ -30,7 +29,7 @@ afterEach(() => {
 });
 
 /** A desk whose venue answers trials of new tokens with `trials` in order, then with `accepted`. */
-function running(trials: TokenTrial[] = [], keeper?: TokenKeeper) {
+function running(trials: TokenTrial[] = []) {
   const options = { env: {}, cwd: folder, now: instant(0) };
   const { config } = loadConfig('desk.yaml', options);
   const { token } = config.venue;
@@ -41,7 +40,6 @@ function running(trials: TokenTrial[] = [], keeper?: TokenKeeper) {
     tryToken: async () => await Promise.resolve(trials.shift() ?? 'accepted'),
     onReplaced: (replaced) => heard.push(`replaced ${replaced.reveal()}`),
     onRefused: (why) => heard.push(why),
-    keeper,
   });
   return { token, heard, reread: rotation.reread };
 }
@@ -100,63 +98,5 @@ describe.runIf(process.platform !== 'win32')('the token after its file is read a
     const { config } = loadConfig('desk.yaml', { env: { TRANCHE_TOKEN: 'a-token' }, cwd: folder, now: instant(0) }); // prettier-ignore
     rotation = tokenRotation(config, { clock: systemClock, tryToken: async () => await Promise.resolve('accepted' as const), onReplaced: () => undefined, onRefused: () => undefined }); // prettier-ignore
     expect(await rotation.reread()).toBeUndefined();
-  });
-
-  describe('with a token store', () => {
-    /** A store in which `put` is a token from a person; it does not respond while `isAway`. */
-    function aStore() {
-      const state = { kept: [] as string[], put: undefined as Secret | undefined, isAway: false };
-      const keeper: TokenKeeper = {
-        refusalOf: (token) => (token.reveal() === 'a-former-token' ? 'was replaced' : undefined),
-        async keep(token) {
-          if (state.isAway) throw new Error('no answer');
-          state.kept.push(token.reveal());
-          return await Promise.resolve();
-        },
-        async newer() {
-          const { put: given } = state;
-          state.put = undefined;
-          return await Promise.resolve(given);
-        },
-      };
-      return { state, keeper };
-    }
-
-    it('is used only once the store has it', { timeout: 20_000 }, async () => {
-      const { state, keeper } = aStore();
-      state.isAway = true;
-      const { token, reread, heard } = running([], keeper);
-      put('the-new-token');
-      expect(await reread()).toContain('the desk keeps its token: the store of its tokens: no answer');
-      expect(await reread()).toContain('no answer');
-      expect(token.reveal()).toBe('the-old-token');
-      expect(heard).toHaveLength(1);
-      state.isAway = false;
-      await expect.poll(() => token.reveal(), { timeout: 15_000, interval: 100 }).toBe('the-new-token');
-      expect(state.kept).toEqual(['the-new-token']);
-    });
-
-    it('is never a former token', async () => {
-      const { token, reread, heard } = running([], aStore().keeper);
-      put('a-former-token');
-      expect(await reread()).toContain('was replaced');
-      expect(token.reveal()).toBe('the-old-token');
-      expect(heard).toEqual([]);
-    });
-
-    it('comes from the store if a person puts one there, unless the venue refuses it', async () => {
-      const { state, keeper } = aStore();
-      const { token, reread, heard } = running(['refused', 'no_answer', 'accepted'], keeper);
-      state.put = new Secret('a-mistyped-token');
-      expect(await reread()).toContain('the venue refuses the token that was put into the store');
-      // The next owner must not start with the refused token.
-      expect(state.kept).toEqual(['the-old-token']);
-      state.put = new Secret('the-new-token');
-      expect(await reread()).toContain('until the venue accepts the new one');
-      expect(token.reveal()).toBe('the-old-token');
-      expect(await reread()).toBe('new requests carry the new token');
-      expect(token.reveal()).toBe('the-new-token');
-      expect(heard.at(-1)).toBe('replaced the-new-token');
-    });
   });
 });

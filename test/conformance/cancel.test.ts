@@ -7,7 +7,7 @@ import type { Target } from './support/target.ts';
 import { anOrder, aQuote, limitOrderBody } from './support/trade.ts';
 
 const venue = useVenue();
-const slow = useVenue({ orders: { cancelDelayMs: 60_000 } });
+const slow = useVenue({ cancelDelayMs: 60_000 });
 
 const NONE = 'the order ids provided were invalid or the orders were already done/canceled';
 /** An id that no order has. */

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { TestContext } from 'vitest';
-import { fieldsOf, listOf, numberOf } from './support/json.ts';
+import { fieldsOf, listOf } from './support/json.ts';
 import type { Fields } from './support/json.ts';
 import { aName, aNumber, anInteger, aTime, exactly, expectShape } from './support/shapes.ts';
 import { expectError, expectGood, leversOf, useVenue } from './support/target.ts';
 
+const ADDRESSES = [11, 12, 13, 14, 15];
 const venue = useVenue({
+  accounts: [
+    { name: 'desk', balances: { usd: '1' }, addresses: ADDRESSES },
+    { name: 'other', balances: {} },
+  ],
   custody: { rules: [{ ruleType: 'WITHDRAW', requiredApprovals: 1, threshold: '5000.5' }] },
 });
 const closed = useVenue({ accounts: [{ name: 'desk', custody: false, balances: { usd: '1' } }] });
@@ -52,12 +57,9 @@ describe('GET /v1/approval-rules', () => {
     expectShape((await rules(context))[0] ?? {}, 'rule_type', exactly('WITHDRAW'));
   });
 
-  it('gives a new rule the status Pending Approval', async (context) => {
-    leversOf(venue, context, 'adding a rule is beyond the specification');
-    expectGood(
-      await venue.post('/v1/approval-rules', '{"rule_type":"WITHDRAW","required_approvals":1,"threshold":9}'),
-    );
-    expectShape((await rules(context)).at(-1) ?? {}, 'status', exactly('Pending Approval'));
+  it('gives the rule the status Pending Approval', async (context) => {
+    leversOf(venue, context, 'another server may have a rule in force');
+    expectShape((await rules(context))[0] ?? {}, 'status', exactly('Pending Approval'));
   });
 
   it('refuses an account without custody access', async (context) => {
@@ -69,56 +71,34 @@ describe('GET /v1/approval-rules', () => {
 describe('DELETE /v1/whitelisted-addresses/:address_id', () => {
   const why = 'adding an address is beyond the specification';
   const path = '/v1/whitelisted-addresses';
-  let added = 0;
-
-  async function anAddress(): Promise<string> {
-    added += 1;
-    const body = `{"currency_symbol":"btc","address":"address-${added}","alias":"cold ${added}"}`;
-    const { body: told } = expectGood(await venue.post(path, body));
-    const { data, id } = fieldsOf(told);
-    return numberOf(id ?? fieldsOf(data)['id']);
-  }
-  const known = async (): Promise<string> => (await venue.get(path)).text;
+  const left = [...ADDRESSES];
+  const anAddress = (): string => String(left.pop());
 
   it('answers 200 with an empty JSON object', async (context) => {
     leversOf(venue, context, why);
-    const answer = await venue.delete(`${path}/${await anAddress()}`);
+    const answer = await venue.delete(`${path}/${anAddress()}`);
     expect([answer.status, answer.text.trim()]).toStrictEqual([200, '{}']);
-  });
-
-  it('removes the address from the whitelist', async (context) => {
-    leversOf(venue, context, why);
-    const id = await anAddress();
-    expect(await known()).toContain(`"address-${added}"`);
-    await venue.delete(`${path}/${id}`);
-    expect(await known()).not.toContain(`"address-${added}"`);
   });
 
   it('does not remove other addresses', async (context) => {
     leversOf(venue, context, why);
-    await anAddress();
-    const stays = `"address-${added}"`;
-    await venue.delete(`${path}/${await anAddress()}`);
-    expect(await known()).toContain(stays);
-  });
-
-  it('uses the integer id that is returned when an address is added', async (context) => {
-    leversOf(venue, context, why);
-    expect(await anAddress()).toMatch(/^\d+$/u);
+    const stays = anAddress();
+    await venue.delete(`${path}/${anAddress()}`);
+    expect((await venue.delete(`${path}/${stays}`)).status).toBe(200);
   });
 
   it('refuses an address that was already removed', async (context) => {
     leversOf(venue, context, why);
-    const id = await anAddress();
+    const id = anAddress();
     await venue.delete(`${path}/${id}`);
     expectError(await venue.delete(`${path}/${id}`), [400, 499]);
   });
 
   it('refuses the address of another account', async (context) => {
     const own = leversOf(venue, context, 'needs a second account');
-    const id = await anAddress();
+    const id = anAddress();
     expectError(await venue.delete(`${path}/${id}`, own.as(1)), [400, 499]);
-    expect(await known()).toContain(`"address-${added}"`);
+    expect((await venue.delete(`${path}/${id}`)).status).toBe(200);
   });
 
   it('refuses an unknown id', async () => {

@@ -19,10 +19,10 @@ import type { OwnVenue, Target } from './support/target.ts';
 import { json } from './support/trade.ts';
 
 const MINUTE_MS = 60_000;
-const venue = useVenue({ withdrawals: { stepMinutes: 1 }, deposits: { stepMinutes: 1 } });
-const alone = useVenue({ withdrawals: { stepMinutes: 1 } });
+const venue = useVenue({ transferStepMinutes: 1 });
+const alone = useVenue({ transferStepMinutes: 1 });
 const guarded = useVenue({
-  withdrawals: { stepMinutes: 1, holdUsd: '100000' },
+  transferStepMinutes: 1,
   custody: { rules: [{ ruleType: 'WITHDRAW', requiredApprovals: 1, threshold: '1000' }] },
 });
 const path = '/v1/user/withdraw';
@@ -222,13 +222,6 @@ describe('a withdrawal', () => {
     const own = leversOf(of, context, why);
     return { own, id: atxOf(expectGood(await withdraw(of, more)).body) };
   };
-  /** Decides the newest approval request as the only user. */
-  const answer = async (approve: boolean) => {
-    const [request = {}] = listOf((await guarded.get('/v1/approvals?pending=true')).body);
-    expectGood(
-      await guarded.post(`/v1/approvals/${numberOf(request['approval_id'])}`, `{"approve":${approve}}`),
-    );
-  };
 
   it('passes through Initiated, In Progress, Processing Automatic withdrawal and done', async (context) => {
     const { own, id } = await start(venue, context);
@@ -274,7 +267,7 @@ describe('a withdrawal', () => {
 
   it('is Confirmed after its approval and then sent', async (context) => {
     const { own, id } = await start(guarded, context, { amount: '0.1' });
-    await answer(true);
+    own.exchange.transit.review({ account: 'desk', id: Number(id), what: 'release' }, own.now());
     expect(await life(guarded, own, id)).toStrictEqual([
       'Confirmed',
       'Processing Automatic withdrawal',
@@ -282,17 +275,12 @@ describe('a withdrawal', () => {
     ]);
   });
 
-  it('is Canceled after its approval was refused', async (context) => {
-    const { own, id } = await start(guarded, context, { amount: '0.1' });
-    await answer(false);
-    expect(await life(guarded, own, id)).toStrictEqual(['Canceled']);
-  });
-
   it('releases the held amount when it is Canceled', async (context) => {
     const own = leversOf(guarded, context, why);
     const before = held(own);
-    await start(guarded, context, { amount: '0.1' });
-    await answer(false);
+    const { id } = await start(guarded, context, { amount: '0.1' });
+    own.exchange.transit.cancel('desk', Number(id));
+    expect(await life(guarded, own, id)).toStrictEqual(['Canceled']);
     expect(held(own)).toBe(before);
   });
 

@@ -1,3 +1,4 @@
+import type { KnownRows } from '../../src/core/account/rows.ts';
 import type { Instrument } from '../../src/core/instrument.ts';
 import { money, price, quantity } from '../../src/core/money.ts';
 import type { IntentRecord } from '../../src/core/record.ts';
@@ -84,7 +85,7 @@ export const anIntent = (over: Partial<IntentRecord> = {}): IntentRecord => ({
 let rows = 0;
 /** A row of the account: by default the base leg of `anOrder`. Ids rise. */
 export const aRow = (over: Partial<Transaction> = {}): Transaction => ({
-  id: ++rows,
+  id: String(++rows),
   orderId: '77',
   clientId: 'c-1',
   tradeId: 't-1',
@@ -96,8 +97,25 @@ export const aRow = (over: Partial<Transaction> = {}): Transaction => ({
   fees: quantity('0'),
   status: 'done',
   balance: quantity('1'),
-  pair: 'btcusd',
   ...over,
+});
+
+/** What the journal knows of rows; by default nothing. */
+export const aKnown = (
+  over: {
+    readonly orders?: Readonly<Record<string, string>>;
+    readonly fills?: Readonly<Record<string, string>>;
+    readonly words?: Readonly<Record<string, string | undefined>>;
+    /** Record numbers by id of the row. */
+    readonly seen?: Readonly<Record<string, number>>;
+    readonly echoesIds?: boolean;
+  } = {},
+): KnownRows => ({
+  orderOf: (id) => over.orders?.[id],
+  fillOf: (id) => over.fills?.[id],
+  wordOn: (id) => (over.words !== undefined && id in over.words ? { ours: over.words[id] } : undefined),
+  seenAt: ({ id }) => over.seen?.[id],
+  echoesIds: over.echoesIds ?? false,
 });
 
 /** Both legs of a trade, as the venue books it: what comes in is positive, what goes out negative. */

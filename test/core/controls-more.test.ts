@@ -36,6 +36,7 @@ const aWorld: RiskContext = {
   dayNotional: money('0'),
   pairDayNotional: money('0'),
   referenceGapBps: undefined,
+  referenceGapBpsMax: ratio('1'),
   isReducing: false,
   gives: { currency: 'usd', after: quantity('100') },
   gets: { currency: 'btc', after: quantity('10') },
@@ -99,9 +100,9 @@ const cases: readonly Case[] = [
   ['position_ceiling', { positionMax: new Map([['btc', quantity('10')]]) }, gets('10'), gets('10.00000001')],
   [
     'references_disagree',
-    { referenceGapBpsMax: ratio('30') },
-    { referenceGapBps: ratio('30') },
-    { referenceGapBps: ratio('30.01') },
+    {},
+    { referenceGapBps: ratio('30'), referenceGapBpsMax: ratio('30') },
+    { referenceGapBps: ratio('30.01'), referenceGapBpsMax: ratio('30') },
   ],
   ['repeated_execution', { minuteExecutionsMax: 5 }, at({ inMinute: 4 }), at({ inMinute: 5 })],
   ['repeated_execution', {}, at({ ofParent: 49 }), at({ ofParent: 50 })],
@@ -186,7 +187,6 @@ describe('controls', () => {
       positionMin: new Map([['usd', quantity('0')]]),
       positionMax: new Map([['btc', quantity('1000000')]]),
       closedHours: [{ from: '01:00', to: '02:00', timeZone: 'UTC', days: new Set(weekdays) }],
-      referenceGapBpsMax: ratio('1'),
     };
     for (const name of Object.keys(aWorld).filter((each) => each !== 'doubtNotional')) {
       const answer = refusal(aProposal, broken(name as keyof RiskContext), limits);

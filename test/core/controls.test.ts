@@ -30,6 +30,7 @@ const aWorld = (over: Partial<RiskContext> = {}): RiskContext => ({
   doubtNotional: money('0'),
   pairDayNotional: money('0'),
   referenceGapBps: undefined,
+  referenceGapBpsMax: undefined,
   isReducing: false,
   gives: { currency: 'usd', after: quantity('100') },
   gets: { currency: 'btc', after: quantity('10') },

@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { OrderMeaning, QuoteMeaning } from '../../src/core/cycle/answer.ts';
-import { nextPhase } from '../../src/core/cycle/cycle.ts';
-import type { CycleEvent, Phase, Trust } from '../../src/core/cycle/cycle.ts';
-import { monotonic } from '../../src/core/time.ts';
+import { answerWaitMs, lastOrderStart, nextPhase } from '../../src/core/cycle/cycle.ts';
+import type { CycleEvent, Phase } from '../../src/core/cycle/cycle.ts';
+import { instant, monotonic } from '../../src/core/time.ts';
 import { anOrder, aQuote } from './builders.ts';
 
 const MARGIN_MS = 10_000;
 const GAP_MS = 10_000;
-const TRUST: Trust = { firstCanceled: false, refusals: false, bookingMarginMs: MARGIN_MS, resend: false };
 
 /** Asked at 1000, received at 1200; the quote lives 15 s: alive until 16000, over after 16200. */
 const answered = (meaning: QuoteMeaning): CycleEvent => ({
@@ -34,24 +33,21 @@ const lost = {
   means: 'doubt',
   detail: 'timeout',
   halt: false,
-  isUnanswered: true,
 } as const satisfies OrderMeaning;
 const canceled: OrderMeaning = {
   means: 'refused',
   reason: 'order_canceled',
   detail: 'Canceled',
-  isCanceled: true,
 };
 const refused: OrderMeaning = {
   means: 'refused',
   reason: 'order_refused',
   detail: '400: no',
-  isCanceled: false,
 };
 const done: OrderMeaning = { means: 'filled', order: anOrder(), differs: undefined };
 
-const run = (events: readonly CycleEvent[], trust = TRUST, from: Phase = { state: 'quoting' }): Phase =>
-  events.reduce((phase, event) => nextPhase(phase, event, trust), from);
+const run = (events: readonly CycleEvent[], from: Phase = { state: 'quoting' }): Phase =>
+  events.reduce((phase, event) => nextPhase(phase, event, MARGIN_MS), from);
 const toOrder = [answered({ means: 'quote', quote: aQuote() }), { on: 'approved' }] as const;
 const doubtAfter = (meaning: OrderMeaning, ...more: readonly CycleEvent[]): Phase =>
   run([...toOrder, ordered(meaning), ...more]);
@@ -114,26 +110,24 @@ describe('an attempt whose order is in flight', () => {
     expect(doubtAfter({ ...lost, halt: true })).toMatchObject({ state: 'doubt', halt: true });
   });
 
-  it('is in doubt after Canceled, until one read a booking margin after the answer', () => {
-    const proof = { readsLeft: 1, notBefore: 2_000 + MARGIN_MS, proves: 'rejected' };
-    expect(doubtAfter(canceled)).toMatchObject({ state: 'doubt', reason: 'order_canceled', proof });
-  });
+  it.each([
+    ['Canceled', canceled, 'order_canceled'],
+    ['a refusal', refused, 'order_refused'],
+  ])(
+    'is in doubt after %s until one read after the quote life: another copy may trade',
+    (_, meaning, reason) => {
+      const proof = { readsLeft: 1, notBefore: 16_200 + MARGIN_MS, proves: 'rejected' };
+      expect(doubtAfter(meaning)).toMatchObject({ state: 'doubt', reason, proof });
+      // When the answer came makes no difference.
+      expect(run([...toOrder, ordered(meaning, 20_000)])).toMatchObject({ proof });
+    },
+  );
 
-  it('is in doubt after a refusal until one read after the quote life: a second copy may still trade', () => {
-    const proof = { readsLeft: 1, notBefore: 16_200 + MARGIN_MS, proves: 'rejected' };
-    expect(doubtAfter(refused)).toMatchObject({ state: 'doubt', reason: 'order_refused', proof });
-    const late = run([...toOrder, ordered(refused, 20_000)]);
-    expect(late).toMatchObject({ proof: { notBefore: 20_000 + MARGIN_MS } });
-  });
-
-  it.each<readonly [string, OrderMeaning, Partial<Trust>, string]>([
-    ['a Canceled', canceled, { firstCanceled: true }, 'ended'],
-    ['a Canceled', canceled, { refusals: true }, 'doubt'],
-    ['a refusal', refused, { refusals: true }, 'ended'],
-    ['a refusal', refused, { firstCanceled: true }, 'doubt'],
-    ['silence', lost, { firstCanceled: true, refusals: true }, 'doubt'],
-  ])('takes %s as final only if the desk trusts it', (_, meaning, trust, state) => {
-    expect(run([...toOrder, ordered(meaning)], { ...TRUST, ...trust })).toMatchObject({ state });
+  it('waits for the latest end that the stamps of its quote and the clock of the venue allow', () => {
+    const { expiresAt } = aQuote();
+    const quote = aQuote({ answeredAt: instant(expiresAt - 60_000) });
+    const phase = run([answered({ means: 'quote', quote }), { on: 'approved' }, ordered(lost)]);
+    expect(phase).toMatchObject({ proof: { notBefore: 1_200 + 60_000 + MARGIN_MS } });
   });
 });
 
@@ -162,8 +156,8 @@ describe('a doubt', () => {
 
   it('ends as rejected after one clean read if the venue refused the order', () => {
     const ended = { state: 'ended', result: 'rejected', reason: 'order_canceled' };
-    expect(doubtAfter(canceled, read(12_000))).toMatchObject(ended);
-    expect(doubtAfter(canceled, read(11_999)).state).toBe('doubt');
+    expect(doubtAfter(canceled, read(26_200))).toMatchObject(ended);
+    expect(doubtAfter(canceled, read(26_199)).state).toBe('doubt');
   });
 
   it.each<readonly [string, readonly CycleEvent[]]>([
@@ -184,16 +178,10 @@ describe('a doubt', () => {
     time.map((at) => read(at)),
     time.map((at) => read(at)),
   );
-  const FIRST_READ_MS = new Map<OrderMeaning, number>([
-    [lost, 26_200],
-    [canceled, 12_000],
-    [refused, 26_200],
-  ]);
-
   /** Whether the reads are a proof by the rule: one read in time, and without an answer another one a gap later. */
   const isProven = (meaning: OrderMeaning, events: readonly CycleEvent[]): boolean => {
     const starts = events.flatMap((one) => (one.on === 'clean_read' ? [one.startedAt] : []));
-    const first = starts.findIndex((at) => at >= (FIRST_READ_MS.get(meaning) ?? Infinity));
+    const first = starts.findIndex((at) => at >= 26_200);
     if (first === -1) return false;
     const firstAt = starts[first] ?? Infinity;
     return meaning !== lost || starts.slice(first + 1).some((at) => at >= firstAt + GAP_MS);
@@ -224,7 +212,7 @@ describe('an attempt that has ended', () => {
     ['absent', doubtAfter(lost, read(26_200), read(36_200))],
   ])('stays %s whatever event arrives', (_, over) => {
     const all = [...toOrder, stopped, ordered(lost), ordered(done), read(1_000_000), fill];
-    expect(run(all, TRUST, over)).toBe(over);
+    expect(run(all, over)).toBe(over);
   });
 });
 
@@ -240,12 +228,12 @@ describe('the phases of an attempt', () => {
       ordered(canceled),
       answered({ means: 'later', reason: 'venue_failed', detail: '' }),
     ];
-    const rank = { quoting: 0, quoted: 1, ordering: 2, resending: 2, doubt: 3, filled: 4, ended: 4 };
+    const rank = { quoting: 0, quoted: 1, ordering: 2, doubt: 3, filled: 4, ended: 4 };
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...all), { maxLength: 12 }), (events) => {
         let phase: Phase = { state: 'quoting' };
         for (const each of events) {
-          const next = nextPhase(phase, each, TRUST);
+          const next = nextPhase(phase, each);
           expect(rank[next.state]).toBeGreaterThanOrEqual(rank[phase.state]);
           expect(next.state !== 'ordering' || phase.state === 'ordering' || each.on === 'approved').toBe(
             true,
@@ -256,5 +244,27 @@ describe('the phases of an attempt', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe('an order', () => {
+  const quoteLife = {
+    askedAt: monotonic(1_000),
+    receivedAt: monotonic(1_200),
+    lower: monotonic(16_000),
+    upper: monotonic(16_200),
+  };
+
+  it('may start only while its quote certainly lives for the margin', () => {
+    expect(lastOrderStart(quoteLife, 500)).toBe(15_500);
+  });
+
+  it.each([
+    ['until its timeout, even beyond the end of its quote', 15_000, 8_000, 8_000],
+    ['until the account can prove the outcome', 15_000, 60_000, 11_200],
+    ['for no time if the account can already prove the outcome', 40_000, 8_000, 0],
+  ])('waits for its answer %s', (_, sentAt, orderTimeoutMs, waitMs) => {
+    const given = { sentAt: monotonic(sentAt), orderTimeoutMs, bookingMarginMs: 10_000 };
+    expect(answerWaitMs(quoteLife, given)).toBe(waitMs);
   });
 });

@@ -11,9 +11,7 @@ const limits: Limits = {
   pairDayNotionalMax: new Map([['btcusd', money('400000')]]),
   orderQuantityMax: new Map([['btcusd', quantity('1')]]),
   collarBps: ratio('50'),
-  collarDiscardsMax: 3,
   driftBpsMax: ratio('150'),
-  referenceGapBpsMax: ratio('30'),
   openDoubtsMax: 2,
   pairs: new Set(['ethusd', 'btcusd']),
   sides: new Set(['buy']),
@@ -24,21 +22,14 @@ const limits: Limits = {
   positionMax: new Map([['btc', quantity('100')]]),
   shortfallBpsMax: ratio('100'),
   dayCostMax: money('5000'),
-  rejectsMax: 3,
-  malformedMax: 5,
   closedHours: [{ from: '22:00', to: '23:00', timeZone: 'UTC', days: new Set(['mon']) }],
-  overrideCeilings: new Map([
-    ['max_order_notional', quantity('100000')],
-    ['min_position', quantity('0.1')],
-  ]),
 };
 const changes = (now: Partial<Limits>, before: Partial<Limits> = {}): readonly string[] =>
   loosenedLimits(limitTexts({ ...limits, ...before }), limitTexts({ ...limits, ...now }));
 
 describe('limits as text', () => {
-  it('are read back unchanged, except for the override ceilings', () => {
-    const { overrideCeilings: _, ...others } = limits;
-    expect(limitsFrom(limitTexts(limits))).toEqual(others);
+  it('are read back unchanged', () => {
+    expect(limitsFrom(limitTexts(limits))).toEqual(limits);
     const least: Limits = { currency: 'usd', orderNotionalMax: undefined, dayNotionalMax: undefined, orderQuantityMax: new Map(), collarBps: ratio('50'), driftBpsMax: undefined, openDoubtsMax: 2, pairs: undefined, sides: new Set(['sell']) }; // prettier-ignore
     expect(limitTexts(limitsFrom(limitTexts(least)))).toEqual(limitTexts(least));
   });
@@ -70,30 +61,6 @@ describe('limits as text', () => {
     [{ pairs: undefined }, 'pairs btcusd, ethusd -> none'],
     [{ openDoubtsMax: 10 }, 'max_open_doubts 2 -> 10'],
     [{ currency: 'eur' }, 'currency usd -> eur'],
-    [
-      {
-        overrideCeilings: new Map([
-          ['max_order_notional', quantity('200000')],
-          ['min_position', quantity('0.1')],
-        ]),
-      },
-      'override_ceilings.max_order_notional 100000 -> 200000',
-    ],
-    [
-      {
-        overrideCeilings: new Map([
-          ['max_order_notional', quantity('100000')],
-          ['min_position', quantity('0')],
-        ]),
-      },
-      'override_ceilings.min_position 0.1 -> 0',
-    ],
-    [
-      {
-        overrideCeilings: new Map([...(limits.overrideCeilings ?? []), ['max_day_notional', quantity('1')]]),
-      },
-      'override_ceilings.max_day_notional never -> 1',
-    ],
     [{ closedHours: [] }, `restricted_hours ${limitTexts(limits)['restricted_hours'] ?? ''} -> none`],
   ] satisfies readonly (readonly [Partial<Limits>, string])[])(
     'report a value that allows more than before: %j',
@@ -116,15 +83,6 @@ describe('limits as text', () => {
     const without = { orderQuantityMax: new Map(), pairDayNotionalMax: undefined };
     expect(changes({ pairs: new Set(['ethusd']), ...without })).toEqual([]);
     expect(changes(without)).toHaveLength(2);
-  });
-
-  it('report every overridable setting if the ceilings are removed, and none if they are new', () => {
-    const gone = changes({ overrideCeilings: undefined });
-    expect(gone).toHaveLength(8);
-    expect(gone).toContain('override_ceilings.max_order_notional 100000 -> none');
-    expect(gone).toContain('override_ceilings.max_position never -> none');
-    expect(changes({}, { overrideCeilings: undefined })).toEqual([]);
-    expect(changes({ overrideCeilings: new Map([['max_order_notional', quantity('1')]]) })).toEqual([]);
   });
 
   it('do not report a new limit', () => {

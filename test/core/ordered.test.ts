@@ -35,8 +35,8 @@ describe('the extent of a trade compared with its order', () => {
     ['more', 'a little more', byQuantity, '0.50000002', '30000', 2],
     ['more', 'the smallest unit twice, with an unknown quote', oneUnit, '0.00000002', '0.0012', 2],
     ['more', 'twice the amount', byAmount, '1', '60000', 2],
-  ])('is %s: %s', (extent, _, asked, base, amount, trades) => {
-    expect(extentOf(asked, { ...traded(base, amount), trades })).toBe(extent);
+  ])('is %s: %s', (extent, _, asked, base, amount, parts) => {
+    expect(extentOf(asked, { ...traded(base, amount), parts })).toBe(extent);
   });
 });
 

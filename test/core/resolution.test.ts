@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { certain, inherited } from '../../src/core/cycle/doubts.ts';
+import { certain, inherited } from '../../src/core/cycle/proof.ts';
 import { money, quantity } from '../../src/core/money.ts';
 import { missingFault, resolutionFault } from '../../src/core/cycle/resolution.ts';
 import type { Resolution, TradeFigures } from '../../src/core/cycle/resolution.ts';

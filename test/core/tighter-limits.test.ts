@@ -32,9 +32,7 @@ const someLimits: fc.Arbitrary<Limits> = fc.record({
   pairDayNotionalMax: maybe(byName(money, PAIRS)),
   orderQuantityMax: byName(quantity, PAIRS),
   collarBps: amounts(ratio),
-  collarDiscardsMax: maybe(figure),
   driftBpsMax: maybe(amounts(ratio)),
-  referenceGapBpsMax: maybe(amounts(ratio)),
   openDoubtsMax: figure,
   pairs: maybe(fc.subarray([...PAIRS]).map((all) => new Set<string>(all))),
   sides: fc.subarray(['buy', 'sell'] as const).map((all) => new Set(all)),
@@ -45,10 +43,7 @@ const someLimits: fc.Arbitrary<Limits> = fc.record({
   positionMax: maybe(byName(quantity, CURRENCIES)),
   shortfallBpsMax: maybe(amounts(ratio)),
   dayCostMax: maybe(amounts(money)),
-  rejectsMax: maybe(figure),
-  malformedMax: maybe(figure),
   closedHours: maybe(fc.array(hours, { maxLength: 2 })),
-  overrideCeilings: maybe(byName(quantity, ['max_order_notional', 'min_position', 'restricted_hours'])),
 });
 
 describe('the tighter limits of two', () => {

@@ -111,17 +111,15 @@ describe('the API token', () => {
       strategies: [
         { ...twapOf({ id: 'btc', slices: 20, everyMs: 3_000 }), catch_up: 'extend' },
         // The price never reaches the limit: the strategies request quotes as often as permitted and send no orders.
-        ...['a', 'b', 'c'].map((id) => ({
-          ...twapOf({ id, slices: 20, everyMs: 3_000 }),
+        ...['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((id) => ({
+          ...twapOf({ id, slices: 80, everyMs: 3_000 }),
           pair: 'ethusd',
-          total_quantity: { amount: '20', currency: 'eth' },
+          total_quantity: { amount: '80', currency: 'eth' },
           limit_price: '10',
         })),
       ],
       config: {
-        in_doubt: { booking_margin: 'PT1S', poll: 'PT1S' },
-        retry: { base: 'PT0.05S', cap: 'PT0.2S', requote: 'PT0.1S' },
-        reference: { interval: 'PT0.2S' },
+        in_doubt: { booking_margin: 'PT1S' },
         log: { level: 'debug' },
         controls: { max_open_doubts: 100 },
       },

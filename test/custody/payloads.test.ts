@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { column, printOne, printRows } from '../../src/app/commands/account/account-print.ts';
+import { printResponse } from '../../src/app/commands/account/account-print.ts';
 import { formatProblems } from '../../src/app/config/problems.ts';
 import { progressOn } from '../../src/app/cli/progress.ts';
 import { instant } from '../../src/core/time.ts';
@@ -62,13 +62,11 @@ describe.each(payloads.map((payload) => [JSON.stringify(payload).slice(0, 40), p
     });
 
     it('sends no control characters to the terminal in a table, field list or JSON of the account commands', () => {
-      const columns = [column<string>('note', (each) => each)];
-      for (const more of [{}, { json: true }]) {
-        const row = written((out) => {
-          printRows([payload], columns, { ...more, none: '', out });
-          printOne(payload, columns, { ...more, out });
-        });
-        expect(row.split('\n').filter((line) => ODD.test(line))).toEqual([]);
+      for (const response of [[{ note: payload }], { note: payload }, { [payload]: 1 }, payload]) {
+        for (const json of [false, true]) {
+          const text = written((out) => printResponse(response, { json, out }));
+          expect(text.split('\n').filter((line) => ODD.test(line))).toEqual([]);
+        }
       }
     });
 

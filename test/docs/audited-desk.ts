@@ -1,36 +1,23 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { add, money, negate, text } from '../../src/core/money.ts';
-import { HISTORY_COLUMNS, openHistory } from '../../src/journal/account-history.ts';
 import type { HistoryRow } from '../../src/journal/account-history.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
+import { aHistoryRow, writeHistory } from '../journal/history-file.ts';
 import { appendNow } from '../journal/records.ts';
-import { packRecords } from '../report/pack-records.ts';
+import { overseenRecords } from '../report/overseen-records.ts';
 import { NINE } from '../report/records.ts';
 
-const EMPTY = Object.fromEntries(HISTORY_COLUMNS.map((name) => [name, '']));
-
-/** The files of the desk that docs/auditing.md is about: its journal, the history of its account, and the settings of its books. */
+/** The files of the desk that docs/auditing.md is about: its journal, the history of its account. */
 export function anAuditedDesk(folder: string): void {
-  const records = packRecords();
+  const records = overseenRecords();
   const journal = sqliteJournal(join(folder, 'desk.db'));
   for (const { at, body } of records) appendNow(journal, [body], at);
   journal.close();
 
-  const history = openHistory(join(folder, 'history.db'), { account: 'a' });
   const rows: HistoryRow[] = [];
   let [usd, btc] = [money('10000'), money('0')];
   const row = (at: number, over: Partial<HistoryRow>): void => {
-    rows.push({
-      ...EMPTY,
-      id: rows.length + 1,
-      at,
-      status: 'done',
-      amount: '0',
-      fees: '0',
-      transfer_fee: '0',
-      ...over,
-    } as HistoryRow); // oxlint-disable-line typescript/no-unsafe-type-assertion -- all the columns
+    rows.push(aHistoryRow({ id: rows.length + 1, at, ...over }));
   };
   row(NINE - 2000, { action: 'Deposit', currency: 'usd', amount: '10000', balance: '10000' });
   for (const { body } of records) {
@@ -47,7 +34,5 @@ export function anAuditedDesk(folder: string): void {
       balance: text(usd),
     });
   }
-  history.keep(rows, { completeTo: records.at(-1)?.at ?? NINE, walk: undefined });
-  history.close();
-  writeFileSync(join(folder, 'books.yaml'), 'method: fifo\nhistory: history.db\n');
+  writeHistory(join(folder, 'history.jsonl'), rows);
 }

@@ -64,14 +64,6 @@ const places: Readonly<Record<string, (kind: string) => boolean>> = {
     has(kind, 'max_slippage_bps') === namesKind('Every kind that trades in slices', kind),
   'docs/tactics.md: the kinds that take size_ladder': (kind) =>
     has(kind, 'size_ladder') === namesKind('With `size_ladder`', kind),
-  'src/strategy/kinds/: isTimed where slices are known beforehand, as size_ladder needs them, nowhere else': (
-    kind,
-  ) => has(kind, 'size_ladder') === (strategies.get(kind)?.isTimed === true),
-  'docs/twin.md: the kinds that need minute prices, if it is not isTimed': (kind) =>
-    strategies.get(kind)?.isTimed === true ||
-    /Strategies that follow prices or volume[^)]*\)/u
-      .exec(read('docs/twin.md').replaceAll('\n', ' '))?.[0]
-      .includes(`\`${kind}\``) === true,
   'test/strategy/KIND.test.ts: the tests of its kernel': (kind) =>
     existsSync(new URL(`test/strategy/${kind}.test.ts`, root)),
   'test/strategy/tactics.test.ts: an entry of documents': (kind) =>
@@ -100,7 +92,6 @@ describe('the lists of all strategy kinds', () => {
       'test/research/every-kind.ts: a desk for the proof that no backtest looks ahead',
       'test/golden/backtests.ts: an entry of STRATEGIES',
       'test/system/kinds.slow.test.ts: an entry of runs',
-      'docs/twin.md: the kinds that need minute prices, if it is not isTimed',
       'test/strategy/trial.test.ts: the tests of its kernel',
     ]);
   });

@@ -1,239 +1,321 @@
 import { describe, expect, it } from 'vitest';
-import type { ApprovalPolicy } from '../../src/core/approvals/approval-policy.ts';
 import type { PasskeyAssertion } from '../../src/core/approvals/passkey-assertion.ts';
-import type { OverrideRecord, UsedToken } from '../../src/core/record.ts';
+import { Approvals } from '../../src/core/approvals/requests.ts';
+import { VenueError } from '../../src/core/errors.ts';
+import { money, quantity } from '../../src/core/money.ts';
+import { People } from '../../src/core/people.ts';
+import type { ApprovalRecord } from '../../src/core/record.ts';
 import type { Role } from '../../src/core/roles.ts';
-import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
-import type { Command, CommandAnswer } from '../../src/engine/ports.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
 import { aPasskey } from '../operate/sign-in/soft-passkey.ts';
 import type { SoftPasskey } from '../operate/sign-in/soft-passkey.ts';
+import {
+  aDesk,
+  approvalsOf,
+  approve,
+  faults,
+  halted,
+  nextDesk,
+  person,
+  requests,
+  run,
+  tell,
+} from './approval-desk.ts';
+import { faultyVenue } from './faulty-venue.ts';
 import { aBench, aTwap } from './harness.ts';
-import type { Bench, BenchOptions } from './harness.ts';
+import type { Bench } from './harness.ts';
 
-const person = (name: string): UsedToken => ({ name, kind: 'person' });
-const groups = { risk: ['ann', 'bob'], treasury: ['bob', 'cat'] };
-const both: ApprovalPolicy = {
-  rules: [
-    {
-      for: ['rearm'],
-      outcome: [
-        { count: 1, groups: ['risk'] },
-        { count: 1, groups: ['treasury'] },
-      ],
-    },
-    { for: ['doubt'], outcome: 'block' },
-    { for: ['override'], limits: ['max_drift_bps'], outcome: 'allow' },
-    { for: ['parent', 'strategy', 'limits', 'policy'], outcome: 'allow' },
-  ],
-  groups,
+const one = approvalsOf({ for: ['rearm', 'doubt'] });
+const two = approvalsOf({ for: ['rearm'], count: 2 });
+const machine = { name: 'local', kind: 'machine' } as const;
+const bot = { name: 'bot', kind: 'program' } as const;
+
+const controls = (bench: Bench) =>
+  bench.records().flatMap(({ body }) => (body.kind === 'control' ? [body] : []));
+const change = (bench: Bench, name: string, step: 'invited' | 'removed'): void => {
+  const record = {
+    kind: 'person',
+    person: name,
+    step,
+    role: 'approver',
+    by: 'root',
+    why: 'w',
+    token: machine,
+  };
+  tell(bench, 'root', { do: 'person', record });
 };
 
-function aDesk(approvals: ApprovalPolicy = both, over: Partial<BenchOptions> = {}): Bench {
-  const bench = aBench({
-    strategies: [aTwap('t', { slices: 4, duration: 'PT20M' })],
-    policy: { approvals },
-    ...over,
-  });
-  bench.start();
-  bench.clock.run(after(bench.clock.wall(), MINUTE_MS));
-  return bench;
-}
-
-type Asked = Omit<Command & { do: 'approve' }, 'by' | 'why' | 'token' | 'answer' | 'do' | 'override'>;
-
-function tell(bench: Bench, token: UsedToken, command: object): CommandAnswer | undefined {
-  let told: CommandAnswer | undefined;
-  const whole = {
-    by: token.name,
-    why: 'w',
-    token,
-    ...command,
-    answer: (answer: CommandAnswer) => (told = answer),
-  };
-  bench.operator$.next(whole as unknown as Command);
-  bench.clock.run(after(bench.clock.wall(), SECOND_MS));
-  return told;
-}
-const approve = (bench: Bench, name: string, more: Asked = {}, id = 'ov-1'): CommandAnswer | undefined =>
-  tell(bench, person(name), { do: 'approve', override: id, ...more });
-
-function halted(bench = aDesk()): Bench {
-  bench.operator$.next({ do: 'halt', by: 'eve', why: 'wrong prices' });
-  tell(bench, person('eve'), { do: 'rearm' });
-  return bench;
-}
-const steps = (bench: Bench): readonly OverrideRecord[] =>
-  bench.records().flatMap(({ body }) => (body.kind === 'override' ? [body] : []));
-
-describe('a request that needs approvals from two groups', () => {
-  it('is carried out at the last approval, and the record names everyone involved', () => {
-    const bench = halted();
-    expect(approve(bench, 'ann')?.says).toBe('ov-1 has your approval; still missing: 1 of treasury');
+describe('a rearm that needs approval', () => {
+  it('waits for another person, and the journal stores the name and kind of both tokens', () => {
+    const bench = aDesk(one);
+    bench.operator$.next({ do: 'halt', by: 'ann', why: 'wrong prices' });
+    expect(tell(bench, 'ann', { do: 'rearm' })).toMatchObject({
+      isDone: true,
+      says: 'ap-1 is proposed; 1 other person must approve it within 15 min',
+    });
     expect(bench.desk.control).toBe('halted');
-    expect(approve(bench, 'cat')?.says).toBe('ov-1 is approved: the desk trades again');
-    expect(steps(bench).map(({ step, by }) => [step, by])).toEqual([
-      ['proposed', 'eve'],
-      ['agreed', 'ann'],
-      ['approved', 'cat'],
+    expect(approve(bench, 'ben')).toEqual({
+      isDone: true,
+      says: 'ap-1 is approved: the desk trades again',
+    });
+    expect(bench.desk.control).toBe('active');
+    expect(requests(bench)).toMatchObject([
+      { step: 'proposed', for: 'rearm', asks: 'lift the halt (wrong prices)', token: person('ann') },
+      { step: 'approved', for: 'rearm', by: 'ben', token: person('ben') },
     ]);
-    expect(bench.records().at(-1)?.body).toMatchObject({ kind: 'control', by: 'eve and ann and cat' });
+    expect(requests(bench)[0]?.hash).toMatch(/^[0-9a-f]{64}$/u);
+    expect(controls(bench).at(-1)).toMatchObject({ state: 'active', by: 'ann and ben' });
+    expect(faults(bench)).toEqual([]);
   });
 
-  it('is not approved by one person in both groups, whatever the letter case of the name', () => {
-    const bench = halted();
-    expect(approve(bench, 'bob')?.isDone).toBe(true);
-    for (const name of ['bob', 'BOB', ' bob']) expect(approve(bench, name)?.isDone).toBe(false);
-    expect(bench.desk.control).toBe('halted');
-  });
-
-  it('cannot be approved by its initiator under another token or another letter case of the name', () => {
-    const bench = aDesk();
+  it('counts neither the machine token, nor a program, nor whoever asked, under any name or token', () => {
+    const bench = aDesk(one);
     bench.operator$.next({ do: 'halt', by: 'eve', why: 'wrong prices' });
-    tell(bench, person('ann'), { do: 'rearm' });
-    expect(approve(bench, 'Ann')?.says).toBe('Ann has proposed it: another person must approve it');
-    expect(tell(bench, person('bob'), { do: 'approve', override: 'ov-1', by: 'ANN' })?.isDone).toBe(false);
-  });
-
-  it('cannot be approved by a person in neither group', () => {
-    expect(approve(halted(), 'mallory')?.says).toBe(
-      'mallory is in none of the groups that must agree: 1 of risk and 1 of treasury',
-    );
-  });
-
-  it('cannot be approved by a removed person, and drops the approval of a person who is removed later', () => {
-    const remove = (bench: Bench, name: string): void => {
-      for (const step of ['invited', 'removed'] as const)
-        tell(bench, person('root'), {
-          do: 'person',
-          record: { kind: 'person', person: name, step, role: 'approver', by: 'root', why: 'w' },
-        });
-    };
-    const bench = halted();
-    expect(approve(bench, 'ann')?.isDone).toBe(true);
-    remove(bench, 'ann');
-    expect(approve(bench, 'cat')?.says).toMatch(/still missing/u);
+    for (const token of [machine, bot])
+      expect(tell(bench, token.name, { do: 'rearm', token })?.says).toMatch(/does not count as one of two/u);
+    expect(requests(bench)).toEqual([]);
+    tell(bench, 'ann', { do: 'rearm' });
+    for (const token of [machine, bot, person('ann'), person('Ann')])
+      expect(approve(bench, token.name, 'ap-1', { token }).isDone).toBe(false);
+    expect(approve(bench, ' ANN').says).toMatch(/has proposed it: another person must approve it$/u);
+    for (const more of [
+      { by: 'ANN', token: person('bob') },
+      { by: 'bob', token: person('ann') },
+    ])
+      expect(approve(bench, 'bob', 'ap-1', more).isDone).toBe(false);
     expect(bench.desk.control).toBe('halted');
-    const other = halted();
-    remove(other, 'ann');
-    expect(approve(other, 'ann')?.says).toBe('ann was removed, and can no longer approve');
+  });
+
+  it('expires after 15 minutes', () => {
+    const bench = halted(aDesk(one));
+    run(bench, 15 * MINUTE_MS);
+    expect(approve(bench, 'ben').says).toBe('ap-1 has expired');
+    expect(bench.desk.control).toBe('halted');
+  });
+
+  it('expires after 15 minutes even if the wall clock was set back', () => {
+    const bench = halted(aDesk(one));
+    run(bench, 14 * MINUTE_MS);
+    bench.clock.stepWall(-HOUR_MS);
+    run(bench, 2 * MINUTE_MS);
+    expect(approve(bench, 'ben').says).toBe('ap-1 has expired');
+  });
+
+  it('is asked for once at a time, and covers only the halt for which it was asked', () => {
+    const bench = halted(aDesk(one));
+    expect(tell(bench, 'cat', { do: 'rearm' }).says).toBe(
+      'ap-1 asks for the same already: approve it, or reject it to ask again',
+    );
+    tell(bench, 'cat', { do: 'rearm', withOpenDoubts: true });
+    bench.operator$.next({ do: 'halt', by: 'eve', why: 'still wrong' });
+    expect(approve(bench, 'ben').isDone).toBe(true);
+    halted(bench);
+    expect(approve(bench, 'ben', 'ap-2').isDone).toBe(true);
+  });
+
+  it('is ended by one rejection', () => {
+    const bench = halted(aDesk(two));
+    approve(bench, 'ann');
+    expect(tell(bench, 'bob', { do: 'reject', request: 'ap-1' })).toEqual({
+      isDone: true,
+      says: 'ap-1 is rejected',
+    });
+    expect(approve(bench, 'cat').says).toBe('ap-1 was rejected by bob');
+    expect(bench.desk.control).toBe('halted');
+    expect(tell(bench, 'eve', { do: 'rearm' }).says).toMatch(/^ap-2 is proposed/u);
+  });
+
+  it('needs no approval where it is not listed', () => {
+    const bench = aDesk(approvalsOf({ for: ['limits', 'strategy'] }), { strategies: [] });
+    bench.operator$.next({ do: 'halt', by: 'ann', why: 'wrong prices' });
+    expect(tell(bench, 'local', { do: 'rearm', token: machine }).says).toBe('the desk trades again');
+  });
+
+  it('lets a start with --rearm lift a kill only if others agreed in the process before', () => {
+    const first = aDesk(one);
+    first.operator$.next({ do: 'halt', by: 'ann', why: 'wrong prices', isKill: true });
+    run(first, SECOND_MS);
+    first.kill();
+    const { clock, exchange, journal } = first;
+    const strategies = [aTwap('t')];
+    const policy = { approvals: one, areLimitsKept: true };
+    const alone = aBench({ strategies, policy, clock, exchange, journal });
+    alone.start({ rearm: 'I say so' });
+    expect(String(alone.seen.error)).toContain('operate.approvals requires another person to agree');
+    const second = nextDesk(alone, one);
+    tell(second, 'ann', { do: 'rearm' });
+    expect(approve(second, 'ben').says).toContain('tranche run --rearm');
+    second.kill();
+    const third = aBench({ strategies, policy, clock, exchange, journal });
+    third.start({ rearm: 'two of us' });
+    expect(third.seen.error).toBeUndefined();
+    expect(third.desk.control).toBe('active');
+    expect(faults(third)).toEqual([]);
+  });
+
+  it('is carried out once if the approval is durable when the process dies, and otherwise not at all', () => {
+    const appends = halted(aDesk(one)).appends();
+    for (const records of ['lost', 'durable'] as const) {
+      const before = halted(aDesk(one, { death: { at: appends + 2, records } }));
+      approve(before, 'ann');
+      const bench = nextDesk(before, one);
+      const lifted = bench
+        .records()
+        .filter(({ body }) => body.kind === 'control' && body.state === 'active').length;
+      expect([bench.desk.control, lifted]).toEqual(records === 'lost' ? ['halted', 0] : ['active', 1]);
+    }
+  });
+});
+
+describe('a request that two others must approve', () => {
+  it('is carried out at the last approval, and the record names everyone involved', () => {
+    const bench = halted(aDesk(two));
+    expect(approve(bench, 'ann').says).toBe('ap-1 has your approval; still missing: 1 other person');
+    expect(bench.desk.control).toBe('halted');
+    expect(approve(bench, 'cat').says).toBe('ap-1 is approved: the desk trades again');
+    expect(controls(bench).at(-1)).toMatchObject({ by: 'eve and ann and cat' });
+    expect(faults(bench)).toEqual([]);
+  });
+
+  it('counts one person once, whatever the letter case of the name', () => {
+    const bench = halted(aDesk(two));
+    approve(bench, 'bob');
+    for (const name of ['bob', 'BOB', ' bob']) expect(approve(bench, name).isDone).toBe(false);
+    expect(bench.desk.control).toBe('halted');
+  });
+
+  it('drops the approval of a person who is removed, until that person approves again after an invitation', () => {
+    const bench = halted(aDesk(two));
+    change(bench, 'ann', 'invited');
+    approve(bench, 'ann');
+    change(bench, 'Ann', 'removed');
+    expect(approve(bench, 'ann').says).toBe('ann was removed, and can no longer approve');
+    change(bench, 'ann', 'invited');
+    expect(approve(bench, 'bob').says).toMatch(/still missing: 1 other person/u);
+    expect(bench.desk.control).toBe('halted');
+    expect(approve(bench, 'ann').says).toMatch(/trades again/u);
+    expect(faults(bench)).toEqual([]);
   });
 
   it('rejects an approval with a different hash', () => {
-    const bench = halted();
-    expect(approve(bench, 'ann', { hash: '0'.repeat(64) })?.says).toMatch(
+    const bench = halted(aDesk(two));
+    expect(approve(bench, 'ann', 'ap-1', { hash: '0'.repeat(64) }).says).toMatch(
       /differs from the one that you reviewed/u,
     );
-    expect(approve(bench, 'ann', { hash: steps(bench)[0]?.hash })?.isDone).toBe(true);
+    expect(approve(bench, 'ann', 'ap-1', { hash: requests(bench)[0]?.hash }).isDone).toBe(true);
   });
 
   it('counts two simultaneous approvals once each and is carried out once', () => {
-    const bench = halted();
+    const bench = halted(aDesk(two));
     approve(bench, 'ann');
     const told: string[] = [];
     for (const name of ['bob', 'cat'])
       bench.operator$.next({
         do: 'approve',
-        override: 'ov-1',
+        request: 'ap-1',
         by: name,
         why: 'w',
         token: person(name),
         answer: ({ says }) => told.push(says),
       });
-    bench.clock.run(after(bench.clock.wall(), SECOND_MS));
+    run(bench, SECOND_MS);
     expect(told.filter((says) => says.endsWith('the desk trades again'))).toHaveLength(1);
-    expect(steps(bench).filter(({ step }) => step === 'approved')).toHaveLength(1);
+    expect(requests(bench).filter(({ step }) => step === 'approved')).toHaveLength(2);
     expect(
       bench.records().filter(({ body }) => body.kind === 'control' && body.state === 'active'),
     ).toHaveLength(1);
   });
 
   it('does not survive a kill of the process between two approvals', () => {
-    const before = halted();
+    const before = halted(aDesk(two));
     approve(before, 'ann');
-    before.kill();
-    const { clock, exchange, journal } = before;
-    const bench = aDesk(both, { clock, exchange, journal });
+    const bench = nextDesk(before, two);
     expect(bench.desk.control).toBe('halted');
-    expect(approve(bench, 'cat')?.says).toBe('there is no override ov-1');
+    expect(approve(bench, 'cat').says).toBe('there is no request ap-1');
     expect(bench.desk.control).toBe('halted');
   });
 });
 
-describe('the approval policy', () => {
-  it('blocks a command if a rule blocks it or no rule matches it', () => {
-    const bench = aDesk();
-    const figures = { orderId: '1', quantity: '1', amount: '1', fees: '0' };
-    const resolve = { do: 'resolve', clientOrderId: 'x', verdict: 'filled', figures };
-    expect(tell(bench, person('ann'), resolve)?.says).toBe('rule 2 of operate.policy blocks it');
-    const propose = { do: 'propose', limit: 'max_day_notional', value: '9', pair: 'btcusd', side: 'buy' };
-    expect(tell(bench, person('ann'), propose)?.says).toBe(
-      'no rule of operate.policy matches it, so it is blocked',
-    );
-    expect(steps(bench)).toEqual([]);
-  });
-
-  it('lets one person act alone if a rule allows it, and records that', () => {
-    const bench = aDesk();
-    const propose = { do: 'propose', limit: 'max_drift_bps', value: '900', pair: 'btcusd', side: 'buy' };
-    expect(tell(bench, person('ann'), propose)?.says).toBe(
-      'ov-1 is approved for one order: operate.policy requires nobody else',
-    );
-    expect(steps(bench).map(({ step, by }) => [step, by])).toEqual([
-      ['proposed', 'ann'],
-      ['approved', 'tranche'],
-    ]);
-  });
-
-  it('does not accept a program or a machine as the initiator of a request', () => {
-    const bench = aDesk();
-    bench.operator$.next({ do: 'halt', by: 'eve', why: 'w' });
-    for (const token of [
-      { name: 'local', kind: 'machine' },
-      { name: 'bot', kind: 'program' },
-    ] as const)
-      expect(tell(bench, token, { do: 'rearm' })?.isDone).toBe(false);
-  });
-});
-
-describe('a start with a changed approval policy', () => {
-  const kept = (approvals: ApprovalPolicy) => ({ policy: { approvals, areLimitsKept: true } });
-  const guarded: ApprovalPolicy = {
-    rules: [
-      { for: ['policy'], outcome: [{ count: 1, groups: ['risk'] }] },
-      { for: ['rearm', 'parent', 'strategy', 'limits', 'doubt', 'override'], outcome: 'allow' },
-    ],
-    groups,
-  };
-  const loose: ApprovalPolicy = { ...guarded, groups: { ...groups, risk: ['ann', 'bob', 'mallory'] } };
-  const next = (before: Bench, approvals: ApprovalPolicy): Bench => {
-    before.kill();
-    const { clock, exchange, journal } = before;
-    return aDesk(approvals, { clock, exchange, journal, ...kept(approvals) });
-  };
-
-  it('is halted until the people required by the previous policy approve the difference', () => {
-    const bench = next(aDesk(guarded, kept(guarded)), loose);
-    expect(bench.desk.controlWhy).toMatch(/group risk: ann and bob -> ann and bob and mallory/u);
-    tell(bench, person('eve'), { do: 'rearm' });
-    expect(steps(bench)[0]).toMatchObject({
-      request: 'policy',
-      difference: ['group risk: ann and bob -> ann and bob and mallory'],
-      needs: [{ count: 1, groups: ['risk'] }],
+describe('a doubt that a person resolves', () => {
+  it('needs approval of its figures, which the machine token cannot give', () => {
+    const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
+    let orders = 0;
+    const bench = aDesk(one, {
+      strategies: [aTwap('t', { slices: 4, duration: 'PT20M' })],
+      wrap: faultyVenue({
+        order: () => (++orders === 1 ? 'answer lost' : undefined),
+        transactions: (rows) => (orders === 0 ? rows : down),
+      }),
     });
-    expect(approve(bench, 'mallory')?.isDone).toBe(false);
-    expect(approve(bench, 'ann')?.says).toBe('ov-1 is approved: the desk trades again');
-    expect(next(bench, loose).desk.control).toBe('active');
-  });
-
-  it('needs the approval of those people even if the new policy has no rules', () => {
-    const bench = next(aDesk(guarded, kept(guarded)), { rules: [], groups });
-    expect(bench.desk.control).toBe('halted');
-    tell(bench, person('eve'), { do: 'rearm' });
-    expect(steps(bench)[0]?.needs).toEqual([{ count: 1, groups: ['risk'] }]);
+    run(bench, 9 * MINUTE_MS);
+    const [clientOrderId = ''] = bench.desk.state.attempts.keys();
+    const figures = { orderId: '9', quantity: quantity('0.25'), amount: money('15000'), fees: money('0') };
+    const filled = { do: 'resolve', clientOrderId, verdict: 'filled', figures };
+    expect(tell(bench, 'ann', filled).says).toMatch(/^ap-1 is proposed; .* within 15 min$/u);
+    const told = (): readonly unknown[] =>
+      bench.records().filter(({ body }) => body.kind === 'fill' && body.source === 'operator');
+    expect(requests(bench)[0]).toMatchObject({
+      for: 'doubt',
+      asks: `${clientOrderId} filled as 9: 0.25 for 15000, fees 0`,
+    });
+    expect(approve(bench, 'local', 'ap-1', { token: machine }).isDone).toBe(false);
+    expect(told()).toHaveLength(0);
+    expect(approve(bench, 'ben').isDone).toBe(true);
+    expect(told()).toHaveLength(1);
+    const resolved = bench.records().find(({ body }) => body.kind === 'resolved')?.body;
+    expect(resolved).toMatchObject({ by: 'ann and ben' });
+    expect(faults(bench)).toEqual([]);
   });
 });
 
-describe('a passkey approval', () => {
+describe('the kept requests', () => {
+  it('are at most 20 open ones for each person', () => {
+    const bench = aDesk(one);
+    const ask = (name: string, n: number): boolean =>
+      tell(bench, name, { do: 'resolve', clientOrderId: `c${n}`, verdict: 'ours', rows: ['1'] }).isDone;
+    for (let n = 0; n < 20; n += 1) expect(ask('eve', n)).toBe(true);
+    expect(ask('Eve', 20)).toBe(false);
+    expect(ask('dan', 20)).toBe(true);
+    tell(bench, 'dan', { do: 'reject', request: 'ap-1' });
+    expect(ask('eve', 21)).toBe(true);
+    run(bench, 16 * MINUTE_MS);
+    expect(ask('eve', 22)).toBe(true);
+  });
+
+  it('stay in memory while open or approved, and are removed once rejected or expired', () => {
+    const approvals = new Approvals();
+    const at = instant(0);
+    const proposal = (request: string, more: Partial<ApprovalRecord> = {}): ApprovalRecord => ({
+      kind: 'approval', request, step: 'proposed', for: 'rearm', asks: 'x', subject: request, count: 1, hash: 'h', expires_at: instant(10), by: 'ann', why: 'w', ...more,
+    }); // prettier-ignore
+    approvals.apply(proposal('open'), at);
+    approvals.apply(proposal('approved'), at);
+    approvals.apply(proposal('approved', { step: 'approved', by: 'bob' }), at);
+    approvals.apply(proposal('rejected'), at);
+    approvals.apply(proposal('rejected', { step: 'rejected', by: 'bob' }), at);
+    for (let n = 0; n < 1_100; n += 1) approvals.apply(proposal(`x${n}`), at);
+    expect(approvals.get('open')).toBeDefined();
+    expect(approvals.get('approved')).toMatchObject({ isApproved: true });
+    expect(approvals.get('rejected')).toBeUndefined();
+    approvals.apply(proposal('later', { expires_at: instant(30) }), instant(20));
+    expect(approvals.get('open')).toBeUndefined();
+    expect([...approvals.all()].length).toBe(1_000);
+  });
+
+  it('keep the 200 people who were removed last', () => {
+    const people = new People();
+    for (let n = 0; n < 300; n += 1)
+      for (const step of ['invited', 'removed'] as const)
+        people.apply(
+          { kind: 'person', person: `x${n}`, step, role: 'approver', by: 'root', why: 'w' },
+          instant(0),
+        );
+    expect([...people.all()].length).toBe(200);
+    expect(people.get('x299')?.state).toBe('removed');
+  });
+});
+
+describe('an approval by passkey', () => {
   const origin = 'https://tranche.example';
   const rpId = 'tranche.example';
   const enrol = (
@@ -244,7 +326,7 @@ describe('a passkey approval', () => {
     home: object = { origin, rp_id: rpId },
   ): void => {
     for (const step of ['invited', 'enrolled'] as const)
-      tell(bench, person('root'), {
+      tell(bench, 'root', {
         do: 'person',
         record: {
           kind: 'person',
@@ -253,6 +335,7 @@ describe('a passkey approval', () => {
           role,
           by: 'root',
           why: 'w',
+          token: machine,
           ...(step === 'enrolled'
             ? { passkey: { id: passkey.id, public_key: passkey.publicKey, counter: 0, ...home } }
             : {}),
@@ -279,29 +362,30 @@ describe('a passkey approval', () => {
   };
   const withKeys = () => {
     const keys = { ann: aPasskey(), cat: aPasskey(), eve: aPasskey() };
-    const bench = aDesk();
+    const bench = aDesk(approvalsOf({ for: ['rearm'], count: 2, passkey: 'required' }));
     for (const [name, key] of Object.entries(keys)) enrol(bench, name, key);
     return { bench: halted(bench), keys };
   };
-  const hashOf = (bench: Bench, id = 'ov-1'): string =>
-    steps(bench).find(({ override }) => override === id)?.hash ?? '';
+  const hashOf = (bench: Bench, id = 'ap-1'): string =>
+    requests(bench).find(({ request }) => request === id)?.hash ?? '';
 
   it('is accepted for the hash of its request and is stored in the journal', () => {
     const { bench, keys } = withKeys();
     const hash = hashOf(bench);
-    expect(approve(bench, 'ann', { hash, assertion: signed(keys.ann, hash) })?.isDone).toBe(true);
+    expect(approve(bench, 'ann', 'ap-1', { hash, assertion: signed(keys.ann, hash) }).isDone).toBe(true);
     const assertion = signed(keys.cat, hash);
-    expect(approve(bench, 'cat', { hash, assertion })?.says).toMatch(/trades again$/u);
-    expect(steps(bench).at(-1)).toMatchObject({ step: 'approved', by: 'cat', assertion });
+    expect(approve(bench, 'cat', 'ap-1', { hash, assertion }).says).toMatch(/trades again$/u);
+    expect(requests(bench).at(-1)).toMatchObject({ step: 'approved', by: 'cat', assertion });
+    expect(faults(bench)).toEqual([]);
   });
 
   it('is refused if the person has the viewer role in the journal', () => {
     const key = aPasskey();
-    const bench = aDesk();
+    const bench = aDesk(one);
     enrol(bench, 'ann', key, 'viewer');
     halted(bench);
     const hash = hashOf(bench);
-    expect(approve(bench, 'ann', { hash, assertion: signed(key, hash) })).toMatchObject({
+    expect(approve(bench, 'ann', 'ap-1', { hash, assertion: signed(key, hash) })).toMatchObject({
       isDone: false,
       says: expect.stringMatching(/viewer role/u) as string,
     });
@@ -311,7 +395,7 @@ describe('a passkey approval', () => {
     const { bench, keys } = withKeys();
     const hash = hashOf(bench);
     const at = (page: { origin: string; rpId: string }) =>
-      approve(bench, 'ann', { hash, assertion: signed(keys.ann, hash, {}, page) });
+      approve(bench, 'ann', 'ap-1', { hash, assertion: signed(keys.ann, hash, {}, page) });
     for (const page of [
       { origin: 'https://tranche.example:8443', rpId },
       { origin: 'https://evil.tranche.example', rpId },
@@ -322,59 +406,63 @@ describe('a passkey approval', () => {
         isDone: false,
         says: expect.stringMatching(/where the passkey has not signed in/u) as string,
       });
-    expect(at({ origin, rpId: 'example' })?.says).toMatch(/was not made for this desk/u);
-    tell(bench, person('ann'), {
+    expect(at({ origin, rpId: 'example' }).says).toMatch(/was not made for this desk/u);
+    tell(bench, 'ann', {
       do: 'person',
       record: {
         kind: 'person', person: 'ann', step: 'signed_in', role: 'approver', by: 'ann', why: 'w',
         passkey: { id: keys.ann.id, counter: 1, origin: 'https://tranche.example:8443', rp_id: rpId },
       },
     }); // prettier-ignore
-    expect(at({ origin: 'https://tranche.example:8443', rpId })?.isDone).toBe(true);
+    expect(at({ origin: 'https://tranche.example:8443', rpId }).isDone).toBe(true);
   });
 
-  it('needs a sign-in first if an older version enrolled the passkey without its origin', () => {
+  it('needs a sign-in first if no record names the page of the passkey', () => {
     const key = aPasskey();
-    const bench = aDesk();
+    const bench = aDesk(one);
     enrol(bench, 'ann', key, 'approver', {});
     halted(bench);
     const hash = hashOf(bench);
-    expect(approve(bench, 'ann', { hash, assertion: signed(key, hash) })?.says).toMatch(
+    expect(approve(bench, 'ann', 'ap-1', { hash, assertion: signed(key, hash) }).says).toMatch(
       /sign in with it once/u,
     );
   });
 
-  it('is required once anyone has a passkey: a token is not enough', () => {
+  it('is required where the settings say so: a token is not enough', () => {
     const { bench } = withKeys();
-    expect(approve(bench, 'bob')?.says).toMatch(/^this request needs a passkey/u);
+    expect(approve(bench, 'bob').says).toMatch(/^this request needs a passkey/u);
     expect(bench.desk.control).toBe('halted');
   });
 
   it('is refused if it is for another request or person, replayed, unverified or altered', () => {
     const { bench, keys } = withKeys();
     const hash = hashOf(bench);
-    tell(bench, person('eve'), { do: 'rearm' });
-    const other = hashOf(bench, 'ov-2');
-    expect(other).not.toBe(hash);
-    const good = signed(keys.ann, hash);
+    tell(bench, 'eve', { do: 'rearm', withOpenDoubts: true, why: 'the same' });
+    tell(bench, 'bob', { do: 'reject', request: 'ap-1' });
+    tell(bench, 'eve', { do: 'rearm' });
+    const other = hash;
+    const now = hashOf(bench, 'ap-2');
+    expect(other).not.toBe(now);
+    const good = signed(keys.ann, now);
     const refused: readonly (readonly [string, PasskeyAssertion, RegExp])[] = [
       ['ann', signed(keys.ann, other), /signs a different request/u],
       ['cat', good, /the passkey does not belong to cat/u],
-      ['eve', signed(keys.eve, hash), /eve has proposed it: another person must/u],
-      ['ann', signed(keys.ann, hash, { isUnverified: true }), /did not verify the user/u],
-      ['ann', signed(keys.ann, hash, { signWith: keys.cat.privateKey }), /does not match the key/u],
-      ['ann', signed(keys.ann, hash, { type: 'webauthn.create' }), /does not belong to an assertion/u],
+      ['eve', signed(keys.eve, now), /eve has proposed it: another person must/u],
+      ['ann', signed(keys.ann, now, { isUnverified: true }), /did not verify the user/u],
+      ['ann', signed(keys.ann, now, { signWith: keys.cat.privateKey }), /does not match the key/u],
+      ['ann', signed(keys.ann, now, { type: 'webauthn.create' }), /does not belong to an assertion/u],
       ['ann', { ...good, client_data_json: 'bm8' }, /not valid JSON/u],
       ['ann', { ...good, authenticator_data: 'AAAA' }, /too short/u],
       ['ann', { ...good, signature: 'AAAA' }, /does not match the key/u],
     ];
     for (const [name, assertion, why] of refused) {
-      const told = approve(bench, name, { hash, assertion });
-      expect(told?.isDone).toBe(false);
-      expect(told?.says).toMatch(why);
+      const told = approve(bench, name, 'ap-2', { hash: now, assertion });
+      expect(told.isDone).toBe(false);
+      expect(told.says).toMatch(why);
     }
-    expect(approve(bench, 'ann', { hash, assertion: good })?.isDone).toBe(true);
-    expect(approve(bench, 'ann', { hash, assertion: good })?.says).toBe('ann has approved it already');
-    expect(approve(bench, 'ann', { assertion: good }, 'ov-2')?.says).toMatch(/signs a different request/u);
+    expect(approve(bench, 'ann', 'ap-2', { hash: now, assertion: good }).isDone).toBe(true);
+    expect(approve(bench, 'ann', 'ap-2', { hash: now, assertion: good }).says).toBe(
+      'ann has approved it already',
+    );
   });
 });

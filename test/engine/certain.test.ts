@@ -1,6 +1,6 @@
 import { NEVER, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { certain } from '../../src/core/cycle/doubts.ts';
+import { certain } from '../../src/core/cycle/proof.ts';
 import { SECOND_MS, after } from '../../src/core/time.ts';
 import type { AttemptEnd } from '../../src/engine/attempt/execute.ts';
 import { record } from '../../src/engine/stages/record.ts';

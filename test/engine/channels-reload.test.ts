@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ApprovalPolicy } from '../../src/core/approvals/approval-policy.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
-import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import type { StrategiesRead } from '../../src/engine/state/strategy-source.ts';
 import { aBench, aTwap, START } from './harness.ts';
 import type { Bench } from './harness.ts';
@@ -17,13 +15,13 @@ interface Running {
   readonly reload: (isDryRun?: boolean) => CommandAnswer;
 }
 
-function running(policy: Partial<DeskSettings> = {}): Running {
+function running(): Running {
   const sources: readonly StrategySource[] = [aTwap('t', { slices: 10, duration: 'PT10M' })];
   const used: string[] = [];
   let changes: readonly string[] = [];
   const bench = aBench({
     strategies: sources,
-    policy: { areLimitsKept: true, ...policy },
+    policy: { areLimitsKept: true },
     files: {
       read: (): StrategiesRead => {
         const now = changes;
@@ -35,7 +33,7 @@ function running(policy: Partial<DeskSettings> = {}): Running {
           sources,
           off: [],
           notes: [],
-          channels: { changes: now, subject: `subject of ${now.join()}`, use },
+          channels: { changes: now, use },
         };
       },
       revive: () => sources[0],
@@ -61,15 +59,6 @@ function running(policy: Partial<DeskSettings> = {}): Running {
 const reloadsIn = (bench: Bench) =>
   bench.records().flatMap(({ body }) => (body.kind === 'reload' ? [body] : []));
 
-/** One person of the approvers must agree to each change of a setting. */
-const guarded: ApprovalPolicy = {
-  rules: [
-    { for: ['channels'], outcome: [{ count: 1, groups: ['approvers'] }] },
-    { for: ['parent', 'strategy', 'limits', 'override', 'rearm', 'doubt', 'policy'], outcome: 'allow' },
-  ],
-  groups: {},
-};
-
 describe('a reload of channels', () => {
   it('applies the channels once the changes and their author are recorded', () => {
     const { bench, used, until, write, reload } = running();
@@ -93,40 +82,21 @@ describe('a reload of channels', () => {
     expect([used, reloadsIn(bench)]).toEqual([[], []]);
   });
 
-  it('waits for approval if the policy requires it, and is applied once approved', () => {
-    const { bench, used, until, write, reload } = running({ approvals: guarded });
+  it('keeps the channels in use if only a file changed, and nobody asked', () => {
+    const { bench, used, until, write } = running();
     until(MINUTE_MS);
     write(['ops removed']);
-    expect(reload()).toMatchObject({
-      isDone: false,
-      says: expect.stringMatching(/operate\.notify is NOT changed: ops removed: takes two people/u) as string,
+    const told: string[] = [];
+    bench.operator$.next({
+      do: 'reload',
+      by: 'tranche',
+      why: 'a file changed',
+      answer: ({ says }) => told.push(says),
     });
     until(2 * MINUTE_MS);
+    expect(told).toEqual([
+      'nothing was changed:\n  operate.notify is NOT changed: ops removed: channels change only on request: run tranche reload',
+    ]);
     expect(used).toEqual([]);
-    const asked = bench
-      .records()
-      .map(({ body }) => body)
-      .find(({ kind }) => kind === 'override');
-    expect(asked).toMatchObject({
-      kind: 'override',
-      request: 'channels',
-      asks: 'change operate.notify: ops removed',
-    });
-    const token = { name: 'ben', kind: 'person' } as const;
-    bench.operator$.next({
-      do: 'approve',
-      override: 'ov-1',
-      by: 'ben',
-      why: 'w',
-      token,
-      answer: () => undefined,
-    });
-    until(3 * MINUTE_MS);
-    expect(used).toEqual(['ops removed']);
-    expect(reloadsIn(bench).at(-1)).toMatchObject({
-      result: 'applied',
-      approvals: ['ov-1'],
-      channel_changes: ['ops removed'],
-    });
   });
 });

@@ -18,7 +18,7 @@ function under(options: Partial<BenchOptions> = {}): Told {
     strategies: [aTwap('btc-twap')],
     observer: {
       alert: (id, facts) => {
-        if (id === 'clock_went_back') alerts.push(facts ?? {});
+        if (id === 'discontinuity' && facts?.['waiting'] !== undefined) alerts.push(facts ?? {});
       },
     },
     ...options,

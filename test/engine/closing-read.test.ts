@@ -70,7 +70,7 @@ describe('a desk with a closing read', () => {
     bench.clock.run(instant(START + 4 * SECOND_MS));
     expect(bench.seen.phases).toEqual(['ready', 'closing']);
     expect(closingWords(bench.desk)).toEqual([
-      expect.stringMatching(/^Waiting for the account to confirm the last fills \(\d s left\)$/u),
+      expect.stringMatching(/^Waiting for the account to confirm the last fills \(\d\d s left\)$/u),
     ]);
     bench.clock.run(instant(START + 30 * SECOND_MS));
     expect(bench.seen.phases.at(-1)).toBe('stopped');

@@ -133,7 +133,7 @@ describe('a desk whose pairs and limits use different currencies', () => {
       HOUR_MS / 2,
     );
     expect(fills(bench)).toHaveLength(0);
-    expect(bench.alerts.filter((id) => id === 'rate_contradicted')).toHaveLength(1);
+    expect(bench.alerts.filter((id) => id === 'rate_unknown')).toHaveLength(1);
   });
 
   it('refuses orders while the price for the rate is too old, and names that price', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';
+import { doubtFacts } from '../../src/engine/account/doubt-alerts.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { START, aBench, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
@@ -44,11 +45,10 @@ const ages = (raised: readonly Raised[], from: number): readonly unknown[] =>
   raised.filter(({ alert }) => alert !== 'doubt_open').map(({ alert, atMs }) => [alert, atMs - from]);
 
 describe('alerts about a doubt', () => {
-  it('are raised once each when it is 15 seconds, one minute and five minutes old', () => {
+  it('are raised once each when it is one minute and five minutes old', () => {
     const { bench, raised } = aWatched();
     bench.clock.run(after(START, 30 * MINUTE_MS));
     expect(ages(raised, openedAt(raised))).toEqual([
-      ['doubt_15s', 15 * SECOND_MS],
       ['doubt_60s', 60 * SECOND_MS],
       ['doubt_5min', 5 * MINUTE_MS],
     ]);
@@ -58,22 +58,27 @@ describe('alerts about a doubt', () => {
     const { bench, raised } = aWatched({}, (rows) => rows);
     bench.clock.run(after(START, 30 * MINUTE_MS));
     expect(bench.desk.state.doubts).toEqual([]);
-    expect(raised.map(({ alert }) => alert)).toEqual(['doubt_open', 'doubt_15s']);
+    expect(raised.map(({ alert }) => alert)).toEqual(['doubt_open']);
   });
 
   it('contain the order, its worst case and the earliest time at which the account can prove the outcome', () => {
     const { bench, raised } = aWatched();
-    bench.clock.run(after(START, 2 * MINUTE_MS));
-    const first = raised.find(({ alert }) => alert === 'doubt_15s');
-    expect(first?.facts).toMatchObject({ pair: 'btcusd', side: 'buy', why: 'outcome_unknown' });
+    bench.clock.run(after(START, 15 * SECOND_MS));
     const [open] = bench.desk.state.doubts;
+    const early = open === undefined ? undefined : doubtFacts(bench.desk, open);
+    bench.clock.run(after(START, 2 * MINUTE_MS));
+    const first = raised.find(({ alert }) => alert === 'doubt_60s');
     expect(first?.facts).toMatchObject({
+      pair: 'btcusd',
+      side: 'buy',
+      why: 'outcome_unknown',
       client_order_id: open?.intent.client_order_id,
       notional: `${open?.intent.notional_usd ?? ''} usd`,
+      earliest_answer_at: expect.any(String) as string,
     });
     // Ten seconds of life, ten to be booked, and a second read ten seconds after the first.
     const sentAt = openedAt(raised) - 8 * SECOND_MS;
-    const earliest = Date.parse(String(first?.facts?.['earliest_answer_at'])) - START;
+    const earliest = Date.parse(early?.earliest_answer_at ?? '') - START;
     expect(Math.abs(earliest - sentAt - 30 * SECOND_MS)).toBeLessThanOrEqual(20);
   });
 
@@ -91,12 +96,12 @@ describe('alerts about a doubt', () => {
       (bench) => {
         bench.kill();
       },
-      ['doubt_15s', 'doubt_60s', 'doubt_5min'],
+      ['doubt_60s', 'doubt_5min'],
     ],
   ])('continue in the process after one %s', (_, end, expected) => {
     const { bench, raised } = aWatched();
     bench.clock.run(after(START, 90 * SECOND_MS));
-    expect(raised.map(({ alert }) => alert)).toEqual(['doubt_open', 'doubt_15s', 'doubt_60s']);
+    expect(raised.map(({ alert }) => alert)).toEqual(['doubt_open', 'doubt_60s']);
     end(bench);
     bench.clock.run(after(START, 3 * MINUTE_MS));
     bench.kill();
@@ -106,7 +111,7 @@ describe('alerts about a doubt', () => {
     expect(next.raised.at(-1)?.atMs).toBe(openedAt(raised) + 5 * MINUTE_MS);
   });
 
-  it('show once the row that could be the order, because only a person can end that doubt', () => {
+  it('show once the rows that could be the order, because only a person can end that doubt', () => {
     let orders = 0;
     const raised: Raised[] = [];
     const bench: Bench = aBench({
@@ -119,9 +124,11 @@ describe('alerts about a doubt', () => {
     });
     bench.start({ isUntilDone: true });
     bench.clock.run(after(START, 30 * MINUTE_MS));
-    const shown = raised.filter(({ alert }) => alert === 'doubt_lookalike');
+    const shown = raised.filter(({ alert }) => alert === 'doubt_unattributed');
     expect(shown).toHaveLength(1);
-    expect(shown[0]?.facts).toMatchObject({ row: { action: 'buy', currency: 'btc', amount: '1' } });
+    expect(shown[0]?.facts).toMatchObject({
+      rows: [{ currency: 'usd' }, { action: 'buy', currency: 'btc', amount: '1', equals_quote: true }],
+    });
     expect(bench.desk.state.doubts).toHaveLength(1);
   });
 });

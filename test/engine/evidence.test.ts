@@ -5,6 +5,7 @@ import { add, quantity, subtract, text } from '../../src/core/money.ts';
 import { DAY_MS, MINUTE_MS, after } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
+import { showing } from './faulty-venue.ts';
 import { START, aBench, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
@@ -18,7 +19,7 @@ function aDoubt(
   const bench: Bench = aBench({
     strategies: [aTwap('t', { slices: 2, duration: 'PT20M' })],
     wrap: (venue: VenuePort): VenuePort => ({
-      ...venue,
+      ...showing((rows) => seen(rows, () => bench))(venue),
       order: (request) =>
         orders++ > 0
           ? venue.order(request)
@@ -26,7 +27,6 @@ function aDoubt(
               isProcessed ? toObservable(venue.order(request)).pipe(mergeMap(() => EMPTY)) : EMPTY,
               NEVER,
             ),
-      transactions: (query) => venue.transactions(query).pipe(map((rows) => seen(rows, () => bench))),
     }),
   });
   bench.start({ isUntilDone: true });
@@ -40,16 +40,16 @@ const half = (row: Transaction): Transaction => ({
 });
 /** The first `count` of the two rows into which the venue could have split a row. */
 const inParts = (row: Transaction, count: number): readonly Transaction[] => {
-  const id = row.id * 10;
-  if (!isTrade(row)) return [{ ...row, id }];
+  const idAt = (n: number): string => String(Number(row.id) * 10 + n);
+  if (!isTrade(row)) return [{ ...row, id: idAt(0) }];
   const part = half(row);
   const first = {
     ...part,
-    id,
+    id: idAt(0),
     fees: quantity('0'),
-    balance: subtract(add(row.balance, row.fees), part.amount),
+    balance: subtract(add(row.balance ?? quantity('0'), row.fees), part.amount),
   };
-  return [first, { ...part, id: id + 5 }].slice(0, count);
+  return [first, { ...part, id: idAt(5) }].slice(0, count);
 };
 const fillsOf = (bench: Bench): readonly string[] =>
   bench.records().flatMap(({ body }) => (body.kind === 'fill' ? [body.quantity] : []));

@@ -1,7 +1,9 @@
 import { NEVER, concat, defer, delay, ignoreElements, map, mergeMap, of, throwError, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { compareRowIds } from '../../src/core/ids.ts';
 import { VenueError } from '../../src/core/errors.ts';
 import { NO_MONEY, NO_QUANTITY } from '../../src/core/money.ts';
+import { instant } from '../../src/core/time.ts';
 import type {
   OrderAnswer,
   OrderRequest,
@@ -31,6 +33,8 @@ export const orderFaults = {
   duplicated: 'executes',
   /** A proxy sends it twice, and the second is answered `Canceled`. */
   'hidden by a cancel': 'executes',
+  /** A proxy sends it twice, and the second is answered 400. */
+  'hidden by a refusal': 'executes',
   /** Arrives shortly before the quote expires, long after we gave up. */
   late: 'executes',
   /** Executed; the answer names another order. */
@@ -49,6 +53,25 @@ export interface Faults {
   quote?(request: QuoteRequest): QuoteAnswer | undefined;
   transactions?(rows: readonly Transaction[]): readonly Transaction[] | VenueError;
 }
+
+/** Rows of the account as changed by `shown`; the query chooses among the changed rows. */
+export const showing =
+  (shown: (rows: readonly Transaction[]) => readonly Transaction[]) =>
+  (venue: VenuePort): VenuePort => ({
+    ...venue,
+    transactions: (query) =>
+      venue.transactions({ ...query, from: instant(0), after: undefined, pending: true }).pipe(
+        map((rows) =>
+          shown(rows).filter(({ id, at, status }) => {
+            if (query.pending !== true && !/^done$/iu.test(status)) return false;
+            // A row that shows no stamp has one at the venue.
+            return query.after === undefined
+              ? at === 0 || at >= query.from
+              : compareRowIds(id, query.after) > 0;
+          }),
+        ),
+      ),
+  });
 
 /** A venue between the engine and the exchange that injects faults. */
 export const faultyVenue =
@@ -106,6 +129,8 @@ function faulty(
       return concat(order.pipe(ignoreElements()), order);
     case 'hidden by a cancel':
       return altered(order, { status: 'Canceled', filled: NO_QUANTITY, filledAmount: NO_MONEY });
+    case 'hidden by a refusal':
+      return executed({ kind: 'error', status: 400, error: 'unknown quote' });
     case 'late':
       // Outlives the subscription, as a packet does.
       timer(9_900, clock)

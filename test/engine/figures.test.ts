@@ -4,6 +4,7 @@ import { clientId } from '../../src/core/ids.ts';
 import { add, money, quantity, text } from '../../src/core/money.ts';
 import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import type { Order, Transaction } from '../../src/core/venue.ts';
+import { showing } from './faulty-venue.ts';
 import { START, aBench, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
@@ -23,12 +24,11 @@ function aDesk({
   const bench: Bench = aBench({
     strategies: [twap],
     wrap: (venue) => ({
-      ...venue,
+      ...showing((rows) => shown(rows, () => bench))(venue),
       order: (request) =>
         toObservable(venue.order(request)).pipe(
           map((answer) => (answer.kind === 'order' ? { ...answer, order: told(answer.order) } : answer)),
         ),
-      transactions: (query) => venue.transactions(query).pipe(map((rows) => shown(rows, () => bench))),
     }),
     observer: { alert: (alert) => alerts.push(alert) },
   });
@@ -71,7 +71,11 @@ describe('a fill whose figures differ in the account', () => {
       shown: (rows) =>
         rows.map((row) =>
           isTrade(row) && row.currency === 'usd'
-            ? { ...row, fees: add(row.fees, quantity(by)), balance: add(row.balance, quantity(`-${by}`)) }
+            ? {
+                ...row,
+                fees: add(row.fees, quantity(by)),
+                balance: add(row.balance ?? quantity('0'), quantity(`-${by}`)),
+              }
             : row,
         ),
     });
@@ -165,7 +169,7 @@ describe('a trade with a client order id of the desk for an attempt that it neve
         at ??= running().clock.now();
         return rows.flatMap((row) =>
           isTrade(row)
-            ? [row, { ...row, id: row.id + 1_000, clientId: theirs, orderId: '99', tradeId: 'x' }]
+            ? [row, { ...row, id: `${row.id}000`, clientId: theirs, orderId: '99', tradeId: 'x' }]
             : [row],
         );
       },

@@ -12,14 +12,13 @@ interface Seen {
   readonly told: { quotesPerFill: number; hitRatio: number | undefined; slowdown: number }[];
   readonly ask: (count: number, purpose?: 'slice' | 'ladder') => void;
 }
-function aFootprint(over: { hitRatioMin?: number } = {}): Seen {
+function aFootprint(): Seen {
   const clock = new VirtualClock(START);
   const told: Seen['told'] = [];
-  const footprint = new Footprint(
-    clock,
-    { windowMs: 60 * MINUTE_MS, quotesPerFillMax: 10, hitRatioMin: 0, ...over },
-    { ...noObserver, footprint: (_, figures) => told.push(figures) },
-  );
+  const footprint = new Footprint(clock, 10, {
+    ...noObserver,
+    footprint: (_, figures) => told.push(figures),
+  });
   return {
     footprint,
     clock,
@@ -44,17 +43,6 @@ describe('the quote footprint of a pair', () => {
     for (let n = 0; n < fills; n++) footprint.filled('btcusd');
     expect(footprint.slowdown('btcusd')).toBe(slowdown);
     expect(footprint.slowdown('ethusd')).toBe(1);
-  });
-
-  it('also slows requests down below the minimum hit ratio', () => {
-    const { footprint, ask } = aFootprint({ hitRatioMin: 0.2 });
-    ask(20);
-    footprint.filled('btcusd');
-    footprint.filled('btcusd');
-    // Two of twenty: a tenth, half of what is wanted.
-    expect(footprint.slowdown('btcusd')).toBe(2);
-    for (let n = 0; n < 2; n++) footprint.filled('btcusd');
-    expect(footprint.slowdown('btcusd')).toBe(1);
   });
 
   it('does not count quotes older than its window', () => {
@@ -88,7 +76,7 @@ describe('a desk whose quotes never trade', () => {
   const asked = (quotesPerFillMax: number): number => {
     const bench = aBench({
       strategies: [aTwap('twap', { limit_price: '1', duration: 'PT1H', slices: 4 })],
-      policy: { footprint: { windowMs: 60 * MINUTE_MS, quotesPerFillMax, hitRatioMin: 0 } },
+      policy: { quotesPerFillMax },
     });
     bench.start();
     bench.clock.run(instant(START + 60 * MINUTE_MS));
@@ -107,7 +95,7 @@ describe('a desk whose quotes never trade', () => {
   it('requests the first quote of a slice immediately, however slow it has become', () => {
     const bench = aBench({
       strategies: [aTwap('twap', { limit_price: '1', duration: 'PT1H', slices: 4 })],
-      policy: { footprint: { windowMs: 60 * MINUTE_MS, quotesPerFillMax: 5, hitRatioMin: 0 } },
+      policy: { quotesPerFillMax: 5 },
     });
     bench.start();
     bench.clock.run(instant(START + 60 * MINUTE_MS));

@@ -47,7 +47,7 @@ describe('the gate, with a quote received', () => {
     untilAsked(bench);
     const read_at = bench.clock.wall();
     bench.desk.journal
-      .append([{ kind: 'balances', balances: { usd: '100' }, newest_id: 1, read_at }])
+      .append([{ kind: 'balances', balances: { usd: '100' }, newest_id: '1', read_at }])
       .subscribe();
     bench.clock.run(instant(bench.clock.wall() + 1_100));
     expect(reasons(bench)).toEqual(['no_funds']);
@@ -60,7 +60,9 @@ describe('the gate, with a quote received', () => {
     const bench = aBench({ strategies, quoteLatencyMs: 1_000, policy: { pace: { ...pace, windows } } });
     const hold = (usd: string): void => {
       const read_at = bench.clock.wall();
-      bench.desk.journal.append([{ kind: 'balances', balances: { usd }, newest_id: 1, read_at }]).subscribe();
+      bench.desk.journal
+        .append([{ kind: 'balances', balances: { usd }, newest_id: '1', read_at }])
+        .subscribe();
     };
     untilAsked(bench);
     hold('100');

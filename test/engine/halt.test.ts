@@ -210,7 +210,7 @@ describe('a halt', () => {
       isFull = full;
       bench.clock.run(instant(bench.clock.wall() + 5 * SECOND_MS));
     }
-    expect(told.filter((id) => id === 'halt_not_prepared')).toHaveLength(2);
+    expect(told.filter((id) => id === 'halt_not_noted')).toHaveLength(2);
     expect(bench.desk.control).toBe('active');
   });
 

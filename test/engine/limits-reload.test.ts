@@ -11,6 +11,7 @@ import type { StrategySource } from '../../src/engine/desk.ts';
 import type { StrategiesRead } from '../../src/engine/state/strategy-source.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
+import { approvalsOf } from './approval-desk.ts';
 import { aBench, aPolicy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { fillsOf } from './oracle.ts';
@@ -168,7 +169,7 @@ describe('a reload of limits', () => {
     expect(reload().says).toBe('reloaded:\n  limit max_order_notional 1000000 -> 2000000 (allows more)');
     until(2 * MINUTE_MS);
     expect(inForce(bench)).toBe('2000000');
-    expect(alerts).toContain('limits_loosened');
+    expect(alerts).toContain('limits_raised');
     expect(bench.desk.state.limits).toMatchObject({ agreed: { limits: { max_order_notional: '2000000' } } });
   });
 
@@ -204,9 +205,11 @@ describe('a reload of limits', () => {
   });
 });
 
-describe('a reload of limits under the four-eyes rule', () => {
+const GUARDED = approvalsOf({ for: ['limits'] });
+
+describe('a reload of limits that needs approval', () => {
   it('applies tighter limits, does not apply looser ones, and names those', () => {
-    const { bench, until, write, reload } = running({ fourEyes: true });
+    const { bench, until, write, reload } = running({ approvals: GUARDED });
     until(MINUTE_MS);
     write({ ...withOrderMax('2000000'), orderQuantityMax: new Map([['btcusd', quantity('1')]]) });
     const { isDone, says } = reload();
@@ -221,26 +224,8 @@ describe('a reload of limits under the four-eyes rule', () => {
     ]);
   });
 
-  it('neither raises nor adds an override ceiling, but lowers one at once', () => {
-    const ceilings = (order: string, more: readonly string[] = []): Limits => ({
-      ...BEFORE,
-      overrideCeilings: new Map(['max_order_notional', ...more].map((name) => [name, quantity(order)])),
-    });
-    const { bench, until, write, reload } = running({ fourEyes: true, limits: ceilings('2000000') });
-    until(MINUTE_MS);
-    write(ceilings('3000000', ['max_position']));
-    const { says } = reload();
-    expect(says).toContain('override_ceilings.max_order_notional 2000000 -> 3000000: ');
-    expect(says).toContain('override_ceilings.max_position never -> 3000000: ');
-    const inForceNow = (): object => Object.fromEntries(bench.desk.policy.limits.overrideCeilings ?? []);
-    expect(inForceNow()).toEqual({ max_order_notional: quantity('2000000') });
-    write(ceilings('1500000'));
-    expect(reload().isDone).toBe(true);
-    expect(inForceNow()).toEqual({ max_order_notional: quantity('1500000') });
-  });
-
   it('records who tried to loosen a limit alone', () => {
-    const { bench, until, write, reload } = running({ fourEyes: true });
+    const { bench, until, write, reload } = running({ approvals: GUARDED });
     until(MINUTE_MS);
     write(withOrderMax('2000000'));
     expect(reload()).toMatchObject({
@@ -255,25 +240,25 @@ describe('a reload of limits under the four-eyes rule', () => {
   });
 
   it('loosens exactly the requested limit after another person has approved it, and only once', () => {
-    const { bench, until, write, reload } = running({ fourEyes: true });
+    const { bench, until, write, reload } = running({ approvals: GUARDED });
     until(MINUTE_MS);
     write(withOrderMax('2000000'));
     reload();
     until(2 * MINUTE_MS);
-    const approve = (by: string, override: string): void => {
+    const approve = (by: string, request: string): void => {
       const token = { name: by, kind: 'person' } as const;
-      bench.operator$.next({ do: 'approve', override, by, why: 'w', token, answer: () => undefined });
+      bench.operator$.next({ do: 'approve', request, by, why: 'w', token, answer: () => undefined });
     };
     // The file now has a higher limit than the request.
     write(withOrderMax('3000000'));
-    approve('ben', 'ov-1');
+    approve('ben', 'ap-1');
     until(3 * MINUTE_MS);
     expect(inForce(bench)).toBe('1000000');
     write(withOrderMax('2000000'));
     bench.operator$.next({ do: 'reload', by: 'ann', why: 'w' });
     until(4 * MINUTE_MS);
     expect(inForce(bench)).toBe('2000000');
-    expect(reloadsIn(bench).at(-1)).toMatchObject({ approvals: ['ov-1'] });
+    expect(reloadsIn(bench).at(-1)).toMatchObject({ approvals: ['ap-1'] });
     write(withOrderMax('1000000'));
     reload();
     until(5 * MINUTE_MS);
@@ -288,7 +273,7 @@ describe('a reload of limits under the four-eyes rule', () => {
     ['a program', { name: 'bot', kind: 'program' }, /bot is a program/u],
     ['a signal', undefined, /a signal names no person/u],
   ] as const)('creates no request for %s, which does not count as one of two people', (_, token, says) => {
-    const { bench, until, write } = running({ fourEyes: true });
+    const { bench, until, write } = running({ approvals: GUARDED });
     until(MINUTE_MS);
     write(withOrderMax('2000000'));
     const told: CommandAnswer[] = [];
@@ -301,20 +286,20 @@ describe('a reload of limits under the four-eyes rule', () => {
     });
     until(2 * MINUTE_MS);
     expect(told.map((answer) => answer.says).join('\n')).toMatch(says);
-    expect([...bench.desk.state.overrides.all()]).toEqual([]);
+    expect([...bench.desk.state.approvals.all()]).toEqual([]);
     expect(inForce(bench)).toBe('1000000');
   });
 
   it('keeps the limits in force after a restart, and a start with looser limits is halted', () => {
-    const first = running({ fourEyes: true });
+    const first = running({ approvals: GUARDED });
     first.until(MINUTE_MS);
     first.write(withOrderMax('500000'));
     first.reload();
     first.until(2 * MINUTE_MS);
-    const same = running({ fourEyes: true, limits: withOrderMax('500000') }, first.bench);
+    const same = running({ approvals: GUARDED, limits: withOrderMax('500000') }, first.bench);
     same.bench.clock.run(after(same.bench.clock.wall(), MINUTE_MS));
     expect(same.bench.desk.control).toBe('active');
-    const raised = running({ fourEyes: true, limits: BEFORE }, same.bench);
+    const raised = running({ approvals: GUARDED, limits: BEFORE }, same.bench);
     raised.bench.clock.run(after(raised.bench.clock.wall(), MINUTE_MS));
     expect(raised.bench.desk.state).toMatchObject({
       control: 'halted',

@@ -42,21 +42,10 @@ function endsOf(bench: Bench): readonly End[] {
 }
 
 /**
- * What the table of answers allows for a well-formed 4xx to the first and only copy of an order: a desk that trusts 4xx takes it for
- * a refusal; another tries again after the quote has certainly expired and one clean read of the account, which must begin once
- * the venue had time to book what a second copy on its way may have traded.
+ * What the table of answers allows for a well-formed 4xx: another attempt after the quote has certainly expired and one clean read of
+ * the account, which must begin once the venue had time to book what a second copy on its way may have traded.
  */
-describe('a 422 answer to the only copy of an order', () => {
-  it('counts as a refusal at once, without a doubt, if the desk trusts refusals', () => {
-    const { inDoubt } = aPolicy();
-    const bench = ran({ wrap: refusing(422), policy: { inDoubt: { ...inDoubt, trustRefusals: true } } });
-    expect(endsOf(bench).map(({ body: { result, reason } }) => [result, reason])).toEqual([
-      ['rejected', 'order_refused'],
-      ['filled', undefined],
-    ]);
-    expect(endsOf(bench)[1]?.at).toBeLessThan(6 * SECOND_MS);
-  });
-
+describe('a 422 answer to an order', () => {
   it.each([1_500, 3_000, 5_000, 10_000])(
     'counts as a refusal after one read that begins after the booking margin, with quotes of %i ms',
     (quoteLifeMs) => {
@@ -78,8 +67,7 @@ describe('a 422 answer to the only copy of an order', () => {
 describe('an error answer that is not a refusal', () => {
   it.each([408, 409, 425, 429, 500, 502, 503])('is a doubt until two reads show no trade: %i', (status) => {
     const { inDoubt } = aPolicy();
-    const trusting = { inDoubt: { ...inDoubt, trustRefusals: true } };
-    const ends = endsOf(ran({ wrap: refusing(status), policy: trusting, venue: { quoteLifeMs: 5_000 } }));
+    const ends = endsOf(ran({ wrap: refusing(status), venue: { quoteLifeMs: 5_000 } }));
     expect(ends[0]?.body).toMatchObject({ result: 'doubt', reason: 'outcome_unknown' });
     expect(ends.some(({ body }) => body.result === 'rejected')).toBe(false);
     const absent = ends.find(({ body }) => body.result === 'absent');

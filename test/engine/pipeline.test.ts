@@ -85,7 +85,6 @@ describe('a rebalancing on a desk', () => {
   const portfolio = aStrategy('r', 'rebalance', {
     target_weights: { btc: '0.4', eth: '0.2', usd: '0.4' },
     drift_threshold: '0.02',
-    continuous: true,
     duration: 'PT30M',
   });
 

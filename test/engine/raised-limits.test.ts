@@ -1,17 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/core/errors.ts';
 import { money } from '../../src/core/money.ts';
-import type { UsedToken } from '../../src/core/record.ts';
 import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
-import type { Command, CommandAnswer } from '../../src/engine/ports.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
+import { approvalsOf, approve, faults, requests, run, tell } from './approval-desk.ts';
 import { aBench, aPolicy, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
 
-const person = (name: string): UsedToken => ({ name, kind: 'person' });
 const { limits } = aPolicy();
 const kept = {
-  fourEyes: true,
+  approvals: approvalsOf({ for: ['limits', 'rearm'] }),
   areLimitsKept: true,
   limits: { ...limits, orderNotionalMax: money('1000000') },
 };
@@ -31,40 +29,35 @@ function next(policy: Partial<DeskSettings>, before?: Bench, rearm?: string): Be
   return bench;
 }
 
-function tell(
-  bench: Bench,
-  name: string,
-  command: { do: 'rearm' } | { do: 'approve'; override: string },
-): string {
-  let told: CommandAnswer | undefined;
-  const whole: Command = {
-    ...command,
-    by: name,
-    why: 'w',
-    token: person(name),
-    answer: (answer) => (told = answer),
-  };
-  bench.operator$.next(whole);
-  bench.clock.run(after(bench.clock.wall(), SECOND_MS));
-  return told?.says ?? 'no answer';
-}
-
 describe('a start with changed limits', () => {
-  it('is halted until two people agree to the raised limits that it names', () => {
+  it('is halted until another person approves the raised limits that it names', () => {
     const bench = next(raised, next(kept));
     expect(bench.desk.state).toMatchObject({
       control: 'halted',
       controlWhy: `limits raised since the last start: ${RAISED}`,
     });
-    expect(tell(bench, 'ann', { do: 'rearm' })).toMatch(/^ov-1 is proposed/u);
-    expect(bench.records().at(-1)?.body).toMatchObject({
-      kind: 'override',
+    expect(tell(bench, 'ann', { do: 'rearm' }).says).toMatch(/^ap-1 is proposed/u);
+    expect(requests(bench)[0]).toMatchObject({
+      for: 'rearm',
       asks: `lift the halt (limits raised since the last start: ${RAISED}) with ${RAISED}`,
+      difference: [RAISED],
     });
-    expect(tell(bench, 'ann', { do: 'approve', override: 'ov-1' })).not.toMatch(/trades again/u);
+    expect(approve(bench, 'ann').says).not.toMatch(/trades again/u);
     expect(bench.desk.control).toBe('halted');
-    expect(tell(bench, 'ben', { do: 'approve', override: 'ov-1' })).toMatch(/the desk trades again$/u);
+    expect(approve(bench, 'ben').says).toMatch(/the desk trades again$/u);
+    expect(faults(bench)).toEqual([]);
     expect(next(raised, bench).desk.control).toBe('active');
+  });
+
+  it('needs that approval even if a rearm alone needs none', () => {
+    const only = approvalsOf({ for: ['limits'] });
+    const bench = next({ ...raised, approvals: only }, next({ ...kept, approvals: only }));
+    expect(tell(bench, 'ann', { do: 'rearm' }).says).toMatch(/^ap-1 is proposed/u);
+    expect(approve(bench, 'ben').says).toMatch(/the desk trades again$/u);
+    run(bench, SECOND_MS);
+    bench.operator$.next({ do: 'halt', by: 'ann', why: 'wrong prices' });
+    expect(tell(bench, 'ann', { do: 'rearm' }).says).toBe('the desk trades again');
+    expect(faults(bench)).toEqual([]);
   });
 
   it('stays halted at further starts, and names the limits that nobody has agreed to', () => {
@@ -79,33 +72,44 @@ describe('a start with changed limits', () => {
     before.operator$.next({ do: 'halt', by: 'ann', why: 'wrong prices', isKill: true });
     before.clock.run(after(before.clock.wall(), SECOND_MS));
     tell(before, 'ann', { do: 'rearm' });
-    tell(before, 'ben', { do: 'approve', override: 'ov-1' });
+    approve(before, 'ben');
     expect(before.desk.control).toBe('halted'); // killed: only a new process can be armed
     const refused = next(raised, before, 'approved');
     expect(refused.seen.error).toBeInstanceOf(OperatorError);
     expect(String(refused.seen.error)).toMatch(
-      /not re-armed: operate.four_eyes requires two people to agree/u,
+      /not re-armed: operate.approvals requires another person to agree/u,
     );
     expect(next(kept, before, 'approved').desk.control).toBe('active');
   });
 
-  it('also needs two people if the new config turns four eyes off', () => {
-    const bench = next({ ...kept, fourEyes: false }, next(kept));
-    expect(bench.desk.state).toMatchObject({
-      control: 'halted',
-      controlWhy: 'limits raised since the last start: four_eyes on -> off',
-    });
-    expect(tell(bench, 'ann', { do: 'rearm' })).toMatch(/^ov-1 is proposed/u);
-    tell(bench, 'ben', { do: 'approve', override: 'ov-1' });
-    expect(bench.desk.control).toBe('active');
-    const alone = next({ ...raised, fourEyes: false }, bench);
-    expect(alone.desk.control).toBe('active');
+  it.each([
+    ['removed', undefined, 'approvals.count 1 -> none'],
+    ['weaker', approvalsOf({ for: ['limits'] }), 'approvals.for limits, rearm -> limits'],
+    ['stricter', { ...kept.approvals, count: 2 }, 'approvals.count 1 -> 2'],
+  ])(
+    'also needs approval, under the previous settings, if operate.approvals is %s',
+    (_how, approvals, words) => {
+      const bench = next({ ...kept, approvals }, next(kept));
+      expect(bench.desk.state.controlWhy).toContain(words);
+      expect(tell(bench, 'ann', { do: 'rearm' }).says).toMatch(/^ap-1 is proposed; 1 other person/u);
+      expect(requests(bench)[0]?.difference).toContain(words);
+      approve(bench, 'ben');
+      expect(bench.desk.control).toBe('active');
+      expect(faults(bench)).toEqual([]);
+      expect(next({ ...kept, approvals }, bench).desk.control).toBe('active');
+    },
+  );
+
+  it('needs the approvals of new settings at once, for limits that the same start raises', () => {
+    const bench = next(raised, next({ ...kept, approvals: undefined }));
+    expect(bench.desk.control).toBe('halted');
+    expect(tell(bench, 'ann', { do: 'rearm' }).says).toMatch(/^ap-1 is proposed/u);
   });
 
-  it('trades at once if one person may decide, if limits fell, or if the journal has no limits', () => {
-    const one = { ...kept, fourEyes: false };
-    expect(next({ ...raised, fourEyes: false }, next(one)).desk.control).toBe('active');
+  it('trades at once if limits need no approval, if limits fell, or if the journal has no limits', () => {
+    const free = { ...kept, approvals: undefined };
+    expect(next({ ...raised, approvals: undefined }, next(free)).desk.control).toBe('active');
     expect(next(kept, next(raised)).desk.control).toBe('active');
-    expect(next(raised, next({ fourEyes: true })).desk.control).toBe('active');
+    expect(next(raised, next({ approvals: kept.approvals })).desk.control).toBe('active');
   });
 });

@@ -16,7 +16,6 @@ const OPTIONS: BenchOptions = {
     aStrategy('r', 'rebalance', {
       target_weights: { btc: '0.5', usd: '0.5' },
       drift_threshold: '0.05',
-      continuous: true,
       valuation_tolerance: '0.9',
     }),
   ],
@@ -99,21 +98,6 @@ describe('a rebalancing that a limit blocks', () => {
     ]);
   });
 
-  it('is retried at once when an override is approved, and uses it', () => {
-    const bench = ran(small, 130 * MINUTE_MS);
-    const before = decisions(bench).length;
-    const { operator$ } = bench;
-    const answer = (): void => undefined;
-    const wish = { limit: 'max_order_notional', value: '30000', pair: 'btcusd', side: 'sell' } as const;
-    operator$.next({ do: 'propose', by: 'ann', why: 'x', minutes: 15, ...wish, answer });
-    bench.clock.run(instant(START + 131 * MINUTE_MS));
-    expect(fills(bench)).toBe(0);
-    operator$.next({ do: 'approve', override: 'ov-1', by: 'ben', why: 'ok', answer });
-    bench.clock.run(instant(START + 132 * MINUTE_MS));
-    expect(decisions(bench).slice(before)).toEqual([[131 * MINUTE_MS, 'lifted']]);
-    expect(fills(bench)).toBe(1);
-  });
-
   it('is retried at once when a pause becomes reducing and its trade reduces a debt', () => {
     const bench = aBench({
       ...OPTIONS,
@@ -125,7 +109,6 @@ describe('a rebalancing that a limit blocks', () => {
         aStrategy('r', 'rebalance', {
           target_weights: { btc: '1' },
           drift_threshold: '0.05',
-          continuous: true,
           valuation_tolerance: '0.9',
         }),
       ],

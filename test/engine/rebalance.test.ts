@@ -191,7 +191,6 @@ describe('a rebalancing through another currency', () => {
       target_weights: { sol: '0.25', btc: '0.5', usd: '0.25' },
       via: { sol: 'btc' },
       schedule: undefined,
-      continuous: true,
       cash_buffer: { amount: '1', currency: 'usd' },
     });
     const bench = ran(instant(BEFORE + 20 * SECOND_MS), { strategies: continuous, venue: cross });

@@ -1,15 +1,16 @@
-import { defer, map, of, throwError } from 'rxjs';
+import { defer, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { compareRowIds } from '../../src/core/ids.ts';
 import { add, money, NO_MONEY, price, quantity, roundDown } from '../../src/core/money.ts';
 import { VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, after, instant } from '../../src/core/time.ts';
-import type { Balance, Transaction } from '../../src/core/venue.ts';
+import type { Balance } from '../../src/core/venue.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 import { Exchange } from '../../src/simulator/exchange/exchange.ts';
 import { venueOptions } from '../../src/simulator/options/options.ts';
-import { faultyVenue } from './faulty-venue.ts';
-import { START, aBench, aTwap } from './harness.ts';
+import { faultyVenue, showing } from './faulty-venue.ts';
+import { START, aBench, aPolicy, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
 const twap = aTwap('t', { slices: 8, duration: 'PT20M' });
@@ -34,13 +35,17 @@ const minutes = ({ bench }: Watched, count: number): void => {
   bench.clock.run(after(START, count * MINUTE_MS));
 };
 
+/** Comes after all ids of rows. */
+const NEVER_YET = '9'.repeat(20);
+const isAfter = (id: string, since: string): boolean => compareRowIds(id, since) > 0;
+
 /** The usd balance is 100 lower in rows after `since`, and no row explains it. */
-const leaking = (since: () => number): ReturnType<typeof faultyVenue> =>
+const leaking = (since: () => string): ReturnType<typeof faultyVenue> =>
   faultyVenue({
     transactions: (rows) =>
       rows.map((row) =>
-        row.currency === 'usd' && row.id > since()
-          ? { ...row, balance: add(row.balance, quantity('-100')) }
+        row.currency === 'usd' && isAfter(row.id, since())
+          ? { ...row, balance: add(row.balance ?? quantity('0'), quantity('-100')) }
           : row,
       ),
   });
@@ -52,12 +57,12 @@ const halts = (bench: Bench): readonly string[] =>
 
 const name = ({ exchange }: Bench): string => exchange.accounts[0]?.name ?? '';
 
-const newestId = (bench: Bench): number =>
-  Math.max(...bench.exchange.ledger.rows(name(bench)).map(({ id }) => id));
+const newestId = (bench: Bench): string =>
+  String(Math.max(...bench.exchange.ledger.rows(name(bench)).map(({ id }) => id)));
 
 describe('a balance difference without a row', () => {
   it('halts the desk after it has lasted for a minute, with both figures as the reason', () => {
-    let since = Infinity;
+    let since = NEVER_YET;
     const one = watched({ wrap: leaking(() => since) });
     minutes(one, 6);
     expect(one.bench.desk.control).toBe('active');
@@ -75,7 +80,7 @@ describe('a balance difference without a row', () => {
   });
 
   it('halts the desk once: a rearm accepts the new figures', () => {
-    let since = Infinity;
+    let since = NEVER_YET;
     const one = watched({ wrap: leaking(() => since) });
     minutes(one, 6);
     since = newestId(one.bench);
@@ -87,7 +92,7 @@ describe('a balance difference without a row', () => {
   });
 
   it('only raises an alert if the config says so', () => {
-    let since = Infinity;
+    let since = NEVER_YET;
     const one = watched({ wrap: leaking(() => since), policy: { onDifference: 'alert' } });
     minutes(one, 6);
     since = newestId(one.bench);
@@ -97,7 +102,7 @@ describe('a balance difference without a row', () => {
   });
 
   it('is detected by the next process if it arose while no process ran', () => {
-    let since = Infinity;
+    let since = NEVER_YET;
     const options = { wrap: leaking(() => since) };
     const before = watched(options);
     minutes(before, 6);
@@ -161,18 +166,13 @@ describe('the balance check', () => {
 
   it('does not halt the desk for rows that become visible half a minute after newer ones', () => {
     const clock = new VirtualClock(START);
-    const seenAt = new Map<number, number>();
     const lagging = faultyVenue({
+      // Every third row is late, the newest of all among them.
       transactions: (rows) =>
-        rows.filter(({ id }) => {
-          const now = clock.wall();
-          const since = seenAt.get(id) ?? now;
-          seenAt.set(id, since);
-          // Every third row is late, the newest of all among them.
-          return id % 3 !== 0 || now - since > MINUTE_MS / 2;
-        }),
+        rows.filter(({ id, at }) => Number(id) % 3 !== 0 || clock.wall() - at > MINUTE_MS / 2),
     });
-    const one = watched({ clock, wrap: lagging });
+    const inDoubt = { ...aPolicy().inDoubt, bookingMarginMs: 40_000 };
+    const one = watched({ clock, wrap: lagging, policy: { inDoubt } });
     for (const at of [3, 5, 7, 9]) {
       minutes(one, at);
       deposit(one.bench, 'usd', '100');
@@ -206,26 +206,6 @@ const heldIn = (exchange: Exchange, digits = 18): readonly Balance[] =>
   [...exchange.ledger.balances(exchange.accounts[0]?.name ?? '')].map(([currency, exact]) => {
     const balance = roundDown(exact, currency === 'usd' ? Math.min(digits, 2) : digits);
     return { currency, balance, available: balance };
-  });
-
-/** Rows of the account as changed by `seen`, filtered by their changed time and status. */
-const showing =
-  (seen: (row: Transaction) => Transaction): ((venue: VenuePort) => VenuePort) =>
-  (venue) => ({
-    ...venue,
-    transactions: (query) => {
-      return venue
-        .transactions({ ...query, pending: true })
-        .pipe(
-          map((rows) =>
-            rows
-              .map(seen)
-              .filter(
-                ({ at, status }) => at >= query.from && (query.pending === true || /^done$/iu.test(status)),
-              ),
-          ),
-        );
-    },
   });
 
 const long = aTwap('t', { slices: 24, duration: 'PT3H' });
@@ -277,8 +257,8 @@ describe('the balance check on difficult accounts', () => {
     'does not halt the desk if a withdrawal appears an hour later with its old number and time, %s a balances route',
     (route) => {
       const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
-      let [old, done, at] = [0, 0, START];
-      const shown = showing((row) => (row.id === done ? { ...row, id: old, at } : row));
+      let [old, done, at] = ['', '', START];
+      const shown = showing((rows) => rows.map((row) => (row.id === done ? { ...row, id: old, at } : row)));
       const wrap = (venue: VenuePort): VenuePort => ({
         ...shown(venue),
         ...(route === 'with' ? { balances: () => defer(() => of(heldIn(exchange))) } : {}),
@@ -287,9 +267,9 @@ describe('the balance check on difficult accounts', () => {
       minutes(one, 3);
       at = one.bench.clock.wall();
       const leaves = { currency: 'usd', amount: quantity('-777') };
-      old = exchange.ledger.announce(name(one.bench), leaves, at);
+      old = String(exchange.ledger.announce(name(one.bench), leaves, at));
       minutes(one, 75);
-      done = exchange.ledger.settle(name(one.bench), old, one.bench.clock.wall());
+      done = String(exchange.ledger.settle(name(one.bench), Number(old), one.bench.clock.wall()));
       minutes(one, 120);
       expect(halts(one.bench)).toEqual([]);
       const told = one.alerts.filter(({ id }) => id === 'balance_difference');
@@ -301,18 +281,20 @@ describe('the balance check on difficult accounts', () => {
   it('does not halt the desk if a withdrawal leaves the balance an hour before its row is done', () => {
     const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
     // From the row that announces it to the row that says that it is done.
-    let [announced, done] = [Infinity, Infinity];
-    const shown = showing((row) =>
-      row.currency === 'usd' && row.id > announced && row.id < done
-        ? { ...row, balance: add(row.balance, quantity('-777')) }
-        : row,
+    let [announced, done] = [NEVER_YET, NEVER_YET];
+    const shown = showing((rows) =>
+      rows.map((row) =>
+        row.currency === 'usd' && isAfter(row.id, announced) && isAfter(done, row.id)
+          ? { ...row, balance: add(row.balance ?? quantity('0'), quantity('-777')) }
+          : row,
+      ),
     );
     const one = watched({ exchange, strategies: [long], wrap: shown });
     minutes(one, 3);
     const leaves = { currency: 'usd', amount: quantity('-777') };
-    announced = exchange.ledger.announce(name(one.bench), leaves, one.bench.clock.wall());
+    announced = String(exchange.ledger.announce(name(one.bench), leaves, one.bench.clock.wall()));
     minutes(one, 75);
-    done = exchange.ledger.settle(name(one.bench), announced, one.bench.clock.wall());
+    done = String(exchange.ledger.settle(name(one.bench), Number(announced), one.bench.clock.wall()));
     minutes(one, 120);
     expect(one.alerts.map(({ id }) => id)).not.toContain('balance_difference');
     expect(halts(one.bench)).toEqual([]);
@@ -323,17 +305,16 @@ describe('the balance check on difficult accounts', () => {
     ['an amount without its sign', { amount: quantity('20') }, '-20'],
   ])('does not halt the desk if a withdrawal shows %s', (_, looks, moved) => {
     const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
-    let left = 0;
-    const shown = showing((row) =>
-      row.id === left ? { ...row, fees: quantity('0'), transferFee: undefined, ...looks } : row,
+    let left = '';
+    const shown = showing((rows) =>
+      rows.map((row) =>
+        row.id === left ? { ...row, fees: quantity('0'), transferFee: undefined, ...looks } : row,
+      ),
     );
     const one = watched({ exchange, wrap: shown });
     minutes(one, 6);
-    left = exchange.ledger.move(
-      name(one.bench),
-      { currency: 'usd', amount: quantity(moved) },
-      one.bench.clock.wall(),
-    );
+    const withdrawal = { currency: 'usd', amount: quantity(moved) };
+    left = String(exchange.ledger.move(name(one.bench), withdrawal, one.bench.clock.wall()));
     minutes(one, 25);
     expect(one.alerts.map(({ id }) => id)).not.toContain('balance_difference');
     expect(halts(one.bench)).toEqual([]);
@@ -342,12 +323,12 @@ describe('the balance check on difficult accounts', () => {
 
 describe('a real balance difference', () => {
   it('halts the desk even if it equals an old trade that a longer read shows again', () => {
-    let since = Infinity;
+    let since = NEVER_YET;
     const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
     const account = exchange.accounts[0]?.name ?? '';
     const clock = new VirtualClock(START);
     const leak = leaking(() => since);
-    let back = 0;
+    let isLong = false;
     const one = watched({
       clock,
       exchange,
@@ -357,14 +338,15 @@ describe('a real balance difference', () => {
         const inner = leak(venue, clock);
         return {
           ...inner,
-          transactions: (query) => inner.transactions({ ...query, from: instant(query.from - back) }),
+          transactions: (query) =>
+            inner.transactions(isLong ? { ...query, from: instant(0), after: undefined } : query),
         };
       },
     });
     minutes(one, 8);
     exchange.ledger.move(account, { currency: 'usd', amount: quantity('-100') }, clock.wall());
     minutes(one, 70);
-    [back, since] = [90 * MINUTE_MS, newestId(one.bench)];
+    [isLong, since] = [true, newestId(one.bench)];
     minutes(one, 90);
     expect(halts(one.bench)[0]).toMatch(/^balance_difference: limit=/u);
   });
@@ -373,7 +355,7 @@ describe('a real balance difference', () => {
     ['refuses to list pending rows', 'refused'],
     ['cannot be reached for a while', 'unavailable'],
   ] as const)('halts the desk even if the venue %s', (_, code) => {
-    let since = Infinity;
+    let since = NEVER_YET;
     let failures = 0;
     const one = watched({
       wrap: (venue, clock) => {
@@ -394,7 +376,7 @@ describe('a real balance difference', () => {
   });
 
   it('halts the desk even if a transfer of another amount is pending', () => {
-    let since = Infinity;
+    let since = NEVER_YET;
     const one = watched({ wrap: leaking(() => since) });
     minutes(one, 6);
     since = newestId(one.bench);
@@ -407,12 +389,13 @@ describe('a real balance difference', () => {
 
 describe('trades of others on the account', () => {
   it('are not reported again when a later read goes further back', () => {
-    let back = 0;
+    let isLong = false;
     const one = watched({
       strategies: [long],
       wrap: (venue) => ({
         ...venue,
-        transactions: (query) => venue.transactions({ ...query, from: instant(query.from - back) }),
+        transactions: (query) =>
+          venue.transactions(isLong ? { ...query, from: instant(0), after: undefined } : query),
       }),
     });
     minutes(one, 8);
@@ -428,7 +411,7 @@ describe('trades of others on the account', () => {
       fees: NO_MONEY,
     });
     minutes(one, 70);
-    back = 90 * MINUTE_MS;
+    isLong = true;
     minutes(one, 75);
     expect(one.alerts.filter(({ id }) => id === 'foreign_trades')).toHaveLength(1);
   });
@@ -452,7 +435,7 @@ describe('trades of others on the account', () => {
     }
     minutes(one, 25);
     const told = one.alerts.filter(({ id }) => id === 'foreign_trades');
-    expect(told).toEqual([{ id: 'foreign_trades', facts: { count: 2, trades: '90002, 90001' } }]);
+    expect(told).toEqual([{ id: 'foreign_trades', facts: { count: 2, trades: '90001, 90002' } }]);
     expect(halts(one.bench)).toEqual([]);
   });
 });

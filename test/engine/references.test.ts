@@ -32,7 +32,6 @@ function probing(options: BenchOptions): Probed {
 const watching = aStrategy('r', 'rebalance', {
   target_weights: { btc: '0.5', eth: '0.25', usd: '0.25' },
   drift_threshold: '0.9',
-  continuous: true,
 });
 
 describe('reference prices', () => {
@@ -59,7 +58,7 @@ describe('reference prices', () => {
     const { reference } = aPolicy();
     const bench = probing({
       strategies: [watching],
-      policy: { reference: { ...reference, intervalMs: 10, share: 0.2 } },
+      policy: { reference: { ...reference, intervalMs: 10 } },
     });
     bench.start();
     bench.clock.run(instant(START + 10 * MINUTE_MS));

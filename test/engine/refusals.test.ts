@@ -268,7 +268,7 @@ describe('a quote', () => {
       ...over,
       observer: {
         alert: (alert, facts) => {
-          if (alert === 'quotes_too_short') told.push(facts);
+          if (alert === 'no_quotes') told.push(facts);
         },
       },
     });
@@ -278,6 +278,7 @@ describe('a quote', () => {
     expect(told).toEqual([
       {
         pair: 'btcusd',
+        reason: 'quote_too_short',
         quotes: 3,
         life_ms: 1_500,
         needs_ms: needsMs,
@@ -306,7 +307,7 @@ describe('a quote', () => {
       }),
       observer: {
         alert: (alert, facts) => {
-          if (alert === 'quotes_too_short') told.push(facts);
+          if (alert === 'no_quotes') told.push(facts);
         },
       },
     });

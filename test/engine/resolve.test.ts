@@ -8,7 +8,7 @@ import type { Transaction } from '../../src/core/venue.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import type { OrderFault } from './faulty-venue.ts';
-import { START, aBench, aPolicy, aTwap } from './harness.ts';
+import { START, aBench, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { executedTotal } from './oracle.ts';
 
@@ -188,42 +188,6 @@ describe('the resolution of a doubt by an operator', () => {
     expect(again.seen.error).toBeUndefined();
     expect(again.desk.state.doubts).toHaveLength(0);
     expect(again.desk.state.fills).toBe('figures' in word ? 1 : 0);
-  }); // prettier-ignore
-
-  it('is accepted while the venue cannot be reached at start, even if an override was used before', () => {
-    let orders = 0;
-    const { limits } = aPolicy();
-    const policy = { limits: { ...limits, dayNotionalMax: money('100') } };
-    const bench = aBench({
-      strategies: [aTwap('t', { slices: 2, duration: 'PT20M' })],
-      policy,
-      wrap: faultyVenue({
-        order: () => (++orders === 1 ? 'answer lost' : undefined),
-        transactions: (rows) => (orders === 0 ? rows : down),
-      }),
-    });
-    bench.start();
-    bench.clock.run(after(START, 2 * MINUTE_MS));
-    const answer = (): void => undefined;
-    bench.operator$.next({ do: 'propose', limit: 'max_day_notional', value: '50000', pair: 'btcusd', side: 'buy', by: 'ann', why: 'large', answer });
-    bench.operator$.next({ do: 'approve', override: 'ov-1', by: 'ben', why: 'agreed', token: undefined, answer });
-    bench.clock.run(after(START, 15 * MINUTE_MS));
-    expect(bench.desk.state.doubts).toHaveLength(1);
-    bench.kill();
-    const again = aBench({
-      strategies: [twap],
-      policy,
-      journal: bench.journal,
-      clock: bench.clock,
-      exchange: bench.exchange,
-      wrap: (venue) => ({ ...venue, currencies: () => throwError(() => down) }),
-    });
-    again.start();
-    again.clock.run(after(bench.clock.wall(), 6 * MINUTE_MS));
-    expect(resolve(again, { verdict: 'filled', figures })).toMatchObject([{ isDone: true }]);
-    expect(again.seen.error).toBeUndefined();
-    expect(again.desk.state.fills).toBe(1);
-    expect(again.desk.control).toBe('active');
   }); // prettier-ignore
 
   it('is refused the second time', () => {

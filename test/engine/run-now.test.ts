@@ -146,7 +146,7 @@ describe('a request to run a strategy now', () => {
     ['a twap has no occurrence', [aTwap('x')], 'x cannot run now: a twap has no occurrence to run'],
     [
       'a continuous rebalance already checks every price',
-      [book({ schedule: undefined, continuous: true })],
+      [book({ schedule: undefined })],
       'book cannot run now: it already checks every price',
     ],
     [

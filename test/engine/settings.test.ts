@@ -15,19 +15,18 @@ const { limits: base } = aPolicy();
 const withOrderMax = (max: string): Limits => ({ ...base, orderNotionalMax: money(max) });
 const SETTINGS: SettingTexts = {
   desk: 'main',
-  'pacing.max_wait': 'PT1M',
+  'retry.budget': 'PT1M',
   'operate.tokens.ann': 'approver, person',
 };
 
 interface Edited {
   limits: Limits;
-  source: SettingTexts;
 }
 
 function process(policy: Partial<DeskSettings> = {}, before?: Bench): { bench: Bench; files: Edited } {
   before?.kill();
   const sources = [aTwap('t', { slices: 10, duration: 'PT10M' })];
-  const files: Edited = { limits: policy.limits ?? base, source: {} };
+  const files: Edited = { limits: policy.limits ?? base };
   const bench = aBench({
     strategies: sources,
     policy: { areLimitsKept: true, settings: SETTINGS, startedBy: 'cli:ops', ...policy },
@@ -37,7 +36,6 @@ function process(policy: Partial<DeskSettings> = {}, before?: Bench): { bench: B
         off: [],
         notes: [],
         limits: files.limits,
-        source: { prefixes: ['fleet.version'], texts: files.source },
       }),
       revive: () => sources[0],
     },
@@ -89,23 +87,23 @@ describe('the difference between settings', () => {
       'controls.max_order_notional': '1000',
       'controls.pairs': 'btcusd, ethusd',
       'pts.max_credit': '10.50 usd',
-      'operate.groups.desk': '1, 1.0',
-      'operate.policy.1': '{"for":["limits"]}',
+      'people.1': 'viewer, 1.0',
+      'operate.approvals.for': 'limits, rearm',
       gone: 'x',
     };
     const now = {
       'controls.max_order_notional': '1000.00',
       'controls.pairs': 'ethusd, btcusd',
       'pts.max_credit': '10.5 usd',
-      'operate.groups.desk': '1',
-      'operate.policy.1': '{"for":["policy"]}',
+      'people.1': 'viewer, 1',
+      'operate.approvals.for': 'rearm',
       added: 'y',
     };
     expect(settingChanges(before, now)).toEqual([
       { path: 'added', after: 'y' },
       { path: 'gone', before: 'x' },
-      { path: 'operate.groups.desk', before: '1, 1.0', after: '1' },
-      { path: 'operate.policy.1', before: '{"for":["limits"]}', after: '{"for":["policy"]}' },
+      { path: 'operate.approvals.for', before: 'limits, rearm', after: 'rearm' },
+      { path: 'people.1', before: 'viewer, 1.0', after: 'viewer, 1' },
     ]);
     expect(withChanges(before, settingChanges(before, now))).toMatchObject({
       added: 'y',
@@ -122,7 +120,6 @@ describe('settings in force', () => {
     expect(folded(first.bench)).toMatchObject({
       ...SETTINGS,
       'controls.currency': 'usd',
-      'operate.four_eyes': 'false',
     });
     const { bench } = process({}, first.bench);
     expect(settingsIn(bench)).toHaveLength(1);
@@ -135,14 +132,14 @@ describe('settings in force', () => {
 
   it('are recorded with the difference and who started the process, if the config changed while it was stopped', () => {
     const { bench: before } = process({ limits: withOrderMax('900000') });
-    const settings = { ...SETTINGS, 'pacing.max_wait': 'PT2M' };
+    const settings = { ...SETTINGS, 'retry.budget': 'PT2M' };
     const { bench } = process({ limits: withOrderMax('800000'), settings, startedBy: 'cli:mallory' }, before);
     expect(settingsIn(bench).at(-1)).toEqual({
       kind: 'settings',
       cause: 'start',
       changes: [
         { path: 'controls.max_order_notional', before: '900000', after: '800000' },
-        { path: 'pacing.max_wait', before: 'PT1M', after: 'PT2M' },
+        { path: 'retry.budget', before: 'PT1M', after: 'PT2M' },
       ],
       hash: settingsHash(folded(bench)),
       by: 'cli:mallory',
@@ -150,25 +147,18 @@ describe('settings in force', () => {
     });
   });
 
-  it('are recorded right after a reload, with its author and the version of the files', () => {
+  it('are recorded right after a reload, with its author', () => {
     const { bench, files } = process();
     files.limits = withOrderMax('7');
-    files.source = { 'fleet.version': '4' };
     expect(reload(bench).isDone).toBe(true);
     const kinds = bench.records().map(({ body }) => body.kind);
     expect(kinds.indexOf('settings', kinds.indexOf('reload'))).toBe(kinds.indexOf('reload') + 1);
     expect(settingsIn(bench).at(-1)).toMatchObject({
       cause: 'reload',
-      changes: [
-        { path: 'controls.max_order_notional', after: '7' },
-        { path: 'fleet.version', after: '4' },
-      ],
+      changes: [{ path: 'controls.max_order_notional', after: '7' }],
       by: 'ann',
       token: { name: 'ann', kind: 'person' },
     });
-    // The next start with that limit changes only the version, which these files do not have.
-    const { bench: next } = process({ limits: withOrderMax('7') }, bench);
-    expect(settingsIn(next).at(-1)?.changes).toEqual([{ path: 'fleet.version', before: '4' }]);
   });
 
   it('are recorded when people are invited, enrol and are removed, not when they sign in', () => {

@@ -211,12 +211,12 @@ describe('a settle strategy on a desk', () => {
     });
     const bench = started({
       wrap: (port) => ({ ...port, fundingRates: () => defer(() => throwError(() => error)) }),
-      strategies: [buyer, closer({ rates_timeout: 'PT5M' })],
+      strategies: [buyer, closer()],
     });
-    runFor(bench, 10 * MINUTE_MS);
-    expect(closings(bench)).toEqual(['00:06']);
+    runFor(bench, 15 * MINUTE_MS);
+    expect(closings(bench)).toEqual(['00:11']);
     const told = bench.records().filter(({ body }) => body.kind === 'wake' && body.reason === 'pts_unknown');
-    expect(told).toHaveLength(5);
+    expect(told).toHaveLength(10);
     expect(balance(bench, 'usd')).toBe(0);
   });
 

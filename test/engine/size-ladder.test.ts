@@ -104,8 +104,8 @@ describe('a size ladder', () => {
   });
 
   it('leaves slices whole if size costs little', () => {
-    const { bench, probes } = ran({ size_ladder: { max_impact_bps: 6, probes: 2 } });
-    expect(new Set(probes.map(({ size }) => size))).toEqual(new Set(['2.5', '10']));
+    const { bench, probes } = ran({ size_ladder: { max_impact_bps: 6 } });
+    expect(probes.length).toBeGreaterThan(2);
     expect(sizes(bench)).toHaveLength(6);
   });
 
@@ -204,8 +204,7 @@ describe('a size ladder', () => {
   });
 
   it('stops probing when there are too many quotes per fill', () => {
-    const footprint = { windowMs: 60 * MINUTE_MS, quotesPerFillMax: 8, hitRatioMin: 0 };
-    const { probes } = ran({ ...LADDER, limit_price: '1' }, { policy: { footprint } });
+    const { probes } = ran({ ...LADDER, limit_price: '1' }, { policy: { quotesPerFillMax: 8 } });
     expect(probes.length).toBeLessThanOrEqual(6);
   });
 

@@ -159,7 +159,7 @@ describe('the version of the state format', () => {
    * The fold of the golden journal. If it changes, the snapshots of older programs no longer match: raise `STATE_FORMAT`, and
    * put the new values here.
    */
-  const FOLDS = { format: 24, words: '65e45fbdea1ec7880b6c0d8b1124ee0739064e81d45ef281bb4b497d52853e8f' };
+  const FOLDS = { format: 26, words: 'bedbb02a4eceedbc8270220db9b6087ad0e4f89d8d8adaaa0e557b9856a0cbff' };
 
   it('matches the fold of the golden journal', () => {
     const copy = join(aFolder(), 'journal.db');
@@ -171,12 +171,14 @@ describe('the version of the state format', () => {
     expect({ format: STATE_FORMAT, words: sha256(wordsOf(foldOf(journal.read()))) }).toEqual(FOLDS);
   });
 
-  it.each(['engine-state.ts', 'totals.ts', 'override-state.ts', 'people-state.ts'])(
-    'covers the whole state of %s, which has no private # fields',
-    (name) => {
-      const source = readFileSync(join(import.meta.dirname, '../../src/engine/state', name), 'utf8');
-      // Private methods are allowed; private fields would be missing in every snapshot.
-      expect(source.match(/^ {2}(?:readonly )?#\w+(?:!|\?)?\s*[:=;].*$/gmu) ?? []).toEqual([]);
-    },
-  );
+  it.each([
+    'engine/state/engine-state.ts',
+    'engine/state/totals.ts',
+    'core/approvals/requests.ts',
+    'core/people.ts',
+  ])('covers the whole state of %s, which has no private # fields', (name) => {
+    const source = readFileSync(join(import.meta.dirname, '../../src', name), 'utf8');
+    // Private methods are allowed; private fields would be missing in every snapshot.
+    expect(source.match(/^ {2}(?:readonly )?#\w+(?:!|\?)?\s*[:=;].*$/gmu) ?? []).toEqual([]);
+  });
 });

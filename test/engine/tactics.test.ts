@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { price, quantity, ratio, slippageBps } from '../../src/core/money.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import { dryRunVenue } from '../../src/venue/dry-run.ts';
-import { aBench, aTwap, START } from './harness.ts';
+import { aBench, aPolicy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
-import { executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
+import { faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
 
 /** A constant market, five basis points on either side of 60 000. */
 const CALM = {
@@ -24,6 +25,10 @@ const ran = (tactics: Record<string, unknown>, over: Partial<BenchOptions> = {},
   bench.clock.run(instant(START + minutes * MINUTE_MS));
   return bench;
 };
+/** The policy of a desk that waits this long between two quotes of a slice. */
+const requotingAfter = (requoteMs: number): Partial<DeskSettings> => ({
+  retry: { ...aPolicy().retry, requoteMs },
+});
 const attempts = (records: readonly StoredRecord[]): readonly string[] =>
   records.flatMap(({ body }) => (body.kind === 'attempt' ? [body.reason ?? body.result] : []));
 const slices = (bench: Bench) =>
@@ -52,12 +57,12 @@ function overlaps(records: readonly StoredRecord[]): readonly string[] {
 
 describe('a quote under price tactics', () => {
   it.each([
-    [{ max_slippage_bps: 4.9, slippage_reference: 'mid' }, 'max_slippage'],
-    [{ max_slippage_bps: 5.1, slippage_reference: 'mid' }, undefined],
+    [{ max_slippage_bps: 4.9 }, 'max_slippage'],
+    [{ max_slippage_bps: 5.1 }, undefined],
     [{ max_spread_bps: 9.9 }, 'max_spread'],
     [{ max_spread_bps: 10.1 }, undefined],
   ])('with %j is refused as %s (undefined: executed)', (tactics, reason) => {
-    const bench = ran({ ...tactics, patience: { requote: 'PT10S' } });
+    const bench = ran(tactics, { policy: requotingAfter(10 * SECOND_MS) });
     const trades = ledgerTrades(bench.exchange).length;
     expect(trades).toBe(reason === undefined ? 10 : 0);
     expect(new Set(attempts(bench.records()))).toEqual(new Set([reason ?? 'filled']));
@@ -70,83 +75,43 @@ describe('a quote under price tactics', () => {
     expect(overlaps(bench.records())).toEqual([]);
   });
 
-  it.each(['arrival', 'decision', 'mid'] as const)(
-    'is never executed beyond the slippage limit from the %s price on a moving market',
-    (slippage_reference) => {
-      const refused = ['1', '2', '3'].map((seed) => {
-        const tactics = { max_slippage_bps: 6, slippage_reference, patience: { requote: 'PT5S' } };
-        const bench = ran(tactics, { venue: { ...WILD, seed } });
-        const fills = fillsOf(bench.records());
-        const decided = bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
-        const arrival = decided[0]?.decision_price ?? '';
-        for (const fill of fills) {
-          const intent = decided.find(({ slice }) => slice === fill.slice);
-          const against = slippage_reference === 'arrival' ? arrival : (intent?.decision_price ?? '');
-          if (slippage_reference === 'mid') continue;
-          expect(slippageBps('buy', price(fill.price), price(against)).lte(ratio('6'))).toBe(true);
-        }
-        expect(faultsOf(bench)).toEqual([]);
-        expect(overlaps(bench.records())).toEqual([]);
-        return attempts(bench.records()).filter((reason) => reason === 'max_slippage').length;
-      });
-      expect(Math.max(...refused)).toBeGreaterThan(slippage_reference === 'mid' ? -1 : 1);
-    },
-  );
+  it('is never executed beyond the slippage limit from the arrival price on a moving market', () => {
+    const refused = ['1', '2', '3'].map((seed) => {
+      const bench = ran(
+        { max_slippage_bps: 6 },
+        { venue: { ...WILD, seed }, policy: requotingAfter(5 * SECOND_MS) },
+      );
+      const [first] = bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
+      for (const fill of fillsOf(bench.records()))
+        expect(
+          slippageBps('buy', price(fill.price), price(first?.decision_price ?? '')).lte(ratio('6')),
+        ).toBe(true);
+      expect(faultsOf(bench)).toEqual([]);
+      expect(overlaps(bench.records())).toEqual([]);
+      return attempts(bench.records()).filter((reason) => reason === 'max_slippage').length;
+    });
+    expect(Math.max(...refused)).toBeGreaterThan(1);
+  });
 });
 
-describe('patience', () => {
-  const dear = { max_slippage_bps: 1, slippage_reference: 'mid' };
+describe('the wait between two quotes', () => {
+  const dear = { max_spread_bps: 1 };
 
-  it('requests a quote again only after its wait, as long as the slice lasts', () => {
-    const bench = ran({ ...dear, patience: { requote: 'PT10S' } }, {}, 1);
+  it('is kept as long as the slice lasts', () => {
+    const bench = ran(dear, { policy: requotingAfter(10 * SECOND_MS) }, 1);
     const at = asked(bench).filter((ms) => ms < MINUTE_MS);
     expect(at).toHaveLength(6);
     for (const [i, ms] of at.slice(1).entries())
       expect(ms - (at[i] ?? 0)).toBeGreaterThanOrEqual(10 * SECOND_MS);
   });
 
-  it('limits the quotes of a slice, which then waits for its end, and the next slice starts anew', () => {
-    const bench = ran({ ...dear, patience: { max_quotes: 3 } }, {}, 2.5);
-    expect(asked(bench).filter((ms) => ms < MINUTE_MS)).toHaveLength(3);
-    expect(asked(bench).filter((ms) => ms >= MINUTE_MS && ms < 2 * MINUTE_MS)).toHaveLength(3);
-    const [first] = slices(bench);
-    expect(first).toMatchObject({
-      result: 'expired',
-      reason: 'quote_budget',
-      detail: 'limit=3 quotes value=3',
-    });
-    expect((first?.at ?? 0) - START).toBeGreaterThanOrEqual(MINUTE_MS);
-  });
-
-  it('is not renewed by a restart', () => {
-    const tactics = { ...dear, patience: { max_quotes: 3 } };
-    const before = ran(tactics, {}, 0.5);
-    expect(asked(before)).toHaveLength(3);
-    before.kill();
-    const { clock, exchange, journal } = before;
-    const after = ran(tactics, { clock, exchange, journal }, 0.9);
-    expect(asked(after)).toHaveLength(3);
-  });
-
-  it('counts only quotes since the last trade, so that a slice in pieces can continue', () => {
-    const bench = aBench({
-      strategies: [
-        aTwap('twap', {
-          slices: 1,
-          total_quantity: { amount: '13.5', currency: 'btc' },
-          patience: { max_quotes: 2 },
-        }),
-      ],
-    });
-    bench.start();
-    bench.clock.run(instant(START + 15 * MINUTE_MS));
-    expect(executedTotal(bench.exchange).toFixed()).toBe('13.5');
-    expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(3);
-  });
-
-  it('varies its waits with jitter that depends only on the seed', () => {
+  it('varies with jitter that depends only on the seed', () => {
     const askedOf = (seed: number): readonly (readonly [number, number])[] => {
-      const bench = ran({ ...dear, patience: { requote: 'PT5S' }, jitter: { time_pct: 60, seed } }, {}, 10);
+      const bench = ran(
+        { ...dear, jitter: { time_pct: 60, seed } },
+        { policy: requotingAfter(5 * SECOND_MS) },
+        10,
+      );
       return bench
         .records()
         .flatMap(({ at, body }) => (body.kind === 'intent' ? [[body.slice, at - START] as const] : []));
@@ -190,7 +155,6 @@ describe('a dry run with tactics', () => {
     const tactics = {
       max_slippage_bps: 20,
       max_spread_bps: 12,
-      patience: { requote: 'PT7S', max_quotes: 5 },
       jitter: { time_pct: 30, size_pct: 20, seed: 4 },
     };
     const linesOf = (isDry: boolean): readonly string[] => {

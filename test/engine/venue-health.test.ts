@@ -65,14 +65,13 @@ describe('a venue that fails while the desk trades', () => {
     return drill;
   };
 
-  it('raises venue_unreachable once, and venue_down as critical once within 60 s', () => {
+  it('raises venue_unreachable once within 60 s', () => {
     const { told } = run();
     const of = (id: string): readonly Told[] => told.filter(({ alert }) => alert === id);
     expect(of('venue_unreachable')).toHaveLength(1);
-    expect(of('venue_down')).toHaveLength(1);
     expect(of('venue_unreachable')[0]?.at).toBeGreaterThanOrEqual(FROM);
-    expect(of('venue_down')[0]?.at).toBeLessThanOrEqual(FROM + MINUTE_MS);
-    expect(of('venue_down')[0]?.facts).toHaveProperty('error', expect.stringContaining('connect'));
+    expect(of('venue_unreachable')[0]?.at).toBeLessThanOrEqual(FROM + MINUTE_MS);
+    expect(of('venue_unreachable')[0]?.facts).toHaveProperty('error', expect.stringContaining('connect'));
     expect(of('no_quotes')).toEqual([]);
   });
 
@@ -97,7 +96,7 @@ describe('a venue that fails while the desk trades', () => {
 });
 
 describe('a venue that fails while no slice is open', () => {
-  it('raises venue_down because of failed account reads alone', () => {
+  it('raises venue_unreachable because of failed account reads alone', () => {
     const later = aTwap('twap', { start_time: '2026-01-06T00:00:00Z' });
     const { bench, told } = outage({
       from: FROM,
@@ -107,20 +106,20 @@ describe('a venue that fails while no slice is open', () => {
       strategies: [later],
     });
     bench.clock.run(instant(START + 15 * MINUTE_MS));
-    const down = told.filter(({ alert }) => alert === 'venue_down');
+    const down = told.filter(({ alert }) => alert === 'venue_unreachable');
     expect(down).toHaveLength(1);
     expect(down[0]?.at).toBeLessThanOrEqual(FROM + 2 * MINUTE_MS);
   });
 });
 
 describe('a venue that answers but does not quote', () => {
-  it('raises no_quotes, then quotes_down as critical within 60 s, and slices state that there are no quotes', () => {
+  it('raises no_quotes within 60 s, and slices state that there are no quotes', () => {
     const { bench, told } = outage({ from: FROM, to: TO, quote: CLOSED, isReadLost: false });
     bench.clock.run(instant(START + 15 * MINUTE_MS));
     const ids = told.map(({ alert }) => alert);
     expect(ids).not.toContain('venue_unreachable');
     expect(ids.filter((id) => id === 'no_quotes')).toHaveLength(1);
-    const down = told.find(({ alert }) => alert === 'quotes_down');
+    const down = told.find(({ alert }) => alert === 'no_quotes');
     expect(down?.at).toBeLessThanOrEqual(FROM + MINUTE_MS);
     expect(down?.facts).toMatchObject({ pair: 'btcusd', reason: 'quotes_unavailable' });
     const missed = ends(bench).filter(({ at, result }) => at > FROM + MINUTE_MS && at < TO && result !== 'filled'); // prettier-ignore

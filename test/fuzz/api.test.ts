@@ -23,6 +23,8 @@ beforeAll(async () => {
       desk: {
         desk: 'main',
         mode: 'paper',
+        hasApprovals: false,
+        needsApproval: () => false,
         status: () => ({ state: 'active' }),
         doubts: () => [],
         approvals: () => [],
@@ -68,7 +70,7 @@ const paths = [
   'rearm',
   'reload',
   'doubts/resolve',
-  'overrides',
+  'approvals/reject',
   'status',
   'doubts',
   'events',

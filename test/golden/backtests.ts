@@ -86,7 +86,7 @@ export const STRATEGIES: Readonly<Record<string, Market & { readonly text: strin
   },
   'rebalance-continuous': {
     ...ALL,
-    text: "kind: rebalance\ntarget_weights: { btc: '0.4', eth: '0.25', sol: '0.1', ltc: '0.05', xrp: '0.05', usd: '0.15' }\ncash: usd\ndrift_type: relative\ndrift_threshold: '0.04'\nrebalance_to: band_edge\nmin_trade_notional: { amount: '500', currency: usd }\ncontinuous: true\nmin_interval: PT15M\n",
+    text: "kind: rebalance\ntarget_weights: { btc: '0.4', eth: '0.25', sol: '0.1', ltc: '0.05', xrp: '0.05', usd: '0.15' }\ncash: usd\ndrift_type: relative\ndrift_threshold: '0.04'\nrebalance_to: band_edge\nmin_trade_notional: { amount: '500', currency: usd }\nmin_interval: PT15M\n",
   },
   'rebalance-daily': {
     ...ALL,
@@ -217,6 +217,7 @@ export const backtestJobs = (): readonly Job[] =>
         const name = `backtest ${id}, ${title}, ${way}`;
         return {
           name,
+          adds: (each) => each === name,
           async run(folder) {
             const { code, stdout, stderr } = await tranche(folder, [
               ...backtestArgs(id, strategy, scenario),

@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 /** One piece of work, and the lines that it adds: a name, a tab, a hash. */
 export interface Job {
   readonly name: string;
+  /** Whether a line of this name is one of its lines. */
+  adds(line: string): boolean;
   run(folder: string): Promise<readonly string[]>;
 }
 

@@ -30,6 +30,7 @@ const COMMANDS: readonly (readonly string[])[] = [
 export const outputJobs = (): readonly Job[] => [
   {
     name: 'output',
+    adds: (each) => each.startsWith('output '),
     async run(folder) {
       const sample = await tranche(folder, [
         ...SAMPLE,

@@ -13,6 +13,10 @@ export const simulationJobs = (): readonly Job[] =>
   ['C', 'B', 'A'].flatMap((letter) =>
     Array.from({ length: SEEDS / SEEDS_A_PROCESS }, (_, n): Job => ({
       name: `simulation ${letter}`,
+      adds: (each) => {
+        const [, seed] = each.split(`simulation ${letter} from seed `);
+        return Math.floor((Number(seed) - 1) / SEEDS_A_PROCESS) === n;
+      },
       async run(folder) {
         const { code, stdout, stderr } = await node(folder, [
           PROGRAM,

@@ -16,8 +16,7 @@ const simulatorEdge = [
   'http/routes.ts',
   'http/routes-orders.ts',
   'http/routes-money.ts',
-  'http/routes-custody.ts',
-  'http/routes-market.ts',
+  'http/routes-pts.ts',
   'feeds/feeds.ts',
   'port.ts',
   'venue.ts',
@@ -31,16 +30,16 @@ const simulatorEdge = [
 export const rooms: Readonly<Record<string, Room>> = {
   // Chooses and wires; alone knows the mode and the command line.
   app: {
-    parts: ['operate', 'research', 'simulator', 'venue', 'journal', 'report', 'accounting', 'planning', 'engine', 'strategy', 'wire', 'core', 'files'],
+    parts: ['operate', 'research', 'simulator', 'venue', 'journal', 'report', 'planning', 'engine', 'strategy', 'wire', 'core', 'files'],
     packages: '*',
   },
   // The face of the daemon: metrics, health, log.
   operate: {
     parts: ['core', 'engine/ports.ts', 'engine/observer.ts', 'report'],
     packages: { 'node:https': ['server.ts'],
-      fastify: ['server.ts', 'fleet/fleet-api.ts', 'pages.ts', 'sign-in/routes.ts', 'sign-in/people-routes.ts', 'sign-in/browser.ts', 'api/api.ts', 'api/caller.ts', 'api/command-gate.ts', 'api/commands.ts', 'api/reads.ts'],
-      zod: ['fleet/totals.ts', 'fleet/fleet-routes.ts', 'sign-in/bodies.ts', 'sign-in/sign-in-schemas.ts', 'api/openapi.ts', 'api/query.ts', 'api/desk-reads.ts', 'api/schemas.ts', 'api/schema-parts.ts', 'api/schema-desk.ts', 'api/schema-journal.ts', 'api/schema-twin.ts', 'api/schema-approvals.ts', 'api/schema-commands.ts'],
-      '@simplewebauthn/server': ['sign-in/passkeys.ts'], 'node:crypto': ['access.ts', 'sign-in/secrets.ts', 'notify/formats/signature.ts'], 'node:http': ['events.ts'], 'prom-client': ['metrics.ts', 'meters.ts', 'fleet/fleet-metrics.ts'], pino: ['log.ts'], 'node:perf_hooks': ['metrics.ts'],
+      fastify: ['server.ts', 'standby.ts', 'pages.ts', 'sign-in/routes.ts', 'sign-in/people-routes.ts', 'sign-in/browser.ts', 'api/api.ts', 'api/caller.ts', 'api/commands.ts', 'api/reads.ts'],
+      zod: ['sign-in/bodies.ts', 'sign-in/sign-in-schemas.ts', 'api/openapi.ts', 'api/query.ts', 'api/desk-reads.ts', 'api/schemas.ts', 'api/schema-parts.ts', 'api/schema-desk.ts', 'api/schema-journal.ts', 'api/schema-approvals.ts', 'api/schema-commands.ts'],
+      '@simplewebauthn/server': ['sign-in/passkeys.ts'], 'node:crypto': ['access.ts', 'sign-in/secrets.ts', 'notify/formats/signature.ts'], 'node:http': ['events.ts'], 'prom-client': ['metrics.ts', 'meters.ts', 'standby.ts'], pino: ['log.ts'], 'node:perf_hooks': ['metrics.ts'],
       'node:process': ['metrics.ts', 'log.ts'], 'node:fs/promises': ['pages.ts'], 'node:fs': ['log.ts', 'descriptors.ts'], 'node:path': ['log.ts', 'pages.ts'], rxjs: ['descriptors.ts', 'alert-records.ts', 'notify/notifier.ts'],
     },
   },
@@ -52,16 +51,15 @@ export const rooms: Readonly<Record<string, Room>> = {
   // Backtests: tapes and their importers, the runner, sweeps, resampling, calibration.
   research: {
     parts: ['core', 'engine', 'strategy', 'simulator', 'files'],
-    packages: { rxjs: anywhere, zod: anywhere, 'node:fs': anywhere, 'node:fs/promises': anywhere, 'node:path': anywhere, 'node:zlib': anywhere, 'node:vm': ['tape/in-time.ts'], udsv: ['import/delimited.ts'], hyparquet: ['import/table.ts', 'import/parquet-pages.ts'], '@uwdata/flechette': ['import/table.ts', 'tape/arrow-file.ts'], 'node:crypto': ['tape/tape.ts', 'tape/store.ts', 'tape/known-file.ts', 'import/read.ts'] },
+    packages: { rxjs: anywhere, zod: anywhere, 'node:fs': anywhere, 'node:fs/promises': anywhere, 'node:path': anywhere, 'node:zlib': anywhere, 'node:vm': ['tape/arrow-file.ts'], hyparquet: ['import/parquet.ts'], 'hyparquet/src/column.js': ['import/parquet.ts'], '@uwdata/flechette': ['tape/arrow-file.ts'], 'node:crypto': ['tape/tape.ts', 'tape/store.ts', 'import/read.ts'] },
   },
   // The venue, simulated: a pure exchange and a server around it.
   simulator: {
     parts: ['core', 'wire', 'engine/ports.ts', 'engine/maybe-async.ts'],
     packages: {
-      rxjs: simulatorEdge, zod: ['options/options.ts', 'options/options-account.ts', 'options/options-parts.ts', 'options/options-feeds.ts',
-      'options/options-booking.ts', 'faults/faults.ts', ...simulatorEdge], fastify: ['http/server.ts', 'http/routes.ts'], ws: ['feeds/feeds.ts'],
+      rxjs: simulatorEdge, zod: ['options/options.ts', 'options/options-parts.ts', 'options/options-feeds.ts',
+      'options/options-booking.ts', 'options/options-lists.ts', 'faults/faults.ts', ...simulatorEdge], fastify: ['http/server.ts', 'http/routes.ts'], ws: ['feeds/feeds.ts'],
       'node:http': simulatorEdge, 'node:buffer': ['http/server.ts'], 'node:net': simulatorEdge, 'node:stream': simulatorEdge, 'node:crypto': ['exchange/quotes.ts'],
-      'node:sqlite': ['venue-state-file.ts'],
     },
   },
   // The venue, for real.
@@ -71,13 +69,11 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   // Records, hash chain, drivers, exports.
   journal: {
-    parts: ['core', 'engine/ports.ts', 'engine/owner/lease-port.ts', 'engine/owner/renewals.ts', 'engine/rate-limit/address-budget.ts', 'files'],
+    parts: ['core', 'engine/ports.ts', 'engine/owner/lease-port.ts', 'engine/owner/renewals.ts', 'files'],
     packages: { rxjs: anywhere, zod: ['format/record-schema.ts'], 'node:sqlite': anywhere, 'node:crypto': ['proof/link.ts', 'proof/signed-head.ts'], 'node:fs': anywhere, 'node:path': anywhere, 'node:url': ['sqlite/sqlite.ts'], 'node:worker_threads': ['proof/proof.ts', 'proof/proof-worker.ts', 'postgres/blocking-client.ts', 'postgres/blocking-client-worker.ts'], pg: ['postgres/connection.ts', 'postgres/server-session.ts', 'postgres/blocking-client-worker.ts'], 'node:os': anywhere, 'node:process': anywhere },
   },
   // Transaction cost analysis and portfolio figures; pure. The shape of report.json is a published interface, like those of wire.
-  report: { parts: ['core'], packages: { zod: ['json/schema.ts', 'json/schema-parts.ts', 'json/schema-portfolio.ts', 'json/schema-parents.ts', 'json/schema-bootstrap.ts'] } },
-  // Tax lots and double-entry books: a fold of fills and movements of the account; pure.
-  accounting: { parts: ['core'], packages: {} },
+  report: { parts: ['core'], packages: { zod: ['json/schema.ts', 'json/schema-parts.ts', 'json/schema-portfolio.ts', 'json/schema-parents.ts', 'json/schema-bootstrap.ts', 'json/schema-oversight.ts'] } },
   // What a strategy will do, and whether limits, funds and calendars let it; pure.
   planning: { parts: ['core'], packages: {} },
   // The pipeline: order, time, concurrency; no I/O. Kernels are known by their shape alone.

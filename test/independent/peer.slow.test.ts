@@ -86,7 +86,7 @@ async function rebalanced(closes: Closes): Promise<Rebalanced> {
     writeFileSync(join(cwd, `${asset}.csv`), ['timestamp_ms,open,high,low,close,volume', ...rows].join('\n'));
   }
   const targets = Object.fromEntries(Object.entries(TARGETS).map(([asset, weight]) => [asset, String(weight)])); // prettier-ignore
-  const document = { id: 'one', kind: 'rebalance', target_weights: targets, drift_threshold: '0.001', continuous: true, min_interval: 'P30D', min_trade_notional: { amount: '0.01', currency: 'usd' } }; // prettier-ignore
+  const document = { id: 'one', kind: 'rebalance', target_weights: targets, drift_threshold: '0.001', min_interval: 'P30D', min_trade_notional: { amount: '0.01', currency: 'usd' } }; // prettier-ignore
   writeFileSync(join(cwd, 'one.yaml'), JSON.stringify(document));
   const holdings = Object.entries(HELD).map(([asset, held]) => `${asset}=${held}`);
   const assumed = [...FREE, 'max_usd=100000000', 'price_precision=12', 'last_look_bps=10000'];

@@ -43,7 +43,7 @@ const strategies = {
     schedule: { cron: '30 9 * * 1', time_zone: 'UTC' },
   }),
   drifting: () => ({
-    kind: 'rebalance', cash: 'usd', target_weights: weights, drift_threshold: '0.02', continuous: true, min_interval: 'PT12H',
+    kind: 'rebalance', cash: 'usd', target_weights: weights, drift_threshold: '0.02', min_interval: 'PT12H',
   }),
 }; // prettier-ignore
 type Case = keyof typeof strategies;

@@ -1,54 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { ApprovalPolicy, ApprovalRule } from '../../src/core/approvals/approval-policy.ts';
+import { requestHash } from '../../src/core/approvals/requests.ts';
 import { VenueError } from '../../src/core/errors.ts';
 import { money, quantity } from '../../src/core/money.ts';
-import type { OverrideRecord, RecordBody, StoredRecord, UsedToken } from '../../src/core/record.ts';
-import { requestHash } from '../../src/core/approvals/approval-request.ts';
-import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
-import type { Command } from '../../src/engine/ports.ts';
+import type { ApprovalRecord, RecordBody, StoredRecord } from '../../src/core/record.ts';
+import { MINUTE_MS } from '../../src/core/time.ts';
 import { ApprovalsProof } from '../../src/journal/proof/approvals-proof.ts';
+import { aDesk, approvalsOf, approve, nextDesk, run, tell } from '../engine/approval-desk.ts';
 import { faultyVenue } from '../engine/faulty-venue.ts';
-import { aBench, aTwap } from '../engine/harness.ts';
-import type { Bench, BenchOptions } from '../engine/harness.ts';
+import { aPolicy, aTwap } from '../engine/harness.ts';
 
-const person = (name: string): UsedToken => ({ name, kind: 'person' });
-const groups = { risk: ['ann', 'bob', 'cat'] };
-const risk = [{ count: 1, groups: ['risk'] }];
-const ALL: ApprovalRule['for'] = [
-  'parent',
-  'strategy',
-  'limits',
-  'channels',
-  'override',
-  'rearm',
-  'doubt',
-  'policy',
-];
-const policyOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({
-  rules: [...rules, { for: ALL, outcome: 'allow' }],
-  groups,
-  unknown_asker: 'one_more',
-});
-const parents = policyOf(
-  { for: ['parent'], above: '50000', outcome: risk },
-  { for: ['doubt', 'rearm', 'limits', 'policy'], outcome: risk },
-);
-
-const run = (bench: Bench, ms: number): void => {
-  bench.clock.run(after(bench.clock.wall(), ms));
-};
-function aDesk(approvals: ApprovalPolicy | undefined, over: Partial<BenchOptions> = {}): Bench {
-  const policy = { approvals, areLimitsKept: true, ...over.policy };
-  const bench = aBench({ strategies: [aTwap('t')], ...over, policy });
-  bench.start();
-  run(bench, MINUTE_MS);
-  return bench;
-}
-function tell(bench: Bench, name: string, command: object): void {
-  const whole = { by: name, why: 'w', token: person(name), ...command, answer: () => undefined };
-  bench.operator$.next(whole as unknown as Command);
-  run(bench, SECOND_MS);
-}
+const parents = approvalsOf({ for: ['doubt', 'rearm', 'limits'], parents_above: '50000' });
 
 function faults(records: readonly StoredRecord[]): readonly string[] {
   const proof = new ApprovalsProof();
@@ -77,13 +38,13 @@ function withBefore(
 /** Changes every record of the requests in the same way and gives it the hash of the changed proposal. */
 function rehashed(
   records: readonly StoredRecord[],
-  change: (body: OverrideRecord) => OverrideRecord | undefined,
+  change: (body: ApprovalRecord) => ApprovalRecord | undefined,
 ): readonly StoredRecord[] {
   const [start] = records;
   const origin = start?.body.kind === 'started' ? start.body : { desk: '', account: '' };
   let hash = '';
   return forged(records, (body) => {
-    if (body.kind !== 'override') return body;
+    if (body.kind !== 'approval') return body;
     const now = change(body);
     if (now?.step === 'proposed') hash = requestHash(now, origin);
     return now === undefined ? undefined : { ...now, hash };
@@ -95,7 +56,7 @@ const firstOf = (records: readonly StoredRecord[], kind: RecordBody['kind']): nu
 const halt = { kind: 'control', state: 'halted', by: 'tranche', why: 'a limit was broken' } as const;
 
 describe('the proof of approvals for orders and halts', () => {
-  const bench = aDesk(policyOf());
+  const bench = aDesk(undefined);
   run(bench, 3 * MINUTE_MS);
   const records = bench.records();
 
@@ -124,7 +85,7 @@ describe('the proof of approvals for orders and halts', () => {
 
   it('accepts a halt at any millisecond of an order', () => {
     for (let ms = 0; ms < 900; ms += 15) {
-      const one = aDesk(policyOf());
+      const one = aDesk(undefined);
       run(one, ms);
       one.operator$.next({ do: 'halt', by: 'eve', why: 'wrong prices' });
       run(one, 3 * MINUTE_MS);
@@ -148,11 +109,11 @@ describe('the proof of approvals for orders and halts', () => {
 
 describe('the proof of approvals for parents', () => {
   const bench = aDesk(parents);
-  for (const name of ['ann', 'bob']) tell(bench, name, { do: 'approve', override: 'ov-1' });
+  for (const name of ['ann', 'bob']) approve(bench, name);
   run(bench, 3 * MINUTE_MS);
   const records = bench.records();
-  const isOf = (body: RecordBody, step: OverrideRecord['step']): boolean =>
-    body.kind === 'override' && body.step === step;
+  const isOf = (body: RecordBody, step: ApprovalRecord['step']): boolean =>
+    body.kind === 'approval' && body.step === step;
 
   it('accepts an approved parent that records the amount its approval was judged by', () => {
     expect(firstOf(records, 'fill')).toBeGreaterThan(0);
@@ -163,20 +124,20 @@ describe('the proof of approvals for parents', () => {
 
   it('finds an order whose request was not yet decided, or was rejected', () => {
     const open = forged(records, (body) => (isOf(body, 'approved') ? undefined : body));
-    expect(faults(open)[0]).toMatch(/was sent although ov-1, which its parent \S+ needs, was not approved/u);
+    expect(faults(open)[0]).toMatch(/was sent although ap-1, which its parent \S+ needs, was not approved/u);
     const rejected = forged(records, (body) =>
-      isOf(body, 'approved') ? { ...(body as OverrideRecord), step: 'rejected' } : body,
+      isOf(body, 'approved') ? { ...(body as ApprovalRecord), step: 'rejected' } : body,
     );
     expect(faults(rejected)[0]).toMatch(/was rejected/u);
   });
 
   it('finds an order without a request if the recorded amount of its parent needs one', () => {
-    const small = aDesk(policyOf({ for: ['parent'], above: '500000', outcome: risk }));
+    const small = aDesk(approvalsOf({ parents_above: '500000' }));
     run(small, 3 * MINUTE_MS);
     const quote = small.records().find(({ body }) => body.kind === 'quote')?.body;
     expect(quote).toMatchObject({ parent_amount: expect.stringMatching(/^\d/u) as string });
     expect(faults(small.records())).toEqual([]);
-    const stricter = forged(small.records(), (body) => (body.kind === 'started' ? { ...body, policy: parents } : body)); // prettier-ignore
+    const stricter = forged(small.records(), (body) => (body.kind === 'started' ? { ...body, approvals: parents } : body)); // prettier-ignore
     expect(faults(stricter)[0]).toMatch(
       /was sent without the approval that its parent \S+ of \d+(\.\d+)? needs/u,
     );
@@ -188,75 +149,89 @@ describe('the proof of approvals for parents', () => {
     expect(faults(unjudged)[0]).toMatch(/of unknown needs/u);
   });
 
-  it('finds a request that requires less than its amount needs', () => {
-    const needs = [{ count: 1, groups: ['treasury'] }];
-    const cheap = rehashed(records, (body) => ({ ...body, needs }));
-    expect(faults(cheap)[0]).toMatch(/requires less than the policy in force/u);
-    const renamed = forged(records, (body) => (body.kind === 'override' ? { ...body, amount: '1' } : body));
+  it('finds a request that demands less than its amount needs, and an altered amount', () => {
+    const cheap = rehashed(records, (body) => ({ ...body, count: 1 }));
+    expect(faults(cheap)[0]).toMatch(/operate.approvals demands more than ap-1 does: 2 other people/u);
+    const renamed = forged(records, (body) => (body.kind === 'approval' ? { ...body, amount: '1' } : body));
     expect(faults(renamed)[0]).toMatch(/its hash is not that of the request/u);
-  });
-
-  it('accepts records of an older version, which state the amount only in the text of the request', () => {
-    const old = forged(records, (body) => {
-      if (body.kind === 'started' && body.policy !== undefined) {
-        const { unknown_asker: _asker, ...policy } = body.policy;
-        return { ...body, policy };
-      }
-      if (body.kind !== 'quote') return body;
-      const { parent_amount: _amount, ...rest } = body;
-      return rest;
-    });
-    expect(faults(rehashed(old, ({ amount: _words, ...body }) => body))).toEqual([]);
   });
 });
 
 describe('the proof of approvals for a rearm', () => {
-  const looser = policyOf(
-    { for: ['rearm'], outcome: risk },
-    { for: ['limits'], outcome: [{ count: 2, groups: ['risk'] }] },
-  );
-  const limits = (max: string) => ({
-    ...aBench({ strategies: [aTwap('t')] }).desk.policy.limits,
-    orderNotionalMax: money(max),
+  const looser = approvalsOf({ for: ['limits'], count: 2 });
+  const limits = (max: string) => ({ ...aPolicy().limits, orderNotionalMax: money(max) });
+  const bench = nextDesk(aDesk(looser, { policy: { limits: limits('100000') } }), looser, {
+    policy: { limits: limits('200000') },
   });
-  const before = aDesk(looser, { policy: { limits: limits('100000') } });
-  before.kill();
-  const { clock, exchange, journal } = before;
-  const bench = aDesk(looser, { clock, exchange, journal, policy: { limits: limits('200000') } });
   tell(bench, 'eve', { do: 'rearm' });
-  for (const name of ['ann', 'bob']) tell(bench, name, { do: 'approve', override: 'ov-1' });
+  for (const name of ['ann', 'bob']) approve(bench, name);
   run(bench, 2 * MINUTE_MS);
   const records = bench.records();
-  const changed = (change: (body: OverrideRecord) => OverrideRecord | undefined): readonly StoredRecord[] =>
+  const changed = (change: (body: ApprovalRecord) => ApprovalRecord | undefined): readonly StoredRecord[] =>
     rehashed(records, change);
 
-  it('accepts a rearm approved by the people that the halt and the raised limits require together', () => {
-    const request = records.map(({ body }) => body).find((body) => body.kind === 'override');
-    expect(request).toMatchObject({ request: 'limits', needs: [{ count: 2, groups: ['risk'] }] });
+  it('accepts a rearm approved by as many people as the raised limits require', () => {
+    const request = records.map(({ body }) => body).find((body) => body.kind === 'approval');
+    expect(request).toMatchObject({
+      for: 'rearm',
+      count: 2,
+      difference: ['max_order_notional 100000 -> 200000'],
+    });
     expect(bench.desk.control).toBe('active');
     expect(faults(records)).toEqual([]);
   });
 
-  it('finds a rearm whose request is of another kind or requires fewer people', () => {
-    const other = changed((body) => ({ ...body, request: 'rearm' }));
-    expect(faults(other).join('\n')).toMatch(/a halt was lifted without the approval that it needed/u);
-    const fewer = changed((body) =>
-      body.step === 'agreed' ? undefined : { ...body, needs: [{ count: 1, groups: ['risk'] }] },
+  it('finds a rearm whose request is of another kind, another halt or other limits, or demands fewer people', () => {
+    const withoutApproval = /a halt was lifted without the approval that it needed/u;
+    expect(faults(changed((body) => ({ ...body, for: 'doubt' }))).join('\n')).toMatch(withoutApproval);
+    expect(faults(changed((body) => ({ ...body, difference: ['x 1 -> 2'] }))).join('\n')).toMatch(
+      withoutApproval,
     );
-    expect(faults(fewer).join('\n')).toMatch(/a halt was lifted with ov-1, which required less/u);
+    expect(faults(changed((body) => ({ ...body, asks: 'lift another halt' }))).join('\n')).toMatch(
+      withoutApproval,
+    );
+    expect(faults(changed((body) => ({ ...body, count: 1 }))).join('\n')).toMatch(
+      /a halt was lifted: operate.approvals demands more than ap-1 does: 2 other people/u,
+    );
   });
 
   it('finds an order under raised limits if neither a halt nor an approval was recorded', () => {
     const active = forged(records, (body) =>
-      body.kind === 'override' || body.kind === 'control' ? undefined : body,
+      body.kind === 'approval' || body.kind === 'control' ? undefined : body,
     );
     expect(faults(active).join('\n')).toMatch(
       /an order was sent although nobody had approved max_order_notional 100000 -> 200000/u,
     );
   });
+});
 
-  it('finds a request for looser limits that was not proposed by a person', () => {
-    const program = changed((body) =>
+describe('the proof of approvals for looser limits', () => {
+  const limits = { ...aPolicy().limits, orderNotionalMax: money('100000') };
+  const wider = { ...limits, orderNotionalMax: money('200000') };
+  const sources = [aTwap('t')];
+  const bench = aDesk(approvalsOf({ for: ['limits'] }), {
+    policy: { limits },
+    files: { read: () => ({ sources, off: [], notes: [], limits: wider }), revive: () => sources[0] },
+  });
+  tell(bench, 'eve', { do: 'reload' });
+  approve(bench, 'ann');
+  const records = bench.records();
+
+  it('accepts exactly the approved limits', () => {
+    expect(bench.desk.policy.limits.orderNotionalMax?.toFixed()).toBe('200000');
+    expect(faults(records)).toEqual([]);
+    const further = forged(records, (body) =>
+      body.kind === 'reload' && body.limits !== undefined
+        ? { ...body, limits: { ...body.limits, max_order_notional: '300000' } }
+        : body,
+    );
+    expect(faults(further)[0]).toMatch(/limits were loosened without the approval/u);
+    const alone = forged(records, (body) => (body.kind === 'approval' ? undefined : body));
+    expect(faults(alone)[0]).toMatch(/limits were loosened without the approval/u);
+  });
+
+  it('finds a request that was not proposed by a person', () => {
+    const program = rehashed(records, (body) =>
       body.step === 'proposed' ? { ...body, token: { name: 'eve', kind: 'program' } } : body,
     );
     expect(faults(program)[0]).toMatch(/eve, who requested looser limits, is not a person/u);
@@ -264,39 +239,37 @@ describe('the proof of approvals for a rearm', () => {
 });
 
 describe('the proof of approvals for a start', () => {
-  it('finds a start that does not record its limits and four_eyes after a start that did', () => {
-    const before = aDesk(undefined, { policy: { fourEyes: true } });
-    before.kill();
-    const { clock, exchange, journal } = before;
-    const next = aDesk(undefined, { clock, exchange, journal, policy: { fourEyes: true } });
+  const settings = approvalsOf({ for: ['limits', 'rearm'] });
+
+  it('finds a start that does not record its limits and approvals after a start that did', () => {
+    const next = nextDesk(aDesk(settings), settings);
     expect(faults(next.records())).toEqual([]);
     let starts = 0;
     const dropped = forged(next.records(), (body) => {
       if (body.kind !== 'started' || ++starts === 1) return body;
-      const { limits: _limits, four_eyes: _eyes, ...rest } = body;
+      const { limits: _limits, approvals: _approvals, ...rest } = body;
       return rest;
     });
-    expect(faults(dropped)[0]).toMatch(/a start did not record its limits and four_eyes/u);
+    expect(faults(dropped)[0]).toMatch(/a start did not record its limits and approvals/u);
   });
 
-  it('finds orders after a start that turned four_eyes off without an approval', () => {
-    const before = aDesk(undefined, { policy: { fourEyes: true } });
-    before.kill();
-    const { clock, exchange, journal } = before;
-    const next = aDesk(undefined, { clock, exchange, journal, policy: { fourEyes: true } });
+  it('finds orders after a start that removed operate.approvals without an approval', () => {
+    const next = nextDesk(aDesk(settings), settings);
     run(next, 3 * MINUTE_MS);
     let starts = 0;
-    const weaker = forged(next.records(), (body) =>
-      body.kind === 'started' && ++starts === 2 ? { ...body, four_eyes: false } : body,
-    );
-    expect(faults(weaker).join('\n')).toMatch(/nobody had approved four_eyes on -> off/u);
+    const weaker = forged(next.records(), (body) => {
+      if (body.kind !== 'started' || ++starts === 1) return body;
+      const { approvals: _approvals, ...rest } = body;
+      return rest;
+    });
+    expect(faults(weaker).join('\n')).toMatch(/nobody had approved approvals.count 1 -> none/u);
   });
 });
 
 describe('the proof of approvals for a doubt', () => {
   const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
   let orders = 0;
-  const bench = aDesk(policyOf({ for: ['doubt'], outcome: risk }), {
+  const bench = aDesk(approvalsOf({ for: ['doubt'] }), {
     strategies: [aTwap('t', { slices: 4, duration: 'PT20M' })],
     wrap: faultyVenue({
       order: () => (++orders === 1 ? 'answer lost' : undefined),
@@ -307,7 +280,7 @@ describe('the proof of approvals for a doubt', () => {
   const [clientOrderId = ''] = bench.desk.state.attempts.keys();
   const figures = { orderId: '9', quantity: quantity('0.25'), amount: money('15000'), fees: money('0') };
   tell(bench, 'eve', { do: 'resolve', clientOrderId, verdict: 'filled', figures });
-  tell(bench, 'ann', { do: 'approve', override: 'ov-1' });
+  approve(bench, 'ann');
   const records = bench.records();
 
   it('accepts only the figures that the approvers agreed to', () => {
@@ -317,9 +290,9 @@ describe('the proof of approvals for a doubt', () => {
       const changed = forged(records, (body) =>
         body.kind === 'fill' && body.source === 'operator' ? { ...body, ...other } : body,
       );
-      expect(faults(changed)[0]).toMatch(/a doubt was resolved with figures that nobody had approved/u);
+      expect(faults(changed)[0]).toMatch(/a doubt was resolved with a statement that nobody had approved/u);
     }
-    const alone = forged(records, (body) => (body.kind === 'override' ? undefined : body));
-    expect(faults(alone)[0]).toMatch(/figures that nobody had approved/u);
+    const alone = forged(records, (body) => (body.kind === 'approval' ? undefined : body));
+    expect(faults(alone)[0]).toMatch(/a statement that nobody had approved/u);
   });
 });

@@ -4,7 +4,7 @@ import type { RecordBody } from '../../src/core/record.ts';
 import { canonicalValue } from '../../src/core/text/json.ts';
 import { canonical } from '../../src/journal/format/canonical.ts';
 import { problemWith, recordKinds } from '../../src/journal/format/record-schema.ts';
-import { NINE, aClosing, aFill, everyKind, someSettings } from './records.ts';
+import { NINE, aFill, everyKind, someSettings, someRows } from './records.ts';
 
 describe('the canonical text of a record', () => {
   it('puts the kind first and sorts all other keys at every depth', () => {
@@ -63,13 +63,13 @@ describe('the shape of a record', () => {
   it('accepts a record of every kind', () => {
     const bodies: readonly RecordBody[] = [
       ...everyKind(),
-      { kind: 'shown', fills: { 'tr-abcd-abcdefgh-0-0-abcd': [7, 8] } },
-      aClosing,
+      { kind: 'shown', fills: { 'tr-abcd-abcdefgh-0-0-abcd': someRows } },
+      { kind: 'shown', fills: {}, others: [{ id: '12', currency: 'btc', amount: '0.5' }] },
+      { kind: 'resolved', client_order_id: 'c', verdict: 'not_ours', rows: ['12', '13'], by: 'ann', why: 'w' },
       someSettings,
       { kind: 'process', state: 'failed', why: 'TypeError: x is not a function' },
-      { ...aFill(), rows: [7, 8], missing: { quantity: '0.1', amount: '6000', notional_usd: '6000' } },
-      { kind: 'override', override: 'o-2', step: 'approved', limit: 'halt', asks: 'lift the halt', hash: 'h', expires_at: NINE, by: 'ops', why: 'w', token: { name: 'ops', kind: 'person' } },
-      { kind: 'override', override: 'o-1', step: 'proposed', limit: 'max_order_notional', value: '250000', pair: 'btcusd', side: 'buy', expires_at: NINE, by: 'ops', why: 'a block' },
+      { ...aFill(), rows: someRows, other_fees: { btc: '0.0001' }, missing: { quantity: '0.1', amount: '6000', notional_usd: '6000' } },
+      { kind: 'approval', request: 'ap-1', step: 'approved', for: 'rearm', asks: 'lift the halt', subject: 's', count: 1, hash: 'h', expires_at: NINE, by: 'ops', why: 'w', token: { name: 'ops', kind: 'person' } },
       { kind: 'person', person: 'ann', step: 'enrolled', role: 'approver', passkey: { id: 'k', public_key: 'p', counter: 0 }, by: 'ann', why: 'w', token: { name: 'ops', kind: 'person' } },
     ]; // prettier-ignore
     expect(new Set(bodies.map(({ kind }) => kind))).toEqual(new Set(recordKinds));

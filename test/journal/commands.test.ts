@@ -105,7 +105,7 @@ describe('journal show', () => {
       2026-12-01T09:00:09.000Z  maximum   the venue quotes at most 250000 USD of btcusd in one piece
       2026-12-01T09:00:10.000Z  control   parent abcdefgh paused by ops: lunch
       2026-12-01T09:00:11.000Z  reload    reload applied, requested by ann: SIGHUP; btc-twap kept abc to def (it runs); the config was edited; none
-      2026-12-01T09:00:12.000Z  alert     warning no_quotes: the venue is not quoting; retrying; detail down; failures 3; pair btcusd; 2 further alerts of this kind since the previous one
+      2026-12-01T09:00:12.000Z  alert     critical no_quotes: the venue has not quoted a pair for 30 seconds, or its quotes expire too soon for an order; retrying; detail down; failures 3; pair btcusd; 2 further alerts of this kind since the previous one
       2026-12-01T09:00:13.000Z  stopped   stopped: SIGTERM; 1 doubt left open
       2026-12-01T09:00:14.000Z  resolved  tr-abcd-abcdefgh-0-1-abcd was not executed, says ann: the venue says that it never came
       2026-12-01T09:00:15.000Z  correction  tr-abcd-abcdefgh-0-0-abcd as the account shows it: 0.03124 for 1874.4037488, fees 0.01; booked: 0.03125 for 1875.00375, fees 0

@@ -5,7 +5,7 @@ import { FILL_COLUMNS, exportRecords, readSelection } from '../../src/journal/ex
 import type { ExportFormat, Selection } from '../../src/journal/export.ts';
 import { recordKinds } from '../../src/journal/format/record-schema.ts';
 import type { RecordBody } from '../../src/core/record.ts';
-import { NINE, aClosing, aFill, everyKind, someSettings } from './records.ts';
+import { NINE, aFill, everyKind, someSettings, someRows } from './records.ts';
 
 const exported = (bodies: readonly RecordBody[], format: ExportFormat, kind: Selection): string =>
   [
@@ -16,29 +16,24 @@ const exported = (bodies: readonly RecordBody[], format: ExportFormat, kind: Sel
   ].join('');
 
 const control = (why: string): RecordBody => ({ kind: 'control', state: 'active', by: 'ops', why });
-const anOverride: RecordBody = {
-  amount: '150000',
-  kind: 'override',
-  override: 'ov-1',
+const anApproval: RecordBody = {
+  kind: 'approval',
+  request: 'ap-1',
   step: 'proposed',
-  limit: 'max_order_notional',
-  value: '2500',
+  for: 'parent',
+  asks: 'buy btcusd',
+  difference: ['slices: 4 → 6'],
+  subject: 's',
+  count: 1,
+  passkey: 'required',
+  strategy: 'btc-twap',
   parent: 'abcdefgh',
-  slice: 0,
-  pair: 'btcusd',
-  side: 'buy',
+  amount: '150000',
+  hash: 'h',
+  assertion: { credential_id: 'c', authenticator_data: 'a', client_data_json: 'j', signature: 's' },
   expires_at: NINE,
   by: 'ann',
   why: 'a payment that must go out today',
-  asks: 'lift the halt',
-  hash: 'h',
-  request: 'parent',
-  difference: ['slices: 4 → 6'],
-  subject: 's',
-  needs: [{ count: 1, groups: ['risk'] }],
-  passkey: 'required',
-  assertion: { credential_id: 'c', authenticator_data: 'a', client_data_json: 'j', signature: 's' },
-  strategy: 'btc-twap',
   token: { name: 'ann', kind: 'person' },
 };
 const missing = { quantity: '0.00001', amount: '0.6', notional_usd: '0.6' };
@@ -49,37 +44,37 @@ const whole = (): readonly RecordBody[] => [
     if (body.kind === 'intent')
       return {
         ...body,
-        override: 'ov-1',
         cut_notes: ['limit=1 usd value=2 usd', 'limit=yes value=no'],
         boot: { id: 'b7c1', ms: 7_086_830 },
       };
     if (body.kind === 'attempt')
-      return { ...body, proof: { reads_left: 1, wait_ms: 9_000, proves: 'rejected' } };
+      return { ...body, order_ids: ['71'], proof: { reads_left: 1, wait_ms: 9_000, proves: 'rejected' } };
     if (body.kind === 'started')
       return {
         ...body,
         limits: { max_open_doubts: '2' },
-        four_eyes: true,
-        policy: { rules: [{ for: ['rearm'], outcome: 'allow' }], groups: {} },
+        approvals: { for: ['rearm'], parents_above: '100000', count: 1, passkey: 'required' },
         by: 'cli:ann',
         settings: 'ab'.repeat(32),
       };
     if (body.kind === 'wake') return { ...body, token: { name: 'ann', kind: 'person' } };
     if (body.kind === 'quote') return { ...body, parent_amount: '60000' };
     if (body.kind === 'stopped') return { ...body, closing_read: true };
+    if (body.kind === 'balances') return { ...body, tails: { btc: { id: '9', balance: '25' } } };
     if (body.kind === 'maximum') return { ...body, why: 'raised', quote_usd: '1' };
     if (body.kind === 'slice') return { ...body, missing: '0.00001', missing_amount: '0.6' };
-    if (body.kind === 'resolved') return { ...body, token: { name: 'ann', kind: 'person' } };
+    if (body.kind === 'resolved') return { ...body, rows: ['12'], token: { name: 'ann', kind: 'person' } };
     if (body.kind === 'reload')
       return {
         ...body,
         token: { name: 'ann', kind: 'person' },
-        approvals: ['ov-1'],
+        approvals: ['ap-1'],
         limit_changes: [{ limit: 'max_open_doubts', before: '2', after: '3' }],
         limits: { max_open_doubts: '3' },
         channel_changes: ['ops begins'],
       };
-    if (body.kind === 'correction') return { ...body, rows: [7, 8], missing };
+    if (body.kind === 'correction')
+      return { ...body, changes: ['row 7 is now row 9'], other_fees: { btc: '0.0001' }, missing };
     if (body.kind !== 'control') return body;
     return {
       ...body,
@@ -90,7 +85,7 @@ const whole = (): readonly RecordBody[] => [
       token: { name: 'ann', kind: 'person' },
     };
   }),
-  anOverride,
+  anApproval,
   {
     kind: 'person',
     person: 'ann',
@@ -101,8 +96,11 @@ const whole = (): readonly RecordBody[] => [
     why: 'new',
     token: { name: 'ops', kind: 'person' },
   },
-  { kind: 'shown', fills: { 'tr-abcd-abcdefgh-0-0-abcd': [7, 8] } },
-  aClosing,
+  {
+    kind: 'shown',
+    fills: { 'tr-abcd-abcdefgh-0-0-abcd': someRows },
+    others: [{ id: '12', currency: 'btc', amount: '0.5' }],
+  },
   { kind: 'process', state: 'failed', why: 'TypeError: x is not a function' },
 ];
 /** The cell of `why` as it is written in the file. */
@@ -169,7 +167,7 @@ describe('an export of any kind', () => {
   it('leaves the cell of an absent field empty and omits the field from JSON', () => {
     const attempt: RecordBody = { kind: 'attempt', client_order_id: 'c', result: 'filled' };
     expect(exported([attempt], 'csv', 'attempt')).toBe(
-      'seq,at,kind,client_order_id,result,reason,detail,proof\r\n1,2026-12-01T09:00:00.000Z,attempt,c,filled,,,\r\n',
+      'seq,at,kind,client_order_id,result,reason,detail,proof,order_ids\r\n1,2026-12-01T09:00:00.000Z,attempt,c,filled,,,,\r\n',
     );
     expect(Object.keys(JSON.parse(exported([attempt], 'jsonl', 'attempt')) as object)).not.toContain(
       'reason',

@@ -1,88 +1,54 @@
 import fc from 'fast-check';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { add, quantity, subtract, text } from '../../src/core/money.ts';
-import { balanceOrder, findGaps } from '../../src/journal/history-gaps.ts';
-import { HISTORY_COLUMNS, openHistory } from '../../src/journal/account-history.ts';
+import { readHistory } from '../../src/app/commands/journal/read-history.ts';
+import { balanceSteps, inBalanceOrder } from '../../src/journal/account-history.ts';
 import type { HistoryRow } from '../../src/journal/account-history.ts';
+import { aHistoryRow, writeHistory } from './history-file.ts';
+import { aFolder } from './records.ts';
 
-let file = '';
-let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-history-'));
-  file = join(folder, 'h.db');
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
-});
-
-const empty = Object.fromEntries(HISTORY_COLUMNS.map((name) => [name, ''])) as unknown as HistoryRow;
-const aRow = (row: Partial<HistoryRow>): HistoryRow => ({
-  ...empty,
-  id: 1,
-  at: 1_000,
-  action: 'deposit',
-  currency: 'btc',
-  amount: '1',
-  fees: '0',
-  transfer_fee: '0',
-  balance: '1',
-  status: 'done',
-  ...row,
-});
-const begun = { completeTo: 0, walk: { from: 0, to: 9, offset: 5 } };
-const done = { completeTo: 9, walk: undefined };
-
-describe('the store of transactions', () => {
-  it('stores each row once and keeps the progress of the download over a restart', () => {
-    const rows = [aRow({ id: 1 }), aRow({ id: 2, at: 2_000, memo: 'a "b"\n' })];
-    using store = disposable(openHistory(file, { account: 'a' }));
-    expect(store.progress()).toEqual({ completeTo: 0, walk: undefined });
-    expect(store.keep(rows, begun)).toEqual({ added: 2, changed: 0, replaced: 0 });
-    store.noteRequest(77);
-    store.close();
-
-    using again = disposable(openHistory(file, { account: 'a' }));
-    expect(again.progress()).toEqual(begun);
-    expect(again.lastRequestAt()).toBe(77);
-    expect(again.keep(rows, done)).toEqual({ added: 0, changed: 0, replaced: 0 });
-    expect([...again.rows()]).toEqual(rows);
-    expect(again.newest()).toEqual({ id: 2, at: 2_000 });
+describe('the history of the account', () => {
+  it('has each row once, as the last page shows it, whatever pages overlap', () => {
+    const file = join(aFolder(), 'history.jsonl');
+    const first = aHistoryRow({ id: 1, status: 'Initiated', description: 'a "b"\n' });
+    const second = aHistoryRow({ id: 2, at: 2_000, amount: '0.10000000000000000001', pair: 'btcusd' });
+    writeHistory(file, [second, first], [], [{ ...first, status: 'In Progress' }]);
+    expect(readHistory(file)).toEqual([second, { ...first, status: 'In Progress' }]);
   });
 
-  it('updates a changed status and replaces a pending row by its done row', () => {
-    using store = disposable(openHistory(file, { account: 'a' }));
-    store.keep([aRow({ id: 1, status: 'Initiated', account_transaction_id: '7' })], begun);
-    expect(store.keep([aRow({ id: 1, status: 'In Progress', account_transaction_id: '7' })], begun)).toEqual({ added: 0, changed: 1, replaced: 0 }); // prettier-ignore
-    expect(store.keep([aRow({ id: 4, status: 'Done', account_transaction_id: '7' })], done)).toEqual({ added: 1, changed: 0, replaced: 1 }); // prettier-ignore
-    // A done row is never removed, not even by another row of its account transaction (a fee).
-    store.keep([aRow({ id: 5, status: 'Done', account_transaction_id: '7' })], done);
-    expect([...store.rows()].map(({ id }) => id)).toEqual([4, 5]);
+  it('has the done row instead of the pending rows of its account transaction', () => {
+    const file = join(aFolder(), 'history.jsonl');
+    const row = (id: number, status: string, transaction = '7'): HistoryRow =>
+      aHistoryRow({ id, status, account_transaction_id: transaction });
+    // A done row stays, whatever other rows its account transaction has, such as that of a fee.
+    writeHistory(file, [row(5, 'Done'), row(4, 'Done'), row(1, 'Initiated'), row(2, 'Initiated', '8'), row(3, 'Initiated', '')]); // prettier-ignore
+    expect(readHistory(file).map(({ id }) => id)).toEqual([5, 4, 2, 3]);
   });
 
-  it('stores no row of a page if one of its rows contradicts a stored one', () => {
-    using store = disposable(openHistory(file, { account: 'a' }));
-    store.keep([aRow({ id: 1 })], begun);
-    expect(() => store.keep([aRow({ id: 3 }), aRow({ id: 1, currency: 'eth' })], done)).toThrow('is this another account?'); // prettier-ignore
-    expect([...store.rows()].map(({ id }) => id)).toEqual([1]);
-    expect(store.progress()).toEqual(begun);
+  it.each([
+    ['not JSON', '[{"id":1'],
+    ['no list', '{"transactions":[]}'],
+    ['an id that is no whole number', '[{"id":"x","currency":"btc","amount":"1"}]'],
+    ['an unreadable amount', '[{"id":7,"currency":"btc","amount":"much"}]'],
+  ])('is refused with its line if a page has %s', (_, line) => {
+    const file = join(aFolder(), 'history.jsonl');
+    writeFileSync(file, `[]\n${line}\n`);
+    expect(() => readHistory(file)).toThrow(`${file}:2: `);
   });
 
-  it('belongs to one account until the operator states that the account has changed', () => {
-    openHistory(file, { account: 'a' }).close();
-    // The store has no rows yet, so it belongs to no account.
-    using store = disposable(openHistory(file, { account: 'b' }));
-    store.keep([], begun);
-    expect(() => openHistory(file, { account: 'a' })).toThrow('--account-changed');
-    openHistory(file, { account: 'a', accountChanged: true }).close();
-    openHistory(file, {}).close();
+  it('is refused if the file does not exist', () => {
+    expect(() => readHistory('/nowhere/history.jsonl')).toThrow('the history /nowhere/history.jsonl cannot be read'); // prettier-ignore
   });
 });
 
-describe('the check of balances', () => {
-  it('finds no gap in the rows of the venue and finds each removed row', () => {
+/** Ids of the rows whose balance does not follow from the previous one. */
+const gapsIn = (rows: readonly HistoryRow[]): readonly number[] =>
+  [...balanceSteps(rows)].filter(({ missing }) => !missing.isZero()).map(({ row }) => row.id);
+
+describe('the steps of balances', () => {
+  it('explain the rows of the venue and show each removed row', () => {
     const movement = fc.record({
       currency: fc.constantFrom('btc', 'usd'),
       amount: fc.integer({ min: -1_000_000, max: 1_000_000 }).filter((n) => n !== 0),
@@ -98,73 +64,67 @@ describe('the check of balances', () => {
           const net = isFeeInside ? moved : subtract(moved, fees);
           const balance = add(balances.get(currency) ?? quantity('0'), net);
           balances.set(currency, balance);
-          return aRow({
-            id: at + 1,
-            currency,
-            amount: text(moved),
-            fees: text(fees),
-            balance: text(balance),
-          });
+          return aHistoryRow({ id: at + 1, currency, amount: text(moved), fees: text(fees), balance: text(balance) }); // prettier-ignore
         });
-        expect([...findGaps(rows, { isFromStart: true })]).toEqual([]);
+        expect(gapsIn(rows)).toEqual([]);
 
         const out = rows[pick % rows.length];
-        const next = rows.find(({ id, currency }) => id > (out?.id ?? 0) && currency === out?.currency);
-        const gaps = [...findGaps(rows.filter((row) => row !== out), { isFromStart: true })]; // prettier-ignore
-        // A row whose amount is at most the fee of the next row may stay unnoticed; every other one is found.
-        const mayHide =
-          next === undefined ||
-          quantity(out?.amount ?? '0')
-            .abs()
-            .lte(quantity('0.02'));
-        expect(gaps.length === 1 || (mayHide && gaps.length === 0)).toBe(true);
-        expect(gaps.map(({ id }) => id)).toEqual(gaps.map(() => next?.id));
+        const ofCurrency = rows.filter(({ currency }) => currency === out?.currency);
+        const next = ofCurrency.find(({ id }) => id > (out?.id ?? 0));
+        const gaps = gapsIn(rows.filter((row) => row !== out));
+        // The first row of a currency is an opening balance. A row whose amount is at most the fee of the next row may stay unnoticed.
+        const isSmall = quantity(out?.amount ?? '0')
+          .abs()
+          .lte(quantity('0.02'));
+        const mayHide = next === undefined || ofCurrency[0] === out || isSmall;
+        expect(gaps.length === 0 ? mayHide : gaps).toEqual(gaps.length === 0 ? true : [next?.id]);
       }),
     );
   });
 
-  it('reports the unexplained amount and ignores pending rows', () => {
-    const rows = [
-      aRow({ id: 1, amount: '5', balance: '5' }),
-      aRow({ id: 2, amount: '-1', balance: '5', status: 'Initiated' }),
-      aRow({ id: 3, amount: '-1', fees: '0.1', balance: '2.4' }),
+  it('start over after a row that shows no balance', () => {
+    const [first, third] = [
+      aHistoryRow({ id: 1, amount: '5', balance: '5' }),
+      aHistoryRow({ id: 3, amount: '1', balance: '9' }),
     ];
-    expect([...findGaps(rows, { isFromStart: true })]).toEqual([
-      { currency: 'btc', after: 1, id: 3, at: 1_000, from: '5', amount: '-1', to: '2.4', missing: '-1.5' },
+    const gapsWith = (balance: string): readonly number[] =>
+      gapsIn([first, aHistoryRow({ id: 2, amount: '1', balance }), third]);
+    expect([gapsWith(''), gapsWith('6')]).toEqual([[], [3]]);
+  });
+
+  it('state the unexplained amount, and ignore pending rows', () => {
+    const rows = [
+      aHistoryRow({ id: 1, amount: '5', balance: '5' }),
+      aHistoryRow({ id: 2, amount: '-1', balance: '5', status: 'Initiated' }),
+      aHistoryRow({ id: 3, amount: '-1', fees: '0.1', balance: '2.4' }),
+    ];
+    expect([...balanceSteps(rows)].map(({ row, missing }) => [row.id, text(missing)])).toEqual([
+      [1, '0'],
+      [3, '-1.5'],
     ]);
   });
 
-  it('expects a first balance of zero only if the history is complete', () => {
-    const rows = [aRow({ id: 9, amount: '1', balance: '6' })];
-    expect([...findGaps(rows, { isFromStart: false })]).toEqual([]);
-    expect([...findGaps(rows, { isFromStart: true })]).toMatchObject([{ after: 0, missing: '5' }]);
-  });
-
-  it('follows the row ids if the venue booked late and stamped rows with the execution time', () => {
-    using store = disposable(openHistory(file, { account: 'a' }));
-    const late = [
-      aRow({ id: 1, at: 1_000, amount: '5', balance: '5' }),
-      aRow({ id: 2, at: 3_000, amount: '1', balance: '6' }),
-      aRow({ id: 3, at: 2_000, amount: '2', balance: '8' }),
-    ];
-    store.keep(late, done);
-    expect(balanceOrder(store, { isFromStart: true })).toEqual({ order: 'id', gaps: [] });
-    expect([...store.rows()].map(({ id }) => id)).toEqual([1, 3, 2]);
-    expect([...store.rows('id')].map(({ id }) => id)).toEqual([1, 2, 3]);
-    store.keep([aRow({ id: 4, at: 4_000, amount: '1', balance: '10' })], done);
-    expect(balanceOrder(store, { isFromStart: true })).toMatchObject({
-      order: 'id',
-      gaps: [{ id: 4, missing: '1' }],
-    });
+  it('count the balance before the first row of a currency as its opening', () => {
+    const [step] = balanceSteps([aHistoryRow({ id: 9, amount: '1', balance: '6' })]);
+    expect([step?.opening, step?.change, step?.missing].map(String)).toEqual(['5', '1', '0']);
   });
 });
 
-/** Closed at the end of the test, if it is not yet. */
-function disposable<Store extends { close(): void }>(store: Store): Store & Disposable {
-  let isOpen = true;
-  const close = (): void => {
-    if (isOpen) store.close();
-    isOpen = false;
-  };
-  return { ...store, close, [Symbol.dispose]: close };
-}
+describe('the order of rows', () => {
+  const late = [
+    aHistoryRow({ id: 1, at: 1_000, amount: '5', balance: '5' }),
+    aHistoryRow({ id: 3, at: 2_000, amount: '2', balance: '8' }),
+    aHistoryRow({ id: 2, at: 3_000, amount: '1', balance: '6' }),
+  ];
+  const idsOf = (rows: readonly HistoryRow[]): readonly number[] => inBalanceOrder(rows).map(({ id }) => id);
+
+  it('is that of their ids if the venue booked late and stamped rows with the execution time', () => {
+    expect(idsOf(late)).toEqual([1, 2, 3]);
+    expect(idsOf([...late, aHistoryRow({ id: 4, at: 4_000, amount: '1', balance: '10' })])).toEqual([1, 2, 3, 4]); // prettier-ignore
+  });
+
+  it('is that of their times otherwise', () => {
+    const [first, second, third] = late.map((row) => ({ ...row, balance: '' }));
+    expect(idsOf([third, first, second].filter((row) => row !== undefined))).toEqual([1, 3, 2]);
+  });
+});

@@ -23,10 +23,6 @@ const aRow = (id: number, differs: Partial<OutboxRow> = {}): OutboxRow => ({
   id,
   channel: 'chat',
   at: NINE,
-  due: NINE,
-  severity: 'critical',
-  kind: 'halted',
-  message: undefined,
   notice: '{"title":"x"}',
   ...differs,
 });
@@ -38,8 +34,8 @@ describe('the outbox of a journal', () => {
     const first = open(file);
     appendNow(first, [aFill()]);
     expect(outboxOf(first).save(aChange({ put: [aRow(1), aRow(2)] }))).toBe(true);
-    outboxOf(first).save({ put: [aRow(2, { message: 'm' }), aRow(3)], remove: [1], notes: { seen: '2' } });
-    const expected = { rows: [aRow(2, { message: 'm' }), aRow(3)], notes: new Map([['seen', '2']]) };
+    outboxOf(first).save({ put: [aRow(2, { notice: '{}' }), aRow(3)], remove: [1], notes: { seen: '2' } });
+    const expected = { rows: [aRow(2, { notice: '{}' }), aRow(3)], notes: new Map([['seen', '2']]) };
     expect(outboxOf(open(file, { readOnly: true })).load()).toEqual(expected);
     first.close();
     expect(outboxOf(open(file)).load()).toEqual(expected);

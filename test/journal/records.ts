@@ -4,13 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { parentId } from '../../src/core/ids.ts';
-import type {
-  ClosingRecord,
-  FillRecord,
-  RecordBody,
-  SettingsRecord,
-  StoredRecord,
-} from '../../src/core/record.ts';
+import type { FillRecord, RecordBody, RowText, SettingsRecord, StoredRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 import type { JournalPort } from '../../src/engine/ports.ts';
@@ -41,25 +35,6 @@ export const aFill = (given: Partial<FillRecord> = {}): FillRecord => ({
   ...given,
 });
 
-/** A closed period of the books, with every optional field. */
-export const aClosing: ClosingRecord = {
-  kind: 'closing',
-  from: NINE,
-  until: instant(NINE + 86_400_000),
-  currency: 'usd',
-  method: 'fifo',
-  jurisdiction: 'US',
-  entries: 2,
-  hash: 'c'.repeat(64),
-  head: { seq: 3, hash: 'd'.repeat(64) },
-  transactions: [7, 9],
-  settings: 'e'.repeat(64),
-  unreconciled: { why: 'the venue is asked', differences: { usd: '0.01' } },
-  by: 'cli:ann',
-  why: 'the period is over',
-  token: { name: 'this machine', kind: 'machine' },
-};
-
 /** Settings with text that a terminal or a spreadsheet would execute. */
 export const someSettings: SettingsRecord = {
   kind: 'settings',
@@ -73,8 +48,15 @@ export const someSettings: SettingsRecord = {
   by: 'ann',
   why: 'SIGHUP',
   token: { name: 'ann', kind: 'person' },
-  approvals: ['ov-1'],
+  approvals: ['ap-1'],
 };
+
+/** The rows of `aFill`, as the journal keeps them. */
+export const someRows: readonly RowText[] = [
+  { id: '7', currency: 'btc', amount: '0.03125', order_id: '71', trade_id: '72', is_named: true },
+  { id: '8', currency: 'usd', amount: '-1875.00375', fees: '0.5', order_id: '71', trade_id: '72' },
+  { id: '?{"memo":1}', currency: 'usd', amount: '-0.1', order_id: '71', is_fee: true },
+];
 
 /** One record of each kind, with every optional field in use and every shape of wait. */
 export const everyKind = (): readonly RecordBody[] => [
@@ -202,7 +184,7 @@ export const everyKind = (): readonly RecordBody[] => [
     filled: '0.03125',
     filled_amount: '1875.00375',
   },
-  { kind: 'balances', balances: { usd: '-12.5', btc: '0.03125' }, newest_id: 7, read_at: NINE },
+  { kind: 'balances', balances: { usd: '-12.5', btc: '0.03125' }, newest_id: '7', read_at: NINE },
   { kind: 'maximum', pair: 'btcusd', usd: '250000' },
   {
     kind: 'control',
@@ -225,7 +207,7 @@ export const everyKind = (): readonly RecordBody[] => [
   {
     kind: 'alert',
     alert: 'no_quotes',
-    severity: 'warning',
+    severity: 'critical',
     facts: { pair: 'btcusd', failures: 3, detail: 'down' },
     others: 2,
   },
@@ -248,6 +230,7 @@ export const everyKind = (): readonly RecordBody[] => [
     was_quantity: '0.03125',
     was_amount: '1875.00375',
     was_fees: '0',
+    rows: someRows,
   },
 ];
 

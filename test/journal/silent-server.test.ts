@@ -16,21 +16,17 @@ import type { PostgresServer } from './postgres-server.ts';
 import { NINE, aFill } from './records.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Runs one query on each kind of connection, reports that, and closes both on request. */
+/** Runs one query, reports that, and closes the connection on request. */
 const ASKS_AND_ENDS = `
   const { firstValueFrom } = await import('rxjs');
   const { ServerSession } = await import('./src/journal/postgres/server-session.ts');
-  const { StoreSession } = await import('./src/app/fleet/store-session.ts');
   const [, connectionString] = process.argv;
   const server = new ServerSession({ connectionString, shown: 'test', timeoutMs: 30_000 });
-  const store = new StoreSession(connectionString);
   await firstValueFrom(server.ask({ text: 'SELECT 1' }));
-  await store.rows('SELECT 1');
   process.stdout.write('asked');
   await new Promise((resolve) => process.stdin.once('data', resolve));
   process.stdin.destroy();
   server.close();
-  await store.close();
 `;
 const missing = noPostgres();
 

@@ -4,7 +4,7 @@ import { untradedBy } from '../../src/core/cycle/untraded.ts';
 import { after } from '../../src/core/time.ts';
 import { whyOf } from '../../src/journal/why.ts';
 import type { WhyEntry } from '../../src/journal/why.ts';
-import { NINE, aFill, everyKind } from './records.ts';
+import { NINE, aFill, everyKind, someRows } from './records.ts';
 
 const aWake = (given: Partial<WakeRecord>): WakeRecord => ({
   kind: 'wake',
@@ -175,15 +175,15 @@ describe('whyOf', () => {
   });
 
   it('reports a fill that is still being booked and the missing part of an order', () => {
-    const shown: RecordBody = { kind: 'shown', fills: { other: [1, 2] } };
+    const shown: RecordBody = { kind: 'shown', fills: { other: someRows } };
     const id = aFill().client_order_id;
     const still = `noted: 0.03125 btc of ${id} is still being booked: the account has not shown all of it`;
     expect(said(aFill(), shown)).toContain(still);
-    expect(said(aFill(), { kind: 'shown', fills: { [id]: [1, 2] } })).not.toContain(still);
+    expect(said(aFill(), { kind: 'shown', fills: { [id]: someRows } })).not.toContain(still);
     // Without a comparison with an account, as in a backtest, no fill is still being booked.
     expect(said(aFill())).not.toContain(still);
     const missing = { quantity: '0.01', amount: '600', notional_usd: '600' };
-    const correction: RecordBody = { kind: 'correction', client_order_id: id, order_id: '71', quantity: '0.02125', price: '60000', amount: '1275', fees: '0', was_quantity: '0.03125', was_amount: '1875', was_fees: '0', rows: [1, 2], missing }; // prettier-ignore
+    const correction: RecordBody = { kind: 'correction', client_order_id: id, order_id: '71', quantity: '0.02125', price: '60000', amount: '1275', fees: '0', was_quantity: '0.03125', was_amount: '1875', was_fees: '0', rows: someRows, missing }; // prettier-ignore
     expect(said(aFill(), correction).at(-1)).toMatch(
       /^noted: the account shows 0\.02125 btc of .*; 0\.01 btc of the order is missing and counts as filled/u,
     );

@@ -17,7 +17,7 @@ describe('the queue of alerts for the journal', () => {
     records.raise('halted', { by: 'ann', why: 'lunch' });
     expect(fired).toBe(2);
     expect(records.take()).toEqual([
-      { kind: 'alert', alert: 'no_quotes', severity: 'warning', facts: { pair: 'btcusd', failures: 3 } },
+      { kind: 'alert', alert: 'no_quotes', severity: 'critical', facts: { pair: 'btcusd', failures: 3 } },
       { kind: 'alert', alert: 'halted', severity: 'critical', facts: { by: 'ann', why: 'lunch' } },
     ]);
     expect(records.take()).toEqual([]);
@@ -42,12 +42,12 @@ describe('the queue of alerts for the journal', () => {
     const { records, clock } = someAlerts();
     for (let minute = 0; minute < 100; minute++) {
       clock.ms = minute * MINUTE_MS;
-      for (let n = 0; n < 100; n++) records.raise('feed_down', { n });
+      for (let n = 0; n < 100; n++) records.raise('clock_skew', { n });
     }
     const kept = records.take();
     expect(kept).toHaveLength(200);
     clock.ms += MINUTE_MS;
-    records.raise('feed_down', {});
+    records.raise('clock_skew', {});
     const untold = [...kept, ...records.take()].reduce((sum, { others = 0 }) => sum + others, 0);
     expect(untold).toBe(9_800);
   });

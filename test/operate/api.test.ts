@@ -14,6 +14,8 @@ import { createMetrics } from '../../src/operate/metrics.ts';
 import { startOperate } from '../../src/operate/server.ts';
 import type { OperateOptions } from '../../src/operate/server.ts';
 
+const HASH = 'a'.repeat(64);
+
 const clock = { now: monotonic(0) };
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -43,6 +45,8 @@ async function serve(over: Partial<OperateOptions> = {}, given: Partial<Operated
   const desk: OperatedDesk = {
     desk: 'main',
     mode: 'paper',
+    hasApprovals: false,
+    needsApproval: () => false,
     status: () => ({ state: 'active' }),
     approvals: () => [],
     doubts: () => [{ client_order_id: 'c' }],
@@ -130,8 +134,8 @@ describe('the API', () => {
     ['resume', 'operator', { why: 'w' }],
     ['halt', 'operator', { why: 'w' }],
     ['rearm', 'approver', { why: 'w', confirm: 'main' }],
-    ['overrides', 'operator', { limit: 'max_order_notional', value: '1', why: 'w' }],
-    ['overrides/approve', 'approver', { override: 'ov-1', why: 'w' }],
+    ['approvals/approve', 'approver', { id: 'ap-1', hash: HASH, why: 'w' }],
+    ['approvals/reject', 'operator', { id: 'ap-1', hash: HASH, why: 'w' }],
     ['doubts/resolve', 'approver', { client_order_id: 'c', verdict: 'filled', evidence: 'e' }],
   ])('accepts %s from a role of at least %s and refuses every lower role', async (path, least, body) => {
     const { url, orders, refused } = await serve();
@@ -160,13 +164,13 @@ describe('the API', () => {
 
   it('takes the name of a caller only from the token, and shows a name sent with the machine token in parentheses', async () => {
     const { url, orders } = await serve();
-    await ask(`${url}/api/v1/overrides`, posting('admin', { limit: 'x', why: 'w', by: 'ann' }));
+    await ask(`${url}/api/v1/halt`, posting('admin', { why: 'w', by: 'ann' }));
     await ask(
-      `${url}/api/v1/overrides/approve`,
-      posting('approver', { override: 'ov-1', why: 'w', by: 'ben' }),
+      `${url}/api/v1/approvals/approve`,
+      posting('approver', { id: 'ap-1', hash: HASH, why: 'w', by: 'ben' }),
     );
     expect(orders).toMatchObject([
-      { do: 'propose', by: 'local (ann)', token: { name: 'local', kind: 'machine' } },
+      { do: 'halt', by: 'local (ann)', token: { name: 'local', kind: 'machine' } },
       { do: 'approve', by: 'approver@desk', token: { name: 'approver@desk', kind: 'person' } },
     ]);
   });
@@ -184,8 +188,8 @@ describe('the API', () => {
   it('lets an operator request a rearm or the end of a doubt only if another person must approve it', async () => {
     const rearm = { why: 'w', confirm: 'main' };
     const filled = { client_order_id: 'c', verdict: 'filled', evidence: 'e', order_id: 'o' };
-    const statuses = async (fourEyes: boolean, role: Role): Promise<readonly number[]> => {
-      const { url } = await serve({}, { fourEyes });
+    const statuses = async (isNeeded: boolean, role: Role): Promise<readonly number[]> => {
+      const { url } = await serve({}, { needsApproval: () => isNeeded });
       const all = [
         ['rearm', rearm],
         ['doubts/resolve', filled],
@@ -283,8 +287,7 @@ describe('the API', () => {
       ['reload', { why: 'w', dryrun: true }, '"dryrun" is unknown'],
       ['rearm', { why: 'w', confirm: 'main', force: true }, '"force" is unknown'],
       ['halt', {}, '"why" must be a text'],
-      ['overrides', { limit: 'max_order_notional', parent: 'p', slcie: 3, why: 'w' }, '"slcie" is unknown'],
-      ['overrides/approve', { override: 'ov-1', why: 'w', side: 'buy' }, '"side" is unknown'],
+      ['approvals/approve', { id: 'ap-1', hash: HASH, why: 'w', side: 'buy' }, '"side" is unknown'],
       [
         'doubts/resolve',
         { client_order_id: 'c', verdict: 'filled', evidence: 'e', order_id: '7', quantity: '1', amount: '1', fee: '2' }, // prettier-ignore
@@ -372,11 +375,11 @@ describe('the listen address of the operate server', () => {
     },
   );
 
-  it('requires a token for every path except /healthz if operate.allow_network is set', async () => {
+  it('requires a token for every path except the probes if operate.allow_network is set', async () => {
     const { url } = await serve({ listen: '0.0.0.0:0', allowNetwork: true });
     const here = url.replace('0.0.0.0', '127.0.0.1');
     expect(await ask(`${here}/healthz`)).toMatchObject({ status: 200 });
-    for (const path of ['/metrics', '/readyz', '/nowhere']) {
+    for (const path of ['/metrics', '/nowhere']) {
       expect(await ask(here + path)).toMatchObject({ status: 401 });
     }
     expect(await ask(`${here}/metrics`, { headers: as('viewer') })).toMatchObject({ status: 200 });

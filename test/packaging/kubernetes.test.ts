@@ -23,7 +23,7 @@ interface Container {
   }[];
   readonly livenessProbe?: unknown;
 }
-const set = read('stateful-set.yaml') as {
+const deployment = read('deployment.yaml') as {
   readonly spec: {
     readonly replicas: number;
     readonly template: {
@@ -37,13 +37,10 @@ const set = read('stateful-set.yaml') as {
         readonly volumes: readonly { readonly name: string }[];
       };
     };
-    readonly volumeClaimTemplates: readonly {
-      readonly metadata: { readonly name: string };
-      readonly spec: { readonly accessModes: readonly string[] };
-    }[];
+    readonly strategy: unknown;
   };
 };
-const { spec: pod } = set.spec.template;
+const { spec: pod } = deployment.spec.template;
 
 describe('the Kubernetes manifests of a desk', () => {
   it('list every file of their folder in kustomization.yaml, except for that file and the config', () => {
@@ -62,18 +59,21 @@ describe('the Kubernetes manifests of a desk', () => {
 
   it('fail the schema check with a wrong value', (ctx) => {
     if (!isThere) return ctx.skip(why);
-    const wrong = read('stateful-set.yaml') as { spec: { replicas: unknown } };
+    const wrong = read('deployment.yaml') as { spec: { replicas: unknown } };
     wrong.spec.replicas = 'one';
     expect(() => {
       check(wrong);
     }).toThrow(/replicas/u);
   });
 
-  it('run one pod with one volume that only this pod can mount', () => {
-    expect(set.spec.replicas).toBe(1);
-    expect(
-      set.spec.volumeClaimTemplates.map(({ metadata, spec }) => [metadata.name, spec.accessModes]),
-    ).toEqual([['data', ['ReadWriteOncePod']]]);
+  it('run an owner and a standby, and replace one after the other', () => {
+    expect(deployment.spec.replicas).toBe(2);
+    expect(deployment.spec.strategy).toEqual({
+      type: 'RollingUpdate',
+      rollingUpdate: { maxSurge: 0, maxUnavailable: 1 },
+    });
+    expect(read('pod-disruption-budget.yaml')).toMatchObject({ spec: { minAvailable: 1 } });
+    expect(String(read('desk.yaml')['journal'])).toMatch(/^postgres:\/\//u);
   });
 
   it('drop all privileges that the desk does not need, and set resource requests and limits', () => {
@@ -112,18 +112,14 @@ describe('the Kubernetes manifests of a desk', () => {
   });
 
   it('mount only volumes that they declare, and mount config files individually instead of their folder', () => {
-    const known = new Set(
-      [...pod.volumes, ...set.spec.volumeClaimTemplates.map(({ metadata }) => metadata)].map(
-        ({ name }) => name,
-      ),
-    );
+    const known = new Set(pod.volumes.map(({ name }) => name));
     const mounts = [...pod.initContainers, ...pod.containers].flatMap(({ volumeMounts }) => volumeMounts);
     expect(mounts.filter(({ name }) => !known.has(name))).toEqual([]);
     const whole = mounts.filter(({ subPath }) => subPath === undefined).map(({ mountPath }) => mountPath);
     expect(whole.filter((path) => path.startsWith('/etc/tranche'))).toEqual([]);
   });
 
-  it('allow no ingress, and egress only to DNS and HTTPS', () => {
+  it('allow no ingress, and egress only to DNS, PostgreSQL and HTTPS', () => {
     const { spec } = read('network-policy.yaml') as {
       readonly spec: {
         readonly ingress: unknown;
@@ -132,7 +128,7 @@ describe('the Kubernetes manifests of a desk', () => {
       };
     };
     expect(spec).toMatchObject({ policyTypes: ['Ingress', 'Egress'], ingress: [] });
-    expect(spec.egress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([53, 53, 443]);
+    expect(spec.egress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([53, 53, 5432, 443]);
   });
 
   it('contain a config and a strategy that validate accepts', () => {
@@ -166,8 +162,8 @@ describe('the Kubernetes manifests of a desk', () => {
         'Namespace',
         'ServiceAccount',
         'ConfigMap',
-        'Service',
-        'StatefulSet',
+        'Deployment',
+        'PodDisruptionBudget',
         'NetworkPolicy',
       ]),
     );

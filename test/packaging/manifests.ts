@@ -12,9 +12,7 @@ export const modules = {
   Namespace: 'v1/Namespace',
   NetworkPolicy: 'networking.k8s.io/v1/NetworkPolicy',
   PodDisruptionBudget: 'policy/v1/PodDisruptionBudget',
-  Service: 'v1/Service',
   ServiceAccount: 'v1/ServiceAccount',
-  StatefulSet: 'apps/v1/StatefulSet',
 } as const;
 type Kind = keyof typeof modules;
 type Model = new (manifest: object) => { validate(): void };

@@ -4,15 +4,13 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 
-const FOLDERS = ['packaging/kubernetes', 'packaging/kubernetes/fleet'];
+const FOLDERS = ['packaging/kubernetes'];
 const types = {
   Deployment: 'kubernetes-models/apps/v1/Deployment',
   PodDisruptionBudget: 'kubernetes-models/policy/v1/PodDisruptionBudget',
   Namespace: 'kubernetes-models/v1/Namespace',
   ServiceAccount: 'kubernetes-models/v1/ServiceAccount',
-  Service: 'kubernetes-models/v1/Service',
   NetworkPolicy: 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy',
-  StatefulSet: 'kubernetes-models/apps/v1/StatefulSet',
 } as const;
 
 const isThere = existsSync('node_modules/kubernetes-models');

@@ -224,7 +224,7 @@ describe('the report of a rebalancing that the engine ran', () => {
     policy: {
       continuity: { everyMs: DAY_MS, divergenceMs: 2_000, lateMs: DAY_MS },
       accountPollMs: 6 * HOUR_MS,
-      reference: { intervalMs: 5_000, maxAgeMs: 30_000, probe: { amount: money('50'), currency: 'usd' }, share: 0.2, waitMs: 5_000 }, // prettier-ignore
+      reference: { intervalMs: 5_000, maxAgeMs: 30_000, probe: { amount: money('50'), currency: 'usd' }, waitMs: 5_000 }, // prettier-ignore
     },
     market: (exchange, clock) => ({
       prices$: interval(HOUR_MS, clock).pipe(

@@ -11,14 +11,14 @@ const CLOSES = [100, 100, 100, 100, 110, 120, 90, 100, 110, 105, 115, 120, 130];
 const deposit = {
   kind: 'balances',
   balances: { usd: '148.5', btc: '1' },
-  newest_id: 1,
+  newest_id: '1',
   read_at: NINE,
 } as const;
 
 /** All cash at first; after three hours a btc is bought for 101 at a price of 100, with a fee of 0.5 usd; then a deposit of 50. */
 const story = records(
   [0, aLife('rebalance', { target_weights: { btc: '0.5', usd: '0.5' }, drift_threshold: '0.1' }, 'halves')],
-  [0, { kind: 'balances', balances: { usd: '200' }, newest_id: 0, read_at: NINE }],
+  [0, { kind: 'balances', balances: { usd: '200' }, newest_id: '0', read_at: NINE }],
   [3 * HOUR, aWake({ strategy: 'halves', on: 'drift', intents: [wanted({ leg: '1.btcusd.buy', size: '1' })] })],
   [3 * HOUR, anIntent({ strategy: 'halves', reference_price: '100' })],
   [3 * HOUR, aFill(3 * HOUR, { strategy: 'halves', quantity: '1', amount: '101', price: '101', fees: '0.5' })],
@@ -96,7 +96,7 @@ describe('the rebalancings of a portfolio', () => {
     const days = Array.from({ length: 60 }, (_, i) => i + 1);
     const many = records(
       [0, aLife('rebalance', { target_weights: { btc: '0.5', usd: '0.5' }, drift_threshold: '0.1' }, 'halves')],
-      [0, { kind: 'balances', balances: { usd: '200000' }, newest_id: 0, read_at: NINE }],
+      [0, { kind: 'balances', balances: { usd: '200000' }, newest_id: '0', read_at: NINE }],
       ...days.flatMap((day) => [
         [day * HOUR, aWake({ strategy: 'halves', on: 'drift', intents: [wanted({ parent: `p${day}`, leg: `${day}.btcusd.buy`, size: '1' })] })] as const,
         [day * HOUR, aFill(day * HOUR, { strategy: 'halves', parent: `p${day}`, quantity: '1', amount: String(100 + day), price: String(100 + day) })] as const,

@@ -68,7 +68,7 @@ describe('a strategy text that another text replaces', () => {
     target_weights: { btc: btcWeight, usd: usdWeight },
     drift_threshold: '0.1',
   });
-  const reads: Timed = [0, { kind: 'balances', balances: { btc: '1', usd: '100' }, newest_id: 0, read_at: NINE }]; // prettier-ignore
+  const reads: Timed = [0, { kind: 'balances', balances: { btc: '1', usd: '100' }, newest_id: '0', read_at: NINE }]; // prettier-ignore
   const leg = { leg: '1.btcusd.buy', pair: 'btcusd', side: 'buy', quantity: '1', ended: false };
 
   it('has a portfolio until it is replaced, in each of its lives', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordBody, SettingsRecord, StoredRecord } from '../../src/core/record.ts';
 import { HOUR_MS, after } from '../../src/core/time.ts';
-import { OrderLimits } from '../../src/report/figures/order-limits.ts';
-import type { OrderVerdict } from '../../src/report/figures/order-limits.ts';
+import { OrderLimits } from '../../src/report/oversight/order-limits.ts';
+import type { OrderVerdict } from '../../src/report/oversight/order-limits.ts';
 import { NINE, aFill, everyKind } from '../journal/records.ts';
 
 const ofKind = <Kind extends RecordBody['kind']>(kind: Kind): RecordBody & { kind: Kind } =>
@@ -115,27 +115,6 @@ describe('orders against the limits in force', () => {
       ['x', 1, 'within'],
       ['y', 1, 'within'],
     ]);
-  });
-
-  it('are judged as override if an approved override covers them, and as beyond if not', () => {
-    const proposed = {
-      kind: 'override' as const,
-      override: 'ov-9',
-      step: 'proposed' as const,
-      limit: 'max_order_notional',
-      value: '2500',
-      expires_at: after(NINE, HOUR_MS),
-      by: 'ann',
-      why: 'w',
-    };
-    const { value: _, ...approved } = { ...proposed, step: 'approved' as const };
-    const all = [limits(WIDE), proposed, ...order('early', '2400', { override: 'ov-9' }), approved];
-    const { verdicts } = judged([
-      ...all,
-      ...order('a', '2400', { override: 'ov-9' }),
-      ...order('b', '2600', { override: 'ov-9' }),
-    ]);
-    expect(verdicts.map((one) => one.verdict)).toEqual(['beyond', 'override', 'beyond']);
   });
 
   it('are ignored if they were never sent, and judged once if the record of the quote is missing', () => {

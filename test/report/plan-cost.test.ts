@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { sliceBps } from '../../src/planning/check-cost.ts';
 
 describe('sliceBps', () => {
-  const model = { halfSpreadBps: 5, impactBps: 10 };
   it.each([
     [0, 5],
     [1_000_000, 15],
@@ -11,7 +10,7 @@ describe('sliceBps', () => {
   ])(
     'for a slice worth %d returns half the spread plus the impact by the root of its size: %d',
     (notional, expected) => {
-      expect(sliceBps(model, notional)).toBeCloseTo(expected, 12);
+      expect(sliceBps(5, notional)).toBeCloseTo(expected, 12);
     },
   );
 });

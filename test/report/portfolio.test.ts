@@ -10,7 +10,7 @@ const HOUR = 60 * MINUTE;
 const reads = (balances: Record<string, string>): RecordBody => ({
   kind: 'balances',
   balances,
-  newest_id: 0,
+  newest_id: '0',
   read_at: NINE,
 });
 

@@ -62,7 +62,8 @@ describe('the schema of report.json', () => {
   });
 
   it('states the unit of every amount and the sign of every cost', () => {
-    const unit = /base currency|quote currency|quote per base|cash|USD|currency that|that currency/u;
+    const unit =
+      /base currency|quote currency|quote per base|cash|USD|currency that|that currency|currency of the limits/u;
     const amounts = fields.filter(([, { pattern }]) => pattern === AMOUNT);
     expect(amounts.length).toBeGreaterThan(30);
     expect(amounts.filter(([, { description = '' }]) => !unit.test(description))).toEqual([]); // prettier-ignore

@@ -323,7 +323,7 @@ describe('the shortfall of a parent', () => {
         [20, aSlice()],
         [
           MINUTE,
-          { kind: 'correction', client_order_id: idOf('p', 0), order_id: '1', quantity: '1', price: '101.5', amount: '101.5', fees: '0.25', was_quantity: '1', was_amount: '101', was_fees: '0' }, // prettier-ignore
+          { kind: 'correction', client_order_id: idOf('p', 0), order_id: '1', quantity: '1', price: '101.5', amount: '101.5', fees: '0.25', was_quantity: '1', was_amount: '101', was_fees: '0', rows: [] }, // prettier-ignore
         ],
       ),
     ]);

@@ -135,7 +135,7 @@ describe('the tearsheet of a portfolio', () => {
   /** All cash at first; half of it is btc from the third hour on, without cost. */
   const story = records(
     [0, aLife('rebalance', { target_weights: { btc: '0.5', usd: '0.5' }, drift_threshold: '0.1' }, 'halves')],
-    [0, { kind: 'balances', balances: { usd: '200' }, newest_id: 0, read_at: NINE }],
+    [0, { kind: 'balances', balances: { usd: '200' }, newest_id: '0', read_at: NINE }],
     [3 * HOUR, aWake({ strategy: 'halves', on: 'drift', intents: [wanted({ leg: '1.btcusd.buy', size: '1' })] })],
     [3 * HOUR, aFill(3 * HOUR, { strategy: 'halves', quantity: '1', amount: '100', price: '100' })],
     [12 * HOUR, aWake({ strategy: 'halves', reason: 'inside_band' })],

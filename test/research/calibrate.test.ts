@@ -126,7 +126,7 @@ describe('calibration from a journal', () => {
   it('distinguishes last look from rejections without a reason if prices are known', () => {
     const model = { halfSpreadBps: 1, lastLookBps: 6, rejectedShare: 0.1, quoteLifeMs: 30_000, quoteLatencyMs: 2_000, orderLatencyMs: 6_000, maxUsd: '10000000' }; // prettier-ignore
     const tapes = secondsOf('l', 60_000, 0.0004);
-    const records = journalUnder(model, { seed: 'l', slices: 230, everyMinutes: 4, tapes });
+    const records = journalUnder(model, { seed: 'l3', slices: 230, everyMinutes: 4, tapes });
     const learnt = learnFrom(records, tapes);
     const threshold = fitted(learnt, 'last_look_bps');
     expect(threshold.low).toBeLessThanOrEqual(6);

@@ -87,7 +87,6 @@ const band = (over: Record<string, unknown>): StrategySource =>
     target_weights: { btc: '0.4', eth: '0.3', usd: '0.3' },
     drift_type: 'absolute',
     drift_threshold: '0.004',
-    continuous: true,
     min_interval: 'PT67.003S',
     min_trade_notional: usd('50'),
     ...over,
@@ -197,7 +196,7 @@ export const everyKind: Readonly<Record<string, EveryKind>> = {
     holdings: { usd: '90000', btc: '2', eth: '30' },
   },
   calendar: {
-    strategies: [band({ continuous: false, drift_threshold: '0', schedule: { cron: '*/20 * * * *' } })],
+    strategies: [band({ drift_threshold: '0', schedule: { cron: '*/20 * * * *' } })],
     holdings: { usd: '90000', btc: '2', eth: '30' },
   },
   inflow: {

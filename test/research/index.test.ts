@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { indexBytes, readIndex } from '../../src/research/tape/index-file.ts';
 import { boundsAt, floatAbove, floatBelow, indexPrices, LEVELS } from '../../src/research/tape/index.ts';
 import type { PriceIndex } from '../../src/research/tape/index.ts';
 import { instant } from '../../src/core/time.ts';
@@ -83,7 +82,6 @@ describe('the index of a tape', () => {
       Array.from({ length: LEVELS }, () => [5, 5, 5, 5]),
     );
     expect([...indexPrices(one).starts]).toStrictEqual([0, 1]);
-    expect(readIndex(indexBytes(indexPrices(none)), none)).toStrictEqual(indexPrices(none));
   });
 });
 
@@ -108,52 +106,5 @@ describe('a bound of an index', () => {
     expect(floatAbove(1e39)).toBe(Infinity);
     expect(floatBelow(1e39)).toBeLessThan(1e39);
     expect(floatBelow(1e-46)).toBe(0);
-  });
-});
-
-describe('the bytes of an index', () => {
-  it('are read back as the same index', () => {
-    fc.assert(
-      fc.property(manners(80), fc.nat(9), (manner, shift) => {
-        const tape = tapeInManner('btcusd', manner);
-        const index = indexPrices(tape);
-        const bytes = indexBytes(index);
-        const elsewhere = new Uint8Array(bytes.length + shift);
-        elsewhere.set(bytes, shift);
-
-        expect(readIndex(elsewhere.subarray(shift), tape)).toStrictEqual(index);
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  it('are refused if a byte was changed or is missing', () => {
-    fc.assert(
-      fc.property(
-        manners(40),
-        fc.nat(),
-        fc.integer({ min: 1, max: 255 }),
-        fc.boolean(),
-        (manner, at, other, isCut) => {
-          const tape = tapeInManner('btcusd', manner);
-          const bytes = indexBytes(indexPrices(tape));
-          const place = at % bytes.length;
-          if (!isCut) bytes[place] = (bytes[place] ?? 0) ^ other;
-
-          expect(readIndex(isCut ? bytes.subarray(0, place) : bytes, tape)).toBeUndefined();
-        },
-      ),
-      { numRuns: 1_000 },
-    );
-  });
-
-  it('are refused for another tape and for bars of another length', () => {
-    const rows = [[0, 5], [60_000, 6]] as const; // prettier-ignore
-    const tape = tapeFrom('btcusd', 60_000, rows);
-    const bytes = indexBytes(indexPrices(tape));
-
-    expect(readIndex(bytes, tape)).toBeDefined();
-    expect(readIndex(bytes, tapeFrom('btcusd', 60_000, [[0, 5], [60_000, 7]]))).toBeUndefined(); // prettier-ignore
-    expect(readIndex(bytes, tapeFrom('btcusd', 30_000, rows))).toBeUndefined();
   });
 });

@@ -49,7 +49,6 @@ export function portfolioRun(
         drift_threshold: (Number(threshold) / 10_000).toFixed(4),
         rebalance_to: rebalanceTo,
         min_trade_notional: { amount: '1', currency: cash },
-        continuous: true,
       }),
     ],
     from: instant(first * HOUR_MS),

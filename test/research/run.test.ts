@@ -18,7 +18,6 @@ const aRebalance = aStrategy('band', 'rebalance', {
   target_weights: { btc: '0.5', usd: '0.5' },
   drift_type: 'absolute',
   drift_threshold: '0.01',
-  continuous: true,
   min_trade_notional: { amount: '10', currency: 'usd' },
 });
 

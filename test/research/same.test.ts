@@ -34,7 +34,6 @@ describe('a backtest that jumps from wake to wake', () => {
       target_weights: { btc: '0.5', usd: '0.5' },
       drift_type: 'absolute',
       drift_threshold: '0.01',
-      continuous: true,
     });
     const toldOf = (nextPossible: NextPossible | undefined): readonly [number, string] => {
       let told = 0;
@@ -57,7 +56,6 @@ describe('a backtest that jumps from wake to wake', () => {
     const band = aStrategy('band', 'rebalance', {
       target_weights: { btc: '0.5', usd: '0.5' },
       drift_threshold: '0.05',
-      continuous: true,
     });
     const policy = { limits: { ...aPolicy().limits, pairs: new Set(['ethusd']) } };
     const heads = [undefined, solvedOver(tapes)].map((nextPossible) => {

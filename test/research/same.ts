@@ -85,7 +85,6 @@ const aBand = fc
       drift_type: drift,
       drift_threshold: threshold,
       rebalance_to: to,
-      continuous: true,
       min_interval: 'PT7M',
       valuation_tolerance: '0.9',
       ...(via ? { via: { eth: 'btc' } } : {}),

@@ -27,15 +27,17 @@ export interface Patch {
 
 const ANSWER = 'src/core/cycle/answer.ts';
 const CYCLE = 'src/core/cycle/cycle.ts';
-const DOUBTS = 'src/core/cycle/doubts.ts';
-const EVIDENCE = 'src/core/cycle/evidence.ts';
+const PROOF = 'src/core/cycle/proof.ts';
+const JUDGE = 'src/core/account/judge.ts';
+const ROWS = 'src/core/account/rows.ts';
+const BOOKED = 'src/core/account/booked-fill.ts';
 const CONTROLS = 'src/core/risk/controls.ts';
 const STATE = 'src/engine/state/engine-state.ts';
 
 const noMargin: Patch = {
   file: CYCLE,
-  find: 'notBefore: after(quoteLife.upper, trust.bookingMarginMs)',
-  replace: 'notBefore: quoteLife.upper',
+  find: 'const notBefore = after(quoteLife.upper, bookingMarginMs);',
+  replace: 'const notBefore = quoteLife.upper;',
 };
 
 const ofCore: readonly Mutant[] = [
@@ -47,8 +49,8 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: ANSWER,
-        find: '? doubt(answer.why, { isUnanswered: true })',
-        replace: "? { means: 'not_sent', detail: answer.why }",
+        find: 'return answer.sent ? doubt(answer.why)',
+        replace: "return answer.sent ? { means: 'not_sent', detail: answer.why }",
       },
     ],
   },
@@ -59,7 +61,7 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: ANSWER,
-        find: 'return doubt(`${answer.status}: ${answer.why}`, { isUnanswered: true });',
+        find: 'return doubt(`${answer.status}: ${answer.why}`);',
         replace: "return { means: 'not_sent', detail: answer.why };",
       },
     ],
@@ -71,8 +73,9 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: ANSWER,
-        find: 'if (status >= 500 || status === 408) return doubt(detail, { isUnanswered: true });',
-        replace: "if (status >= 500 || status === 408) return { means: 'not_sent', detail };",
+        find: 'if (status >= 500 || status < 400',
+        replace:
+          "if (status >= 500 || status === 408) return { means: 'not_sent', detail };\n      if (status < 400",
       },
     ],
   },
@@ -83,9 +86,9 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: ANSWER,
-        find: 'if (status < 400 || [409, 425, 429].includes(status)) return doubt(detail);',
+        find: 'if (status >= 500 || status < 400',
         replace:
-          "if (status < 400 || [409, 425, 429].includes(status)) return { means: 'not_sent', detail };",
+          "if (status < 400 || [409, 425, 429].includes(status)) return { means: 'not_sent', detail };\n      if (status >= 500",
       },
     ],
   },
@@ -160,8 +163,9 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: CYCLE,
-        find: 'if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {',
-        replace: 'if (meaning.isCanceled || trust.refusals) {',
+        find: "return { state: 'doubt', proof, reason, detail, halt: false };",
+        replace:
+          "return reason === 'order_canceled' ? { state: 'ended', result: 'rejected', reason, detail, next: AGAIN } : { state: 'doubt', proof, reason, detail, halt: false };",
       },
     ],
   },
@@ -172,62 +176,22 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: CYCLE,
-        find: 'if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {',
-        replace: 'if (!meaning.isCanceled || trust.firstCanceled) {',
-      },
-    ],
-  },
-  {
-    name: 'negative-on-resend-believed',
-    rule: 'a "no" to a second copy proves nothing about the first',
-    killedBy: 'A',
-    patches: [
-      {
-        file: CYCLE,
-        find: 'if (copies > 1) return doubt(detail);',
-        replace: "if (copies > 1) return { state: 'ended', result: 'rejected', reason, detail, next: END };",
-      },
-    ],
-  },
-  {
-    name: 'resend-not-sent-believed',
-    rule: 'a second copy that was not sent proves nothing about the first',
-    killedBy: 'A',
-    patches: [{ file: CYCLE, find: 'if (copies > 1) return doubt(meaning.detail);', replace: '' }],
-  },
-  {
-    name: 'resend-without-end',
-    rule: 'there are at most three copies',
-    killedBy: 'A',
-    patches: [
-      {
-        file: CYCLE,
-        find: 'const gapMs = RESEND_GAPS_MS[copies - 1];',
-        replace: 'const gapMs: number | undefined = 300;',
-      },
-    ],
-  },
-  {
-    name: 'resend-too-late',
-    rule: 'a copy must reach the venue while its quote certainly lives',
-    killedBy: 'A',
-    patches: [
-      {
-        file: CYCLE,
-        find: 'after(quoteLife.lower, -RESEND_MARGIN_MS)',
-        replace: 'after(quoteLife.upper, RESEND_MARGIN_MS)',
+        find: "return { state: 'doubt', proof, reason, detail, halt: false };",
+        replace:
+          "return reason === 'order_refused' ? { state: 'ended', result: 'rejected', reason, detail, next: AGAIN } : { state: 'doubt', proof, reason, detail, halt: false };",
       },
     ],
   },
   {
     name: 'refusal-before-expiry',
-    rule: 'a refused order may still trade by another copy until its quote has expired',
+    rule: 'a refused or cancelled order may still trade by another copy until its quote has expired',
     killedBy: 'A',
     patches: [
       {
         file: CYCLE,
-        find: 'const settled = meaning.isCanceled || at > quoteLife.upper ? at : quoteLife.upper;',
-        replace: 'const settled = at;',
+        find: "const proof: Proof = { readsLeft: 1, notBefore, proves: 'rejected' };",
+        replace:
+          "const proof: Proof = { readsLeft: 1, notBefore: after(quoteLife.receivedAt, bookingMarginMs), proves: 'rejected' };",
       },
     ],
   },
@@ -238,8 +202,8 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: CYCLE,
-        find: 'const notBefore = after(settled, trust.bookingMarginMs);',
-        replace: 'const notBefore = settled;',
+        find: "const proof: Proof = { readsLeft: 1, notBefore, proves: 'rejected' };",
+        replace: "const proof: Proof = { readsLeft: 1, notBefore: quoteLife.upper, proves: 'rejected' };",
       },
     ],
   },
@@ -247,7 +211,7 @@ const ofCore: readonly Mutant[] = [
     name: 'absence-before-expiry',
     rule: 'absence is proven only once the quote has expired',
     killedBy: 'A',
-    patches: [{ ...noMargin, replace: 'notBefore: quoteLife.receivedAt' }],
+    patches: [{ ...noMargin, replace: 'const notBefore = quoteLife.receivedAt;' }],
   },
   {
     name: 'one-read-no-margin',
@@ -256,7 +220,11 @@ const ofCore: readonly Mutant[] = [
     layerOff: 'the booking margin',
     patches: [
       noMargin,
-      { file: CYCLE, find: 'proof: { readsLeft: 2, notBefore', replace: 'proof: { readsLeft: 1, notBefore' },
+      {
+        file: CYCLE,
+        find: 'Proof = { readsLeft: 2, notBefore',
+        replace: 'Proof = { readsLeft: 1, notBefore',
+      },
     ],
   },
   {
@@ -266,9 +234,9 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: CYCLE,
-        find: 'lower: after(askedAt, lifeMs), upper: after(at, lifeMs) };',
+        find: 'const upper = after(at, longestLifeMs(meaning.quote));',
         replace:
-          'lower: after(askedAt, lifeMs), upper: after(at, meaning.quote.expiresAt - (globalThis as unknown as { simulatedWall: number }).simulatedWall) };',
+          'const upper = after(at, meaning.quote.expiresAt - (globalThis as unknown as { simulatedWall: number }).simulatedWall);',
       },
     ],
   },
@@ -289,7 +257,7 @@ const ofCore: readonly Mutant[] = [
     name: 'inherited-at-once',
     rule: 'an order of a dead process may trade for a whole quote life after the start',
     killedBy: 'A',
-    patches: [{ file: DOUBTS, find: 'notBefore: after(startedAt, waitMs)', replace: 'notBefore: startedAt' }],
+    patches: [{ file: PROOF, find: 'notBefore: after(startedAt, waitMs)', replace: 'notBefore: startedAt' }],
   },
   {
     name: 'inherited-closed',
@@ -298,7 +266,14 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: STATE,
-        find: 'this.attempts.set(body.client_order_id, { intent: body, since: at, quote: undefined, doubt: undefined });',
+        find: `this.attempts.set(body.client_order_id, {
+      intent: body,
+      seq,
+      since: at,
+      rowBefore: this.rows.known,
+      quote: undefined,
+      doubt: undefined,
+    });`,
         replace: '',
       },
     ],
@@ -327,7 +302,13 @@ const ofCore: readonly Mutant[] = [
     name: 'filled-forgotten',
     rule: 'a fill reduces the remainder of its slice',
     killedBy: 'A',
-    patches: [{ file: STATE, find: 'slice.filled = add(slice.filled, amounts.quantity);', replace: '' }],
+    patches: [
+      {
+        file: STATE,
+        find: 'addTo(slice, { filled: amounts.quantity,',
+        replace: 'addTo(slice, { filled: NO_QUANTITY,',
+      },
+    ],
   },
   {
     name: 'stray-forgotten',
@@ -349,9 +330,9 @@ const ofCore: readonly Mutant[] = [
     killedBy: 'A',
     patches: [
       {
-        file: DOUBTS,
-        find: 'const before = trade === undefined ? phase : certain(phase);',
-        replace: 'const before = phase;',
+        file: JUDGE,
+        find: 'const open = trade === undefined ? phase : certain(phase);',
+        replace: 'const open = phase;',
       },
     ],
   },
@@ -361,34 +342,45 @@ const ofCore: readonly Mutant[] = [
     killedBy: 'A',
     patches: [
       {
-        file: DOUBTS,
-        find: "trade?.isWhole === true ? extentOf(open, { ...trade, trades: tradesIn(trade) }) : 'other'",
-        replace: "trade?.isWhole === true ? 'whole' : 'other'",
+        file: JUDGE,
+        find: "const extent = isComplete ? extentOf(order, trade) : 'other';",
+        replace: "const extent = isComplete ? 'whole' : 'other';",
       },
     ],
   },
   {
     name: 'leg-is-whole',
-    rule: 'an order is complete only when each of its trades shows both legs',
+    rule: 'a trade has figures only when both currencies have moved',
     killedBy: 'A',
     patches: [
       {
-        file: EVIDENCE,
-        find: 'return ofBase?.symmetricDifference(ofQuote ?? new Set()).size === 0;',
-        replace: 'return ofBase !== ofQuote;',
+        file: JUDGE,
+        find: 'const isComplete = trade !== undefined && hasBothLegs(trade);',
+        replace: 'const isComplete = trade !== undefined;',
       },
     ],
-    layerOff: 'the check that all of the order is visible',
   },
   {
-    name: 'twin-ignored',
-    rule: 'a row without an id that could belong to the order keeps the doubt open',
+    name: 'unattributed-ignored',
+    rule: 'a row that belongs to nobody and could be the trade keeps the doubt open',
     killedBy: 'A',
     patches: [
       {
-        file: DOUBTS,
-        find: "if (row !== undefined) return { is: 'open', phase, why: 'lookalike', row };",
+        file: JUDGE,
+        find: "if (strange.length > 0) return { is: 'open', phase: open, why: 'unattributed', rows: strange, trade };",
         replace: '',
+      },
+    ],
+  },
+  {
+    name: 'seen-at-any-time',
+    rule: 'a row is harmless only if it was seen before the intent was durable',
+    killedBy: 'A',
+    patches: [
+      {
+        file: JUDGE,
+        find: 'return seen === undefined || seen > intentSeq;',
+        replace: 'return seen === undefined;',
       },
     ],
   },
@@ -396,29 +388,13 @@ const ofCore: readonly Mutant[] = [
     name: 'row-counted-twice',
     rule: 'a row that two pages show counts once',
     killedBy: 'A',
-    patches: [{ file: EVIDENCE, find: 'group.set(row.id, row);', replace: 'group.set(group.size, row);' }],
-  },
-  {
-    name: 'adoption-off',
-    rule: 'a trade that the journal does not know is booked',
-    killedBy: 'A',
     patches: [
-      { file: DOUBTS, find: 'unknown: strange.filter(({ isWhole }) => isWhole),', replace: 'unknown: [],' },
+      {
+        file: ROWS,
+        find: 'const rows = new Map(read.map((row) => [row.id, row]));',
+        replace: 'const rows = new Map(read.map((row, at) => [`${row.id} ${at}`, row]));',
+      },
     ],
-  },
-  {
-    name: 'adopted-leg-ignored',
-    rule: 'one leg of an unknown trade already stops its slice',
-    killedBy: 'A',
-    patches: [
-      { file: DOUBTS, find: 'waiting: strange.filter(({ isWhole }) => !isWhole),', replace: 'waiting: [],' },
-    ],
-  },
-  {
-    name: 'booked-twice',
-    rule: 'a fill is booked once, whoever reports it',
-    killedBy: 'A',
-    patches: [{ file: DOUBTS, find: '!known.filledIds.has(clientId) && ', replace: '' }],
   },
   {
     name: 'ids-forgotten',
@@ -505,7 +481,7 @@ const ofCore: readonly Mutant[] = [
     killedBy: 'A',
     patches: [
       {
-        file: DOUBTS,
+        file: CYCLE,
         find: 'after(quoteLife.lower, -orderMarginMs);',
         replace: 'after(quoteLife.upper, orderMarginMs);',
       },
@@ -519,7 +495,7 @@ const ofCore: readonly Mutant[] = [
     killedBy: 'A',
     patches: [
       {
-        file: DOUBTS,
+        file: JUDGE,
         find: "return { is: 'filled', trade, differs, missing };",
         replace: "void differs; void missing; return { is: 'filled', trade };",
       },
@@ -531,9 +507,9 @@ const ofCore: readonly Mutant[] = [
     killedBy: 'A',
     patches: [
       {
-        file: 'src/core/cycle/compare-fill.ts',
-        find: 'if (fresh.length === 0) return undefined;',
-        replace: 'if (fresh.length >= 0) return undefined;',
+        file: BOOKED,
+        find: 'rows.length === fill.rows.length)',
+        replace: 'rows.length >= fill.rows.length)',
       },
     ],
   },
@@ -543,7 +519,7 @@ const ofCore: readonly Mutant[] = [
     killedBy: 'A',
     patches: [
       {
-        file: 'src/core/cycle/compare-fill.ts',
+        file: BOOKED,
         find: '(found.isLess && !isDue)',
         replace: '(found.isLess && isDue && !isDue)',
       },

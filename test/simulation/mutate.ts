@@ -1,30 +1,9 @@
-import { registerHooks } from 'node:module';
 import { mutantOf } from './mutants.ts';
+import { layOver } from './overlay.ts';
 
 /**
  * Loaded before everything else (`--import`), with the name of a mutant in SIMULATION_MUTANT: lays its patches over the
- * source as it is loaded. Nothing on the disk changes.
+ * source as it is loaded.
  */
 const name = process.env['SIMULATION_MUTANT'];
-if (name !== undefined) {
-  const left = new Map(
-    mutantOf(name).patches.map((patch) => [patch, new URL(`../../${patch.file}`, import.meta.url).href]),
-  );
-  registerHooks({
-    load(url, context, nextLoad) {
-      const loaded = nextLoad(url, context);
-      const mine = [...left].filter(([, href]) => href === url).map(([patch]) => patch);
-      if (mine.length === 0) return loaded;
-      let source =
-        typeof loaded.source === 'string'
-          ? loaded.source
-          : Buffer.from(loaded.source as Uint8Array).toString('utf8');
-      for (const { find, replace, file } of mine) {
-        if (source.split(find).length !== 2)
-          throw new Error(`${file} does not hold this exactly once: ${find}`);
-        source = source.replace(find, () => replace);
-      }
-      return { ...loaded, source };
-    },
-  });
-}
+if (name !== undefined) layOver(mutantOf(name).patches);

@@ -78,6 +78,34 @@ describe('the admin API', () => {
     expect(newest).toMatchObject({ action: 'Deposit', currency: 'btc', amount: '2.5' });
   });
 
+  it('shows the ledger as it is, and lists the rows of orders under new ids', async () => {
+    await using venue = await aVenue(
+      { limits: { enforced: false }, lists: { ids: 'order_ids_only' } },
+      { faults: new Faults({}, systemClock.monotonic()), admin: { token: TOKEN } },
+    );
+    const { body } = await venue.post('/v1/quote', QUOTE);
+    const { quote_id: id } = body as { quote_id: string };
+    const order = `{"currency_pair":"btcusd","quote_id":"${id}","quantity":1,"client_order_id":"c-1"}`;
+    expect((await venue.post('/v1/orders/buy', order)).status).toBe(201);
+    const newest = async (): Promise<object> => {
+      const [row] = (await venue.get('/v1/account/transactions')).body as { id: number }[];
+      return { id: Number(row?.id), client: (row as { client_order_id?: string }).client_order_id };
+    };
+    const truth = async (): Promise<unknown> => {
+      const rows = (await pull(venue, 'GET /admin/ledger/desk')).body as {
+        id: number;
+        client_order_id: string;
+      }[];
+      return { id: rows.at(-1)?.id, client: rows.at(-1)?.client_order_id };
+    };
+    const [shown, kept] = [await newest(), await truth()];
+    expect(shown).toMatchObject({ client: null });
+    expect(kept).toEqual({ ...shown, client: 'c-1' });
+    expect((await pull(venue, 'POST /admin/renumber/desk')).status).toBe(200);
+    expect(await newest()).not.toEqual(shown);
+    expect(await truth()).toEqual(kept);
+  });
+
   it.each<[string, string, Record<string, string>, number]>([
     ['without the admin token', 'GET /admin/faults', { authorization: '' }, 401],
     ['with the token of a desk', 'GET /admin/faults', { authorization: 'Bearer sim' }, 401],
@@ -95,6 +123,8 @@ describe('the admin API', () => {
     ['an unknown pair', 'PUT /admin/prices/nope', { mid: '1' }, 404],
     ['a price of zero', 'PUT /admin/prices/btcusd', { mid: '0' }, 400],
     ['an amount as a JSON number', 'POST /admin/deposits/desk', { currency: 'btc', amount: 1 }, 400],
+    ['the ledger of an unknown account', 'GET /admin/ledger/nobody', undefined, 404],
+    ['new ids for an unknown account', 'POST /admin/renumber/nobody', undefined, 404],
     ['an unknown account', 'POST /admin/deposits/nobody', { currency: 'btc', amount: '1' }, 404],
   ])('rejects %s', async (_, lever, body, status) => {
     await using venue = await drilled();

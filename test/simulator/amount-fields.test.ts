@@ -9,7 +9,7 @@ import { readBody, wireMoney } from '../../src/wire/message.ts';
 function amountNames(schema: z.ZodType): ReadonlySet<string> {
   const names = new Set<string>();
   const visit = (node: JsonSchema, name?: string): void => {
-    if (name !== undefined && (node['wire'] === 'number' || node['wire'] === 'either')) names.add(name);
+    if (name !== undefined && node['wire'] === 'amount') names.add(name);
     for (const branch of branchesOf(node)) visit(branch, name);
     for (const [field, child] of propertiesOf(node)) visit(child, field);
     for (const within of [node['items'], node['additionalProperties']]) if (isSchema(within)) visit(within);

@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { add, NO_QUANTITY, quantity, size, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
@@ -8,9 +5,8 @@ import type { Side } from '../../src/core/venue.ts';
 import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
 import type { LedgerRow } from '../../src/simulator/ledger/leg.ts';
 import type { VenueInput } from '../../src/simulator/options/options.ts';
-import { startVenue } from '../../src/simulator/venue.ts';
 import type { OrderDetail } from '../../src/wire/order-body.ts';
-import { amountOf, anExchange, aRequest, DESK, later, orderFor, quantityOf, still, systemClock, trade, valueOf } from './world.ts'; // prettier-ignore
+import { amountOf, anExchange, aRequest, DESK, later, orderFor, quantityOf, trade, valueOf } from './world.ts'; // prettier-ignore
 
 type Booking = VenueInput['booking'];
 
@@ -153,34 +149,5 @@ describe('a quote that the venue executes twice', () => {
     ).filter((count) => count === 2);
     expect(doubled.length).toBeGreaterThan(30);
     expect(doubled.length).toBeLessThan(70);
-  });
-});
-
-describe('a venue with a state file and split bookings', () => {
-  it('has the same rows after a restart, including second executions', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'venue-booking-')), 'venue.db');
-    const settings: VenueInput = { ...still, booking: { tradesPerOrder: 3, secondExecution: 1, secondExecutionMs: 1 } }; // prettier-ignore
-    const first = await startVenue(settings, { clock: systemClock, stateFile: file });
-    const ask = async (path: string, body: object): Promise<string> => {
-      const headers = {
-        authorization: `Bearer ${first.tokens[0] ?? ''}`,
-        'content-type': 'application/json',
-      };
-      const answer = await fetch(`${first.baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) }); // prettier-ignore
-      return await answer.text();
-    };
-    const quoted = await ask('/v1/quote', { pair: 'btcusd', side: 'buy', quantity: 2 });
-    const quoteId = /"quote_id":"(?<id>[^"]+)"/u.exec(quoted)?.groups?.['id'];
-    await ask('/v1/orders/buy', { currency_pair: 'btcusd', quote_id: quoteId, quantity: 2 });
-    const { exchange } = first;
-    exchange.advance(later(exchange.at - later(0) + 5));
-    const rows = exchange.ledger.rows(DESK);
-    // Both orders are there: that of the desk and the second execution.
-    expect(new Set(rows.flatMap(({ orderId }) => orderId ?? [])).size).toBe(2);
-    await first.close();
-    const second = await startVenue(settings, { clock: systemClock, stateFile: file });
-    second.exchange.advance(later(exchange.at - later(0) + 5));
-    expect(second.exchange.ledger.rows(DESK)).toEqual(rows);
-    await second.close();
   });
 });

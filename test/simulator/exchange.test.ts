@@ -331,20 +331,6 @@ describe('the list of transactions', () => {
     expect(count({ from: instant(0), to: later(-1) })).toBe(0);
   });
 
-  it('contains pending rows only on request, and a deposit changes the balance only once it is done', () => {
-    const exchange = anExchange();
-    const id = exchange.announceDeposit(DESK, 'eth', quantity('5'), later(1));
-    const seen = (pending: boolean) =>
-      valueOf(exchange.transactions(DESK, { pending }, later(2))).map((row) => row.id);
-    expect(seen(false)).not.toContain(id);
-    expect(seen(true)).toContain(id);
-    expect(text(exchange.ledger.balance(DESK, 'eth'))).toBe('400');
-    const settled = exchange.settleDeposit(DESK, id, later(2));
-    expect(seen(true)).toContain(settled);
-    expect(seen(true)).not.toContain(id);
-    expect(text(exchange.ledger.balance(DESK, 'eth'))).toBe('405');
-  });
-
   it('can be filtered by type', () => {
     const exchange = anExchange();
     trade(exchange, 'sell', quantityOf('1'));

@@ -91,12 +91,12 @@ describe('the column store of fills', () => {
         expect(words([...ledger.balances('a')])).toEqual(words([...plain.balances('a')]));
         dealer.push([dealt(ledger), dealt(plain)]);
         for (const [columns, rows] of dealer) expect(columns).toBe(rows);
-        expect(words(registry.doneOf('a', { limit: 50 }))).toEqual(words(orders.slice(-50).toReversed()));
         for (const order of orders)
           for (const id of [order.orderId, order.clientId].filter((each) => each !== ''))
             expect(words(registry.find('a', id))).toEqual(words(order));
-        expect(words(registry.tradesSince('a', START))).toEqual(words(trades.map(tradeOf)));
-        expect(registry.tradesOf('a', { limit: 1 })[0]?.tradeId).toBe(String(trades.at(-1)?.number));
+        expect(registry.tradesOf('a').map(({ tradeId }) => tradeId)).toEqual(
+          trades.map(({ number }) => String(number)).toReversed(),
+        );
         const asked = seen.filter((_, i) => i % 4 !== 1);
         const told: string[] = [];
         ledger.recall(

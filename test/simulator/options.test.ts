@@ -21,12 +21,12 @@ describe('the settings of the simulated venue', () => {
     const yaml = {
       spec_only: true,
       pairs: { btcusd: { start_price: '5' } },
-      pts: { default_rate: { annual_rate: '0.1', grace_minutes: 1, frequency_minutes: 2 } },
+      pts: { rates: { usd: { annual_rate: '0.1', grace_minutes: 1, frequency_minutes: 2 } } },
     };
     const code = venueOptions({
       specOnly: true,
       pairs: { btcusd: { startPrice: '5' } },
-      pts: { defaultRate: { annualRate: '0.1', graceMinutes: 1, frequencyMinutes: 2 } },
+      pts: { rates: { usd: { annualRate: '0.1', graceMinutes: 1, frequencyMinutes: 2 } } },
     });
     expect(venueOptionsSchema.parse(yaml)).toEqual(code);
     expect(venueOptions(code)).toEqual(code);
@@ -41,6 +41,8 @@ describe('the settings of the simulated venue', () => {
 
   it.each([
     ['an unknown key', { sped: 2 }],
+    ['an option that only code sets', { lists: { ids: 'order_ids_only' } }],
+    ['an option of an account that only code sets', { accounts: [{ balances: {}, custody: false }] }],
     ['a number for an amount', { accounts: [{ balances: { usd: 5 } }] }],
     ['a negative amount', { accounts: [{ balances: { usd: '-5' } }] }],
     ['an unknown risk mode', { pts: { modes: { btcusd: 'Off' } } }],

@@ -12,12 +12,13 @@ import {
   fundingRatesSchema,
   pairsSchema,
   riskModesSchema,
+  sentTransactionsSchema,
   transactionsSchema,
   valuationSchema,
 } from '../../src/wire/account.ts';
 import { readMessage } from '../../src/wire/message.ts';
-import { orderSchema } from '../../src/wire/order.ts';
-import { quoteSchema } from '../../src/wire/quote.ts';
+import { orderSchema, sentOrderSchema } from '../../src/wire/order.ts';
+import { quoteSchema, sentQuoteSchema } from '../../src/wire/quote.ts';
 import { aVenue } from './client.ts';
 import type { Heard } from './client.ts';
 import { ownLoopback } from './loopback.ts';
@@ -26,8 +27,16 @@ import { still } from './world.ts';
 const TRANSACTIONS = '/v1/account/transactions';
 const PTS = '/v1/post-trade-settlement';
 
+/** What the venue may send, where a client reads more than that. */
+const sent = new Map<z.ZodType, z.ZodType>([
+  [transactionsSchema, sentTransactionsSchema],
+  [orderSchema, sentOrderSchema],
+  [quoteSchema, sentQuoteSchema],
+]);
+
 /** The value of a response that must match its schema and contain no other field. */
 function read<T>(schema: z.ZodType<T>, heard: Heard): T {
+  expect(readMessage(sent.get(schema) ?? schema, heard.body)).toMatchObject({ ok: true });
   const result = readMessage(schema, heard.body);
   if (!result.ok) throw new Error(`${heard.text}: ${result.why}`);
   expect(result.extras).toEqual([]);
@@ -99,7 +108,6 @@ describe('the simulated venue over HTTP', () => {
       base: 'btc',
       quote: 'usd',
     });
-    expect((await venue.get('/v1/health', '')).status).toBe(200);
   });
 
   it('keeps all 18 decimals of an amount, as number or text, from request to ledger', async () => {
@@ -212,7 +220,7 @@ describe('the simulated venue over HTTP', () => {
     for (const path of [
       '/v1/currency',
       '/v1/nowhere',
-      '/v1/health',
+      '/v1/user/balance',
       '/v1/currency',
       '/v1/currency',
       '/v1/currency',
@@ -246,7 +254,7 @@ describe('the simulated venue over HTTP', () => {
     expect(await count('types=deposit&pending=true')).toBe(3);
     expect(await count('to=1')).toBe(0);
     const [newest] = read(transactionsSchema, await venue.get(TRANSACTIONS));
-    expect(await count(`after=${(newest?.id ?? 0) - 1}`)).toBe(1);
+    expect(await count(`after=${Number(newest?.id) - 1}`)).toBe(1);
   });
 
   it('returns only the balances of the account that the token belongs to', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { money, quantity, text } from '../../src/core/money.ts';
+import { quantity, text } from '../../src/core/money.ts';
 import { MINUTE_MS } from '../../src/core/time.ts';
 import type { WithdrawalRequest } from '../../src/wire/withdrawal.ts';
 import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
@@ -10,7 +10,7 @@ const world = (input: VenueInput = {}): Exchange =>
   anExchange({
     accounts: [{ balances: { usd: '100000', btc: '2' }, users: [{ name: 'ann' }, { name: 'bob' }] }],
     currencies: { btc: { precision: 8, minWithdrawal: '0.001', withdrawFee: '0.0005' } },
-    withdrawals: { stepMinutes: 5 },
+    transferStepMinutes: 5,
     ...input,
   });
 const desk = { account: DESK, user: DESK };
@@ -113,30 +113,13 @@ describe('a withdrawal', () => {
   });
 
   it('stays on hold for review until it is released', () => {
-    const exchange = world({ withdrawals: { holdUsd: '30000', stepMinutes: 1 } });
+    const exchange = world({ transferStepMinutes: 1 });
     const atx = withdraw(exchange);
+    exchange.changeTransfer(DESK, { id: atx, what: 'hold' }, START);
     expect(lifeOf(exchange, atx, 60)).toEqual(['0 Admin Hold, Pending Further Review']);
     exchange.changeTransfer(DESK, { id: atx, what: 'release' }, minutes(60));
     exchange.advance(minutes(64));
     expect(rowOf(exchange, atx)?.status).toBe('done');
-  });
-
-  it('is refused if its address is not whitelisted and the venue requires a whitelist', () => {
-    const exchange = world({
-      withdrawals: { requireWhitelist: true },
-      custody: { addressMinutes: 10 },
-    });
-    const refused = '422 the address is not whitelisted';
-    expect(said(exchange.withdrawals.withdraw(desk, asked(), START))).toBe(refused);
-    const added = valueOf(
-      exchange.whitelist.add(DESK, { currency: 'btc', address: 'bc1q', alias: '' }, START),
-    );
-    expect(added.status).toBe('Pending');
-    expect(said(exchange.withdrawals.withdraw(desk, asked(), minutes(9)))).toBe(refused);
-    expect(said(exchange.withdrawals.withdraw(desk, asked(), minutes(10)))).toBe('ok');
-    expect(said(exchange.whitelist.remove('nobody', added.id))).toContain('404');
-    expect(valueOf(exchange.whitelist.remove(DESK, added.id))).toEqual({});
-    expect(said(exchange.withdrawals.withdraw(desk, asked(), minutes(11)))).toBe(refused);
   });
 
   it('has a fee for its currency and channel', () => {
@@ -156,7 +139,7 @@ describe('a withdrawal', () => {
 
 describe('a deposit', () => {
   it('passes through its states and changes the balance once it is done', () => {
-    const exchange = world({ deposits: { stepMinutes: 2 } });
+    const exchange = world({ transferStepMinutes: 2 });
     const deposit = { currency: 'btc', amount: quantity('1'), from: 'bc1sender', by: '' };
     const atx = exchange.startDeposit(DESK, deposit, START);
     expect(text(exchange.ledger.balance(DESK, 'btc'))).toBe('2');
@@ -173,57 +156,19 @@ describe('a deposit', () => {
   });
 });
 
-describe('the collateral wallet', () => {
-  it('excludes its funds from trading until they return, and pays out at most its balance', () => {
-    const exchange = world();
-    const move = (from: 'trading' | 'collateral', amount: string): string => {
-      const to = from === 'trading' ? 'collateral' : 'trading';
-      return said(exchange.wallets.transfer(DESK, { currency: 'btc', quantity: quantity(amount), from, to }));
-    };
-    expect(move('trading', '1.5')).toBe('ok');
-    expect(text(exchange.ledger.available(DESK, 'btc'))).toBe('0.5');
-    expect(text(exchange.ledger.balance(DESK, 'btc'))).toBe('2');
-    expect(move('trading', '0.6')).toBe('422 insufficient btc balance');
-    expect(move('collateral', '1.6')).toBe('422 insufficient btc balance');
-    expect(move('collateral', '1.5')).toBe('ok');
-    expect(text(exchange.ledger.held(DESK, 'btc'))).toBe('0');
-    expect(move('trading', '0')).toContain('422');
-  });
-});
-
 describe('an approval rule', () => {
   const ruled = (): Exchange =>
     world({ custody: { rules: [{ ruleType: 'WITHDRAW', requiredApprovals: 2, threshold: '10000' }] } });
-  const answer = (exchange: Exchange, user: string, approved: boolean): string => {
-    const [request] = valueOf(exchange.custody.requestsOf(DESK, { pending: false }));
-    return said(exchange.custody.answer({ account: DESK, user }, { id: request?.id ?? '', approved }, START));
-  };
-
-  it('holds a withdrawal above its threshold until enough other users approve it', () => {
+  it('holds a withdrawal above its threshold until it is approved', () => {
     const exchange = ruled();
     const atx = withdraw(exchange);
-    expect(lifeOf(exchange, atx, 0)).toEqual(['0 Approval Required']);
-    const [request] = valueOf(exchange.custody.requestsOf(DESK, { pending: true }));
-    expect(request).toMatchObject({ approvalType: 'WITHDRAW', requiredApprovals: 2, requestedBy: DESK });
-    expect(answer(exchange, DESK, true)).toBe('403 an own request needs the approval of another user');
-    expect(answer(exchange, 'ann', true)).toBe('ok');
-    expect(answer(exchange, 'ann', true)).toBe('422 the approval request was already answered by this user');
-    expect(rowOf(exchange, atx)?.status).toBe('Approval Required');
-    expect(answer(exchange, 'bob', true)).toBe('ok');
-    expect(answer(exchange, 'bob', true)).toBe('422 the approval request has ended');
-    expect(lifeOf(exchange, atx, 15)).toEqual([
-      '0 Confirmed',
-      '5 Processing Automatic withdrawal',
-      '10 done',
-    ]);
-  });
-
-  it('cancels a withdrawal that a user refuses', () => {
-    const exchange = ruled();
-    const atx = withdraw(exchange);
-    expect(answer(exchange, 'bob', false)).toBe('ok');
-    expect(rowOf(exchange, atx)?.status).toBe('Canceled');
-    expect(text(exchange.ledger.available(DESK, 'btc'))).toBe('2');
+    expect(lifeOf(exchange, atx, 30)).toEqual(['0 Approval Required']);
+    exchange.changeTransfer(DESK, { id: atx, what: 'release' }, minutes(30));
+    const approved = Array.from({ length: 12 }, (_, minute) => {
+      exchange.advance(minutes(30 + minute));
+      return rowOf(exchange, atx)?.status;
+    });
+    expect([...new Set(approved)]).toEqual(['Confirmed', 'Processing Automatic withdrawal', 'done']);
   });
 
   it('does not apply to a withdrawal at its threshold', () => {
@@ -232,26 +177,24 @@ describe('an approval rule', () => {
     expect(rowOf(exchange, atx)?.status).toBe('Initiated');
   });
 
-  it('takes effect, new or changed, once another user approves it', () => {
-    const exchange = world();
-    const rule = { ruleType: 'WITHDRAW', requiredApprovals: 1, threshold: money('100') } as const;
-    const added = valueOf(exchange.custody.add(desk, rule, START));
-    expect(added).toMatchObject({ status: 'Pending Approval', availableApprovers: 3 });
-    expect(rowOf(exchange, withdraw(exchange, { amount: quantity('0.1') }))?.status).toBe('Initiated');
-    expect(answer(exchange, 'ann', true)).toBe('ok');
-    expect(valueOf(exchange.custody.list(DESK))[0]?.status).toBe('Approved');
-    expect(rowOf(exchange, withdraw(exchange, { amount: quantity('0.1') }))?.status).toBe(
-      'Approval Required',
-    );
-    const change = { id: added.id, change: { threshold: money('90000') } };
-    expect(valueOf(exchange.custody.change(desk, change, START)).status).toBe('Pending Approval');
-    expect(answer(exchange, 'bob', true)).toBe('ok');
-    expect(rowOf(exchange, withdraw(exchange, { amount: quantity('0.1') }))?.status).toBe('Initiated');
+  it('is listed with the number of possible approvers', () => {
+    expect(valueOf(ruled().custody.list(DESK))).toMatchObject([
+      { ruleType: 'WITHDRAW', requiredApprovals: 2, availableApprovers: 3, status: 'Pending Approval' },
+    ]);
   });
 
   it('cannot be seen by an account without custody', () => {
     const exchange = world({ accounts: [{ balances: {}, custody: false }] });
     expect(said(exchange.custody.list(DESK))).toBe('403 custody disabled');
+  });
+});
+
+describe('the whitelist', () => {
+  it('loses an address once, and only that of its account', () => {
+    const exchange = world({ accounts: [{ balances: {}, addresses: [7] }] });
+    expect(said(exchange.custody.removeAddress('nobody', '7'))).toContain('404');
+    expect(valueOf(exchange.custody.removeAddress(DESK, '7'))).toEqual({});
+    expect(said(exchange.custody.removeAddress(DESK, '7'))).toContain('404');
   });
 });
 

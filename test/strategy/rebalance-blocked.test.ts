@@ -11,7 +11,6 @@ import type { Scene } from './views.ts';
 const PLAN = {
   target_weights: { btc: '0.5', eth: '0.3', usd: '0.2' },
   drift_threshold: '0.05',
-  continuous: true,
 };
 /** 100000 usd: btc 60 % (target 50), eth 36 % (30), usd 4 % (20): btc and eth are sold. */
 const SCENE: Scene = {
@@ -211,7 +210,7 @@ describe('a continuous rebalancing blocked by a limit', () => {
   });
 
   it('does not change the times of a schedule', () => {
-    const life = new Life(rebalance, { ...PLAN, continuous: undefined, schedule: { cron: '0 * * * *' } });
+    const life = new Life(rebalance, { ...PLAN, schedule: { cron: '0 * * * *' } });
     for (const hour of [0, 1, 2]) {
       const at = instant(NINE + hour * HOUR_MS);
       life.wake({ on: 'at', at, due: at }, SCENE);

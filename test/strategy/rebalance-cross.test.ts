@@ -31,7 +31,6 @@ describe('a cash buffer', () => {
     target_weights: { btc: '0.5', usd: '0.5' },
     drift_threshold: '0.05',
     cash_buffer: { amount: '20000', currency: 'usd' },
-    continuous: true,
   };
   const mids = { btcusd: '50000' };
 
@@ -74,7 +73,6 @@ const VIA = {
   target_weights: { sol: '0.25', btc: '0.5', usd: '0.25' },
   drift_threshold: '0.01',
   via: { sol: 'btc' },
-  continuous: true,
 };
 const PRICES = { solbtc: '0.002', btcusd: '50000' };
 /** 100000 usd, one sol is 100 usd. */

@@ -10,7 +10,6 @@ import type { Scene } from './views.ts';
 const PLAN = {
   target_weights: { btc: '0.5', eth: '0.3', usd: '0.2' },
   drift_threshold: '0.05',
-  continuous: true,
 };
 const DRIFTED: Scene = {
   held: { btc: '1', eth: '8', usd: '16000' },

@@ -10,7 +10,6 @@ import type { Scene } from './views.ts';
 const PLAN = {
   target_weights: { btc: '0.5', eth: '0.3', usd: '0.2' },
   drift_threshold: '0.05',
-  continuous: true,
 };
 /** 100000 usd: btc 60 % (target 50), eth 24 % (30), usd 16 % (20). */
 const DRIFTED: Scene = {
@@ -188,7 +187,7 @@ describe('continuous rebalancing', () => {
   });
 });
 
-describe('the hours of a continuous rebalancing', () => {
+describe('the closed hours of a rebalancing without times', () => {
   const hours = {
     time_zone: 'Europe/London',
     calendar: { holidays: [{ centre: 'London', days: ['2026-12-02'] }] },
@@ -204,25 +203,27 @@ describe('the hours of a continuous rebalancing', () => {
     ['2026-12-02T12:00:00Z', 'holiday in London (2026-12-02)', '2026-12-03T00:00:00.000Z'],
     ['2026-12-05T12:00:00Z', 'weekend (saturday)', '2026-12-06T00:00:00.000Z'],
   ])('at %s prevent a decision (%s) until they are over', (at, why, until) => {
-    const step = aLife({ hours }).wake(drifted(parseTime(at)), DRIFTED);
+    const step = aLife({ schedule: hours }).wake(drifted(parseTime(at)), DRIFTED);
     expect([step.reason, step.note, intentTexts(step)]).toEqual(['blackout', why, []]);
     expect(step.waits).toMatchObject([{ on: 'drift', notBefore: parseTime(until) }]);
   });
 
   it('let decided trades finish, and allow decisions at other times as usual', () => {
-    const life = aLife({ hours });
+    const life = aLife({ schedule: hours });
     const sells = life.wake(drifted(parseTime('2026-12-01T09:59:59Z')), DRIFTED);
     expect(intentTexts(sells)).toHaveLength(1);
     const buys = life.end(SOLD, parseTime('2026-12-01T10:00:01Z'));
     expect(intentTexts(buys)).toHaveLength(1);
   });
 
-  it('are accepted only for a continuous rebalancing', () => {
-    const schedule = { cron: '0 9 * * *' };
-    const problems = rebalance.bind({ ...PLAN, continuous: undefined, schedule, hours }).check(aWorld());
-    expect(problems).toMatchObject([{ path: ['hours'] }]);
-    const wrong = { ...PLAN, hours: { time_zone: 'London' } };
-    expect(rebalance.params.safeParse(wrong).error?.issues[0]?.path).toEqual(['hours', 'time_zone']);
+  it('are refused with a first time that nothing follows, or an unknown zone', () => {
+    for (const [schedule, path] of [
+      [{ first: '2026-12-01T09:00:00[Europe/London]' }, ['schedule']],
+      [{ time_zone: 'London' }, ['schedule', 'time_zone']],
+    ] as const) {
+      const { error } = rebalance.params.safeParse({ ...PLAN, schedule });
+      expect(error?.issues.map((issue) => issue.path)).toContainEqual(path);
+    }
   });
 });
 
@@ -328,7 +329,6 @@ describe('a check of the portfolio', () => {
 
 describe('rebalancing on a schedule', () => {
   const daily = (over: object = {}): object => ({
-    continuous: undefined,
     schedule: { cron: '0 10 * * *', time_zone: 'UTC', ...over },
   });
 
@@ -402,9 +402,6 @@ describe('a rebalance document', () => {
       'target_weights: the weights sum to 1.1, not 1: subtract 0.1',
     ],
     [{ target_weights: { usd: '1' } }, 'target_weights: name at least one currency besides usd'],
-    [{ continuous: undefined }, ': give schedule, or continuous: true'],
-    [{ continuous: false }, ': give schedule, or continuous: true'],
-    [{ schedule: { cron: '0 9 * * *' } }, 'continuous: give either schedule or continuous: true, not both'],
     [
       { min_trade_notional: { amount: '1', currency: 'btc' } },
       'min_trade_notional.currency: min_trade_notional must be in the cash currency: write usd',

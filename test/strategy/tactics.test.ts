@@ -5,9 +5,7 @@ import { aView, aWorld, NINE } from './views.ts';
 
 const TACTICS = {
   max_slippage_bps: 12.5,
-  slippage_reference: 'decision',
   max_spread_bps: 30,
-  patience: { requote: 'PT5S', max_quotes: 4 },
   keep: { amount: '1000', currency: 'usd' },
   min_trade_notional: { amount: '50', currency: 'usd' },
   jitter: { time_pct: 40, seed: 7 },
@@ -55,10 +53,7 @@ describe.each(Object.keys(documents))('the tactics of a %s', (kind) => {
     expect(firstTactics(kind, TACTICS)).toEqual([
       {
         slippage_bps: '12.5',
-        slippage_reference: 'decision',
         spread_bps: '30',
-        requote_ms: 5_000,
-        quotes_max: 4,
         keep: '1000',
         min_notional: '50',
         jitter: { pct: 40, seed: 7 },
@@ -79,17 +74,12 @@ describe.each(Object.keys(documents))('the tactics of a %s', (kind) => {
     expect(messages(kind, { min_trade_notional: { amount: '1', currency: 'btc' } })).toEqual([
       'min_trade_notional.currency: min_trade_notional of a buy of btcusd must be in usd, the quote currency, not btc',
     ]);
-    expect(messages(kind, { patience: { requote: 'PT30M' } })[0]).toMatch(
-      /^patience\.requote: a slice lasts \d+ s: it would never request a second quote/u,
-    );
   });
 
   it.each([
     [{ max_slippage_bps: -1 }, 'max_slippage_bps'],
     [{ max_spread_bps: '30' }, 'max_spread_bps'],
-    [{ slippage_reference: 'vwap' }, 'slippage_reference'],
-    [{ patience: { max_quotes: 0 } }, 'patience.max_quotes'],
-    [{ patience: { quotes: 3 } }, 'patience'],
+    [{ min_trade_notional: '30' }, 'min_trade_notional'],
   ])('are refused with %j', (over, path) => {
     const document = { pair: 'btcusd', side: 'buy', ...documents[kind], ...over };
     const result = strategies.get(kind)?.params.safeParse(document);

@@ -8,9 +8,8 @@
 import process from 'node:process';
 import { inspect, parseArgs } from 'node:util';
 import { OperatorError } from '../../src/core/errors.ts';
-import { DAY_MS, after, instant } from '../../src/core/time.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS, after, instant } from '../../src/core/time.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { assess } from '../../src/report/figures/assessment.ts';
 import { stress } from './stress.ts';
 import type { Peaks } from './stress.ts';
 
@@ -38,16 +37,28 @@ function whole(name: string, text: string): number {
   return value;
 }
 
+/** The largest number of these ascending times in any span that excludes its end. */
+function mostWithin(times: readonly number[], spanMs: number): number {
+  let [first, most] = [0, 0];
+  for (const [i, at] of times.entries()) {
+    while ((times[first] ?? at) <= at - spanMs) first++;
+    most = Math.max(most, i - first + 1);
+  }
+  return most;
+}
+
 function peaksOfJournal(url: string): Peaks {
   const journal = openJournal(/^[a-z]+:/u.test(url) ? url : `sqlite:${url}`, { readOnly: true });
   try {
     const days = whole('months', values.months) * MONTH_DAYS;
-    const { peaks, orders } = assess(journal.read(), {
-      from: after(instant(Date.now()), -days * DAY_MS),
-    });
-    if (orders === 0)
+    const from = after(instant(Date.now()), -days * DAY_MS);
+    const times = Iterator.from(journal.read())
+      .filter(({ at, body }) => at >= from && body.kind === 'intent')
+      .map(({ at }) => at)
+      .toArray();
+    if (times.length === 0)
       throw new OperatorError('data', `${url} holds no order of the last ${values.months} months`);
-    return { second: peaks.second.orders, minute: peaks.minute.orders };
+    return { second: mostWithin(times, SECOND_MS), minute: mostWithin(times, MINUTE_MS) };
   } finally {
     journal.close();
   }

@@ -8,7 +8,7 @@ import { aServedVenue } from './support/venue.ts';
 
 const TOKEN = 'canary-crash-e81a55d7';
 /** A proof of absence comes sooner than by default: drills need not wait for a slow venue. */
-const inDoubt = { booking_margin: 'PT2S', poll: 'PT2S' };
+const inDoubt = { booking_margin: 'PT2S' };
 
 describe('a daemon that is killed', () => {
   it('trades no slice twice and loses no fill after several kills with open orders', async () => {
@@ -77,7 +77,7 @@ describe('a daemon that loses its connection to the venue', () => {
         token: TOKEN,
       },
       strategies: [twapOf({ id: 'btc', slices: 20, everyMs: 2_000 })],
-      config: { in_doubt: inDoubt, retry: { cap: 'PT2S' } },
+      config: { in_doubt: inDoubt },
     });
     const daemon = desk.run('--until-done');
     await seen.orders(3);

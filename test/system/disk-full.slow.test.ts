@@ -48,16 +48,15 @@ describe('a daemon with a full disk', () => {
         },
       }); // prettier-ignore
       const folder = aFolder();
-      const disk = await aSmallDisk(join(folder, 'disk'), 24);
+      const disk = await aSmallDisk(join(folder, 'disk'), 80);
       const log = join(folder, 'desk.log');
       const desk = aDesk({
         venue,
         strategies: [{ ...twapOf({ id: 'btc', slices: 24, everyMs: 2_500 }), catch_up: 'extend' }],
         config: {
           journal: `sqlite:${disk.folder}/journal.db`,
-          journal_reserve: 8,
           log: { file: log },
-          in_doubt: { booking_margin: 'PT2S', poll: 'PT2S' },
+          in_doubt: { booking_margin: 'PT2S' },
         },
         before: disk.command,
       });
@@ -105,11 +104,11 @@ describe('a daemon with a full disk', () => {
     const seen = watched();
     const venue = await aServedVenue(TOKEN, {}, seen.hooks);
     const folder = aFolder();
-    const disk = await aSmallDisk(join(folder, 'disk'), 24);
+    const disk = await aSmallDisk(join(folder, 'disk'), 80);
     const desk = aDesk({
       venue,
       strategies: [twapOf({ id: 'btc', slices: 400, everyMs: 500 })],
-      config: { journal: `sqlite:${disk.folder}/journal.db`, journal_reserve: 8, log: { file: join(folder, 'desk.log') } },
+      config: { journal: `sqlite:${disk.folder}/journal.db`, log: { file: join(folder, 'desk.log') } },
       before: disk.command,
     });
     const daemon = desk.run('--json');

@@ -23,7 +23,7 @@ async function aTradingDesk(imports: readonly string[] = []) {
   const seen = watched();
   const venue = await aServedVenue(TOKEN, {}, seen.hooks);
   const strategies = [twapOf({ id: 'btc', slices: 800, everyMs: 500 })];
-  const desk = aDesk({ venue, strategies, config: { in_doubt: { poll: 'PT2S' } }, imports });
+  const desk = aDesk({ venue, strategies, imports });
   const daemon = desk.run('--json');
   return { seen, venue, desk, daemon, haltFile: join(desk.folder, 'journal.db.halt') };
 }

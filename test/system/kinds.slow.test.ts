@@ -122,7 +122,6 @@ const runs: Readonly<Record<string, Run>> = {
         target_weights: { btc: '0.5', eth: '0.4', usd: '0.1' },
         drift_threshold: '0.01',
         min_trade_notional: { amount: '100', currency: 'usd' },
-        continuous: true,
         min_interval: 'PT2S',
         leg_timeout: 'PT15S',
         duration: 'PT30S',
@@ -245,7 +244,7 @@ function begin(kind: string, run: Run, { baseUrl, wsUrl }: Served): Begun {
   const desk = aDesk({
     venue: { baseUrl, token: tokenOf(kind), ...(run.isFed === true ? { wsUrl } : {}) },
     strategies: run.documents.map((document) => ({ id: idOf(kind), kind, ...document })),
-    config: { reference: { interval: 'PT2S' }, pts: { use: 'when_enabled' } },
+    config: { pts: { use: 'when_enabled' } },
   });
   for (const [name, source] of Object.entries(run.files ?? {}))
     writeFileSync(join(desk.folder, 'strategies', name), source);

@@ -164,7 +164,6 @@ describe('a daemon in a faulty environment', () => {
         token: TOKEN,
       },
       strategies: [plan],
-      config: { retry: { cap: 'PT1S' } },
     });
     const daemon = desk.run('--until-done');
     await daemon.said(/venue does not respond; retrying[\s\S]*venue does not respond; retrying/u);

@@ -53,7 +53,6 @@ async function measure(strategies: number, ms: number): Promise<Measured> {
     venue: { baseUrl: venue.baseUrl, wsUrl: venue.wsUrl, token: TOKEN },
     strategies: hungry(strategies),
     config: {
-      retry: { requote: 'PT0.05S' },
       // These strategies never trade: with the footprint limit of a real desk they would soon send fewer requests than the venue allows.
       footprint: { max_quotes_per_fill: 100_000 },
       log: { level: 'warn' },

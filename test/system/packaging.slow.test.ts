@@ -12,7 +12,6 @@ import { finish, ROOT, start } from './support/program.ts';
 import { aVenueProcess } from './support/venue.ts';
 
 const UNIT = join(ROOT, 'packaging/systemd/tranche.service');
-const WATCHMAN = join(ROOT, 'packaging/systemd/tranche-watch.service');
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 const NO_SYSTEMD = 'systemd-analyze is not installed: it comes with the package systemd of Debian';
@@ -54,7 +53,7 @@ describe('the package', () => {
     };
     const run = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'postprepare'];
     expect(run.filter((name) => name in scripts)).toEqual([]);
-    expect(scripts['prepare']).toBe('node scripts/link-node.js && node scripts/prepare-dashboard.js');
+    expect(scripts['prepare']).toBe('node scripts/link-node.js && node scripts/prepare.js');
   });
 });
 
@@ -113,19 +112,19 @@ describe('the installed package', () => {
 });
 
 describe('the systemd unit', () => {
-  it.for([UNIT, WATCHMAN])('is valid for systemd: %s', (unit, ctx) => {
+  it('is valid for systemd', (ctx) => {
     if (!hasSystemd) return ctx.skip(NO_SYSTEMD);
-    const { status, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', UNIT], { encoding: 'utf8' });
     // If the program is not installed, the only permitted message is that it is missing.
     const said = stderr.split('\n').filter((line) => line !== '' && !line.includes('is not executable'));
     expect({ said, isFine: status === 0 || stderr !== '' }).toEqual({ said: [], isFine: true });
   });
 
-  it.for([UNIT, WATCHMAN])('has an exposure level of at most 2.0 in systemd-analyze: %s', (unit, ctx) => {
+  it('has an exposure level of at most 2.0 in systemd-analyze', (ctx) => {
     if (!hasSystemd) return ctx.skip(NO_SYSTEMD);
     const { stdout, stderr } = spawnSync(
       'systemd-analyze',
-      ['security', '--offline=true', '--no-pager', unit],
+      ['security', '--offline=true', '--no-pager', UNIT],
       { encoding: 'utf8' },
     );
     // The level is between 0 (no exposure) and 10. Above 2.0, a restriction was removed.
@@ -133,8 +132,8 @@ describe('the systemd unit', () => {
     expect({ stderr, isLow: Number(exposure ?? 10) <= 2 }).toEqual({ stderr: '', isLow: true });
   });
 
-  it.each([UNIT, WATCHMAN])('restricts the rights of its service: %s', (file) => {
-    const unit = readFileSync(file, 'utf8');
+  it('restricts the rights of its service', () => {
+    const unit = readFileSync(UNIT, 'utf8');
     for (const line of [
       'NoNewPrivileges=yes',
       'ProtectSystem=strict',
@@ -173,9 +172,9 @@ describe('the systemd unit', () => {
 
 describe('a live desk', () => {
   it.each([
-    ['NODE_OPTIONS', { NODE_OPTIONS: '--no-warnings' }],
+    ['NODE_OPTIONS', { NODE_OPTIONS: '--use-openssl-ca' }],
     ['NODE_TLS_REJECT_UNAUTHORIZED', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }],
-    ['HTTPS_PROXY', { HTTPS_PROXY: 'http://127.0.0.1:9' }],
+    ['NODE_USE_ENV_PROXY', { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: 'http://127.0.0.1:9' }],
   ])('does not start if %s is set', async (name, env) => {
     const desk = aDesk({
       venue: { baseUrl: 'http://127.0.0.1:9', token: 'canary-never-sent' },

@@ -58,7 +58,7 @@ const schedules: readonly Document[] = [
   { id: 'own', kind: 'module', module: './own.ts', pairs: ['ethusd'], side: 'sell', total_quantity: { amount: '5', currency: 'eth' }, params: { from: BEGINS, until: ENDS, each: '0.4' } },
 ]; // prettier-ignore
 const portfolio: readonly Document[] = [
-  { id: 'band', kind: 'rebalance', target_weights: { btc: '0.4', eth: '0.3', usd: '0.3' }, drift_threshold: '0.0015', continuous: true, min_interval: 'PT67S', min_trade_notional: usd('20'), valuation_tolerance: '0.9', start_time: iso(BEGINS), end_time: iso(ENDS) },
+  { id: 'band', kind: 'rebalance', target_weights: { btc: '0.4', eth: '0.3', usd: '0.3' }, drift_threshold: '0.0015', min_interval: 'PT67S', min_trade_notional: usd('20'), valuation_tolerance: '0.9', start_time: iso(BEGINS), end_time: iso(ENDS) },
 ]; // prettier-ignore
 
 /** Checks every three minutes, sells after a rise, and waits for the next one. */
@@ -119,9 +119,6 @@ function aFolderOfBoth({ documents, usd: cash }: Desk): string {
     venue: {
       capabilities: { balances: true, pairs: true, order_lookup: true, ticker: true, account_feed: true },
       sell_path: '/v1/orders/sell',
-      headers_timeout: 'PT1M',
-      body_timeout: 'PT1M',
-      connect_timeout: 'PT1M',
       order_timeout: 'PT20S',
       simulated: {
         accounts: [{ name: 'main', balances: { usd: cash, btc: '2', eth: '30' } }],

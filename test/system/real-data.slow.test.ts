@@ -49,7 +49,6 @@ const portfolio = {
   target_weights: { btc: '0.5', eth: '0.3', usd: '0.2' },
   drift_threshold: '0.008',
   min_trade_notional: { amount: '100', currency: 'usd' },
-  continuous: true,
   min_interval: 'PT0.5S',
   leg_timeout: 'PT10S',
   // An hour of this market takes six seconds: the hourly valuation of the venue may be an hour old.
@@ -127,7 +126,6 @@ describe('a day of real minute bars', () => {
       const desk = aDesk({
         venue,
         strategies: [twap, portfolio],
-        config: { reference: { interval: 'PT0.5S' } },
       });
       const daemon = desk.run('--json', '--until-done');
       await daemon.event('ready');

@@ -51,25 +51,6 @@ describe('a daemon that reloads its strategies', () => {
     await expectWholeJournal(desk);
   }); // prettier-ignore
 
-  it('attaches the report of a candidate only to the reload that starts the candidate', async () => {
-    const venue = await aServedVenue(TOKEN);
-    const desk = aDesk({ venue, strategies: [long] });
-    const daemon = desk.run('--json');
-    await daemon.event('fill', { count: 3 });
-    const candidate = twapOf({ id: 'btc-2', slices: 30, everyMs: 2_000 });
-    writeFileSync(join(desk.folder, 'candidate.yaml'), JSON.stringify(candidate));
-    const compared = await desk.command('twin', '--config', 'desk.yaml', '--candidate', 'candidate.yaml', '--out', 'twin');
-    expect([compared.code, compared.stdout]).toEqual([0, expect.stringContaining("candidate btc-2")]);
-    const attach = ['reload', '--config', 'desk.yaml', '--candidate', 'twin/candidate.json', '--by', 'ann'];
-    const early = await desk.command(...attach);
-    expect([early.code, early.stderr]).toEqual([64, expect.stringContaining('compares another text of btc-2')]);
-    write(desk, candidate);
-    expect((await desk.command(...attach)).code).toBe(0);
-    expect(await reloads(desk)).toMatchObject([
-      { result: 'applied', why: expect.stringMatching(/^tranche reload; candidate btc-2 \w{12} against live .* bps, .* report sha256 \w{64}$/u) as string },
-    ]);
-  }); // prettier-ignore
-
   it('changes nothing if a file is invalid, and continues to trade', async () => {
     const venue = await aServedVenue(TOKEN);
     const desk = aDesk({ venue, strategies: [long] });

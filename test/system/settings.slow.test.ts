@@ -52,7 +52,7 @@ describe('a daemon that is restarted and reloaded with an edited config', () => 
 
     setOrderMax(desk, '150000');
     edit(desk, (config) => {
-      config['pacing'] = { ...config['pacing'], max_wait: 'PT2M' };
+      config['pacing'] = { ...config['pacing'], quote_share: 0.5 };
     });
     await ran();
     expect((await settings()).slice(2)).toMatchObject([
@@ -62,7 +62,7 @@ describe('a daemon that is restarted and reloaded with an edited config', () => 
         why: 'changed while the desk was stopped',
         changes: [
           { path: 'controls.max_order_notional', before: '200000', after: '150000' },
-          { path: 'pacing.max_wait', after: 'PT2M' },
+          { path: 'pacing.quote_share', before: '1', after: '0.5' },
         ],
       },
     ]);
@@ -71,8 +71,8 @@ describe('a daemon that is restarted and reloaded with an edited config', () => 
     expect(code).toBe(0);
     expect(stdout).toContain('reload, by local (ann): calm');
     expect(stdout).toContain('controls.max_order_notional 200000 -> 150000');
-    const assessed = await desk.command('journal', 'assess', desk.journal);
-    expect(assessed.stdout).toMatch(/Orders sent: [1-9]\d* within, 0 beyond a limit by override, 0 beyond\. /u);
+    const overseen = await desk.command('report', desk.journal, '--oversight');
+    expect(overseen.stderr).toMatch(/orders [1-9]\d* within the limits of their time, 0 beyond, /u);
     const records = await desk.records();
     expect(JSON.stringify(records)).not.toContain(TOKEN);
     await expectWholeJournal(desk);

@@ -20,7 +20,7 @@ const SPECIFIED = new Set([
   'GET /v1/post-trade-settlement/risk-modes',
 ]);
 /** Routes from public documentation; each needs a capability. */
-const EXTRAS = ['/v1/user/balance', '/v1/markets/currency-pairs', '/v1/orders/1', '/v1/health'];
+const EXTRAS = ['/v1/user/balance', '/v1/markets/currency-pairs', '/v1/orders/1'];
 
 const twap = {
   id: 'sell-btc',
@@ -37,7 +37,6 @@ const portfolio = {
   target_weights: { btc: '0.5', eth: '0.3', usd: '0.2' },
   drift_threshold: '0.01',
   min_trade_notional: { amount: '100', currency: 'usd' },
-  continuous: true,
   min_interval: 'PT2S',
   leg_timeout: 'PT10S',
   duration: 'PT35S',
@@ -67,7 +66,7 @@ describe('a venue with only the routes of the specification', () => {
     const desk = aDesk({
       venue: { baseUrl: venue.baseUrl, token: TOKEN },
       strategies: [twap, portfolio],
-      config: { reference: { interval: 'PT1S' }, pts: { use: 'when_enabled' } },
+      config: { pts: { use: 'when_enabled' } },
     });
     const daemon = desk.run('--json', '--until-done');
     expect(await daemon.ended(120_000)).toEqual({ code: 0, signal: null });

@@ -79,7 +79,7 @@ describe.runIf(process.platform !== 'win32')(
 
         // By itself. From then on the venue takes the new token alone.
         put(NEW);
-        await logged('"token_replaced"');
+        await logged('the venue token was replaced');
         await daemon.event('fill', { count: daemon.eventsOf('fill').length + 2 });
         ended.add(users.old);
 
@@ -104,7 +104,7 @@ describe.runIf(process.platform !== 'win32')(
         onOrder = undefined;
         put(NEWER);
         daemon.signal('SIGHUP');
-        await logged('"token_replaced"', 2);
+        await logged('the venue token was replaced', 2);
         await daemon.event('fill', { count: daemon.eventsOf('fill').length + 2 });
         ended.add(users.first);
 

@@ -1,5 +1,6 @@
 import { firstValueFrom, from } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { compareRowIds } from '../../src/core/ids.ts';
 import { quantity, text } from '../../src/core/money.ts';
 import type { FillRecord } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
@@ -45,8 +46,8 @@ async function aWorld(past: readonly FillRecord[] = []): Promise<World> {
 const one: Size = { by: 'quantity', quantity: quantity('1') };
 const newest = (rows: readonly Transaction[], currency: string): string =>
   text(
-    rows.filter((row) => row.currency === currency).toSorted((a, b) => b.id - a.id)[0]?.balance ??
-      quantity('0'),
+    rows.filter((row) => row.currency === currency).toSorted((a, b) => compareRowIds(b.id, a.id))[0]
+      ?.balance ?? quantity('0'),
   );
 
 describe('a dry run', () => {
@@ -73,6 +74,17 @@ describe('a dry run', () => {
     await world.trade('buy', one, 'a');
     world.real.deposit('desk', 'btc', quantity('2'), START);
     expect(newest(await world.rows(), 'btc')).toBe('28');
+  });
+
+  it('gives a row the same id in every process, and asks the venue for none of them', async () => {
+    const world = await aWorld();
+    await world.trade('buy', one, 'a');
+    const own = (rows: readonly Transaction[]): readonly string[] =>
+      rows.filter(({ clientId }) => clientId === 'a').map(({ id }) => id);
+    const ids = own(await world.rows());
+    expect(ids.toSorted()).toEqual(['dry-run-a-btc', 'dry-run-a-usd']);
+    const query = { from: after(START, -1000), limit: 1000, after: ids[0] };
+    expect((await firstValueFrom(world.dry.transactions(query))).length).toBe((await world.rows()).length);
   });
 
   it('executes a quote once', async () => {

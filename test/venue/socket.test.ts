@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Observable, VirtualTimeScheduler } from 'rxjs';
-import type { Subscriber } from 'rxjs';
+import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ReferencePrice } from '../../src/core/reference-price.ts';
 import { text } from '../../src/core/money.ts';
@@ -56,34 +55,6 @@ describe('the ticker', () => {
     ]);
     expect(listener.prices[0]).toMatchObject({ source: 'ticker', at: expect.any(Number) as number });
     expect(listener.events).toEqual([{ event: 'open' }]);
-  });
-
-  it('connects only while its address holds a connection permit, and returns the permit when it stops', async () => {
-    const server = await sending(ticker('btcusd', '7'));
-    const held: Subscriber<unknown>[] = [];
-    let given = 0;
-    const connections = {
-      hold: () =>
-        new Observable((subscriber) => {
-          held.push(subscriber);
-          return () => (given += 1);
-        }),
-    };
-    const listener = listen(server.url, { connections });
-    expect(server.sockets).toEqual([]);
-    held[0]?.error(new Error('all connections are in use'));
-    await expect.poll(() => held.length).toBe(2);
-    expect(listener.events).toMatchObject([{ event: 'closed', why: 'all connections are in use' }]);
-    held[1]?.next(undefined);
-    await expect.poll(listener.told).toEqual([['btcusd', '7']]);
-    expect(given).toBe(1);
-    // Another process may now hold the permit: this one reconnects only with a new permit.
-    held[1]?.error(new Error('the connection was lost'));
-    await expect.poll(() => held.length).toBe(3);
-    expect(server.sockets).toHaveLength(1);
-    await expect.poll(() => server.sockets[0]?.readyState).toBe(3);
-    listener.stop();
-    expect(given).toBe(3);
   });
 
   it('reports the daily volume of the newest message, also if it is lower, and forgets it after two minutes', async () => {

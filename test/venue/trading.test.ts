@@ -67,6 +67,18 @@ describe('a quote from the venue client', () => {
     expect(extras).toEqual([]);
   });
 
+  it.each([
+    ['Sat, 28 Nov 2026 19:03:23 GMT', Date.UTC(2026, 10, 28, 19, 3, 23)],
+    ['2026-11-28T19:03:23Z', undefined],
+    ['Sat, 28 Nov 2026 19:03:23 +0100', undefined],
+  ])('says when the venue answered: date %s', async (date, at) => {
+    const server = await answering(http('201 Created', quoteText).replace('\r\n', `\r\ndate: ${date}\r\n`));
+    expect(await firstValueFrom(toObservable(venue(server.url).quote(buy)))).toMatchObject({
+      kind: 'quote',
+      quote: { answeredAt: at },
+    });
+  });
+
   it('keeps the process awake until the response arrives, if an order may follow', async () => {
     const server = await answering(http('201 Created', quoteText));
     const real = client(server.url);
@@ -247,11 +259,30 @@ describe('an order from the venue client', () => {
 describe('a read from the venue client', () => {
   it('requests transactions with all parameters', async () => {
     const server = await answering(http('200 OK', '[]'));
-    const query = { from: instant(1_700_000_000_000), limit: 1000, offset: 501, after: 42 };
+    const query = {
+      from: instant(1_700_000_000_000),
+      to: instant(1_800_000_000_000),
+      limit: 1000,
+      offset: 501,
+      after: '9007199254740993',
+    };
     expect(await firstValueFrom(venue(server.url).transactions(query))).toEqual([]);
     expect(server.received()).toMatch(
-      /^GET \/v1\/account\/transactions\?from=1700000000000&limit=1000&offset=501&after=42 HTTP/u,
+      /^GET \/v1\/account\/transactions\?from=1700000000000&to=1800000000000&limit=1000&offset=501&after=9007199254740993 HTTP/u,
     );
+  });
+
+  it('reads the rows around one that it cannot read', async () => {
+    const row = '{"id":7,"action":"Buy","currency":"btc","amount":1,"timestamp":5}';
+    const server = await answering(http('200 OK', `[${row},null,{"memo":"","memo":{}},${row}]`));
+    const query = { from: instant(5), limit: 1000 };
+    const rows = await firstValueFrom(venue(server.url).transactions(query));
+    expect(rows.map(({ id, spoiled }) => [id, spoiled])).toMatchObject([
+      ['7', undefined],
+      ['?null', ['row']],
+      ['?{"memo":["",{}]}', ['currency', 'amount']],
+      ['7', undefined],
+    ]);
   });
 
   it('requests the valuation by the hour', async () => {

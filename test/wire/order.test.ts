@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { money, quantity, text } from '../../src/core/money.ts';
 import { readBody, readMessage } from '../../src/wire/message.ts';
@@ -61,6 +62,28 @@ describe('an order on the wire', () => {
   ])('is unreadable without %s', (field, why) => {
     const answer = readOrder(order.replace(`"${field}":`, `"no_${field}":`));
     expect(answer.ok ? 'read' : answer.why).toMatch(why);
+  });
+
+  it('is read whatever its other fields hold, and with every digit of its id', () => {
+    const others = ['side_id', 'algorithm_id', 'algorithm', 'type', 'quantity', 'price', 'amount', 'net_market_amount',
+      'net_proceeds', 'status_code', 'routing_option', 'routing_type', 'time_in_force', 'expires', 'dateupdated', 'user_tx_id',
+      'o_action', 'algo_id', 'algorithm_options', 'destination']; // prettier-ignore
+    const fields = JSON.parse(order.replace('700000001', '"18446744073709551617"')) as object;
+    const expected = readOrder(JSON.stringify(fields));
+    expect(expected).toMatchObject({ ok: true, value: { orderId: '18446744073709551617' } });
+    fc.assert(
+      fc.property(fc.subarray(others), fc.jsonValue({ maxDepth: 3 }), (names, odd) => {
+        const body = JSON.stringify({ ...fields, ...Object.fromEntries(names.map((name) => [name, odd])) });
+        expect(readOrder(body.replace('"18446744073709551617"', '18446744073709551617'))).toEqual(expected);
+      }),
+    );
+  });
+
+  it.each([null, '', undefined])('has no fees and no price if they are %j', (none) => {
+    const body = { ...(JSON.parse(order) as object), fees: none, vwap: none, client_order_id: none };
+    const answer = readOrder(JSON.stringify(body));
+    expect(answer).toMatchObject({ ok: true, value: { clientId: '' } });
+    expect(answer.ok && [answer.value.fees, answer.value.vwap].map(text)).toEqual(['0', '0']);
   });
 
   it('names unknown fields', () => {

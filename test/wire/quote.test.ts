@@ -117,7 +117,6 @@ describe('a quote on the wire', () => {
 
   it.each([
     ['the price of the other side', { sell_price: undefined, buy_price: '1' }, /sell_price/u],
-    ['both prices', { buy_price: '1' }, /only sell_price/u],
     ['an amount that is not text', { amount: 3001 }, /^amount/u],
     ['a time without its offset', { date_expiry: '2024-02-03T04:05:16.100' }, /^date_expiry.*offset/u],
     ['no id', { quote_id: '' }, /^quote_id/u],

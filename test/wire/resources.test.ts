@@ -6,7 +6,7 @@ import { transactionBody } from '../../src/wire/account-bodies.ts';
 import { transactionDetailSchema } from '../../src/wire/account.ts';
 import * as custody from '../../src/wire/custody.ts';
 import * as market from '../../src/wire/market.ts';
-import { readBody, readMessage, readNumbersAsText } from '../../src/wire/message.ts';
+import { readBody, readMessage } from '../../src/wire/message.ts';
 import { orderBody } from '../../src/wire/order-body.ts';
 import { orderSchema } from '../../src/wire/order.ts';
 import * as orders from '../../src/wire/orders.ts';
@@ -16,8 +16,8 @@ import * as withdrawal from '../../src/wire/withdrawal.ts';
 const at = instant(Date.UTC(2026, 0, 5, 10));
 
 /** The value that a client reads from a body of the venue; the schema must know every field. */
-function heard<T>(schema: z.ZodType<T>, body: object | string, read = readBody): T {
-  const answer = readMessage(schema, read(typeof body === 'string' ? body : JSON.stringify(body)));
+function heard<T>(schema: z.ZodType<T>, body: object | string): T {
+  const answer = readMessage(schema, readBody(typeof body === 'string' ? body : JSON.stringify(body)));
   if (!answer.ok) throw new Error(answer.why);
   expect(answer.extras).toEqual([]);
   return answer.value;
@@ -63,50 +63,17 @@ const position = {
 } as const;
 
 describe('a response that the venue writes and a client reads', () => {
-  it('keeps a fill, with amounts as text with eight decimals', () => {
-    const body = orders.ownTradesBody([trade]);
-    expect(JSON.stringify(body)).toContain(
+  it('has the amounts of a fill as text with eight decimals', () => {
+    expect(JSON.stringify(orders.ownTradeBody(trade))).toContain(
       '"quantity":"0.00000001","amount":"12.50000000","price":"60000.12000000"',
     );
-    const [read] = heard(orders.ownTradesSchema, body).data;
-    expect(read).toEqual({ ...trade, cursor: orders.tradeCursor('8') });
-    expect(orders.readTradeCursor(read?.cursor ?? '')).toBe('8');
-    expect(orders.readTradeCursor('trade:8')).toBeUndefined();
   });
 
-  it('keeps an approval rule and an approval request', () => {
+  it('keeps an approval rule', () => {
     expect(heard(custody.approvalRulesSchema, custody.approvalRulesBody([rule])).data).toEqual([rule]);
-    const request = {
-      id: '9',
-      requestedBy: 'ann',
-      addedAt: at,
-      status: 'Pending',
-      approvalType: 'WITHDRAW',
-      requiredApprovals: 2,
-      receivedApprovals: 1,
-      details: { currency: 'btc', amount: quantity('0.5'), address: 'bc1', threshold: money('1') },
-      responses: [{ username: 'bob', approved: true }],
-    };
-    expect(heard(custody.approvalRequestsSchema, [custody.approvalRequestBody(request)])).toEqual([request]);
   });
 
-  it.each(['12', '5d1f0c2a-b7aa-11ee-9c3e-0242ac120002'])(
-    'keeps a whitelisted address with the id %s',
-    (id) => {
-      const row = {
-        id,
-        alias: 'cold',
-        address: 'bc1',
-        currency: 'btc',
-        createdAt: at,
-        updatedAt: at,
-        status: 'Pending',
-      };
-      expect(heard(custody.whitelistSchema, custody.whitelistBody([row])).data).toEqual([row]);
-    },
-  );
-
-  it('keeps metrics, positions and interest of post-trade settlement', () => {
+  it('keeps metrics and positions of post-trade settlement', () => {
     const metrics = {
       exposure: money('50000.01'),
       availableExposure: money('0'),
@@ -116,54 +83,15 @@ describe('a response that the venue writes and a client reads', () => {
     };
     expect(heard(pts.ptsMetricsSchema, pts.ptsMetricsBody(metrics))).toEqual(metrics);
     expect(heard(pts.ptsPositionsSchema, [pts.ptsPositionBody(position)])).toEqual([position]);
-    const payment = {
-      id: '6',
-      currency: 'usd',
-      amount: quantity('0.45'),
-      usd: money('0.45'),
-      at,
-      positionId: '5',
-    };
-    expect(heard(pts.interestHistorySchema, pts.interestHistoryBody([payment]))).toEqual({
-      payments: [payment],
-      next: '6',
-      previous: '6',
-    });
-    expect(heard(pts.interestHistorySchema, pts.interestHistoryBody([])).next).toBeUndefined();
   });
 
-  it('keeps an order book with every digit', () => {
-    const level = [price('60000.123456789012345'), quantity('0.000000010000000001'), 'a "b" -1'] as const;
+  it('writes an order book with every digit', () => {
+    const level = [price('60000.123456789012345'), quantity('0.000000010000000001'), 'a'] as const;
     const body = market.orderBookBody({ pair: 'btcusd', currency: 'usd', bids: [level], asks: [], at });
-    const book = heard(market.orderBookSchema, body, readNumbersAsText);
-    expect(book.bids).toEqual([level]);
-    expect(book.lastupdated).toBe(at);
+    expect(JSON.stringify(body)).toContain('"bids":[[60000.123456789012345,0.000000010000000001,"a"]]');
   });
 
-  it.each(['text', 'number'] as const)('keeps a candle with its prices as %s', (as) => {
-    const candle = {
-      pair: 'btcusd',
-      startsAt: 1_767_607_200,
-      period: 60,
-      open: price('1'),
-      high: price('2'),
-      low: price('0.5'),
-      close: price('1.5'),
-      vwap: price('1.25'),
-      volume: quantity('0'),
-      trades: 0,
-    };
-    expect(heard(market.candlesSchema, [market.candleBody(candle, as)])).toEqual([candle]);
-  });
-
-  it('keeps fee rates and the result of a withdrawal', () => {
-    const rates = {
-      volume: money('1'),
-      maker: ratio('0.0007'),
-      taker: ratio('0.0007'),
-      takerSmart: ratio('0.001'),
-    };
-    expect(heard(market.feeRatesSchema, market.feeRatesBody(rates))).toEqual(rates);
+  it('keeps the result of a withdrawal', () => {
     const result = {
       success: true,
       id: 'x',
@@ -194,18 +122,13 @@ describe('a response that the venue writes and a client reads', () => {
       vwap: price('0'),
       fees: money('0'),
       updatedAt: at,
-      working: { algorithm: 200, timeInForce: 'GTD', expiresAt: at, addedAt: at },
+      working: { algorithm: 200, addedAt: at },
     } as const;
     const written = JSON.stringify(orderBody(order));
     expect(written).toContain('"algorithm_id":200,"algorithm":"Smart","type":"Smart"');
     expect(written).toContain('"status":"Started","status_code":100');
-    expect(written).toContain('"expires":"2026-01-05T10:00:00.000Z"');
     expect(written).toContain('"date_added":"2026-01-05T10:00:00.000Z"');
     expect(heard(orderSchema, written)).toMatchObject({ orderId: '7', status: 'Started' });
-    expect(heard(orders.ordersSchema, `[${written}]`)[0]).toMatchObject({
-      algorithm: 'Smart',
-      timeInForce: 'GTD',
-    });
   });
 
   it('keeps the fields of a transaction besides its amounts', () => {
@@ -222,7 +145,6 @@ describe('a response that the venue writes and a client reads', () => {
       fees: quantity('0.0005'),
       status: 'done',
       balance: quantity('1.4995'),
-      pair: undefined,
       accountTransactionId: '10',
       memo: 'rent',
       description: 'bc1',
@@ -233,35 +155,14 @@ describe('a response that the venue writes and a client reads', () => {
     const written = JSON.stringify(transactionBody(row));
     expect(written).toContain('"net_proceeds":-0.5005');
     expect(written).toContain('"symbol":null,"IdempotencyId":null');
-    expect(heard(transactionDetailSchema, written)).toMatchObject(row);
+    expect(heard(transactionDetailSchema, written)).toMatchObject({ ...row, id: '12', pair: '' });
   });
 });
 
-describe('a request that a client writes and the venue reads', () => {
-  it('keeps a limit order, a withdrawal, an approval rule and its change', () => {
-    const order = { pair: 'btcusd', side: 'buy', algorithm: 201, quantity: quantity('0.1'), price: price('59000.01'), timeInForce: 'GTC' } as const; // prettier-ignore
-    expect(orders.limitOrderBody(order)).toBe(
-      '{"currency_pair":"btcusd","algorithm_id":201,"quantity":0.1,"price":59000.01,"time_in_force":"GTC"}',
-    );
-    heard(orders.limitOrderSchema, orders.limitOrderBody(order));
-    const crypto = { currency: 'btc', amount: quantity('0.5'), address: 'bc1', isWire: false, memo: 'a "b"' };
-    expect(heard(withdrawal.withdrawalRequestSchema, withdrawal.withdrawalRequestBody(crypto))).toEqual(
-      crypto,
-    );
-    const wire = { currency: 'usd', amount: quantity('100.25'), address: '', isWire: true, memo: '' };
-    expect(withdrawal.withdrawalRequestBody(wire)).toBe('{"currency":"usd","amount":100.25,"isWire":1}');
-    expect(heard(withdrawal.withdrawalRequestSchema, withdrawal.withdrawalRequestBody(wire))).toEqual(wire);
-    const added = { ruleType: 'WITHDRAW', requiredApprovals: 2, threshold: money('5') } as const;
-    expect(heard(custody.newRuleSchema, custody.newRuleBody(added))).toMatchObject({ rule_type: 'WITHDRAW' });
-    expect(custody.ruleChangeBody({ threshold: money('7.5') })).toBe('{"threshold":7.5}');
-  });
-
+describe('a request', () => {
   it.each([
     [withdrawal.withdrawalRequestSchema, '{"currency":"btc"}'],
     [withdrawal.withdrawalRequestSchema, '{"currency":"usd","amount":1,"isWire":2}'],
-    [custody.newRuleSchema, '{"rule_type":"WITHDRAW","required_approvals":1}'],
-    [custody.newRuleSchema, '{"rule_type":"WITHDRAW","required_approvals":0,"threshold":1}'],
-    [custody.ruleChangeSchema, '{}'],
     [orders.limitOrderSchema, '{"currency_pair":"btcusd","algorithm_id":307,"quantity":1,"price":1}'],
     [orders.limitOrderSchema, '{"currency_pair":"btcusd","algorithm_id":200,"quantity":1e400,"price":1}'],
   ])('is refused if it does not match the schema of its route (%#)', (schema, body) => {

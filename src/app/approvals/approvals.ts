@@ -1,4 +1,4 @@
-import { OperatorError, exitCodes } from '../../core/errors.ts';
+import { exitCodes } from '../../core/errors.ts';
 import { ask, tell } from '../commands/desk/daemon-client.ts';
 import type { DaemonOptions } from '../commands/desk/daemon-client.ts';
 import type { CommandIo } from '../commands/io.ts';
@@ -16,7 +16,8 @@ interface Shown {
   readonly proposed_by: string;
   readonly why: string;
   readonly expires_at: string;
-  readonly needs: readonly { readonly count: number; readonly groups: readonly string[]; readonly have: readonly string[] }[]; // prettier-ignore
+  readonly count: number;
+  readonly approved_by: readonly string[];
   readonly passkey?: string;
   readonly may_i: string;
 }
@@ -41,42 +42,27 @@ export async function approvals(options: ApprovalsOptions, io: CommandIo): Promi
 }
 
 function linesOf(one: Shown): readonly string[] {
-  const needs = one.needs.map(({ count, groups, have }) => {
-    const who = have.length === 0 ? '' : ` (${have.join(', ')})`;
-    return `${have.length} of ${count} of ${groups.join(' or ')}${who}`;
-  });
+  const { approved_by: have } = one;
+  const who = have.length === 0 ? '' : ` (${have.join(', ')})`;
   const key = one.passkey === undefined ? '' : ', with a passkey';
   return [
     `${one.id} ${one.kind} ${one.state}: ${one.asks}`,
     ...(one.difference ?? []).map((line) => `    ${line}`),
     `    asked by ${one.proposed_by}: ${one.why}; until ${one.expires_at}; hash ${one.hash.slice(0, 12)}`,
-    `    has ${needs.join(' and ')}${key}; may I approve it: ${one.may_i}`,
+    `    has ${have.length} of ${one.count} approvals${who}${key}; may I approve it: ${one.may_i}`,
   ];
 }
-
-export interface DecideOptions extends SteerOptions {
-  readonly hash?: string | undefined;
-}
-
-const HASH_MIN = 12;
 
 /** Approves or rejects a request as currently shown. Exit codes: 0, 64, 69, 75 when the desk refuses or has no such request. */
 export async function decide(
   how: 'approve' | 'reject',
   id: string,
-  options: DecideOptions,
+  options: SteerOptions,
   io: CommandIo,
 ): Promise<number> {
-  const { hash: seen } = options;
-  if (seen !== undefined && (seen.length < HASH_MIN || !/^[0-9a-f]+$/u.test(seen)))
-    throw new OperatorError('usage', `--hash: expected ${HASH_MIN} to 64 characters of 0-9 and a-f`);
   const one = (await requests(options, io, '')).find((item) => item.id === id);
   if (one === undefined) {
     io.stderr.write(`there is no request ${id}: tranche approvals --all lists them\n`);
-    return exitCodes.again;
-  }
-  if (seen !== undefined && !one.hash.startsWith(seen)) {
-    io.stderr.write(`request ${id} does not have the hash ${seen}; it asks: ${one.asks}\n`);
     return exitCodes.again;
   }
   if (options.json !== true) io.stderr.write(`${linesOf(one).join('\n')}\n`);

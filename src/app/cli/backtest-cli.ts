@@ -24,6 +24,10 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
       [],
     )
     .addOption(cacheOption())
+    .option(
+      '--against <journal>',
+      'play the strategies of this journal once, and show each parent of the desk beside the model',
+    )
     .option('--from <time>', 'start: a day or time (default: when all tapes have started)')
     .option('--until <time>', 'end: a day or time (default: when the first tape ends)')
     .addOption(
@@ -70,10 +74,16 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     .option('--overwrite', 'replace an existing report')
     .option('--json', 'print report.json to stdout')
     .addHelpText('after', EXAMPLES)
-    .action(async (files, options, command) => {
-      const { runBacktest } = await import('../commands/backtest.ts');
+    .action(async (files, { against, ...options }, command) => {
       const bootstrap = options.bootstrap === true ? RESAMPLES_USUAL : options.bootstrap;
-      done(await runBacktest({ ...options, bootstrap, files, isConfigNamed: isNamed(command) }, io));
+      const asked = { ...options, bootstrap, files, isConfigNamed: isNamed(command) };
+      if (against === undefined) {
+        const { runBacktest } = await import('../commands/backtest.ts');
+        done(await runBacktest(asked, io));
+        return;
+      }
+      const { backtestAgainst } = await import('../research/against.ts');
+      done(await backtestAgainst(against, asked, io));
     });
 }
 
@@ -87,7 +97,8 @@ const EXAMPLES = `
 Examples:
   tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --from 2018-03-05 --until 2018-03-12 --out found
   tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --bootstrap 500 --block 1d    estimate the cost over similar weeks
-  tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --model ./model.yaml          use the model that tranche calibrate wrote`;
+  tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --model ./model.yaml          use the model that tranche calibrate wrote
+  tranche backtest --against var/live.db --model ./model.yaml --out found                                          compare a desk with the model`;
 
 const RESAMPLES_USUAL = 200;
 

@@ -88,10 +88,6 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     });
   leaf(cli, 'reload', 'reload strategy files; start, stop and replace strategies without a restart')
     .option('--dry-run', 'show the changes without applying them')
-    .option(
-      '--candidate <file>',
-      'candidate.json that tranche twin --candidate wrote; its figures are attached to the approval request',
-    )
     .option('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .action(async (options) => {
@@ -106,7 +102,6 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
       const { rearm } = await import('../commands/desk/steer.ts');
       done(await rearm(options, io));
     });
-  addOverrides(cli, { io, config, done });
   const doubts = leaf(cli, 'doubts', 'list doubts: orders whose outcome is unknown').action(
     async (options) => {
       const command = await import('../commands/desk/doubts.ts');
@@ -131,6 +126,25 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
       const { resolveDoubt } = await import('../commands/desk/doubts.ts');
       done(await resolveDoubt(id, { ...options, ...doubts.opts() }, io));
     });
+  leaf(doubts, 'attribute', 'say whose rows hold a doubt open; the account then ends the doubt')
+    .argument('<id>', 'client order id, as shown by tranche doubts')
+    .option(
+      '--row <id>',
+      'id of a row, as shown by tranche doubts; repeat for each row',
+      (row: string, rows: readonly string[]) => [...rows, row],
+      [],
+    )
+    .option('--ours', 'the rows belong to this order')
+    .option('--not-ours', 'the rows belong to no order of this desk')
+    .requiredOption(
+      '--evidence <text>',
+      'what the venue confirmed, and who confirmed it; recorded in the journal',
+    )
+    .requiredOption('--by <name>', 'name of the person who attributes the rows')
+    .action(async (id, options) => {
+      const { attributeRows } = await import('../commands/desk/doubts.ts');
+      done(await attributeRows(id, { ...options, ...doubts.opts() }, io));
+    });
   addPeople(cli, { io, config, done });
 }
 
@@ -143,58 +157,7 @@ const leaves = (config: ControlCli['config']) => (parent: Command, name: string,
     .option('--journal <journal>', 'journal of the desk, instead of a config')
     .addOption(modeOption('mode of the desk'))
     .option('--url <url>', "URL of another machine's API; the token is read from TRANCHE_OPERATOR_TOKEN")
-    .option(
-      '--store <url>',
-      'PostgreSQL database of a fleet; the command reaches the owner of --desk, wherever it runs',
-    )
-    .option('--desk <name>', 'with --store: name of the desk')
     .option('--json', 'print one JSON object to stdout');
-
-function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
-  const leaf = leaves(config);
-  const parent = leaf(cli, 'override', 'list and manage overrides of a limit for one order').action(
-    async (options) => {
-      const { overrides } = await import('../commands/desk/override.ts');
-      done(await overrides(options, io));
-    },
-  );
-  leaf(parent, 'propose', 'propose a looser limit for one order; another person must approve it')
-    .argument('<limit>', 'setting under controls, such as max_order_notional')
-    .option('--to <value>', 'value of the limit for that order; omit for restricted_hours')
-    .option('--parent <id>', 'one order of this parent')
-    .option('--slice <number>', 'with --parent: one order of this slice')
-    .option('--pair <pair>', 'one order of this pair')
-    .addOption(
-      new Option('--side <side>', 'with --pair: one order on this side').choices(['buy', 'sell'] as const),
-    )
-    .option('--minutes <number>', 'minutes until the override expires, at most 15')
-    .requiredOption('--why <reason>', 'reason, recorded in the journal')
-    .option('--by <name>', 'name of the proposer (default: user name on this machine)')
-    .action(async (limit, options) => {
-      const { proposeOverride } = await import('../commands/desk/override.ts');
-      done(await proposeOverride(limit, { ...options, ...parent.opts() }, io));
-    });
-  leaf(parent, 'approve', 'approve a proposed override, with a different token')
-    .argument('<id>', 'id, as shown by tranche override')
-    .requiredOption('--why <reason>', 'reason, recorded in the journal')
-    .option('--by <name>', 'name of the approver (default: user name on this machine)')
-    .action(async (id, options) => {
-      const { approveOverride } = await import('../commands/desk/override.ts');
-      done(await approveOverride(id, { ...options, ...parent.opts() }, io));
-    });
-  for (const [how, does] of [
-    ['withdraw', 'withdraw an override that you proposed, before an order uses it'],
-    ['reject', "reject another person's override before an order uses it"],
-  ] as const)
-    leaf(parent, how, does)
-      .argument('<id>', 'id, as shown by tranche override')
-      .requiredOption('--why <reason>', 'reason, recorded in the journal')
-      .option('--by <name>', 'name of the operator (default: user name on this machine)')
-      .action(async (id, options) => {
-        const { endOverride } = await import('../commands/desk/override.ts');
-        done(await endOverride(how, id, { ...options, ...parent.opts() }, io));
-      });
-}
 
 /** Adds the commands for the people who may use the dashboard. */
 function addPeople(cli: Command, { io, config, done }: ControlCli): void {

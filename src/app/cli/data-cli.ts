@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { formats, units } from '../../research/import/plan.ts';
-import type { Undisturbed } from '../../research/tape/store.ts';
 import type { CommandIo } from '../commands/io.ts';
 import type { RunIo } from '../commands/run.ts';
 import { numberAbove0, numberFrom0, wholeNumber } from './option-values.ts';
@@ -27,10 +26,9 @@ export function addData(
       const { dataProfile } = await import('../commands/data/data-profile.ts');
       done(await dataProfile(file, options, io));
     });
-  const undisturbed = recording === undefined ? undefined : writing(recording.io);
-  addImport(data, { io, done, undisturbed });
+  addImport(data, { io, done });
   addInfo(data, { io, done });
-  addGenerate(data, { io, done, undisturbed });
+  addGenerate(data, { io, done });
   if (recording !== undefined) addRecord(data, done, recording);
 }
 
@@ -65,20 +63,7 @@ function addRecord(data: Command, done: Data['done'], { io, config }: Recording)
 interface Data {
   readonly io: CommandIo;
   readonly done: (code: number) => void;
-  readonly undisturbed?: Undisturbed | undefined;
 }
-
-/** Ignores signals while it writes a file, so that the write completes before the command ends. */
-const writing =
-  (io: RunIo): Undisturbed =>
-  (write) => {
-    const forget = io.onSignal(() => undefined);
-    try {
-      write();
-    } finally {
-      forget();
-    }
-  };
 
 const pairOption = () =>
   new Option('--pair <pair>', 'pair of the files, such as btcusd (default: from the file)').argParser(
@@ -108,7 +93,7 @@ const maxSizeOption = () =>
   );
 const jsonOption = () => new Option('--json', 'print one JSON object to stdout');
 
-function addImport(data: Command, { io, done, undisturbed }: Data): void {
+function addImport(data: Command, { io, done }: Data): void {
   data
     .command('import')
     .description('import market history of one pair into a tape; reports gaps, duplicates and damage')
@@ -126,7 +111,7 @@ function addImport(data: Command, { io, done, undisturbed }: Data): void {
     .addOption(jsonOption())
     .action(async (files, options) => {
       const { dataImport } = await import('../commands/data/data-tape.ts');
-      done(await dataImport(files, { ...options, undisturbed }, io));
+      done(await dataImport(files, options, io));
     });
 }
 
@@ -150,7 +135,7 @@ function addInfo(data: Command, { io, done }: Data): void {
     });
 }
 
-function addGenerate(data: Command, { io, done, undisturbed }: Data): void {
+function addGenerate(data: Command, { io, done }: Data): void {
   data
     .command('generate')
     .description('generate tapes: one seeded random walk per pair, identical on every machine')
@@ -165,6 +150,6 @@ function addGenerate(data: Command, { io, done, undisturbed }: Data): void {
     .option('--json', 'print one JSON object per pair to stdout')
     .action(async (pairs, options) => {
       const { dataGenerate } = await import('../commands/data/data-tape.ts');
-      done(dataGenerate({ ...options, pairs, undisturbed }, io));
+      done(dataGenerate({ ...options, pairs }, io));
     });
 }

@@ -1,10 +1,9 @@
-import { resolve } from 'node:path';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { OperatorError } from '../../core/errors.ts';
 import type { RunIo } from '../commands/run.ts';
 import type { ControlCli } from './control-cli.ts';
-import { durationOf, wholeNumber } from './option-values.ts';
+import { wholeNumber } from './option-values.ts';
 import { modeOption } from './mode-option.ts';
 
 export interface DeskCli extends ControlCli {
@@ -16,9 +15,6 @@ export function addDesk(cli: Command, world: DeskCli): void {
   addRun(cli, world);
   addValidate(cli, world);
 }
-
-/** Largest number of desks. Each is a process of about 100 MB. */
-const DESKS_MAX = 20;
 
 function addRun(cli: Command, { io, config, done }: DeskCli): void {
   cli
@@ -36,72 +32,10 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
       'continue a journal that was written with another token or venue URL of the same account',
     )
     .option('--adopt', 'book trades of this desk that are missing from the journal, without halting')
-    .option(
-      '--fleet <url>',
-      'run the desks of this PostgreSQL database instead of the desk in a config; see tranche fleet',
-    )
-    .option('--name <name>', 'with --fleet: name of this daemon (default: the host name)', notEmpty)
-    .option(
-      '--capacity <n>',
-      `with --fleet: maximum number of desks that this daemon runs (default: ${DESKS_MAX})`,
-      wholeNumber(4),
-    )
-    .option(
-      '--address <name>',
-      'with --fleet: name of the network address of this machine, the same on all machines behind it (default: main)',
-      notEmpty,
-    )
-    .option(
-      '--settings <file>',
-      'with --fleet: file with the network address for health, metrics, API and pages, and with the tokens of API callers',
-    )
-    .option(
-      '--hibernate <duration>',
-      'with --fleet: end the process of a desk that has nothing to do for this long, such as PT10M, and restart it a minute before its next task (default: never)',
-    )
-    .option('--folder <folder>', 'with --fleet: folder for the files of its desks (default: ./var/fleet)')
     .action(async (options) => {
-      const { fleet, folder, settings, hibernate, ...rest } = options;
-      if (fleet !== undefined) {
-        const { runFleet } = await import('../fleet/fleet-daemon.ts');
-        done(
-          await runFleet(
-            {
-              ...rest,
-              fleet,
-              hibernateMs: hibernate === undefined ? undefined : await hibernateMsOf(hibernate),
-              settings: settings === undefined ? undefined : resolve(io.cwd, settings),
-              capacity: rest.capacity ?? DESKS_MAX,
-              address: rest.address ?? 'main',
-              folder: resolve(io.cwd, folder ?? './var/fleet'),
-            },
-            io,
-          ),
-        );
-        return;
-      }
-      const alone = (['name', 'capacity', 'address', 'settings', 'hibernate', 'folder'] as const).find(
-        (option) => options[option] !== undefined,
-      );
-      if (alone !== undefined)
-        throw new OperatorError(
-          'usage',
-          `--${alone} applies only to a daemon of a fleet: add --fleet URL, or remove it`,
-        );
       const { run } = await import('../commands/run.ts');
       done(await run(options, io));
     });
-}
-
-async function hibernateMsOf(text: string): Promise<number> {
-  const { HIBERNATE_MIN_MS } = await import('../fleet/hibernation/hibernation.ts');
-  const ms = durationOf('--hibernate', text);
-  if (ms < HIBERNATE_MIN_MS)
-    throw new OperatorError(
-      'usage',
-      `--hibernate: expected PT2M or longer, got ${text}: a start takes seconds`,
-    );
-  return ms;
 }
 
 function addValidate(cli: Command, { io, config, done }: DeskCli): void {
@@ -111,8 +45,19 @@ function addValidate(cli: Command, { io, config, done }: DeskCli): void {
     .argument('[files...]', 'strategy files, instead of those in the config')
     .addOption(config())
     .addOption(modeOption())
+    .option(
+      '--connect',
+      'check everything that a start needs: machine, permissions, token, venue, clock, channels, journal; changes nothing',
+    )
     .option('--json', 'print the result as JSON to stdout')
-    .action(async (files, options) => {
+    .action(async (files, { connect: isConnecting, ...options }) => {
+      if (isConnecting === true) {
+        if (files.length > 0)
+          throw new OperatorError('usage', '--connect checks the strategies of the config: name no files');
+        const { connect } = await import('../connect/connect.ts');
+        done(await connect(options, io));
+        return;
+      }
       const { validate } = await import('../commands/validate.ts');
       done(validate({ ...options, files }, io));
     });
@@ -143,7 +88,6 @@ export function addVenue(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'
     .option('--lenient', 'accept requests that known clients send: numbers as text, sides in capitals, forms')
     .option('--faults <file>', 'fault plan for drills; see config/faults')
     .option('--admin-port <port>', 'port of the admin API on loopback; 0 picks a free port', portNumber)
-    .option('--state <file>', 'file that stores accounts, orders, quotes and ids across restarts')
     .action(async (options) => {
       const { venue } = await import('../commands/venue.ts');
       done(await venue(options, io));

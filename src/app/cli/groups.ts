@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { Command as Program, Option } from '@commander-js/extra-typings';
+import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { RunIo } from '../commands/run.ts';
 
@@ -23,7 +23,7 @@ export const groups: readonly Group[] = [
     add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addDesk(cli, { io, config, done }),
   },
   {
-    names: ['plan', 'why', 'alerts', 'day', 'report', 'best-execution'],
+    names: ['plan', 'why', 'alerts', 'report'],
     add: async (cli, { io, done }) =>
       (await import('./reporting-commands.ts')).addLook(cli, { io, config, done }),
   },
@@ -46,11 +46,6 @@ export const groups: readonly Group[] = [
       (await import('./calibrate-cli.ts')).addCalibrate(cli, { io, config, done }),
   },
   {
-    names: ['twin'],
-    add: async (cli, { io, done }) =>
-      (await import('../twin/twin-cli.ts')).addTwin(cli, { io, config, done }),
-  },
-  {
     names: [
       'status',
       'execute',
@@ -61,7 +56,6 @@ export const groups: readonly Group[] = [
       'halt',
       'reload',
       'rearm',
-      'override',
       'doubts',
       'sign-in',
       'people',
@@ -70,7 +64,7 @@ export const groups: readonly Group[] = [
       (await import('./control-cli.ts')).addControl(cli, { io, config, done }),
   },
   {
-    names: ['approvals', 'approve', 'reject', 'policy'],
+    names: ['approvals', 'approve', 'reject'],
     add: async (cli, { io, done }) =>
       (await import('../approvals/approvals-cli.ts')).addApprovals(cli, { io, config, done }),
   },
@@ -79,17 +73,8 @@ export const groups: readonly Group[] = [
     add: async (cli, { io, done }) => (await import('./notify-cli.ts')).addNotify(cli, { io, config, done }),
   },
   {
-    names: ['watch'],
-    add: async (cli, { io, done }) => (await import('./notify-cli.ts')).addWatch(cli, { io, done }),
-  },
-  {
     names: ['venue'],
     add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addVenue(cli, { io, done }),
-  },
-  {
-    names: ['fleet'],
-    add: async (cli, { io, done }) =>
-      (await import('../fleet/fleet-cli.ts')).addFleet(cli, { io, config, done }),
   },
   {
     names: ['journal'],
@@ -103,7 +88,7 @@ export const groups: readonly Group[] = [
   {
     names: ['account'],
     async add(cli, { io, done }) {
-      const { accountIo, addAccount } = await import('./account/account-cli.ts');
+      const { accountIo, addAccount } = await import('./account-cli.ts');
       addAccount(cli, { io: accountIo(io, { input: process.stdin, output: process.stderr }), done });
     },
   },
@@ -113,43 +98,14 @@ export const groups: readonly Group[] = [
       (await import('../mcp/mcp-cli.ts')).addMcp(cli, { io, config, input: process.stdin, done }),
   },
   {
-    names: ['accounting'],
-    add: async (cli, { io, done }) =>
-      (await import('../accounting/accounting-cli.ts')).addAccounting(cli, { io, config, done }),
-  },
-  {
     names: ['schema'],
     add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addSchema(cli, { io, done }),
   },
   {
     names: ['init'],
-    add: async (cli, { io, done }) =>
-      (await import('../init/init-cli.ts')).addInit(cli, {
-        io,
-        terminal: { input: process.stdin, output: process.stderr },
-        done,
-      }),
-  },
-  {
-    names: ['doctor'],
-    add: async (cli, { io, done }) =>
-      (await import('../doctor/doctor-cli.ts')).addDoctor(cli, { io, config, done }),
-  },
-  {
-    names: ['completion'],
-    async add(cli, world) {
-      const { addCompletion } = await import('../completion/completion-cli.ts');
-      addCompletion(cli, { ...world, config, program: async () => await wholeProgram(world) });
-    },
+    add: async (cli, { io, done }) => (await import('../init/init-cli.ts')).addInit(cli, { io, done }),
   },
 ];
-
-/** Returns the program with all its commands, for shell completion. */
-async function wholeProgram(world: GroupWorld): Promise<Command> {
-  const program = new Program('tranche').option('-V, --version', 'print the version');
-  for (const group of groups) await group.add(program, world);
-  return program;
-}
 
 /**
  * Returns the groups that a command line needs: the group of its command, or all groups when the command is not clear, for help

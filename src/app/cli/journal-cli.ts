@@ -3,9 +3,11 @@ import process from 'node:process';
 import { Writable } from 'node:stream';
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
+import { OperatorError } from '../../core/errors.ts';
 import { onTerminal } from '../../core/text/escape.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
+import { BOOKINGS } from '../../journal/ledger/entries.ts';
 import type { CommandIo } from '../commands/io.ts';
 import { timeOption, wholeNumber } from './option-values.ts';
 import { writeWhole } from '../daemon/write-whole.ts';
@@ -62,15 +64,32 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     });
   journal
     .command('export')
-    .description('export records as CSV or JSON lines')
+    .description('export the double-entry ledger of all trades and movements, or records with --kind')
     .argument('<journal>', where)
     .addOption(
-      new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).default('csv' as const),
+      new Option('--format <format>', 'format of the output; records only as csv or jsonl')
+        .choices(['beancount', 'hledger', 'csv', 'jsonl'] as const)
+        .default('csv' as const),
     )
-    .option('--kind <kind>', 'kind of record, or all (jsonl)', 'fills')
+    .option('--kind <kind>', 'records of this kind, such as fills, or all (jsonl), instead of the ledger')
+    .option('--history <file>', 'what "account transactions --json" printed: deposits, withdrawals, interest')
+    .option('--costs <file>', 'CSV file (entry,cost,acquired) with the cost of units that came in')
+    .addOption(
+      new Option('--booking <method>', 'beancount: how it takes lots; hifo needs beancount 3')
+        .choices(BOOKINGS)
+        .default('fifo' as const),
+    )
     .action(async (file, options) => {
+      const { kind, format } = options;
+      if (kind === undefined && format !== 'jsonl') {
+        const { exportLedger } = await import('../commands/journal/journal-ledger.ts');
+        return done(await exportLedger(url(file), { ...options, format }, streams()));
+      }
+      if (kind === undefined) throw new OperatorError('usage', '--format jsonl writes records: add --kind');
+      if (format === 'beancount' || format === 'hledger')
+        throw new OperatorError('usage', `--format ${format} writes the ledger: omit --kind`);
       const { journalExport } = await import('../commands/journal/journal.ts');
-      done(await journalExport(url(file), options, streams()));
+      done(await journalExport(url(file), { format, kind }, streams()));
     });
   journal
     .command('verify')
@@ -118,26 +137,15 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
   journal
     .command('prepare')
     .description('create or migrate the tables of journals in PostgreSQL; run it as their owner')
-    .argument('<url>', 'database: postgres://user@host/database')
-    .option('--grant <role>', 'grant this role the rights that it needs to run desks')
+    .argument('<url>', 'database: postgres://user@host/database?desk=NAME')
+    .option(
+      '--grant <role>',
+      'create the desk of the URL, and grant this role the rights to run it and no other',
+    )
     .action(async (target, options) => {
       const { journalPrepare } = await import('../commands/journal/journal-prepare.ts');
       await journalPrepare(target, options, streams());
       done(0);
-    });
-  journal
-    .command('assess')
-    .description('write the yearly self-assessment: limits, breaches, halts, doubts, overrides, peaks')
-    .argument('<journal>', where)
-    .option('--since <time>', 'start of the period, such as 2026-01-01T00:00:00Z', timeOption)
-    .option('--orders', 'list every order with the limits in force, and whether the order was within them')
-    .option('--config <file>', 'config whose limits are shown')
-    .option('--simulation <file>', 'output file of "npm run simulate -- --json FILE"')
-    .option('--json', 'print the assessment as JSON')
-    .action(async (file, options) => {
-      const { assessment } = await import('../commands/assess.ts');
-      const since = options.since === undefined ? undefined : instant(options.since);
-      done(assessment({ ...options, journal: url(file), since }, io));
     });
 }
 

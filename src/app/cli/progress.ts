@@ -3,6 +3,7 @@ import { forTerminal } from '../../core/text/escape.ts';
 import { isoOf } from '../../core/time.ts';
 import type { AttemptRecord, ReloadRecord, StoredRecord } from '../../core/record.ts';
 import { reasons } from '../../core/reasons.ts';
+import { correctionWords, verdictWords } from '../../core/text/account-words.ts';
 import { closingWords } from '../../engine/account/closing-read.ts';
 import type { Desk } from '../../engine/desk.ts';
 import { withSeparators } from '../../core/text/with-separators.ts';
@@ -59,9 +60,9 @@ export function wordsFor({ body, at }: StoredRecord): string | undefined {
     case 'attempt':
       return body.result === 'doubt' ? `${time}  ${doubtWords(body)}` : undefined;
     case 'correction':
-      return `${time}  ${body.client_order_id} in the account: ${body.quantity} for ${body.amount}, fees ${body.fees}; booked: ${body.was_quantity} for ${body.was_amount}, fees ${body.was_fees}`;
+      return `${time}  ${correctionWords(body)}`;
     case 'resolved':
-      return `${time}  ${body.by} says that ${body.client_order_id} ${body.verdict === 'filled' ? 'traded' : 'was not executed'}: ${body.why}`;
+      return `${time}  ${body.by} says that ${verdictWords(body)}: ${body.why}`;
     case 'reload':
       return `${time}  ${reloadWords(body)}`;
     case 'control':

@@ -10,7 +10,7 @@ export interface LookCli extends ControlCli {
   readonly io: PlanIo;
 }
 
-/** Adds `tranche plan`, `why`, `alerts`, `day`, `report` and `best-execution`. None of these commands needs a daemon. */
+/** Adds `tranche plan`, `why`, `alerts` and `report`. None of these commands needs a daemon. */
 export function addLook(cli: Command, { io, config, done }: LookCli): void {
   cli
     .command('plan')
@@ -75,27 +75,7 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
       const { alerts } = await import('../commands/alerts.ts');
       done(alerts({ ...options, file }, io));
     });
-  cli
-    .command('day')
-    .description('describe in words what a desk did on a day; each line names the records that prove it')
-    .argument('[day]', 'the day, such as 2026-12-01 (default: today)')
-    .addOption(config())
-    .option('--journal <journal>', 'the journal (default: the journal in the config)')
-    .addOption(modeOption('mode that wrote the journal'))
-    .option('--zone <zone>', 'IANA time zone in which the day begins (default: the zone of this machine)')
-    .option('--html <file>', 'also write a printable page with the same lines')
-    .option('--overwrite', 'replace an existing page')
-    .option('--json', 'print one JSON object to stdout')
-    .action(async (when, { html, overwrite, ...options }) => {
-      const { day } = await import('../commands/day.ts');
-      if (html !== undefined) {
-        const { dayPage } = await import('../commands/day-page.ts');
-        await dayPage({ ...options, day: when, html, overwrite }, io);
-      }
-      done(day({ ...options, day: when }, io));
-    });
   addReport(cli, { io, config, done });
-  addBestExecution(cli, { io, config, done });
 }
 
 function addReport(cli: Command, { io, config, done }: LookCli): void {
@@ -122,49 +102,16 @@ function addReport(cli: Command, { io, config, done }: LookCli): void {
       [],
     )
     .addOption(cacheOption())
+    .option(
+      '--oversight',
+      'also judge each order by the limits of its time, and list outliers, refusals, doubts and who did what',
+    )
     .option('--out <folder>', 'write the report files to this folder')
     .option('--overwrite', 'replace an existing report')
     .option('--json', 'print report.json to stdout instead of the summary')
     .action(async (file, options) => {
       const { report } = await import('../commands/report.ts');
       done(await report({ ...options, file }, io));
-    });
-}
-
-function addBestExecution(cli: Command, { io, config, done }: LookCli): void {
-  cli
-    .command('best-execution')
-    .description(
-      'show for each month how orders were executed, under which rules, and which records prove it',
-    )
-    .argument('[journal]', JOURNAL)
-    .addOption(config())
-    .option('--journal <journal>', 'journal; the same as the argument')
-    .addOption(modeOption('mode that wrote the journal'))
-    .option('--from <time>', 'start: a day or a time (default: the time of the first record)')
-    .option('--until <time>', 'end, exclusive: a day or a time (default: after the last record)')
-    .addOption(
-      new Option('--per <period>', 'figures for each calendar month, or for the whole window')
-        .choices(['month', 'window'] as const)
-        .default('month' as const),
-    )
-    .option('--zone <zone>', 'IANA time zone of days and months', 'UTC')
-    .option('--strategy <id>', 'only orders of this strategy')
-    .option(
-      '--data <pair=file>',
-      'prices of a pair for benchmarks and mark-outs: a tape or a file that data import reads; repeatable',
-      collect,
-      [],
-    )
-    .addOption(cacheOption())
-    .option('--out <folder>', 'write best-execution.html and best-execution.json to this folder')
-    .option('--overwrite', 'replace existing files')
-    .option('--list <name>', 'print all records behind the figure with this name in the pack')
-    .option('--json', 'print best-execution.json to stdout; with --list one JSON object per record')
-    .option('--part <name>', 'print only this part of best-execution.json, such as limits or doubts')
-    .action(async (file, options) => {
-      const { bestExecution } = await import('../commands/best-execution.ts');
-      done(await bestExecution({ ...options, file }, io));
     });
 }
 

@@ -1,6 +1,19 @@
-import { add, cost, money, NO_MONEY, NO_QUANTITY, price, quantity, subtract } from '../../core/money.ts';
+import { corrected } from '../../core/cycle/corrected-fill.ts';
+import { feesInQuote, unpricedFees } from '../../core/cycle/balance-changes.ts';
+import { keepNewest } from '../../core/keep-newest.ts';
+import {
+  add,
+  cost,
+  money,
+  NO_MONEY,
+  NO_QUANTITY,
+  price,
+  quantity,
+  subtract,
+  text,
+} from '../../core/money.ts';
 import type { Money, Price, Quantity } from '../../core/money.ts';
-import type { FillRecord, RecordBody, StoredRecord } from '../../core/record.ts';
+import type { CorrectionRecord, FillRecord, RecordBody, StoredRecord } from '../../core/record.ts';
 import { withSeparators } from '../../core/text/with-separators.ts';
 import { against, statedBps } from '../../report/figures/shortfall.ts';
 import { grouped, priced } from '../../report/html/markup.ts';
@@ -18,6 +31,8 @@ export interface Traded {
   readonly quantity: Quantity;
   readonly amount: Money;
   readonly fees: Money;
+  /** Fees in currencies that the pair does not trade. */
+  readonly otherFees: Readonly<Record<string, string>>;
   readonly average: string;
   /** Reference price when the first parent of these fills was decided; `undefined` when none was known. */
   readonly arrival: Price | undefined;
@@ -39,6 +54,7 @@ interface Sums {
   traded: Quantity;
   amount: Money;
   fees: Money;
+  readonly otherFees: Record<string, string>;
   benchmark: Money | undefined;
   decided: Money | undefined;
 }
@@ -52,7 +68,11 @@ interface Kept {
   readonly decisions: ReadonlyMap<string, Price>;
   readonly sums: ReadonlyMap<string, Sums>;
   readonly finished: ReadonlySet<string>;
+  readonly fills: ReadonlyMap<string, FillRecord>;
 }
+
+/** Number of newest fills whose corrections a summary applies. */
+const FILLS_MAX = 1_000;
 
 /**
  * Adds up the fills of each strategy as records arrive, including fills of earlier processes unless the strategy had finished by
@@ -64,18 +84,22 @@ export class Summary {
   #decisions = new Map<string, Price>();
   #sums = new Map<string, Sums>();
   #finished = new Set<string>();
+  /** The newest fills in `#sums`, by client id, as corrected. */
+  #fills = new Map<string, FillRecord>();
   /** Rows of strategy versions that a new document replaced in this process. */
   readonly #earlier: Sums[] = [];
 
   take({ body }: StoredRecord): void {
     this.#note(body);
     if (body.kind === 'fill') this.#add(body);
+    if (body.kind === 'correction') this.#correct(body);
   }
 
   /** Adds a record of an earlier process. */
   replay({ body }: StoredRecord): void {
     this.#note(body);
     if (body.kind === 'fill' && !this.#finished.has(body.strategy)) this.#add(body);
+    if (body.kind === 'correction') this.#correct(body);
     if (body.kind === 'wake' && body.finished !== undefined) this.#forget(body.strategy);
     this.#earlier.length = 0;
   }
@@ -100,6 +124,7 @@ export class Summary {
   #forget(strategy: string): readonly Sums[] {
     const own = [...this.#sums].filter(([, { first }]) => first.strategy === strategy);
     for (const [key] of own) this.#sums.delete(key);
+    for (const [id, fill] of this.#fills) if (fill.strategy === strategy) this.#fills.delete(id);
     return own.map(([, sums]) => sums);
   }
 
@@ -109,15 +134,17 @@ export class Summary {
       decisions: this.#decisions,
       sums: this.#sums,
       finished: this.#finished,
+      fills: this.#fills,
     };
   }
 
   /** Restores the state that `saved` returned. */
-  restore({ arrivals, decisions, sums, finished }: Kept): void {
+  restore({ arrivals, decisions, sums, finished, fills }: Kept): void {
     this.#arrivals = new Map(arrivals);
     this.#decisions = new Map(decisions);
     this.#finished = new Set(finished);
-    this.#sums = new Map([...sums].map(([key, one]) => [key, { ...one }]));
+    this.#fills = new Map(fills);
+    this.#sums = new Map([...sums].map(([key, one]) => [key, { ...one, otherFees: { ...one.otherFees } }]));
     for (const strategy of finished) this.#forget(strategy);
   }
 
@@ -126,28 +153,48 @@ export class Summary {
   }
 
   #add(fill: FillRecord): void {
-    const key = [fill.strategy, fill.pair, fill.side].join('\n');
+    const key = keyOf(fill);
     const sums: Sums = this.#sums.get(key) ?? {
       first: fill,
       fills: 0,
       traded: NO_QUANTITY,
       amount: NO_MONEY,
       fees: NO_MONEY,
+      otherFees: {},
       benchmark: NO_MONEY,
       decided: NO_MONEY,
     };
     this.#sums.set(key, sums);
-    const arrival = this.#arrivals.get(fill.parent);
     sums.fills++;
-    sums.traded = add(sums.traded, quantity(fill.quantity));
-    sums.amount = add(sums.amount, money(fill.amount));
-    sums.fees = add(sums.fees, money(fill.fees));
-    const decision = this.#decisions.get(sliceKey(fill.parent, fill.slice));
-    sums.benchmark = plus(sums.benchmark, arrival, fill);
-    sums.decided = plus(sums.decided, decision, fill);
+    this.#count(sums, fill, add);
+    this.#fills.set(fill.client_order_id, fill);
+    keepNewest(this.#fills, FILLS_MAX);
   }
 
-  #row({ first, fills, traded, amount, fees, benchmark, decided }: Sums): Traded {
+  /** The account shows other figures of a fill. */
+  #correct(body: CorrectionRecord): void {
+    const before = this.#fills.get(body.client_order_id);
+    const sums = before === undefined ? undefined : this.#sums.get(keyOf(before));
+    if (before === undefined || sums === undefined) return;
+    const now = corrected(before, body);
+    this.#count(sums, before, subtract);
+    this.#count(sums, now, add);
+    this.#fills.set(body.client_order_id, now);
+  }
+
+  #count(sums: Sums, fill: FillRecord, combine: typeof add): void {
+    sums.traded = combine(sums.traded, quantity(fill.quantity));
+    sums.amount = combine(sums.amount, money(fill.amount));
+    sums.fees = combine(sums.fees, feesInQuote(fill));
+    for (const [currency, fee] of Object.entries(unpricedFees(fill)))
+      sums.otherFees[currency] = text(combine(quantity(sums.otherFees[currency] ?? '0'), quantity(fee)));
+    const at = (sum: Money | undefined, each: Price | undefined): Money | undefined =>
+      sum && each && combine(sum, cost(each, quantity(fill.quantity)));
+    sums.benchmark = at(sums.benchmark, this.#arrivals.get(fill.parent));
+    sums.decided = at(sums.decided, this.#decisions.get(sliceKey(fill.parent, fill.slice)));
+  }
+
+  #row({ first, fills, traded, amount, fees, otherFees, benchmark, decided }: Sums): Traded {
     const bps = (from: Money | undefined, to: Money | undefined): string | undefined =>
       from && to && benchmark && statedBps(against(first.side, subtract(to, from)), benchmark);
     return {
@@ -160,6 +207,7 @@ export class Summary {
       quantity: traded,
       amount,
       fees,
+      otherFees,
       average: averageOf(amount, traded) ?? '0',
       arrival: this.#arrivals.get(first.parent),
       costBps: bps(benchmark, amount),
@@ -174,8 +222,7 @@ function remember(prices: Map<string, Price>, key: string, value: Price): void {
   if (prices.size > PRICES_MAX) prices.delete(prices.keys().next().value ?? '');
 }
 
-const plus = (sum: Money | undefined, at: Price | undefined, fill: FillRecord): Money | undefined =>
-  sum === undefined || at === undefined ? undefined : add(sum, cost(at, quantity(fill.quantity)));
+const keyOf = ({ strategy, pair, side }: FillRecord): string => [strategy, pair, side].join('\n');
 
 /** Returns the summary that a run prints at its end. */
 export function summaryLines(rows: readonly Traded[]): readonly string[] {
@@ -191,7 +238,7 @@ export function summaryLines(rows: readonly Traded[]): readonly string[] {
     row.executionBps === undefined || row.timingBps === undefined
       ? ''
       : `= execution ${shortBps(row.executionBps)} + timing ${shortBps(row.timingBps)}`,
-    row.fees.isZero() ? '' : `fees ${withSeparators(row.fees.toFixed())} ${row.quote}`,
+    feesText(row),
   ]);
   return [
     ...table(cells),
@@ -200,6 +247,13 @@ export function summaryLines(rows: readonly Traded[]): readonly string[] {
     'execution: the spread and impact that each slice paid, against the price at its own decision',
     'timing: how far the market moved from the decision of the order to that of each slice',
   ];
+}
+
+function feesText({ fees, quote, otherFees }: Traded): string {
+  const all = [...(fees.isZero() ? [] : [[quote, fees.toFixed()] as const]), ...Object.entries(otherFees)];
+  return all.length === 0
+    ? ''
+    : `fees ${all.map(([currency, fee]) => `${withSeparators(fee)} ${currency}`).join(' and ')}`;
 }
 
 /** Returns a figure as in a printed report, with an ASCII minus sign. */

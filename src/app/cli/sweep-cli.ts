@@ -58,10 +58,6 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
       '--store <url>',
       'let "tranche worker" processes run the settings, through this database: postgres://user@host/database',
     )
-    .option(
-      '--tapes <folder>',
-      'with --store: folder that all workers share, for tapes (default: the database)',
-    )
     .option('--top <n>', 'number of settings to list', count(1, 10_000), 20)
     .option('--data <pair=file>', 'prices of a pair, as for tranche backtest; repeatable', collect, [])
     .addOption(cacheOption())
@@ -85,20 +81,14 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
     .command('prepare')
     .description('create or migrate the tables of sweeps in PostgreSQL; run it as their owner')
     .option('--grant <role>', 'grant this role the rights that it needs to submit sweeps and to work on them')
-    .action(async (options) => {
-      const { prepareSweeps } = await import('../sweep/store/sweep-store-commands.ts');
-      await prepareSweeps(storeOf(sweep.opts()), options, io);
+    .action(async ({ grant }) => {
+      const { store } = sweep.opts();
+      if (store === undefined) throw new OperatorError('usage', 'name the database with --store postgres://user@host/database'); // prettier-ignore
+      const { prepareSweeps } = await import('../sweep/store/sweep-queue.ts');
+      await prepareSweeps(store, grant);
+      io.stdout.write(`the tables of sweeps are ready${grant === undefined ? '' : `; ${grant} may submit sweeps and work on them`}\n`);
       done(0);
-    });
-  sweep
-    .command('cancel')
-    .description('stop the workers of a sweep; its results so far are kept')
-    .argument('<id>', 'id of the sweep, as tranche sweep printed it')
-    .action(async (id) => {
-      const { cancelStoredSweep } = await import('../sweep/store/sweep-store-commands.ts');
-      await cancelStoredSweep(storeOf(sweep.opts()), id, io);
-      done(0);
-    });
+    }); // prettier-ignore
 }
 
 /** Adds `tranche worker`, which runs the settings of sweeps that `tranche sweep` submits to a database. */
@@ -107,7 +97,6 @@ export function addWorker(cli: Command, { io, done }: Omit<SweepCli, 'config'>):
     .command('worker')
     .description('run settings of sweeps that "tranche sweep --store" submits, until stopped')
     .requiredOption('--store <url>', 'database: postgres://user@host/database')
-    .option('--tapes <folder>', 'folder of tapes that sweeps name with --tapes')
     .option(
       '--threads <n>',
       'number of settings to run at a time (default: one per core)',
@@ -115,16 +104,10 @@ export function addWorker(cli: Command, { io, done }: Omit<SweepCli, 'config'>):
       availableParallelism(),
     )
     .action(async (options) => {
-      const { runWorker } = await import('../sweep/store/sweep-store-commands.ts');
+      const { runWorker } = await import('../sweep/store/sweep-service.ts');
       done(await runWorker(options, io));
     });
 }
-
-/** Returns the value of `--store`, an option of `sweep`, which accepts it in any position. @throws OperatorError `usage` without it */
-function storeOf({ store }: { readonly store?: string | undefined }): string {
-  if (store === undefined) throw new OperatorError('usage', 'name the database with --store postgres://user@host/database');
-  return store;
-} // prettier-ignore
 
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 

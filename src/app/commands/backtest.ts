@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { indexThrough } from '../../research/tape/index-store.ts';
 import { solvedOver } from '../../research/run/wake-index.ts';
 import { backtest } from '../../research/run/run.ts';
 import type { Backtest } from '../../research/run/run.ts';
@@ -166,7 +165,7 @@ function prepared({ options, input, named, liquidations, journal, alerts, tally 
     seed: options.seed,
     currencies: simulatedCurrencies(config),
     journal,
-    nextPossible: lookingBy(options, all, input.cacheFolder),
+    nextPossible: lookingBy(options, all),
     observer: {
       alert: (alert) => {
         alerts.set(alert, (alerts.get(alert) ?? 0) + 1);
@@ -182,14 +181,8 @@ function prepared({ options, input, named, liquidations, journal, alerts, tally 
  * Returns a function that finds the next instant at which a wait can fire. With `undefined`, the desk processes every row. Both give the
  * same journal.
  */
-function lookingBy(
-  { everyTick }: BacktestOptions,
-  tapes: readonly Tape[],
-  cacheFolder: string,
-): NextPossible | undefined {
-  if (everyTick === true) return undefined;
-  return solvedOver(tapes, (tape) => indexThrough(cacheFolder, tape));
-}
+const lookingBy = ({ everyTick }: BacktestOptions, tapes: readonly Tape[]): NextPossible | undefined =>
+  everyTick === true ? undefined : solvedOver(tapes);
 
 /** Number of parts of a run that shows progress. */
 const PIECES = 200;

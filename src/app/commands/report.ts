@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { forTerminal } from '../../core/text/escape.ts';
 import type { StoredRecord } from '../../core/record.ts';
 import { figuresOf } from '../../report/figures/figures.ts';
+import { Oversight } from '../../report/oversight/oversight.ts';
 import { reportOf } from '../../report/json/json.ts';
 import { shownPath } from '../config/files.ts';
 import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../research/report-files.ts';
@@ -24,6 +25,8 @@ export interface ReportOptions extends JournalOptions {
   /** Folder for the report files. */
   readonly out?: string | undefined;
   readonly overwrite?: boolean | undefined;
+  /** Adds the section on orders and limits, outliers, refusals, doubts and actions. */
+  readonly oversight?: boolean | undefined;
 }
 
 /**
@@ -39,14 +42,17 @@ export async function report(options: ReportOptions, io: CommandIo): Promise<num
   const { journal } = openNamed(options, io);
   try {
     const ids = new Set<string>();
-    const figures = figuresOf(noting(journal.read(), ids), {
+    const oversight = options.oversight === true ? new Oversight() : undefined;
+    const figures = figuresOf(noting(journal.read(), ids, oversight), {
       version,
       prices,
       since,
       until,
       strategy: options.strategy,
       currencies: currenciesOf,
+      oversight,
     });
+    oversight?.finish();
     refuseUnknown(options.strategy, ids);
     const made = folder === undefined ? reportOf(figures) : await writeReport(figures, folder, options);
     if (options.json === true) io.stdout.write(reportText(made));
@@ -60,8 +66,13 @@ export async function report(options: ReportOptions, io: CommandIo): Promise<num
 }
 
 /** Yields the same records, and adds the ids of their strategies to `ids`. */
-function* noting(records: Iterable<StoredRecord>, ids: Set<string>): Generator<StoredRecord> {
+function* noting(
+  records: Iterable<StoredRecord>,
+  ids: Set<string>,
+  oversight: Oversight | undefined,
+): Generator<StoredRecord> {
   for (const record of records) {
+    oversight?.take(record);
     if (record.body.kind === 'strategy') ids.add(record.body.strategy);
     yield record;
   }

@@ -4,10 +4,12 @@ import type { Command } from '../../engine/ports.ts';
 import { isPostgres, readPostgresUrl } from '../../journal/postgres/postgres-url.ts';
 import { isLoopbackName, parseListen } from '../../operate/listen.ts';
 import { createLog } from '../../operate/log.ts';
+import type { Log, LogSecret } from '../../operate/log.ts';
 import { systemClock } from '../daemon/clock.ts';
 import type { Config, Mode } from '../config/config.ts';
 import { startDaemon } from '../daemon/daemon.ts';
 import type { Daemon, ReadyFacts } from '../daemon/daemon.ts';
+import type { StandbyWorld } from '../daemon/standby.ts';
 import { commandFiles, secretsOf } from '../notify/notify-config.ts';
 import { noProgress, progressOn } from '../cli/progress.ts';
 import type { Progress, Screen } from '../cli/progress.ts';
@@ -17,7 +19,6 @@ import { loadAll } from '../strategies/strategies.ts';
 import { strategyFiles } from '../strategies/strategy-files.ts';
 import { summaryLines } from '../cli/summary.ts';
 import { refuseUnhardened } from '../daemon/process-hardening.ts';
-import { refuseOtherRuntime } from '../daemon/runtime-sum.ts';
 import type { ProcessFacts } from '../daemon/process-hardening.ts';
 import { eventOf } from '../cli/watch.ts';
 import { whoami } from './io.ts';
@@ -75,7 +76,6 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
         '\n  ',
       ),
     );
-  if (config.mode === 'live' && !config.isOtherRuntimeAllowed) refuseOtherRuntime();
   const notices = [...noticesOf(config), ...rights];
   for (const secret of [config.venue.token, ...secretsOf(config.operate?.notify)]) io.forget(secret);
   const progress = options.json === true || config.log.file === '-' ? noProgress : progressOn(io.stderr);
@@ -111,17 +111,23 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     onToken(token) {
       io.forget(token);
     },
+    standby: {
+      log: standbyLog(config),
+      say: (line) => {
+        progress.say(line);
+      },
+      onStandby({ owner, address }) {
+        event({ event: 'standby', desk: config.desk, owner, owner_url: address });
+      },
+      onSignal: (listener) => io.onSignal(listener),
+    },
     createLog(secrets) {
-      const log = createLog({
-        level: levelOf(config),
-        file: logFile(config),
-        now: () => systemClock.wall(),
-        secrets,
-      });
+      const log = logOf(config, secrets);
       for (const notice of notices) log.warn(notice);
       return log;
     },
   });
+  if (daemon === undefined) return 0;
   const drainMs = DRAIN_MS + (options.closingRead === false ? 0 : config.inDoubt.bookingMarginMs);
   const forget = obey(daemon, { progress, io, drainMs });
   const distrust = (error: unknown): void => {
@@ -291,6 +297,21 @@ function conclude({ daemon, config, metricsUrl, self }: Ending, progress: Progre
   progress.say(`         ${self} journal export --format csv --kind fills ${quoted}`);
   if (config.mode === 'paper')
     progress.say(`         ${self} init my-desk     your own config and strategies to edit`);
+}
+
+const logOf = (config: Config, secrets: readonly LogSecret[]): Log =>
+  createLog({ level: levelOf(config), file: logFile(config), now: () => systemClock.wall(), secrets });
+
+/** Writes each line to the log of the desk, which is closed again, because the desk opens it after the takeover. */
+function standbyLog(config: Config): StandbyWorld['log'] {
+  const write =
+    (level: 'info' | 'warn') =>
+    (message: string, fields?: object): void => {
+      const log = logOf(config, []);
+      log[level](message, fields);
+      log.close();
+    };
+  return { info: write('info'), warn: write('warn') };
 }
 
 const levelOf = ({ log }: Config): 'debug' | 'info' | 'warn' | 'error' =>

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { asyncApiDocument, openApiDocument } from '../../simulator/http/documents.ts';
-import { makeFolders } from '../../journal/sqlite/files.ts';
+import { asyncApi } from '../../wire/documents/asyncapi.ts';
+import { openApi } from '../../wire/documents/openapi.ts';
+import { makeFolders } from '../../files/folders.ts';
 import { schemaNames, schemaText } from '../config/schema.ts';
 import type { SchemaName } from '../config/schema.ts';
 import type { CommandIo } from './io.ts';
@@ -18,7 +19,7 @@ export function schema({ name }: SchemaOptions, io: Pick<CommandIo, 'stdout'>): 
 
 /** Prints the interface of the venue as a document for machines. */
 export function interfaceDocument(kind: 'openapi' | 'asyncapi', io: Pick<CommandIo, 'stdout'>): number {
-  const document = kind === 'openapi' ? openApiDocument() : asyncApiDocument();
+  const document = kind === 'openapi' ? openApi() : asyncApi();
   io.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
   return 0;
 }

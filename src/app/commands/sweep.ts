@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { indexThrough } from '../../research/tape/index-store.ts';
+import { indexPrices } from '../../research/tape/index.ts';
 import { readFigure } from '../../research/sweep/sweep-figures.ts';
 import type { FigureName } from '../../research/sweep/sweep-figures.ts';
 import { readVaries, settingsOf } from '../../research/sweep/vary.ts';
@@ -46,8 +46,6 @@ export interface SweepOptions extends InputOptions {
   readonly workers: number;
   /** Database through which workers in other processes run the settings. */
   readonly store?: string | undefined;
-  /** Folder of tapes that these workers share. */
-  readonly tapes?: string | undefined;
   readonly top: number;
   /** Folder for the results. */
   readonly out?: string | undefined;
@@ -137,9 +135,7 @@ function inputsOf(input: BacktestInput, named: NamedModel, { seed }: SweepOption
 }
 
 /** Refuses what workers on other machines cannot do. @throws OperatorError `usage`. */
-function refuseUnshared({ strategies }: BacktestInput, { store, tapes }: SweepOptions): void {
-  if (store === undefined && tapes !== undefined)
-    throw new OperatorError('usage', '--tapes names the folder that workers share: it requires --store');
+function refuseUnshared({ strategies }: BacktestInput, { store }: SweepOptions): void {
   const own = strategies.find(({ kind }) => kind === 'module');
   if (store !== undefined && own !== undefined)
     throw new OperatorError(
@@ -233,24 +229,16 @@ async function runAll(plan: SweepPlan): Promise<{
         jobs,
         base,
         tapes: tapes.map(sharedTape),
-        indexes: tapes.map((tape) => sharedIndex(indexThrough(input.cacheFolder, tape))),
+        indexes: tapes.map((tape) => sharedIndex(indexPrices(tape))),
         workers: options.workers,
         stop: stop.signal,
         kept: store === undefined ? undefined : 'every finished setting is kept',
         done,
       });
     else {
-      const { runThroughStore } = await import('../sweep/store/run-through-store.ts');
-      await runThroughStore({
-        url: options.store,
-        tapesFolder: options.tapes === undefined ? undefined : resolve(io.cwd, options.tapes),
-        runs: rest.map(({ key, job }) => ({ key: sharedKey(plan, key), job })),
-        base,
-        tapes,
-        done,
-        stop: stop.signal,
-        say: (line) => io.stderr.write(`${line}\n`),
-      });
+      const { submitSweep } = await import('../sweep/store/submit-sweep.ts');
+      const say = (line: string): void => void io.stderr.write(`${line}\n`);
+      await submitSweep({ url: options.store, jobs, base, tapes, done, stop: stop.signal, say });
     }
   } finally {
     progress.clear();
@@ -264,14 +252,6 @@ async function runAll(plan: SweepPlan): Promise<{
   const asked = new Set(runs.map(({ key }) => key));
   const further = [...(store?.known.keys() ?? [])].filter((key) => !asked.has(key)).length;
   return { outcomes, isStopped: ended + already < runs.length, further };
-}
-
-/** Returns the hash of everything that the outcome of a run depends on, because a store holds outcomes of many sweeps. */
-function sharedKey({ input, named, options }: SweepPlan, key: string): string {
-  const inputs = inputsOf(input, named, options);
-  const { config, model, seed, holdings } = inputs;
-  const tapes = input.tapes.map(({ tape }) => [tape.pair, tape.hash, tape.barMs, tape.isDelisted === true]);
-  return contentHash({ version, config, model, seed, holdings, tapes, run: key });
 }
 
 const runsOf = ({ windows, variants }: SweepPlan): readonly Run[] =>

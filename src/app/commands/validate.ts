@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { uncoveredKinds } from '../../core/approvals/policy-faults.ts';
 import { exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { instant, isoOf } from '../../core/time.ts';
@@ -52,18 +51,8 @@ export function validate(options: ValidateOptions, io: CommandIo): number {
   } else {
     io.stdout.write(report(config, summaries));
   }
-  for (const notice of [...types.notices, ...uncovered(config)])
-    io.stderr.write(`note: ${forTerminal(notice)}\n`);
+  for (const notice of types.notices) io.stderr.write(`note: ${forTerminal(notice)}\n`);
   return problems.length === 0 ? 0 : exitCodes.config;
-}
-
-/** Returns a notice of the kinds of requests that a policy blocks because no rule matches them, which is often a mistake. */
-function uncovered(config: Config | undefined): readonly string[] {
-  const policy = config?.operate?.approvals;
-  const kinds = policy === undefined ? [] : uncoveredKinds(policy);
-  return kinds.length === 0
-    ? []
-    : [`operate.policy blocks every request that no rule matches, of the kinds ${kinds.join(', ')}; to allow the rest, end the policy with { for: [${kinds.join(', ')}], outcome: allow }`]; // prettier-ignore
 }
 
 /** Returns what `tranche plan` would refuse, with its location in the file. */

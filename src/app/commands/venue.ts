@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { resolve as resolvePath } from 'node:path';
 import { ZodError } from 'zod';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { Faults } from '../../simulator/faults/fault-plan.ts';
@@ -24,8 +23,6 @@ export interface VenueCommandOptions {
   /** Fault plan, a file like those in `config/faults`. */
   readonly faults?: string | undefined;
   readonly adminPort?: number | undefined;
-  /** File that keeps accounts, orders, quotes and ids across a restart. */
-  readonly state?: string | undefined;
 }
 
 /**
@@ -65,7 +62,6 @@ export async function venue(options: VenueCommandOptions, io: RunIo): Promise<nu
       const { loadPriceTape } = await import('../research/price-tape.ts');
       return await loadPriceTape(pair, file, io.cwd);
     },
-    stateFile: options.state === undefined ? undefined : resolvePath(io.cwd, options.state),
   });
   const ready = {
     base_url: running.baseUrl,

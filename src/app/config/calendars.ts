@@ -27,22 +27,8 @@ export class Calendars {
 
   /** Returns the document with lists in place of file names. Paths are relative to the document. */
   fillIn(document: YamlDocument): { readonly value: unknown; readonly problems: readonly FileProblem[] } {
-    const problems: FileProblem[] = [];
-    let { value } = document;
-    for (const field of ['schedule', 'hours']) {
-      const filled = this.#fillField(document, value, field);
-      problems.push(...filled.problems);
-      ({ value } = filled);
-    }
-    return { value, problems };
-  }
-
-  #fillField(
-    document: YamlDocument,
-    value: unknown,
-    field: string,
-  ): { readonly value: unknown; readonly problems: readonly FileProblem[] } {
-    const schedule = isRecord(value) ? value[field] : undefined;
+    const { value } = document;
+    const schedule = isRecord(value) ? value['schedule'] : undefined;
     const calendar = isRecord(schedule) ? schedule['calendar'] : undefined;
     const named = isRecord(calendar) ? calendar['holidays'] : undefined;
     if (!isRecord(value) || !isRecord(schedule) || !isRecord(calendar) || !Array.isArray(named))
@@ -57,7 +43,7 @@ export class Calendars {
         const why = read.problems.map((one) => whyOf(one))[0] ?? '';
         problems.push(
           document.problem(
-            [field, 'calendar', 'holidays', i],
+            ['schedule', 'calendar', 'holidays', i],
             `cannot use the calendar file ${shownPath(path, this.#options.cwd)}: ${why}`,
           ),
         );
@@ -66,8 +52,7 @@ export class Calendars {
       }
       return read.list ?? UNREAD;
     });
-    const filled = { ...value, [field]: { ...schedule, calendar: { ...calendar, holidays } } };
-    return { value: filled, problems };
+    return { value: { ...value, schedule: { ...schedule, calendar: { ...calendar, holidays } } }, problems };
   }
 
   #list(path: string): ReadList {

@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
-import { hasTwoPeople } from '../../operate/access.ts';
 import { beyondLoopback, isLoopbackName, parseListen } from '../../operate/listen.ts';
 import { isPostgres, readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
 import { addressProblem, isLoopback } from '../../venue/origin.ts';
@@ -55,10 +54,6 @@ const facts = z.object({
     .prefault({}),
   controls: z.record(z.string(), z.unknown()).default({}),
   journal: z.string().optional().catch(undefined),
-  fleet: z
-    .object({ address: z.string().optional().catch(undefined) })
-    .catch({})
-    .prefault({}),
 });
 type Facts = z.output<typeof facts>;
 
@@ -90,7 +85,6 @@ export function checkConfig(document: YamlDocument, context: CheckContext): Chec
     ...checkUrl(raw, document, 'base_url'),
     ...checkUrl(raw, document, 'ws_url'),
     ...checkJournal(raw, document),
-    ...checkAddress(raw, document),
   ];
   if (context.mode === 'paper') return { problems, token: undefined, ca: undefined };
   problems.push(...checkVenue(raw, document, context.mode));
@@ -149,14 +143,6 @@ function checkJournal({ journal = '' }: Facts, document: YamlDocument): FileProb
   return journal.includes('{started_at}')
     ? [document.problem(['journal'], 'each start continues a journal in PostgreSQL: remove {started_at}')]
     : [];
-}
-
-/** Checks that `fleet.address` has a journal in PostgreSQL: desks share an address through the database of their journals. */
-function checkAddress({ journal = '', fleet }: Facts, document: YamlDocument): FileProblem[] {
-  if (fleet.address === undefined || isPostgres(journal)) return [];
-  const message =
-    'desks share an address through PostgreSQL: set journal: to a postgres:// URL, or remove fleet.address';
-  return [document.problem(['fleet', 'address'], message)];
 }
 
 const liveLimits = {
@@ -256,13 +242,18 @@ export function checkListen({ operate }: RawConfig, document: YamlDocument): rea
   }
 }
 
-/** Checks that four-eyes approval has two people; without them nobody could lift a halt. */
-export function checkFourEyes({ operate }: RawConfig, document: YamlDocument): readonly FileProblem[] {
-  if (operate === false || operate.four_eyes !== true || hasTwoPeople(operate.tokens)) return [];
+/** Checks that amounts of approvals are in the currency of the limits. */
+export function checkApprovals(
+  { operate, controls }: RawConfig,
+  document: YamlDocument,
+): readonly FileProblem[] {
+  const above = operate === false ? undefined : operate.approvals?.parents_above;
+  const currency = controls.max_order_notional?.currency ?? 'usd';
+  if (above === undefined || above.currency === currency) return [];
   return [
     document.problem(
-      ['operate', 'four_eyes'],
-      'two people need tokens in operate.tokens: an approver, and an operator or another approver',
+      ['operate', 'approvals', 'parents_above'],
+      `write the amount in ${currency}, the currency of the limits`,
     ),
   ];
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { weekdays } from '../../core/hours.ts';
 import { isAmountText, money, quantity, ratio } from '../../core/money.ts';
-import type { Overridable } from '../../core/risk/limits.ts';
 import { checkZone, parseDuration } from '../../core/time.ts';
 import {
   amountOf,
@@ -27,11 +26,11 @@ export const bps = z
   })
   .transform((value) => ratio(String(value)));
 
-export const timeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, {
+const timeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, {
   error: 'expected a time of the day as a quoted string, such as "22:00"',
 });
 
-export const timeZone = z
+const timeZone = z
   .string()
   .default('UTC')
   .superRefine((zone, context) => {
@@ -90,35 +89,6 @@ export const floors = (what: string) =>
     .prefault({})
     .describe(what);
 
-const ceiling = (what: string) =>
-  z
-    .string({ error: 'expected an amount as a quoted string, such as "500000"' })
-    .regex(/^-?\d{1,20}(?:\.\d{1,18})?$/u, {
-      error: 'expected an amount as a quoted string, such as "500000"',
-    })
-    .transform(quantity)
-    .optional()
-    .describe(what);
-
-/** The most that an override approved by two people may allow. */
-const overrideCeilings = z
-  .strictObject({
-    max_order_notional: ceiling('Largest value of an order, in the currency of the limit'),
-    max_order_quantity: ceiling('Largest order, in base currency'),
-    max_day_notional: ceiling('Largest total of a day, in the currency of the limit'),
-    max_pair_day_notional: ceiling('Largest total of a pair in a day, in the currency of the limit'),
-    max_drift_bps: ceiling('Largest drift, basis points'),
-    min_position: ceiling('Smallest balance that an order may leave'),
-    max_position: ceiling('Largest balance that an order may produce'),
-    restricted_hours: z
-      .literal(true, { error: 'expected true, or leave it out' })
-      .optional()
-      .describe('true: an order may trade in restricted hours'),
-  } satisfies Readonly<Record<Overridable, z.ZodType>>)
-  .describe(
-    'Largest value that an override may set for each limit (for min_position, the smallest value), in the unit of the limit, as a quoted string; a limit that is not listed cannot be overridden. Default: any value that two people agree on',
-  );
-
 export const controls = z.strictObject({
   max_order_notional: moneyOf('Largest value of one order').optional(),
   max_day_notional: moneyOf(
@@ -135,22 +105,10 @@ export const controls = z.strictObject({
     .default({})
     .describe('Largest order of a pair in base currency, as a quoted string'),
   collar_bps: bps.optional().describe('Largest distance of a quote from the reference price, basis points'),
-  max_collar_discards: whole
-    .min(1)
-    .max(100)
-    .default(3)
-    .describe(
-      'Number of consecutive quotes outside the collar, over at least reference.max_age, after which the parent pauses until a quote is inside the collar; default: 3',
-    ),
   max_drift_bps: bps
     .optional()
     .describe(
       'Largest adverse distance of a quote from the decision price, basis points; default: 150, or none in paper mode',
-    ),
-  max_reference_gap_bps: bps
-    .optional()
-    .describe(
-      'Largest distance between the ticker price and the probe price at the same time, basis points; default: 30, or 300 in paper mode',
     ),
   max_open_doubts: whole
     .min(1)
@@ -194,26 +152,6 @@ export const controls = z.strictObject({
   max_day_cost: moneyOf(
     'Cost of all fills of one UTC day against their decision prices, fees included, above which the desk halts; default: none',
   ).optional(),
-  max_rejects: whole
-    .min(1)
-    .max(100)
-    .default(3)
-    .describe(
-      'Number of consecutive unfilled orders of a pair after which waits become four times as long; default: 3',
-    ),
-  max_malformed: whole
-    .min(1)
-    .max(100)
-    .default(5)
-    .describe(
-      'Number of consecutive invalid responses for a pair after which the pair is paused; default: 5',
-    ),
-  max_account_age: durationText
-    .transform(parseDuration)
-    .prefault('PT3M')
-    .describe(
-      'No slice starts if the last whole read of the account is older than this, ISO 8601; default: PT3M',
-    ),
   balance_difference: z
     .enum(['halt', 'alert'])
     .default('halt')
@@ -221,5 +159,4 @@ export const controls = z.strictObject({
       'Reaction when a balance has differed from the sum of the account rows for a minute: halt, or alert only; default: halt',
     ),
   restricted_hours: z.array(closedHours).max(100).default([]).describe('Spans of the day without trading'),
-  override_ceilings: overrideCeilings.optional(),
 });

@@ -7,15 +7,13 @@ import {
   durationText,
   fractionText,
   pairSymbol,
-  plainNumber,
   positiveText,
   whole,
 } from '../../strategy/fields.ts';
-import { approvalPolicy, groups } from './approvals/policy-schema.ts';
+import { guardedKinds, guardedNames } from '../../core/approvals/approval-settings.ts';
 import { balances, bps, controls, moneyOf } from './config-controls.ts';
 import { addressProblem } from '../../venue/origin.ts';
 import { notifySchema } from '../notify/notify-schema.ts';
-import { twinSchema } from '../twin/twin-schema.ts';
 
 /** The schema of a config file. Each description states the unit and the default; `configOf` converts the result to a `Config`. */
 
@@ -92,16 +90,9 @@ const venue = z.strictObject({
     .regex(/^\/v1\/[\w/-]{1,64}$/u, { error: 'expected a path such as /v1/orders/sell' })
     .optional()
     .describe('Route that executes sell quotes; selling stays off in live mode until it is set'),
-  connect_timeout: duration('PT3S', 'Longest wait for a connection'),
-  headers_timeout: duration('PT5S', 'Longest wait for the headers of a response'),
-  body_timeout: duration('PT5S', 'Longest gap within the body of a response'),
   order_timeout: duration(
     'PT8S',
     "Time without a response to an order, regardless of the quote's life, after which the order is in doubt",
-  ),
-  history: duration(
-    'P3650D',
-    'Period that the first read of transactions covers (the balance of a currency without transactions in this period counts as 0)',
   ),
   minimums: z
     .strictObject({
@@ -124,11 +115,6 @@ const rates = z
         usd: positiveText
           .transform(price)
           .describe('Value of one unit of the currency in usd, as a quoted string'),
-        max_gap_bps: bps
-          .prefault(200)
-          .describe(
-            'Largest distance of the market price from this rate, basis points; if the distance is larger, orders that need the rate are refused. Default: 200',
-          ),
       }),
     ),
   )
@@ -147,8 +133,6 @@ const pts = z.lazy(() =>
       .enum(['never', 'when_enabled'])
       .default('never')
       .describe("never: own funds only. when_enabled: credit as the pair's risk mode allows. Default: never"),
-    max_age: duration('PT5M', 'Age above which a risk mode counts as unknown'),
-    poll: duration('PT1M', 'Time between reads of risk modes and funding rates'),
     max_credit: moneyOf('Largest credit in use').optional(),
     max_carry_bps: bps.optional().describe('Largest expected cost of credit over holding_time, basis points'),
     holding_time: duration('PT24H', 'Expected holding time of credit'),
@@ -156,13 +140,11 @@ const pts = z.lazy(() =>
 );
 
 const reference = z.strictObject({
-  interval: duration('PT5S', 'Time between reference prices from probe quotes'),
   max_age: duration('PT30S', 'Age above which a reference price counts as unknown'),
   probe_notional: moneyOf('Size of a probe quote, never executed; default: 50 usd').prefault({
     amount: '50',
     currency: 'usd',
   }),
-  share: fraction('0.2', 'Largest share of the quote limit that probes may use'),
 });
 
 const footprint = z.lazy(() =>
@@ -174,11 +156,6 @@ const footprint = z.lazy(() =>
       .describe(
         'Number of quotes of a pair for each fill, including quotes for reference prices, above which waits between quotes grow; default: 50',
       ),
-    min_hit_ratio: fraction(
-      '0',
-      'Number of fills for each firm quote of a pair below which waits between quotes grow',
-    ),
-    window: duration('PT1H', 'Period over which quotes and fills are counted'),
   }),
 );
 
@@ -202,40 +179,12 @@ const pacing = z.lazy(() =>
       .describe(
         'Maximum number of orders that the desk sends in any second; the venue allows 60; default: 2',
       ),
-    max_wait: duration('PT1M', 'Wait of a request for rate limits after which the desk pauses'),
-    guard: duration('PT0.005S', 'Safety margin added to every rate limit window, against network jitter'),
   }),
 );
 
 const retry = z.lazy(() =>
   z.strictObject({
-    base: duration('PT0.5S', 'Wait after the first failure of the venue, doubled with each further failure'),
-    cap: duration('PT30S', 'Longest wait between retries'),
     budget: duration('PT10M', 'Time without quotes of a pair after which slices of the pair end'),
-    requote: duration('PT1S', 'Time between two quotes of a slice when the price was not acceptable'),
-  }),
-);
-
-const plainBps = plainNumber.min(0).max(10_000);
-const HALF_SPREAD = 'Cost of every trade against the mid price, independent of its size, basis points';
-const IMPACT =
-  "Price impact of a slice worth one million in the limits' currency, basis points; it grows with the square root of the value";
-const costModel = z.lazy(() =>
-  z.strictObject({
-    half_spread_bps: plainBps.default(5).describe(HALF_SPREAD),
-    impact_bps: plainBps.default(10).describe(IMPACT),
-    pairs: z
-      .record(
-        pairSymbol,
-        z.lazy(() =>
-          z.strictObject({
-            half_spread_bps: plainBps.optional().describe(HALF_SPREAD),
-            impact_bps: plainBps.optional().describe(IMPACT),
-          }),
-        ),
-      )
-      .default({})
-      .describe('Different figures for individual pairs'),
   }),
 );
 
@@ -245,24 +194,10 @@ const inDoubt = z.lazy(() =>
       'PT10S',
       'Longest time after a quote expires until its fill appears in the transactions',
     ),
-    trust_first_canceled: flag(
-      'Accept the response Canceled to the first request of an order as proof that nothing traded',
-    ),
-    trust_4xx: flag('Accept a 4xx response to the first request of an order as proof that nothing traded'),
-    poll: duration(
-      'PT10S',
-      'Time between reads of the transactions while an order is in doubt or being booked',
-    ),
     quote_life_max: duration(
       'PT1M',
       'Longest life of an executable quote, which after a crash must pass before the account can prove that an order did not trade',
     ),
-    resend: z
-      .enum(['same_quote', 'never'], { error: 'expected same_quote or never' })
-      .default('never')
-      .describe(
-        "same_quote: if an order gets no response, the desk resends it, byte for byte, at most twice and only during its quote's life. never: the desk waits for proof",
-      ),
   }),
 );
 
@@ -285,7 +220,6 @@ const log = z.lazy(() =>
 const heads = z.lazy(() =>
   z
     .strictObject({
-      every: duration('PT1H', 'Time between two heads'),
       webhook: z
         .string()
         .refine((text) => addressProblem(text, 'http') === undefined, {
@@ -335,14 +269,35 @@ const operate = z.lazy(() =>
         allow_network: flag(
           'Listen on the network without operate.tls, unencrypted; from other machines, every route except /healthz requires a token',
         ),
-        four_eyes: z
-          .boolean()
+        approvals: z
+          .lazy(() =>
+            z.strictObject({
+              for: z
+                .array(z.enum(guardedNames, { error: `expected one or more of ${guardedNames.join(', ')}` }))
+                .max(guardedNames.length)
+                .default([...guardedNames])
+                .describe(
+                  `Changes that need approval. ${Object.entries(guardedKinds)
+                    .map(([name, does]) => `${name}: ${does}`)
+                    .join('; ')}`,
+                ),
+              parents_above: moneyOf(
+                'Parents whose total exceeds this value, at the reference price, need approval too; default: none',
+              ).optional(),
+              count: z
+                .int()
+                .min(1)
+                .max(20)
+                .default(1)
+                .describe('Number of different people, other than the requester, who must approve'),
+              passkey: z
+                .enum(['required', 'optional'])
+                .default('required')
+                .describe('required: a passkey must sign each approval. optional: a token is enough'),
+            }),
+          )
           .optional()
-          .describe(
-            'Require two people to lift a halt or to resolve a doubt with figures; default: true in live mode when two people have tokens',
-          ),
-        groups,
-        policy: approvalPolicy.optional(),
+          .describe('Changes that other people must approve; default: none'),
         tls: z
           .lazy(() =>
             z.strictObject({
@@ -396,32 +351,6 @@ const operate = z.lazy(() =>
           .max(50)
           .default([])
           .describe('Who may use the API, in addition to the commands on this machine'),
-        fleet: z
-          .array(
-            z.lazy(() =>
-              z.strictObject({
-                name: z
-                  .string()
-                  .regex(/^[\w.@-]{1,60}$/u, { error: 'expected 1 to 60 letters, digits and . @ _ -' })
-                  .describe('Name under which the desk is shown'),
-                url: z
-                  .string()
-                  .refine((text) => addressProblem(text, 'http') === undefined, {
-                    error: 'expected an https:// URL without user, password or query',
-                  })
-                  .describe('URL of its API'),
-                token_file: z
-                  .string()
-                  .min(1)
-                  .describe(
-                    'File that contains a token of that desk with the viewer role; relative to this file',
-                  ),
-              }),
-            ),
-          )
-          .max(50)
-          .default([])
-          .describe('Other desks whose status this desk requests and shows beside its own'),
         heads: heads
           .optional()
           .describe(
@@ -429,14 +358,7 @@ const operate = z.lazy(() =>
           ),
         notify: notifySchema
           .optional()
-          .describe(
-            'Notifications: who receives alerts, approvals and a daily digest, and over which channels',
-          ),
-        twin: twinSchema
-          .optional()
-          .describe(
-            'Compares each day with the prediction of the backtest model (docs/twin.md); default: only when tranche twin runs',
-          ),
+          .describe('Notifications: who receives alerts, and approvals, and over which channels'),
       }),
     ],
     { error: 'expected { listen: "127.0.0.1:8321" }, or false' },
@@ -446,16 +368,6 @@ const operate = z.lazy(() =>
 const strategyPaths = z.union([z.string().min(1), z.array(z.string().min(1)).max(1000)], {
   error: 'expected a folder, or a list of files',
 });
-const strategySettings = z.strictObject({
-  files: strategyPaths.describe('Folder of strategies, or a list of files; relative to this file'),
-  allow_modules: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Whether live mode runs strategies of kind module. Their code runs with all permissions of this program. Default: false',
-    ),
-});
-
 /** The whole file. */
 export const configSchema = z.strictObject({
   desk: z
@@ -484,54 +396,27 @@ export const configSchema = z.strictObject({
   footprint: footprint.prefault({}).describe('Limits on quote requests that do not lead to a trade'),
   pacing: pacing.prefault({}).describe("Use of the venue's rate limits"),
   retry: retry.prefault({}).describe('Retries when the venue is unavailable'),
-  cost_model: costModel.prefault({}).describe('Cost model of tranche plan; not used while the desk runs'),
   in_doubt: inDoubt.prefault({}).describe('How the desk resolves an order without a response'),
   order_margin: duration(
     'PT0.5S',
     'Quote life that must remain when an order is sent, so that the order arrives in time',
   ),
-  max_cycles: whole
-    .min(1)
-    .max(1000)
-    .default(64)
-    .describe('Maximum number of slices in progress at the same time; default: 64'),
   journal: z
     .string()
     .regex(/^(?:sqlite:.|postgres(?:ql)?:\/\/.|memory:$)/u, {
       error:
         'expected a journal such as "sqlite:./var/journal.db" or "postgres://tranche@db.example/tranche"',
     })
-    .default('sqlite:./var/{mode}.db')
+    .optional()
     .describe(
-      'Location of the journal: a file, relative to the working directory ({started_at} and {mode} are replaced by the start time and the mode), or a PostgreSQL database (docs/postgresql.md)',
+      'Location of the journal: a file, relative to the working directory ({started_at} and {mode} are replaced by the start time and the mode), or a PostgreSQL database (docs/postgresql.md); default: sqlite:./var/{mode}.db, or sqlite:./var/paper/{started_at}.db in paper mode',
     ),
-  fleet: z
-    .strictObject({
-      address: z
-        .string()
-        .regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/u, {
-          error: 'expected 1 to 63 of a-z, 0-9, ".", _ and -, beginning with a letter or digit',
-        })
-        .optional()
-        .describe(
-          "Name of the network address from which this desk's requests are sent. All desks with the same name in the same database share the venue's rate limits. A fleet daemon sets this to its own address name; default: this desk does not share its address",
-        ),
-    })
-    .prefault({})
-    .describe('What this desk shares with the other desks in its PostgreSQL database (docs/fleet.md)'),
   journal_anchor: z
     .string()
     .min(1)
     .optional()
     .describe(
       "Journal anchor: a file that records the journal's newest record, so that a restored older copy is detected; preferably on another disk; default: beside the journal, or none in paper mode",
-    ),
-  journal_reserve: whole
-    .min(0)
-    .max(4096)
-    .optional()
-    .describe(
-      'Disk reserve beside the journal, MiB, for the results of open orders when the disk is full; default: 64, or 0 in paper mode',
     ),
   operate: operate.prefault({}).describe('Metrics, health and the API over HTTP; false: none'),
   log: log.prefault({}).describe('Settings of the log'),
@@ -540,31 +425,18 @@ export const configSchema = z.strictObject({
     .max(20)
     .default([])
     .describe(
-      'Environment variables and Node options to allow, such as HTTPS_PROXY; live mode otherwise refuses them to protect the token',
+      'Environment variables and Node options to allow, such as NODE_EXTRA_CA_CERTS; live mode otherwise refuses them to protect the token',
     ),
-  runtime: z
-    .lazy(() =>
-      z.strictObject({
-        allow_other: flag(
-          'Allow live mode with a Node.js binary whose SHA-256 is not in the list of this version',
-        ),
-      }),
-    )
-    .prefault({})
-    .describe('The Node.js binary that runs this program'),
   reload: z
     .enum(['on_request', 'on_change'], { error: 'expected on_request or on_change' })
     .default('on_request')
     .describe(
       'When a running desk reloads its strategies. on_request: on SIGHUP and on tranche reload. on_change: also one second after a file in the folder of strategies changes. Default: on_request',
     ),
-  strategies: z
-    .union([strategyPaths, strategySettings], {
-      error: 'expected a folder, a list of files, or files: and allow_modules:',
-    })
-    .describe(
-      'Folder of strategies, or a list of files, relative to this file; or a group that gives the folder or list as `files`, with further settings',
-    ),
+  strategies: strategyPaths.describe('Folder of strategies, or a list of files; relative to this file'),
+  allow_modules: flag(
+    'Whether live mode runs strategies of kind module. Their code runs with all permissions of this program',
+  ),
 });
 
 /** A file that matches the schema, with settings under their names in the file. */

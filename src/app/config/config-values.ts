@@ -2,27 +2,21 @@ import { dirname, resolve } from 'node:path';
 import { weekdays } from '../../core/hours.ts';
 import type { ClosedHours } from '../../core/hours.ts';
 import type { Minimum } from '../../core/instrument.ts';
-import { money, NO_QUANTITY, ratio } from '../../core/money.ts';
+import { money, ratio, text } from '../../core/money.ts';
 import type { Money, Quantity, Ratio } from '../../core/money.ts';
-import type { OverrideCeilings } from '../../core/risk/limits.ts';
 import type { StatedRates } from '../../core/rates.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
-import type { FootprintOptions } from '../../engine/market/footprint.ts';
-import type { ApprovalPolicy } from '../../core/approvals/approval-policy.ts';
-import { hasTwoPeople } from '../../operate/access.ts';
+import type { ApprovalSettings } from '../../core/approvals/approval-settings.ts';
 import type { Role } from '../../operate/access.ts';
 import { isPostgres, readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
 import type { VenueOptions } from '../../simulator/options/options.ts';
 import type { GivenToken } from './credential.ts';
 
-import { approvalPolicyOf } from './approvals/approval-policy-of.ts';
 import type { RawConfig } from './config-schema.ts';
 import type { TokenSource } from './credential.ts';
 import type { NotifyConfig } from '../notify/notify-config.ts';
-import type { DailyTwinConfig } from '../twin/daily-twin.ts';
-import { isModelFile } from '../twin/twin-schema.ts';
 import type { Secret } from './secret.ts';
 
 export type Mode = 'paper' | 'dry_run' | 'live';
@@ -49,62 +43,30 @@ export interface Config {
   readonly keep: ReadonlyMap<string, Quantity>;
   readonly pts: {
     readonly use: 'never' | 'when_enabled';
-    readonly ageMaxMs: number;
-    readonly pollMs: number;
     readonly creditMax: MoneyOf | undefined;
     readonly carryBpsMax: Ratio | undefined;
     readonly holdingMs: number;
   };
   readonly reference: {
-    readonly intervalMs: number;
     readonly ageMaxMs: number;
     readonly probeNotional: MoneyOf;
-    /** Share of the quote limit, 0 to 1. */
-    readonly share: number;
   };
-  readonly footprint: FootprintOptions;
+  /** Number of quotes of a pair for each fill above which waits between quotes grow. */
+  readonly quotesPerFillMax: number;
   readonly pacing: {
     readonly quotesPerSecond: number;
     readonly quoteShare: number;
     readonly ordersPerSecond: number;
-    /** The desk pauses when a request waits longer than this for rate limits. */
-    readonly waitMaxMs: number;
-    readonly guardMs: number;
   };
-  readonly retry: {
-    readonly baseMs: number;
-    readonly capMs: number;
-    readonly budgetMs: number;
-    /** Time between two quotes of a slice when the price was not acceptable. */
-    readonly requoteMs: number;
-  };
-  /** Used only by `plan`. In basis points; the impact applies to a slice worth one million in the currency of the limits. */
-  readonly costModel: {
-    readonly halfSpreadBps: number;
-    readonly impactBps: number;
-    /** Overrides for single pairs; an omitted field has its value for all pairs. */
-    readonly pairs: ReadonlyMap<
-      string,
-      { readonly halfSpreadBps: number | undefined; readonly impactBps: number | undefined }
-    >;
-  };
+  /** Time without quotes of a pair after which slices of the pair end. */
+  readonly retryBudgetMs: number;
   readonly inDoubt: {
     readonly bookingMarginMs: number;
-    readonly trustFirstCanceled: boolean;
-    readonly trust4xx: boolean;
-    readonly pollMs: number;
     readonly lifeMaxMs: number;
-    readonly resend: 'same_quote' | 'never';
   };
   readonly orderMarginMs: number;
-  readonly cyclesMax: number;
   /** URL as in `sqlite:./var/journal.db`, relative to the working directory, with `{started_at}` and `{mode}` replaced. */
   readonly journal: string;
-  /**
-   * Name of the network address that this desk shares with other desks whose journals are in the same database;
-   * `undefined`: the address is not shared.
-   */
-  readonly address: string | undefined;
   /** Protection of the journal; off by default in paper mode, where the embedded venue does not outlive the process. */
   readonly journalGuard: {
     /** File of the journal anchor; `undefined`: none. */
@@ -121,8 +83,6 @@ export interface Config {
   };
   /** Names of environment variables and Node options that live mode accepts although it would otherwise refuse them. */
   readonly allowEnvironment: readonly string[];
-  /** Whether live mode starts with a Node binary that is not in this version's list. */
-  readonly isOtherRuntimeAllowed: boolean;
   /** Files of strategies, absolute, sorted as listed or by name. */
   readonly strategyFiles: readonly string[];
   /** Where the code of modules runs, if at all; live mode requires permission in the config. A backtest runs it in its own process. */
@@ -153,30 +113,15 @@ export interface OperateConfig {
     readonly kind?: 'person' | 'program' | undefined;
     readonly file: string;
   }[];
-  /** Whether lifting a halt, or resolving a doubt with figures, takes two people. */
-  readonly fourEyes: boolean;
-  /** Who must approve which requests; `undefined`: `fourEyes` decides. */
-  readonly approvals: ApprovalPolicy | undefined;
-  /** Other desks whose status this desk also shows. */
-  readonly fleet: readonly FleetMember[];
+  /** What other people must approve; `undefined`: nothing. */
+  readonly approvals: ApprovalSettings | undefined;
   /** Where the desk publishes signed heads of the journal; `undefined`: nowhere. */
   readonly heads: HeadsConfig | undefined;
   /** Notifications: who receives what; `undefined`: nobody. */
   readonly notify: NotifyConfig | undefined;
-  /** The daily comparison with a twin; `undefined`: none. */
-  readonly twin: DailyTwinConfig | undefined;
-}
-
-export interface FleetMember {
-  readonly name: string;
-  /** Origin of its API. */
-  readonly url: string;
-  /** Absolute. */
-  readonly tokenFile: string;
 }
 
 export interface HeadsConfig {
-  readonly everyMs: number;
   readonly webhook: string | undefined;
   /** Absolute. */
   readonly file: string | undefined;
@@ -203,11 +148,7 @@ export interface VenueConfig {
   };
   /** Route that executes sell quotes; `undefined`: selling is off. */
   readonly sellPath: string | undefined;
-  readonly connectTimeoutMs: number;
-  readonly headersTimeoutMs: number;
-  readonly bodyTimeoutMs: number;
   readonly orderTimeoutMs: number;
-  readonly historyMs: number;
   readonly minimums: {
     /** Applies to pairs that are quoted in the currency of this amount and not listed in `pairs`. */
     readonly default: MoneyOf;
@@ -232,8 +173,6 @@ export interface ControlsConfig {
   readonly sides: ReadonlySet<Side>;
   /** In the currency of `dayNotionalMax`, by pair. */
   readonly pairDayNotionalMax: ReadonlyMap<string, Money>;
-  readonly collarDiscardsMax: number;
-  readonly referenceGapBpsMax: Ratio;
   readonly minuteExecutionsMax: number;
   /** `undefined`: the number of slices that the parent plans. */
   readonly parentExecutionsMax: number | undefined;
@@ -243,13 +182,12 @@ export interface ControlsConfig {
   readonly positionMax: ReadonlyMap<string, Quantity>;
   readonly shortfallBpsMax: Ratio | undefined;
   readonly dayCostMax: MoneyOf | undefined;
-  readonly rejectsMax: number;
-  readonly malformedMax: number;
-  readonly accountAgeMaxMs: number;
   readonly onDifference: 'halt' | 'alert';
   readonly closedHours: readonly ClosedHours[];
-  readonly overrideCeilings: OverrideCeilings | undefined;
 }
+
+/** Largest distance of the market price from a stated rate; beyond it, orders that need the rate are refused. */
+const RATE_GAP_BPS_MAX = ratio('200');
 
 /** Default limits outside live mode: wide enough for experiments, narrow enough to catch a wrong unit. */
 const otherwise = {
@@ -272,7 +210,7 @@ export interface ValueContext {
 
 /** Converts the settings of a validated file to the names that the code uses. */
 export function configOf(raw: RawConfig, context: ValueContext): Config {
-  const { pts, reference, pacing, retry, in_doubt: inDoubt } = raw;
+  const { pts, reference, pacing, in_doubt: inDoubt } = raw;
   return {
     file: context.file,
     desk: raw.desk,
@@ -280,81 +218,54 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     venue: venueOf(raw.venue, context),
     controls: controlsOf(raw.controls, context.mode),
     rates: new Map(
-      [...raw.rates].map(([currency, { usd, max_gap_bps: gapBpsMax }]) => [currency, { usd, gapBpsMax }]),
+      [...raw.rates].map(([currency, { usd }]) => [currency, { usd, gapBpsMax: RATE_GAP_BPS_MAX }]),
     ),
     limitsAt: context.limitsAt,
     keep: raw.sizing.keep,
     pts: {
       use: pts.use,
-      ageMaxMs: pts.max_age,
-      pollMs: pts.poll,
       creditMax: pts.max_credit,
       carryBpsMax: pts.max_carry_bps,
       holdingMs: pts.holding_time,
     },
     reference: {
-      intervalMs: reference.interval,
       ageMaxMs: reference.max_age,
       probeNotional: reference.probe_notional,
-      share: reference.share,
     },
-    footprint: {
-      windowMs: raw.footprint.window,
-      quotesPerFillMax: raw.footprint.max_quotes_per_fill,
-      hitRatioMin: raw.footprint.min_hit_ratio,
-    },
+    quotesPerFillMax: raw.footprint.max_quotes_per_fill,
     pacing: {
       quotesPerSecond: pacing.quotes_per_second,
       quoteShare: pacing.quote_share,
       ordersPerSecond: pacing.orders_per_second,
-      waitMaxMs: pacing.max_wait,
-      guardMs: pacing.guard,
     },
-    retry: { baseMs: retry.base, capMs: retry.cap, budgetMs: retry.budget, requoteMs: retry.requote },
-    costModel: costModelOf(raw.cost_model),
+    retryBudgetMs: raw.retry.budget,
     inDoubt: {
       bookingMarginMs: inDoubt.booking_margin,
-      trustFirstCanceled: inDoubt.trust_first_canceled,
-      trust4xx: inDoubt.trust_4xx,
-      pollMs: inDoubt.poll,
       lifeMaxMs: inDoubt.quote_life_max,
-      resend: inDoubt.resend,
     },
     orderMarginMs: raw.order_margin,
-    cyclesMax: raw.max_cycles,
     journal: journalOf(raw, context),
-    address: raw.fleet.address,
     journalGuard: guardOf(raw, context),
-    journalPattern: withDesk(raw.journal.replaceAll('{mode}', context.mode), raw.desk),
+    journalPattern: journalPatternOf(raw, context.mode),
     operate: raw.operate === false ? undefined : operateOf(raw.operate, context),
     log: { level: raw.log.level, file: raw.log.file },
     allowEnvironment: raw.allow_environment,
-    isOtherRuntimeAllowed: raw.runtime.allow_other,
     strategyFiles: context.strategyFiles,
-    modules: context.mode !== 'live' || areModulesAllowed(raw.strategies) ? 'own_process' : 'refused',
+    modules: context.mode !== 'live' || raw.allow_modules ? 'own_process' : 'refused',
     reload: raw.reload,
   };
 }
 
-const areModulesAllowed = (strategies: RawConfig['strategies']): boolean =>
-  typeof strategies === 'object' && 'allow_modules' in strategies && strategies.allow_modules;
+/** The simulated account of paper mode ends with its process, so each start has a journal of its own. */
+const journalPatternOf = ({ journal, desk }: RawConfig, mode: Mode): string => {
+  const usual = mode === 'paper' ? 'sqlite:./var/paper/{started_at}.db' : 'sqlite:./var/{mode}.db';
+  return withDesk((journal ?? usual).replaceAll('{mode}', mode), desk);
+};
+const journalOf = (raw: RawConfig, { now, mode }: ValueContext): string =>
+  journalPatternOf(raw, mode).replaceAll('{started_at}', compactStamp(now));
 
-const costModelOf = (raw: RawConfig['cost_model']): Config['costModel'] => ({
-  halfSpreadBps: raw.half_spread_bps,
-  impactBps: raw.impact_bps,
-  pairs: new Map(
-    Object.entries(raw.pairs).map(([pair, own]) => [
-      pair,
-      { halfSpreadBps: own.half_spread_bps, impactBps: own.impact_bps },
-    ]),
-  ),
-});
-
-const journalOf = ({ journal, desk }: RawConfig, { now, mode }: ValueContext): string =>
-  withDesk(journal.replaceAll('{started_at}', compactStamp(now)).replaceAll('{mode}', mode), desk);
-
-const MIB = 1_048_576;
-const RESERVE_MIB = 64;
+/** Disk space that the journal reserves for the results of open orders when the disk is full. */
+const RESERVE_BYTES = 64 * 1_048_576;
 
 function guardOf(raw: RawConfig, context: ValueContext): Config['journalGuard'] {
   const isPaper = context.mode === 'paper';
@@ -365,7 +276,7 @@ function guardOf(raw: RawConfig, context: ValueContext): Config['journalGuard'] 
   const beside = isPaper || file === undefined ? undefined : `${file}.anchor`;
   return {
     anchor: raw.journal_anchor ?? beside,
-    reserveBytes: (raw.journal_reserve ?? (isPaper ? 0 : RESERVE_MIB)) * MIB,
+    reserveBytes: isPaper ? 0 : RESERVE_BYTES,
   };
 }
 
@@ -389,11 +300,7 @@ function venueOf(raw: RawConfig['venue'], { mode, token, ca, file }: ValueContex
     capabilities: { balances, pairs, orderLookup, ticker, accountFeed },
     // The simulated venue always has a sell route.
     sellPath: raw.sell_path ?? (isPaper ? SIMULATED_SELL_PATH : undefined),
-    connectTimeoutMs: raw.connect_timeout,
-    headersTimeoutMs: raw.headers_timeout,
-    bodyTimeoutMs: raw.body_timeout,
     orderTimeoutMs: raw.order_timeout,
-    historyMs: raw.history,
     minimums: { default: raw.minimums.default, pairs: new Map(Object.entries(raw.minimums.pairs)) },
     simulated: isPaper
       ? { ...raw.simulated, prices: absolute(raw.simulated.prices, dirname(file)) }
@@ -410,10 +317,9 @@ const operateOf = (
     tls,
     tokens,
     heads,
-    twin,
-    ...raw
+    approvals,
   }: Exclude<RawConfig['operate'], false>,
-  { file: configFile, mode, notify }: ValueContext,
+  { file: configFile, notify }: ValueContext,
   folder = dirname(configFile),
 ): OperateConfig => ({
   listen,
@@ -426,37 +332,19 @@ const operateOf = (
     clientCa: tls.client_ca_file === undefined ? undefined : resolve(folder, tls.client_ca_file),
   },
   tokens: tokens.map(({ token_file: file, ...token }) => ({ ...token, file: resolve(folder, file) })),
-  fourEyes: raw.policy === undefined && (raw.four_eyes ?? (mode === 'live' && hasTwoPeople(tokens))),
-  approvals: approvalPolicyOf(raw.policy, raw.groups),
-  fleet: raw.fleet.map(({ name, url, token_file: file }) => ({
-    name,
-    url: new URL(url).origin,
-    tokenFile: resolve(folder, file),
-  })),
+  approvals: approvals && {
+    ...approvals,
+    parents_above: approvals.parents_above && text(approvals.parents_above.amount),
+  },
   heads: heads && {
-    everyMs: heads.every,
     webhook: heads.webhook,
     file: heads.file === undefined ? undefined : resolve(folder, heads.file),
   },
   notify,
-  twin: twin && {
-    model: isModelFile(twin.model) ? resolve(folder, twin.model) : twin.model,
-    bound: twin.bound_bps,
-    days: twin.days,
-    timeZone: twin.time_zone,
-  },
 });
 
 const absolute = (files: Readonly<Record<string, string>>, folder: string): Record<string, string> =>
   Object.fromEntries(Object.entries(files).map(([pair, file]) => [pair, resolve(folder, file)]));
-
-const ceilingsOf = (raw: RawConfig['controls']['override_ceilings']): OverrideCeilings | undefined =>
-  raw &&
-  new Map(
-    Object.entries(raw).flatMap(([limit, most]) =>
-      most === undefined ? [] : [[limit, most === true ? NO_QUANTITY : most] as const],
-    ),
-  );
 
 export const controlsOf = (raw: RawConfig['controls'], mode: Mode): ControlsConfig => ({
   orderNotionalMax: raw.max_order_notional ?? otherwise.orderNotionalMax,
@@ -468,8 +356,6 @@ export const controlsOf = (raw: RawConfig['controls'], mode: Mode): ControlsConf
   pairs: raw.pairs === undefined ? undefined : new Set(raw.pairs),
   sides: new Set(raw.sides ?? ['buy', 'sell']),
   pairDayNotionalMax: new Map(Object.entries(raw.max_pair_day_notional)),
-  collarDiscardsMax: raw.max_collar_discards,
-  referenceGapBpsMax: raw.max_reference_gap_bps ?? ratio(mode === 'paper' ? '300' : '30'),
   minuteExecutionsMax: raw.max_executions_per_minute ?? (mode === 'paper' ? 120 : 5),
   parentExecutionsMax: raw.max_executions_per_parent,
   duplicateMs: raw.duplicate_window,
@@ -477,11 +363,7 @@ export const controlsOf = (raw: RawConfig['controls'], mode: Mode): ControlsConf
   positionMax: raw.max_position,
   shortfallBpsMax: raw.max_shortfall_bps ?? (mode === 'paper' ? undefined : ratio('100')),
   dayCostMax: raw.max_day_cost,
-  rejectsMax: raw.max_rejects,
-  malformedMax: raw.max_malformed,
-  accountAgeMaxMs: raw.max_account_age,
   onDifference: raw.balance_difference,
-  overrideCeilings: ceilingsOf(raw.override_ceilings),
   closedHours: raw.restricted_hours.map(({ from, to, time_zone: timeZone, days }) => ({
     from,
     to,

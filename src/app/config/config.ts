@@ -3,11 +3,10 @@ import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
 import { canonicalValue } from '../../core/text/json.ts';
-import { checkApprovals } from './approvals/policy-checks.ts';
 import {
   checkConfig,
+  checkApprovals,
   checkCurrencies,
-  checkFourEyes,
   checkListen,
   checkLiveLimits,
   checkQuoteLife,
@@ -197,7 +196,7 @@ const crossChecks = (
 ): readonly FileProblem[] => [
   ...checkCurrencies(raw, document),
   ...checkListen(raw, document),
-  ...checkFourEyes(raw, document),
+  ...checkApprovals(raw, document),
   ...checkApprovals(raw, document),
   ...checkQuoteLife(raw, document, mode),
 ];

@@ -1,6 +1,8 @@
 import { splitPair } from '../../core/pairs.ts';
 import type { Limits } from '../../core/risk/limits.ts';
 import { digest } from '../../core/ids.ts';
+import { ratio } from '../../core/money.ts';
+import { DAY_MS } from '../../core/time.ts';
 import type { DeskSettings } from '../../engine/desk-settings.ts';
 import type { Config } from './config.ts';
 import { statedRates } from './rates.ts';
@@ -8,9 +10,26 @@ import { COMMON_CURRENCIES, minimumFor } from '../strategies/strategies.ts';
 import { version } from '../version.ts';
 
 /** Request limit that the venue's specification or public documentation states. */
-export const REQUESTS_PER_TEN_SECONDS = 250;
+const REQUESTS_PER_TEN_SECONDS = 250;
 const ACCOUNT_POLL_MS = 60_000;
 const REFERENCE_WAIT_MS = 5_000;
+/** Time between two reference prices from probe quotes. */
+const REFERENCE_INTERVAL_MS = 5_000;
+/** Time between two reads of the transactions while an order is in doubt or being booked. */
+const DOUBT_POLL_MS = 10_000;
+/** Period of the first read of the transactions. The balance of a currency without transactions in it counts as 0. */
+const HISTORY_MS = 3_650 * DAY_MS;
+/** No slice starts if the last whole read of the account is older. */
+const ACCOUNT_AGE_MAX_MS = 3 * 60_000;
+/** Risk modes and funding rates are read at this interval, and older ones count as unknown. */
+const PTS = { pollMs: 60_000, maxAgeMs: 5 * 60_000 };
+/** Wait after the first failure of the venue, doubled with each further one up to the cap, and between two quotes of a slice. */
+const RETRY = { baseMs: 500, capMs: 30_000, requoteMs: 1_000 };
+/** Largest distance between two sources of the reference price. The simulated ticker of paper mode is an average. */
+const REFERENCE_GAP_BPS_MAX = ratio('30');
+const PAPER_REFERENCE_GAP_BPS_MAX = ratio('300');
+/** Safety margin of every rate limit window, against network jitter. */
+export const PACE_GUARD_MS = 5;
 /** Clock differences that raise an alert and that prevent the start. Only live mode refuses to start. */
 const SKEW_WARN_MS = 2_000;
 const SKEW_REFUSE_MS = 30_000;
@@ -31,10 +50,8 @@ export function deskSettingsOf(
   config: Config,
   { configHash, adoptFills, areLimitsKept }: DeskSettingsOptions,
 ): DeskSettings {
-  const { controls, pts, reference, retry, inDoubt, pacing, venue } = config;
+  const { controls, pts, reference, inDoubt, pacing, venue } = config;
   const share = (max: number): number => Math.max(1, Math.floor(max * pacing.quoteShare));
-  // Desks that share an address use its requests as they need them, not in fixed parts.
-  const ofAddress = config.address === undefined ? share(REQUESTS_PER_TEN_SECONDS) : REQUESTS_PER_TEN_SECONDS;
   return {
     desk: config.desk,
     mode: config.mode,
@@ -42,12 +59,10 @@ export function deskSettingsOf(
     configHash,
     account: accountOf(config),
     limits: limitsOf(config),
-    fourEyes: config.operate?.fourEyes,
     approvals: config.operate?.approvals,
     areLimitsKept,
     rates: statedRates(config),
-    accountAgeMaxMs: controls.accountAgeMaxMs,
-    messageWaitMaxMs: pacing.waitMaxMs,
+    accountAgeMaxMs: ACCOUNT_AGE_MAX_MS,
     isSellingOn: venue.sellPath !== undefined,
     minimumOf(pair) {
       const split = splitPair(pair, COMMON_CURRENCIES);
@@ -56,43 +71,38 @@ export function deskSettingsOf(
     keep: config.keep,
     pts: {
       use: pts.use,
-      maxAgeMs: pts.ageMaxMs,
-      pollMs: pts.pollMs,
+      ...PTS,
       creditMax: pts.creditMax,
       carryBpsMax: pts.carryBpsMax,
       holdingMs: pts.holdingMs,
     },
     reference: {
-      intervalMs: reference.intervalMs,
+      intervalMs: REFERENCE_INTERVAL_MS,
       maxAgeMs: reference.ageMaxMs,
       probe: reference.probeNotional,
-      share: reference.share,
+      gapBpsMax: config.mode === 'paper' ? PAPER_REFERENCE_GAP_BPS_MAX : REFERENCE_GAP_BPS_MAX,
       waitMs: REFERENCE_WAIT_MS,
     },
-    retry: { baseMs: retry.baseMs, capMs: retry.capMs, budgetMs: retry.budgetMs, requoteMs: retry.requoteMs },
-    footprint: config.footprint,
+    retry: { ...RETRY, budgetMs: config.retryBudgetMs },
+    quotesPerFillMax: config.quotesPerFillMax,
     inDoubt: {
       bookingMarginMs: inDoubt.bookingMarginMs,
-      pollMs: inDoubt.pollMs,
-      trustFirstCanceled: inDoubt.trustFirstCanceled,
-      trustRefusals: inDoubt.trust4xx,
+      pollMs: DOUBT_POLL_MS,
       lifeMaxMs: inDoubt.lifeMaxMs,
-      resend: inDoubt.resend,
     },
     orderTimeoutMs: venue.orderTimeoutMs,
     orderMarginMs: config.orderMarginMs,
-    cyclesMax: config.cyclesMax,
-    historyMs: venue.historyMs,
+    historyMs: HISTORY_MS,
     accountPollMs: ACCOUNT_POLL_MS,
     pace: {
       windows: {
         quote: { max: share(pacing.quotesPerSecond), perMs: 1_000 },
         order: { max: share(pacing.ordersPerSecond), perMs: 1_000 },
         transactions: { max: 1, perMs: 10_000 },
-        read: { max: ofAddress, perMs: 10_000 },
-        all: { max: ofAddress, perMs: 10_000 },
+        read: { max: share(REQUESTS_PER_TEN_SECONDS), perMs: 10_000 },
+        all: { max: share(REQUESTS_PER_TEN_SECONDS), perMs: 10_000 },
       },
-      guardMs: pacing.guardMs,
+      guardMs: PACE_GUARD_MS,
     },
     skew: { warnMs: SKEW_WARN_MS, refuseMs: config.mode === 'live' ? SKEW_REFUSE_MS : Infinity },
     continuity: CONTINUITY,
@@ -113,9 +123,7 @@ export const limitsOf = ({
   pairDayNotionalMax: controls.pairDayNotionalMax,
   orderQuantityMax: controls.orderQuantityMax,
   collarBps: controls.collarBps,
-  collarDiscardsMax: controls.collarDiscardsMax,
   driftBpsMax: controls.driftBpsMax,
-  referenceGapBpsMax: controls.referenceGapBpsMax,
   openDoubtsMax: controls.openDoubtsMax,
   pairs: controls.pairs,
   sides: controls.sides,
@@ -126,10 +134,7 @@ export const limitsOf = ({
   positionMax: controls.positionMax,
   shortfallBpsMax: controls.shortfallBpsMax,
   dayCostMax: controls.dayCostMax?.amount,
-  rejectsMax: controls.rejectsMax,
-  malformedMax: controls.malformedMax,
   closedHours: controls.closedHours,
-  overrideCeilings: controls.overrideCeilings,
 });
 
 /**

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { scheduleMeant, settingMeant } from './other-words.ts';
 import { nearest } from './problems.ts';
 import type { FileProblem } from './problems.ts';
 import type { YamlDocument } from './yaml.ts';
@@ -47,7 +46,7 @@ function innermost(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
 
 /** Reports an unknown key and suggests the nearest known one. */
 export function unknownKey(key: string, known: readonly string[]): string {
-  const meant = settingMeant(key, known) ?? nearest(key, known);
+  const meant = nearest(key, known);
   if (meant !== undefined) return `unknown setting "${key}": did you mean "${meant}"?`;
   return `unknown setting "${key}"; expected one of ${known.join(', ')}`;
 }
@@ -65,7 +64,7 @@ function messageOf(issue: z.core.$ZodIssue, schemas: readonly z.ZodType[], docum
     return `expected a number: write it without quotation marks, ${value}`;
   }
   if (issue.path.at(-1) === 'schedule' && typeof value === 'string')
-    return `expected a group of settings: did you mean schedule: ${scheduleMeant(value)}?`;
+    return "expected a group of settings, such as schedule: { cron: '0 9 * * 1', time_zone: Europe/London }";
   // Replaces only zod's default messages, not those of our own schemas.
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
     return `expected ${kindName(issue.expected)}, got ${shownValue(value)}`;

@@ -60,8 +60,7 @@ export function findStrategyFiles(
   /** The folder, if `strategies` names one. */
   readonly folder?: string;
 } {
-  const named = isRecord(document.value) ? document.value['strategies'] : undefined;
-  const [value, at] = isRecord(named) ? [named['files'], ['strategies', 'files']] : [named, ['strategies']];
+  const value = isRecord(document.value) ? document.value['strategies'] : undefined;
   const problems: FileProblem[] = [];
   if (Array.isArray(value)) {
     const files: string[] = [];
@@ -70,7 +69,7 @@ export function findStrategyFiles(
       const path = resolve(folder, file);
       const fault = fileFault(path);
       if (fault === undefined) files.push(path);
-      else problems.push(document.problem([...at, i], fault));
+      else problems.push(document.problem(['strategies', i], fault));
     }
     return { files: [...new Set(files)], problems };
   }
@@ -78,7 +77,7 @@ export function findStrategyFiles(
   const path = resolve(folder, value);
   const refuse = (message: string): ReturnType<typeof findStrategyFiles> => ({
     files: [],
-    problems: [document.problem(at, message)],
+    problems: [document.problem(['strategies'], message)],
   });
   try {
     if (statSync(path).isFile()) return { files: [path], problems };

@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein';
 import { styleText } from 'node:util';
 import { REDACTED } from './secret.ts';
 
@@ -83,35 +84,19 @@ export function maskSecrets(line: string): string {
     .replaceAll(/(:\/\/)[^/@\s"']+@/gu, `$1${REDACTED}@`);
 }
 
-/** Returns the candidate nearest to `word`, if the difference could be a typing error. */
+/** Returns the candidate nearest to `word`, if the difference could be a typing error: a letter in four, or two swapped letters. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  let best: string | undefined;
-  let least = Math.max(1, Math.floor(word.length / 4)) + 1;
-  for (const candidate of candidates) {
-    const away = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (away < least) [best, least] = [candidate, away];
-  }
-  return best;
+  const typed = word.toLowerCase();
+  const most = Math.max(1, Math.floor(typed.length / 4));
+  const away = (candidate: string): number => {
+    const isSwapped = lettersOf(candidate.toLowerCase()) === lettersOf(typed);
+    return distance(typed, candidate.toLowerCase()) - (isSwapped ? 1 : 0);
+  };
+  const [best] = [...candidates].toSorted((a, b) => away(a) - away(b));
+  return best !== undefined && away(best) <= most ? best : undefined;
 }
 
-/** Returns the edit distance from `a` to `b`: insertions, deletions, replacements and swaps of neighbours. */
-function editDistance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > 8 || a.length > 64) return Number.POSITIVE_INFINITY;
-  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const swap =
-        i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-          ? (before[j - 2] ?? 0) + 1
-          : Number.POSITIVE_INFINITY;
-      row.push(Math.min(change, swap, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
-    }
-    [before, last] = [last, row];
-  }
-  return last[b.length] ?? Number.POSITIVE_INFINITY;
-}
+const lettersOf = (word: string): string => word.split('').toSorted().join('');
 
 /** Formats a path as in `controls.pairs[1]`. */
 export const pathText = (path: readonly PropertyKey[]): string =>

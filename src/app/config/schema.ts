@@ -4,7 +4,6 @@ import { venueOptionsSchema } from '../../simulator/options/options.ts';
 import type { AnyStrategy } from '../../strategy/kernel.ts';
 import { strategies as registry } from '../../strategy/registry.ts';
 import { configSchema } from './config-schema.ts';
-import { watchSchema } from '../watch/watch-config.ts';
 import { commonKeys } from '../strategies/strategies.ts';
 
 /**
@@ -13,7 +12,7 @@ import { commonKeys } from '../strategies/strategies.ts';
  */
 type JsonSchema = Record<string, unknown>;
 
-export const schemaNames = ['config', 'strategy', 'venue', 'watch', 'report'] as const;
+export const schemaNames = ['config', 'strategy', 'venue', 'report'] as const;
 export type SchemaName = (typeof schemaNames)[number];
 
 export const isSchemaName = (name: string): name is SchemaName =>
@@ -28,7 +27,6 @@ const makers: Readonly<Record<SchemaName, (kinds: ReadonlyMap<string, AnyStrateg
   config: () => titled(configSchema, 'Tranche config', 'One desk: its venue, limits and strategies'),
   strategy: strategyJsonSchema,
   venue: () => titled(venueOptionsSchema, 'Tranche simulated venue', 'Options of "tranche venue --config"'),
-  watch: () => titled(watchSchema, 'Tranche watchman', 'Desks and channels of "tranche watch --config"'),
   report: () =>
     titled(reportSchema, 'Tranche report', 'report.json of "tranche report" and "tranche backtest"'),
 };

@@ -23,7 +23,7 @@ export interface ChannelsInUse {
 /** Opens the config's channels. Loads their code only if there are channels, so that other starts take less time. */
 export async function channelsInUse(
   { config, env }: { readonly config: Config; readonly env: Environment },
-  parts: Pick<NotificationsParts, 'journal' | 'alert' | 'warn' | 'waiting' | 'twinLines' | 'isBusy'>,
+  parts: Pick<NotificationsParts, 'journal' | 'alert' | 'warn' | 'isBusy'>,
 ): Promise<ChannelsInUse> {
   const open = async (notify: NotifyConfig | undefined): Promise<Notifications | undefined> => {
     if (notify === undefined || notify.channels.length === 0) return undefined;
@@ -32,7 +32,6 @@ export async function channelsInUse(
       ...parts,
       clock: systemClock,
       random: systemRandom,
-      url: config.journal,
       desk: config.desk,
       mode: config.mode,
       env,
@@ -80,8 +79,7 @@ export function heartbeatInUse(
       const wanted = notify?.heartbeat;
       if (wanted === undefined) return;
       const { heartbeat } = await import('../notify/heartbeat.ts');
-      const isWell = (): boolean =>
-        wanted.while === 'alive' || (waits.isReady && notReady(desk).length === 0);
+      const isWell = (): boolean => waits.isReady && notReady(desk).length === 0;
       current = heartbeat(wanted, { clock: systemClock, isWell, warn }).subscribe();
     },
     close() {

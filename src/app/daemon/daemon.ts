@@ -1,10 +1,9 @@
-import { EMPTY, Subject, lastValueFrom, merge, tap } from 'rxjs';
+import { EMPTY, Subject, lastValueFrom, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { alerts } from '../../core/alerts.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { FillRecord, StoredRecord, WakeRecord } from '../../core/record.ts';
 import { isoOf } from '../../core/time.ts';
-import type { Instant } from '../../core/time.ts';
 import { closingWords, unconfirmedWords } from '../../engine/account/closing-read.ts';
 import { Desk } from '../../engine/desk.ts';
 import type { Observer } from '../../engine/observer.ts';
@@ -15,6 +14,7 @@ import { runDesk } from '../../engine/run.ts';
 import { haltFile, haltFileOf } from '../../journal/sidecar/halt-file.ts';
 import { placeOfJournal } from '../../journal/journal-place.ts';
 import { barsFile } from '../../journal/sidecar/bars-file.ts';
+import { sharedRequestLog } from '../../journal/owned/handed-over.ts';
 import { requestLogFile } from '../../journal/sidecar/request-log.ts';
 import { openJournal } from '../../journal/open-journal.ts';
 import type { Journal } from '../../journal/journal.ts';
@@ -23,7 +23,6 @@ import type { Log } from '../../operate/log.ts';
 import { systemClock, systemRandom } from './clock.ts';
 import { tokenRotation } from './token-rotation.ts';
 import type { Config } from '../config/config.ts';
-import { fewDescriptors } from '../../operate/descriptors.ts';
 import type { Secret } from '../config/secret.ts';
 import { freeHeapOnceIdle } from './heap.ts';
 import { modes } from './modes.ts';
@@ -32,17 +31,13 @@ import { AlertHistory } from './open-alerts.ts';
 import { publishHeads } from './publish-heads.ts';
 import { secretsOf } from '../notify/notify-config.ts';
 import type { NotifyConfig } from '../notify/notify-config.ts';
-import { linkDesk } from '../fleet/link-desk.ts';
-import { keptToken } from '../fleet/tokens/kept-token.ts';
 import { channelsInUse, heartbeatInUse } from './channels-in-use.ts';
-import { whatWaits } from '../notify/what-waits.ts';
 import type { Environment } from '../config/yaml.ts';
 import { readParts } from '../desk-api/read-parts.ts';
 import { serve } from './serve.ts';
+import { openAsOwner } from './standby.ts';
+import type { StandbyWorld } from './standby.ts';
 import { settingsInForce } from './settings-in-force.ts';
-import { storedVersionSettings } from './stored-version.ts';
-import { sharedAddressOf } from './shared-address.ts';
-import { twinInUse } from '../twin/twin-in-use.ts';
 import { deskSettingsOf } from '../config/desk-settings.ts';
 import type { Progress } from '../cli/progress.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
@@ -76,6 +71,8 @@ export interface DaemonOptions {
   readonly onToken: (token: Secret) => void;
   /** Environment variables of the process; commands of `operate.notify` receive a few of them. */
   readonly env: Environment;
+  /** How the process waits while another process holds the desk. */
+  readonly standby: StandbyWorld;
   /** Creates the log once the secrets are known, so that every line omits them. */
   readonly createLog: (secrets: ModeWorld['secrets']) => Log;
 }
@@ -107,15 +104,18 @@ export interface Daemon {
   rereadToken(): Promise<string | undefined>;
 }
 
-/** Assembles one desk in its mode and runs it. */
-export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+/** Assembles one desk in its mode and runs it. Returns `undefined` if the process stopped while it stood by. */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon | undefined> {
   const { config } = options;
   const warnings: string[] = [];
-  const journal = openJournal(config.journal, {
-    ...config.journalGuard,
-    warn: (why) => warnings.push(why),
-    states: { program: `${version} ${STATE_FORMAT}` },
-  });
+  const open = (): Journal =>
+    openJournal(config.journal, {
+      ...config.journalGuard,
+      warn: (why) => warnings.push(why),
+      states: { program: `${version} ${STATE_FORMAT}` },
+    });
+  const journal = await openAsOwner(config, open, options.standby);
+  if (journal === undefined) return undefined;
   const closers: (() => unknown)[] = [
     () => {
       journal.close();
@@ -173,10 +173,6 @@ async function assemble(
   };
   const alertRecords = new AlertRecords(() => systemClock.monotonic());
   const wired: { desk?: Desk } = {};
-  const address = sharedAddressOf(config, warn);
-  closers.push(async () => {
-    await address?.close();
-  });
   const world = await modes[config.mode]({
     config,
     pairs: [...new Set(strategies.flatMap(({ bound }) => bound.pairs))],
@@ -184,7 +180,6 @@ async function assemble(
     mayMoveMoney: () => wired.desk?.killSwitch.isSet === false,
     warn,
     alert,
-    connections: address?.connections,
     pastFills: () => fillsOf(journal),
     onExtras(resource, names) {
       metrics.extraFields(resource, names.length);
@@ -202,22 +197,12 @@ async function assemble(
   });
 
   const settings = deskSettingsOf(config, { ...options, areLimitsKept: true });
-  const kept = await keptToken(config, {
-    lease: journal.lease,
-    account: settings.account,
-    isAccountChanged: options.accountChanged !== undefined,
-    env: options.env,
-    hide: options.onToken,
-    warn,
-  });
-  const account = kept?.account ?? settings.account;
   const tokens = tokenRotation(config, {
     clock: systemClock,
-    keeper: kept,
     tryToken: world.tryToken,
     onReplaced(token) {
       options.onToken(token);
-      alert('token_replaced', {});
+      log.info('the venue token was replaced; new requests carry the new token');
     },
     onRefused(why) {
       alert('token_refused', { why });
@@ -227,12 +212,9 @@ async function assemble(
     tokens.close();
   });
 
-  const waiting = (): readonly string[] => (wired.desk === undefined ? [] : whatWaits(wired.desk));
   const isBusy = (): boolean =>
     wired.desk?.state.attempts.values().some(({ doubt }) => doubt === undefined) === true;
-  const twin = await twinInUse(options, { journal, alert, warn });
-  const twinLines = (since: Instant): readonly string[] => twin?.lines(since) ?? [];
-  const channels = await channelsInUse(options, { journal, alert, warn, waiting, twinLines, isBusy });
+  const channels = await channelsInUse(options, { journal, alert, warn, isBusy });
   closers.push(async () => {
     await channels.close();
   });
@@ -272,8 +254,7 @@ async function assemble(
     accountFeed: world.accountFeed,
     journal,
     halt: haltOf(config),
-    requestLog: requestLogOf(config),
-    addressBudget: address?.budget,
+    requestLog: requestLogOf(config, { journal, closers }),
     bars: barsOf(config, warn),
     operator$,
     strategies: options.files(warn, (notify) => {
@@ -284,46 +265,27 @@ async function assemble(
     }),
     alerts: alertRecords,
   };
-  const inForce = settingsInForce(config, account);
+  const inForce = settingsInForce(config, settings.account);
   const desk = new Desk(
     ports,
     {
       ...settings,
-      account,
-      settings: { ...inForce, ...storedVersionSettings(config.file).texts },
+      settings: inForce,
       startedBy: options.startedBy,
     },
     observer,
     strategies,
   );
   wired.desk = desk;
-  const watched = fewDescriptors(systemClock.scheduler).subscribe((files) => {
-    alert('descriptors_low', { ...files });
-  });
-  closers.push(() => {
-    watched.unsubscribe();
-  });
   metrics.onScrape(() => {
     showDesk(desk, metrics);
   });
   const waits = { isReady: false };
-  const place: { url?: string | undefined } = {};
   const command = (given: Command): void => {
     // A halt takes effect in this tick, before any subscriber of `operator$` runs and even if there is none.
     if (given.do === 'halt') setKillSwitch(desk, given);
     operator$.next(given);
   };
-  closers.push(
-    await linkDesk(config, {
-      journal,
-      desk,
-      alerts: history,
-      isReady: () => waits.isReady,
-      url: () => place.url,
-      command,
-      warn,
-    }),
-  );
   const servedAt = await serve(config, {
     metrics,
     desk,
@@ -333,9 +295,8 @@ async function assemble(
     events,
     command,
     past,
-    twin,
   });
-  place.url = servedAt?.url;
+  if (servedAt !== undefined) journal.announce?.(servedAt.address);
   const heartbeats = heartbeatInUse(desk, { waits, warn });
   await heartbeats.use(config.operate?.notify);
   closers.push(() => {
@@ -355,17 +316,7 @@ async function assemble(
         return;
       }
       waits.isReady = true;
-      // Stores the token at the first start of the desk, and after a change of account that a person confirmed.
-      if (config.venue.token !== undefined)
-        kept?.keep(config.venue.token).catch((error: unknown) => {
-          warn(
-            'the token is not in the store of the desk yet: another owner would start with its own token',
-            {
-              error,
-            },
-          );
-        });
-      const publishing = merge(heads$, twin?.running$ ?? EMPTY).subscribe();
+      const publishing = heads$.subscribe();
       closers.push(() => {
         publishing.unsubscribe();
       });
@@ -411,9 +362,19 @@ function haltOf({ journal }: Config): HaltPort | undefined {
 }
 
 /** Returns the log of the newest requests, beside the journal; a journal in memory needs none, because it has no next process. */
-function requestLogOf({ journal }: Config): RequestLogPort | undefined {
-  const file = placeOfJournal(journal);
-  return file === undefined ? undefined : requestLogFile(`${file}.requests`);
+function requestLogOf(
+  config: Config,
+  { journal, closers }: Pick<Parts, 'journal' | 'closers'>,
+): RequestLogPort | undefined {
+  const place = placeOfJournal(config.journal);
+  if (place === undefined) return undefined;
+  const file = requestLogFile(`${place}.requests`);
+  if (journal.lease === undefined) return file;
+  const shared = sharedRequestLog(file, journal.former, systemClock.boot?.());
+  closers.push(() => {
+    journal.handOver?.(shared.handOver(systemClock.boot?.()));
+  });
+  return shared;
 }
 
 /** Returns the file of the modules' bars, beside the journal. */

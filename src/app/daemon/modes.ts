@@ -1,13 +1,11 @@
-import { existsSync } from 'node:fs';
 import { firstValueFrom } from 'rxjs';
-import { placeOfJournal } from '../../journal/journal-place.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { FillRecord } from '../../core/record.ts';
 import type { AccountFeedPort, MarketPort, VenuePort } from '../../engine/ports.ts';
 import type { Observer } from '../../engine/observer.ts';
 import { dryRunVenue } from '../../venue/dry-run.ts';
 import type { FeedOptions } from '../../venue/socket.ts';
-import { venueHttp } from '../../venue/http.ts';
+import { HEADERS_TIMEOUT_MS, venueHttp } from '../../venue/http.ts';
 import { tradingRoutes } from '../../venue/routes.ts';
 import type { TokenTrial } from './token-rotation.ts';
 import { tradingVenue } from '../../venue/trading.ts';
@@ -44,8 +42,6 @@ export interface ModeSetup {
    * that never trades, which has no journal and keeps no simulated account.
    */
   pastFills?(): Iterable<FillRecord>;
-  /** Absent if no other process connects from this network address. */
-  readonly connections?: FeedOptions['connections'];
 }
 
 /** Creates the ports of each mode. */
@@ -60,18 +56,14 @@ export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorl
     };
   },
 
-  /**
-   * The simulated venue starts with the desk on loopback; the desk reaches it over HTTP. Its account exists as long as
-   * the journal.
-   */
+  /** The simulated venue starts with the desk on loopback, and ends with it; the desk reaches it over HTTP. */
   async paper(setup) {
     const { startVenue } = await import('../../simulator/venue.ts');
     const { simulated } = setup.config.venue;
     const currencies = simulatedCurrencies(setup.config) ?? {};
-    const stateFile = keptAccountOf(setup);
+    refusePastFills(setup);
     const embedded = await startVenue(simulated === undefined ? {} : { ...simulated, currencies }, {
       clock: systemClock,
-      stateFile,
       async loadTape(pair, file) {
         const { loadPriceTape } = await import('../research/price-tape.ts');
         return await loadPriceTape(pair, file, '.');
@@ -91,22 +83,16 @@ export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorl
 };
 
 /**
- * Returns the path of the file that keeps the simulated account beside the journal, for the next process that uses the journal.
+ * Refuses a journal with fills, because their simulated account ended with its process.
  *
- * @throws OperatorError `config` if the journal has fills and the file of their account is missing.
+ * @throws OperatorError `config`.
  */
-function keptAccountOf(setup: ModeSetup): string | undefined {
-  const journal = placeOfJournal(setup.config.journal);
-  if (journal === undefined || setup.pastFills === undefined) return undefined;
-  const file = `${journal}.venue`;
-  if (!existsSync(file)) {
-    for (const _ of setup.pastFills())
-      throw new OperatorError(
-        'config',
-        `the journal ${journal} has fills of a simulated account whose state is missing: ${file} does not exist. Name a new journal, or restore the file`,
-      );
-  }
-  return file;
+function refusePastFills(setup: ModeSetup): void {
+  for (const _ of setup.pastFills?.() ?? [])
+    throw new OperatorError(
+      'config',
+      `the journal ${setup.config.journal} has fills of a simulated account, which ended with its process. Name a new journal, such as the default of paper mode: sqlite:./var/paper/{started_at}.db`,
+    );
 }
 
 interface Address {
@@ -124,7 +110,7 @@ function addressOf({ venue }: Config): Address {
 }
 
 async function connect(
-  { config, pairs, mayMoveMoney, onExtras, warn, alert, connections }: ModeSetup,
+  { config, pairs, mayMoveMoney, onExtras, warn, alert }: ModeSetup,
   { baseUrl, wsUrl, token }: Address,
 ): Promise<ModeWorld> {
   const { capabilities, sellPath } = config.venue;
@@ -133,9 +119,6 @@ async function connect(
     routes: tradingRoutes(capabilities, sellPath),
     clock: systemClock,
     version,
-    connectTimeoutMs: config.venue.connectTimeoutMs,
-    headersTimeoutMs: config.venue.headersTimeoutMs,
-    bodyTimeoutMs: config.venue.bodyTimeoutMs,
     mayMoveMoney,
     ca: config.venue.ca,
     onCertificateRefused: (why: string) => {
@@ -155,8 +138,7 @@ async function connect(
       });
     },
   });
-  const feed =
-    wsUrl === undefined ? undefined : { wsUrl, token, ca: config.venue.ca, warn, alert, connections };
+  const feed = wsUrl === undefined ? undefined : { wsUrl, token, ca: config.venue.ca, warn, alert };
   return {
     venue,
     market: capabilities.ticker && feed !== undefined ? await ticker({ ...feed, pairs }) : undefined,
@@ -167,7 +149,7 @@ async function connect(
       const trial = venueHttp({ ...options, token: another, mayMoveMoney: () => false });
       try {
         const { status } = await firstValueFrom(
-          trial.exchange({ method: 'GET', path: '/v1/currency', timeoutMs: config.venue.headersTimeoutMs }),
+          trial.exchange({ method: 'GET', path: '/v1/currency', timeoutMs: HEADERS_TIMEOUT_MS }),
         );
         if (status === 401 || status === 403) return 'refused';
         return status < 300 ? 'accepted' : 'no_answer';
@@ -191,7 +173,6 @@ interface FeedWanted {
   readonly ca: string | undefined;
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
-  readonly connections: FeedOptions['connections'];
 }
 
 async function ticker(wanted: FeedWanted & { readonly pairs: readonly string[] }): Promise<MarketPort> {
@@ -209,7 +190,8 @@ const feedWorld = (name: string, { warn, alert }: Pick<FeedWanted, 'warn' | 'ale
   clock: systemClock,
   random: systemRandom,
   onEvent(event) {
-    if (event.event === 'closed') alert('feed_down', { feed: name, why: event.why, retry_ms: event.retryMs });
+    if (event.event === 'closed')
+      warn(`the ${name} feed is down; reconnecting`, { why: event.why, retry_ms: event.retryMs });
     if (event.event === 'certificate_refused')
       alert('certificate_refused', { feed: name, why: event.why, retry_ms: event.retryMs });
     if (event.event === 'unreadable')

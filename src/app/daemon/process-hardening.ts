@@ -16,38 +16,21 @@ interface Danger {
   readonly why: string;
 }
 
+const TRUST = 'it changes which certificates are trusted: name a private authority in venue.ca_file';
+
 /**
- * Families of variables that configure Node, OpenSSL, the dynamic loader or system libraries. The desk refuses every
- * name in these families that is not in `harmlessVariables`, including names that a later Node adds. Case does not
- * matter, because programs read some of these variables in lower case.
+ * Families of variables that change what Node trusts or which code it loads. The desk refuses every name in these families
+ * that is not in `harmlessVariables`, including names that a later Node adds.
  */
 const steering: readonly (readonly [family: RegExp, why: string])[] = [
-  [
-    /^NODE_(?:EXTRA_CA_CERTS|USE_SYSTEM_CA|TLS_)/u,
-    'it changes which certificates are trusted: name a private authority in venue.ca_file',
-  ],
+  [/^NODE_(?:EXTRA_CA_CERTS|USE_SYSTEM_CA|TLS_)|^SSL_CERT_/u, TRUST],
   [/^NODE_USE_ENV_PROXY$/u, 'requests could pass through a third party'],
   [
     /^NODE_/u,
     'it sets options of Node, which can load code into this process, write its memory to disk or open its debugger',
   ],
-  [
-    /^(?:SSL_|CURL_CA_|REQUESTS_CA_)/u,
-    'it changes which certificates are trusted: name a private authority in venue.ca_file',
-  ],
-  [/^SSLKEYLOG|^QLOGDIR$/u, 'it logs the keys or the content of encrypted connections'],
-  [/^(?:OPENSSL_|CTLOG_|RANDFILE$)/u, 'it configures OpenSSL, which can load code and weaken encryption'],
-  [/^(?:LD|DYLD|_RLD|LIBPATH|SHLIB)_/u, 'the dynamic loader reads it and can load code into this process'],
-  [
-    /^(?:GLIBC|MALLOC|GCONV|GETCONF|LIBC)_|^(?:LOCPATH|NLSPATH|TZDIR)$/u,
-    'the C library reads it and can load code or files into this process',
-  ],
-  [
-    /^(?:LOCALDOMAIN|HOSTALIASES|RES_OPTIONS|RESOLV_.*|CARES_.*)$/u,
-    'it changes which addresses host names resolve to',
-  ],
-  [/^(?:UV|V8|ICU)_/u, 'it configures a library of Node'],
-  [/_PROXY$/u, 'requests could pass through a third party'],
+  [/^OPENSSL_/u, 'it configures OpenSSL, which can load code and weaken encryption'],
+  [/^(?:LD|DYLD)_/u, 'the dynamic loader reads it and can load code into this process'],
 ];
 
 /** Variables of those families with harmless values, and those values. */
@@ -59,9 +42,6 @@ const harmlessVariables: Readonly<Record<string, RegExp>> = {
   NODE_DISABLE_COLORS: /^/u,
   NODE_DISABLE_COMPILE_CACHE: /^/u,
   NODE_TLS_REJECT_UNAUTHORIZED: /^(?!0$)/u, // only 0 disables the check of certificates
-  NO_PROXY: /^/u, // names the hosts to reach without a proxy
-  UV_THREADPOOL_SIZE: /^\d+$/u,
-  MALLOC_ARENA_MAX: /^\d+$/u,
 };
 
 const SIZE = /^--(?:max-old-space-size|max-semi-space-size|max-heap-size|stack-trace-limit)=\d+$/u;
@@ -77,7 +57,6 @@ const harmlessOptions: readonly RegExp[] = [
   /^--(?:use-bundled-ca|tls-min-v1\.[23])$/u,
 ];
 
-const TRUST = 'it changes which certificates are trusted: name a private authority in venue.ca_file';
 /** Reasons for refusing some of the other options. */
 const refusedOptions: readonly (readonly [option: RegExp, why: string])[] = [
   [/^--inspect(?:-|$)|^--debug/u, 'a debugger reads the token in memory'],
@@ -104,10 +83,18 @@ export function hardeningProblems(
 }
 
 function inVariable([written, value = '']: readonly [string, string | undefined]): readonly Danger[] {
-  const name = written.toUpperCase();
+  const name = written.toUpperCase(); // Windows ignores case
+  if (name === 'NODE_OPTIONS') return inNodeOptions(value);
   const [, why] = steering.find(([family]) => family.test(name)) ?? [];
   const isHarmless = value === '' || harmlessVariables[name]?.test(value) === true;
   return why === undefined || isHarmless ? [] : [{ name, why }];
+}
+
+/** Node reads options of this variable like those of its command line; quoted values may contain spaces. */
+function inNodeOptions(value: string): readonly Danger[] {
+  const options = value.match(/(?:"(?:\\.|[^"\\])*"|[^\s"])+/gu) ?? [];
+  const [danger] = options.flatMap((option) => inOption(option.replaceAll(/"|\\(?=.)/gu, '')));
+  return danger === undefined ? [] : [{ name: 'NODE_OPTIONS', why: `${danger.name}: ${danger.why}` }];
 }
 
 function inOption(written: string): readonly Danger[] {

@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { catchError, concatMap, defer, from, ignoreElements, of, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { HOUR_MS } from '../../core/time.ts';
 import type { Observer } from '../../engine/observer.ts';
 import type { Clock } from '../../engine/ports.ts';
 import type { Journal } from '../../journal/journal.ts';
@@ -18,7 +19,7 @@ export interface HeadsParts {
 }
 
 /**
- * Publishes the journal's newest signed head every `everyMs` to a place that those who write the journal cannot change:
+ * Publishes the journal's newest signed head every hour to a place that those who write the journal cannot change:
  * a webhook, or the end of a file. A failure raises an alert, and the next head follows on schedule; trading never
  * waits. Never emits.
  */
@@ -27,11 +28,14 @@ export function publishHeads(
   { journal, url, clock, alert }: HeadsParts,
 ): Observable<never> {
   const key = deskKey(keyFileOf(url));
-  return timer(heads.everyMs, heads.everyMs, clock.scheduler).pipe(
+  return timer(HOUR_MS, HOUR_MS, clock.scheduler).pipe(
     concatMap(() =>
       defer(() => from(publish(heads, `${JSON.stringify(signHead(journal, key, clock.wall()))}\n`))).pipe(
         catchError((error: unknown) => {
-          alert('head_not_published', { why: error instanceof Error ? error.message : 'unknown' });
+          alert('channel_failing', {
+            channel: 'operate.heads',
+            why: error instanceof Error ? error.message : 'unknown',
+          });
           return of(undefined);
         }),
       ),

@@ -32,13 +32,14 @@ export interface Served {
   readonly events: EventStream;
   readonly command: (command: Command) => void;
   readonly past: Pick<ReadApiParts, 'journal' | 'prices' | 'pages' | 'reports'>;
-  readonly twin: ReadApiParts['twin'];
 }
 
 /** Addresses of a running desk. */
 export interface ServedAt {
   /** URL of metrics, health and the API. */
   readonly url: string;
+  /** URL at which other machines reach it, if they do. */
+  readonly address: string;
   /** Returns a new one-time link that signs in the browser on this machine. */
   readonly newLink: () => string | undefined;
 }
@@ -62,9 +63,10 @@ export async function serve(config: Config, served: Served): Promise<ServedAt | 
   const control = { url: localUrl, token: local.reveal(), pid: process.pid, desk: config.desk };
   served.closers.push(writeControlFile(config.journal, control));
   if (operate === undefined || url === undefined) return undefined;
-  Object.assign(signIn, pageUrls(url, operate));
+  const pages = pageUrls(url, operate);
+  Object.assign(signIn, pages);
   const { newLink } = await import('../../operate/sign-in/sign-in.ts');
-  return { url, newLink: () => newLink(signIn) };
+  return { url, address: pages.invitationUrl, newLink: () => newLink(signIn) };
 }
 
 /** Creates the sign-in that all URLs of this process share, so that a sign-in at one is valid at the others. */
@@ -113,7 +115,7 @@ async function listen(
   { bearers, signIn }: Callers,
   served: Served,
 ): Promise<string> {
-  const { metrics, desk, alerts, waits, closers, events, command, past, twin } = served;
+  const { metrics, desk, alerts, waits, closers, events, command, past } = served;
   const own = deskApi(desk, command, alerts);
   const { startOperate } = await import('../../operate/server.ts');
   const reads = readApi({
@@ -121,7 +123,6 @@ async function listen(
     desk,
     config,
     alerts,
-    twin,
     status: () => own.status(),
     isProven: () => waits.isReady,
   });

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { basename } from 'node:path';
 import type { Minimum } from '../../core/instrument.ts';
 import { text } from '../../core/money.ts';
 import type { AnyAmount } from '../../core/money.ts';
@@ -19,53 +18,33 @@ type Value = string | undefined;
  * venue's token, only the names, roles and kinds of other tokens, and no address of a channel.
  */
 export function settingsInForce(config: Config, account: string): SettingTexts {
-  const { pts, reference, footprint, pacing, retry, inDoubt, controls } = config;
+  const { pts, reference, pacing, inDoubt, controls } = config;
   return present({
     desk: config.desk,
     mode: config.mode,
     /** Hash of origin and token. */
     account,
     ...venueSettings(config),
-    'controls.max_account_age': durationText(controls.accountAgeMaxMs),
     'controls.balance_difference': controls.onDifference,
     ...entries('rates', config.rates, ({ usd }) => text(usd)),
-    ...entries('rates', config.rates, ({ gapBpsMax }) => gapBpsMax && text(gapBpsMax), '.max_gap_bps'),
     ...entries('sizing.keep', config.keep, text),
     'pts.use': pts.use,
-    'pts.max_age': durationText(pts.ageMaxMs),
-    'pts.poll': durationText(pts.pollMs),
     'pts.max_credit': pts.creditMax && moneyText(pts.creditMax),
     'pts.max_carry_bps': pts.carryBpsMax && text(pts.carryBpsMax),
     'pts.holding_time': durationText(pts.holdingMs),
-    'reference.interval': durationText(reference.intervalMs),
     'reference.max_age': durationText(reference.ageMaxMs),
     'reference.probe_notional': moneyText(reference.probeNotional),
-    'reference.share': String(reference.share),
-    'footprint.max_quotes_per_fill': String(footprint.quotesPerFillMax),
-    'footprint.min_hit_ratio': String(footprint.hitRatioMin),
-    'footprint.window': durationText(footprint.windowMs),
+    'footprint.max_quotes_per_fill': String(config.quotesPerFillMax),
     'pacing.quotes_per_second': String(pacing.quotesPerSecond),
     'pacing.quote_share': String(pacing.quoteShare),
     'pacing.orders_per_second': String(pacing.ordersPerSecond),
-    'pacing.max_wait': durationText(pacing.waitMaxMs),
-    'pacing.guard': durationText(pacing.guardMs),
-    'retry.base': durationText(retry.baseMs),
-    'retry.cap': durationText(retry.capMs),
-    'retry.budget': durationText(retry.budgetMs),
-    'retry.requote': durationText(retry.requoteMs),
+    'retry.budget': durationText(config.retryBudgetMs),
     'in_doubt.booking_margin': durationText(inDoubt.bookingMarginMs),
-    'in_doubt.trust_first_canceled': String(inDoubt.trustFirstCanceled),
-    'in_doubt.trust_4xx': String(inDoubt.trust4xx),
-    'in_doubt.poll': durationText(inDoubt.pollMs),
     'in_doubt.quote_life_max': durationText(inDoubt.lifeMaxMs),
-    'in_doubt.resend': inDoubt.resend,
     order_margin: durationText(config.orderMarginMs),
-    max_cycles: String(config.cyclesMax),
-    'fleet.address': config.address,
-    'strategies.allow_modules': String(config.modules !== 'refused'),
+    allow_modules: String(config.modules !== 'refused'),
     reload: config.reload,
     allow_environment: list(config.allowEnvironment),
-    'runtime.allow_other': String(config.isOtherRuntimeAllowed),
     ...operateSettings(config.operate),
   });
 }
@@ -86,11 +65,7 @@ function venueSettings({ mode, venue }: Config): Record<string, Value> {
     'venue.ca_file': venue.ca === undefined ? undefined : `sha256 ${hash('sha256', venue.ca)}`,
     'venue.capabilities': list(Object.entries(offered).flatMap(([name, isThere]) => (isThere ? [name] : []))),
     'venue.sell_path': venue.sellPath,
-    'venue.connect_timeout': durationText(venue.connectTimeoutMs),
-    'venue.headers_timeout': durationText(venue.headersTimeoutMs),
-    'venue.body_timeout': durationText(venue.bodyTimeoutMs),
     'venue.order_timeout': durationText(venue.orderTimeoutMs),
-    'venue.history': durationText(venue.historyMs),
     'venue.minimums.default': moneyText(minimums.default),
     ...entries('venue.minimums', minimums.pairs, minimumText),
   };
@@ -98,19 +73,14 @@ function venueSettings({ mode, venue }: Config): Record<string, Value> {
 
 function operateSettings(operate: OperateConfig | undefined): Record<string, Value> {
   if (operate === undefined) return { 'operate.listen': 'off' };
-  const { tls, heads, twin } = operate;
+  const { tls, heads } = operate;
   return {
     'operate.listen': operate.listen,
     'operate.hosts': list(operate.hosts),
     'operate.proxies': list(operate.proxies),
     'operate.allow_network': String(operate.allowNetwork),
     'operate.tls': tls === undefined ? 'off' : tls.clientCa === undefined ? 'on' : 'mutual',
-    'operate.fleet': list(operate.fleet.map(({ name }) => name)),
-    'operate.heads.every': heads && durationText(heads.everyMs),
-    'operate.twin.model': twin && basename(twin.model),
-    'operate.twin.bound_bps': twin && text(twin.bound),
-    'operate.twin.days': twin && String(twin.days),
-    'operate.twin.time_zone': twin?.timeZone,
+    'operate.heads': heads && 'on',
     ...Object.fromEntries(
       operate.tokens.map(({ name, role, kind = 'person' }) => [`operate.tokens.${name}`, `${role}, ${kind}`]),
     ),
@@ -122,9 +92,9 @@ const CHANNELS = 'operate.notify.';
 
 /** Returns the settings of the channels by name, without their addresses, which are secrets. */
 export function channelSettings(notify: NotifyConfig | undefined): ReloadedSettings {
-  const channels = (notify?.channels ?? []).map(({ name, way, topics, severity }) => [
+  const channels = (notify?.channels ?? []).map(({ name, way, severity }) => [
     `${CHANNELS}${name}`,
-    listText([way, severity, ...topics]),
+    listText([way, severity]),
   ]);
   return { prefixes: [CHANNELS], texts: Object.fromEntries(channels) as SettingTexts }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- pairs of text
 }
@@ -151,9 +121,8 @@ const entries = <T>(
   path: string,
   values: ReadonlyMap<string, T>,
   textOf: (value: T) => Value,
-  suffix = '',
 ): Record<string, Value> =>
-  Object.fromEntries([...values].map(([name, value]) => [`${path}.${name}${suffix}`, textOf(value)]));
+  Object.fromEntries([...values].map(([name, value]) => [`${path}.${name}`, textOf(value)]));
 
 /** Drops the settings that are not set. */
 const present = (settings: Record<string, Value>): SettingTexts =>

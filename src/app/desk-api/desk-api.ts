@@ -1,16 +1,14 @@
 import { Observable, ReplaySubject, firstValueFrom, map, race, timer } from 'rxjs';
 import { add, holding, money, quantity, subtract, text } from '../../core/money.ts';
-import type { TradeFigures } from '../../core/cycle/resolution.ts';
+import type { Resolution, TradeFigures } from '../../core/cycle/resolution.ts';
 import type { FillRecord } from '../../core/record.ts';
 import type { PasskeyAssertion } from '../../core/approvals/passkey-assertion.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Wait } from '../../core/wake.ts';
 import type { Desk } from '../../engine/desk.ts';
 import { doubtFacts } from '../../engine/account/doubt-alerts.ts';
-import { missingWords, requirementFor } from '../../engine/operator/approvals.ts';
-import { isOver } from '../../engine/operator/approval-requests.ts';
+import { missingWords, neededNow, settingsNow } from '../../engine/operator/approvals.ts';
 import { RUN_WAIT_MS } from '../../engine/operator/run-now.ts';
-import type { Override } from '../../engine/state/override-state.ts';
 import type { Command, CommandAnswer } from '../../engine/ports.ts';
 import { clockBackWords } from '../../engine/time/clock-back.ts';
 import { closingWords } from '../../engine/account/closing-read.ts';
@@ -20,9 +18,10 @@ import { shortQuoteWords } from '../../engine/attempt/short-quotes.ts';
 import { bookingWords } from '../../engine/account/still-booking.ts';
 import { leftOfSlice } from '../../engine/stages/size.ts';
 import type { OperatedDesk, Order, RunNowOrder } from '../../operate/api/operated-desk.ts';
+import { ROWS_MAX, ROW_ID_MAX } from '../../operate/api/page-limits.ts';
 import type { ParentProgress } from '../../strategy/kernel.ts';
 import { slotCounts } from '../cli/watch.ts';
-import { approvalsOf, asksOf, awaitedByStrategy, openApprovals } from './approvals-api.ts';
+import { approvalsOf, awaitedByStrategy, openApprovals } from './approvals-api.ts';
 import { reserveOf } from './limit-rows.ts';
 import { AlertHistory } from '../daemon/open-alerts.ts';
 import { notReady } from '../daemon/readiness.ts';
@@ -35,11 +34,10 @@ export const deskApi = (
 ): OperatedDesk => ({
   desk: desk.policy.desk,
   mode: desk.policy.mode,
-  get fourEyes() {
-    return ['rearm' as const, 'doubt' as const].every(
-      (kind) => requirementFor(desk, { kind }).outcome !== 'allow',
-    );
+  get hasApprovals() {
+    return settingsNow(desk) !== undefined;
   },
+  needsApproval: (kind) => neededNow(desk, { for: kind }) !== undefined,
   status: () => statusOf(desk, alerts),
   approvals: (caller) => approvalsOf(desk, caller),
   doubts: () => desk.state.doubts.map((open) => doubtOf(desk, open)),
@@ -124,11 +122,14 @@ function statusOf(desk: Desk, alerts: AlertHistory): object {
     },
     paused: Object.fromEntries(state.totals.paused),
     waiting: waitingOf(desk),
+    unattributed: state.doubts.flatMap((open) => {
+      const { client_order_id: doubt, unattributed: rows } = doubtFacts(desk, open);
+      return rows === undefined ? [] : [{ doubt, rows }];
+    }),
     open_approvals: waits.map(
       (one) =>
-        `${one.proposal.override}: ${asksOf(one)}; needs ${missingWords(desk, one)}, until ${isoOf(one.proposal.expires_at)}`,
+        `${one.proposal.request}: ${one.proposal.asks}; needs ${missingWords(one)}, until ${isoOf(one.proposal.expires_at)}`,
     ),
-    overrides: [...state.overrides.all()].map(([id, one]) => overrideOf(desk, id, one)),
     account_read_age_s:
       desk.account.lastReadAt === undefined
         ? undefined
@@ -203,29 +204,6 @@ const waitingOf = (desk: Desk): readonly string[] => [
   ...closingWords(desk),
   ...termsWords(desk),
 ];
-
-function overrideOf(desk: Desk, id: string, { proposal, approvedBy, usedBy, ended }: Override): object {
-  const { limit, asks, hash, value, parent, slice, pair, side, expires_at: until, by, why } = proposal;
-  const step = approvedBy === undefined ? 'proposed' : 'approved';
-  return {
-    id,
-    state: usedBy === undefined ? (ended?.how ?? (isOver(desk, id) ? 'expired' : step)) : 'used',
-    ended_by: ended?.by,
-    limit,
-    asks,
-    hash,
-    value,
-    parent,
-    slice,
-    pair,
-    side,
-    expires_at: isoOf(until),
-    proposed_by: by,
-    approved_by: approvedBy,
-    used_by: usedBy,
-    why,
-  };
-}
 
 const seconds = (ms: number): number => Math.round(ms / 100) / 10;
 
@@ -320,18 +298,9 @@ function obey(desk: Desk, order: Order, send: (command: Command) => void): Maybe
       return answered(desk, (answer) => {
         send({ ...order, answer });
       });
-    case 'close': {
-      const { closing, by, why, token } = order;
-      return answered(desk, (answer) => {
-        send({ do: 'close', record: { kind: 'closing', ...closing, by, why, token }, answer });
-      });
-    }
     case 'resolve':
       return resolve(desk, order, send);
-    case 'propose':
-      return propose(desk, order, send);
     case 'approve':
-    case 'withdraw':
     case 'reject':
       return judge(desk, { ...order, do: order.do }, send);
   }
@@ -368,35 +337,16 @@ export function answered(
 /** An order whose body is not parsed. */
 type BodyOrder = Extract<Order, { readonly body: unknown }>;
 
-function propose(desk: Desk, { by, token, body }: BodyOrder, send: (command: Command) => void): MaybeLater {
-  const { limit, value, parent, slice, pair, side, minutes, why } = body;
-  const isText = (given: unknown): given is string | undefined =>
-    given === undefined || (typeof given === 'string' && given.length <= TEXT_MAX);
-  const isCount = (given: unknown): given is number | undefined =>
-    given === undefined || typeof given === 'number';
-  if (typeof limit !== 'string' || typeof why !== 'string' || !isText(limit) || !isText(why))
-    return { isDone: false, says: 'give the limit as "limit" and the reason as "why"' };
-  if (!isText(value) || !isText(parent) || !isText(pair))
-    return { isDone: false, says: 'value, parent and pair must be text' };
-  if (side !== undefined && side !== 'buy' && side !== 'sell')
-    return { isDone: false, says: 'side must be buy or sell' };
-  if (!isCount(slice) || !isCount(minutes))
-    return { isDone: false, says: 'slice and minutes must be numbers' };
-  return answered(desk, (answer) => {
-    send({ do: 'propose', token, limit, value, parent, slice, pair, side, minutes, by, why, answer });
-  });
-}
-
 function judge(
   desk: Desk,
-  { do: what, by, token, body }: BodyOrder & { readonly do: 'approve' | 'withdraw' | 'reject' },
+  { do: what, by, token, body }: BodyOrder & { readonly do: 'approve' | 'reject' },
   send: (command: Command) => void,
 ): MaybeLater {
-  const { override, why, hash, assertion } = body;
-  if (typeof override !== 'string' || typeof why !== 'string' || why.length > TEXT_MAX)
-    return { isDone: false, says: 'name the override, and the reason as "why"' };
+  const { request, why, hash, assertion } = body;
+  if (typeof request !== 'string' || typeof why !== 'string' || why.length > TEXT_MAX)
+    return { isDone: false, says: 'name the request, and the reason as "why"' };
   const told = {
-    override,
+    request,
     token,
     by,
     why,
@@ -415,13 +365,33 @@ function resolve(desk: Desk, { by, token, body }: BodyOrder, send: (command: Com
   const { client_order_id: clientOrderId, verdict, evidence: why } = body;
   if (typeof clientOrderId !== 'string' || typeof why !== 'string')
     return { isDone: false, says: 'name client_order_id, and the evidence' };
-  if (verdict !== 'filled' && verdict !== 'not_executed')
-    return { isDone: false, says: 'verdict must be filled or not_executed' };
+  if (verdict !== 'filled' && verdict !== 'not_executed' && verdict !== 'ours' && verdict !== 'not_ours')
+    return { isDone: false, says: 'verdict must be filled, not_executed, ours or not_ours' };
   const figures = figuresOf(body);
   if (typeof figures === 'string') return { isDone: false, says: figures };
+  const rows = rowsOf(body, verdict);
+  if (typeof rows === 'string') return { isDone: false, says: rows };
   return answered(desk, (answer) => {
-    send({ do: 'resolve', clientOrderId, verdict, figures, by, why, token, answer });
+    send({ do: 'resolve', clientOrderId, verdict, rows, figures, by, why, token, answer });
   });
+}
+
+/** Returns the ids of attributed rows, each once; `undefined` for other verdicts; the problem if they are invalid. */
+function rowsOf(
+  { rows }: Readonly<Record<string, unknown>>,
+  verdict: Resolution['verdict'],
+): readonly string[] | string | undefined {
+  const isAttribution = verdict === 'ours' || verdict === 'not_ours';
+  if (!isAttribution) return rows === undefined ? undefined : `a verdict of ${verdict} has no rows`;
+  if (!Array.isArray(rows) || rows.length === 0)
+    return 'name the rows as "rows": ids of rows that /api/v1/doubts shows as unattributed, such as ["4711"]';
+  if (rows.length > ROWS_MAX) return `"rows" must have at most ${ROWS_MAX} ids: send the rest separately`;
+  const ids = rows.filter(
+    (row): row is string => typeof row === 'string' && row !== '' && row.length <= ROW_ID_MAX,
+  );
+  if (ids.length < rows.length)
+    return `"rows" must be a list of row ids as text of 1 to ${ROW_ID_MAX} characters, such as ["4711"]`;
+  return [...new Set(ids)];
 }
 
 /** Returns the trade from the venue's statement; `undefined` without figures; the problem if they are invalid. */

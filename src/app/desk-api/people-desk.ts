@@ -5,16 +5,12 @@ import { answered } from './desk-api.ts';
 
 /** Gives access to the people who may sign in, from the journal. `send` passes a command to the engine in this tick. */
 export const peopleDesk = (
-  { state, policy, ports }: Pick<Desk, 'state' | 'policy' | 'ports'>,
+  { state, ports }: Pick<Desk, 'state' | 'ports'>,
   send: (command: Command) => void,
 ): PeopleDesk => ({
   get: (name) => state.people.get(name),
   all: () => state.people.all(),
   ownerOf: (passkeyId) => state.people.ownerOf(passkeyId),
-  groupsOf: (name) =>
-    Object.entries(policy.approvals?.groups ?? {}).flatMap(([group, members]) =>
-      members.some((member) => member.toLowerCase() === name.toLowerCase()) ? [group] : [],
-    ),
   record: (record): ReturnType<typeof answered> =>
     answered({ ports }, (answer) => {
       send({ do: 'person', record, answer });

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { MINUTE_MS, after as later, isoOf, parseDuration, parseIso, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { precisionsOf } from '../../core/instrument.ts';
@@ -8,7 +7,6 @@ import type { AnswerOf, DeskReads } from '../../operate/api/desk-reads.ts';
 import { LIMIT_DEFAULT } from '../../operate/api/page-limits.ts';
 import { Refusal } from '../../operate/api/refusal.ts';
 import type { EventRow } from '../../operate/events.ts';
-import type { status } from '../../operate/api/schema-desk.ts';
 import { zoneHere, zoneOf } from '../cli/local-time.ts';
 import type { Config } from '../config/config.ts';
 import type { PlanWorld } from '../planning/planning.ts';
@@ -16,10 +14,8 @@ import type { HistoryPage, HistoryRequest } from '../reads/history-requests.ts';
 import type { History } from '../reads/read-thread.ts';
 import type { Verified } from '../reads/history.ts';
 import { worldOf } from '../strategies/strategies.ts';
-import type { DailyTwin } from '../twin/daily-twin.ts';
 import { version } from '../version.ts';
 import { parentRows, strategyRows } from './desk-lists.ts';
-import { Fleet, fleetRow } from './fleet.ts';
 import { limitRows } from './limit-rows.ts';
 import type { AlertHistory } from '../daemon/open-alerts.ts';
 import type { PriceRing } from './price-ring.ts';
@@ -36,8 +32,6 @@ export interface ReadApiParts {
   readonly pages: History;
   /** Handles requests that need the whole journal. These take longer, but delay no page. */
   readonly reports: History;
-  /** The daily comparison with a twin; `undefined`: none. */
-  readonly twin?: Pick<DailyTwin, 'last' | 'problem'> | undefined;
   /** Whether the process has started to trade, and has therefore checked the chain up to its head at the start. */
   readonly isProven: () => boolean;
 }
@@ -50,7 +44,6 @@ export function readApi(parts: ReadApiParts): DeskReads {
   const { desk, journal, pages, reports, prices } = parts;
   const { clock } = desk.ports;
   const world = planWorldOf(parts);
-  const fleet = new Fleet(parts.config.operate?.fleet ?? [], () => clock.monotonic());
   const spanOf = spans(() => clock.wall());
   const page = async <Row>(request: HistoryRequest): Promise<Listed<Row>> =>
     listed((await pages.ask(request)) as HistoryPage<Row>); // oxlint-disable-line typescript/no-unsafe-type-assertion -- `historyOf` answers so
@@ -96,23 +89,12 @@ export function readApi(parts: ReadApiParts): DeskReads {
     },
     '/api/v1/costs': async ({ strategy, ...span }) =>
       (await reports.ask({ what: 'costs', strategy, version, ...spanOf(span) })) as AnswerOf<'/api/v1/costs'>, // oxlint-disable-line typescript/no-unsafe-type-assertion -- `historyOf` answers so
-    '/api/v1/twin': () => ({
-      on: parts.twin !== undefined,
-      problem: parts.twin?.problem(),
-      last: parts.twin?.last(),
-    }),
     '/api/v1/records': async ({ kind, ...query }) =>
       await page({ what: 'records', kind, ...pagedOf(query, spanOf) }),
     '/api/v1/chain': async () => {
       const { seq, hash } = journal.head();
       return { seq, hash, ...(await verified(reports)) };
     },
-    '/api/v1/fleet': async () => ({
-      items: [
-        fleetRow(desk.policy.desk, undefined, parts.status() as z.output<typeof status>), // oxlint-disable-line typescript/no-unsafe-type-assertion -- a test holds the status against its schema
-        ...(await fleet.rows()),
-      ],
-    }),
   };
 }
 

@@ -4,7 +4,6 @@ import type { ApiPath } from '../../operate/api/routes.ts';
 import { routeSchemas } from '../../operate/api/schemas.ts';
 import type { RouteSchema } from '../../operate/api/schemas.ts';
 import { alerts } from '../commands/alerts.ts';
-import { day } from '../commands/day.ts';
 import { ask } from '../commands/desk/daemon-client.ts';
 import type { DaemonOptions } from '../commands/desk/daemon-client.ts';
 import type { CommandIo } from '../commands/io.ts';
@@ -55,10 +54,6 @@ function apiTool(path: ApiPath, summary: string, options: DaemonOptions, io: Com
 /** Arguments of a route. The route checks them itself. */
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 
-const ofDay = z.strictObject({
-  day: z.string().optional().describe('The day, such as 2026-12-01; default: today'),
-  zone: z.string().optional().describe('IANA time zone in which the day begins'),
-});
 const ofWhy = z.strictObject({
   since: z.string().optional().describe('A day, a time, or a duration before now such as PT4H'),
   strategy: z.string().optional().describe('Only this strategy'),
@@ -85,12 +80,6 @@ function journalTools(options: DaemonOptions, io: CommandIo): readonly Tool[] {
     },
   });
   return [
-    tool(
-      'day',
-      'Describes what a desk did on a day; each line names the records that prove it.',
-      ofDay,
-      (given, own) => day({ ...options, ...given, json: true }, own),
-    ),
     tool('journal_why', 'Explains why each slice traded or did not trade.', ofWhy, (given, own) =>
       why({ ...options, ...given, json: true }, own),
     ),

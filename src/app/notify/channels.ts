@@ -12,8 +12,8 @@ export const channelsOf = (
   env: Readonly<Record<string, string | undefined>>,
 ): readonly Channel[] =>
   configs.map((config) => {
-    const { name, topics, severity, quiet } = config;
-    return { name, topics, severity, quiet, send: sendOf(config, clock, env) };
+    const { name, severity } = config;
+    return { name, severity, send: sendOf(config, clock, env) };
   });
 
 function sendOf(

@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { Undelivered } from '../../operate/notify/channel.ts';
 import type { Channel } from '../../operate/notify/channel.ts';
-import { jsonBody } from '../../operate/notify/formats/json.ts';
+import { jsonBody } from '../../operate/notify/formats.ts';
 
 export interface CommandOptions {
   /** Absolute path of the program, and its arguments. */
   readonly run: readonly [string, ...string[]];
-  readonly timeoutMs: number;
 }
 
 /** The only environment variables that the program receives: those that it needs to find programs and its own files. */
@@ -17,8 +16,9 @@ const PASSED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ'] as const;
  * the program after `timeoutMs`. Exit code 0 means that the message was delivered.
  */
 export const command = (
-  { run: [program, ...args], timeoutMs }: CommandOptions,
+  { run: [program, ...args] }: CommandOptions,
   env: Readonly<Record<string, string | undefined>>,
+  timeoutMs = 10_000,
 ): Channel['send'] =>
   async function send(message) {
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();

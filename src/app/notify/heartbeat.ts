@@ -2,7 +2,8 @@ import { EMPTY, catchError, defer, exhaustMap, from, ignoreElements, timer } fro
 import type { Observable } from 'rxjs';
 import type { Clock } from '../../engine/ports.ts';
 import { exchange, whyUnanswered } from '../daemon/post-outside.ts';
-import type { HeartbeatConfig } from './notify-config.ts';
+import { MINUTE_MS } from '../../core/time.ts';
+import type { Secret } from '../config/secret.ts';
 
 export interface HeartbeatParts {
   readonly clock: Pick<Clock, 'scheduler'>;
@@ -11,18 +12,15 @@ export interface HeartbeatParts {
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
-/** Sends heartbeats. Never emits and never errors; logs one warning for each outage. */
-export function heartbeat(
-  { url, everyMs }: HeartbeatConfig,
-  { clock, isWell, warn }: HeartbeatParts,
-): Observable<never> {
+/** Sends a heartbeat each minute. Never emits and never errors; logs one warning for each outage. */
+export function heartbeat(url: Secret, { clock, isWell, warn }: HeartbeatParts): Observable<never> {
   let isTold = false;
   const call = async (): Promise<void> => {
-    const { status } = await exchange(url.reveal(), { method: 'GET', timeoutMs: Math.min(10_000, everyMs) });
+    const { status } = await exchange(url.reveal(), { method: 'GET', timeoutMs: 10_000 });
     if (status < 200 || status > 299) throw new HeartbeatRefused(`status ${status}`);
     isTold = false;
   };
-  return timer(0, everyMs, clock.scheduler).pipe(
+  return timer(0, MINUTE_MS, clock.scheduler).pipe(
     exhaustMap(() =>
       isWell()
         ? defer(() => from(call())).pipe(

@@ -1,6 +1,6 @@
 import { Undelivered } from '../../operate/notify/channel.ts';
 import type { Channel } from '../../operate/notify/channel.ts';
-import { mailText } from '../../operate/notify/formats/mail.ts';
+import { mailText } from '../../operate/notify/formats.ts';
 import type { Secret } from '../config/secret.ts';
 
 export interface MailOptions {

@@ -1,9 +1,6 @@
 import { resolve } from 'node:path';
-import { weekdays } from '../../core/hours.ts';
-import type { ClosedHours, Weekday } from '../../core/hours.ts';
 import type { Severity } from '../../core/alerts.ts';
 import { openRegularFile } from '../../files/regular-file.ts';
-import type { Topic } from '../../operate/notify/notice.ts';
 import { addressProblem } from '../../venue/origin.ts';
 import { isLoopbackName } from '../../operate/listen.ts';
 import { readCertificates } from '../config/authority.ts';
@@ -21,30 +18,14 @@ import { closeSync } from 'node:fs';
 /** A validated `operate.notify`, with its secrets. */
 export interface NotifyConfig {
   readonly dashboard: string | undefined;
-  readonly windowMs: number;
   readonly channels: readonly ChannelConfig[];
-  readonly digest: DigestTimes | undefined;
-  readonly heartbeat: HeartbeatConfig | undefined;
-}
-
-export interface DigestTimes {
-  /** Time of the day, such as `18:00`. */
-  readonly at: string;
-  readonly timeZone: string;
-  readonly days: ReadonlySet<Weekday>;
-}
-
-export interface HeartbeatConfig {
-  readonly url: Secret;
-  readonly everyMs: number;
-  readonly while: 'ready' | 'alive';
+  /** The URL that it calls. */
+  readonly heartbeat: Secret | undefined;
 }
 
 export type ChannelConfig = {
   readonly name: string;
-  readonly topics: ReadonlySet<Topic>;
   readonly severity: Severity;
-  readonly quiet: readonly ClosedHours[];
 } & (
   | ({ readonly way: 'webhook' } & WebhookOptions)
   | ({ readonly way: 'smtp' } & MailOptions)
@@ -74,19 +55,12 @@ export function readNotify(
     seen.add(channel.name);
     return channelOf(channel, ['channels', i], reader);
   });
-  const { digest, heartbeat } = raw;
-  const url = heartbeat && reader.url(heartbeat, ['heartbeat']);
+  const { heartbeat } = raw;
   return {
     notify: {
       dashboard: raw.dashboard?.replace(/\/+$/u, ''),
-      windowMs: raw.window,
       channels,
-      digest: digest && {
-        at: digest.at,
-        timeZone: digest.time_zone,
-        days: new Set(digest.days ?? weekdays),
-      },
-      heartbeat: heartbeat && url && { url, everyMs: heartbeat.every, while: heartbeat.while },
+      heartbeat: heartbeat && reader.url(heartbeat, ['heartbeat']),
     },
     problems: reader.problems,
   };
@@ -104,7 +78,7 @@ export const secretsOf = (notify: NotifyConfig | undefined): readonly Secret[] =
               ? [channel.password]
               : [],
         ),
-        notify.heartbeat?.url,
+        notify.heartbeat,
       ].filter((secret) => secret !== undefined);
 
 /** Returns the programs that notifications run, and the absolute paths passed to them. Other users must not be able to change them. */
@@ -183,24 +157,14 @@ function channelOf(raw: RawChannel, path: Path, reader: Reader): readonly Channe
     reader.refuse(path, `channel ${raw.name} needs exactly one of webhook, smtp and command`);
     return [];
   }
-  const common = {
-    name: raw.name,
-    topics: new Set(raw.topics),
-    severity: raw.severity,
-    quiet: raw.quiet_hours.map(({ from, to, time_zone: timeZone, days }) => ({
-      from,
-      to,
-      timeZone,
-      days: new Set(days ?? weekdays),
-    })),
-  };
+  const { name, severity } = raw;
   const way = waysOf(raw, path, reader);
-  return way === undefined ? [] : [{ ...common, ...way }];
+  return way === undefined ? [] : [{ name, severity, ...way }];
 }
 
 type Way = ChannelConfig extends infer Each
   ? Each extends { readonly way: string }
-    ? Omit<Each, 'name' | 'topics' | 'severity' | 'quiet'>
+    ? Omit<Each, 'name' | 'severity'>
     : never
   : never;
 
@@ -219,7 +183,7 @@ function waysOf({ webhook, smtp, command }: RawChannel, path: Path, reader: Read
   } catch (cause) {
     return reader.refuse([...path, 'command', 'run', 0], `${file} cannot be read: ${whyUnreadable(cause)}`);
   }
-  return { way: 'command', run: [file, ...args], timeoutMs: command?.timeout ?? 0 };
+  return { way: 'command', run: [file, ...args] };
 }
 
 function smtpOf(smtp: NonNullable<RawChannel['smtp']>, path: Path, reader: Reader): Way | undefined {

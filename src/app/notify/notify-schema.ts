@@ -1,18 +1,8 @@
 import { z } from 'zod';
-import { weekdays } from '../../core/hours.ts';
-import { parseDuration } from '../../core/time.ts';
-import { topics } from '../../operate/notify/notice.ts';
-import { durationText, whole } from '../../strategy/fields.ts';
+import { whole } from '../../strategy/fields.ts';
 import { addressProblem } from '../../venue/origin.ts';
-import { closedHours, timeOfDay, timeZone } from '../config/config-controls.ts';
 
-/** The settings under `operate.notify`, which the config of `tranche watch` shares. */
-
-const duration = (otherwise: string, what: string) =>
-  durationText
-    .transform(parseDuration)
-    .prefault(otherwise)
-    .describe(`${what}, ISO 8601; default: ${otherwise}`);
+/** The settings under `operate.notify`. */
 
 const file = (what: string) => z.string().min(1).optional().describe(`${what}; relative to this file`);
 const secret = (what: string, example: string) =>
@@ -69,12 +59,6 @@ const command = z.lazy(() =>
       .describe(
         'Program and its arguments; the path of the program is relative to this file. The program reads the message as JSON on stdin',
       ),
-    timeout: duration('PT10S', 'Run time after which the desk kills the program').refine(
-      (ms) => ms <= 60_000,
-      {
-        error: 'expected at most PT1M',
-      },
-    ),
   }),
 );
 
@@ -87,24 +71,11 @@ const channel = z.lazy(() =>
     webhook: webhook.optional().describe('Posts each message to a URL'),
     smtp: smtp.optional().describe('Sends each message by mail'),
     command: command.optional().describe('Runs a program for each message'),
-    topics: z
-      .array(z.enum(topics))
-      .min(1)
-      .max(topics.length)
-      .default(['alerts', 'approvals', 'parents', 'digest'])
-      .describe(
-        'What the channel receives: alerts, approvals (requests that wait for a person), fills, parents (strategies that ended), digest, operator (commands of people). Default: alerts, approvals, parents, digest',
-      ),
     severity: z
       .enum(['info', 'warning', 'critical'])
-      .default('warning')
-      .describe('Lowest severity of alerts; default: warning'),
-    quiet_hours: z
-      .array(closedHours)
-      .max(20)
-      .default([])
+      .default('info')
       .describe(
-        'Times at which only critical notices are sent; the other notices follow afterwards in one message',
+        'Lowest severity of what the channel receives: a request that waits is a warning, an ended strategy info; default: info',
       ),
   }),
 );
@@ -113,19 +84,9 @@ const heartbeat = z.lazy(() =>
   z.strictObject({
     url: secret('URL: https, or http on this machine', 'HEARTBEAT_URL'),
     url_file: file('File that contains only the URL, readable only by its owner'),
-    every: duration('PT1M', 'Time between two calls').refine((ms) => ms >= 1_000, {
-      error: 'expected at least PT1S',
-    }),
-    while: z
-      .enum(['ready', 'alive'])
-      .default('ready')
-      .describe(
-        'ready: call while /readyz reports that the desk can trade. alive: call while the process runs. Default: ready',
-      ),
   }),
 );
 
-/** Settings that the desk and the watchman share. */
 export const notifySchema = z.lazy(() =>
   z.strictObject({
     dashboard: z
@@ -135,28 +96,7 @@ export const notifySchema = z.lazy(() =>
       })
       .optional()
       .describe('URL of the dashboard, for links in messages; default: no links'),
-    window: duration(
-      'PT30S',
-      'Time within which notices are collected into one message (a critical notice is sent immediately)',
-    ),
     channels: z.array(channel).max(20).default([]).describe('Channels for notifications'),
-    digest: z
-      .lazy(() =>
-        z.strictObject({
-          at: timeOfDay.describe('Time of the day, local time'),
-          time_zone: timeZone.describe('IANA time zone; default: UTC'),
-          days: z
-            .array(z.enum(weekdays))
-            .min(1)
-            .max(7)
-            .optional()
-            .describe('Days with a digest; default: every day'),
-        }),
-      )
-      .optional()
-      .describe(
-        'Digest of the time since the previous one: trades, unfilled orders with reasons, costs, and pending approvals',
-      ),
     heartbeat: heartbeat
       .optional()
       .describe(

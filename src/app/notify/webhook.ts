@@ -1,11 +1,9 @@
+import { createHmac } from 'node:crypto';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { Clock } from '../../engine/ports.ts';
 import { Undelivered } from '../../operate/notify/channel.ts';
 import type { Channel } from '../../operate/notify/channel.ts';
-import { jsonBody } from '../../operate/notify/formats/json.ts';
-import { signatureOf } from '../../operate/notify/formats/signature.ts';
-import { slackBody } from '../../operate/notify/formats/slack.ts';
-import { teamsBody } from '../../operate/notify/formats/teams.ts';
+import { jsonBody, slackBody, teamsBody } from '../../operate/notify/formats.ts';
 import type { Secret } from '../config/secret.ts';
 import { exchange, whyUnanswered } from '../daemon/post-outside.ts';
 import type { Reply } from '../daemon/post-outside.ts';
@@ -16,6 +14,13 @@ export interface WebhookOptions {
   /** Key that signs the body; `undefined`: the body is not signed. */
   readonly key: Secret | undefined;
 }
+
+/**
+ * The signature of a webhook: HMAC-SHA256, hex, over the time in Unix seconds, a full stop and the body. A receiver computes the same
+ * and refuses old times, so that nobody can send the message again later.
+ */
+export const signatureOf = (key: string, seconds: number, body: string): string =>
+  `v1=${createHmac('sha256', key).update(`${seconds}.${body}`).digest('hex')}`;
 
 const BODIES = { slack: slackBody, teams: teamsBody, json: jsonBody } as const;
 const WAIT_MAX_MS = 10 * MINUTE_MS;

@@ -90,7 +90,7 @@ export function checkedPlan({
   const checks = [
     ...checksOf(planned, facts),
     ...approvalChecks(planned, facts, {
-      policy: config.operate?.approvals,
+      settings: config.operate?.approvals,
       isBegun: (id) => world.life?.(id)?.hash === strategies.find((one) => one.id === id)?.hash,
     }),
     // When the strategies were first checked, the decimals of currencies that the venue has since returned were

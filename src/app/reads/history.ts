@@ -3,7 +3,7 @@ import { alerts as alertKinds } from '../../core/alerts.ts';
 import type { AlertKind } from '../../core/alerts.ts';
 import type { FillRecord, RecordBody, StoredRecord } from '../../core/record.ts';
 import { instant, isoOf } from '../../core/time.ts';
-import { fillRow } from '../../journal/export.ts';
+import { correctionsIn, fillRow, withCorrection } from '../../journal/export.ts';
 import { canonical } from '../../journal/format/canonical.ts';
 import { isRecordKind } from '../../journal/format/record-schema.ts';
 import { link } from '../../journal/proof/link.ts';
@@ -109,19 +109,28 @@ const URGENCY: readonly string[] = ['info', 'warning', 'critical'];
 
 function fillsPage(source: Source, request: Asked<'fills'>): HistoryPage<z.output<typeof fills>> {
   const { since, until, strategy } = request;
-  return pageOf(
+  const page = pageOf(
     source.select({ ...behind(request), kinds: ['fill'], since, until, holds: named(strategy) }),
     request,
-    ({ seq, body }) => (body.kind === 'fill' && isOf(body, strategy) ? [shownFill(seq, body)] : []),
+    ({ seq, body }) => (body.kind === 'fill' && isOf(body, strategy) ? [{ seq, fill: body }] : []),
   );
+  const after = Math.min(...page.items.map(({ seq }) => seq));
+  const corrections =
+    page.items.length === 0
+      ? undefined
+      : correctionsIn(source.select({ kinds: ['correction'], after, order: 'oldest' }));
+  return {
+    ...page,
+    items: page.items.map(({ seq, fill }) => shownFill(seq, withCorrection(fill, corrections))),
+  };
 }
 
 function shownFill(seq: number, fill: FillRecord): z.output<typeof fills> {
   const { client_order_id, order_id, quote_id, pair, base, quote, side, quantity, price, amount, fees } =
     fill;
-  const { strategy, parent, slice, attempt, source, missing } = fill;
+  const { strategy, parent, slice, attempt, source, other_fees, missing } = fill;
   const executed_at = String(fillRow(fill)['executed_at']);
-  return { seq, client_order_id, order_id, quote_id, pair, base, quote, side, quantity, price, amount, fees, executed_at, strategy, parent, slice, attempt, source, missing }; // prettier-ignore
+  return { seq, client_order_id, order_id, quote_id, pair, base, quote, side, quantity, price, amount, fees, executed_at, strategy, parent, slice, attempt, source, other_fees, missing }; // prettier-ignore
 }
 
 function wakesPage(source: Source, request: Asked<'wakes'>): HistoryPage<z.output<typeof wakes>> {

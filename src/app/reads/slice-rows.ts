@@ -120,16 +120,16 @@ class Rows {
       case 'fill': {
         const attempt = this.#attempts.get(body.client_order_id);
         if (attempt === undefined) break;
-        const { price, quantity, amount, fees, executed_at } = body;
+        const { price, quantity, amount, fees, other_fees, executed_at } = body;
         attempt.result = 'filled';
-        attempt.fill = { price, quantity, amount, fees, executed_at: isoOf(executed_at) };
+        attempt.fill = { price, quantity, amount, fees, other_fees, executed_at: isoOf(executed_at) };
         break;
       }
       case 'correction': {
         const attempt = this.#attempts.get(body.client_order_id);
         if (attempt?.fill === undefined) break;
-        const { price, quantity, amount, fees } = body;
-        attempt.fill = { ...attempt.fill, price, quantity, amount, fees };
+        const { price, quantity, amount, fees, other_fees } = body;
+        attempt.fill = { ...attempt.fill, price, quantity, amount, fees, other_fees };
         break;
       }
       case 'slice': {

@@ -14,7 +14,7 @@ export type WhyRow = z.output<typeof why>;
 type Asked = Extract<HistoryRequest, { readonly what: 'why' }>;
 
 /** Kinds of records that have a line of their own. */
-const KINDS: readonly RecordBody['kind'][] = ['started', 'stopped', 'process', 'control', 'reload', 'strategy', 'wake', 'slice', 'fill', 'correction']; // prettier-ignore
+const KINDS: readonly RecordBody['kind'][] = ['started', 'stopped', 'process', 'control', 'reload', 'strategy', 'wake', 'slice', 'fill', 'correction', 'resolved', 'shown']; // prettier-ignore
 /** Largest number of records read at a time, and of such reads for one page. */
 const PIECE = 200;
 const PIECES_MAX = 100;
@@ -61,7 +61,8 @@ function entriesOf(source: Source, taken: readonly StoredRecord[]): readonly Num
   const wanted = new Set(taken.map(({ seq }) => seq));
   const names = taken.flatMap(({ body }): readonly SliceName[] => {
     if (body.kind === 'slice' || body.kind === 'fill') return [body];
-    const named = body.kind === 'correction' ? sliceOfId(body.client_order_id) : undefined;
+    const named =
+      body.kind === 'correction' || body.kind === 'resolved' ? sliceOfId(body.client_order_id) : undefined;
     return named === undefined ? [] : [named];
   });
   const last = Math.max(0, ...wanted);

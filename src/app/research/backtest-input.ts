@@ -5,7 +5,7 @@ import { delistedTape } from '../../research/run/delisting.ts';
 import { TAPES } from '../cli/tape-options.ts';
 import { windowOf } from './backtest-window.ts';
 import type { NamedTape, WindowFacts, WindowOptions } from './backtest-window.ts';
-import { beginRead, readName, readTape } from './tape-file.ts';
+import { readName, readTape } from './tape-file.ts';
 import type { NamedFile } from './tape-file.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Quantity } from '../../core/money.ts';
@@ -45,7 +45,6 @@ export interface BacktestInput {
   readonly until: Instant;
   readonly holdings: ReadonlyMap<string, Quantity>;
   /** Cache folder of market history, absolute. */
-  readonly cacheFolder: string;
   readonly window: WindowFacts;
 }
 
@@ -59,7 +58,6 @@ export async function readInput(
   const named = options.data.map(readName);
   const cacheFolder = resolve(io.cwd, options.cache ?? TAPES);
   const tapeFiles = named.map(({ pair, file }) => ({ pair, name: file, cwd: io.cwd, cacheFolder }));
-  const begun = tapeFiles.map(beginRead);
   // A backtest connects to no venue, so the config of a live desk must be readable without its token.
   const env = { TRANCHE_TOKEN: 'none-in-a-backtest', ...io.env };
   const settings = { env, cwd: io.cwd, now: io.now, mode: 'paper' as const };
@@ -80,7 +78,6 @@ export async function readInput(
     throw new OperatorError('usage', 'no strategy to run: name a file whose strategy is enabled');
   const holdings = holdingsOf(options, config);
   refuseWorthless({ config, strategies, holdings, named });
-  await Promise.all(begun);
   const tapes: NamedTape[] = [];
   for (const file of tapeFiles) tapes.push({ file: file.name, tape: await readTape(file) });
   const window = windowOf(options, tapes);
@@ -94,7 +91,6 @@ export async function readInput(
     strategies,
     tapes: tapes.map((one) => (gone.has(one.tape.pair) ? { ...one, tape: delistedTape(one.tape) } : one)),
     holdings,
-    cacheFolder,
     ...window,
   };
 }

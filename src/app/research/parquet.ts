@@ -10,7 +10,7 @@ export type Cell = bigint | number | Date | string | undefined;
 
 export interface ParquetColumn {
   readonly name: string;
-  readonly type: 'INT32' | 'INT64' | 'TIMESTAMP' | 'STRING' | 'DECIMAL';
+  readonly type: 'INT32' | 'TIMESTAMP' | 'STRING' | 'DECIMAL';
   readonly nullable: boolean;
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import { escapeMarks } from '../../core/text/escape.ts';
 import { text } from '../../core/money.ts';
-import { csvRow, FILL_COLUMNS, fillRow } from '../../journal/export.ts';
+import { csvRow, FILL_COLUMNS, fillRow, otherFeesText } from '../../journal/export.ts';
 import { createPrivate } from '../../journal/sqlite/files.ts';
 import type { FillRow } from '../../report/figures/fill-figures.ts';
 import type { Figures } from '../../report/figures/figures.ts';
@@ -73,7 +73,13 @@ export const reportText = (report: Report): string =>
   `${escapeMarks(JSON.stringify(report, undefined, 2))}\n`;
 
 /** Columns of `journal export`, and the figures that judge a fill. Scripts rely on the names and their order. */
-export const REPORT_FILL_COLUMNS = [...FILL_COLUMNS, 'reference_price', 'spread', 'cost'] as const;
+export const REPORT_FILL_COLUMNS = [
+  ...FILL_COLUMNS,
+  'reference_price',
+  'spread',
+  'cost',
+  'other_fees',
+] as const;
 type FillColumn = (typeof REPORT_FILL_COLUMNS)[number];
 
 const AMOUNTS: ReadonlySet<FillColumn> = new Set<FillColumn>(['quantity', 'price', 'amount', 'fees', 'reference_price', 'spread', 'cost']); // prettier-ignore
@@ -81,9 +87,13 @@ const AMOUNTS: ReadonlySet<FillColumn> = new Set<FillColumn>(['quantity', 'price
 const parquetColumns = REPORT_FILL_COLUMNS.map((name) => {
   if (name === 'executed_at') return { name, type: 'TIMESTAMP' as const, nullable: false };
   if (name === 'slice' || name === 'attempt') return { name, type: 'INT32' as const, nullable: false };
-  const nullable = name === 'reference_price' || name === 'spread' || name === 'cost';
+  const nullable = !isIn(FILL_COLUMNS, name);
   return { name, type: AMOUNTS.has(name) ? ('DECIMAL' as const) : ('STRING' as const), nullable };
 });
+
+function isIn(names: readonly string[], name: string): boolean {
+  return names.includes(name);
+}
 
 const judged = ({ reference, spread, cost }: FillRow): Readonly<Record<string, string | undefined>> => ({
   reference_price: reference,
@@ -106,6 +116,6 @@ function* cells(fills: Iterable<FillRow>): Iterable<Record<string, Cell>> {
       name,
       name === 'executed_at' ? new Date(record.executed_at) : record[name],
     ]);
-    yield { ...Object.fromEntries(own), ...judged(fill) };
+    yield { ...Object.fromEntries(own), ...judged(fill), other_fees: otherFeesText(record) };
   }
 }

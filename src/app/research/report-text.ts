@@ -20,6 +20,7 @@ export function reportLines(report: Report): readonly string[] {
     ...quotingLines(report),
     ...untradedLines(report),
     ...portfolioLines(report),
+    ...oversightLines(report),
     '',
     report.signs.costs,
     ...report.warnings.map((line) => `Note: ${amountsApart(line)}`),
@@ -79,6 +80,30 @@ function untradedLines({ untraded }: Report): readonly string[] {
       words,
     ]);
   return ['', 'Why not traded', ...table(rows)];
+}
+
+/** Rows of each list on a terminal; the report has all. */
+const OVERSEEN_SHOWN = 20;
+
+function oversightLines({ oversight }: Report): readonly string[] {
+  if (oversight === undefined) return [];
+  const { orders, judged, limits, outliers, refusals, doubts, actions } = oversight;
+  const list = (lines: readonly string[]): readonly string[] => [
+    ...lines.slice(0, OVERSEEN_SHOWN).map((line) => `  ${line}`),
+    ...(lines.length > OVERSEEN_SHOWN
+      ? [`  and ${counted(lines.length - OVERSEEN_SHOWN)} more with --json or --out`]
+      : []),
+  ];
+  return [
+    '',
+    `Oversight: orders ${counted(orders.within)} within the limits of their time, ${counted(orders.beyond)} beyond, ${counted(orders.unknown)} unknown`,
+    ...list(judged.filter(({ verdict }) => verdict !== 'within').map(({ at, order, verdict, exceeds }) => `${at} ${order} ${verdict} ${exceeds.join('; ')}`)),
+    ...list(limits.map(({ since, record, by, why, changes }) => `limits since ${since}, by ${by}: ${why} [${record}]: ${changes.map(({ limit, before = 'none', after = 'none' }) => `${limit} ${before} -> ${after}`).join(', ')}`)),
+    ...list(outliers.map((one) => `outlier ${one.strategy} ${one.parent} slice ${one.slice}: ${shortBps(one.cost_bps)} bps, usual ${shortBps(one.median_bps)} within ${shortBps(one.bound_bps)}; ${one.reasons.join(', ') || 'only the price'}`)),
+    ...list(refusals.map(({ reason, words, attempts, cuts, slices, looks }) => `${reason}: ${countOf(attempts, 'attempt')}, ${countOf(cuts, 'cut')}, ${countOf(slices, 'slice')}, ${countOf(looks, 'look')}; ${words}`)),
+    ...list(doubts.map(({ order, since, until, proof, by, source, records }) => `doubt ${order} ${since} to ${until ?? 'now'}: ${proof}${by === undefined && source === undefined ? '' : ` by ${by ?? source ?? ''}`} [${records.join(', ')}]`)),
+    ...list(actions.map(({ at, what, by, why, record }) => `${at} ${what}, by ${by}: ${why} [${record}]`)),
+  ]; // prettier-ignore
 }
 
 function portfolioLines({ portfolios }: Report): readonly string[] {

@@ -1,4 +1,4 @@
-import { beginTape, openTape } from '../../research/tape/store.ts';
+import { openTape } from '../../research/tape/store.ts';
 import type { Tape } from '../../research/tape/tape.ts';
 import { OperatorError } from '../../core/errors.ts';
 
@@ -30,11 +30,6 @@ export async function readTape({ pair, name, cwd, cacheFolder }: TapeFile): Prom
       cause,
     );
   }
-}
-
-/** Starts to read such a file in advance, if that is quick. `readTape` reports its problems. */
-export async function beginRead({ pair, name, cwd, cacheFolder }: TapeFile): Promise<void> {
-  await beginTape([name], { pair, cwd, cacheFolder });
 }
 
 const IMPORT_OPTIONS = /add --(?:bar|format|keep|max-size|sort|unit)\b/u;

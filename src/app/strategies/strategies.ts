@@ -17,7 +17,6 @@ import { codeInOwnProcess } from './module-process.ts';
 import { loadModule, readModule } from './modules.ts';
 import type { ModuleSource } from './modules.ts';
 import type { ReadOptions } from '../config/files.ts';
-import { kindMeant } from '../config/other-words.ts';
 import { nearest } from '../config/problems.ts';
 import type { FileProblem } from '../config/problems.ts';
 import { rateProblem } from '../config/rates.ts';
@@ -171,7 +170,7 @@ function bind(
 }
 
 const MODULES_OFF =
-  'live mode does not run modules by default: review its code, then set strategies: { files: …, allow_modules: true }';
+  'live mode does not run modules by default: review its code, then set allow_modules: true';
 
 /**
  * Restores a strategy as it was at the start of its life, from the document in the journal; `undefined` if this version
@@ -240,7 +239,7 @@ function codedKind(
 }
 
 function unknownKind(kind: string, kinds: ReadonlyMap<string, AnyStrategy>): string {
-  const meant = kindMeant(kind) ?? nearest(kind, kinds.keys());
+  const meant = nearest(kind, kinds.keys());
   const fix = meant === undefined ? `expected ${[...kinds.keys()].join(' or ')}` : `did you mean "${meant}"?`;
   return `unknown kind "${kind}": ${fix}`;
 }

@@ -1,4 +1,3 @@
-import { createHmac, randomBytes } from 'node:crypto';
 import { watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { Observable, merge } from 'rxjs';
@@ -9,7 +8,6 @@ import { NOTIFY, rereadConfig } from '../config/config.ts';
 import type { Config, ConfigOptions, RereadConfig } from '../config/config.ts';
 import type { NotifyConfig } from '../notify/notify-config.ts';
 import { channelSettings } from '../daemon/settings-in-force.ts';
-import { storedVersionSettings } from '../daemon/stored-version.ts';
 import { limitsOf } from '../config/desk-settings.ts';
 import { formatProblems } from '../config/problems.ts';
 import { rightsProblems } from './rights-problems.ts';
@@ -79,7 +77,6 @@ export function strategyFiles(files: StrategyFiles): StrategiesPort {
         off: strategies.filter(({ enabled }) => !enabled).map(({ id }) => id),
         limits: limitsOf(config),
         channels: channels(again),
-        source: storedVersionSettings(config.file),
         notes: laterWords(sections, again.sections),
       };
     },
@@ -94,7 +91,6 @@ function channelsOf({
   useChannels,
 }: StrategyFiles): (again: RereadConfig) => ReloadedChannels | undefined {
   let inUse = sections;
-  const key = randomBytes(32);
   return ({ sections: now, notify }) => {
     if (useChannels === undefined) return undefined;
     const names = [...new Set([...inUse.keys(), ...now.keys()])].filter((name) => name.startsWith(NOTIFY));
@@ -104,11 +100,8 @@ function channelsOf({
     const words = changed.map(
       (name) => `${name.slice(NOTIFY.length)} ${changeOf(inUse.has(name), now.has(name))}`,
     );
-    const content = JSON.stringify(changed.map((name) => [name, now.get(name) ?? '']));
     return {
       changes: words,
-      // A key of this process, so that nobody can test guesses of addresses and passwords against the hash.
-      subject: createHmac('sha256', key).update(content).digest('hex'),
       settings: channelSettings(notify),
       use() {
         inUse = now;

@@ -1,48 +1,40 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { PriceIndex } from '../../research/tape/index.ts';
+import { columnsBy } from '../../research/tape/tape.ts';
 import type { Tape } from '../../research/tape/tape.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { SweepJob, SweepOutcome } from './sweep-run.ts';
 
-export interface PoolOptions {
-  readonly jobs: readonly SweepJob[];
+/** Data of all runs of a sweep. */
+export interface SweepBasis {
   /** Text that `packBase` returned. */
   readonly base: string;
   /** Tapes that `sharedTape` returned. */
   readonly tapes: readonly Tape[];
-  /** Indexes that `sharedIndex` returned. Each worker indexes a tape that has none. */
+  /** Indexes that `sharedIndex` returned. Each thread indexes a tape that has none. */
   readonly indexes?: readonly PriceIndex[] | undefined;
+}
+
+export interface PoolOptions extends SweepBasis {
+  readonly jobs: readonly SweepJob[];
   readonly workers: number;
   /** Called as soon as a job has ended, in any order. `index`: index in `jobs`. An error that it throws ends the sweep. */
   readonly done: (index: number, outcome: SweepOutcome) => void;
   /** When aborted, running jobs stop, and no more start. */
   readonly stop?: AbortSignal | undefined;
-  /** Script of the workers; omitted: the program's own. */
+  /** Script of the threads; omitted: the program's own. */
   readonly script?: URL | undefined;
-  /** End of the error message after a worker has died, which states what happens to the finished settings. */
+  /** End of the error message after a thread has died, which states what happens to the finished settings. */
   readonly kept?: string | undefined;
 }
 
-interface WorkerTask {
-  readonly index: number;
-  readonly job: SweepJob;
-}
-interface WorkerAnswer {
-  readonly index: number;
-  readonly outcome: SweepOutcome;
-}
-
-export const isWorkerData = (value: unknown): value is Pick<PoolOptions, 'base' | 'tapes' | 'indexes'> =>
+export const isSweepBasis = (value: unknown): value is SweepBasis =>
   typeof value === 'object' && value !== null && 'base' in value && 'tapes' in value;
-export const isWorkerTask = (value: unknown): value is WorkerTask =>
-  typeof value === 'object' && value !== null && 'index' in value && 'job' in value;
-export const isWorkerAnswer = (value: unknown): value is WorkerAnswer =>
-  typeof value === 'object' && value !== null && 'index' in value && 'outcome' in value;
 
-/** Script of a worker. It has the same extension as this file, which changes when the files are compiled. */
+/** Script of a thread. It has the same extension as this file, which changes when the files are compiled. */
 export const SCRIPT = new URL(`sweep-worker${extname(import.meta.url)}`, import.meta.url);
-/** Number of jobs that a worker holds at a time, so that it need not wait for the next one. */
+/** Number of jobs that a thread holds at a time, so that it need not wait for the next one. */
 const AHEAD = 2;
 
 /** Copies the index of a tape into memory that all threads share. */
@@ -64,79 +56,112 @@ export function sharedTape(tape: Tape): Tape {
     copy.set(column);
     return copy;
   };
-  const { times, open, high, low, close, volume } = tape;
-  return {
-    ...tape,
-    times: shared(times),
-    open: shared(open),
-    high: shared(high),
-    low: shared(low),
-    close: shared(close),
-    volume: shared(volume),
-    part: undefined, // a function cannot be passed to a thread
-  };
+  return { ...tape, ...columnsBy((name) => shared(tape[name])) };
+}
+
+/** A thread that runs settings has died. */
+export class ThreadDied extends Error {
+  override readonly name = 'ThreadDied';
+}
+
+interface Task extends Pick<PromiseWithResolvers<SweepOutcome>, 'resolve' | 'reject'> {
+  readonly job: SweepJob;
+  readonly stop: AbortSignal | undefined;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  /** Tasks in the order in which the thread answers. */
+  readonly tasks: Task[];
+}
+
+/** Threads that run the settings of one sweep. If one of them dies, all runs fail. */
+export class SweepThreads {
+  readonly #threads: readonly Thread[];
+  readonly #waiting: Task[] = [];
+  #ended: Error | undefined;
+
+  constructor(basis: SweepBasis, { threads, script = SCRIPT }: { readonly threads: number; readonly script?: URL | undefined }) {
+    this.#threads = Array.from({ length: threads }, () => this.#begin(new Worker(script, { workerData: basis })));
+  } // prettier-ignore
+
+  #begin(worker: Worker): Thread {
+    const thread: Thread = { worker, tasks: [] };
+    worker.on('error', (error: unknown) => this.#end(new ThreadDied(error instanceof Error ? error.message : String(error), { cause: error }))); // prettier-ignore
+    worker.on('exit', (code) => this.#end(new ThreadDied(`it ended with code ${code}`)));
+    worker.on('message', (outcome: SweepOutcome) => {
+      thread.tasks.shift()?.resolve(outcome);
+      this.#give();
+    });
+    return thread;
+  }
+
+  /**
+   * Runs a job as soon as a thread is free.
+   *
+   * @throws ThreadDied; Error after `close`; the reason of `stop` if it aborted before the job began
+   */
+  async run(job: SweepJob, stop?: AbortSignal): Promise<SweepOutcome> {
+    if (this.#ended !== undefined) throw this.#ended;
+    const { promise, resolve, reject } = Promise.withResolvers<SweepOutcome>();
+    this.#waiting.push({ job, stop, resolve, reject });
+    this.#give();
+    return await promise;
+  }
+
+  async close(): Promise<void> {
+    this.#end(new Error('the threads were stopped'));
+    await Promise.all(this.#threads.map(async ({ worker }) => await worker.terminate()));
+  }
+
+  /** Gives waiting jobs to the threads that hold the fewest. */
+  #give(): void {
+    for (let held = 0; held < AHEAD; held++)
+      for (const { worker, tasks } of this.#threads) {
+        if (tasks.length > held) continue;
+        const task = this.#next();
+        if (task === undefined) return;
+        tasks.push(task);
+        worker.postMessage(task.job, []);
+      }
+  }
+
+  #next(): Task | undefined {
+    for (;;) {
+      const task = this.#waiting.shift();
+      if (task?.stop?.aborted !== true) return task;
+      task.reject(task.stop.reason);
+    }
+  }
+
+  #end(why: Error): void {
+    this.#ended ??= why;
+    for (const { reject } of [...this.#waiting.splice(0), ...this.#threads.flatMap(({ tasks }) => tasks.splice(0))]) reject(why); // prettier-ignore
+  }
 }
 
 /**
- * Runs jobs on worker threads until all have ended or `stop` aborts. When it settles, all workers have ended.
+ * Runs jobs on threads until all have ended or `stop` aborts. When it settles, all threads have ended.
  *
- * @throws OperatorError `software` if a worker died; the outcomes already passed to `done` remain valid.
+ * @throws OperatorError `software` if a thread died; the outcomes already passed to `done` remain valid.
  */
-export async function runPool({
-  jobs,
-  base,
-  tapes,
-  indexes,
-  workers,
-  done,
-  stop,
-  kept = 'no finished setting is kept',
-  script = SCRIPT,
-}: PoolOptions): Promise<void> {
+export async function runPool(options: PoolOptions): Promise<void> {
+  const { jobs, workers, done, stop, kept = 'no finished setting is kept', script, base, tapes, indexes } = options; // prettier-ignore
   if (jobs.length === 0 || stop?.aborted === true) return;
-  const pool: Worker[] = [];
-  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-  let [next, finished] = [0, 0];
-  const give = (worker: Worker): void => {
-    const job = jobs[next];
-    if (job === undefined) return;
-    worker.postMessage({ index: next, job } satisfies WorkerTask, []);
-    next++;
-  };
-  const fail = (why: string, cause?: unknown): void => {
-    const said = `a worker thread died: ${why}; ${kept}`;
-    reject(new OperatorError('software', said, cause));
-  };
-  const end = (): void => {
-    resolve(undefined);
-  };
+  const threads = new SweepThreads(
+    { base, tapes, indexes },
+    { threads: Math.min(workers, jobs.length), script },
+  );
+  const { promise: stopped, resolve } = Promise.withResolvers<void>();
+  const end = (): void => resolve();
   stop?.addEventListener('abort', end, { once: true });
   try {
-    for (let i = 0; i < Math.min(workers, jobs.length); i++) {
-      const worker = new Worker(script, { workerData: { base, tapes, indexes } });
-      pool.push(worker);
-      worker.on('error', (error: unknown) => {
-        fail(error instanceof Error ? error.message : String(error), error);
-      });
-      worker.on('exit', (code) => {
-        fail(`it ended with code ${code}`);
-      });
-      worker.on('message', (answer: unknown) => {
-        if (stop?.aborted === true || !isWorkerAnswer(answer)) return;
-        try {
-          done(answer.index, answer.outcome);
-        } catch (error) {
-          reject(error);
-          return;
-        }
-        if (++finished === jobs.length) resolve(undefined);
-        else give(worker);
-      });
-    }
-    for (let round = 0; round < AHEAD; round++) for (const worker of pool) give(worker);
-    await promise;
+    await Promise.race([stopped, Promise.all(jobs.map(async (job, index) => done(index, await threads.run(job))))]); // prettier-ignore
+  } catch (error) {
+    if (!(error instanceof ThreadDied)) throw error;
+    throw new OperatorError('software', `a worker thread died: ${error.message}; ${kept}`, error);
   } finally {
     stop?.removeEventListener('abort', end);
-    await Promise.all(pool.map(async (worker) => await worker.terminate()));
+    await threads.close();
   }
 }

@@ -14,6 +14,7 @@ import {
 } from '../money.ts';
 import type { Price } from '../money.ts';
 import type { Reason } from '../reasons.ts';
+import { DATE_CUT_MS, STAMPS_APART_MAX_MS } from '../venue.ts';
 import type { Order, OrderAnswer, OrderRequest, Quote, QuoteAnswer, QuoteRequest } from '../venue.ts';
 
 /** The meaning of a response to a quote request. Nothing has traded in any case. */
@@ -108,7 +109,15 @@ function quoteFault(request: QuoteRequest, quote: Quote, instrument: Instrument)
     return `price ${quote.price.toFixed()} x quantity ${quote.quantity.toFixed()} is not amount ${quote.amount.toFixed()}`;
   }
   if (!(quote.lifeMs >= LIFE_MIN_MS && quote.lifeMs <= LIFE_MAX_MS)) return `a life of ${quote.lifeMs} ms`;
-  return undefined;
+  return clockFault(quote);
+}
+
+/** Why the stamps of a quote contradict the venue's clock; `undefined` if they agree. */
+function clockFault({ quotedAt, answeredAt }: Quote): string | undefined {
+  if (answeredAt === undefined) return undefined;
+  const apartMs = Math.max(answeredAt - quotedAt, quotedAt - (answeredAt + DATE_CUT_MS), 0);
+  if (apartMs <= STAMPS_APART_MAX_MS) return undefined;
+  return `date_quote is ${apartMs} ms away from the Date of its response`;
 }
 
 /**
@@ -131,47 +140,27 @@ export type OrderMeaning =
   | { readonly means: 'filled'; readonly order: Order; readonly differs: string | undefined }
   /** Certainly no byte left. */
   | { readonly means: 'not_sent'; readonly detail: string }
-  /** The venue refused the only copy. This is final after one clean read of the account. */
-  | {
-      readonly means: 'refused';
-      readonly reason: Reason;
-      readonly detail: string;
-      readonly isCanceled: boolean;
-    }
+  /** The venue refused the copy that it answered. Final once the account proves that no other copy traded. */
+  | { readonly means: 'refused'; readonly reason: Reason; readonly detail: string }
   /** May have traded. */
-  | {
-      readonly means: 'doubt';
-      readonly detail: string;
-      readonly halt: boolean;
-      /** The venue did not respond to the order itself; sending it again may bring a response. */
-      readonly isUnanswered: boolean;
-    };
+  | { readonly means: 'doubt'; readonly detail: string; readonly halt: boolean };
 
-const doubt = (detail: string, { halt = false, isUnanswered = false } = {}): OrderMeaning => ({
-  means: 'doubt',
-  detail,
-  halt,
-  isUnanswered,
-});
+const doubt = (detail: string, { halt = false } = {}): OrderMeaning => ({ means: 'doubt', detail, halt });
 
-/** The meaning of each response to the first and only copy of an order. Every response not listed leaves a doubt. */
+/** The meaning of each response to an order, which is sent once. Every response not listed leaves a doubt. */
 export function classifyOrder(request: OrderRequest, quote: Quote, answer: OrderAnswer): OrderMeaning {
   switch (answer.kind) {
     case 'lost':
-      return answer.sent
-        ? doubt(answer.why, { isUnanswered: true })
-        : { means: 'not_sent', detail: answer.why };
+      return answer.sent ? doubt(answer.why) : { means: 'not_sent', detail: answer.why };
     case 'garbled':
-      return doubt(`${answer.status}: ${answer.why}`, { isUnanswered: true });
+      return doubt(`${answer.status}: ${answer.why}`);
     case 'error': {
       const { status, error } = answer;
       const detail = `${status}: ${error}`;
       if (status === 401 || status === 403) return doubt(detail, { halt: true });
       // A gateway may have responded after forwarding the order, so the response proves nothing.
-      if (status >= 500 || status === 408) return doubt(detail, { isUnanswered: true });
-      // After these responses, the desk must not send another copy.
-      if (status < 400 || [409, 425, 429].includes(status)) return doubt(detail);
-      return { means: 'refused', reason: 'order_refused', detail, isCanceled: false };
+      if (status >= 500 || status < 400 || [408, 409, 425, 429].includes(status)) return doubt(detail);
+      return { means: 'refused', reason: 'order_refused', detail };
     }
     case 'order':
       if (answer.status < 200 || answer.status > 299) return doubt(`${answer.status} around an order`);
@@ -189,7 +178,7 @@ function classifyPlaced(request: OrderRequest, quote: Quote, order: Order): Orde
   if (status === 'canceled') {
     if (!order.filled.isZero() || !order.filledAmount.isZero())
       return doubt('canceled, and yet partly filled');
-    return { means: 'refused', reason: 'order_canceled', detail: 'Canceled', isCanceled: true };
+    return { means: 'refused', reason: 'order_canceled', detail: 'Canceled' };
   }
   if (status !== 'done') return doubt(`status ${order.status}`);
   if (!isAboveZero(order.filled) || !isAboveZero(order.filledAmount))

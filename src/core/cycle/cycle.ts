@@ -2,6 +2,7 @@ import type { OrderMeaning, QuoteMeaning } from './answer.ts';
 import type { Reason } from '../reasons.ts';
 import { after } from '../time.ts';
 import type { Monotonic } from '../time.ts';
+import { longestLifeMs } from '../venue.ts';
 import type { Order, Quote } from '../venue.ts';
 
 /**
@@ -11,17 +12,7 @@ import type { Order, Quote } from '../venue.ts';
 export type Phase = Readonly<
   | { state: 'quoting' }
   | { state: 'quoted'; quote: Quote; quoteLife: QuoteLife }
-  /** `copies`: number of times the order has left, including this one. */
-  | { state: 'ordering'; quote: Quote; quoteLife: QuoteLife; copies: number }
-  /** No response; the same order leaves again, not before `notBefore`. */
-  | {
-      state: 'resending';
-      quote: Quote;
-      quoteLife: QuoteLife;
-      copies: number;
-      notBefore: Monotonic;
-      detail: string;
-    }
+  | { state: 'ordering'; quote: Quote; quoteLife: QuoteLife }
   | { state: 'filled'; order: Order; quote: Quote; differs: string | undefined }
   | { state: 'doubt'; proof: Proof; reason: Reason; detail: string; halt: boolean }
   | {
@@ -33,13 +24,16 @@ export type Phase = Readonly<
     }
 >;
 
+/** An attempt whose order may have traded. */
+export type Doubt = Phase & { readonly state: 'doubt' };
+
 /** The life of a quote on our monotonic clock. At the venue it began between `askedAt` and `receivedAt`. */
 export interface QuoteLife {
   readonly askedAt: Monotonic;
   readonly receivedAt: Monotonic;
   /** The quote is certainly valid until `askedAt + L`. */
   readonly lower: Monotonic;
-  /** The quote is certainly over after `receivedAt + L`. */
+  /** The quote is certainly over after this: the latest end that its stamps and the venue's `Date` header allow. */
   readonly upper: Monotonic;
 }
 
@@ -69,41 +63,27 @@ export type CycleEvent = Readonly<
   | { on: 'approved' }
   | { on: 'stopped'; reason: Reason; detail: string; next: Next }
   | { on: 'order_answer'; meaning: OrderMeaning; at: Monotonic }
-  /** The gate approved another copy. The exchange for the previous copy is closed. */
-  | { on: 'resend'; at: Monotonic }
-  /** The gate refused. */
-  | { on: 'hold'; why: string }
   | { on: 'fill'; order: Order; quote: Quote }
   /** One whole read of the account that does not show the attempt. */
   | { on: 'clean_read'; startedAt: Monotonic; gapMs: number }
 >;
 
-export interface Trust {
-  /** Whether a first `Canceled` is final without a read of the account. */
-  readonly firstCanceled: boolean;
-  /** Whether a well-formed 4xx is final without a read of the account. */
-  readonly refusals: boolean;
-  /** How long the venue may take to book a trade, milliseconds. */
-  readonly bookingMarginMs: number;
-  /** Whether an order without a response is sent again on the same quote. */
-  readonly resend: boolean;
-}
-
 const AGAIN = { do: 'again' } as const;
 
-/** The phase after `event`. An event that does not belong to the phase changes nothing. */
-export function nextPhase(from: Phase, event: CycleEvent, trust: Trust): Phase {
+/**
+ * The phase after `event`. An event that does not belong to the phase changes nothing. `bookingMarginMs`: how long the
+ * venue may take to book a trade after the end of its quote.
+ */
+export function nextPhase(from: Phase, event: CycleEvent, bookingMarginMs = 0): Phase {
   switch (from.state) {
     case 'quoting':
       return event.on === 'quote_answer' ? quoted(event) : stoppedOr(from, event);
     case 'quoted':
       return event.on === 'approved'
-        ? { state: 'ordering', quote: from.quote, quoteLife: from.quoteLife, copies: 1 }
+        ? { state: 'ordering', quote: from.quote, quoteLife: from.quoteLife }
         : stoppedOr(from, event);
     case 'ordering':
-      return event.on === 'order_answer' ? ordered(from, event, trust) : from;
-    case 'resending':
-      return resent(from, event, trust);
+      return event.on === 'order_answer' ? ordered(from, event, bookingMarginMs) : from;
     case 'doubt':
       return doubted(from, event);
     case 'filled':
@@ -127,7 +107,8 @@ function quoted({ meaning, askedAt, at }: CycleEvent & { on: 'quote_answer' }): 
   switch (meaning.means) {
     case 'quote': {
       const { lifeMs } = meaning.quote;
-      const quoteLife = { askedAt, receivedAt: at, lower: after(askedAt, lifeMs), upper: after(at, lifeMs) };
+      const upper = after(at, longestLifeMs(meaning.quote));
+      const quoteLife = { askedAt, receivedAt: at, lower: after(askedAt, lifeMs), upper };
       return { state: 'quoted', quote: meaning.quote, quoteLife };
     }
     case 'later':
@@ -145,88 +126,34 @@ function quoted({ meaning, askedAt, at }: CycleEvent & { on: 'quote_answer' }): 
   }
 }
 
-/** Waits before the second and the third copy. There is never a fourth. */
-const RESEND_GAPS_MS = [300, 600] as const;
-/** A copy must reach the venue within the certain life of its quote. */
-const RESEND_MARGIN_MS = 1_500;
-
-/** Last instant at which another copy of an order may leave. */
-export const lastResendStart = (quoteLife: QuoteLife): Monotonic => after(quoteLife.lower, -RESEND_MARGIN_MS);
-
 /**
- * Handles the response to one copy of an order. A refusal of the only copy ends the attempt after a read of the
- * account; a refusal of a later copy proves nothing about earlier copies, which may have traded or may still be on
- * their way.
+ * Handles the response to an order. Only `filled` and `not_sent` are final. After every other response the order may have
+ * traded, or may still trade until its quote ends, because an intermediary may have delivered another copy. After a
+ * refusal one read of the account suffices, since the venue shows every row of a trade within the booking margin; after
+ * silence a second one guards against a read that was served late.
  */
 function ordered(
-  from: Phase & { state: 'ordering' },
-  { meaning, at }: CycleEvent & { on: 'order_answer' },
-  trust: Trust,
+  { quote, quoteLife }: Phase & { state: 'ordering' },
+  { meaning }: CycleEvent & { on: 'order_answer' },
+  bookingMarginMs: number,
 ): Phase {
-  const { quote, quoteLife, copies } = from;
-  if (meaning.means === 'filled')
-    return { state: 'filled', order: meaning.order, quote, differs: meaning.differs };
-  const doubt = (detail: string, halt = false): Phase =>
-    unknown(quoteLife, trust, detailOf(detail, copies), halt);
+  const notBefore = after(quoteLife.upper, bookingMarginMs);
   switch (meaning.means) {
+    case 'filled':
+      return { state: 'filled', order: meaning.order, quote, differs: meaning.differs };
     case 'not_sent':
-      if (copies > 1) return doubt(meaning.detail);
-      return {
-        state: 'ended',
-        result: 'discarded',
-        reason: 'never_sent',
-        detail: meaning.detail,
-        next: AGAIN,
-      };
+      return discarded('never_sent', meaning.detail, AGAIN);
     case 'refused': {
       const { reason, detail } = meaning;
-      if (copies > 1) return doubt(detail);
-      if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {
-        return { state: 'ended', result: 'rejected', reason, detail, next: AGAIN };
-      }
-      // A canceled order has used its quote. After any other refusal a second copy may still use the quote, for as long
-      // as it can live.
-      const settled = meaning.isCanceled || at > quoteLife.upper ? at : quoteLife.upper;
-      const notBefore = after(settled, trust.bookingMarginMs);
       const proof: Proof = { readsLeft: 1, notBefore, proves: 'rejected' };
       return { state: 'doubt', proof, reason, detail, halt: false };
     }
     case 'doubt': {
-      const gapMs = RESEND_GAPS_MS[copies - 1];
-      const mayResend = trust.resend && meaning.isUnanswered && !meaning.halt && gapMs !== undefined;
-      if (!mayResend || after(at, gapMs) > lastResendStart(quoteLife))
-        return doubt(meaning.detail, meaning.halt);
-      return {
-        state: 'resending',
-        quote,
-        quoteLife,
-        copies,
-        notBefore: after(at, gapMs),
-        detail: meaning.detail,
-      };
+      const { detail, halt } = meaning;
+      const proof: Proof = { readsLeft: 2, notBefore, proves: 'absent' };
+      return { state: 'doubt', proof, reason: 'outcome_unknown', detail, halt };
     }
   }
-}
-
-/** The order may have traded, or may still trade for as long as its quote can live. */
-const unknown = (quoteLife: QuoteLife, trust: Trust, detail: string, halt = false): Phase => ({
-  state: 'doubt',
-  proof: { readsLeft: 2, notBefore: after(quoteLife.upper, trust.bookingMarginMs), proves: 'absent' },
-  reason: 'outcome_unknown',
-  detail,
-  halt,
-});
-
-const detailOf = (detail: string, copies: number): string =>
-  copies === 1 ? detail : `${detail} (${copies} copies sent)`;
-
-function resent(from: Phase & { state: 'resending' }, event: CycleEvent, trust: Trust): Phase {
-  const { quote, quoteLife, copies, notBefore, detail } = from;
-  if (event.on === 'hold') return unknown(quoteLife, trust, detailOf(`${detail}; ${event.why}`, copies));
-  if (event.on !== 'resend' || event.at < notBefore) return from;
-  if (event.at > lastResendStart(quoteLife))
-    return unknown(quoteLife, trust, detailOf(`${detail}; too late for another copy`, copies));
-  return { state: 'ordering', quote, quoteLife, copies: copies + 1 };
 }
 
 function doubted(from: Phase & { state: 'doubt' }, event: CycleEvent): Phase {
@@ -244,3 +171,22 @@ function doubted(from: Phase & { state: 'doubt' }, event: CycleEvent): Phase {
   const reason = proves === 'absent' ? 'proven_absent' : from.reason;
   return { state: 'ended', result: proves, reason, detail: from.detail, next: AGAIN };
 }
+
+/**
+ * Last instant at which an order may be sent, so that it reaches the venue within the certain life of its quote. After
+ * this instant, the attempt ends without an order. The response may arrive after the quote has expired, because the
+ * venue refuses an order that arrives too late.
+ */
+export const lastOrderStart = (quoteLife: QuoteLife, orderMarginMs: number): Monotonic =>
+  after(quoteLife.lower, -orderMarginMs);
+
+/**
+ * How long to wait for the response to an order sent at `sentAt`, milliseconds. A late response is still evidence, so
+ * the wait does not end with the quote. It ends when the account can first prove the outcome, because waiting longer
+ * would only delay that proof.
+ */
+export const answerWaitMs = (
+  quoteLife: QuoteLife,
+  wait: { readonly sentAt: Monotonic; readonly orderTimeoutMs: number; readonly bookingMarginMs: number },
+): number =>
+  Math.max(0, Math.min(wait.orderTimeoutMs, after(quoteLife.upper, wait.bookingMarginMs) - wait.sentAt));

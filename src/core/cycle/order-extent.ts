@@ -2,6 +2,7 @@ import { unitOf } from '../instrument.ts';
 import {
   NO_MONEY,
   NO_QUANTITY,
+  add,
   cost,
   counted,
   fraction,
@@ -18,13 +19,13 @@ import {
   text,
 } from '../money.ts';
 import type { AnyAmount, Money, Quantity } from '../money.ts';
-import type { IntentRecord, Missing, QuoteRecord } from '../record.ts';
+import type { FillRecord, IntentRecord, Missing, QuoteRecord } from '../record.ts';
 
 /** The size of an order, and how much of it a trade covers. */
 
 /** An order that may have been sent. */
 export interface Asked {
-  readonly intent: IntentRecord;
+  readonly intent: Pick<IntentRecord, 'by' | 'side' | 'size' | 'worst_price' | 'notional_usd'>;
   /** The order's quote. Omitted: no record contains it. */
   readonly quoted?: Figures | undefined;
   /** Decimals in which the venue books the two currencies. Omitted: no difference counts as rounding. */
@@ -57,7 +58,7 @@ export type Extent = 'whole' | 'more' | 'other';
  */
 export function extentOf(
   { intent, quoted, precisions }: Asked,
-  traded: Figures & { readonly trades?: number | undefined },
+  traded: Figures & { readonly parts?: number | undefined },
 ): Extent {
   const isQuantity = intent.by === 'quantity';
   const [asked, other] = isQuantity
@@ -65,7 +66,7 @@ export function extentOf(
     : [holding(traded.amount), traded.quantity];
   const wanted = quantity(intent.size);
   if (asked.lt(wanted)) return 'other';
-  const times = Math.max(1, traded.trades ?? 1);
+  const times = Math.max(1, traded.parts ?? 1);
   const { basePrecision = 18, quotePrecision = 18 } = precisions ?? {};
   const [unit, otherUnit] = isQuantity ? [basePrecision, quotePrecision] : [quotePrecision, basePrecision];
   const expected = quoted && (isQuantity ? holding(quoted.amount) : quoted.quantity);
@@ -104,4 +105,51 @@ export function missingOf({ intent, quoted }: Asked, traded: Figures): Missing |
       ? quantityUp(counted(left), worst, 18)
       : greatest(subtract(quoted.quantity, traded.quantity), NO_QUANTITY);
   return { quantity: text(base), amount: text(left), notional_usd: notional };
+}
+
+/**
+ * The largest figure that a row of the order can show in one of its currencies; `undefined` if nothing bounds it. One
+ * unit more may be rounding.
+ */
+export function largestOf(
+  { intent, quoted, precisions }: Asked,
+  of: 'quantity' | 'amount',
+): Quantity | undefined {
+  const most = boundOf(intent, quoted, of);
+  const { basePrecision = 18, quotePrecision = 18 } = precisions ?? {};
+  return most && add(most, quantity(text(unitOf(of === 'quantity' ? basePrecision : quotePrecision))));
+}
+
+function boundOf(
+  intent: Asked['intent'],
+  quoted: Figures | undefined,
+  of: 'quantity' | 'amount',
+): Quantity | undefined {
+  if (quoted !== undefined) return of === 'quantity' ? quoted.quantity : holding(quoted.amount);
+  const wanted = quantity(intent.size);
+  if (intent.by === of) return wanted;
+  const worst = price(intent.worst_price);
+  // A better price gives a seller more and a buyer's amount buys more, without bound.
+  if (of === 'amount') return intent.side === 'buy' ? holding(cost(worst, wanted)) : undefined;
+  return intent.side === 'sell' ? quantityUp(counted(wanted), worst, 18) : undefined;
+}
+
+/** The order of a fill: what is booked, and what is missing. */
+export function orderOf(
+  { quantity: done, amount: paid, notional_usd, missing, price: worst, side, by }: FillRecord,
+  precisions: Precisions,
+): Asked {
+  const whole = add(quantity(done), quantity(missing?.quantity ?? '0'));
+  const amount = add(money(paid), money(missing?.amount ?? '0'));
+  return {
+    intent: {
+      by: by ?? 'quantity',
+      side,
+      size: text(by === 'amount' ? amount : whole),
+      worst_price: worst,
+      notional_usd: text(add(money(notional_usd), money(missing?.notional_usd ?? '0'))),
+    },
+    quoted: { quantity: whole, amount },
+    precisions,
+  };
 }

@@ -1,5 +1,5 @@
 import { feesFault } from './answer.ts';
-import type { Doubt } from './doubts.ts';
+import type { Doubt } from './cycle.ts';
 import { price, priceOf } from '../money.ts';
 import type { Money, Quantity } from '../money.ts';
 import type { IntentRecord } from '../record.ts';
@@ -10,9 +10,12 @@ export interface Resolution {
   readonly clientOrderId: string;
   /**
    * `filled`: the order traded. With figures, the trade is booked. Without figures, the doubt waits until the account
-   * shows them, and can end in no other way. `not_executed`: the order did not trade and never will.
+   * shows them, and can end in no other way. `not_executed`: the order did not trade and never will. `ours` and
+   * `not_ours`: whose the rows are that hold the doubt open.
    */
-  readonly verdict: 'filled' | 'not_executed';
+  readonly verdict: 'filled' | 'not_executed' | 'ours' | 'not_ours';
+  /** Ids of these rows. */
+  readonly rows?: readonly string[] | undefined;
   readonly figures?: TradeFigures | undefined;
   readonly by: string;
   readonly why: string;
@@ -52,6 +55,16 @@ export function resolutionFault(
     return `${clientOrderId} may still trade, or be booked: try again in ${seconds} s`;
   }
   return undefined;
+}
+
+/** Why rows cannot be attributed in this way. Only rows that hold the doubt open can. */
+export function attributionFault(resolution: Resolution, held: ReadonlySet<string>): string | undefined {
+  const { clientOrderId, rows = [], figures } = resolution;
+  if (figures !== undefined) return 'rows have their own figures';
+  if (rows.length === 0) return 'name the rows, as tranche doubts shows them';
+  const other = rows.find((row) => !held.has(row));
+  if (other !== undefined) return `row ${other} does not hold ${clientOrderId} open`;
+  return unsaidIn(resolution);
 }
 
 /** Why the missing part of an order cannot be closed in this way. Only the account can show that it traded. */

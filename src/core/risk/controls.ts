@@ -40,7 +40,7 @@ const firstRefusal = (proposal: Proposal, world: RiskContext, limits: Limits): R
   sizeRefusal(proposal, world, limits) ??
   dayRefusal(proposal, world, limits) ??
   positionRefusal(world, limits) ??
-  referenceRefusal(world, limits) ??
+  referenceRefusal(world) ??
   priceRefusal(proposal, limits);
 
 function stateRefusal(world: RiskContext, limits: Limits): Refusal | undefined {
@@ -120,7 +120,8 @@ function positionRefusal(world: RiskContext, { positionMin, positionMax }: Limit
   return undefined;
 }
 
-function referenceRefusal(world: RiskContext, { referenceGapBpsMax: most }: Limits): Refusal | undefined {
+function referenceRefusal(world: RiskContext): Refusal | undefined {
+  const most = world.referenceGapBpsMax;
   const gap = most && world.referenceGapBps;
   if (most === undefined || gap === undefined || gap.lte(most)) return undefined;
   return stop('references_disagree', `${most.toFixed()} bps`, `${gap.toFixed(2)} bps`);

@@ -12,10 +12,7 @@ export interface Rung {
 export type Round = readonly Rung[];
 
 /** Shares of the largest slice that are probed. */
-export const ladderShares: Readonly<Record<2 | 3, readonly string[]>> = {
-  2: ['0.25', '1'],
-  3: ['0.1', '0.4', '1'],
-};
+export const ladderShares: readonly string[] = ['0.1', '0.4', '1'];
 
 /** With fewer rounds, the result is unreliable, because the market moves between two quotes. */
 export const ROUNDS_NEEDED = 3;

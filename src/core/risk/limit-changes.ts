@@ -1,19 +1,13 @@
 import type { ClosedHours } from '../hours.ts';
 import { ratio, text } from '../money.ts';
 import type { Money, Quantity } from '../money.ts';
-import { overridable } from './limits.ts';
-import type { Limits, OverrideCeilings } from './limits.ts';
+import type { Limits } from './limits.ts';
 
 /** Limits of the config as text, such as `max_position.btc`: `"100"`. A missing entry means no limit. */
 export type LimitTexts = Readonly<Record<string, string>>;
 
-/**
- * The kind of change that loosens a limit: a larger value, a smaller value, an added name, any other value, or a higher
- * ceiling for overrides.
- */
-type Loosens = 'larger' | 'smaller' | 'added' | 'other' | 'ceiling';
-/** Ceiling of a limit that overrides may not change while other limits are listed. */
-const NEVER = 'never';
+/** The kind of change that loosens a limit: a larger value, a smaller value, an added name, or any other value. */
+type Loosens = 'larger' | 'smaller' | 'added' | 'other';
 
 const LIMITS: { readonly [K in keyof Required<Limits>]: readonly [name: string, loosens: Loosens] } = {
   currency: ['currency', 'other'],
@@ -22,9 +16,7 @@ const LIMITS: { readonly [K in keyof Required<Limits>]: readonly [name: string, 
   pairDayNotionalMax: ['max_pair_day_notional', 'larger'],
   orderQuantityMax: ['max_order_quantity', 'larger'],
   collarBps: ['collar_bps', 'larger'],
-  collarDiscardsMax: ['max_collar_discards', 'larger'],
   driftBpsMax: ['max_drift_bps', 'larger'],
-  referenceGapBpsMax: ['max_reference_gap_bps', 'larger'],
   openDoubtsMax: ['max_open_doubts', 'larger'],
   pairs: ['pairs', 'added'],
   sides: ['sides', 'added'],
@@ -35,10 +27,7 @@ const LIMITS: { readonly [K in keyof Required<Limits>]: readonly [name: string, 
   positionMax: ['max_position', 'larger'],
   shortfallBpsMax: ['max_shortfall_bps', 'larger'],
   dayCostMax: ['max_day_cost', 'larger'],
-  rejectsMax: ['max_rejects', 'larger'],
-  malformedMax: ['max_malformed', 'larger'],
   closedHours: ['restricted_hours', 'other'],
-  overrideCeilings: ['override_ceilings', 'ceiling'],
 };
 
 /** The settings under `controls` that are limits. */
@@ -58,23 +47,10 @@ export function limitTexts(limits: Limits): LimitTexts {
   for (const key of Object.keys(LIMITS) as (keyof Limits)[]) {
     const value = limits[key];
     const [name] = LIMITS[key];
-    if (key === 'overrideCeilings') putCeilings(put, limits.overrideCeilings);
-    else if (isByName(value)) for (const [of, each] of value) put(`${name}.${of}`, text(each));
+    if (isByName(value)) for (const [of, each] of value) put(`${name}.${of}`, text(each));
     else put(name, textOf(value));
   }
   return texts;
-}
-
-/** Adds the ceiling of every limit that people may loosen, because listing another limit allows more. */
-function putCeilings(
-  put: (name: string, written: string) => void,
-  ceilings: OverrideCeilings | undefined,
-): void {
-  if (ceilings === undefined) return;
-  for (const name of overridable) {
-    const most = ceilings.get(name);
-    put(`override_ceilings.${name}`, most === undefined ? NEVER : text(most));
-  }
 }
 
 type Value = Limits[keyof Limits];
@@ -106,9 +82,7 @@ export function loosenedLimits(before: LimitTexts, now: LimitTexts): readonly st
     const [limit = '', of = ''] = name.split('.');
     const is = now[name];
     if (is === undefined && PAIR_LIMITS.has(limit) && pairs?.includes(of) === false) return [];
-    const loosens = DIRECTIONS.get(limit);
-    const isMore =
-      is === undefined || (loosens === 'ceiling' ? isFurther(of, was, is) : isLooser(loosens, was, is));
+    const isMore = is === undefined || isLooser(DIRECTIONS.get(limit), was, is);
     return isMore ? [`${name} ${was} -> ${is ?? 'none'}`] : [];
   });
 }
@@ -138,14 +112,8 @@ export function limitDifference(before: LimitTexts, now: LimitTexts): readonly L
 export const changeWords = ({ limit, before = 'none', after = 'none' }: LimitChange): string =>
   `${limit} ${before} -> ${after}`;
 
-/** Whether an override of this limit may go further than before. */
-function isFurther(limit: string, was: string, is: string): boolean {
-  if (was === NEVER || is === NEVER) return was !== is && was === NEVER;
-  return isLooser(limit === 'min_position' ? 'smaller' : 'larger', was, is);
-}
-
 /** A limit of a later version, whose direction is unknown, counts as looser when it differs. */
-function isLooser(loosens: Exclude<Loosens, 'ceiling'> | undefined, was: string, is: string): boolean {
+function isLooser(loosens: Loosens | undefined, was: string, is: string): boolean {
   switch (loosens) {
     case 'larger':
       return ratio(is).gt(ratio(was));

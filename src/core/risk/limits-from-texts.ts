@@ -4,7 +4,7 @@ import type { Side } from '../venue.ts';
 import type { LimitTexts } from './limit-changes.ts';
 import type { Limits } from './limits.ts';
 
-/** The limits that `limitTexts` wrote, without the ceilings for overrides, which order checks do not need. */
+/** The limits that `limitTexts` wrote. */
 export function limitsFrom(texts: LimitTexts): Limits {
   const one = <T>(name: string, read: (text: string) => T): T | undefined => {
     const written = texts[name];
@@ -27,9 +27,7 @@ export function limitsFrom(texts: LimitTexts): Limits {
     pairDayNotionalMax: some('max_pair_day_notional', money),
     orderQuantityMax: each('max_order_quantity', quantity),
     collarBps: ratio(texts['collar_bps'] ?? '0'),
-    collarDiscardsMax: one('max_collar_discards', Number),
     driftBpsMax: one('max_drift_bps', ratio),
-    referenceGapBpsMax: one('max_reference_gap_bps', ratio),
     openDoubtsMax: Number(texts['max_open_doubts'] ?? 0),
     pairs: one('pairs', namesIn),
     sides: new Set([...namesIn(texts['sides'] ?? '')].filter(isSide)),
@@ -40,8 +38,6 @@ export function limitsFrom(texts: LimitTexts): Limits {
     positionMax: some('max_position', quantity),
     shortfallBpsMax: one('max_shortfall_bps', ratio),
     dayCostMax: one('max_day_cost', money),
-    rejectsMax: one('max_rejects', Number),
-    malformedMax: one('max_malformed', Number),
     closedHours: one('restricted_hours', hoursIn),
   };
 }

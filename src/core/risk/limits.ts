@@ -3,26 +3,6 @@ import type { Money, Price, Quantity, Ratio } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { Side } from '../venue.ts';
 
-/**
- * Limits that two people may loosen for one order. They do not include guards against bugs (caps of parents and
- * slices, identical orders, repeated executions, doubts), halts, or the collar, from which the worst case of an order
- * is computed.
- */
-export const overridable = [
-  'max_order_notional',
-  'max_order_quantity',
-  'max_day_notional',
-  'max_pair_day_notional',
-  'max_drift_bps',
-  'min_position',
-  'max_position',
-  'restricted_hours',
-] as const;
-export type Overridable = (typeof overridable)[number];
-
-/** Largest value that an override may set, by setting; for `min_position`, the smallest. */
-export type OverrideCeilings = ReadonlyMap<string, Quantity>;
-
 /** The limits of a desk. `undefined` means no limit; in live mode the config leaves no important limit undefined. */
 export interface Limits {
   /** Currency of the notional limits. */
@@ -35,12 +15,8 @@ export interface Limits {
   readonly orderQuantityMax: ReadonlyMap<string, Quantity>;
   /** Largest distance of a quote from the reference price. */
   readonly collarBps: Ratio;
-  /** Consecutive quotes of a parent outside the collar that pause it. */
-  readonly collarDiscardsMax?: number | undefined;
   /** Largest adverse distance of a quote from the reference price at the decision. */
   readonly driftBpsMax: Ratio | undefined;
-  /** Largest distance between two sources of the reference price. */
-  readonly referenceGapBpsMax?: Ratio | undefined;
   readonly openDoubtsMax: number;
   /** `undefined`: every pair. */
   readonly pairs: ReadonlySet<string> | undefined;
@@ -59,17 +35,8 @@ export interface Limits {
   readonly shortfallBpsMax?: Ratio | undefined;
   /** Cost of all fills in one UTC day, compared with their decision prices and including fees, that halts the desk. */
   readonly dayCostMax?: Money | undefined;
-  /** Consecutive unfilled orders of a pair after which its slices wait four times as long. */
-  readonly rejectsMax?: number | undefined;
-  /** Consecutive invalid responses for a pair after which it is paused. */
-  readonly malformedMax?: number | undefined;
   /** When nothing trades. */
   readonly closedHours?: readonly ClosedHours[] | undefined;
-  /**
-   * How far an override may go, by setting; a setting without an entry cannot be overridden. `undefined`: no
-   * ceilings.
-   */
-  readonly overrideCeilings?: OverrideCeilings | undefined;
 }
 
 /** What an attempt would do, at its worst case or as quoted. */
@@ -117,6 +84,8 @@ export interface RiskContext {
   readonly pairDayNotional: Money;
   /** Distance between two fresh sources of the reference price; `undefined` with a single source. */
   readonly referenceGapBps: Ratio | undefined;
+  /** Largest such distance at which the desk trades; `undefined`: no limit. */
+  readonly referenceGapBpsMax: Ratio | undefined;
   /** Whether the order moves a negative balance towards zero, but not beyond it. */
   readonly isReducing: boolean;
   /** The currency that the order pays with, and the currency that it increases. */

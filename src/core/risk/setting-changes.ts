@@ -1,4 +1,5 @@
-import type { ApprovalPolicy } from '../approvals/approval-policy.ts';
+import { approvalTexts } from '../approvals/approval-settings.ts';
+import type { ApprovalSettings } from '../approvals/approval-settings.ts';
 import { isAmountText, ratio, text } from '../money.ts';
 import { sha256 } from '../ids.ts';
 import { canonicalValue } from '../text/json.ts';
@@ -77,16 +78,14 @@ export const limitsAmong = (settings: SettingTexts): LimitTexts =>
     ),
   );
 
-/** The rules of approval: one entry for each rule, in their order, and for each group. */
-export function policySettings(policy: ApprovalPolicy | undefined, fourEyes: boolean): SettingTexts {
-  if (policy === undefined) return { 'operate.four_eyes': String(fourEyes) };
-  const rules = policy.rules.map((rule, at) => [`operate.policy.${at + 1}`, canonicalValue(rule)]);
-  const groups = Object.entries(policy.groups).map(([name, members]) => [
-    `operate.groups.${name}`,
-    listText(members),
-  ]);
-  return Object.fromEntries([...rules, ...groups]) as SettingTexts; // oxlint-disable-line typescript/no-unsafe-type-assertion -- pairs of text
-}
+/** The settings of `operate.approvals`. */
+export const approvalSettings = (settings: ApprovalSettings | undefined): SettingTexts =>
+  Object.fromEntries(
+    Object.entries(settings === undefined ? {} : approvalTexts(settings)).map(([name, value]) => [
+      `operate.approvals.${name}`,
+      value,
+    ]),
+  );
 
 const PEOPLE = 'people.';
 
@@ -116,7 +115,7 @@ export const listText = (items: Iterable<string>): string => [...items].toSorted
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Names of people and groups may look like numbers, but are text. */
+/** Names of people may look like numbers, but are text. */
 const hasNames = (path: string): boolean => path.startsWith('operate.') || path.startsWith(PEOPLE);
 
 const isSame = (path: string, a: string, b: string): boolean =>

@@ -234,8 +234,7 @@ function capToPiece(
   const wished = piece && greatest(inUnit(piece), smallest, crumb);
   const orderable =
     orderMax && (isBase ? orderMax.most : roundDown(holding(cost(mid, orderMax.most)), precision));
-  // If the limit would leave a tiny remainder, the slice stays whole, and the controls refuse it or an override allows
-  // it.
+  // If the limit would leave a tiny remainder, the slice stays whole, and the controls refuse it.
   const limited = orderable?.gte(greatest(smallest, crumb)) === true ? orderable : undefined;
   const bounds = [stated, wished, limited].filter((bound) => bound !== undefined);
   const [first, ...more] = bounds;

@@ -5,24 +5,15 @@ import type { Refusal } from './refusal.ts';
 import { uniform } from '../uniform.ts';
 import type { Side } from '../venue.ts';
 
-/** Prices against which slippage is measured. */
-export const slippageReferences = ['mid', 'decision', 'arrival'] as const;
-export type SlippageReference = (typeof slippageReferences)[number];
-
 /**
  * How a slice is quoted, apart from its limit price. Plain data that the journal stores, so that a running slice keeps
- * its tactics. Amounts are text, times are milliseconds.
+ * its tactics. Amounts are text.
  */
 export interface Tactics {
-  /** Largest slippage of a quote from `slippage_reference`, in basis points; positive is bad. */
+  /** Largest slippage of a quote from the arrival price, in basis points; positive is bad. */
   readonly slippage_bps?: string | undefined;
-  readonly slippage_reference?: SlippageReference | undefined;
   /** Largest spread of a quote, basis points: twice its distance from the mid price. */
   readonly spread_bps?: string | undefined;
-  /** Minimum time between two quotes of a slice that did not trade. */
-  readonly requote_ms?: number | undefined;
-  /** Consecutive quotes without a trade that the slice may request. */
-  readonly quotes_max?: number | undefined;
   /** Largest extra cost of a piece compared with the smallest probed size, in basis points. */
   readonly impact_bps?: string | undefined;
   /** Balance that must remain of the currency that the order pays with. */
@@ -39,8 +30,6 @@ export interface Tactics {
 export interface KnownPrices {
   /** Current reference price. */
   readonly mid: Price;
-  /** Reference price when the slice was decided. */
-  readonly decision: Price | undefined;
   /** Reference price when the first slice of the parent was decided. */
   readonly arrival: Price | undefined;
 }
@@ -58,9 +47,8 @@ export function tacticRefusal(
 ): Refusal | undefined {
   const { side, price } = quoted;
   if (tactics?.slippage_bps !== undefined) {
-    const name = tactics.slippage_reference ?? 'mid';
-    const limit = `${tactics.slippage_bps} bps from ${name}`;
-    const reference = known[name];
+    const limit = `${tactics.slippage_bps} bps from arrival`;
+    const reference = known.arrival;
     if (reference === undefined) return stop('no_reference', limit, 'no price was known then');
     const moved = slippageBps(side, price, reference);
     if (!moved.lte(tactics.slippage_bps))
@@ -83,7 +71,7 @@ export function tacticalLimit(
   limit: Price | undefined,
   { tactics, known }: { readonly tactics: Tactics | undefined; readonly known: KnownPrices },
 ): Price | undefined {
-  const reference = known[tactics?.slippage_reference ?? 'mid'];
+  const reference = known.arrival;
   const bounds = [
     limit,
     tactics?.slippage_bps === undefined || reference === undefined
@@ -99,15 +87,10 @@ export function tacticalLimit(
 }
 
 /**
- * How long a slice waits before its next quote request, milliseconds: at least `leastMs`, plus a share drawn from the seed
+ * How long a slice waits before its next quote request, milliseconds: `leastMs`, plus a share drawn from the seed
  * if there is jitter. `turn` numbers the waits.
  */
 export function requoteMs(tactics: Tactics | undefined, leastMs: number, turn: number): number {
-  const plainMs = Math.max(leastMs, tactics?.requote_ms ?? 0);
   const jitter = tactics?.jitter;
-  return jitter === undefined ? plainMs : plainMs * (1 + (jitter.pct / 100) * uniform(jitter.seed, turn));
+  return jitter === undefined ? leastMs : leastMs * (1 + (jitter.pct / 100) * uniform(jitter.seed, turn));
 }
-
-/** Whether a slice has used all its quotes without a trade. */
-export const isBudgetSpent = (tactics: Tactics | undefined, quotes: number): boolean =>
-  tactics?.quotes_max !== undefined && quotes >= tactics.quotes_max;

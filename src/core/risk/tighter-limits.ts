@@ -1,7 +1,7 @@
 import type { ClosedHours } from '../hours.ts';
 import { greatest, least } from '../money.ts';
 import type { AnyAmount } from '../money.ts';
-import type { Limits, OverrideCeilings } from './limits.ts';
+import type { Limits } from './limits.ts';
 
 /**
  * The limits that satisfy both: the tighter of two values, or the names in both lists. Both use the currency of the first.
@@ -16,9 +16,7 @@ export const tighterLimits = (
   pairDayNotionalMax: byName(a.pairDayNotionalMax, b.pairDayNotionalMax, least),
   orderQuantityMax: byName(a.orderQuantityMax, b.orderQuantityMax, least) ?? new Map(),
   collarBps: least(a.collarBps, b.collarBps),
-  collarDiscardsMax: fewer(a.collarDiscardsMax, b.collarDiscardsMax),
   driftBpsMax: smaller(a.driftBpsMax, b.driftBpsMax),
-  referenceGapBpsMax: smaller(a.referenceGapBpsMax, b.referenceGapBpsMax),
   openDoubtsMax: Math.min(a.openDoubtsMax, b.openDoubtsMax),
   pairs: inBoth(a.pairs, b.pairs),
   sides: inBoth(a.sides, b.sides) ?? new Set(),
@@ -29,10 +27,7 @@ export const tighterLimits = (
   positionMax: byName(a.positionMax, b.positionMax, least),
   shortfallBpsMax: smaller(a.shortfallBpsMax, b.shortfallBpsMax),
   dayCostMax: smaller(a.dayCostMax, b.dayCostMax),
-  rejectsMax: fewer(a.rejectsMax, b.rejectsMax),
-  malformedMax: fewer(a.malformedMax, b.malformedMax),
   closedHours: either(a.closedHours, b.closedHours, closedInOne),
-  overrideCeilings: either(a.overrideCeilings, b.overrideCeilings, lowerCeilings),
 });
 
 /** The tighter of two values, or the only value. A missing value does not limit anything. */
@@ -63,16 +58,6 @@ const inBoth = <T>(
   a: ReadonlySet<T> | undefined,
   b: ReadonlySet<T> | undefined,
 ): ReadonlySet<T> | undefined => either(a, b, (one, other) => one.intersection(other));
-
-/** A limit that either set of ceilings omits cannot be overridden. */
-const lowerCeilings = (a: OverrideCeilings, b: OverrideCeilings): OverrideCeilings =>
-  new Map(
-    [...a].flatMap(([name, one]) => {
-      const other = b.get(name);
-      if (other === undefined) return [];
-      return [[name, name === 'min_position' ? greatest(one, other) : least(one, other)] as const];
-    }),
-  );
 
 function closedInOne(a: readonly ClosedHours[], b: readonly ClosedHours[]): readonly ClosedHours[] {
   const known = new Map(

@@ -5,36 +5,107 @@
  */
 export type JsonReader = (source: string) => unknown;
 
+export interface ExactFields {
+  /** Fields whose numbers are returned as written. */
+  readonly amounts: readonly string[];
+  /** Fields whose numbers are returned as written if they are not safe integers. */
+  readonly ids?: readonly string[] | undefined;
+}
+
 /**
- * A reader that returns the numbers of `fields` as written. Throws `SyntaxError` like `JSON.parse`, and also for
- * input that parsers treat differently: a repeated name in one object, or nesting beyond 32 levels.
+ * A reader that returns the numbers of `amounts`, and large numbers of `ids`, as written. Ignores a byte order mark. Throws
+ * `SyntaxError` like `JSON.parse`, and also for input that parsers treat differently: a repeated name in one object, or
+ * nesting beyond 32 levels. In a list, however, one odd row must not hide the other rows: there, a repeated name has the list
+ * of its values, which no field accepts, and values that are nested deeper are empty lists.
  */
-export function jsonReader(fields: readonly string[]): JsonReader {
-  for (const field of fields) {
+export function jsonReader({ amounts, ids = [] }: ExactFields): JsonReader {
+  for (const field of [...amounts, ...ids]) {
     if (!/^\w+$/u.test(field)) throw new RangeError(`jsonReader: ${field} is not a plain field name`);
   }
-  const named = new Set(fields);
+  const named: Named = new Map([
+    ...amounts.map((name) => [name, 'amount'] as const),
+    ...ids.map((name) => [name, 'id'] as const),
+  ]);
   return (source) => {
-    const { text, names } = quoteNumbers(source, named);
+    const { text, names } = quoteNumbers(source.startsWith(MARK) ? source.slice(1) : source, named);
     const value = JSON.parse(text) as unknown;
-    // The parser keeps one of two members with the same name, so a repeated name leaves fewer members than were written.
-    const members = typeof value === 'object' && value !== null ? membersOf(value, 1) : 0;
-    if (members !== names) throw new SyntaxError('a name is written twice');
-    return value;
+    const fault = faultOf(value, names);
+    if (fault === undefined) return value;
+    if (Array.isArray(value)) return keepAll(text);
+    throw new SyntaxError(fault);
   };
+}
+
+/** A byte order mark, which a parser may ignore (RFC 8259, section 8.1). */
+const MARK = '\uFEFF';
+
+type Named = ReadonlyMap<string, 'amount' | 'id'>;
+
+/** The parser keeps one of two members with the same name, so a repeated name leaves fewer members than were written. */
+function faultOf(value: unknown, names: number): string | undefined {
+  const members = typeof value === 'object' && value !== null ? membersOf(value, 1) : 0;
+  if (members === undefined) return `nested more than ${DEPTH_MAX} deep`;
+  return members === names ? undefined : 'a name is written twice';
 }
 
 const DEPTH_MAX = 32;
 
-/** Total number of members of all objects in a value. `value` is an object or a list. */
-function membersOf(value: object, depth: number): number {
-  if (depth > DEPTH_MAX) throw new SyntaxError(`nested more than ${DEPTH_MAX} deep`);
+/** Total number of members of all objects in a value; `undefined` if it is nested too deep. `value` is an object or a list. */
+function membersOf(value: object, depth: number): number | undefined {
+  if (depth > DEPTH_MAX) return undefined;
   const isList = Array.isArray(value);
   const items: readonly unknown[] = isList ? value : Object.values(value);
   let count = isList ? 0 : items.length;
-  for (const item of items)
-    if (typeof item === 'object' && item !== null) count += membersOf(item, depth + 1);
+  for (const item of items) {
+    if (typeof item !== 'object' || item === null) continue;
+    const within = membersOf(item, depth + 1);
+    if (within === undefined) return undefined;
+    count += within;
+  }
   return count;
+}
+
+const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{}]|[^\s[\]{},:"]+/gu;
+
+/** Parses valid JSON whose repeated names have the list of their values. Slower than `JSON.parse`, and rarely needed. */
+function keepAll(source: string): unknown {
+  const tokens = source.match(TOKENS) ?? [];
+  let at = 0;
+  const next = (): string => tokens[at++] ?? '';
+  const value = (depth: number): unknown => {
+    const token = next();
+    if (token !== '[' && token !== '{') return JSON.parse(token);
+    if (depth > DEPTH_MAX) {
+      for (let open = 1; open > 0;) {
+        const each = next();
+        if (each === '[' || each === '{') open += 1;
+        else if (each === ']' || each === '}') open -= 1;
+      }
+      return [];
+    }
+    return token === '[' ? list(depth) : object(depth);
+  };
+  const list = (depth: number): unknown => {
+    const items: unknown[] = [];
+    while (tokens[at] !== ']') items.push(value(depth + 1));
+    at += 1;
+    return items;
+  };
+  const object = (depth: number): unknown => {
+    const members = new Map<string, unknown[]>();
+    while (tokens[at] !== '}') {
+      const name = JSON.parse(next()) as string; // oxlint-disable-line typescript/no-unsafe-type-assertion -- a name is a string
+      const each = value(depth + 1);
+      const before = members.get(name);
+      if (before === undefined) members.set(name, [each]);
+      else before.push(each);
+    }
+    at += 1;
+    return Object.fromEntries(
+      [...members].map(([name, values]) => [name, values.length === 1 ? values[0] : values]),
+    );
+  };
+  return value(1);
 }
 
 const rawJson = (JSON as unknown as { rawJSON: (literal: string) => object }).rawJSON;
@@ -51,10 +122,7 @@ const ZERO = 48;
 const NINE = 57;
 
 /** A field name with escapes is not recognized, so its value becomes a number, which amounts reject. */
-function quoteNumbers(
-  source: string,
-  named: ReadonlySet<string>,
-): { readonly text: string; readonly names: number } {
+function quoteNumbers(source: string, named: Named): { readonly text: string; readonly names: number } {
   let out = '';
   let copied = 0;
   let names = 0;
@@ -67,10 +135,11 @@ function quoteNumbers(
       names += 1;
       at = skipSpace(source, at + 1);
       const code = source.charCodeAt(at);
-      if ((code === MINUS || isDigit(code)) && named.has(source.slice(open + 1, close))) {
-        const end = numberEnd(source, at);
+      if (code === MINUS || isDigit(code)) {
+        const kind = named.get(source.slice(open + 1, close));
+        const end = kind === undefined ? -1 : numberEnd(source, at);
         // Everything but a complete JSON number is left unchanged, so that `JSON.parse` refuses it.
-        if (end !== -1) {
+        if (end !== -1 && (kind === 'amount' || !Number.isSafeInteger(Number(source.slice(at, end))))) {
           out += `${source.slice(copied, at)}"${source.slice(at, end)}"`;
           copied = end;
         }

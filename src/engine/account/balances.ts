@@ -1,14 +1,14 @@
 import { EMPTY, catchError, map, mergeMap, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { VenueError } from '../../core/errors.ts';
-import { balancesOf } from '../../core/cycle/evidence.ts';
-import { add, NO_QUANTITY, quantity, subtract, text } from '../../core/money.ts';
+import { add, NO_QUANTITY, subtract, text } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
-import { bookedBalances, isDue, reconcile } from '../../core/cycle/reconcile.ts';
-import type { Anchor, Difference } from '../../core/cycle/reconcile.ts';
+import { atRoute, dueBreaks, isDone, settle, tailsOf } from '../../core/account/whole-read.ts';
+import type { Difference } from '../../core/account/whole-read.ts';
+import { compareRowIds, isNumericId } from '../../core/ids.ts';
 import type { FillRecord, RecordBody } from '../../core/record.ts';
 import { DAY_MS, HOUR_MS, instant } from '../../core/time.ts';
-import { PAGE } from './read-account.ts';
+import type { Transaction } from '../../core/venue.ts';
 import type { WholeAccount } from './read-account.ts';
 import { fillFromEvidence } from '../attempt/booking.ts';
 import { changesBy, changesOf } from '../../core/cycle/balance-changes.ts';
@@ -19,16 +19,16 @@ import type { TransfersContext } from './transfers.ts';
 /** The parts of a desk that this file uses. */
 export type BalancesContext = Pick<
   Desk,
-  'control' | 'instruments' | 'journal' | 'observer' | 'policy' | 'rateLimiter' | 'state'
+  'control' | 'instruments' | 'journal' | 'limitDay' | 'observer' | 'policy' | 'rateLimiter' | 'state'
 > &
   TransfersContext;
 
 /**
- * Unchanged balances are recorded again after this time, so that a restart need not read far back. If the account has
- * more than one page of rows, every read records the balances, because reading half an hour at one page every ten
- * seconds would take long.
+ * Unchanged balances are recorded again after this time or after a read of so many rows, so that reads need not go far
+ * back: a page takes ten seconds.
  */
 const REWRITE_MS = HOUR_MS / 2;
+const REWRITE_ROWS = 250;
 
 /** Balances as reported by the venue. */
 interface ReportedBalances {
@@ -42,14 +42,14 @@ interface ReportedBalances {
 export function keepBalances(desk: BalancesContext, read: WholeAccount): Observable<never> {
   const { venue } = desk.ports;
   noteTransfers(desk, read.rows);
-  const told = balancesOf(read.rows);
+  const told = balancesIn(read.rows);
   const own =
     venue.balances &&
     desk.rateLimiter.through({ route: 'read', priority: 'valuation', key: 'account' }, venue.balances());
   const fillsBefore = desk.state.fills;
   const source: Observable<ReportedBalances> =
     own === undefined
-      ? of({ now: merged(desk, told.balances, read), booked: bookedBalances(read.rows) })
+      ? of({ now: merged(desk, told, read), booked: told })
       : own.pipe(
           map((list) => ({
             now: new Map(list.map((one) => [one.currency, one.available])),
@@ -72,11 +72,20 @@ export function keepBalances(desk: BalancesContext, read: WholeAccount): Observa
       // difference. A separate balance route starts over in each process, and orders must not rely on money that has
       // left.
       if (found.isPending && own === undefined) return EMPTY;
+      const { balancesReadAt = 0, rows } = desk.state;
+      const { newest: newestRow, beforeNewest } = rows.data;
+      // While a balance does not follow, the next process too must begin before it.
+      const newest = found.isPending ? newestRow : newestOf(read, newestRow);
+      const tails = found.isPending ? desk.state.lastBalances?.tails : tailsOf(desk.account.books);
+      // Until the journal knows two rows, stamps bound the reads.
+      const isKnown = beforeNewest !== '' || newest === newestRow;
       const same =
+        isKnown &&
         before !== undefined &&
         found.bodies.length === 0 &&
-        read.rows.length < PAGE &&
-        read.at - (desk.state.balancesReadAt ?? 0) < REWRITE_MS &&
+        desk.account.replaced.length === 0 &&
+        read.rows.length < REWRITE_ROWS &&
+        read.at - balancesReadAt < REWRITE_MS &&
         [...now].every(([currency, amount]) => before.get(currency)?.eq(amount) === true);
       if (same) return EMPTY;
       const body: RecordBody = {
@@ -84,7 +93,8 @@ export function keepBalances(desk: BalancesContext, read: WholeAccount): Observa
         balances: Object.fromEntries(
           [...now].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([c, amount]) => [c, text(amount)]),
         ),
-        newest_id: Math.max(told.newestId, desk.state.newestTransaction),
+        newest_id: newest,
+        ...(tails === undefined ? {} : { tails }),
         read_at: read.at,
       };
       return desk.journal.append([body, ...found.bodies]);
@@ -93,12 +103,27 @@ export function keepBalances(desk: BalancesContext, read: WholeAccount): Observa
   );
 }
 
+/** Balance of each currency after its newest completed row. */
+const balancesIn = (rows: readonly Transaction[]): ReadonlyMap<string, Quantity> =>
+  new Map(
+    rows
+      .filter(isDone)
+      .toSorted((a, b) => compareRowIds(a.id, b.id))
+      .flatMap(({ currency, balance }) => (balance === undefined ? [] : [[currency, balance] as const])),
+  );
+
+/** The newest row that reads have shown. */
+function newestOf({ rows }: WholeAccount, before: string): string {
+  const ids = rows.map(({ id }) => id).filter(isNumericId);
+  return ids.reduce((newest, id) => (compareRowIds(id, newest) > 0 ? id : newest), before);
+}
+
 /**
  * A deposit or withdrawal may have moved a balance although no read shows it, because a read omits those that are
  * pending or that began before its period. The desk requests them when a difference would count.
  */
 function slowRows(desk: BalancesContext, { at, startedAt }: WholeAccount): Observable<WholeAccount['rows']> {
-  if (!isDue(desk.account.ledger, startedAt)) return of([]);
+  if (dueBreaks(desk.account.books, startedAt).length === 0) return of([]);
   const asked = desk.ports.venue.transactions({
     from: instant(at - Math.min(desk.policy.historyMs, SLOW_MS)),
     limit: SLOW_MAX,
@@ -128,75 +153,53 @@ interface Compared {
 
 const AGREED: Compared = { isPending: false, bodies: [] };
 
-/** Compares the reported balances with the known ones plus the rows shown since. */
+/** Compares the balances of a route of their own with the rows, and reports what no row explains. */
 function compared(
   desk: BalancesContext,
-  read: WholeAccount,
-  {
-    booked,
-    slow,
-    isOwn,
-  }: Pick<ReportedBalances, 'booked'> & { readonly slow: WholeAccount['rows']; readonly isOwn: boolean },
+  { startedAt }: WholeAccount,
+  { booked, slow, isOwn }: Pick<ReportedBalances, 'booked'> & { readonly slow: WholeAccount['rows']; readonly isOwn: boolean },
 ): Compared {
-  const { onDifference } = desk.policy;
+  const { account, policy } = desk;
   // If balances do not follow from rows at all, there is nothing to compare. This was already reported.
-  if (onDifference === 'ignore' || desk.account.books.check !== 'on') return AGREED;
-  // The balance that orders rely on is not a sum of rows, because a separate route starts over with the first read of
-  // each process.
-  if (desk.account.ledger.anchors.size === 0 && !isOwn)
-    desk.account.ledger = { ...desk.account.ledger, anchors: inherited(desk) };
-  const underWay = underWayIn(desk, read);
-  const { ledger, differences } = reconcile(desk.account.ledger, {
-    told: booked,
-    rows: read.rows,
-    at: read.at,
-    startedAt: read.startedAt,
-    isExcused: (currency) => underWay.has(currency),
-    unit: (currency) => desk.instruments.unit(currency),
-    slow,
-  });
-  desk.account.ledger = ledger;
-  for (const one of differences) desk.observer.alert('balance_difference', { ...one });
+  if (account.books.check !== 'on') return AGREED;
+  // Which rows are new is known once a read goes back to those that may have other ids now.
+  if (account.rereadAfter !== undefined) return { isPending: true, bodies: [] };
+  const underWay = underWayIn(desk);
+  if (isOwn) {
+    const told = new Map([...booked].filter(([currency]) => !underWay.has(currency)));
+    account.books = atRoute(account.books, { told, startedAt, unit: (currency) => desk.instruments.unit(currency) });
+  }
+  const { books, differences } = settle(account.books, { startedAt, slow, isUnderWay: (currency) => underWay.has(currency) });
+  account.books = books;
+  if (policy.onDifference === 'ignore') return AGREED;
+  for (const { currency, isSteady, row, ...one } of differences)
+    desk.observer.alert('balance_difference', { currency, ...figuresOf(one), isSteady, ...(row === undefined ? {} : { row }) });
   const steady = differences.filter(({ isSteady }) => isSteady);
-  const isHalt = onDifference === 'halt' && steady.length > 0 && desk.control !== 'halted';
+  const isHalt = policy.onDifference === 'halt' && steady.length > 0 && desk.control !== 'halted';
   const why = `balance_difference: ${steady.map(inWords).join('; ')}`;
   return {
-    isPending: ledger.pending.size > 0,
+    isPending: books.open.size > 0,
     bodies: isHalt ? [{ kind: 'control', state: 'halted', by: 'tranche', why }] : [],
   };
-}
+} // prettier-ignore
 
-const inWords = ({ currency, expected, told }: Difference): string =>
-  `limit=${expected} ${currency} value=${told} ${currency}`;
-
-/** Balances in the journal, as an earlier process left them. Later rows must explain what has changed since. */
-function inherited({ state }: BalancesContext): ReadonlyMap<string, Anchor> {
-  const { lastBalances, filledIds, bookedFrom } = state;
-  if (lastBalances === undefined) return new Map();
-  const booked = new Set(filledIds.keys().take(bookedFrom));
-  return new Map(
-    Object.entries(lastBalances.balances).map(([currency, amount]) => [
-      currency,
-      {
-        balance: quantity(amount),
-        newestId: lastBalances.newest_id,
-        at: lastBalances.read_at,
-        booked,
-      },
-    ]),
-  );
-}
+const figuresOf = ({ told, missing }: Pick<Difference, 'told' | 'missing'>) => ({
+  expected: text(subtract(told, missing)),
+  told: text(told),
+});
+const inWords = (one: Difference): string =>
+  `limit=${figuresOf(one).expected} ${one.currency} value=${figuresOf(one).told} ${one.currency}`;
 
 /** Recent fills that no read has shown completely. The reported balances lack them or a part of them. */
-const unshown = ({ state }: BalancesContext, { at }: WholeAccount): readonly FillRecord[] =>
-  state.recentFills(at).filter(({ client_order_id: id }) => state.unshown.has(id));
+const unshown = ({ state, limitDay }: BalancesContext): readonly FillRecord[] =>
+  state.recentFills(limitDay.now()).filter(({ client_order_id: id }) => state.unshown.has(id));
 
 /** Currencies that an order in flight may have moved, or that an incompletely booked fill has moved. */
-function underWayIn(desk: BalancesContext, read: WholeAccount): ReadonlySet<string> {
+function underWayIn(desk: BalancesContext): ReadonlySet<string> {
   const { state } = desk;
   const currencies = new Set<string>();
   for (const { intent } of state.attempts.values()) currencies.add(intent.base).add(intent.quote);
-  for (const { base, quote } of unshown(desk, read)) currencies.add(base).add(quote);
+  for (const { base, quote } of unshown(desk)) currencies.add(base).add(quote);
   return currencies;
 }
 
@@ -217,12 +220,16 @@ function merged(
       if (told.has(currency)) now.set(currency, subtract(now.get(currency) ?? NO_QUANTITY, change));
     }
   }
-  for (const fill of unshown(desk, read)) {
+  // The balance of a row may include trades whose own rows come later.
+  const isComplete = (currency: string): boolean =>
+    told.get(currency)?.eq(desk.state.balances?.get(currency) ?? NO_QUANTITY) === true;
+  for (const fill of unshown(desk)) {
     const part = trades.get(fill.client_order_id);
     const has = new Map(part === undefined ? [] : changesBy(fill, part));
     for (const [currency, change] of changesOf(fill)) {
       const left = subtract(change, has.get(currency) ?? NO_QUANTITY);
-      if (told.has(currency)) now.set(currency, add(now.get(currency) ?? NO_QUANTITY, left));
+      if (told.has(currency) && !isComplete(currency))
+        now.set(currency, add(now.get(currency) ?? NO_QUANTITY, left));
     }
   }
   return now;

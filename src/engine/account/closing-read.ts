@@ -17,11 +17,11 @@ const TRIED_FOR_MS = 60_000;
  * The earliest time at which a whole read of the account can start and show all of the last fills; `undefined` if a
  * read has shown them, or if nothing was filled.
  */
-export function closingReadDue({ account, policy }: ClosingReadContext): Monotonic | undefined {
-  const { lastFillAt, wholeReadAt } = account;
-  if (lastFillAt === undefined) return undefined;
-  const due = after(lastFillAt, policy.inDoubt.bookingMarginMs);
-  return wholeReadAt !== undefined && wholeReadAt >= due ? undefined : due;
+export function closingReadDue({ account }: Pick<ClosingReadContext, 'account'>): Monotonic | undefined {
+  const { bookedBy, wholeReadAt } = account;
+  return bookedBy === undefined || (wholeReadAt !== undefined && wholeReadAt >= bookedBy)
+    ? undefined
+    : bookedBy;
 }
 
 /**

@@ -1,8 +1,8 @@
 import { EMPTY, defer, filter, mergeMap, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { certain } from '../../core/cycle/doubts.ts';
+import { certain } from '../../core/cycle/proof.ts';
 import type { ResolvedRecord } from '../../core/record.ts';
-import { isPart, missingFault, resolutionFault } from '../../core/cycle/resolution.ts';
+import { attributionFault, isPart, missingFault, resolutionFault } from '../../core/cycle/resolution.ts';
 import { fillFromResolution } from '../attempt/booking.ts';
 import type { Desk } from '../desk.ts';
 import type { AttemptEnd, OperatorResolution } from '../attempt/execute.ts';
@@ -12,7 +12,7 @@ import { commands } from '../operator/approvals.ts';
 /** The parts of a desk that this file uses. */
 export type ResolutionContext = Pick<
   Desk,
-  'account' | 'journal' | 'limitDay' | 'policy' | 'ports' | 'agreed$' | 'state'
+  'account' | 'changed$' | 'journal' | 'limitDay' | 'policy' | 'ports' | 'agreed$' | 'state'
 >;
 
 type Resolve = Command & { readonly do: 'resolve' };
@@ -27,10 +27,11 @@ export const resolutions = (desk: ResolutionContext): Observable<AttemptEnd> =>
     mergeMap((command) => defer(() => resolve(desk, command))),
   );
 
-const resolvedRecord = ({ clientOrderId, verdict, by, why, token }: Resolve): ResolvedRecord => ({
+const resolvedRecord = ({ clientOrderId, verdict, rows, by, why, token }: Resolve): ResolvedRecord => ({
   kind: 'resolved',
   client_order_id: clientOrderId,
   verdict,
+  ...(rows === undefined ? {} : { rows }),
   by,
   why,
   ...(token === undefined ? {} : { token }),
@@ -56,8 +57,35 @@ function resolveMissing(desk: ResolutionContext, command: Resolve): Observable<n
   );
 }
 
+/** A person says whose rows are. The next read of the account, which follows at once, draws the conclusions. */
+function attributeRows(desk: ResolutionContext, command: Resolve): Observable<never> {
+  const { clientOrderId, verdict, rows = [] } = command;
+  const held = desk.account.evidence.get(clientOrderId)?.rows ?? [];
+  const isOpen = desk.state.attempts.get(clientOrderId)?.doubt !== undefined;
+  const fault = isOpen
+    ? attributionFault(command, new Set(held.map(({ id }) => id)))
+    : `${clientOrderId} is not in doubt`;
+  if (fault !== undefined) {
+    command.answer({ isDone: false, says: fault });
+    return EMPTY;
+  }
+  return desk.journal.append([resolvedRecord(command)]).pipe(
+    mergeMap(() => {
+      const whose = verdict === 'ours' ? `belong to ${clientOrderId}` : 'are not ours';
+      command.answer({
+        isDone: true,
+        says: `rows ${rows.join(', ')} ${whose}; the desk reads the account now`,
+      });
+      desk.account.isHinted = true;
+      desk.changed$.next();
+      return EMPTY;
+    }),
+  );
+}
+
 function resolve(desk: ResolutionContext, command: Resolve): Observable<AttemptEnd> {
   const { clientOrderId, verdict, figures, by, why } = command;
+  if (verdict === 'ours' || verdict === 'not_ours') return attributeRows(desk, command);
   const { clock } = desk.ports;
   const open = desk.state.attempts.get(clientOrderId);
   const phase = desk.account.doubts.get(clientOrderId);

@@ -1,7 +1,7 @@
 import { EMPTY, catchError, concatMap, defer, filter, from, mergeMap, of, repeat, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { feesFault } from '../../core/cycle/answer.ts';
-import { certain } from '../../core/cycle/doubts.ts';
+import { certain } from '../../core/cycle/proof.ts';
 import { VenueError } from '../../core/errors.ts';
 import { extentOf, quotedIn } from '../../core/cycle/order-extent.ts';
 import type { Order } from '../../core/venue.ts';
@@ -56,7 +56,12 @@ function lookUp(desk: LookupContext, open: OpenAttempt): Observable<AttemptEnd> 
       if (!isWhole(desk, open, order)) {
         // It traded, so nothing may prove its absence any longer. The account's rows will give its complete figures.
         if (phase.proof.proves === 'nothing') return EMPTY;
-        return of<AttemptEnd>({ end: 'doubt', intent, phase: certain(phase) });
+        return of<AttemptEnd>({
+          end: 'doubt',
+          intent,
+          phase: certain(phase),
+          orderIds: [order.orderId],
+        });
       }
       return of<AttemptEnd>({
         end: 'filled',

@@ -1,40 +1,53 @@
 import { EMPTY, defer, expand, last, map } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { joinPages } from '../../core/cycle/account-audit.ts';
-import type { Books } from '../../core/cycle/account-audit.ts';
-import type { WholeRead } from '../../core/cycle/doubts.ts';
+import type { WholeRead } from '../../core/account/judge.ts';
+import { compareRowIds } from '../../core/ids.ts';
+import type { Trade } from '../../core/account/rows.ts';
+import type { Reach } from '../../core/account/whole-read.ts';
 import { VenueError } from '../../core/errors.ts';
-import { heldSince } from '../../core/cycle/reconcile.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, after, instant } from '../../core/time.ts';
+import type { Pair } from '../../core/pairs.ts';
+import type { FillRecord } from '../../core/record.ts';
+import { DAY_MS, HOUR_MS, instant } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
 import type { Transaction } from '../../core/venue.ts';
 import type { Desk } from '../desk.ts';
-import type { OpenAttempt } from '../state/engine-state.ts';
 
 /** The parts of a desk that this file uses. */
-export type ReadAccountContext = Pick<Desk, 'account' | 'policy' | 'ports' | 'rateLimiter' | 'state'>;
+export type ReadAccountContext = Pick<
+  Desk,
+  'account' | 'limitDay' | 'policy' | 'ports' | 'rateLimiter' | 'state'
+>;
 
-export const PAGE = 1000;
+const PAGE = 1000;
 /** Number of times that a read restarts because its pages do not fit together, before it fails. */
 const RESTARTS_MAX = 2;
-/** Rows may be booked late, or come from a lagging replica, so every read overlaps the previous one by this much. */
-const OVERLAP_MS = 10 * MINUTE_MS;
-/** How far the venue's clock may be behind ours when its offset is unknown. */
-const SKEW_MAX_MS = DAY_MS;
+/** No stamp may end a read: a row from the future is a row too. */
+const FUTURE_MS = 366 * DAY_MS;
+
+/** The venue takes an omitted beginning for a day ago, whatever `after` is. */
+const EVER = instant(1);
 
 /** One whole read of the account: every page arrived, and each fits the previous one. */
 export interface AccountRead {
   readonly startedAt: Monotonic;
   readonly at: Instant;
-  /** The read shows everything after this time, on the venue's clock. */
-  readonly from: Instant;
+  readonly reach: Reach;
   readonly rows: readonly Transaction[];
 }
 
-/** A whole read, with this desk's trades in it. */
+/** A trade with one of our ids that the journal does not know. */
+export interface Strange {
+  readonly trade: Trade;
+  /** Its pair, as far as its currencies show. */
+  readonly pair: Pair | undefined;
+}
+
+/** A whole read, with each row attributed. */
 export interface WholeAccount extends AccountRead, WholeRead {
-  /** What earlier reads showed. */
-  readonly known: Books;
+  /** The trades of orders that the journal knows, by client id. */
+  readonly trades: ReadonlyMap<string, Trade>;
+  /** The trades of orders that it does not know. */
+  readonly strange: readonly Strange[];
 }
 
 interface Progress {
@@ -44,8 +57,8 @@ interface Progress {
 }
 
 /**
- * Reads all pages since the last read, with an overlap, and since an hour before the oldest order in doubt. Consecutive
- * pages share a row; if that row has moved between two requests, the read starts over.
+ * Reads all pages of everything that may have changed since the last read. Consecutive pages share a row; if that row
+ * has moved between two requests, the read starts over.
  * - Errors: `VenueError` if a page did not arrive, or if the pages never fit together.
  */
 export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
@@ -53,7 +66,7 @@ export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
     const { clock, venue } = desk.ports;
     let at = clock.wall();
     let startedAt = clock.monotonic();
-    let from = beginning(desk, at);
+    let reach = reachOf(desk, at);
     const priority = desk.state.doubts.length > 0 ? 'doubt' : 'history';
     const ask = (have: number): Observable<readonly Transaction[]> =>
       desk.rateLimiter.through(
@@ -62,21 +75,28 @@ export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
           if (have === 0) {
             // The request may have waited for its turn. Attempts that came into doubt meanwhile belong to this read.
             [at, startedAt] = [clock.wall(), clock.monotonic()];
-            from = beginning(desk, at);
+            reach = reachOf(desk, at);
             // A hint that arrives from now on may concern rows that this read does not show yet, so it counts towards
             // the next read.
             desk.account.isHinted = false;
           }
-          return venue.transactions({ from, limit: PAGE, ...(have === 0 ? {} : { offset: have - 1 }) });
+          return venue.transactions({
+            ...('after' in reach ? { after: reach.after, from: EVER } : { from: reach.from }),
+            to: instant(at + FUTURE_MS),
+            limit: PAGE,
+            ...(have === 0 ? {} : { offset: have - 1 }),
+          });
         }),
       );
     const next = ({ rows: before, restarts }: Progress): Observable<Progress> =>
       ask(before.length).pipe(
         map((page): Progress => {
+          // It would prove every order absent whose rows it does not hold.
+          if (page.length > 0 && page.every(isNoRow)) throw unreadable('the list holds no transaction');
           const rows = joinPages(before, page);
           const isStuck = rows !== undefined && page.length === PAGE && rows.length === before.length;
           if (rows !== undefined && !isStuck) return { rows, restarts, isWhole: page.length < PAGE };
-          if (restarts >= RESTARTS_MAX) throw unsteady();
+          if (restarts >= RESTARTS_MAX) throw unreadable('pages of the account do not fit together');
           return { rows: [], restarts: restarts + 1, isWhole: false };
         }),
       );
@@ -84,68 +104,78 @@ export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
     return next({ rows: [], restarts: 0, isWhole: false }).pipe(
       expand((progress) => (progress.isWhole ? EMPTY : next(progress))),
       last(),
-      map(({ rows }): AccountRead => ({ startedAt, at, from, rows })),
+      map(({ rows }): AccountRead => ({ startedAt, at, reach, rows })),
     );
   });
 }
 
-const unsteady = (): VenueError =>
+/**
+ * Appends the next page. Pages overlap: the new page must contain the last known row. Otherwise, rows moved between the
+ * two requests, and one may have been skipped; the result is then `undefined`.
+ */
+export function joinPages(
+  before: readonly Transaction[],
+  page: readonly Transaction[],
+): readonly Transaction[] | undefined {
+  const known = before.at(-1);
+  if (known === undefined) return page;
+  const at = page.findIndex(({ id }) => id === known.id);
+  return at < 0 ? undefined : [...before, ...page.slice(at + 1)];
+}
+
+/** Neither what it is nor how much: an odd row among others is one, a whole list of such is the answer to another request. */
+const isNoRow = ({ action, spoiled = [] }: Transaction): boolean =>
+  action === 'other' && (spoiled.includes('row') || spoiled.includes('amount'));
+
+const unreadable = (said: string): VenueError =>
   new VenueError({
     code: 'unreadable',
     applied: 'no',
     attempt: 'GET /v1/account/transactions',
-    said: 'pages of the account do not fit together',
+    said,
   });
 
 /**
- * Always explicit, because the venue's default period would be too short after a long pause. The venue applies it on
- * its own clock. If our clock is ahead, or was ahead when the journal was written, the start moves back by the known
- * offset. If the offset is unknown or the last read lies in the future, the start moves back by the largest credible
- * offset.
+ * Where a read begins. It goes by ids: everything newer than the last row that whole reads had shown before the oldest
+ * attempt or fill that is not settled. Stamps bound only the reads of a journal that knows no row yet, or of
+ * a venue whose ids cannot be ordered.
  */
-function beginning({ state, policy, account, ports }: ReadAccountContext, at: Instant): Instant {
-  const { ledger, newestRowAt, readUntil } = account;
-  // Excludes orders whose response is awaited, because each will be a doubt or will have ended by the next read. If
-  // they were included, a busy desk, which always has such an order, would read back an hour every time.
-  const oldest = state.doubts.map((open) => bookedFrom(open) - HOUR_MS);
-  // Also covers fills that no read has shown completely.
-  for (const { fill, since } of state.unshown.values())
-    if (fill.executed_at > at - HOUR_MS) oldest.push(since + Math.min(0, state.venueAheadMs) - OVERLAP_MS);
-  // The missing part of a fill may be booked late, with the time of its trade. The read includes it until a person has
-  // had time to close it.
-  for (const { executed_at: executedAt } of state.lacking.values())
-    if (executedAt > at - DAY_MS) oldest.push(executedAt + Math.min(0, state.venueAheadMs) - HOUR_MS);
-  // The journal records the balances twice an hour, and also when they change other than through the desk's own trades.
-  const known = readUntil ?? state.balancesReadAt ?? instant(at - policy.historyMs);
-  // After a mismatch, the next read covers all rows since the balances last agreed.
-  const held = heldSince(ledger) ?? at;
-  const skewMs = ports.venue.skewMs?.();
-  const isBlind = known > at || (skewMs === undefined && newestRowAt === undefined);
-  const aheadMs = isBlind
-    ? SKEW_MAX_MS
-    : Math.min(-Math.min(0, state.venueAheadMs, skewMs ?? 0), SKEW_MAX_MS);
-  const since = Math.min(known - aheadMs, at - aheadMs, newestRowAt ?? at, held);
-  return instant(Math.min(since - OVERLAP_MS, ...oldest));
+function reachOf(desk: ReadAccountContext, at: Instant): Reach {
+  const { state, account } = desk;
+  // By the clock that fills are stamped by, because a clock that is set forward makes no fill older. The first read looks at
+  // what nobody has looked at since the last fill of an earlier process.
+  const lastFilledAt = account.lastReadAt === undefined ? state.recent.at(-1)?.executed_at : undefined;
+  const now = lastFilledAt ?? desk.limitDay.now();
+  const young = [
+    ...[...state.unshown.values()]
+      .filter(({ fill }) => fill.executed_at > now - HOUR_MS)
+      .map(({ fill }) => fill),
+    // The missing part of a fill may be booked late, until a person has had time to close it.
+    ...[...state.lacking.values()].filter(({ executed_at: executedAt }) => executedAt > now - DAY_MS),
+    ...state.recentFills(now),
+  ];
+  const needs = [
+    state.rows.known,
+    ...state.attempts.values().map(({ rowBefore }) => rowBefore),
+    ...young.map(({ client_order_id: id }) => state.filledIds.get(id)?.rowBefore ?? ''),
+    ...(account.rereadAfter === undefined ? [] : [account.rereadAfter]),
+  ];
+  const after = needs.reduce((oldest, id) => (compareRowIds(id, oldest) < 0 ? id : oldest));
+  return after === '' ? { from: beginning(desk, { at, young }) } : { after };
 }
 
-/** How far the venue's quote clock and account clock may differ. */
-const STAMPS_MS = 2 * SECOND_MS;
+/** How far a clock may be off when only stamps bound a read: a date that is wrong, and some minutes. */
+const SKEW_MAX_MS = 2 * DAY_MS;
 
-/**
- * Earliest possible timestamp of a trade of this attempt: from the venue's own timestamp of the quote, or from the start of the
- * attempt and the venue's clock offset. `undefined` when neither is known.
- */
-export function earliestStamp(desk: ReadAccountContext, { since, quote }: OpenAttempt): Instant | undefined {
-  if (quote?.quoted_at !== undefined) return after(quote.quoted_at, -STAMPS_MS);
-  const skewMs = desk.ports.venue.skewMs?.();
-  return skewMs === undefined
-    ? undefined
-    : after(since, Math.min(skewMs, desk.state.venueAheadMs) - MINUTE_MS);
+/** Without ids: two days before the last read, or before whatever is not settled. */
+function beginning(
+  { state, policy, account }: ReadAccountContext,
+  { at, young }: { readonly at: Instant; readonly young: readonly FillRecord[] },
+): Instant {
+  const known = account.readUntil ?? state.balancesReadAt ?? instant(at - policy.historyMs);
+  const oldest = [
+    ...state.attempts.values().map(({ since }) => since),
+    ...young.map(({ executed_at: executedAt }) => executedAt),
+  ];
+  return instant(Math.min(known, at, account.newestRowAt ?? at, ...oldest) - SKEW_MAX_MS);
 }
-
-/**
- * Earliest timestamp that a trade of this attempt can have. Rows have the venue's time, which the quote's timestamp
- * reveals. Without that timestamp, the clocks may differ by up to a day, and the read goes back that far.
- */
-const bookedFrom = ({ since, quote }: OpenAttempt): Instant =>
-  quote?.quoted_at === undefined ? after(since, -SKEW_MAX_MS) : instant(Math.min(since, quote.quoted_at));

@@ -12,8 +12,8 @@ export const bookingWords = (desk: StillBookingContext): readonly string[] => [
 /** Fills that the account shows only in part so far. */
 function partWords(desk: StillBookingContext): readonly string[] {
   const now = desk.ports.clock.monotonic();
-  return [...desk.account.booking].map(([id, shown]) => {
-    const seconds = Math.ceil((desk.account.bookingEnds(id) - now) / 1_000);
+  return [...desk.account.booking].map(([id, { shown, dueAt }]) => {
+    const seconds = Math.ceil((dueAt - now) / 1_000);
     const until =
       seconds > 0
         ? `the desk books its figures in ${seconds} s`

@@ -21,7 +21,7 @@ export function noteTransfers({ account, ports }: TransfersContext, rows: readon
     if ((action !== 'deposit' && action !== 'withdraw') || status.toLowerCase() !== 'done') continue;
     if (at >= oldest) transfers.set(id, { at, currency, amount });
   }
-  while (transfers.size > TRANSFERS_MAX) transfers.delete(transfers.keys().next().value ?? 0);
+  while (transfers.size > TRANSFERS_MAX) transfers.delete(transfers.keys().next().value ?? '');
 }
 
 /** The venue's newest hourly valuation, adjusted for transfers since then, USD. */

@@ -16,36 +16,41 @@ import {
   tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { audit } from '../../core/cycle/account-audit.ts';
-import type { Audit } from '../../core/cycle/account-audit.ts';
-import { adoptable, judge, notedRows } from '../../core/cycle/doubts.ts';
-import type { Doubt, WholeRead } from '../../core/cycle/doubts.ts';
-import { VenueError } from '../../core/errors.ts';
-import { tradesOf } from '../../core/cycle/evidence.ts';
-import type { KnownOrder } from '../../core/cycle/evidence.ts';
-import { text } from '../../core/money.ts';
-import { compareFill } from '../../core/cycle/compare-fill.ts';
+import { compareFill } from '../../core/account/booked-fill.ts';
+import { judge } from '../../core/account/judge.ts';
+import type { WholeRead } from '../../core/account/judge.ts';
+import { compareRowIds, parseClientId } from '../../core/ids.ts';
+import { attribute, changeText, hasBothLegs, isTrade, tradeOf } from '../../core/account/rows.ts';
+import type { Attributed, Replaced, Trade } from '../../core/account/rows.ts';
+import { audit, booksOf, reaches } from '../../core/account/whole-read.ts';
+import type { Audit } from '../../core/account/whole-read.ts';
+import type { Doubt } from '../../core/cycle/cycle.ts';
 import { quotedIn } from '../../core/cycle/order-extent.ts';
-import type { FillRecord, RecordBody } from '../../core/record.ts';
-import { MINUTE_MS, after, isoOf } from '../../core/time.ts';
+import { VenueError } from '../../core/errors.ts';
+import { text } from '../../core/money.ts';
+import type { FillRecord, RecordBody, RowText } from '../../core/record.ts';
+import { DAY_MS, after } from '../../core/time.ts';
 import type { Monotonic } from '../../core/time.ts';
 import type { Transaction } from '../../core/venue.ts';
-import { earliestStamp, readAccount } from './read-account.ts';
-import type { AccountRead, WholeAccount } from './read-account.ts';
+import type { BookingPart } from './account-state.ts';
+import { rowFacts } from './doubt-alerts.ts';
+import { readAccount } from './read-account.ts';
+import type { AccountRead, Strange, WholeAccount } from './read-account.ts';
 import { keepBalances } from './balances.ts';
 import { executedTwice, halt, haltRecord } from './halt.ts';
 import { adoptedFill, fillFromEvidence } from '../attempt/booking.ts';
 import type { Desk } from '../desk.ts';
-import type { Unshown } from '../state/strategy-run.ts';
+import type { Booked } from '../state/strategy-run.ts';
 import type { AttemptEnd } from '../attempt/execute.ts';
-import { trustOf } from '../desk-settings.ts';
+import { sliceKey } from '../state/engine-state.ts';
+import type { OpenAttempt } from '../state/engine-state.ts';
 import { watch } from '../watch.ts';
 import type { ReadAccountContext } from './read-account.ts';
 import type { BalancesContext } from './balances.ts';
 import type { BookingContext } from '../attempt/booking.ts';
 
 /** The parts of a desk that this file uses. */
-export type AccountWatchContext = Pick<Desk, 'changed$' | 'limitDay' | 'mark'> &
+export type AccountWatchContext = Pick<Desk, 'changed$' | 'limitDay' | 'mark' | 'strategies'> &
   BalancesContext &
   BookingContext &
   ReadAccountContext &
@@ -93,28 +98,6 @@ export function watchAccount(desk: AccountWatchContext): Observable<AttemptEnd> 
     ignoreElements(),
   );
   return merge(reads$, hints$);
-}
-
-/** Reports trades on the account that this desk did not make, once per read that shows new ones. */
-function tellForeign(desk: AccountWatchContext, { rows, from, known, trades }: WholeAccount): void {
-  const before = desk.account.readFrom;
-  desk.account.readFrom = from;
-  // The first read shows what happened before this process, so it cannot determine which rows are new.
-  if (known.rows.size === 0) return;
-  const foreign = new Set<string>();
-  const ours = new Set([...trades.values()].flatMap((trade) => trade.rows.map(({ id }) => id)));
-  for (const row of rows) {
-    // Only rows of the last read are remembered, so a read that goes further back reports older rows again.
-    if (before !== undefined && row.at < before) continue;
-    if (row.action !== 'buy' && row.action !== 'sell') continue;
-    if (known.rows.has(row.id) || row.status.toLowerCase() !== 'done') continue;
-    if (!ours.has(row.id)) foreign.add(row.tradeId ?? String(row.id));
-  }
-  if (foreign.size === 0) return;
-  desk.observer.alert('foreign_trades', {
-    count: foreign.size,
-    trades: [...foreign].slice(0, 20).join(', '),
-  });
 }
 
 /** Hints cannot overload the route, because the rate limiter bounds reads of the account. */
@@ -173,36 +156,40 @@ export function readOnce(desk: AccountWatchContext): Observable<AttemptEnd> {
 /** Applies a whole read: fills first, so that balances include them, then proofs of absence. */
 function applyRead(desk: AccountWatchContext, read: AccountRead): Observable<AttemptEnd> {
   return defer(() => {
+    const { account, state } = desk;
     desk.observer.accountRead(read.rows.length);
     desk.venueHealth.answered();
-    desk.account.lastReadAt = read.startedAt;
-    desk.account.readFault = 'its rows do not add up';
+    const isFirst = account.lastReadAt === undefined;
+    account.lastReadAt = read.startedAt;
+    account.readFault = 'its rows do not add up';
+    account.rereadAfter = undefined;
     for (const { at } of read.rows)
-      if (desk.account.newestRowAt === undefined || at > desk.account.newestRowAt)
-        desk.account.newestRowAt = at;
-    const trades = tradesOf(read.rows, {
+      if (account.newestRowAt === undefined || at > account.newestRowAt) account.newestRowAt = at;
+    const attributed = attribute(read.rows, {
       mark: desk.mark,
-      pairOf: (pair) => {
-        const pairs = desk.instruments.pair(pair);
-        return 'problem' in pairs ? undefined : pairs;
-      },
-      orderOf: ordersOf(desk),
+      known: state.rows,
+      open: state.attempts.keys(),
     });
-    desk.account.openAtFirst = notedRows(
-      desk.account.openAtFirst,
-      read.rows,
-      new Set(desk.state.attempts.keys()),
-    );
-    const known = desk.account.books;
-    const audited = audit(known, { rows: read.rows, from: read.from, hasDoubts: desk.state.hasDoubts() });
-    desk.account.books = audited.books;
-    const { openAtFirst } = desk.account;
-    const whole: WholeAccount = { ...read, trades, doubtful: audited.doubtful, known, openAtFirst };
-    tellForeign(desk, whole);
+    if (isFirst && state.lastBalances?.tails !== undefined) account.books = booksOf(state.lastBalances.tails);
+    const isBooked = (id: string): boolean => state.rows.fillOf(id) !== undefined;
+    const audited = audit(account.books, { ...read, replaced: account.replaced, isBooked });
+    const isGivenUp = audited.books.check === 'off' && account.books.check !== 'off';
+    account.books = audited.books;
+    const whole: WholeAccount = {
+      ...read,
+      ...attributed,
+      ...tradesIn(desk, attributed),
+      doubtful: audited.doubtful,
+    };
     const ends = judgeDoubts(desk, whole);
+    const wereUnbooked = account.unbooked.size;
+    const noted = noteOthers(desk, whole);
+    if (!isFirst || state.rows.data.newest !== '') tellForeign(desk, noted);
     return concat(
+      isFirst ? defer(() => suspectLostJournal(desk, read)) : EMPTY,
+      noted.length === 0 ? EMPTY : desk.journal.append([shownOthers(noted)]).pipe(mergeMap(() => EMPTY)),
       compare(desk, whole),
-      defer(() => report(desk, audited)),
+      defer(() => report(desk, { ...audited, isGivenUp })),
       defer(() => adopt(desk, whole)),
       of(...ends),
       // Balances from a lagging replica are older than the known ones.
@@ -211,10 +198,12 @@ function applyRead(desk: AccountWatchContext, read: AccountRead): Observable<Att
         : concat(
             defer(() => keepBalances(desk, whole)),
             defer(() => {
-              desk.account.readUntil = read.at;
+              account.readUntil = read.at;
               if (audited.doubtful !== 'all' && audited.doubtful.size > 0) return EMPTY;
-              desk.account.wholeReadAt = read.startedAt;
-              desk.account.readFault = undefined;
+              // A read that is the first to miss a fill may not be what the account holds.
+              const isConfirmed = account.unbooked.size === wereUnbooked;
+              account.readFault = isConfirmed ? undefined : 'it lacks a fill';
+              if (isConfirmed) account.wholeReadAt = read.startedAt;
               return EMPTY;
             }),
           ),
@@ -222,20 +211,80 @@ function applyRead(desk: AccountWatchContext, read: AccountRead): Observable<Att
   });
 }
 
-/** Finds the order of a fill by its order id, for rows without a client id. Built on first use. */
-function ordersOf({ state }: AccountWatchContext): (orderId: string) => KnownOrder | undefined {
-  let orders: Map<string, KnownOrder> | undefined;
-  return (orderId) => {
-    orders ??= new Map(
-      state.filledIds
-        .values()
-        .map(({ fill: { client_order_id: clientId, order_id: id, pair, side } }) => [
-          id,
-          { clientId, pair, side },
-        ]),
-    );
-    return orderId === '' ? undefined : orders.get(orderId);
-  };
+/** The trades in a read, of the orders that the journal knows and of the others with our ids. */
+function tradesIn(
+  { state, instruments }: AccountWatchContext,
+  { ours }: Attributed,
+): Pick<WholeAccount, 'trades' | 'strange'> {
+  const trades = new Map<string, Trade>();
+  const strange: Strange[] = [];
+  for (const [clientId, rows] of ours) {
+    const known = state.attempts.get(clientId)?.intent ?? state.filledIds.get(clientId)?.fill;
+    if (known !== undefined) trades.set(clientId, tradeOf(known, rows));
+    else {
+      const { parent = '', slice = 0 } = parseClientId(clientId) ?? {};
+      const decided = state.slices.get(sliceKey(parent, slice))?.intent.pair;
+      const named = decided === undefined ? undefined : instruments.pair(decided);
+      const currencies = new Set(rows.filter(isTrade).map(({ currency }) => currency));
+      const pair = named === undefined || 'problem' in named ? instruments.pairIn([...currencies]) : named;
+      const { base = '', quote = '' } = pair ?? {};
+      strange.push({ trade: tradeOf({ client_order_id: clientId, base, quote }, rows), pair });
+    }
+  }
+  return { trades, strange };
+}
+
+/**
+ * Rows of trades that this read shows for the first time and that are not ours. They cannot be the trade of an order
+ * whose intent becomes durable after this is recorded.
+ */
+const noteOthers = (
+  { state }: AccountWatchContext,
+  { unattributed, others }: WholeAccount,
+): readonly Transaction[] =>
+  [...unattributed, ...others].filter((row) => state.rows.seenAt(row) === undefined);
+
+const shownOthers = (rows: readonly Transaction[]): RecordBody => ({
+  kind: 'shown',
+  fills: {},
+  others: rows.map(({ id, orderId, currency, amount }) => ({
+    id,
+    currency,
+    amount: text(amount),
+    ...(orderId === undefined ? {} : { order_id: orderId }),
+  })),
+});
+
+/** Reports trades on the account that this desk did not make, except those that hold a doubt open. */
+function tellForeign({ account, observer }: AccountWatchContext, rows: readonly Transaction[]): void {
+  const held = new Set([...account.evidence.values()].flatMap((one) => one.rows.map(({ id }) => id)));
+  const foreign = new Set(rows.filter(({ id }) => !held.has(id)).map(({ id, tradeId }) => tradeId ?? id));
+  if (foreign.size === 0) return;
+  observer.alert('foreign_trades', { count: foreign.size, trades: [...foreign].slice(0, 20).join(', ') });
+}
+
+/**
+ * A journal without any intent, on an account that traded its pairs within a day, may have replaced a lost one, whose
+ * plan would be bought again. A live desk then starts halted until a person says that it is new.
+ */
+function suspectLostJournal(desk: AccountWatchContext, { rows, at }: AccountRead): Observable<never> {
+  const { state, policy } = desk;
+  if (policy.mode !== 'live' || state.rows.data.newest !== '' || state.balancesReadAt !== undefined)
+    return EMPTY;
+  const pairs = [...desk.strategies.sources.values()].flatMap(({ bound }) => bound.pairs);
+  const currencies = new Set(
+    [...pairs, ...(policy.limits.pairs ?? [])].flatMap((pair) => {
+      const known = desk.instruments.pair(pair);
+      return 'problem' in known ? [] : [known.base, known.quote];
+    }),
+  );
+  const traded = rows.filter(
+    (row) => isTrade(row) && row.at > at - DAY_MS && (row.currency === '' || currencies.has(row.currency)),
+  );
+  if (traded.length === 0) return EMPTY;
+  const why = `the journal is new, and the account has traded within a day (${traded.length} rows): if no journal was lost, re-arm the desk`;
+  desk.observer.alert('journal_new', { rows: traded.length });
+  return halt(desk, why);
 }
 
 /**
@@ -243,26 +292,31 @@ function ordersOf({ state }: AccountWatchContext): (orderId: string) => KnownOrd
  * figures apply before anything is sized again.
  */
 function compare(desk: AccountWatchContext, read: WholeAccount): Observable<never> {
-  const { state, observer } = desk;
+  const { account, observer } = desk;
   const bodies: RecordBody[] = [];
   /**
    * Written first, because if the journal stored only the beginning of the batch, it would otherwise contain the trade
    * without the halt.
    */
   const halts: RecordBody[] = [];
-  const shown: Record<string, readonly number[]> = {};
-  const booking = new Map<string, string>();
-  for (const { fill, since } of compared(desk, read)) {
+  const shown: Record<string, readonly RowText[]> = {};
+  const booking = new Map<string, BookingPart>();
+  const replaced: Replaced[] = [];
+  for (const { fill, rowBefore, lifeMs } of compared(desk, read)) {
     const { client_order_id: id, base, quote } = fill;
-    // Rows have the venue's time. If the venue's clock is far behind ours, the read may seem to start after the fill.
-    const isCovered = read.from < since + Math.min(0, state.venueAheadMs) - MINUTE_MS;
+    const trade = read.trades.get(id);
+    const covers = ({ id: row }: { readonly id: string }): boolean =>
+      reaches(read.reach, { id: row, at: fill.executed_at });
+    const isCovered =
+      'from' in read.reach || (rowBefore !== '' && compareRowIds(read.reach.after, rowBefore) <= 0);
     const hasHole = read.doubtful === 'all' || [base, quote].some((each) => isIn(read.doubtful, each));
+    const dueAt = account.bookingEnds(id, lifeMs);
     const found = compareFill({
       fill,
-      trade: read.trades.get(id),
-      readAt: read.at,
-      isDue: isCovered && !hasHole && read.startedAt >= desk.account.bookingEnds(id),
-      ...desk.instruments.precisions(fill.pair),
+      trade,
+      covers,
+      isDue: isCovered && !hasHole && read.startedAt >= dueAt,
+      precisions: desk.instruments.precisions(fill.pair),
     });
     switch (found.is) {
       case 'agreed':
@@ -270,17 +324,27 @@ function compare(desk: AccountWatchContext, read: WholeAccount): Observable<neve
         break;
       case 'shown':
         shown[id] = found.rows;
+        replaced.push(...found.replaced);
+        if (found.replaced.length > 0) tellChanged(desk, id, found.replaced.map(changeText));
+        break;
+      case 'unclear':
+        // The next read comes soon, because this may be a second execution.
+        account.isHinted = true;
+        if (account.rereadAfter === undefined || compareRowIds(rowBefore, account.rereadAfter) < 0)
+          account.rereadAfter = rowBefore;
         break;
       case 'booking':
-        booking.set(id, found.why);
+        booking.set(id, { shown: found.why, dueAt });
         if (found.isMore) halts.push(...tellTwice(desk, id, found.why));
         break;
       case 'unbooked':
-        if (isCovered && read.doubtful !== 'all') bodies.push(...tellUnbooked(desk, fill));
+        bodies.push(...tellUnbooked(desk, fill));
         break;
       case 'differs':
         bodies.push(found.correction);
+        replaced.push(...found.replaced);
         if (found.isMore) halts.push(...tellTwice(desk, id, found.why));
+        else if (found.correction.changes !== undefined) tellChanged(desk, id, found.correction.changes);
         else if (found.by !== 'rounding')
           observer.alert('fill_differs', { client_order_id: id, why: found.why });
         // The desk already halted or paused when the fill fell short.
@@ -288,24 +352,29 @@ function compare(desk: AccountWatchContext, read: WholeAccount): Observable<neve
           halts.push(haltRecord(`the account shows another trade of ${id} than was booked: ${found.why}`));
     }
   }
-  desk.account.booking = booking;
+  account.booking = booking;
+  account.replaced = replaced;
   if (Object.keys(shown).length > 0) bodies.push({ kind: 'shown', fills: shown });
   const all = [...halts, ...bodies];
   return all.length === 0 ? EMPTY : desk.journal.append(all).pipe(mergeMap(() => EMPTY));
 }
 
-/** Fills that a read may confirm: those whose rows it contains, and recent fills that it should contain. */
-function compared({ state }: AccountWatchContext, { trades, at }: WholeAccount): readonly Unshown[] {
-  const recent = new Set(state.recentFills(at).map(({ client_order_id: id }) => id));
-  const waiting = [...state.unshown.values()].filter(
-    ({ fill: { client_order_id: id } }) => recent.has(id) && !trades.has(id),
-  );
-  const traded = [...trades.keys()].flatMap((id): readonly Unshown[] => {
-    const fill = state.filledIds.get(id)?.fill;
-    if (fill === undefined || fill.source === 'dry_run') return [];
-    return [{ fill, since: state.unshown.get(id)?.since ?? fill.executed_at }];
+/** The account changed rows of a fill that it had shown, or shows them under new ids. */
+const tellChanged = ({ observer }: AccountWatchContext, id: string, changes: readonly string[]): void => {
+  observer.alert('fill_differs', { client_order_id: id, why: changes.slice(0, 20).join('; ') });
+};
+
+interface Compared extends Pick<Booked, 'fill' | 'rowBefore'> {
+  readonly lifeMs: number | undefined;
+}
+
+/** Fills that a read may confirm: those of which it shows rows, and those that no read has shown completely. */
+function compared({ state }: AccountWatchContext, { trades }: WholeAccount): readonly Compared[] {
+  return [...new Set([...trades.keys(), ...state.unshown.keys()])].flatMap((id): readonly Compared[] => {
+    const booked = state.filledIds.get(id);
+    if (booked === undefined || booked.fill.source === 'dry_run') return [];
+    return [{ fill: booked.fill, rowBefore: booked.rowBefore, lifeMs: state.unshown.get(id)?.lifeMs }];
   });
-  return [...traded, ...waiting];
 }
 
 const isIn = (doubtful: WholeRead['doubtful'], currency: string): boolean =>
@@ -335,18 +404,19 @@ function tellTwice(desk: AccountWatchContext, id: string, why: string): readonly
   return desk.control === 'halted' ? [] : [haltRecord(executedTwice({ client_order_id: id }, why))];
 }
 
-/** Reports inconsistencies of a read, and halts the desk when past rows have changed. */
+/** Reports inconsistencies of a read, and halts the desk when rows have disappeared. */
 function report(
   desk: AccountWatchContext,
-  { changed, gone, isCut, stayed, isGivenUp }: Audit,
+  { gone, isCut, isGivenUp }: Audit & { readonly isGivenUp: boolean },
 ): Observable<never> {
-  for (const hole of stayed) desk.observer.alert('account_hole', { ...hole });
-  if (isGivenUp) desk.observer.alert('balances_unchecked');
-  const rows = changed.length > 0 ? changed : isCut ? gone : [];
-  if (rows.length === 0) return EMPTY;
-  const ids = rows.slice(0, 20).join(', ');
-  desk.observer.alert('history_changed', { rows: ids, count: rows.length });
-  return halt(desk, `the account shows a different history than before: rows ${ids}`);
+  if (isGivenUp)
+    desk.observer.warn(
+      'the balances of this venue do not follow from its rows: reads are not checked for gaps',
+    );
+  if (!isCut) return EMPTY;
+  const ids = gone.slice(0, 20).join(', ');
+  desk.observer.alert('history_changed', { rows: ids, count: gone.length });
+  return halt(desk, `the account no longer shows rows that it had shown: ${ids}`);
 }
 
 /**
@@ -355,18 +425,20 @@ function report(
  */
 function judgeDoubts(desk: AccountWatchContext, read: WholeAccount): readonly AttemptEnd[] {
   const ends: AttemptEnd[] = [];
+  const { account } = desk;
   for (const open of desk.state.doubts) {
     const { intent } = open;
     const clientId = intent.client_order_id;
-    const phase = desk.account.doubts.get(clientId);
+    const phase = account.doubts.get(clientId);
     if (phase === undefined) continue;
     const asked = {
       intent,
+      intentSeq: open.seq,
       quoted: quotedIn(open.quote),
       precisions: desk.instruments.precisions(intent.pair),
-      earliest: earliestStamp(desk, open),
     };
-    const judged = judge(asked, phase, read, trustOf(desk.policy));
+    const judged = judge(asked, phase, read, desk.state.rows);
+    account.evidence.delete(clientId);
     switch (judged.is) {
       case 'filled': {
         const fill = fillFromEvidence(open, judged.trade, {
@@ -384,9 +456,10 @@ function judgeDoubts(desk: AccountWatchContext, read: WholeAccount): readonly At
       case 'open':
         // Records the progress of the proof, so that the next process continues from it and cannot contradict it.
         if (judged.phase !== phase && hasMoved(phase, judged.phase))
-          ends.push({ end: 'doubt', intent, phase: judged.phase });
-        desk.account.doubts.set(clientId, judged.phase);
-        if (judged.row !== undefined) alertLookalike(desk, clientId, judged.row);
+          ends.push({ end: 'doubt', intent, phase: judged.phase, orderIds: orderIdsOf(judged.trade) });
+        account.doubts.set(clientId, judged.phase);
+        account.evidence.set(clientId, { rows: judged.rows, trade: judged.trade });
+        if (judged.rows.length > 0) alertUnattributed(desk, open, judged.rows);
     }
   }
   return ends;
@@ -397,30 +470,19 @@ const hasMoved = (before: Doubt, now: Doubt): boolean =>
   now.proof.readsLeft !== before.proof.readsLeft ||
   now.proof.proves !== before.proof.proves;
 
-/** Reports a row that could be the trade of a doubt, once. */
-function alertLookalike(
-  { account, observer }: AccountWatchContext,
-  clientOrderId: string,
-  row: Transaction,
-): void {
-  const { ambiguousTrades } = account;
-  const key = `${clientOrderId} ${row.id}`;
-  if (ambiguousTrades.has(key)) return;
+const orderIdsOf = (trade: Trade | undefined): readonly string[] =>
+  trade === undefined || trade.orderId === '' ? [] : [trade.orderId];
+
+/** Reports rows that could be the trade of a doubt, each once. */
+function alertUnattributed(desk: AccountWatchContext, open: OpenAttempt, rows: readonly Transaction[]): void {
+  const { account, observer } = desk;
+  const { client_order_id: id } = open.intent;
+  const fresh = rows.filter((row) => !account.ambiguousTrades.has(`${id} ${row.id}`));
+  if (fresh.length === 0) return;
   // Limits the rows in memory: during a flood of similar rows, the desk reports some again.
-  if (ambiguousTrades.size >= AMBIGUOUS_MAX) ambiguousTrades.clear();
-  ambiguousTrades.add(key);
-  observer.alert('doubt_lookalike', {
-    client_order_id: clientOrderId,
-    row: {
-      id: row.id,
-      at: isoOf(row.at),
-      order_id: row.orderId,
-      action: row.action,
-      pair: row.pair,
-      amount: text(row.amount),
-      currency: row.currency,
-    },
-  });
+  if (account.ambiguousTrades.size >= AMBIGUOUS_MAX) account.ambiguousTrades.clear();
+  for (const row of fresh) account.ambiguousTrades.add(`${id} ${row.id}`);
+  observer.alert('doubt_unattributed', { client_order_id: id, rows: rowFacts(open, rows) });
 }
 
 const AMBIGUOUS_MAX = 1_000;
@@ -430,13 +492,18 @@ const AMBIGUOUS_MAX = 1_000;
  * that was proven absent always halts the desk, because the venue contradicted its own account.
  */
 function adopt(desk: AccountWatchContext, read: WholeAccount): Observable<never> {
-  const { unknown, waiting, isBreach } = adoptable(read.trades, desk.state);
-  const ids = [...unknown, ...waiting].map(({ clientId }) => clientId).join(', ');
+  const { rememberedSince, closedIds } = desk.state;
+  const strange = read.strange.filter(({ trade: { at } }) => at === 0 || at > rememberedSince);
+  // A trade with one leg so far waits: nothing may trade in its place before its figures are known.
+  const unknown = strange.filter(({ trade }) => hasBothLegs(trade));
+  const waiting = strange.filter(({ trade }) => !hasBothLegs(trade));
+  const isBreach = strange.some(({ trade: { clientId } }) => closedIds.has(clientId));
+  const ids = [...unknown, ...waiting].map(({ trade: { clientId } }) => clientId).join(', ');
   const why = `the account shows trades that the journal does not know: ${ids}`;
   // The trade's slice must not trade again before this trade is booked, although the trade's value is not known yet.
   if (unknown.length === 0) return waiting.length === 0 ? EMPTY : halt(desk, why);
   desk.observer.alert('fill_adopted', { ids });
-  const bodies: RecordBody[] = unknown.map((trade) => adoptedFill(desk, trade, desk.limitDay.now()));
+  const bodies: RecordBody[] = unknown.map((one) => adoptedFill(desk, one, desk.limitDay.now()));
   const isBroken =
     isBreach ||
     waiting.length > 0 ||

@@ -1,9 +1,11 @@
 import { fillPrice } from '../../core/cycle/answer.ts';
-import type { TradeEvidence } from '../../core/cycle/evidence.ts';
-import { tradePrice } from '../../core/cycle/evidence.ts';
+import { isTrade, otherFeesIn } from '../../core/account/rows.ts';
+import type { Trade } from '../../core/account/rows.ts';
 import { parseClientId } from '../../core/ids.ts';
 import {
   NO_MONEY,
+  NO_QUANTITY,
+  add,
   greatest,
   money,
   priceOf,
@@ -13,12 +15,13 @@ import {
   subtract,
   text,
 } from '../../core/money.ts';
-import type { Money } from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
 import type { FillRecord, IntentRecord, Missing } from '../../core/record.ts';
 import type { TradeFigures } from '../../core/cycle/resolution.ts';
+import type { Pair } from '../../core/pairs.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Order, Quote } from '../../core/venue.ts';
+import type { Order, Quote, Side, Transaction } from '../../core/venue.ts';
 import type { Desk } from '../desk.ts';
 import { sliceKey } from '../state/engine-state.ts';
 import type { OpenAttempt } from '../state/engine-state.ts';
@@ -96,6 +99,8 @@ export const fillFromOrder = (
   ...(missing === undefined ? {} : { missing }),
 });
 
+const byAmount = ({ by }: IntentRecord): Pick<FillRecord, 'by'> => (by === 'amount' ? { by } : {});
+
 /** From a look-up of the order, for an attempt that was in doubt. */
 export const fillFromLookup = (
   { intent, quote }: OpenAttempt,
@@ -103,6 +108,7 @@ export const fillFromLookup = (
   { now, decisionPrice }: { readonly now: Instant; readonly decisionPrice: string },
 ): FillRecord => ({
   ...named(intent),
+  ...byAmount(intent),
   order_id: order.orderId,
   quote_id: quote?.quote_id ?? order.quoteId,
   quantity: text(order.filled),
@@ -122,6 +128,7 @@ export const fillFromResolution = (
   { now, decisionPrice }: { readonly now: Instant; readonly decisionPrice: string },
 ): FillRecord => ({
   ...named(intent),
+  ...byAmount(intent),
   order_id: figures.orderId,
   quote_id: quote?.quote_id ?? '',
   quantity: text(figures.quantity),
@@ -143,14 +150,15 @@ interface Proven {
 /** From the account's transactions, for an attempt that was in doubt. */
 export const fillFromEvidence = (
   { intent, quote, since }: OpenAttempt,
-  trade: TradeEvidence,
+  trade: Trade,
   { now, decisionPrice, missing }: Proven,
 ): FillRecord => ({
   ...named(intent),
+  ...byAmount(intent),
   order_id: trade.orderId,
   quote_id: quote?.quote_id ?? '',
   quantity: text(trade.quantity),
-  price: trade.isWhole ? text(tradePrice(trade)) : '0',
+  price: text(trade.price),
   amount: text(trade.amount),
   fees: text(trade.fees),
   // The day limit uses our own clock, so that a venue timestamp in the future does not start a new day.
@@ -158,33 +166,56 @@ export const fillFromEvidence = (
   notional_usd: missing === undefined ? intent.notional_usd : withoutMissing(intent, missing),
   decision_price: decisionPrice,
   source: 'transactions',
-  rows: trade.rows.map(({ id }) => id),
+  ...rowsOf(trade),
   ...(missing === undefined ? {} : { missing }),
+});
+
+/** The rows of a trade, and its fees in other currencies. */
+const rowsOf = (trade: Trade): Pick<FillRecord, 'rows' | 'other_fees'> => ({
+  rows: trade.kept,
+  ...otherFeesIn(trade),
 });
 
 const withoutMissing = ({ notional_usd: whole }: IntentRecord, { notional_usd: missing }: Missing): string =>
   text(greatest(subtract(money(whole), money(missing)), NO_MONEY));
 
+/** Side of a trade that the journal does not know: the direction of its base leg, or the opposite of its quote leg. */
+export function sideOf(base: string, rows: readonly Transaction[]): Side {
+  const legs = rows.filter(isTrade);
+  const signed = (isBase: boolean): Quantity =>
+    legs
+      .filter(({ currency }) => (currency === base) === isBase)
+      .reduce((sum, { amount }) => add(sum, amount), NO_QUANTITY);
+  const [bases, quotes] = [signed(true), signed(false)];
+  // Unsigned amounts show no direction, so that only the action of the base leg is left.
+  const isUnsigned = bases.gt(0) && quotes.gt(0);
+  if (isUnsigned) return legs.find(({ currency }) => currency === base)?.action === 'sell' ? 'sell' : 'buy';
+  return bases.gt(0) || (bases.isZero() && quotes.lt(0)) ? 'buy' : 'sell';
+}
+
 /** From the account's transactions, for one of our ids that the journal does not know. The id itself names the attempt. */
-export function adoptedFill(desk: BookingContext, trade: TradeEvidence, now: Instant): FillRecord {
+export function adoptedFill(
+  desk: BookingContext,
+  { trade, pair }: { readonly trade: Trade; readonly pair: Pair | undefined },
+  now: Instant,
+): FillRecord {
   const id = parseClientId(trade.clientId);
-  const known = desk.instruments.pair(trade.pair);
-  const [base, quote] = 'problem' in known ? ['', ''] : [known.base, known.quote];
+  const { base = '', quote = '' } = pair ?? {};
   const slice = desk.state.slices.get(sliceKey(id?.parent ?? '', id?.slice ?? 0));
   return {
     kind: 'fill',
     client_order_id: trade.clientId,
     order_id: trade.orderId,
     quote_id: '',
-    pair: trade.pair,
+    pair: pair?.pair ?? '',
     base,
     quote,
-    side: trade.side,
+    side: sideOf(base, trade.rows),
     quantity: text(trade.quantity),
-    price: text(tradePrice(trade)),
+    price: text(trade.price),
     amount: text(trade.amount),
     fees: text(trade.fees),
-    executed_at: trade.at > now ? now : trade.at,
+    executed_at: trade.at > now || trade.at === 0 ? now : trade.at,
     strategy: slice?.strategy ?? '',
     parent: id?.parent ?? '',
     slice: id?.slice ?? 0,
@@ -194,7 +225,7 @@ export function adoptedFill(desk: BookingContext, trade: TradeEvidence, now: Ins
     ),
     decision_price: slice?.intent.decision_price ?? '',
     source: 'transactions',
-    rows: trade.rows.map((row) => row.id),
+    ...rowsOf(trade),
     adopted: true,
   };
 }

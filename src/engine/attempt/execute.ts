@@ -2,7 +2,7 @@ import { finalize } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { classifyQuote } from '../../core/cycle/answer.ts';
 import { nextPhase } from '../../core/cycle/cycle.ts';
-import type { CycleEvent, Phase, Trust } from '../../core/cycle/cycle.ts';
+import type { CycleEvent, Doubt, Phase } from '../../core/cycle/cycle.ts';
 import { invariant } from '../../core/errors.ts';
 import { clientId } from '../../core/ids.ts';
 import { unitOf } from '../../core/instrument.ts';
@@ -14,7 +14,7 @@ import type { FillRecord, IntentRecord, Missing, ResolvedRecord } from '../../co
 import { fillFromOrder } from './booking.ts';
 import type { BookingContext } from './booking.ts';
 import type { Desk } from '../desk.ts';
-import { passGate, passResendGate, refusalNow } from './gate.ts';
+import { passGate, refusalNow } from './gate.ts';
 import type { Approved, GateContext, Gated } from './gate.ts';
 import type { SendOrderContext, Sending } from './send-order.ts';
 import { stopped } from '../stage-types.ts';
@@ -23,7 +23,6 @@ import { andThen, isAsync, mergeMapMaybe } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import type { Permit } from '../rate-limit/rate-limiter.ts';
 import type { CommandAnswer } from '../ports.ts';
-import { trustOf } from '../desk-settings.ts';
 import { acceptQuote, sendOrder, whileWriting } from './send-order.ts';
 
 /** The parts of a desk that this file uses. */
@@ -56,7 +55,9 @@ export type AttemptEnd = { readonly resolution?: OperatorResolution | undefined 
   | {
       readonly end: 'doubt';
       readonly intent: IntentRecord;
-      readonly phase: Phase & { readonly state: 'doubt' };
+      readonly phase: Doubt;
+      /** Order ids that rows or a lookup tie to it. */
+      readonly orderIds?: readonly string[] | undefined;
     }
   | {
       readonly end: 'closed';
@@ -64,6 +65,9 @@ export type AttemptEnd = { readonly resolution?: OperatorResolution | undefined 
       readonly phase: Phase & { readonly state: 'ended' };
     }
 );
+
+/** Maximum number of slices in progress at the same time. */
+const CYCLES_MAX = 64;
 
 /**
  * Runs one attempt for each permitted item: requests a quote, meanwhile makes the intent durable, checks the quote
@@ -73,7 +77,6 @@ export function execute(
   desk: ExecuteContext,
   drain$: Observable<unknown>,
 ): OperatorFunction<Paced | Stopped, AttemptEnd | Stopped> {
-  const trust = trustOf(desk.policy);
   const until = { isOver: () => desk.isStopping, over$: drain$ };
   return mergeMapMaybe<Paced | Stopped, AttemptEnd | Stopped>((paced) => {
     if (paced.stage === 'stopped') return paced;
@@ -93,7 +96,6 @@ export function execute(
       desk,
       drain$,
       until,
-      trust,
       item,
       intent,
       request,
@@ -109,7 +111,7 @@ export function execute(
     if (isAsync(end)) return end.pipe(finalize(release));
     release();
     return end;
-  }, desk.policy.cyclesMax);
+  }, CYCLES_MAX);
 }
 
 const QUOTING: Phase = { state: 'quoting' };
@@ -117,7 +119,6 @@ const QUOTING: Phase = { state: 'quoting' };
 /** One attempt. */
 interface Attempt extends Gated, Sending {
   readonly desk: ExecuteContext;
-  readonly trust: Trust;
   /** Permission to request the quote. */
   readonly permit: Permit;
 }
@@ -131,12 +132,14 @@ function runFrom(attempt: Attempt, from: Phase): MaybeAsync<AttemptEnd> {
     const event = effectOf(attempt, reached);
     if (isAsync(event)) {
       const next = (one: CycleEvent): MaybeAsync<AttemptEnd> =>
-        runFrom(attempt, nextPhase(reached, one, attempt.trust));
+        runFrom(attempt, nextPhase(reached, one, marginOf(attempt)));
       return event.pipe(mergeMapMaybe(next));
     }
-    phase = nextPhase(reached, event, attempt.trust);
+    phase = nextPhase(reached, event, marginOf(attempt));
   }
 }
+
+const marginOf = ({ desk }: Attempt): number => desk.policy.inDoubt.bookingMarginMs;
 
 type Final = Phase & { readonly state: 'filled' | 'doubt' | 'ended' };
 
@@ -152,13 +155,11 @@ function effectOf(attempt: Attempt, phase: Exclude<Phase, Final>): MaybeAsync<Cy
     case 'ordering':
       invariant(attempt.approved !== undefined, 'the gate approves before an order leaves');
       return acceptAndSend(attempt, attempt.approved);
-    case 'resending':
-      return passResendGate(attempt, phase);
   }
 }
 
 /**
- * Sends one copy of an order. If accepting the quote required a write, the gate checks once more in the tick in which
+ * Sends an order. If accepting the quote required a write, the gate checks once more in the tick in which
  * the order leaves.
  */
 function acceptAndSend(attempt: Attempt, approved: Approved): MaybeAsync<CycleEvent> {
@@ -222,7 +223,6 @@ function intentOf(desk: ExecuteContext, item: Sized): IntentRecord {
     cuts: item.cuts,
   };
   if (item.notes.length > 0) intent.cut_notes = item.notes;
-  if (item.override !== undefined) intent.override = item.override;
   return intent;
 }
 

@@ -1,9 +1,6 @@
-import { concat, defaultIfEmpty, ignoreElements, map, takeUntil, timer } from 'rxjs';
-import type { Observable } from 'rxjs';
-import { deskRefusal } from '../../core/risk/controls.ts';
-import { lastResendStart } from '../../core/cycle/cycle.ts';
+import { defaultIfEmpty, map } from 'rxjs';
+import { lastOrderStart } from '../../core/cycle/cycle.ts';
 import type { CycleEvent, Next, Phase, QuoteLife } from '../../core/cycle/cycle.ts';
-import { lastOrderStart } from '../../core/cycle/doubts.ts';
 import type { ReferencePrice } from '../../core/reference-price.ts';
 import { holding, price } from '../../core/money.ts';
 import type { Reason } from '../../core/reasons.ts';
@@ -12,7 +9,7 @@ import { isoOf } from '../../core/time.ts';
 import type { Quote } from '../../core/venue.ts';
 import { nextAfter, refuses } from '../stages/control.ts';
 import type { Desk } from '../desk.ts';
-import { judgedAmount, parentRefusal } from '../operator/parent-approvals.ts';
+import { judgedParent } from '../operator/parent-approvals.ts';
 import type { Sized } from '../stage-types.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import type { Permit, PermitRequest } from '../rate-limit/rate-limiter.ts';
@@ -29,14 +26,12 @@ export type GateContext = Pick<Desk, 'continuity' | 'leaving' | 'quoteIds' | 'ra
   SizeContext;
 
 type Quoted = Phase & { readonly state: 'quoted' };
-type Resending = Phase & { readonly state: 'resending' };
 
 /** What the gate needs to know about an attempt. */
 export interface Gated {
   readonly desk: GateContext;
   readonly item: Sized;
   readonly intent: IntentRecord;
-  readonly drain$: Observable<unknown>;
   /** Number of time jumps before the quote request. */
   readonly breaks: number;
   /** Once this scope has ended, the gate approves no order. */
@@ -45,26 +40,23 @@ export interface Gated {
   approved: Approved | undefined;
 }
 
-/** One copy of an order that may leave in this tick. Only this module creates one, and `sendOrder` accepts nothing else. */
+/** An order that may leave in this tick. Only this module creates one, and `sendOrder` accepts nothing else. */
 class Approval {
   readonly quote: Quote;
   readonly quoteLife: QuoteLife;
   readonly #permit: Permit;
-  /** Number of copies sent, including this one. */
-  readonly copies: number;
-  /** The amount by which the policy judged the parent, if the policy judged it. */
+  /** The amount by which the parent was judged, if it was judged. */
   readonly parentAmount: string | undefined;
 
   constructor(
     { quote, quoteLife }: { readonly quote: Quote; readonly quoteLife: QuoteLife },
     permit: Permit,
-    { copies, parentAmount }: { readonly copies: number; readonly parentAmount?: string | undefined },
+    parentAmount: string | undefined,
   ) {
     this.parentAmount = parentAmount;
     this.quote = quote;
     this.quoteLife = quoteLife;
     this.#permit = permit;
-    this.copies = copies;
   }
 
   /** The response has arrived, or never will. */
@@ -124,7 +116,6 @@ export function passGate(attempt: Gated, phase: Quoted): MaybeAsync<CycleEvent> 
     quoteSufficed(desk, intent.pair);
     attempt.approved = decision;
     desk.leaving.set(intent.client_order_id, intent);
-    if (intent.override !== undefined) tellUse(desk, intent);
     return { on: 'approved' };
   };
   const permit = desk.rateLimiter.takeAtOnce(request);
@@ -140,7 +131,7 @@ export function approve(
 ): Approved | Refused {
   return (
     refusalNow(attempt, phase) ??
-    new Approval(phase, permit, { copies: 1, parentAmount: judgedAmount(attempt.desk, attempt.item.slice) })
+    new Approval(phase, permit, judgedParent(attempt.desk, attempt.item.slice).amount)
   );
 }
 
@@ -156,44 +147,6 @@ export function refusalNow(
   return ports.clock.monotonic() > lastOrderStart(quoteLife, policy.orderMarginMs)
     ? lateRefusal({ quote, quoteLife }, attempt.desk)
     : refusalOf(attempt, quote);
-}
-
-/** The gate for another copy. Waits, takes a permit, and checks again in the tick in which the copy leaves. */
-export function passResendGate(attempt: Gated, phase: Resending): Observable<CycleEvent> {
-  const { desk, intent, drain$ } = attempt;
-  const { clock } = desk.ports;
-  const deadline = lastResendStart(phase.quoteLife);
-  const hold = (why: string): CycleEvent => ({ on: 'hold', why });
-  const pause = timer(Math.max(0, Math.ceil(phase.notBefore - clock.monotonic())), clock.scheduler);
-  return concat(
-    pause.pipe(ignoreElements()),
-    desk.rateLimiter.take({ route: 'order', priority: 'execute', key: intent.strategy, deadline }),
-  ).pipe(
-    takeUntil(drain$),
-    map((permit): CycleEvent => {
-      const decision = approveResend(attempt, phase, permit);
-      if (decision instanceof Approval) {
-        attempt.approved = decision;
-        return { on: 'resend', at: clock.monotonic() };
-      }
-      permit.giveBack();
-      return hold(decision.detail);
-    }),
-    defaultIfEmpty(hold('no other copy: no time left, or stopping')),
-  );
-}
-
-/** Whether another copy may leave now. The attempt, its price and its limits are unchanged. */
-function approveResend(
-  { desk, breaks }: Gated,
-  phase: Resending,
-  permit: Permit,
-): Approved | { readonly detail: string } {
-  if (desk.continuity.count !== breaks) return { detail: 'no other copy: time was not continuous' };
-  const refused = deskRefusal(desk);
-  return refused === undefined
-    ? new Approval(phase, permit, { copies: phase.copies + 1 })
-    : { detail: `no other copy: ${refused.detail}` };
 }
 
 const AGAIN = { do: 'again' } as const;
@@ -227,8 +180,9 @@ function lateRefusal(
 }
 
 /** Rejects a reused quote id, and a life that is longer than recovery after a crash would wait. */
-function quoteFault({ policy, quoteIds }: GateContext, { quoteId, lifeMs }: Quote): Refused | undefined {
-  if (lifeMs > policy.inDoubt.lifeMaxMs) return again('quote_mismatch', `a life of ${lifeMs} ms`);
+function quoteFault({ policy, quoteIds }: GateContext, quote: Quote): Refused | undefined {
+  const { quoteId } = quote;
+  if (quote.lifeMs > policy.inDoubt.lifeMaxMs) return again('quote_mismatch', `a life of ${quote.lifeMs} ms`);
   return quoteIds.has(quoteId) ? again('quote_reused', quoteId) : undefined;
 }
 
@@ -239,9 +193,7 @@ function refusalOf(
 ): Refused | undefined {
   const clientOrderId = intent.client_order_id;
   const { limit } = item.slice.intent;
-  const firm = desk.ports.journal.fence?.refusalOf?.(clientOrderId);
-  if (firm !== undefined) return { reason: 'firm_limit', detail: firm, next: nextAfter(desk, 'firm_limit') };
-  const unasked = parentRefusal(desk, item.slice);
+  const unasked = judgedParent(desk, item.slice).refusal;
   if (unasked !== undefined) return { ...unasked, next: nextAfter(desk, unasked.reason) };
   // After a time jump, the quote may be older than the monotonic clock shows.
   if (desk.continuity.count !== breaks)
@@ -271,25 +223,6 @@ function refusalOf(
   if (canPay(desk, { instrument, side, needs, worst, clientId: clientOrderId, keep })) return undefined;
   const available = desk.state.available(pays, clientOrderId);
   return again('no_funds', `needs ${needs.toFixed()} ${pays}, has ${available?.toFixed() ?? 'unknown'}`);
-}
-
-function tellUse(
-  { observer, state }: GateContext,
-  { override = '', client_order_id, parent, slice }: IntentRecord,
-): void {
-  const known = state.overrides.get(override);
-  if (known?.usedBy !== client_order_id) return;
-  const { proposal, approvedBy } = known;
-  observer.alert('override_used', {
-    override,
-    client_order_id,
-    parent,
-    slice,
-    limit: proposal.limit,
-    value: proposal.value,
-    proposed_by: proposal.by,
-    approved_by: approvedBy,
-  });
 }
 
 /** Checks again what may have changed since sizing: the slice's time, its price and its state. */

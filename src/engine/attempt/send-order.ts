@@ -1,10 +1,11 @@
 import { defaultIfEmpty, defer, forkJoin, map, of, take, throwIfEmpty, timeout } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { classifyOrder } from '../../core/cycle/answer.ts';
+import { answerWaitMs } from '../../core/cycle/cycle.ts';
 import type { CycleEvent } from '../../core/cycle/cycle.ts';
-import { answerWaitMs } from '../../core/cycle/doubts.ts';
 import { text } from '../../core/money.ts';
 import type { IntentRecord, QuoteRecord } from '../../core/record.ts';
+import { longestLifeMs } from '../../core/venue.ts';
 import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../../core/venue.ts';
 import type { Desk } from '../desk.ts';
 import type { Approved } from './gate.ts';
@@ -12,7 +13,10 @@ import { andThen, isAsync, toObservable } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 
 /** The parts of a desk that this file uses. */
-export type SendOrderContext = Pick<Desk, 'journal' | 'observer' | 'policy' | 'ports' | 'rateLimiter'>;
+export type SendOrderContext = Pick<
+  Desk,
+  'account' | 'journal' | 'observer' | 'policy' | 'ports' | 'rateLimiter'
+>;
 
 /** The facts of an attempt that sending an order needs. */
 export interface Sending {
@@ -38,16 +42,16 @@ export const whileWriting = <T>(request: MaybeAsync<T>, write: () => MaybeAsync<
 
 /**
  * Sends the order that the gate approved, and records its quote while the request is in flight. Any end of the wait also
- * closes the exchange, so that two copies are never in flight.
+ * closes the exchange. The order leaves once.
  */
 export function sendOrder(attempt: Sending, approved: Approved): MaybeAsync<CycleEvent> {
-  const { quote, quoteLife, copies, parentAmount } = approved;
+  const { quote, quoteLife, parentAmount } = approved;
   const { desk, intent, request } = attempt;
   const { orderTimeoutMs, inDoubt } = desk.policy;
   const { receivedAt } = quoteLife;
   const { clock, venue } = desk.ports;
   const sentAt = clock.monotonic();
-  // Identical for every copy: a pure function of the attempt and its quote.
+  desk.account.leaves(intent.client_order_id, quoteLife.upper);
   const order: OrderRequest = {
     pair: request.pair,
     side: request.side,
@@ -69,8 +73,8 @@ export function sendOrder(attempt: Sending, approved: Approved): MaybeAsync<Cycl
       desk.rateLimiter.block('order', one.retryAfterMs ?? 2_000);
     return { on: 'order_answer', meaning, at };
   });
-  // Only the first copy is recorded. With a fence, it is recorded before it leaves.
-  const isNoted = copies > 1 || desk.ports.journal.fence !== undefined;
+  // With a fence, the quote is recorded before the order leaves.
+  const isNoted = desk.ports.journal.fence !== undefined;
   return whileWriting(answer, () =>
     isNoted
       ? undefined
@@ -86,9 +90,9 @@ export function sendOrder(attempt: Sending, approved: Approved): MaybeAsync<Cycl
  */
 export function acceptQuote(
   { desk, intent }: Sending,
-  { quote, quoteLife, copies, parentAmount }: Approved,
+  { quote, quoteLife, parentAmount }: Approved,
 ): MaybeAsync<unknown> {
-  if (desk.ports.journal.fence === undefined || copies > 1) return undefined;
+  if (desk.ports.journal.fence === undefined) return undefined;
   const ageMs = desk.ports.clock.monotonic() - quoteLife.receivedAt;
   return desk.journal.write([quoteRecord(intent, quote, { ageMs, parentAmount })]);
 }
@@ -120,7 +124,7 @@ const quoteRecord = (
   quantity: text(quote.quantity),
   price: text(quote.price),
   amount: text(quote.amount),
-  life_ms: quote.lifeMs,
+  life_ms: longestLifeMs(quote),
   quoted_at: quote.quotedAt,
   age_ms: Math.round(ageMs * 1000) / 1000,
   ...(parentAmount === undefined ? {} : { parent_amount: parentAmount }),

@@ -16,8 +16,9 @@ export function quoteWasTooShort(
   const count = (desk.shortQuotes.get(pair)?.count ?? 0) + 1;
   desk.shortQuotes.set(pair, { count, ...figures });
   if (count !== SHORT_QUOTES_MAX) return;
-  desk.observer.alert('quotes_too_short', {
+  desk.observer.alert('no_quotes', {
     pair,
+    reason: 'quote_too_short',
     quotes: count,
     life_ms: figures.lifeMs,
     needs_ms: figures.needsMs,

@@ -2,11 +2,9 @@ import {
   cost,
   fraction,
   greatest,
-  least,
   money,
   NO_QUANTITY,
   ONE,
-  price,
   quantity,
   ratio,
   ratioOf,
@@ -16,27 +14,17 @@ import {
 import type { Money, Price, Quantity } from '../../core/money.ts';
 import type { IntentText } from '../../core/record.ts';
 import type { Refusal } from '../../core/risk/refusal.ts';
-import { isBudgetSpent, requoteMs, tacticRefusal } from '../../core/risk/tactics.ts';
+import { requoteMs, tacticRefusal } from '../../core/risk/tactics.ts';
 import type { KnownPrices } from '../../core/risk/tactics.ts';
 import type { Desk } from '../desk.ts';
 import type { OpenSlice } from '../state/engine-state.ts';
-import { overridesFor } from '../operator/overrides.ts';
-import type { OverridesContext } from '../operator/overrides.ts';
 
 /** The parts of a desk that this file uses. */
-export type TacticsContext = Pick<Desk, 'footprint' | 'sizeProbes'> & OverridesContext;
+export type TacticsContext = Pick<Desk, 'footprint' | 'policy' | 'ports' | 'sizeProbes' | 'state'>;
 
 /** The reference prices for the tactics of a slice; `mid` is the current price. */
-export function knownPrices(
-  desk: TacticsContext,
-  { parent, decision_price: decision }: IntentText,
-  mid: Price,
-): KnownPrices {
-  return {
-    mid,
-    decision: decision === undefined ? undefined : price(decision),
-    arrival: desk.state.totals.parent(parent)?.arrival,
-  };
+export function knownPrices(desk: TacticsContext, { parent }: IntentText, mid: Price): KnownPrices {
+  return { mid, arrival: desk.state.totals.parent(parent)?.arrival };
 }
 
 /** Why the tactics of the slice reject a quote, or the price expected for one. */
@@ -58,14 +46,6 @@ export function keepOf(
   const ofDesk = desk.policy.keep?.get(currency);
   if (tactics?.keep === undefined) return ofDesk;
   return greatest(quantity(tactics.keep), ofDesk ?? NO_QUANTITY);
-}
-
-/** The floor of the balance that pays for an order of the slice, or the floor of a pending override if it is lower. */
-export function floorOf(desk: TacticsContext, slice: OpenSlice, currency: string): Quantity | undefined {
-  const floor = desk.policy.limits.positionMin?.get(currency);
-  if (floor === undefined) return undefined;
-  const lowered = overridesFor(desk, slice, undefined).map(({ limits }) => limits.positionMin?.get(currency));
-  return least(floor, ...lowered.filter((one) => one !== undefined));
 }
 
 /** First draw number for the waits of a slice. No slice has this many attempts. */
@@ -95,13 +75,9 @@ export function pieceOf(
   const now = desk.ports.clock.monotonic();
   const piece = desk.sizeProbes.pieceWithin(pair, side, { most, now });
   if (piece === undefined) return undefined;
-  const eachMs = PIECE_MS + Math.max(desk.policy.retry.requoteMs, tactics.requote_ms ?? 0);
+  const eachMs = PIECE_MS + desk.policy.retry.requoteMs;
   const pieces = Math.max(1, Math.floor((deadline - decidedAt) / eachMs));
   // Based on the whole slice, because pieces based on the remainder would become smaller and smaller.
   const whole = by === 'amount' ? money(size) : cost(mid, quantity(size));
   return greatest(piece, roundUp(scale(whole, fraction(ONE, ratioOf(pieces))), 8));
 }
-
-/** Whether the slice has used up its quotes, because none of the last quotes led to a trade. */
-export const hasNoQuotesLeft = ({ intent, attempts, settled }: OpenSlice): boolean =>
-  isBudgetSpent(intent.tactics, attempts - settled);

@@ -68,7 +68,7 @@ export class Rates {
       if (now === 'none') this.#contradicted.delete(currency);
       else if (now !== undefined) {
         this.#contradicted.set(currency, now);
-        this.#tell('rate_contradicted', currency, { ...now });
+        this.#tell(currency, { ...now, why: contradicted(now) });
       }
       found ??= this.#contradicted.get(currency);
     }
@@ -85,7 +85,7 @@ export class Rates {
   /** Explains why a rate is unknown, and raises the alert. */
   refused(from: string, into: string): string {
     const why = this.#why(from, into);
-    this.#tell('rate_unknown', from, { currency: from, into, why });
+    this.#tell(from, { currency: from, into, why });
     return why;
   }
 
@@ -116,17 +116,12 @@ export class Rates {
   }
 
   /** At most one alert per interval, because every order calls this function. */
-  #tell(
-    alert: 'rate_unknown' | 'rate_contradicted',
-    currency: string,
-    facts: Readonly<Record<string, string>>,
-  ): void {
+  #tell(currency: string, facts: Readonly<Record<string, string>>): void {
     const now = this.#desk.ports.clock.monotonic();
-    const key = `${alert} ${currency}`;
-    const warnedAt = this.#warnedAt.get(key);
+    const warnedAt = this.#warnedAt.get(currency);
     if (warnedAt !== undefined && now - warnedAt < WARN_EVERY_MS) return;
-    this.#warnedAt.set(key, now);
-    this.#desk.observer.alert(alert, facts);
+    this.#warnedAt.set(currency, now);
+    this.#desk.observer.alert('rate_unknown', facts);
   }
 }
 

@@ -2,26 +2,6 @@ import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import type { Observer } from '../observer.ts';
 import type { Clock } from '../ports.ts';
 
-/**
- * How many quotes a pair may use. Dealers widen their prices for clients who request quotes and do not trade, or stop
- * responding to them.
- */
-export interface FootprintOptions {
-  /** Period over which quotes are counted, milliseconds. */
-  readonly windowMs: number;
-  /** Above this number of quotes per fill, the desk requests quotes more slowly. */
-  readonly quotesPerFillMax: number;
-  /** Below this number of fills per quote, 0 to 1, the desk requests quotes more slowly. */
-  readonly hitRatioMin: number;
-}
-
-/** Counts without slowing anything down. */
-export const NO_FOOTPRINT: FootprintOptions = {
-  windowMs: HOUR_MS,
-  quotesPerFillMax: Number.POSITIVE_INFINITY,
-  hitRatioMin: 0,
-};
-
 /** Purpose of a quote. Quotes of a size ladder count separately, so that they never slow down a slice. */
 export type Purpose = 'slice' | 'reference' | 'ladder';
 
@@ -33,20 +13,26 @@ interface Minute {
   fills: number;
 }
 
+/** Period over which quotes and fills are counted. */
+const WINDOW_MS = HOUR_MS;
 /** Largest factor by which waits between quotes grow. */
 const SLOWDOWN_MAX = 64;
 
-/** Counts the quotes and fills of each pair per minute, and derives a factor for waits from them. */
+/**
+ * Counts the quotes and fills of each pair per minute, and derives a factor for waits from them: dealers widen their prices for
+ * clients who request quotes and do not trade, or stop responding to them.
+ */
 export class Footprint {
   readonly #clock: Clock;
-  readonly #options: FootprintOptions;
+  /** Above this number of quotes per fill, the desk requests quotes more slowly. */
+  readonly #quotesPerFillMax: number;
   readonly #observer: Observer;
   readonly #pairs = new Map<string, Map<number, Minute>>();
   readonly #slowed = new Set<string>();
 
-  constructor(clock: Clock, options: FootprintOptions, observer: Observer) {
+  constructor(clock: Clock, quotesPerFillMax: number, observer: Observer) {
     this.#clock = clock;
-    this.#options = options;
+    this.#quotesPerFillMax = quotesPerFillMax;
     this.#observer = observer;
   }
 
@@ -69,15 +55,8 @@ export class Footprint {
     return this.#slowdownOf(this.#sum(pair));
   }
 
-  #slowdownOf({ asked, fills, quotes, ladder }: Readonly<Minute>): number {
-    const { quotesPerFillMax, hitRatioMin } = this.#options;
-    // Too few quotes for a judgement, because the first quotes of a pair are never too many.
-    if (asked <= quotesPerFillMax) return 1;
-    const real = Math.max(1, quotes - ladder);
-    const over = Math.max(
-      asked / (quotesPerFillMax * Math.max(1, fills)),
-      hitRatioMin / Math.max(fills / real, 1 / (real * SLOWDOWN_MAX)),
-    );
+  #slowdownOf({ asked, fills }: Readonly<Minute>): number {
+    const over = asked / (this.#quotesPerFillMax * Math.max(1, fills));
     return over <= 1 ? 1 : Math.min(SLOWDOWN_MAX, 2 ** Math.ceil(Math.log2(over)));
   }
 
@@ -88,8 +67,7 @@ export class Footprint {
   allowsLadder(pair: string): boolean {
     const sum = this.#sum(pair);
     const { asked, ladder, fills } = sum;
-    const { quotesPerFillMax } = this.#options;
-    return this.#slowdownOf(sum) === 1 && asked + ladder < (quotesPerFillMax * Math.max(1, fills)) / 2;
+    return this.#slowdownOf(sum) === 1 && asked + ladder < (this.#quotesPerFillMax * Math.max(1, fills)) / 2;
   }
 
   #now(pair: string): Minute {
@@ -110,7 +88,7 @@ export class Footprint {
   #sum(pair: string): Readonly<Minute> {
     const sum = { asked: 0, ladder: 0, quotes: 0, fills: 0 };
     const minutes = this.#pairs.get(pair);
-    const oldest = Math.floor((this.#clock.monotonic() - this.#options.windowMs) / MINUTE_MS);
+    const oldest = Math.floor((this.#clock.monotonic() - WINDOW_MS) / MINUTE_MS);
     if (minutes === undefined) return sum;
     for (const [number, minute] of minutes) {
       if (number <= oldest) minutes.delete(number);

@@ -45,6 +45,18 @@ export class Instruments {
     return known;
   }
 
+  /** The pair of two currencies: a listed one, otherwise the one that prices in a fiat currency; `undefined` without any. */
+  pairIn([a, b]: readonly string[]): Pair | undefined {
+    if (a === undefined || b === undefined) return undefined;
+    const both = [...(this.#pairs?.values() ?? [])].find(
+      ({ base, quote }) => (base === a && quote === b) || (base === b && quote === a),
+    );
+    if (both !== undefined || this.#pairs !== undefined) return both;
+    const isFiat = (currency: string): boolean => this.#currencies.get(currency)?.isFiat === true;
+    const [base, quote] = isFiat(a) && !isFiat(b) ? [b, a] : [a, b];
+    return { pair: base + quote, base, quote };
+  }
+
   /**
    * @throws RangeError for a pair that cannot be split into currencies, because strategies are checked against the
    * venue at the start.

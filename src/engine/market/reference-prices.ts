@@ -61,6 +61,9 @@ const RETRY_MS = 1_000;
 /** Largest relative distance between the two sides of a probe: a tenth. */
 const SIDES_APART_BPS_MAX = 1_000;
 
+/** Largest share of the quote limit that probes may use. */
+export const PROBE_SHARE = 0.2;
+
 /** Two prices count as simultaneous when they are at most this far apart, milliseconds. */
 const SAME_TIME_MS = 500;
 
@@ -211,7 +214,7 @@ export class References {
     const quotes = policy.pace.windows.quote;
     if (this.#wiring.ports.market !== undefined) return policy.reference.maxAgeMs / 2;
     if (quotes === undefined) return policy.reference.intervalMs;
-    const perSecond = (quotes.max / quotes.perMs) * 1000 * policy.reference.share;
+    const perSecond = (quotes.max / quotes.perMs) * 1000 * PROBE_SHARE;
     return Math.max(policy.reference.intervalMs, (2 * this.#watches.size * 1000) / perSecond);
   }
 

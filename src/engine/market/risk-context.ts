@@ -144,6 +144,10 @@ class DeskWorld implements RiskContext {
     return this.#desk.references.gapBps(this.#trial.slice.intent.pair);
   }
 
+  get referenceGapBpsMax(): Ratio | undefined {
+    return this.#desk.policy.reference.gapBpsMax;
+  }
+
   get isReducing(): boolean {
     return isReducing(this.#desk, this.#trial, broughtBy(this.#desk, this.#trial));
   }

@@ -128,9 +128,9 @@ function climb(desk: SizeProbingContext, wish: LadderWish): Observable<never> {
 }
 
 /** The sizes of a ladder, smallest first, without those below the minimum; a single size is not a ladder. */
-function sizesOf(desk: SizeProbingContext, { pair, size, probes }: LadderWish): readonly Size[] {
+function sizesOf(desk: SizeProbingContext, { pair, size }: LadderWish): readonly Size[] {
   const { basePrecision, quotePrecision, minimum } = desk.instruments.of(pair);
-  const sizes = ladderShares[probes].flatMap((part): readonly Size[] => {
+  const sizes = ladderShares.flatMap((part): readonly Size[] => {
     if (size.by === 'quantity') {
       const quantity = roundDown(scale(size.quantity, ratio(part)), basePrecision);
       return quantity.lt(minimum.quantity ?? `1e-${basePrecision}`) ? [] : [{ by: 'quantity', quantity }];

@@ -51,7 +51,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set<VenueError['code']>([
 
 /**
  * Tracks whether the venue responds and quotes each pair, from all quotes and reads of the desk. Raises
- * `venue_unreachable` or `no_quotes` after consecutive failures, and `venue_down` or `quotes_down` when they last.
+ * `venue_unreachable` or `no_quotes` once consecutive failures have lasted.
  */
 export class VenueHealth {
   readonly #outages = new Map<string, Outage>();
@@ -109,10 +109,10 @@ export class VenueHealth {
     const count = isNew ? 1 : known.count + 1;
     const { since, isGrave } = isNew ? { since: now, isGrave: false } : known;
     this.#outages.set(key, { ...fault, since, isGrave, count, last: now });
-    if (count === TOLD) {
-      if (key === VENUE) this.#observer.alert('venue_unreachable', { failures: count, error: fault.detail });
-      else this.#observer.alert('no_quotes', { pair: key, failures: count, ...fault });
-    }
+    if (count === TOLD && key === VENUE)
+      this.#observer.warn('the venue does not respond; retrying', { error: fault.detail });
+    if (count === TOLD && key !== VENUE)
+      this.#observer.warn('the venue is not quoting; retrying', { pair: key, ...fault });
     this.#escalate(key);
   }
 
@@ -125,7 +125,7 @@ export class VenueHealth {
     this.#outages.set(key, { ...outage, isGrave: true });
     const { reason, detail, count } = outage;
     const facts = { for_s: Math.round(forMs / 1000), failures: count };
-    if (key === VENUE) this.#observer.alert('venue_down', { ...facts, error: detail });
-    else this.#observer.alert('quotes_down', { ...facts, pair: key, reason, detail });
+    if (key === VENUE) this.#observer.alert('venue_unreachable', { ...facts, error: detail });
+    else this.#observer.alert('no_quotes', { ...facts, pair: key, reason, detail });
   }
 }

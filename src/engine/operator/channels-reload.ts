@@ -1,10 +1,7 @@
 import type { ReloadedChannels, ReloadedSettings } from '../state/strategy-source.ts';
-import { mayChange } from './reload-approvals.ts';
-import type { ReloadApprovalsContext, Verdict } from './reload-approvals.ts';
-import type { ReloadedBy } from './strategy-approvals.ts';
 
 /** The effect of a reload on the notification channels. */
-export interface PlannedChannels extends Pick<Verdict, 'wish' | 'approval'> {
+export interface PlannedChannels {
   /** The changes in words; if there are none, the channels stay as they are. */
   readonly changes: readonly string[];
   /** Changes in the file that are refused, and why. */
@@ -15,28 +12,16 @@ export interface PlannedChannels extends Pick<Verdict, 'wish' | 'approval'> {
   readonly use?: (() => void) | undefined;
 }
 
-/** Replaces the channels in use with those of the file, unless that needs approval. */
-export function planChannels(
-  desk: ReloadApprovalsContext,
-  channels: ReloadedChannels | undefined,
-  asker: ReloadedBy,
-): PlannedChannels {
-  if (channels === undefined || channels.changes.length === 0) return { changes: [], kept: [] };
-  const { changes: difference, subject, settings, use } = channels;
-  const { why, wish, approval } = mayChange(
-    desk,
-    {
-      request: 'channels',
-      asks: `change operate.notify: ${difference.join(', ')}`,
-      difference,
-      subject,
-      unasked: 'channels change only on request: run tranche reload',
-    },
-    asker,
-  );
-  return why === undefined
-    ? { changes: difference, kept: [], settings, use, approval }
-    : { changes: [], kept: difference.map((words) => `${words}: ${why}`), wish };
+const UNASKED = 'channels change only on request: run tranche reload';
+
+/** Replaces the channels in use with those of the file, if a person reloads. */
+export function planChannels(channels: ReloadedChannels | undefined, by: string): PlannedChannels {
+  if (channels === undefined) return { changes: [], kept: [] };
+  const { changes, settings, use } = channels;
+  if (changes.length === 0) return { changes, kept: [] };
+  return by === 'tranche'
+    ? { changes: [], kept: changes.map((words) => `${words}: ${UNASKED}`) }
+    : { changes, kept: [], settings, use };
 }
 
 /** Describes each channel on one line. */

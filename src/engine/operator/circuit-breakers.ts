@@ -1,5 +1,5 @@
-import type { Limits } from '../../core/risk/limits.ts';
 import { unitOf } from '../../core/instrument.ts';
+import { feesInQuote } from '../../core/cycle/balance-changes.ts';
 import { add, holding, money, quantity, subtract } from '../../core/money.ts';
 import type { Reason } from '../../core/reasons.ts';
 import type { ControlRecord, FillRecord, RecordBody } from '../../core/record.ts';
@@ -7,14 +7,22 @@ import { SECOND_MS } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
 import { sliceKey } from '../state/engine-state.ts';
 import type { OpenSlice } from '../state/engine-state.ts';
-import { dayLimits } from './overrides.ts';
 import { COLLAR, costOf, MALFORMED, shortfallBps } from '../state/totals.ts';
 import type { ParentTotals } from '../state/totals.ts';
-import type { OverridesContext } from './overrides.ts';
 
 /** The parts of a desk that this file uses. */
-export type CircuitBreakersContext = Pick<Desk, 'control' | 'observer' | 'priceTrials' | 'strategies'> &
-  OverridesContext;
+export type CircuitBreakersContext = Pick<
+  Desk,
+  | 'control'
+  | 'instruments'
+  | 'limitDay'
+  | 'observer'
+  | 'policy'
+  | 'ports'
+  | 'priceTrials'
+  | 'state'
+  | 'strategies'
+>;
 
 /** The effects of a bad end beyond its slice: pauses of a parent, a pair or the desk, and halts. */
 
@@ -24,7 +32,9 @@ export interface BadEnd {
   readonly detail: string;
 }
 
-const COLLAR_DISCARDS = 3;
+/** Consecutive quotes outside the collar, over at least `reference.max_age`, that pause their parent. */
+const COLLAR_DISCARDS_MAX = 3;
+/** Consecutive invalid responses for a pair that pause it. */
 const MALFORMED_MAX = 5;
 /** Limits whose breach raises an alert although only one slice ends. */
 const TOLD: ReadonlySet<Reason> = new Set<Reason>([
@@ -32,7 +42,6 @@ const TOLD: ReadonlySet<Reason> = new Set<Reason>([
   'order_quantity',
   'position_floor',
   'position_ceiling',
-  'firm_limit',
   'control_failed',
   'references_disagree',
 ]);
@@ -46,7 +55,6 @@ export function circuitBreakers(
   const { reason, detail } = end;
   const { totals } = desk.state;
   const { parent, pair } = intent;
-  const { limits } = desk.policy;
   if (TOLD.has(reason)) desk.observer.alert('limit_refused', { parent, pair, reason, detail });
   if (reason === 'message_throttle') {
     desk.observer.alert('messages_throttled', { detail });
@@ -60,12 +68,11 @@ export function circuitBreakers(
     return [{ ...pauseParent(desk, parent, end), ends: 'prices_agree' }];
   }
   const streak = totals.malformed(pair) + 1;
-  const most = limits.malformedMax ?? MALFORMED_MAX;
-  if (!MALFORMED.has(reason) || streak < most) return [];
+  if (!MALFORMED.has(reason) || streak < MALFORMED_MAX) return [];
   desk.observer.alert('pair_paused', {
     pair,
     reason: 'malformed_streak',
-    detail: `limit=${most} value=${streak}`,
+    detail: `limit=${MALFORMED_MAX} value=${streak}`,
   });
   return [
     {
@@ -73,7 +80,7 @@ export function circuitBreakers(
       state: 'paused',
       pair,
       by: 'tranche',
-      why: words({ reason: 'malformed_streak', detail: `limit=${most} value=${streak} ${detail}` }),
+      why: words({ reason: 'malformed_streak', detail: `limit=${MALFORMED_MAX} value=${streak} ${detail}` }),
     },
   ];
 }
@@ -88,14 +95,13 @@ function haveDisagreed({ state, policy, ports }: CircuitBreakersContext, parent:
   const now = ports.clock.wall();
   const since = known?.collarsSince ?? now;
   const isLong = since > now || now - since >= policy.reference.maxAgeMs;
-  return isLong && collars >= (policy.limits.collarDiscardsMax ?? COLLAR_DISCARDS);
+  return isLong && collars >= COLLAR_DISCARDS_MAX;
 }
 
 /** Ends a parent's pause because of disagreeing prices; a person's pause stays. */
 function resumeParent(desk: CircuitBreakersContext, parent: string, detail: string): readonly RecordBody[] {
   if (!desk.state.totals.isPricePaused(parent)) return [];
   desk.priceTrials.end(parent);
-  desk.observer.alert('parent_resumed', { parent, detail });
   return [{ kind: 'control', state: 'active', parent, by: 'tranche', why: `prices_agree: ${detail}` }];
 }
 
@@ -131,7 +137,7 @@ const withFill = (known: ParentTotals, fill: FillRecord): ParentTotals => ({
   ...known,
   filled: add(known.filled, quantity(fill.quantity)),
   filledAmount: add(known.filledAmount, money(fill.amount)),
-  fees: add(known.fees, money(fill.fees)),
+  fees: add(known.fees, feesInQuote(fill)),
 });
 
 /** A fill that exceeds its parent or slice by more than one unit of the currency means a bug or a broken venue. */
@@ -161,7 +167,7 @@ function capBroken(
 
 /** The gate refuses orders before they exceed the day limit; if fills exceed it anyway, a person must investigate. */
 function dayBroken(desk: CircuitBreakersContext, fill: FillRecord): BadEnd | undefined {
-  const limits: Limits = dayLimits(desk, desk.state.slices.get(sliceKey(fill.parent, fill.slice)));
+  const { limits } = desk.policy;
   const today = desk.limitDay.now();
   const { dayNotionalMax, dayCostMax } = limits;
   if (dayNotionalMax !== undefined) {

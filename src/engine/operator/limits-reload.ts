@@ -2,17 +2,11 @@ import { changeWords, limitDifference, limitTexts, loosenedLimits } from '../../
 import type { LimitChange } from '../../core/risk/limit-changes.ts';
 import type { Limits } from '../../core/risk/limits.ts';
 import { tighterLimits } from '../../core/risk/tighter-limits.ts';
-import { sha256 } from '../../core/ids.ts';
-import { mayChange } from './reload-approvals.ts';
-import type { ReloadApprovalsContext, Verdict } from './reload-approvals.ts';
-import type { Wish } from './proposals.ts';
-import type { ReloadedBy } from './strategy-approvals.ts';
-
-/** The parts of a desk that this file uses. */
-export type LimitsReloadContext = ReloadApprovalsContext;
+import { limitsVerdict } from './reload-approvals.ts';
+import type { ReloadApprovalsContext, ReloadedBy, Verdict } from './reload-approvals.ts';
 
 /** The effect of a reload on the limits. */
-export interface PlannedLimits {
+export interface PlannedLimits extends Pick<Verdict, 'wish' | 'approval'> {
   /** The new limits in force; `undefined`: unchanged. */
   readonly limits?: Limits | undefined;
   /** The differences. */
@@ -21,10 +15,6 @@ export interface PlannedLimits {
   readonly loosened: readonly string[];
   /** Loosened limits in the file that are refused, and why. */
   readonly kept: readonly string[];
-  /** Approvals to request before the limits may be loosened. */
-  readonly wish?: Wish | undefined;
-  /** The approved request that this reload carries out. */
-  readonly approval?: string | undefined;
 }
 
 const NOTHING: PlannedLimits = { changes: [], loosened: [], kept: [] };
@@ -34,7 +24,7 @@ const NOTHING: PlannedLimits = { changes: [], loosened: [], kept: [] };
  * reloads and no further approval is needed.
  */
 export function planLimits(
-  desk: LimitsReloadContext,
+  desk: ReloadApprovalsContext,
   wanted: Limits | undefined,
   asker: ReloadedBy,
 ): PlannedLimits {
@@ -44,7 +34,7 @@ export function planLimits(
   if (wanted.currency !== policy.limits.currency)
     return { ...NOTHING, kept: [`${changeWords({ limit: 'currency', before: policy.limits.currency, after: wanted.currency })}: totals of the day are in the currency of the limits, so all limits take effect at the next start`] }; // prettier-ignore
   const loosened = loosenedLimits(before, limitTexts(wanted));
-  const verdict: Verdict = loosened.length === 0 ? {} : mayLoosen(desk, loosened, asker);
+  const verdict: Verdict = loosened.length === 0 ? {} : limitsVerdict(desk, loosened, asker);
   const { why, wish, approval } = verdict;
   const limits = why === undefined ? wanted : tighterLimits(policy.limits, wanted);
   const changes = limitDifference(before, limitTexts(limits));
@@ -57,22 +47,6 @@ export function planLimits(
     approval,
   };
 }
-
-/** Whether the policy in force allows loosening these limits now. An approval covers exactly these changes. */
-const mayLoosen = (desk: LimitsReloadContext, loosened: readonly string[], asker: ReloadedBy): Verdict =>
-  desk.state.limits.raised === undefined
-    ? mayChange(
-        desk,
-        {
-          request: 'limits',
-          asks: `loosen ${loosened.join(', ')}`,
-          difference: loosened,
-          subject: sha256(JSON.stringify(['limits', ...loosened])),
-          unasked: 'a limit is loosened only on request: run tranche reload',
-        },
-        asker,
-      )
-    : { why: 'other limits were raised at the start, and wait until two people re-arm the desk' };
 
 /** Describes each limit on one line. */
 export const limitLines = ({ changes, loosened, kept }: PlannedLimits): readonly string[] => [

@@ -20,19 +20,17 @@ import { after, DAY_MS, isoOf } from '../../core/time.ts';
 import { untilTime } from '../time/watch-clocks.ts';
 import type { Desk } from '../desk.ts';
 import { approvalRequests } from './approval-requests.ts';
+import type { RequestsContext } from './approval-requests.ts';
 import { commands } from './approvals.ts';
-import { overrides } from './overrides.ts';
-import { closeBooks } from './close-books.ts';
 import { people } from './people.ts';
 import type { Command } from '../ports.ts';
 import { scopeOf } from '../state/totals.ts';
 import { watch } from '../watch.ts';
-import type { OverridesContext } from './overrides.ts';
 import type { WatchClocksContext } from '../time/watch-clocks.ts';
 
 /** The parts of a desk that this file uses. */
 export type CommandContext = Pick<Desk, 'control' | 'controlWhy' | 'killSwitch' | 'settings' | 'strategies'> &
-  OverridesContext &
+  RequestsContext &
   WatchClocksContext;
 
 type Control = Command & { readonly do: 'pause' | 'resume' | 'halt' | 'rearm' };
@@ -50,10 +48,8 @@ export function operate(desk: CommandContext): Observable<never> {
   return merge(
     missed,
     carriedOut,
-    overrides(desk),
     approvalRequests(desk),
     people(desk),
-    closeBooks(desk),
     watchLatch(desk),
     resumeInTime(desk),
   ).pipe(ignoreElements());
@@ -198,7 +194,7 @@ function watchLatch(desk: CommandContext): Observable<unknown> {
     mergeMap(() => {
       desk.killSwitch.look();
       const error = desk.killSwitch.prepare();
-      if (error !== undefined) desk.observer.alert('halt_not_prepared', { error });
+      if (error !== undefined) desk.observer.alert('halt_not_noted', { error });
       return noteHalt(desk);
     }),
     repeat(),

@@ -15,26 +15,26 @@ import {
   timer,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { inherited } from '../../core/cycle/doubts.ts';
+import { inherited } from '../../core/cycle/proof.ts';
 import { OperatorError, VenueError } from '../../core/errors.ts';
 import type { Pair } from '../../core/pairs.ts';
 import type { RecordBody } from '../../core/record.ts';
 import { BOOT_STEP_MS, MINUTE_MS, after, passedSince } from '../../core/time.ts';
+import { unknownLifeMs } from '../../core/venue.ts';
 import { haltRecord } from '../account/halt.ts';
 import { readOnce } from '../account/watch-account.ts';
 import { checkClock } from '../time/clock-back.ts';
 import type { Desk } from '../desk.ts';
 import type { Death } from '../state/death.ts';
-import { asked, blockedWords } from './approvals.ts';
+import { asked } from './approvals.ts';
 import { haltNote, rearmFault, rearmRecord } from './operator-commands.ts';
 import {
-  policyOfBoth,
+  approvalsInForce,
   raisedLimits,
-  raisedParts,
-  rearmRequirement,
+  requirementOfRequest,
 } from '../../core/approvals/limits-in-force.ts';
-import { settingsAtStart } from '../state/recorded-settings.ts';
-import { limitsToKeep, ownPolicy } from '../state/kept-limits.ts';
+import { LAST_REQUEST_MS } from '../rate-limit/rate-limiter.ts';
+import { limitsToKeep, settingsAtStart } from '../state/recorded-settings.ts';
 import { attemptRecord, record } from '../stages/record.ts';
 import { firstSteps } from '../stages/decide.ts';
 import { beginnings, faultLine, infeasible, planFor, tellKept, unknownPairs, wishes } from './reload.ts';
@@ -124,8 +124,11 @@ export function takeOver(
   if (isOther && accountChanged === undefined)
     return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
   desk.account.inheritedAt = state.lastRecordAt;
-  // Its age is unknown, so its time counts as now.
-  if (state.isUnconfirmed) desk.account.lastFillAt = ports.clock.monotonic();
+  if (state.isUnconfirmed) {
+    // The quotes had arrived before this process began, and their ages are unknown.
+    desk.account.bookedBy = after(ports.clock.monotonic(), policy.inDoubt.bookingMarginMs);
+    for (const { fill, lifeMs } of state.unshown.values()) desk.account.booked(fill, lifeMs);
+  }
   checkClock(desk);
   if (state.lastRecordAt !== undefined) desk.limitDay.inherit(state.lastRecordAt);
   holdBack(desk);
@@ -147,8 +150,7 @@ export function takeOver(
       desk: policy.desk,
       config_hash: policy.configHash,
       account: policy.account,
-      ...(kept === undefined ? {} : { limits: kept.limits, four_eyes: kept.fourEyes }),
-      ...(kept?.policy === undefined ? {} : { policy: kept.policy }),
+      ...kept,
       ...(hash === undefined ? {} : { by: startedBy, settings: hash }),
     },
     ...settings,
@@ -165,10 +167,11 @@ export function takeOver(
   const startedAt = ports.clock.monotonic();
   const boot = ports.clock.boot?.();
   const isShared = ports.journal.fence !== undefined;
+  const lifeMaxMs = unknownLifeMs(policy.inDoubt.lifeMaxMs);
   for (const { intent, doubt, quote } of state.attempts.values()) {
     const atWorst = {
       startedAt,
-      lifeMs: policy.inDoubt.lifeMaxMs,
+      lifeMs: lifeMaxMs,
       bookingMarginMs: policy.inDoubt.bookingMarginMs,
       isTraded: doubt?.reason === 'certainly_traded',
     };
@@ -177,7 +180,7 @@ export function takeOver(
       ? inherited(atWorst)
       : inherited({
           ...atWorst,
-          lifeMs: quote?.life_ms ?? policy.inDoubt.lifeMaxMs,
+          lifeMs: quote?.life_ms ?? lifeMaxMs,
           boot,
           asked: intent.boot,
           clockSlackMs: policy.continuity.divergenceMs + policy.continuity.lateMs,
@@ -212,33 +215,22 @@ export function takeOver(
   );
 }
 
-/**
- * Checks, where lifting a halt takes two people, that they approved in the previous process and within the time limit.
- */
+/** Checks, where lifting a halt needs approval, that it was approved in the previous process and within the time limit. */
 function unapprovedFault(
   desk: RecoverContext,
   command: { readonly withOpenDoubts?: boolean | undefined },
 ): string | undefined {
+  const { policy, ports, state } = desk;
   // An approval covers the limits that were raised then, not those that this start raises.
-  const { agreed } = desk.state.limits;
-  const kept = limitsToKeep(desk.policy);
-  const raised = raisedParts(agreed, kept);
-  const isRaised = raised.limits.length + raised.policy.length > 0;
-  const policy = isRaised ? policyOfBoth(agreed, kept) : ownPolicy(desk.policy);
-  const requirement = rearmRequirement(policy, raised);
-  if (requirement.outcome === 'allow') return undefined;
-  if (requirement.outcome === 'block') return blockedWords(requirement);
-  const { subject } = asked(desk, { do: 'rearm', ...command }, raised);
-  const now = desk.ports.clock.wall();
-  const isApproved = [...desk.state.overrides.all()].some(
-    ([, { proposal, approvedBy }]) =>
-      approvedBy !== undefined &&
-      (proposal.subject ?? proposal.hash) === subject &&
-      now < proposal.expires_at,
-  );
-  return isApproved
+  const limits = { agreed: state.limits.agreed, raised: limitsToKeep(policy) };
+  const raised = raisedLimits(limits);
+  const settings = raised.length > 0 ? approvalsInForce(limits, policy.approvals) : policy.approvals;
+  if (requirementOfRequest({ for: 'rearm' }, settings, raised) === undefined) return undefined;
+  const one = state.approvals.of(asked(desk, { do: 'rearm', ...command }, raised).subject);
+  const isApproved = one?.isApproved === true && one.ended === undefined;
+  return isApproved && ports.clock.wall() < one.proposal.expires_at
     ? undefined
-    : `${desk.policy.approvals === undefined ? 'operate.four_eyes requires two people' : 'operate.policy wants others'} to agree: start without --rearm, let one send tranche rearm and another tranche override approve`;
+    : 'operate.approvals requires another person to agree: start without --rearm, let one send tranche rearm and another tranche approve';
 }
 
 /** From here on, requests are logged for the next process. */
@@ -266,7 +258,7 @@ function suspicionOf({ state, policy, ports, observer }: RecoverContext): string
     observer.alert('journal_rolled_back', { why: oddity.why });
     return oddity.why;
   }
-  const raised = raisedLimits(state.limits.agreed, limitsToKeep(policy));
+  const raised = raisedLimits({ agreed: state.limits.agreed, raised: limitsToKeep(policy) });
   if (raised.length > 0) {
     observer.alert('limits_raised', { raised: raised.join(', ') });
     return `limits raised since the last start: ${raised.join(', ')}`;
@@ -327,9 +319,6 @@ function holdBack(desk: RecoverContext): void {
   }
 }
 
-/** Longest time that the last request of an earlier process takes to reach the venue. */
-const LAST_REQUEST_MS = 1_000;
-
 /** Loads what the account can access. Retries indefinitely, because nothing can be sized without this information. */
 export function learnVenue(desk: RecoverContext): Observable<never> {
   const { venue } = desk.ports;
@@ -376,7 +365,7 @@ function backOff(desk: RecoverContext, error: unknown, count: number): Observabl
   desk.venueHealth.readFailed(error);
   // The server is probably not the venue. This has its own alert.
   if (error.code !== 'certificate')
-    desk.observer.alert('venue_unreachable', { error: error.message, wait_ms: waitMs });
+    desk.observer.warn('the venue does not respond; retrying', { error: error.message, wait_ms: waitMs });
   return timer(waitMs, desk.ports.clock.scheduler);
 }
 

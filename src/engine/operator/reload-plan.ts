@@ -1,6 +1,6 @@
 import type { StrategyRun } from '../state/strategy-run.ts';
 import type { Wish } from './proposals.ts';
-import type { StrategyApproval } from './strategy-approvals.ts';
+import type { Verdict } from './reload-approvals.ts';
 import type { BegunDocument, StrategySource } from '../state/strategy-source.ts';
 
 /** The effect of a change of the files on one strategy. */
@@ -44,7 +44,7 @@ export interface Standing {
   /** Returns the source that a run started from; `undefined` if this version cannot read its document. */
   revive(begun: BegunDocument): StrategySource | undefined;
   /** Whether a document that has not run may start. */
-  approval(source: StrategySource): StrategyApproval;
+  approval(source: StrategySource): Verdict;
 }
 
 const KEPT =
@@ -94,9 +94,8 @@ interface One {
 
 /** A document that has not run starts, or waits for approval while the previous one continues. */
 function beginning(desk: Standing, source: StrategySource, change: Change, kept?: StrategySource): One {
-  const standing = desk.approval(source);
-  if (standing.may) return { change, run: source, isNew: true, approval: standing.request };
-  const { why, wish } = standing;
+  const { why, wish, approval } = desk.approval(source);
+  if (why === undefined) return { change, run: source, isNew: true, approval };
   return { change: { ...change, what: 'waits', why }, wish, ...(kept === undefined ? {} : { run: kept }) };
 }
 

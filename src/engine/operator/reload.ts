@@ -5,15 +5,14 @@ import { SECOND_MS } from '../../core/time.ts';
 import { noRate } from '../market/conversion-rates.ts';
 import type { Desk } from '../desk.ts';
 import type { Command, CommandAnswer } from '../ports.ts';
-import { kindOf } from '../../core/approvals/approval-request.ts';
-import { wishRecord } from './approval-requests.ts';
+import { proposalOf } from './approval-requests.ts';
 import { planChange } from './reload-plan.ts';
 import type { Change, Planned } from './reload-plan.ts';
-import { strategyApproval } from './strategy-approvals.ts';
+import { strategyVerdict } from './reload-approvals.ts';
+import type { ReloadedBy } from './reload-approvals.ts';
 import type { Wish } from './proposals.ts';
-import type { ReloadedBy } from './strategy-approvals.ts';
 import { differences } from './text-differences.ts';
-import type { ReloadedSettings, StrategyFault, StrategySource } from '../state/strategy-source.ts';
+import type { StrategyFault, StrategySource } from '../state/strategy-source.ts';
 import { limitTexts } from '../../core/risk/limit-changes.ts';
 import { tighterLimits } from '../../core/risk/tighter-limits.ts';
 import { limitLines, planLimits } from './limits-reload.ts';
@@ -74,8 +73,8 @@ export function reloads(desk: ReloadContext, patient: Observable<Reload>): Obser
     map((): Reload => ({ do: 'reload', by: 'tranche', why: 'a file changed' })),
   );
   const approved = desk.approved$.pipe(
-    filter((request) => ['strategy', 'limits', 'channels'].includes(kindOf(request))),
-    map(({ override }): Reload => ({ do: 'reload', by: 'tranche', why: `${override} is approved` })),
+    filter((request) => request.for === 'strategy' || request.for === 'limits'),
+    map(({ request }): Reload => ({ do: 'reload', by: 'tranche', why: `${request} is approved` })),
   );
   // One at a time, because a reload's new runs cannot be compared with the files until the reload is durable.
   const reloading = merge(patient, requested, changed, approved).pipe(
@@ -158,8 +157,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   const { notes } = read;
   const settings = {
     limits: planLimits(desk, read.limits, command),
-    channels: planChannels(desk, read.channels, command),
-    source: read.source,
+    channels: planChannels(read.channels, command.by),
   };
   const { limits, channels } = settings;
   const lines = [...limitLines(limits), ...channelLines(channels)];
@@ -188,9 +186,9 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   if (isDry || (areSettingsAsBefore && isSaid(desk, command, planned))) return EMPTY;
   tellKept(desk, planned.changes);
   if (limits.loosened.length > 0)
-    desk.observer.alert('limits_loosened', { by: command.by, loosened: limits.loosened.join(', ') });
+    desk.observer.alert('limits_raised', { by: command.by, raised: limits.loosened.join(', ') });
   const remarks = [...notes, ...limits.kept, ...channels.kept];
-  const approvals = [planned.approvals, limits.approval ?? [], channels.approval ?? []].flat();
+  const approvals = [planned.approvals, limits.approval ?? []].flat();
   return apply(desk, planned, settings, {
     kind: 'reload',
     by: command.by,
@@ -230,7 +228,7 @@ export const planFor = (
       lives: desk.state.lives,
       open: new Set([...desk.state.slices.values()].map(({ strategy }) => strategy)),
       revive: (begun) => desk.ports.strategies?.revive(begun),
-      approval: (source) => strategyApproval(desk, source, askerOf(asker)),
+      approval: (source) => strategyVerdict(desk, source, askerOf(asker)),
     },
     sources,
     off,
@@ -243,13 +241,7 @@ const askerOf = ({ by, why, token }: ReloadedBy): ReloadedBy => ({ by, why, toke
 interface Settings {
   readonly limits: PlannedLimits;
   readonly channels: PlannedChannels;
-  /** The origin of the files. */
-  readonly source?: ReloadedSettings | undefined;
 }
-
-/** Approvals to request before these changes. */
-const wishesOf = ({ limits, channels }: Settings): readonly Wish[] =>
-  [limits.wish, channels.wish].filter((wish) => wish !== undefined);
 
 /** The record, with the runs that it starts: all or nothing. Until it is durable, no changed strategy wakes. */
 function apply(
@@ -265,13 +257,15 @@ function apply(
     desk.policy = { ...desk.policy, limits: tighterLimits(desk.policy.limits, limits) };
   const { by, why, token, approvals } = record;
   const author = { cause: 'reload', by, why, token, approvals } as const;
-  const others = [settings.channels.settings, settings.source].filter((each) => each !== undefined);
   return desk.journal
     .append([
       record,
       ...beginnings(desk, planned.begin),
-      ...desk.settings.reload(limits, others, author),
-      ...wishes(desk, [...planned.wishes, ...wishesOf(settings)]),
+      ...desk.settings.reload(limits, settings.channels.settings, author),
+      ...wishes(desk, [
+        ...planned.wishes,
+        ...(settings.limits.wish === undefined ? [] : [settings.limits.wish]),
+      ]),
     ])
     .pipe(
       tap(() => {
@@ -287,11 +281,7 @@ function apply(
 
 /** Records of the approvals to request. */
 export const wishes = (desk: ReloadContext, all: readonly Wish[]): readonly RecordBody[] =>
-  all.map((wish) => {
-    const record = wishRecord(desk, wish);
-    desk.observer.alert('approval_asked', { request: record.override, asks: wish.asks });
-    return record;
-  });
+  all.map((wish) => proposalOf(desk, wish));
 
 /** Records of the runs that start now. */
 export const beginnings = (desk: ReloadContext, sources: readonly StrategySource[]): readonly RecordBody[] =>
@@ -307,7 +297,8 @@ export const beginnings = (desk: ReloadContext, sources: readonly StrategySource
 /** Reports running strategies that keep their document although their file differs. */
 export function tellKept(desk: ReloadContext, changes: readonly Change[]): void {
   for (const { strategy, what, why } of changes)
-    if (what === 'kept') desk.observer.alert('strategy_kept', { strategy, why: why ?? '' });
+    if (what === 'kept')
+      desk.observer.warn('a strategy that runs keeps the text that it started with', { strategy, why });
 }
 
 /** Pairs that the account cannot access, in words. */
@@ -381,7 +372,7 @@ function settingsKept(
   const used = token === undefined ? {} : { token };
   return desk.journal.append([
     { kind: 'reload', by, why, ...used, result: 'refused', changes: [], problems },
-    ...wishes(desk, wishesOf(settings)),
+    ...wishes(desk, settings.limits.wish === undefined ? [] : [settings.limits.wish]),
   ]);
 }
 

@@ -15,6 +15,8 @@ export interface Lease {
   readonly until: Instant;
   /** The store's timeline. A failover starts another one, in which this lease is not valid. */
   readonly timeline: string;
+  /** What the store knows about the last requests of the former owner. Omitted: nothing. */
+  readonly former?: { readonly log?: string | undefined; readonly agoMs: number } | undefined;
 }
 
 export interface LeaseRequest {

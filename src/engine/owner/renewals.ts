@@ -7,18 +7,20 @@ import type { Lease, LeasePort } from './lease-port.ts';
 export interface RenewalOptions {
   readonly clock: Pick<Clock, 'scheduler'>;
   readonly leaseMs: number;
+  /** Interval between renewals; default: a third of the lease. */
+  readonly everyMs?: number | undefined;
 }
 
 /**
- * Renews the lease three times per lease period while subscribed. Emits once another owner has taken over. A failed
+ * Renews the lease again and again while subscribed. Emits once another owner has taken over. A failed
  * renewal proves nothing, because the next one may succeed.
  */
 export const renewals = (
   store: Pick<LeasePort, 'renew'>,
   lease: Lease,
-  { clock: { scheduler }, leaseMs }: RenewalOptions,
+  { clock: { scheduler }, leaseMs, everyMs = leaseMs / 3 }: RenewalOptions,
 ): Observable<FencedOut> =>
-  timer(leaseMs / 3, leaseMs / 3, scheduler).pipe(
+  timer(everyMs, everyMs, scheduler).pipe(
     exhaustMap(() =>
       store.renew(lease, leaseMs).pipe(
         timeout({ first: leaseMs, scheduler }),

@@ -3,11 +3,8 @@ import type { Subscriber } from 'rxjs';
 import { VenueError } from '../../core/errors.ts';
 import { HOUR_MS, SECOND_MS, monotonic } from '../../core/time.ts';
 import type { Monotonic } from '../../core/time.ts';
-import type { AddressBudgetPort } from './address-budget.ts';
 import { RequestWindow } from './request-window.ts';
-import type { Place, RateWindow, Window } from './request-window.ts';
-import { SharedWindow } from './shared-window.ts';
-import type { Demand } from './shared-window.ts';
+import type { Place, Window } from './request-window.ts';
 import type { Clock, RequestLogPort } from '../ports.ts';
 
 /** The limited routes. Every request also counts towards `all`. */
@@ -44,6 +41,8 @@ export interface Permit {
   readonly queuedMs: number;
   /** Reports that the response has arrived, or never will. Until then the request counts as on its way to the venue. */
   settle(): void;
+  /** Reports that nobody waits for the response any longer, although the request may still be on its way. */
+  abandon(): void;
   /** Reports that nothing was sent after all, so the place is free immediately. */
   giveBack(): void;
 }
@@ -86,20 +85,36 @@ class Granted implements Permit {
   }
 
   settle(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
     const at = this.#clock.monotonic();
-    for (const place of this.#places) place.log.settle(place, at);
-    this.#onEnd();
+    this.#end((place) => {
+      place.log.settle(place, at);
+    });
+  }
+
+  abandon(): void {
+    const at = this.#clock.monotonic();
+    this.#end((place) => {
+      place.log.leave(place);
+      place.log.recall(at, LAST_REQUEST_MS);
+    });
   }
 
   giveBack(): void {
+    this.#end((place) => {
+      place.log.leave(place);
+    });
+  }
+
+  #end(how: (place: Place) => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    for (const place of this.#places) place.log.leave(place);
+    for (const place of this.#places) how(place);
     this.#onEnd();
   }
 }
+
+/** Longest time that a request of which no response is awaited takes to reach the venue. */
+export const LAST_REQUEST_MS = 1_000;
 
 /** Cool-down after a 429 without a stated time. Source: the venue's public documentation of its limits. */
 const COOL_DOWN_MS = 10 * SECOND_MS;
@@ -113,11 +128,9 @@ const COOL_DOWN_MS = 10 * SECOND_MS;
  */
 export class RateLimiter {
   readonly #clock: Clock;
-  readonly #logs = new Map<Route | 'all', RateWindow>();
+  readonly #logs = new Map<Route | 'all', RequestWindow>();
   /** The windows in which a request of each route counts. */
-  readonly #counted: Readonly<Record<Route, readonly RateWindow[]>>;
-  /** The window of `all`, if other processes share it. */
-  readonly #shared: SharedWindow | undefined;
+  readonly #counted: Readonly<Record<Route, readonly RequestWindow[]>>;
   readonly #pending: Pending[] = [];
   readonly #servedAt = new Map<string, number>();
   #order = 0;
@@ -126,13 +139,8 @@ export class RateLimiter {
   readonly #giving: Giving;
   readonly #requestLog: Pick<RequestLogPort, 'note'> | undefined;
 
-  /** `requestLog` receives every request before it leaves. `budget` gives the permits of the window `all`, if others share it. */
-  constructor(
-    clock: Clock,
-    options: PaceOptions,
-    requestLog?: Pick<RequestLogPort, 'note'>,
-    budget?: AddressBudgetPort,
-  ) {
+  /** `requestLog` receives every request before it leaves. */
+  constructor(clock: Clock, options: PaceOptions, requestLog?: Pick<RequestLogPort, 'note'>) {
     this.#clock = clock;
     this.#requestLog = requestLog;
     const onEnd = (): void => {
@@ -143,12 +151,7 @@ export class RateLimiter {
       const window = options.windows[route];
       if (window !== undefined) this.#logs.set(route, new RequestWindow(window, options.guardMs));
     }
-    const { all } = options.windows;
-    if (all !== undefined && budget !== undefined) {
-      this.#shared = new SharedWindow(clock, all, budget, onEnd);
-      this.#logs.set('all', this.#shared);
-    }
-    const of = (route: Route): readonly RateWindow[] =>
+    const of = (route: Route): readonly RequestWindow[] =>
       [this.#logs.get(route), this.#logs.get('all')].filter((log) => log !== undefined);
     this.#counted = {
       quote: of('quote'),
@@ -249,23 +252,29 @@ export class RateLimiter {
     );
   }
 
-  /** Subscribes to `source` once permitted. The permit is settled when `source` ends, however it ends. */
+  /** Subscribes to `source` once permitted. The permit ends with `source`, however that ends. */
   through<T>(request: PermitRequest, source: Observable<T>): Observable<T> {
     return this.take(request).pipe(
-      mergeMap((permit) =>
-        source.pipe(
+      mergeMap((permit) => {
+        let isOver = false;
+        return source.pipe(
           tap({
+            complete: () => {
+              isOver = true;
+            },
             error: (error: unknown) => {
+              isOver = true;
               if (error instanceof VenueError && error.code === 'rate_limited') {
                 this.block(request.route, error.retryAfterMs ?? COOL_DOWN_MS);
               }
             },
           }),
           finalize(() => {
-            permit.settle();
+            if (isOver) permit.settle();
+            else permit.abandon();
           }),
-        ),
-      ),
+        );
+      }),
     );
   }
 
@@ -319,8 +328,6 @@ export class RateLimiter {
       this.#isGranting = false;
     }
     this.#sleep();
-    // Done last, because the response may come immediately, and then grants again.
-    this.#shared?.want(this.#demand(this.#shared));
   }
 
   #serve(pending: Pending): void {
@@ -394,26 +401,9 @@ export class RateLimiter {
     return byDeadline === 0 || Number.isNaN(byDeadline) ? one.order < other.order : byDeadline < 0;
   }
 
-  /** When to check a request of `route` again; Infinity: after a response, or after a permit of the address has arrived. */
+  /** When to check a request of `route` again; Infinity: after a response. */
   #soonest(route: Route, now: Monotonic): number {
-    const own = this.#counted[route].filter((log) => log !== this.#shared);
-    const at = Math.max(now, ...own.map((log) => log.freeAt(now)));
-    // Permits of the address are requested only once all other conditions are met.
-    return at > now ? at : Math.max(at, this.#shared?.freeAt(now) ?? now);
-  }
-
-  /** Number of permits of the address that the waiting requests need now. A quote needs a second permit for its order. */
-  #demand(shared: SharedWindow): Demand {
-    const now = this.#clock.monotonic();
-    let permits = 0;
-    let isUrgent = false;
-    for (const { request } of this.#pending) {
-      const { route, priority } = request;
-      if (this.#counted[route].some((log) => log !== shared && log.freeAt(now) > now)) continue;
-      permits += priority === 'quote' ? 2 : 1;
-      isUrgent ||= priority === 'doubt' || priority === 'execute';
-    }
-    return { permits, isUrgent };
+    return Math.max(now, ...this.#counted[route].map((log) => log.freeAt(now)));
   }
 
   /** Schedules the next grant. Places of requests without a response have no time yet. */
@@ -439,7 +429,7 @@ export class RateLimiter {
   }
 }
 
-const placesIn = (logs: readonly RateWindow[], now: Monotonic): readonly Place[] =>
+const placesIn = (logs: readonly RequestWindow[], now: Monotonic): readonly Place[] =>
   logs.map((log) => log.enter(now));
 
 /** Converts wall time to the current monotonic clock, for deadlines that people gave in wall time. */

@@ -9,32 +9,16 @@ export interface Window {
 
 /** A request in a window. */
 export interface Place {
-  readonly log: RateWindow;
+  readonly log: RequestWindow;
   readonly sentAt: number;
   /** When the place becomes free; Infinity while the request has no response. */
   freeAt: number;
 }
 
-/** A window as the rate limiter uses it. */
-export interface RateWindow {
+/** One window and the requests in it. */
+export class RequestWindow {
   readonly window: Window;
   /** No request before this instant. */
-  blockedUntil: number;
-  enter(now: Monotonic): Place;
-  /** The response has come, or never will. */
-  settle(place: Place, now: Monotonic): void;
-  /** Nothing was sent after all. */
-  leave(place: Place): void;
-  /** Counts a request of another process that reaches the venue within `ms` after `now`, or before it if `ms` is negative. */
-  recall(now: Monotonic, ms: number): void;
-  used(now: Monotonic): number;
-  /** When the next place becomes free: `now` or earlier if one is free, Infinity if the time is unknown. */
-  freeAt(now: Monotonic): number;
-}
-
-/** One window and the requests in it. */
-export class RequestWindow implements RateWindow {
-  readonly window: Window;
   blockedUntil = 0;
   readonly #guardMs: number;
   readonly #places: Place[] = [];
@@ -51,17 +35,20 @@ export class RequestWindow implements RateWindow {
     return place;
   }
 
+  /** Counts a request of another process that reaches the venue within `ms` after `now`, or before it if `ms` is negative. */
   recall(now: Monotonic, ms: number): void {
     const freeAt = now + ms + this.window.perMs + this.#guardMs;
     if (freeAt > now) this.#places.push({ log: this, sentAt: now, freeAt });
   }
 
+  /** The response has come, or never will. */
   settle(place: Place, now: Monotonic): void {
     const arrivedAt = Math.max(place.sentAt, now - this.#roundTrips.certainMs());
     place.freeAt = arrivedAt + this.window.perMs + this.#guardMs;
     this.#roundTrips.add(now - place.sentAt);
   }
 
+  /** Nothing was sent after all. */
   leave(place: Place): void {
     const at = this.#places.indexOf(place);
     if (at >= 0) this.#places.splice(at, 1);
@@ -72,6 +59,7 @@ export class RequestWindow implements RateWindow {
     return this.#places.length;
   }
 
+  /** When the next place becomes free: `now` or earlier if one is free, Infinity if the time is unknown. */
   freeAt(now: Monotonic): number {
     // While there is room, requests whose places have become free need not be removed.
     if (this.#places.length >= this.window.max) this.#clean(now);

@@ -1,7 +1,7 @@
 import { map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import { refusal } from '../../core/risk/controls.ts';
-import type { Limits, Proposal } from '../../core/risk/limits.ts';
+import type { Proposal } from '../../core/risk/limits.ts';
 import { stop } from '../../core/risk/refusal.ts';
 import type { Refusal } from '../../core/risk/refusal.ts';
 import type { Next } from '../../core/cycle/cycle.ts';
@@ -11,19 +11,14 @@ import type { Reason } from '../../core/reasons.ts';
 import type { Desk } from '../desk.ts';
 import { stopped } from '../stage-types.ts';
 import type { Sized, Stopped } from '../stage-types.ts';
-import { overridesFor } from '../operator/overrides.ts';
-import { parentRefusal } from '../operator/parent-approvals.ts';
+import { judgedParent } from '../operator/parent-approvals.ts';
 import type { ParentApprovalsContext } from '../operator/parent-approvals.ts';
 import { riskContextOf } from '../market/risk-context.ts';
 import type { Trial } from '../market/risk-context.ts';
-import type { OverridesContext } from '../operator/overrides.ts';
 import type { RiskContextSource } from '../market/risk-context.ts';
 
 /** The parts of a desk that this file uses. */
-export type ControlContext = Pick<Desk, 'rates'> &
-  OverridesContext &
-  ParentApprovalsContext &
-  RiskContextSource;
+export type ControlContext = Pick<Desk, 'rates'> & ParentApprovalsContext & RiskContextSource;
 
 /** Checks the limits before the first request to the venue. The gate checks them again with the quote. */
 export function control(desk: ControlContext): OperatorFunction<Sized | Stopped, Sized | Stopped> {
@@ -36,7 +31,7 @@ export function controlled(desk: ControlContext, item: Sized | Stopped): Sized |
   if (item.slice.intent.side === 'sell' && !desk.policy.isSellingOn) {
     return stopped(item.slice, 'selling_off', 'venue.sell_path is not set', { do: 'stop' });
   }
-  const unasked = parentRefusal(desk, item.slice);
+  const unasked = judgedParent(desk, item.slice).refusal;
   if (unasked !== undefined)
     return stopped(item.slice, unasked.reason, unasked.detail, nextAfter(desk, unasked.reason));
   const figures = {
@@ -47,9 +42,6 @@ export function controlled(desk: ControlContext, item: Sized | Stopped): Sized |
   };
   const refused = refuses(desk, item, figures);
   if (refused === undefined) return item;
-  // The override is bound to the one attempt whose intent names it, and the gate checks it again.
-  for (const { id, limits } of overridesFor(desk, item.slice, undefined))
-    if (limitRefusal(desk, item, { ...figures, limits }) === undefined) return { ...item, override: id };
   return stopped(item.slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
 }
 
@@ -66,21 +58,10 @@ interface Figures extends Pick<Proposal, 'price' | 'quantity' | 'notional'> {
   readonly limit?: Price | undefined;
   /** The attempt being checked. Its own reservation does not count against it. */
   readonly clientId?: string | undefined;
-  /** Used instead of the limits of the config. */
-  readonly limits?: Limits | undefined;
 }
 
 /** Why the item may not proceed with these figures; `undefined` if it may. A limit that cannot be checked refuses. */
 export function refuses(desk: ControlContext, item: Sized, figures: Figures): Refusal | undefined {
-  const refused = limitRefusal(desk, item, figures);
-  if (refused === undefined || item.override === undefined || figures.clientId === undefined) return refused;
-  for (const { id, limits } of overridesFor(desk, item.slice, figures.clientId))
-    if (id === item.override) return limitRefusal(desk, item, { ...figures, limits });
-  return refused;
-}
-
-/** Compares the figures with the limits. */
-function limitRefusal(desk: ControlContext, item: Sized, figures: Figures): Refusal | undefined {
   const { slice, size } = item;
   const { pair, side, decision_price: decision } = slice.intent;
   try {
@@ -102,7 +83,7 @@ function limitRefusal(desk: ControlContext, item: Sized, figures: Figures): Refu
       amount: holding(figures.amount),
       clientId: figures.clientId,
     };
-    return refusal(trial, riskContextOf(desk, trial), figures.limits ?? desk.policy.limits);
+    return refusal(trial, riskContextOf(desk, trial), desk.policy.limits);
   } catch (error) {
     return stop(
       'control_failed',

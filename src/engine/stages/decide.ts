@@ -322,7 +322,7 @@ function withSpin(
   const { strategy, on, reason, note } = record;
   const own = [reason, note].filter((one) => one !== undefined).join(': ');
   const why = `more than ${IDLE_WAKES_MAX} wakes within a second decided nothing; it is woken once a minute until one does, or waits longer`;
-  if (spin === 'began') desk.observer.alert('strategy_spinning', { strategy, on, own });
+  if (spin === 'began') desk.observer.alert('strategy_blocked', { strategy, on, why: own });
   return { ...record, reason: 'strategy_spinning', note: own === '' ? why : `${why}; ${own}` };
 }
 

@@ -15,7 +15,7 @@ import type { SizeContext } from './size.ts';
 export type PaceContext = Pick<Desk, 'observer' | 'rateLimiter'> & SizeContext;
 
 /** A request that waits longer than this behind other requests pauses the desk. */
-const MESSAGE_WAIT_MS = MINUTE_MS;
+export const MESSAGE_WAIT_MAX_MS = MINUTE_MS;
 
 /**
  * Delays each item until one quote request may leave. Grants nothing after the slice's deadline or once the desk
@@ -46,10 +46,9 @@ const refused = (desk: PaceContext, { slice }: Sized): Stopped =>
   });
 
 function permitted(desk: PaceContext, item: Sized, permit: Permit): Paced | Stopped {
-  const longestMs = desk.policy.messageWaitMaxMs ?? MESSAGE_WAIT_MS;
-  if (permit.queuedMs > longestMs) {
+  if (permit.queuedMs > MESSAGE_WAIT_MAX_MS) {
     permit.giveBack();
-    const detail = `limit=${longestMs} ms value=${Math.round(permit.queuedMs)} ms`;
+    const detail = `limit=${MESSAGE_WAIT_MAX_MS} ms value=${Math.round(permit.queuedMs)} ms`;
     return stopped(item.slice, 'message_throttle', detail, { do: 'again' });
   }
   const now = permit.waitedMs > 0 ? controlled(desk, sizeNow(desk, item.slice, { isFinal: true })) : item;

@@ -1,7 +1,7 @@
 import { EMPTY, concat, defer, filter, map, merge, mergeMap, of, takeUntil, timer } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import type { Next, Proof } from '../../core/cycle/cycle.ts';
-import { proofRecord } from '../../core/cycle/doubts.ts';
+import { proofRecord } from '../../core/cycle/proof.ts';
 import { add, money, quantity, text } from '../../core/money.ts';
 import type { Reason } from '../../core/reasons.ts';
 import type { AttemptRecord, IntentRecord, RecordBody, SliceRecord } from '../../core/record.ts';
@@ -29,7 +29,7 @@ import type { WatchClocksContext } from '../time/watch-clocks.ts';
 /** The parts of a desk that this file uses. */
 export type RecordContext = Pick<
   Desk,
-  'endsBeingRecorded' | 'failures' | 'pts' | 'rateLimiter' | 'references' | 'venueHealth'
+  'endsBeingRecorded' | 'failures' | 'journal' | 'pts' | 'rateLimiter' | 'references' | 'venueHealth'
 > &
   CircuitBreakersContext &
   MaximumContext &
@@ -111,7 +111,7 @@ function attemptEnding(desk: RecordContext, end: AttemptEnd): Ending {
       desk.account.doubts.set(intent.client_order_id, end.phase);
       const bodies: RecordBody[] = [
         ...resolutionOf(end),
-        attemptRecord(desk, intent, { ...end.phase, result: 'doubt' }),
+        attemptRecord(desk, intent, { ...end.phase, result: 'doubt', orderIds: end.orderIds }),
       ];
       if (end.phase.halt) bodies.push(haltRecord(`the venue refused the token: ${end.phase.detail}`));
       if (isNew)
@@ -149,7 +149,17 @@ function attemptEnding(desk: RecordContext, end: AttemptEnd): Ending {
 export function attemptRecord(
   { ports: { clock } }: RecordContext,
   { client_order_id }: IntentRecord,
-  { result, reason, detail, proof }: Why & Pick<AttemptRecord, 'result'> & { readonly proof?: Proof },
+  {
+    result,
+    reason,
+    detail,
+    proof,
+    orderIds = [],
+  }: Why &
+    Pick<AttemptRecord, 'result'> & {
+      readonly proof?: Proof;
+      readonly orderIds?: readonly string[] | undefined;
+    },
 ): AttemptRecord {
   const made: { -readonly [K in keyof AttemptRecord]: AttemptRecord[K] } = {
     kind: 'attempt',
@@ -159,6 +169,7 @@ export function attemptRecord(
   // Omitted rather than `undefined`, because the journal holds plain JSON.
   if (reason !== undefined) made.reason = reason;
   if (detail !== undefined) made.detail = detail;
+  if (orderIds.length > 0) made.order_ids = orderIds;
   if (proof !== undefined) made.proof = proofRecord(proof, clock.monotonic(), clock.boot?.());
   return made;
 }
@@ -386,9 +397,7 @@ function slowedBy(desk: RecordContext, { intent: { parent, pair } }: OpenSlice, 
   if (reason !== 'order_canceled' && reason !== 'order_refused') return 1;
   // The record of this failure is written with its consequences.
   const streak = desk.state.totals.rejects(pair) + 1;
-  const most = desk.policy.limits.rejectsMax ?? REJECTS_MAX;
-  if (streak === most) desk.observer.alert('reject_streak', { pair, rejects: streak });
-  return 4 ** Math.min(2, Math.floor(streak / most));
+  return 4 ** Math.min(2, Math.floor(streak / REJECTS_MAX));
 }
 
 /** Number of consecutive immediate retries with a smaller size. */

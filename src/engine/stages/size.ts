@@ -25,21 +25,20 @@ import type { Instrument } from '../../core/instrument.ts';
 import type { Side, Size } from '../../core/venue.ts';
 import { nextAfter } from './control.ts';
 import type { Desk } from '../desk.ts';
-import { askedParentRefusal } from '../operator/parent-approvals.ts';
 import type { OpenSlice } from '../state/engine-state.ts';
 import { stopped } from '../stage-types.ts';
 import type { Sized, Stopped } from '../stage-types.ts';
 import { mergeMapMaybe } from '../maybe-async.ts';
 import { CRUMBS_AGE_MS, maximumOf } from '../attempt/learnt-maximum.ts';
 import { orderMaxOf } from '../attempt/order-max-of.ts';
-import { floorOf, keepOf, knownPrices, pieceOf } from '../attempt/tactics.ts';
+import { keepOf, knownPrices, pieceOf } from '../attempt/tactics.ts';
 import { watch } from '../watch.ts';
 import type { TacticsContext } from '../attempt/tactics.ts';
 import type { MaximumContext } from '../attempt/learnt-maximum.ts';
 import type { ControlContext } from './control.ts';
 
 /** The parts of a desk that this file uses. */
-export type SizeContext = Pick<Desk, 'pts'> & ControlContext & MaximumContext & TacticsContext;
+export type SizeContext = Pick<Desk, 'changed$' | 'pts'> & ControlContext & MaximumContext & TacticsContext;
 
 /** Cuts each slice to what may be requested now. Waits for a reference price, because nothing trades without one. */
 export function size(
@@ -48,7 +47,7 @@ export function size(
 ): OperatorFunction<OpenSlice, Sized | Stopped> {
   return mergeMapMaybe((slice) => {
     const { pair } = slice.intent;
-    const refused = deskRefusal(desk) ?? askedParentRefusal(desk, slice);
+    const refused = deskRefusal(desk);
     // A desk that may not trade does not request prices either.
     if (refused !== undefined)
       return stopped(slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
@@ -137,7 +136,7 @@ export function sizeNow(
     orderMax:
       tactics?.split === true ? orderMaxOf(desk, instrument, greatest(worst, reference.mid)) : undefined,
     keep: keepOf(desk, slice.intent, pays),
-    floor: floorOf(desk, slice, pays),
+    floor: desk.policy.limits.positionMin?.get(pays),
     ownMinimum: tactics?.min_notional === undefined ? undefined : money(tactics.min_notional),
     pts: creditOf(desk, pair, pays),
   };

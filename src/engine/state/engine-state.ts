@@ -1,11 +1,10 @@
-import { personOf, strategySubject } from '../../core/approvals/approval-request.ts';
-import { corrected } from '../../core/cycle/compare-fill.ts';
+import { Approvals, personOf, strategySubject } from '../../core/approvals/requests.ts';
+import { corrected } from '../../core/cycle/corrected-fill.ts';
 import {
   NO_MONEY,
   NO_QUANTITY,
   add,
   greatest,
-  holding,
   money,
   negate,
   price,
@@ -19,7 +18,7 @@ import type {
   CorrectionRecord,
   FillRecord,
   IntentRecord,
-  RecordBody,
+  RowText,
   SliceRecord,
   StoredRecord,
   StrategyRecord,
@@ -31,7 +30,20 @@ import type { Instant } from '../../core/time.ts';
 import { amountsOf, changesBy, changesOf, outgoing } from '../../core/cycle/balance-changes.ts';
 import { noteDebts } from '../account/debts.ts';
 import type { FormerDebt } from '../account/debts.ts';
-import { counted, decided, missingIn, NOTHING_TRADED, removed, sliceKey, tradedBy } from './strategy-run.ts';
+import {
+  addTo,
+  changeOf,
+  counted,
+  decided,
+  isRealFill,
+  missingIn,
+  missingOut,
+  wholeOf,
+  NOTHING_TRADED,
+  removed,
+  sliceKey,
+  tradedBy,
+} from './strategy-run.ts';
 import type {
   Booked,
   Closed,
@@ -42,10 +54,10 @@ import type {
   SliceProgress,
   Unshown,
 } from './strategy-run.ts';
-import { SOON_AFTER_START_MS } from './death.ts';
+import { deathOf } from './death.ts';
 import type { Death } from './death.ts';
-import { Overrides } from './override-state.ts';
-import { People } from './people-state.ts';
+import { AccountRows } from './account-rows.ts';
+import { People } from '../../core/people.ts';
 import { agreedTo, limitsAtReload, limitsAtStart } from '../../core/approvals/limits-in-force.ts';
 import type { LimitsInForce } from '../../core/approvals/limits-in-force.ts';
 import { withChanges } from '../../core/risk/setting-changes.ts';
@@ -59,9 +71,6 @@ const DEATHS_KEPT = 100;
 const IDS_KEPT = 10_000;
 /** Maximum number of fills that the account has not shown, or has not shown completely. */
 const UNSHOWN_MAX = 1_000;
-
-/** Whether the account will show the fill. A dry run's fills appear in no account. */
-export const isRealFill = (body: RecordBody): boolean => body.kind === 'fill' && body.source !== 'dry_run';
 
 /**
  * Everything the engine knows, as a fold of the journal. The same `apply` rebuilds it at start and updates it later, so
@@ -96,7 +105,8 @@ export class EngineState {
   /** The last recorded balances, and the number of newest `filledIds` booked since. */
   lastBalances: BalancesRecord | undefined;
   bookedSince = 0;
-  newestTransaction = 0;
+  /** What the journal knows about the rows of the account. */
+  readonly rows = new AccountRows();
   fills = 0;
   isUnconfirmed = false; // Whether something was filled since the last closing read.
   /** How far the venue's clock was ahead of ours at the last quote, milliseconds. */
@@ -116,9 +126,8 @@ export class EngineState {
   account: string | undefined;
   limits: LimitsInForce = {};
   settings: ReturnType<typeof withChanges> | undefined; // All settings in force; `undefined`: never recorded.
-  readonly overrides = new Overrides();
+  readonly approvals = new Approvals();
   reloadedBy: UsedToken | undefined; // The person who requested the reload whose new runs follow its record.
-  closedUntil: Instant | undefined; // End of the last closed period of the books.
   readonly people = new People(); // Who may sign in.
   readonly totals = new Totals(); // Limits are compared with them.
   recent: FillRecord[] = [];
@@ -126,8 +135,6 @@ export class EngineState {
   readonly strays = new Map<string, SliceProgress>();
 
   apply({ seq, at, body }: StoredRecord): void {
-    if (body.kind === 'closing') this.closedUntil = body.until;
-    if (body.kind === 'closing') return; // Also recorded while no process runs, so it reveals nothing about a process.
     const lastAt = this.lastRecordAt;
     this.lastRecordAt = at;
     if (this.newestRecordAt === undefined || at > this.newestRecordAt) this.newestRecordAt = at;
@@ -137,8 +144,10 @@ export class EngineState {
       case 'started':
         this.startedAt ??= at;
         this.startSeq = seq;
-        this.overrides.restart();
-        this.#start(at, lastAt);
+        this.approvals.restart();
+        this.deaths = [...this.deaths, ...this.#death(lastAt)].slice(-DEATHS_KEPT);
+        this.runningSince = at;
+        this.failure = undefined;
         this.account = body.account;
         this.limits = limitsAtStart(this.limits, body);
         this.#doubtAll();
@@ -152,14 +161,14 @@ export class EngineState {
         if (body.state === 'refused') this.runningSince = undefined;
         break;
       case 'strategy':
-        this.#begin(body, at);
+        this.#begin(body);
         break;
       case 'wake':
         this.#step(body, at);
         this.totals.decide(body);
         break;
       case 'intent':
-        this.#intend(body, at);
+        this.#intend(body, { seq, at });
         break;
       case 'quote': {
         const open = this.attempts.get(body.client_order_id);
@@ -176,6 +185,7 @@ export class EngineState {
         // A doubt is recorded again when its proof progresses.
         if (body.result !== 'doubt' || about.doubt?.proof === undefined)
           this.totals.end(body, about.intent, at);
+        this.rows.tie(body.client_order_id, body.order_ids ?? []);
         if (body.result === 'doubt') {
           const { reason, proof } = body;
           about.doubt = {
@@ -184,7 +194,6 @@ export class EngineState {
             ...(proof === undefined ? {} : { proof }),
           };
         } else {
-          if (body.result === 'discarded') this.overrides.free(about.intent);
           const hasLeft = body.result === 'rejected' || body.result === 'absent';
           this.#close(body.client_order_id, hasLeft ? at : undefined);
         }
@@ -212,28 +221,31 @@ export class EngineState {
         this.#correct(body);
         break;
       case 'shown':
-        for (const [clientId, rows] of Object.entries(body.fills)) this.#show(clientId, rows);
+        // In the order in which the journal stores them, so that reading it back gives the same state.
+        for (const id of Object.keys(body.fills).toSorted()) this.#show(id, body.fills[id] ?? []);
+        this.rows.see(body.others ?? [], seq);
         break;
       case 'resolved':
         // Other consequences have their own records.
         if (body.verdict === 'not_executed') this.#lackNothing(body.client_order_id);
+        this.rows.hear(body);
         break;
       case 'alert':
         break;
       case 'reload':
         this.limits = limitsAtReload(this.limits, body);
-        this.overrides.carryOut(body.approvals ?? [], 'reload', at);
+        this.approvals.reloaded(body.approvals ?? []);
         this.reloadedBy = personOf(body.token);
         break;
       case 'settings':
         this.settings = withChanges(this.settings, body.changes);
         break;
-      case 'override':
-        this.overrides.apply(body, at);
+      case 'approval':
+        this.approvals.apply(body, at);
         break;
       case 'person':
         this.people.apply(body, at);
-        if (body.step === 'removed') this.overrides.forgetAgreements(body.person);
+        if (body.step === 'removed') this.approvals.forgetAgreements(body.person);
         break;
       case 'control':
         this.totals.control(body);
@@ -265,7 +277,6 @@ export class EngineState {
     );
   }
 
-  /** Attempts whose outcome is unknown. */
   get doubts(): readonly OpenAttempt[] {
     return [...this.attempts.values()].filter((open) => open.doubt !== undefined);
   }
@@ -287,9 +298,7 @@ export class EngineState {
       if (intent.client_order_id !== except) sum = add(sum, outgoing(intent, currency));
     }
     for (const fill of this.lacking.values()) {
-      if ((fill.side === 'buy' ? fill.quote : fill.base) !== currency) continue;
-      const { missing, missingAmount } = missingIn(fill);
-      sum = add(sum, fill.side === 'buy' ? holding(missingAmount) : missing);
+      if ((fill.side === 'buy' ? fill.quote : fill.base) === currency) sum = add(sum, missingOut(fill));
     }
     return sum;
   }
@@ -307,14 +316,12 @@ export class EngineState {
 
   /** Whether the outcome of an attempt is unknown. */
   hasDoubts(): boolean {
-    for (const open of this.attempts.values()) if (open.doubt !== undefined) return true;
-    return false;
+    return this.attempts.values().some(({ doubt }) => doubt !== undefined);
   }
 
   /** Whether an order may be in flight whose response is still awaited. */
   hasFlights(): boolean {
-    for (const open of this.attempts.values()) if (open.doubt === undefined) return true;
-    return false;
+    return this.attempts.values().some(({ doubt }) => doubt === undefined);
   }
 
   /** Worst case of attempts in progress and of the missing parts of fills, in the currency of the limits. */
@@ -330,17 +337,9 @@ export class EngineState {
     return sum;
   }
 
-  #start(at: Instant, lastAt: Instant | undefined): void {
-    this.deaths = [...this.deaths, ...this.#death(lastAt)].slice(-DEATHS_KEPT);
-    this.runningSince = at;
-    this.failure = undefined;
-  }
-
   /** The death of the process that wrote the last record, at `lastAt`; none if it stopped cleanly. */
   #death(lastAt: Instant | undefined): readonly Death[] {
-    const { runningSince: startedAt, failure: error } = this;
-    if (startedAt === undefined) return [];
-    return [{ startedAt, error, isSoon: (lastAt ?? startedAt) - startedAt < SOON_AFTER_START_MS }];
+    return deathOf(this.runningSince, lastAt, this.failure);
   }
 
   /** Turns each attempt that a dead process left in progress into a doubt, because the attempt may have traded. */
@@ -350,8 +349,8 @@ export class EngineState {
     }
   }
 
-  #begin(body: StrategyRecord, at: Instant): void {
-    const asked = this.overrides.begin(strategySubject(body.strategy, body.hash), at);
+  #begin(body: StrategyRecord): void {
+    const asked = this.approvals.use(strategySubject(body.strategy, body.hash));
     this.lives.set(body.strategy, {
       strategy: body.strategy,
       hash: body.hash,
@@ -396,9 +395,15 @@ export class EngineState {
     }
   }
 
-  #intend(body: IntentRecord, at: Instant): void {
-    this.overrides.use(body, at);
-    this.attempts.set(body.client_order_id, { intent: body, since: at, quote: undefined, doubt: undefined });
+  #intend(body: IntentRecord, { seq, at }: { readonly seq: number; readonly at: Instant }): void {
+    this.attempts.set(body.client_order_id, {
+      intent: body,
+      seq,
+      since: at,
+      rowBefore: this.rows.known,
+      quote: undefined,
+      doubt: undefined,
+    });
     const slice = this.slices.get(sliceKey(body.parent, body.slice));
     if (slice === undefined) return;
     slice.attempts = Math.max(slice.attempts, body.attempt + 1);
@@ -425,7 +430,8 @@ export class EngineState {
   }
 
   #book(fill: FillRecord, at: Instant): void {
-    const since = this.attempts.get(fill.client_order_id)?.since ?? fill.executed_at;
+    const open = this.attempts.get(fill.client_order_id);
+    const since = open?.since ?? fill.executed_at;
     this.#close(fill.client_order_id, undefined);
     if (this.filledIds.has(fill.client_order_id)) return;
     const key = sliceKey(fill.parent, fill.slice);
@@ -434,20 +440,21 @@ export class EngineState {
     this.#remember(this.filledIds, fill.client_order_id, {
       at,
       fill,
+      rowBefore: open?.rowBefore ?? '',
       leg: wanted?.intent.leg,
       begunAt: life !== undefined && life.hash === wanted?.hash ? life.begunAt : undefined,
     });
+    this.rows.keep(fill);
     if (fill.missing !== undefined) this.#lack(fill);
     // A dry run has no account that could show the fill.
     if (fill.rows === undefined && fill.source !== 'transactions' && fill.source !== 'dry_run') {
-      this.unshown.set(fill.client_order_id, { fill, since });
+      this.unshown.set(fill.client_order_id, { fill, since, lifeMs: open?.quote?.life_ms });
       keepNewest(this.unshown, UNSHOWN_MAX);
     }
     this.bookedSince++;
     this.fills++;
-    // By the record's time, not the caller's, because folding again must give the same state.
-    while ((this.recent[0]?.executed_at ?? at) < at - RECENT_MS) this.recent.shift();
-    this.recent.push(fill);
+    // By the fill's time, not the caller's, because folding again must give the same state.
+    this.recent = [...this.recentFills(fill.executed_at), fill];
     const amounts = amountsOf(fill);
     for (const [currency, change] of changesBy(fill, amounts)) this.#move(currency, change);
     noteDebts(this, { since: instant(Math.min(at, fill.executed_at)), at, isOwnTrade: true });
@@ -458,21 +465,18 @@ export class EngineState {
       this.strays.set(key, tradedBy(fill));
       return;
     }
-    slice.settled = fill.attempt + 1;
-    slice.attempts = Math.max(slice.attempts, slice.settled);
-    slice.filled = add(slice.filled, amounts.quantity);
-    slice.filledAmount = add(slice.filledAmount, amounts.amount);
-    if (fill.missing === undefined) return;
-    const { missing, missingAmount } = missingIn(fill);
-    slice.missing = add(slice.missing, missing);
-    slice.missingAmount = add(slice.missingAmount, missingAmount);
+    slice.attempts = Math.max(slice.attempts, fill.attempt + 1);
+    addTo(slice, { filled: amounts.quantity, filledAmount: amounts.amount, ...missingIn(fill) });
   }
 
   /** The account shows a fill exactly as booked. */
-  #show(clientId: string, rows: readonly number[]): void {
+  #show(clientId: string, rows: readonly RowText[]): void {
     this.unshown.delete(clientId);
     const booked = this.filledIds.get(clientId);
-    if (booked !== undefined) this.filledIds.set(clientId, { ...booked, fill: { ...booked.fill, rows } });
+    if (booked === undefined) return;
+    const fill = { ...booked.fill, rows };
+    this.filledIds.set(clientId, { ...booked, fill });
+    this.rows.keep(fill);
   }
 
   #lack(fill: FillRecord): void {
@@ -491,6 +495,7 @@ export class EngineState {
     for (const [currency, change] of changesOf(before)) this.#move(currency, negate(change));
     for (const [currency, change] of changesOf(now)) this.#move(currency, change);
     noteDebts(this, { since: now.executed_at, at: now.executed_at, isOwnTrade: true });
+    this.rows.keep(now);
     this.#replace(booked, now);
   }
 
@@ -510,20 +515,11 @@ export class EngineState {
     if (at >= 0) this.recent[at] = now;
     if (now.missing === undefined) this.lacking.delete(id);
     else this.#lack(now);
-    const [was, is] = [missingIn(before), missingIn(now)];
-    const more = {
-      filled: subtract(quantity(now.quantity), quantity(before.quantity)),
-      filledAmount: subtract(money(now.amount), money(before.amount)),
-      missing: subtract(is.missing, was.missing),
-      missingAmount: subtract(is.missingAmount, was.missingAmount),
-    };
+    const more = changeOf(before, now);
     const key = sliceKey(now.parent, now.slice);
     const slice = this.slices.get(key) ?? this.strays.get(key);
     if (slice !== undefined) {
-      slice.filled = add(slice.filled, more.filled);
-      slice.filledAmount = add(slice.filledAmount, more.filledAmount);
-      slice.missing = add(slice.missing, more.missing);
-      slice.missingAmount = add(slice.missingAmount, more.missingAmount);
+      addTo(slice, more);
       return;
     }
     const life = this.lives.get(now.strategy);
@@ -545,8 +541,7 @@ export class EngineState {
       leg: closed.leg,
       slice: closed.slice,
       result: 'filled',
-      filled: add(quantity(fill.quantity), missingIn(fill).missing),
-      filledAmount: add(money(fill.amount), missingIn(fill).missingAmount),
+      ...wholeOf(fill),
     });
     return true;
   }
@@ -585,7 +580,7 @@ export class EngineState {
     this.balancesReadAt = body.read_at;
     this.lastBalances = body;
     this.bookedSince = 0;
-    this.newestTransaction = Math.max(this.newestTransaction, body.newest_id);
+    this.rows.reach(body.newest_id);
   }
 
   /**

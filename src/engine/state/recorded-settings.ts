@@ -1,12 +1,13 @@
+import type { KeptLimits } from '../../core/approvals/limits-in-force.ts';
 import type { SettingsRecord } from '../../core/record.ts';
 import { limitTexts } from '../../core/risk/limit-changes.ts';
 import type { Limits } from '../../core/risk/limits.ts';
 import {
+  approvalSettings,
   isLimitPath,
   isPathOfPerson,
   limitSettings,
   personSettings,
-  policySettings,
   settingChanges,
   settingsHash,
   withChanges,
@@ -14,29 +15,34 @@ import {
 } from '../../core/risk/setting-changes.ts';
 import type { SettingTexts } from '../../core/risk/setting-changes.ts';
 import type { DeskSettings } from '../desk-settings.ts';
-import type { Person } from './people-state.ts';
+import type { Person } from '../../core/people.ts';
 import type { ReloadedSettings } from './strategy-source.ts';
+
+/** The limits that a start records; none if the journal does not outlive the process. */
+export const limitsToKeep = ({
+  areLimitsKept,
+  limits,
+  approvals,
+}: Pick<DeskSettings, 'areLimitsKept' | 'limits' | 'approvals'>): KeptLimits | undefined =>
+  areLimitsKept === true
+    ? { limits: limitTexts(limits), ...(approvals === undefined ? {} : { approvals }) }
+    : undefined;
 
 /** Who changed settings, and why. */
 export type SettingsAuthor = Pick<SettingsRecord, 'cause' | 'by' | 'why' | 'token' | 'approvals'>;
 
 /**
- * All settings of a start: the config's settings, with the limits, rules and people that the engine knows. `undefined`:
+ * All settings of a start: the config's settings, with the limits, approvals and people that the engine knows. `undefined`:
  * none are recorded.
  */
 export const settingsAtStart = (
-  {
-    settings,
-    limits,
-    approvals,
-    fourEyes,
-  }: Pick<DeskSettings, 'settings' | 'limits' | 'approvals' | 'fourEyes'>,
+  { settings, limits, approvals }: Pick<DeskSettings, 'settings' | 'limits' | 'approvals'>,
   people: Iterable<Person>,
 ): SettingTexts | undefined =>
   settings && {
     ...settings,
     ...limitSettings(limitTexts(limits)),
-    ...policySettings(approvals, fourEyes === true),
+    ...approvalSettings(approvals),
     ...personSettings(people),
   };
 
@@ -67,14 +73,16 @@ export class RecordedSettings {
   /** Limits and settings from the files have changed. */
   reload(
     limits: Limits | undefined,
-    others: readonly ReloadedSettings[],
+    channels: ReloadedSettings | undefined,
     author: SettingsAuthor,
   ): readonly SettingsRecord[] {
     if (this.#current === undefined) return [];
     let now = this.#current;
     if (limits !== undefined) now = withReplaced(now, isLimitPath, limitSettings(limitTexts(limits)));
-    for (const { prefixes, texts } of others)
+    if (channels !== undefined) {
+      const { prefixes, texts } = channels;
       now = withReplaced(now, (path) => prefixes.some((prefix) => path.startsWith(prefix)), texts);
+    }
     return this.#change(now, author);
   }
 

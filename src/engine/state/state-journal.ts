@@ -117,7 +117,10 @@ export class StateJournal {
       state.apply(record);
       if (isShownByAccount(record.body)) this.#pendingAccountTrades--;
       if (isFreeing(record.body)) this.#freedAt = ports.clock.wall();
-      if (record.body.kind === 'fill') account.booked(record.body);
+      if (record.body.kind === 'fill') {
+        const { body } = record;
+        account.booked(body, state.unshown.get(body.client_order_id)?.lifeMs);
+      }
       // Done before all listeners are notified, because a state ahead of its record number would be folded twice.
       snapshotWriter.saw(record);
       observer.record(record);
@@ -147,9 +150,8 @@ const isShownByAccount = (body: RecordBody): boolean =>
   body.kind === 'correction' || (body.kind === 'fill' && body.source === 'transactions');
 
 /**
- * Records after which a limit may allow what it refused: the end of a pause or halt, a change to reducing, an approved
- * override.
+ * Records after which a limit may allow what it refused: the end of a pause or halt, a change to reducing, an approval.
  */
 const isFreeing = (body: RecordBody): boolean =>
   (body.kind === 'control' && (body.state === 'active' || body.state === 'reducing')) ||
-  (body.kind === 'override' && body.step === 'approved');
+  (body.kind === 'approval' && body.step === 'approved');

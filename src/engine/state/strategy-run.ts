@@ -1,4 +1,4 @@
-import { add, money, NO_MONEY, NO_QUANTITY, quantity } from '../../core/money.ts';
+import { add, holding, money, NO_MONEY, NO_QUANTITY, quantity, subtract } from '../../core/money.ts';
 import type { Money, Price, Quantity } from '../../core/money.ts';
 import type { Reason } from '../../core/reasons.ts';
 import type {
@@ -6,6 +6,7 @@ import type {
   IntentRecord,
   IntentText,
   QuoteRecord,
+  RecordBody,
   WakeRecord,
   ProofRecord,
   UsedToken,
@@ -41,8 +42,6 @@ export interface StrategyRun {
 export interface SliceProgress {
   /** Number of attempts so far, which is also the number of the next attempt. */
   attempts: number;
-  /** Number of attempts up to and including the last attempt that traded. */
-  settled: number;
   filled: Quantity;
   filledAmount: Money;
   /** The part of traded orders that the account does not show. It counts as filled. */
@@ -52,7 +51,6 @@ export interface SliceProgress {
 
 export const NOTHING_TRADED: SliceProgress = {
   attempts: 0,
-  settled: 0,
   filled: NO_QUANTITY,
   filledAmount: NO_MONEY,
   missing: NO_QUANTITY,
@@ -62,11 +60,46 @@ export const NOTHING_TRADED: SliceProgress = {
 /** The totals of one fill. */
 export const tradedBy = ({ attempt, quantity: filled, amount, missing }: FillRecord): SliceProgress => ({
   attempts: attempt + 1,
-  settled: attempt + 1,
   filled: quantity(filled),
   filledAmount: money(amount),
   ...missingIn({ missing }),
 });
+
+/** The traded part of a slice, and the missing part of its fills. */
+type Parts = Pick<SliceProgress, 'filled' | 'filledAmount' | 'missing' | 'missingAmount'>;
+
+/** Whether the account will show the fill. A dry run's fills appear in no account. */
+export const isRealFill = (body: RecordBody): boolean => body.kind === 'fill' && body.source !== 'dry_run';
+
+/** What a fill and its missing part come to. */
+export const wholeOf = (fill: FillRecord): Pick<SliceOutcome, 'filled' | 'filledAmount'> => ({
+  filled: add(quantity(fill.quantity), missingIn(fill).missing),
+  filledAmount: add(money(fill.amount), missingIn(fill).missingAmount),
+});
+
+/** The missing part of a fill in the currency that the order pays. */
+export const missingOut = (fill: FillRecord): Quantity => {
+  const { missing, missingAmount } = missingIn(fill);
+  return fill.side === 'buy' ? holding(missingAmount) : missing;
+};
+
+export function addTo(slice: SliceProgress, more: Parts): void {
+  slice.filled = add(slice.filled, more.filled);
+  slice.filledAmount = add(slice.filledAmount, more.filledAmount);
+  slice.missing = add(slice.missing, more.missing);
+  slice.missingAmount = add(slice.missingAmount, more.missingAmount);
+}
+
+/** What a correction adds to a fill; below zero where it takes away. */
+export function changeOf(before: FillRecord, now: FillRecord): Parts {
+  const [was, is] = [missingIn(before), missingIn(now)];
+  return {
+    filled: subtract(quantity(now.quantity), quantity(before.quantity)),
+    filledAmount: subtract(money(now.amount), money(before.amount)),
+    missing: subtract(is.missing, was.missing),
+    missingAmount: subtract(is.missingAmount, was.missingAmount),
+  };
+}
 
 /** The missing part of a fill's order. */
 export const missingIn = ({
@@ -97,7 +130,6 @@ export const decided = (
   intent,
   decidedAt: at,
   attempts: traded.attempts,
-  settled: traded.settled,
   filled: traded.filled,
   filledAmount: traded.filledAmount,
   missing: traded.missing,
@@ -108,7 +140,11 @@ export const decided = (
 /** An attempt whose order may leave, or may have left. */
 export interface OpenAttempt {
   readonly intent: IntentRecord;
+  /** Number of the intent's record. */
+  readonly seq: number;
   readonly since: Instant;
+  /** The newest row that whole reads had shown before the intent: a read of everything after it shows the whole trade. */
+  readonly rowBefore: string;
   quote: QuoteRecord | undefined;
   /** Set once the outcome is unknown. */
   doubt:
@@ -135,6 +171,8 @@ export interface Booked {
   readonly at: Instant;
   /** Including its last correction. */
   readonly fill: FillRecord;
+  /** As in `OpenAttempt`; empty: unknown. */
+  readonly rowBefore: string;
   /** Leg of the slice, and start of the run that decided it; `undefined` if the journal does not contain the decision. */
   readonly leg: string | undefined;
   readonly begunAt: Instant | undefined;
@@ -144,6 +182,8 @@ export interface Booked {
 export interface Unshown {
   readonly fill: FillRecord;
   readonly since: Instant;
+  /** The longest that its quote could live after its arrival, milliseconds; `undefined`: unknown. */
+  readonly lifeMs: number | undefined;
 }
 
 /** The venue's largest quote of a pair in USD, and its source. */

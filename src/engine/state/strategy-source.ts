@@ -22,8 +22,6 @@ export interface ReloadedSettings {
 export interface ReloadedChannels {
   /** Differences from the channels in use, by name: `ops changed`. */
   readonly changes: readonly string[];
-  /** A hash that changes with the content but reveals nothing about it, because webhook URLs are secrets. */
-  readonly subject: string;
   /** The channels as the journal records them, without secrets. */
   readonly settings?: ReloadedSettings | undefined;
   /** Replaces the channels in use. */
@@ -40,8 +38,6 @@ export type StrategiesRead =
       readonly limits?: Limits | undefined;
       /** The notification channels of the current config; omitted: not reloaded. */
       readonly channels?: ReloadedChannels | undefined;
-      /** The origin of the files, as the journal records it; omitted: not reloaded. */
-      readonly source?: ReloadedSettings | undefined;
       /** Additional notes for the operator, such as settings that apply only from the next start. */
       readonly notes: readonly string[];
     }

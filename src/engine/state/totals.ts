@@ -1,4 +1,4 @@
-import { amountsOf } from '../../core/cycle/balance-changes.ts';
+import { amountsOf, feesInQuote } from '../../core/cycle/balance-changes.ts';
 import type { FillAmounts } from '../../core/cycle/balance-changes.ts';
 import {
   add,
@@ -261,7 +261,7 @@ export class Totals {
     const known = this.#touch(fill.parent, fill.side);
     known.filled = combine(known.filled, amounts.quantity);
     known.filledAmount = combine(known.filledAmount, amounts.amount);
-    known.fees = combine(known.fees, amounts.fees);
+    known.fees = combine(known.fees, fill.other_fees === undefined ? amounts.fees : feesInQuote(fill));
   }
 
   /** Applies pauses and resumes of parents, pairs and strategies. Re-arming the desk resets its execution counts. */
@@ -361,7 +361,8 @@ const BASIS_POINT = ratio('0.0001');
 export function costOf(fill: FillRecord): Money {
   const [amount, notional] = [money(fill.amount), money(fill.notional_usd)];
   if (amount.isZero()) return NO_MONEY;
-  const fees = fill.fees === '0' ? NO_MONEY : scale(notional, fraction(money(fill.fees), amount));
+  const paidFees = feesInQuote(fill);
+  const fees = paidFees.isZero() ? NO_MONEY : scale(notional, fraction(paidFees, amount));
   if (fill.decision_price === '' || quantity(fill.quantity).isZero()) return fees;
   const paid = priceOf(amount, quantity(fill.quantity));
   const bps = slippageBps(fill.side, paid, price(fill.decision_price));

@@ -38,7 +38,7 @@ function note(desk: ClockBackContext, until: Instant): void {
   const latest = known !== undefined && known.until > until ? known.until : until;
   const back = { until: latest, at, backMs: latest - at };
   desk.clockBack = back;
-  desk.observer.alert('clock_went_back', {
+  desk.observer.alert('discontinuity', {
     back: spanText(back.backMs),
     until: isoOf(back.until),
     waiting: waitingLines(desk).join('; '),

@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import { requestKinds } from '../../core/approvals/approval-policy.ts';
-import type { RequestKind } from '../../core/approvals/approval-policy.ts';
+import { guardedNames, requestKinds } from '../../core/approvals/approval-settings.ts';
 import { isAmountText } from '../../core/money.ts';
 import { isReason, reasons } from '../../core/reasons.ts';
 import type { Reason } from '../../core/reasons.ts';
 import { roles } from '../../core/roles.ts';
 import type { RecordBody } from '../../core/record.ts';
-import { slippageReferences } from '../../core/risk/tactics.ts';
 import { instant } from '../../core/time.ts';
 
 /**
@@ -30,26 +28,27 @@ const reason = z.custom<Reason>((code) => typeof code === 'string' && isReason(c
 });
 const list = <T extends z.ZodType>(element: T): z.ZodReadonly<z.ZodArray<T>> => z.array(element).readonly();
 const token = () => z.strictObject({ name: z.string(), kind: z.enum(['person', 'program', 'machine']) });
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
-const requestKind = () => z.enum(Object.keys(requestKinds) as RequestKind[]);
-const need = () => z.strictObject({ count: z.int().positive(), groups: list(z.string()) });
-const policy = () =>
+const approvals = () =>
   z.strictObject({
-    rules: list(
-      z.strictObject({
-        for: list(requestKind()),
-        above: amount.optional(),
-        by: list(z.string()).optional(),
-        strategies: list(z.string()).optional(),
-        limits: list(z.string()).optional(),
-        outcome: z.union([z.enum(['allow', 'block']), list(need())]),
-        passkey: z.enum(['required', 'optional']).optional(),
-        within_ms: count.optional(),
-      }),
-    ),
-    groups: z.record(z.string(), list(z.string())),
-    unknown_asker: z.literal('one_more').optional(),
+    for: list(z.enum(guardedNames)),
+    parents_above: amount.optional(),
+    count: z.int().positive(),
+    passkey: z.enum(['required', 'optional']),
   });
+const rows = () =>
+  list(
+    z.strictObject({
+      id: z.string(),
+      currency: z.string(),
+      amount,
+      fees: amount.optional(),
+      order_id: z.string().optional(),
+      trade_id: z.string().optional(),
+      is_fee: z.literal(true).optional(),
+      is_named: z.literal(true).optional(),
+    }),
+  );
+const otherFees = () => z.record(z.string(), amount);
 const missing = () => z.strictObject({ quantity: amount, amount, notional_usd: amount });
 const sliceResult = z.enum(['filled', 'skipped', 'expired']);
 
@@ -91,10 +90,7 @@ const wait = () =>
 const tactics = () =>
   z.strictObject({
     slippage_bps: amount.optional(),
-    slippage_reference: z.enum(slippageReferences).optional(),
     spread_bps: amount.optional(),
-    requote_ms: z.number().nonnegative().optional(),
-    quotes_max: count.optional(),
     impact_bps: amount.optional(),
     keep: asWritten.optional(),
     min_notional: asWritten.optional(),
@@ -128,8 +124,7 @@ const shapes = {
       config_hash: z.string(),
       account: z.string(),
       limits: z.record(z.string(), z.string()).optional(),
-      four_eyes: z.boolean().optional(),
-      policy: policy().optional(),
+      approvals: approvals().optional(),
       by: z.string().optional(),
       settings: z.string().optional(),
     }),
@@ -184,7 +179,6 @@ const shapes = {
       notional_usd: amount,
       cuts: list(reason),
       cut_notes: list(z.string()).optional(),
-      override: z.string().optional(),
       boot: boot().optional(),
     }),
   quote: () =>
@@ -215,6 +209,7 @@ const shapes = {
           boot: boot().optional(),
         })
         .optional(),
+      order_ids: list(z.string()).optional(),
     }),
   fill: () =>
     z.strictObject({
@@ -237,8 +232,10 @@ const shapes = {
       attempt: count,
       notional_usd: amount,
       decision_price: amount.or(z.literal('')),
+      by: z.literal('amount').optional(),
       source: z.enum(['order', 'transactions', 'lookup', 'dry_run', 'operator']),
-      rows: list(count).optional(),
+      other_fees: otherFees().optional(),
+      rows: rows().optional(),
       missing: missing().optional(),
       adopted: z.literal(true).optional(),
     }),
@@ -261,7 +258,8 @@ const shapes = {
     z.strictObject({
       kind: z.literal('balances'),
       balances: z.record(z.string(), amount),
-      newest_id: count,
+      newest_id: z.string(),
+      tails: z.record(z.string(), z.strictObject({ id: z.string(), balance: amount })).optional(),
       read_at: at,
     }),
   maximum: () =>
@@ -276,7 +274,8 @@ const shapes = {
     z.strictObject({
       kind: z.literal('resolved'),
       client_order_id: z.string(),
-      verdict: z.enum(['filled', 'not_executed']),
+      verdict: z.enum(['filled', 'not_executed', 'ours', 'not_ours']),
+      rows: list(z.string()).optional(),
       by: z.string(),
       why: z.string(),
       token: token().optional(),
@@ -293,7 +292,9 @@ const shapes = {
       was_quantity: amount,
       was_amount: amount,
       was_fees: amount,
-      rows: list(count).optional(),
+      other_fees: otherFees().optional(),
+      rows: rows(),
+      changes: list(z.string()).optional(),
       missing: missing().optional(),
     }),
   process: () =>
@@ -302,18 +303,27 @@ const shapes = {
       state: z.enum(['running', 'failed', 'refused']),
       why: z.string().optional(),
     }),
-  shown: () => z.strictObject({ kind: z.literal('shown'), fills: z.record(z.string(), list(count)) }),
-  override: () =>
+  shown: () =>
     z.strictObject({
-      kind: z.literal('override'),
-      override: z.string(),
-      step: z.enum(['proposed', 'agreed', 'approved', 'withdrawn', 'rejected', 'expired']),
-      limit: z.string(),
-      request: requestKind().optional(),
+      kind: z.literal('shown'),
+      fills: z.record(z.string(), rows()),
+      others: rows().optional(),
+    }),
+  approval: () =>
+    z.strictObject({
+      kind: z.literal('approval'),
+      request: z.string(),
+      step: z.enum(['proposed', 'approved', 'rejected', 'expired']),
+      for: z.enum(requestKinds),
+      asks: z.string(),
       difference: list(z.string()).optional(),
-      subject: z.string().optional(),
-      needs: list(need()).optional(),
+      subject: z.string(),
+      count: z.int().positive(),
       passkey: z.literal('required').optional(),
+      strategy: z.string().optional(),
+      parent: z.string().optional(),
+      amount: z.union([amount, z.literal('unknown')]).optional(),
+      hash: z.string(),
       assertion: z
         .strictObject({
           credential_id: z.string(),
@@ -322,18 +332,9 @@ const shapes = {
           signature: z.string(),
         })
         .optional(),
-      strategy: z.string().optional(),
-      amount: z.union([amount, z.literal('unknown')]).optional(),
-      value: amount.optional(),
-      parent: z.string().optional(),
-      slice: count.optional(),
-      pair: z.string().optional(),
-      side: side.optional(),
       expires_at: at,
       by: z.string(),
       why: z.string(),
-      asks: z.string().optional(),
-      hash: z.string().optional(),
       token: token().optional(),
     }),
   reload: () =>
@@ -420,24 +421,6 @@ const shapes = {
       why: z.string(),
       token: token().optional(),
     }),
-  closing: () =>
-    z.strictObject({
-      kind: z.literal('closing'),
-      from: at.optional(),
-      until: at,
-      currency: z.string(),
-      method: z.string(),
-      jurisdiction: z.string().optional(),
-      entries: count,
-      hash: z.string(),
-      head: z.strictObject({ seq: count, hash: z.string() }),
-      transactions: list(count),
-      settings: z.string(),
-      unreconciled: z.strictObject({ why: z.string(), differences: z.record(z.string(), amount) }).optional(),
-      by: z.string(),
-      why: z.string(),
-      token: token().optional(),
-    }),
 } as const;
 
 export type RecordKind = RecordBody['kind'];
@@ -509,7 +492,7 @@ const agreement: { readonly [K in RecordKind]: Agrees<K> } = {
   balances: true,
   maximum: true,
   resolved: true,
-  override: true,
+  approval: true,
   correction: true,
   shown: true,
   process: true,
@@ -518,6 +501,5 @@ const agreement: { readonly [K in RecordKind]: Agrees<K> } = {
   control: true,
   alert: true,
   person: true,
-  closing: true,
 };
 void agreement;

@@ -42,7 +42,7 @@ interface Append {
  * owner reads whether the commit took effect.
  */
 export function ownedChain(
-  store: Pick<RecordStore, 'insert' | 'keep' | 'refusalOf'>,
+  store: Pick<RecordStore, 'insert' | 'keep'>,
   options: OwnedChainOptions,
 ): OwnedChain {
   const { lease, where, onDurable } = options;
@@ -112,7 +112,6 @@ export function ownedChain(
         write();
       }),
     fence: {
-      refusalOf: (clientOrderId) => store.refusalOf?.(clientOrderId),
       evidence: (bodies, at) => {
         // Evidence that cannot be stored is lost, but the account still shows the trades.
         store.keep(lease, { bodies, at }).subscribe({ error: () => undefined });

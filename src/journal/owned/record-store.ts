@@ -19,12 +19,6 @@ export interface RecordStore extends LeasePort {
    */
   insert(lease: Lease, lines: readonly Line[]): Observable<boolean>;
 
-  /**
-   * Why a firm limit refuses the intent of this order, once `insert` has emitted; `undefined`: it is reserved. The
-   * transaction of `insert` decides this. Omitted: the store has no such limits.
-   */
-  refusalOf?(clientOrderId: string): string | undefined;
-
   /** Adds to the evidence, which is outside the chain and needs no lock. */
   keep(lease: Lease, evidence: Evidence): Observable<undefined>;
 }

@@ -58,7 +58,7 @@ export function storageFault(shown: string, error: unknown): OperatorError {
   if (code === '42501')
     return new OperatorError(
       'config',
-      `${place}: the role lacks a privilege: ${message}. Run "tranche journal prepare URL --grant ROLE" as the owner of the database`,
+      `${place}: the role lacks a privilege: ${message}. Run "tranche journal prepare URL --grant ROLE" for this desk as the owner of the database`,
       error,
     );
   if (code === '3D000')

@@ -7,29 +7,25 @@ import type { Evidence, RecordStore, StoredLines } from '../owned/record-store.t
 import { EMPTY } from '../proof/chain.ts';
 import type { Head, Line } from '../proof/chain.ts';
 import type { Parameter, Row, Statement } from './blocking-client.ts';
+import { LEASE_MS, RENEW_MS } from './lease-times.ts';
 import { PostgresFault, factsOf, isTransient, storageFault } from './postgres-errors.ts';
 import { lineOf } from './record-reader.ts';
+import { SYSTEM, TIMELINE, TIMELINE_NUMBER } from './server-settings.ts';
 import type { Session } from './session.ts';
 
 /** Longest time without the server before an append fails. No order leaves during that time, because records come first. */
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 500;
-/** Maximum number of refused intents in memory, because an attempt asks within the life of its quote. */
-const REFUSALS_MAX = 10_000;
 
-/**
- * The cluster of the session and its timeline, which a failover changes. Each connection sets them once
- * (`connection.ts`), because a primary keeps its timeline for as long as it runs.
- */
-const TIMELINE = "current_setting('tranche.timeline')";
 const UNTIL = 'clock_timestamp() + make_interval(secs => $2::float8 / 1000)';
+const sinceMs = (column: string): string =>
+  `extract(epoch FROM clock_timestamp() - ${column})::float8 * 1000`;
 const MOMENT = 'floor(extract(epoch FROM until) * 1000)::float8';
 /** Whether a lease is valid, which means that its desk has the lease's epoch and the server is in the lease's timeline. */
 const HOLDS = `desk = $1 AND epoch = $2 AND ${TIMELINE} = $3`;
 const LOCK = `SELECT 1 FROM tranche.desk WHERE ${HOLDS} FOR SHARE`;
 /** Locks the desk's row, and stores in it where its newest record was added. */
-const SETTLE = `UPDATE tranche.desk SET system_identifier = split_part(${TIMELINE}, '/', 1),
-  timeline = split_part(${TIMELINE}, '/', 2)::bigint WHERE ${HOLDS} RETURNING 1`;
+const SETTLE = `UPDATE tranche.desk SET system_identifier = ${SYSTEM}, timeline = ${TIMELINE_NUMBER} WHERE ${HOLDS} RETURNING 1`;
 
 const LINES =
   'unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[]) AS line (seq, at, kind, body, hash)';
@@ -39,8 +35,6 @@ const LINES =
  */
 const FOLLOWS =
   '(($4::bigint[])[1] = 1 OR EXISTS (SELECT FROM tranche.record WHERE desk = $1 AND seq = ($4::bigint[])[1] - 1))';
-/** Records that the firm limits count; see `firm-schema.ts`. */
-const COUNTED = "ARRAY['started', 'reload', 'intent', 'attempt', 'fill', 'correction']";
 /**
  * One statement. The row lock delays a takeover until the records are committed; after an earlier takeover, the
  * statement finds no owner.
@@ -48,9 +42,7 @@ const COUNTED = "ARRAY['started', 'reload', 'intent', 'attempt', 'fill', 'correc
 const inserting = (owner: string, onConflict = ''): string => `WITH owner AS (${owner}),
   added AS (INSERT INTO tranche.record (desk, seq, at, kind, body, hash, epoch)
     SELECT $1, line.seq, line.at, line.kind, line.body, line.hash, $2 FROM owner, ${LINES} WHERE ${FOLLOWS} ${onConflict} RETURNING 1)
-  SELECT (SELECT count(*) FROM owner), (SELECT count(*) FROM added),
-    CASE WHEN (SELECT count(*) FROM owner) > 0 AND $6::text[] && ${COUNTED}
-      THEN tranche.firm_count($1, $2, ($4::bigint[])[1], (SELECT count(*) FROM added)) END`;
+  SELECT (SELECT count(*) FROM owner), (SELECT count(*) FROM added)`;
 const INSERT = inserting(LOCK);
 const INSERT_FIRST = inserting(SETTLE);
 const INSERT_MISSING = inserting(SETTLE, 'ON CONFLICT (desk, seq) DO NOTHING');
@@ -83,8 +75,6 @@ export interface StoredEnd {
 export class PostgresStore implements RecordStore {
   readonly #session: Session;
   readonly #options: PostgresStoreOptions;
-  /** Why the firm's limits refused an intent, by its client order id. */
-  readonly #refusals = new Map<string, string>();
   /** Whether the row of the desk contains the place of this store. */
   #isSettled = false;
 
@@ -94,31 +84,53 @@ export class PostgresStore implements RecordStore {
   }
 
   acquire({ desk, owner, leaseMs }: LeaseRequest): Observable<Lease | undefined> {
-    return this.#ask({
-      text: `INSERT INTO tranche.desk (desk, epoch, owner, until, system_identifier, timeline)
-        VALUES ($1, 0, '', '-infinity', split_part(${TIMELINE}, '/', 1), split_part(${TIMELINE}, '/', 2)::bigint)
-        ON CONFLICT (desk) DO NOTHING`,
-      values: [desk],
-    }).pipe(
-      mergeMap(() =>
-        this.#ask({
-          text: `UPDATE tranche.desk SET epoch = epoch + 1, owner = $3, until = ${UNTIL}
-            WHERE desk = $1 AND until < clock_timestamp() RETURNING epoch, ${MOMENT}, ${TIMELINE}`,
-          values: [desk, leaseMs, owner],
-        }),
-      ),
+    const take = this.#ask({
+      text: `UPDATE tranche.desk AS d SET epoch = d.epoch + 1, owner = $3, address = NULL, requests = NULL, until = ${UNTIL}
+        FROM (SELECT desk, until, requests, released FROM tranche.desk WHERE desk = $1 FOR UPDATE) AS former
+        WHERE d.desk = former.desk AND d.until < clock_timestamp()
+        RETURNING d.epoch, floor(extract(epoch FROM d.until) * 1000)::float8, ${TIMELINE}, former.requests,
+          ${sinceMs('former.released')}, CASE WHEN former.until > '-infinity' THEN ${sinceMs('former.until')} END`,
+      values: [desk, leaseMs, owner],
+    });
+    return take.pipe(
+      mergeMap((taken) => (taken.length > 0 ? of(taken) : this.#create(desk).pipe(mergeMap(() => take)))),
       map(([taken]) => {
         if (taken === undefined) return undefined;
-        const [epoch, until, timeline] = taken;
+        const [epoch, until, timeline, log, releasedMs, endedMs] = taken;
         return {
           desk,
           owner,
           epoch: Number(epoch),
           until: instant(Number(until)),
           timeline: String(timeline),
+          former: formerOf(log, { releasedMs, endedMs }),
         };
       }),
     );
+  }
+
+  /** Adds the row of a desk that has none. Only the owner of the tables may; `journal prepare` does it for a role. */
+  #create(desk: string): Observable<unknown> {
+    return this.#ask({ text: 'SELECT 1 FROM tranche.desk WHERE desk = $1', values: [desk] }).pipe(
+      mergeMap((known) =>
+        known.length > 0
+          ? of(known)
+          : this.#ask({
+              text: `INSERT INTO tranche.desk (desk, role, epoch, owner, until, system_identifier, timeline)
+                VALUES ($1, current_user, 0, '', '-infinity', ${SYSTEM}, ${TIMELINE_NUMBER})
+                ON CONFLICT (desk) DO NOTHING`,
+              values: [desk],
+            }),
+      ),
+    );
+  }
+
+  /** Publishes the URL at which the owner takes commands, for the messages of its standbys. */
+  announce(lease: Lease, address: string): Observable<undefined> {
+    return this.#ask({
+      text: `UPDATE tranche.desk SET address = $4 WHERE ${HOLDS}`,
+      values: [...key(lease), address],
+    }).pipe(map(() => undefined));
   }
 
   renew(lease: Lease, leaseMs: number): Observable<Lease | undefined> {
@@ -133,10 +145,12 @@ export class PostgresStore implements RecordStore {
     );
   }
 
-  release(lease: Lease): Observable<undefined> {
+  /** `requests`: the last requests of this owner, for the next one. */
+  release(lease: Lease, requests?: string): Observable<undefined> {
     return this.#ask({
-      text: `UPDATE tranche.desk SET until = '-infinity', owner = '' WHERE ${HOLDS}`,
-      values: key(lease),
+      text: `UPDATE tranche.desk SET until = '-infinity', owner = '', address = NULL, requests = $4,
+        released = clock_timestamp() WHERE ${HOLDS}`,
+      values: [...key(lease), requests ?? null],
     }).pipe(map(() => undefined));
   }
 
@@ -192,10 +206,6 @@ export class PostgresStore implements RecordStore {
     });
   }
 
-  refusalOf(clientOrderId: string): string | undefined {
-    return this.#refusals.get(clientOrderId);
-  }
-
   keep({ desk, epoch }: Lease, { bodies, at }: Evidence): Observable<undefined> {
     return this.#ask({
       text: 'INSERT INTO tranche.evidence (desk, epoch, at, bodies) VALUES ($1, $2, $3, $4)',
@@ -209,26 +219,13 @@ export class PostgresStore implements RecordStore {
       : { text: INSERT_FIRST, values };
     return this.#session.ask(statement).pipe(
       map(([row]) => {
-        const [held, added, refused] = row ?? [];
+        const [held, added] = row ?? [];
         if (held !== 1) return false;
-        this.#note(refused);
         if (added !== count)
           throw new PostgresFault({ code: '23505', message: 'the records before these are missing' });
         return true;
       }),
     );
-  }
-
-  /** `refused`: JSON, client order id to reason. */
-  #note(refused: Row[number] | undefined): void {
-    if (typeof refused !== 'string') return;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `firm_count` makes it
-    for (const [id, why] of Object.entries(JSON.parse(refused) as Readonly<Record<string, string>>))
-      this.#refusals.set(id, why);
-    for (const id of this.#refusals.keys()) {
-      if (this.#refusals.size <= REFUSALS_MAX) break;
-      this.#refusals.delete(id);
-    }
   }
 
   /** Records that already exist are counted afterwards. They cannot have changed, because records never change. */
@@ -240,10 +237,7 @@ export class PostgresStore implements RecordStore {
         if (row?.[0] !== 1) return of(false);
         return equal.pipe(
           map(([counted]) => {
-            if (counted?.[0] === count) {
-              this.#note(row[2]);
-              return true;
-            }
+            if (counted?.[0] === count) return true;
             throw new PostgresFault({
               code: '23505',
               message: 'other records are stored in place of these, or the records before them are missing',
@@ -270,6 +264,15 @@ export class PostgresStore implements RecordStore {
       .ask(statement)
       .pipe(catchError((error: unknown) => throwError(() => storageFault(this.#options.shown, error))));
   }
+}
+
+/** What follows from the former owner's row: its log after a release, or silence after a lease that ended by itself. */
+function formerOf(
+  log: Row[number] | undefined,
+  { releasedMs, endedMs }: Readonly<Record<'releasedMs' | 'endedMs', Row[number] | undefined>>,
+): Lease['former'] {
+  if (typeof endedMs === 'number') return { agoMs: endedMs + LEASE_MS - RENEW_MS };
+  return typeof log === 'string' && typeof releasedMs === 'number' ? { log, agoMs: releasedMs } : undefined;
 }
 
 const key = ({ desk, epoch, timeline }: Lease): readonly [string, number, string] => [desk, epoch, timeline];

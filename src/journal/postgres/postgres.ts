@@ -26,7 +26,8 @@ import { checkLayout, layoutOf, migrate } from './schema.ts';
 import { SETTINGS, checkSettings } from './server-settings.ts';
 import { ServerSession } from './server-session.ts';
 import { atOnce, blockingSession } from './session.ts';
-import { LEASE_MS, takeDesk } from './take-desk.ts';
+import { LEASE_MS, RENEW_MS } from './lease-times.ts';
+import { takeDesk } from './take-desk.ts';
 
 export interface PostgresOptions extends Pick<SqliteOptions, 'readOnly' | 'anchor' | 'states' | 'commits'> {
   /** Longest wait for the server, milliseconds; default: 30 s. */
@@ -141,6 +142,8 @@ interface OpenWriter {
   readonly end: StoredEnd;
   /** Emits once the renewal finds that another owner has taken over. */
   readonly lost$: Observable<FencedOut>;
+  /** Goes to the next owner with the release. */
+  readonly handed: { requests?: string | undefined };
   /** Releases the lease. */
   readonly close: () => void;
 }
@@ -172,10 +175,11 @@ function own({ place, client, cleanup, files, options }: Open): OpenWriter {
   const warning = checkSettings(shown, client.query(SETTINGS)[0]);
   if (warning !== undefined) options.warn?.(warning);
   const opening = new PostgresStore(blockingSession(client), { shown });
+  const handed: { requests?: string | undefined } = {};
   const lease = takeDesk(opening, client, { desk, shown, files });
   cleanup.defer(() => {
     try {
-      atOnce(opening.release(lease));
+      atOnce(opening.release(lease, handed.requests));
     } catch {
       // The lease ends automatically.
     }
@@ -191,13 +195,14 @@ function own({ place, client, cleanup, files, options }: Open): OpenWriter {
   const lost$ = renewals(store, lease, {
     clock: { scheduler: asyncScheduler },
     leaseMs: LEASE_MS,
+    everyMs: RENEW_MS,
   }).pipe(shareReplay({ bufferSize: 1, refCount: true }));
   // Renews the lease from now on, even without subscribers.
   const renewing = lost$.subscribe();
   cleanup.defer(() => {
     renewing.unsubscribe();
   });
-  return { shown, lease, store, end, lost$, close: () => cleanup.dispose() };
+  return { shown, lease, store, end, lost$, handed, close: () => cleanup.dispose() };
 }
 
 /** Number of records between two updates of the anchor. */
@@ -205,7 +210,7 @@ const NOTE_EVERY = 1_000;
 
 function writer(open: Open): Journal {
   const { place, client, cleanup, files, options } = open;
-  const { shown, lease, store, end, lost$ } = own(open);
+  const { shown, lease, store, end, lost$, handed } = own(open);
   const { head } = end;
   const hashAt = (seq: number): string | undefined => hashOf(client, place.desk, seq);
   const anchor = options.anchor === undefined ? undefined : anchorAt(resolve(options.anchor));
@@ -243,6 +248,13 @@ function writer(open: Open): Journal {
     fence: chain.fence,
     lease,
     lost$,
+    former: lease.former,
+    handOver(requests) {
+      handed.requests = requests;
+    },
+    announce(address) {
+      store.announce(lease, address).subscribe({ error: () => undefined });
+    },
     close() {
       if (chain.isWhole() && chain.durable().seq > 0) anchor?.note(chain.durable());
       chain.close();

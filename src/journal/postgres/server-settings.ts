@@ -1,6 +1,14 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { Row } from './blocking-client.ts';
 
+/**
+ * The cluster of the session and its timeline, which a failover changes. Each connection sets them once
+ * (`connection.ts`), because a primary keeps its timeline for as long as it runs.
+ */
+export const TIMELINE = "current_setting('tranche.timeline')";
+export const SYSTEM = `split_part(${TIMELINE}, '/', 1)`;
+export const TIMELINE_NUMBER = `split_part(${TIMELINE}, '/', 2)::bigint`;
+
 /** Applies the durability settings of one connection, and reads those that only the server can set. */
 export const SETTINGS = `SELECT pg_is_in_recovery(), current_setting('fsync'), current_setting('full_page_writes'),
   set_config('synchronous_commit',

@@ -3,15 +3,17 @@ import process from 'node:process';
 import { OperatorError } from '../../core/errors.ts';
 import type { Lease } from '../../engine/owner/lease-port.ts';
 import type { BlockingClient } from './blocking-client.ts';
+import { LEASE_MS } from './lease-times.ts';
 import type { PostgresPlace } from './postgres-url.ts';
 import type { PostgresStore } from './postgres-store.ts';
 import { atOnce } from './session.ts';
 
-/**
- * Duration of a lease from its last renewal. With it, a dead machine's desk trades again within 15 s, including the
- * start of a process.
- */
-export const LEASE_MS = 10_000;
+/** Another process holds the desk; its lease may end. */
+export class DeskHeld extends OperatorError {
+  constructor(message: string) {
+    super('again', message);
+  }
+}
 
 /**
  * Takes over the desk, or reports its owner. `files`: place of the files that this process has locked. If the previous
@@ -26,9 +28,9 @@ export function takeDesk(
 ): Lease {
   client.query(
     "UPDATE tranche.desk SET until = '-infinity' WHERE desk = $1 AND owner LIKE $2 AND until < 'infinity'",
-    [desk, `% on ${likeText(hostname())}, files at ${likeText(files)}`],
+    [desk, `%${likeText(placeOf(files))}`],
   );
-  const owner = `process ${process.pid} on ${hostname()}, files at ${files}`;
+  const owner = `process ${process.pid}${placeOf(files)}`;
   const lease = atOnce(store.acquire({ desk, owner, leaseMs: LEASE_MS }));
   if (lease !== undefined) return lease;
   const [[who, left] = []] = client.query(
@@ -38,11 +40,16 @@ export function takeDesk(
   );
   if (typeof left !== 'number')
     throw new OperatorError('again', `journal ${shown} is retired: ${String(who)}.`);
-  throw new OperatorError(
-    'again',
+  throw new DeskHeld(
     `journal ${shown} is in use by ${String(who)}. Stop it first; if it died, its lease ends in ${Math.max(1, left)} s.`,
   );
 }
+
+/** End of the name of every owner with these files. */
+const placeOf = (files: string): string => ` on ${hostname()}, files at ${files}`;
+
+/** Whether an owner has or had these files of this machine. */
+export const isOfPlace = (owner: string, files: string): boolean => owner.endsWith(placeOf(files));
 
 /** Escapes a text for LIKE, so that the pattern matches only that text. */
 const likeText = (text: string): string => text.replaceAll(/[\\%_]/gu, (sign) => `\\${sign}`);

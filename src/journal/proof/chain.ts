@@ -17,7 +17,8 @@ export interface Tied {
 }
 
 /** Fingerprint of all schemas of this version. It is equal if nothing was added, removed or changed. */
-export const vocabulary = (): string => sha256(vocabularyText());
+export const vocabulary = (): string => (known ??= sha256(vocabularyText()));
+let known: string | undefined;
 
 /**
  * Appends `bodies` to the chain after `head`. @throws Error when a body is not a valid record, which must not be

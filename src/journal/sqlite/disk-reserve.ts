@@ -61,7 +61,7 @@ async function fill(path: string, bytes: number): Promise<void> {
     throw new OperatorError(
       'storage',
       `the disk has no space for the reserve of ${Math.ceil(bytes / PIECE_BYTES)} MiB at ${path}: ${messageOf(error)}. ` +
-        'Free space, or set journal_reserve.',
+        'Free space.',
       error,
     );
   }

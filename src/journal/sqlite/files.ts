@@ -1,7 +1,8 @@
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import process from 'node:process';
 import { OperatorError } from '../../core/errors.ts';
+import { makeFolders } from '../../files/folders.ts';
 
 /** The absolute path of a SQLite journal's file; other journals have none. */
 export function journalFileOf(url: string): string | undefined {
@@ -45,24 +46,6 @@ export function refuseNoFile(file: string): void {
     `${file} is ${there.isDirectory() ? 'a folder' : 'no file'}: name a file`,
   );
 }
-
-/**
- * Creates a folder and its missing parents, one after the other, because Node's recursive mkdir retries forever on a
- * file system in which nothing can be created, such as /proc. Returns the topmost folder that was created.
- */
-export function makeFolders(folder: string, mode = 0o777): string | undefined {
-  if (isFolder(folder)) return undefined;
-  const above = dirname(folder) === folder ? undefined : makeFolders(dirname(folder), mode);
-  try {
-    mkdirSync(folder, mode);
-  } catch (error) {
-    if (!isFolder(folder)) throw error; // another process created it first
-    return above;
-  }
-  return above ?? folder;
-}
-
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 const STICKY = 0o1000;
 

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { isSeverity } from '../../core/alerts.ts';
 import type { OutboxChange, OutboxPort, OutboxRow } from '../../core/outbox.ts';
 import { instant } from '../../core/time.ts';
 import { isBusy, isDiskFault, isNoRoom } from './sqlite-errors.ts';
@@ -8,12 +7,8 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS outbox (
     id INTEGER PRIMARY KEY,
     channel TEXT NOT NULL,
-    at INTEGER NOT NULL,       -- Unix ms
-    due INTEGER NOT NULL,      -- Unix ms
-    severity TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    message TEXT,              -- key of the message under way
-    notice TEXT NOT NULL       -- JSON
+    at INTEGER NOT NULL, -- Unix ms
+    notice TEXT NOT NULL -- JSON
   ) STRICT;
   CREATE TABLE IF NOT EXISTS outbox_notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
@@ -43,11 +38,8 @@ export function outboxTable(
   const run = ({ put, remove, notes }: OutboxChange): void => {
     db.exec('BEGIN IMMEDIATE');
     if (!isMade) db.exec(SCHEMA);
-    const insert = db.prepare(
-      'INSERT OR REPLACE INTO outbox (id, channel, at, due, severity, kind, message, notice) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-    );
-    for (const { id, channel, at, due, severity, kind, message, notice } of put)
-      insert.run(id, channel, at, due, severity, kind, message ?? null, notice);
+    const insert = db.prepare('INSERT OR REPLACE INTO outbox (id, channel, at, notice) VALUES (?, ?, ?, ?)');
+    for (const { id, channel, at, notice } of put) insert.run(id, channel, at, notice);
     const leave = db.prepare('DELETE FROM outbox WHERE id = ?');
     for (const id of remove) leave.run(id);
     const note = db.prepare('INSERT OR REPLACE INTO outbox_notes (name, value) VALUES (?, ?)');
@@ -87,16 +79,9 @@ export function loadOutbox(db: DatabaseSync): ReturnType<OutboxPort['load']> {
   };
 }
 
-function rowOf(row: Readonly<Record<string, unknown>>): OutboxRow {
-  const severity = String(row['severity']);
-  return {
-    id: Number(row['id']),
-    channel: String(row['channel']),
-    at: instant(Number(row['at'])),
-    due: instant(Number(row['due'])),
-    severity: isSeverity(severity) ? severity : 'info',
-    kind: String(row['kind']),
-    message: typeof row['message'] === 'string' ? row['message'] : undefined,
-    notice: String(row['notice']),
-  };
-}
+const rowOf = (row: Readonly<Record<string, unknown>>): OutboxRow => ({
+  id: Number(row['id']),
+  channel: String(row['channel']),
+  at: instant(Number(row['at'])),
+  notice: String(row['notice']),
+});

@@ -25,7 +25,7 @@ export interface ApiOptions {
   readonly now: () => Monotonic;
 }
 
-const readJson = jsonReader([]);
+const readJson = jsonReader({ amounts: [] });
 
 /**
  * Adds the control plane: reads for viewers and commands for operators, as in `apiRoutes`. Every route requires a bearer token or a

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { UsedToken } from '../../core/record.ts';
-import { instant, parseDuration } from '../../core/time.ts';
+import { parseDuration } from '../../core/time.ts';
 import type { CommandAnswer } from '../../engine/ports.ts';
 import type { Bearer, Caller, Role } from '../access.ts';
 import { GUARD_HEADER } from './caller.ts';
@@ -38,8 +38,8 @@ export function addCommands(
     refuseOtherKeys(body, [...keys, 'by', 'why']);
     return { by: signatureOf(caller, body), body };
   };
-  /** If two people must agree, the first need not be an approver. */
-  const first: Role = desk.fourEyes === true ? 'operator' : 'approver';
+  /** If others must approve, the first need not be an approver. */
+  const first = (kind: 'rearm' | 'doubt'): Role => (desk.needsApproval(kind) ? 'operator' : 'approver');
   const signatureOf = ({ name, kind, via }: Caller, body: Readonly<Record<string, unknown>>): Signature => {
     const token = { name, kind };
     if (body['by'] === undefined) return { by: name, token };
@@ -92,20 +92,8 @@ export function addCommands(
     const strategy = textOf(body, 'strategy');
     return await tell(reply, await desk.runNow({ ...by, why: textOf(body, 'why'), strategy }));
   });
-  server.post('/api/v1/accounting/close', async (request, reply) => {
-    const { by, body } = commanded(request, 'admin', ['closing']);
-    const { close } = await import('./schema-commands.ts');
-    const { from, until, ...rest } = readAs(close, body).closing;
-    const period = { until: instant(until), ...(from === undefined ? {} : { from: instant(from) }) };
-    return await answer(reply, {
-      do: 'close',
-      ...by,
-      why: textOf(body, 'why'),
-      closing: { ...rest, ...period },
-    });
-  });
   server.post('/api/v1/rearm', async (request, reply) => {
-    const { by, body } = commanded(request, first, ['confirm', 'with_open_doubts']);
+    const { by, body } = commanded(request, first('rearm'), ['confirm', 'with_open_doubts']);
     if (body['confirm'] !== desk.desk) throw new Refusal(400, 'send the name of the desk as "confirm"');
     const withOpenDoubts = flagOf(body, 'with_open_doubts');
     return await answer(reply, {
@@ -115,22 +103,14 @@ export function addCommands(
       withOpenDoubts,
     });
   });
-  for (const [path, what, role] of [
-    ['/api/v1/doubts/resolve', 'resolve', (body: unknown): Role => (hasFigures(body) ? first : 'approver')],
-    ['/api/v1/overrides', 'propose', (): Role => 'operator'],
-    ['/api/v1/overrides/approve', 'approve', (): Role => 'approver'],
-    ['/api/v1/overrides/withdraw', 'withdraw', (): Role => 'operator'],
-    ['/api/v1/overrides/reject', 'reject', (): Role => 'operator'],
-  ] as const) {
-    server.post(path, async (request, reply) => {
-      const { by, body } = commanded(request, role(request.body), KEYS[what]);
-      return await answer(reply, { do: what, ...by, body });
-    });
-  }
+  server.post('/api/v1/doubts/resolve', async (request, reply) => {
+    const role = hasStatement(request.body) ? first('doubt') : 'approver';
+    const { by, body } = commanded(request, role, KEYS.resolve);
+    return await answer(reply, { do: 'resolve', ...by, body });
+  });
   for (const [what, role] of [
     ['approve', 'approver'],
     ['reject', 'operator'],
-    ['withdraw', 'operator'],
   ] as const) {
     server.post(`/api/v1/approvals/${what}`, async (request, reply) => {
       const { by, body } = commanded(request, role, what === 'approve' ? [...DECIDE, 'assertion'] : DECIDE);
@@ -138,7 +118,7 @@ export function addCommands(
       const schemas = await import('./schema-commands.ts');
       readAs(schemas[what === 'approve' ? 'approve' : 'decide'], body);
       const { id, ...rest } = body;
-      return await answer(reply, { do: what, ...by, body: { ...rest, override: id } });
+      return await answer(reply, { do: what, ...by, body: { ...rest, request: id } });
     });
   }
 }
@@ -168,25 +148,22 @@ interface Signature {
   readonly token: UsedToken;
 }
 
-const hasFigures = (body: unknown): boolean =>
+/** Whether a resolution has figures or rows, so that other people may have to approve. */
+const hasStatement = (body: unknown): boolean =>
   typeof body === 'object' &&
   body !== null &&
-  ['order_id', 'quantity', 'amount'].some((name) => Object.hasOwn(body, name));
+  ['order_id', 'quantity', 'amount', 'rows'].some((name) => Object.hasOwn(body, name));
 
 const SCOPES = ['parent', 'pair', 'strategy'];
 const KEYS = {
   pause: [...SCOPES, 'reducing', 'for'],
   resume: SCOPES,
-  resolve: ['client_order_id', 'verdict', 'evidence', 'order_id', 'quantity', 'amount', 'fees'],
-  propose: ['limit', 'value', 'parent', 'slice', 'pair', 'side', 'minutes'],
-  approve: ['override'],
-  withdraw: ['override'],
-  reject: ['override'],
+  resolve: ['client_order_id', 'verdict', 'evidence', 'order_id', 'quantity', 'amount', 'fees', 'rows'],
 } as const;
 
 /**
  * A misspelt field must not make a command larger or different. Otherwise, a resume of one pair would become a resume
- * of the whole desk, an override for one slice would become an override for its parent, and a trade with fees would be
+ * of the whole desk, and a trade with fees would be
  * booked without them.
  */
 function refuseOtherKeys(body: Readonly<Record<string, unknown>>, known: readonly string[]): void {

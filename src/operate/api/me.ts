@@ -3,7 +3,7 @@ import type { OperatedDesk } from './operated-desk.ts';
 
 /** The caller, and the desk that responds to it. */
 export const meOf = (
-  { name, role, kind, via, groups = [], csrf }: Caller,
+  { name, role, kind, via, csrf }: Caller,
   { desk, mode }: Pick<OperatedDesk, 'desk' | 'mode'>,
   version: string,
-): object => ({ name, role, kind, via, groups, csrf, desk, mode, version });
+): object => ({ name, role, kind, via, csrf, desk, mode, version });

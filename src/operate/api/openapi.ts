@@ -3,7 +3,6 @@ import { apiRoutes } from './routes.ts';
 import type { ApiPath, ApiRoute } from './routes.ts';
 import { routeSchemas } from './schemas.ts';
 import type { RouteSchema } from './schemas.ts';
-import { fleetRoutes } from '../fleet/fleet-routes.ts';
 import { signInRoutes } from '../sign-in/sign-in-schemas.ts';
 import type { SignInRoute } from '../sign-in/sign-in-schemas.ts';
 
@@ -27,10 +26,6 @@ export function openApi(version: string): Json {
       ...(Object.keys(apiRoutes) as ApiPath[]).map((path) => [
         path,
         { [apiRoutes[path].method.toLowerCase()]: operation(path, apiRoutes[path], routeSchemas[path]) },
-      ]),
-      ...Object.entries<ApiRoute & RouteSchema>(fleetRoutes).map(([path, route]) => [
-        path,
-        { [route.method.toLowerCase()]: operation(path, route, route) },
       ]),
       ...Object.entries<SignInRoute>(signInRoutes).map(([path, route]) => [
         path,

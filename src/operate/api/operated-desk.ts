@@ -1,9 +1,6 @@
-import type { ClosingRecord, UsedToken } from '../../core/record.ts';
+import type { UsedToken } from '../../core/record.ts';
 import type { CommandAnswer, Scope } from '../../engine/ports.ts';
 import type { Caller, Role } from '../access.ts';
-
-/** A closed period of the books, without the person who closed it. */
-export type ClosingFacts = Omit<ClosingRecord, 'kind' | 'by' | 'why' | 'token'>;
 
 /** A person's command to the desk. The person is already identified. */
 export type Order = { readonly by: string; readonly token: UsedToken } & (
@@ -16,11 +13,10 @@ export type Order = { readonly by: string; readonly token: UsedToken } & (
     })
   | { readonly do: 'halt'; readonly why: string; readonly isKill: boolean }
   | { readonly do: 'reload'; readonly why: string; readonly isDryRun: boolean }
-  | { readonly do: 'close'; readonly closing: ClosingFacts; readonly why: string }
   | { readonly do: 'stop'; readonly why: string; readonly strategy: string }
   | { readonly do: 'rearm'; readonly why: string; readonly withOpenDoubts: boolean }
   | {
-      readonly do: 'resolve' | 'propose' | 'approve' | 'withdraw' | 'reject';
+      readonly do: 'resolve' | 'approve' | 'reject';
       readonly body: Readonly<Record<string, unknown>>;
     }
 );
@@ -44,8 +40,10 @@ export interface OperatedDesk {
   readonly desk: string;
   /** As in `paper`. */
   readonly mode: string;
-  /** Whether lifting a halt, and resolving a doubt with figures, require a second person. */
-  readonly fourEyes?: boolean | undefined;
+  /** Whether `operate.approvals` is set. */
+  readonly hasApprovals: boolean;
+  /** Whether other people must approve a rearm, or a resolution with figures or attributed rows. */
+  needsApproval(kind: 'rearm' | 'doubt'): boolean;
   status(): object;
   doubts(): readonly object[];
   /** Requests for approval, newest first, as this caller sees them. */

@@ -54,22 +54,11 @@ export const apiRoutes = {
     summary: 'Planned slices and their feasibility, as in `tranche plan`',
   },
   '/api/v1/costs': { method: 'GET', role: 'viewer', summary: 'Cost of trading, as in `tranche report`' },
-  '/api/v1/twin': {
-    method: 'GET',
-    role: 'viewer',
-    summary: 'Comparison of live with its twin on the last compared day, as in `tranche twin`',
-  },
   '/api/v1/records': { method: 'GET', role: 'viewer', summary: 'Journal records as they are stored' },
   '/api/v1/chain': {
     method: 'GET',
     role: 'viewer',
     summary: 'The newest record, and the last verified record of the chain',
-  },
-  '/api/v1/fleet': {
-    method: 'GET',
-    role: 'viewer',
-    summary:
-      'This desk and those of `operate.fleet`, listed separately. On a fleet daemon: every desk of its store, and totals by mode',
   },
   '/api/v1/events': {
     method: 'GET',
@@ -82,37 +71,16 @@ export const apiRoutes = {
   '/api/v1/reload': { method: 'POST', role: 'operator', summary: 'Reloads the strategies' },
   '/api/v1/stop': { method: 'POST', role: 'operator', summary: 'Stops a strategy permanently' },
   '/api/v1/strategies/run': { method: 'POST', role: 'operator', summary: 'Runs a strategy now' },
-  '/api/v1/accounting/close': {
-    method: 'POST',
-    role: 'admin',
-    summary: 'Records a closed period of the books, as `tranche accounting close` made it',
-  },
   '/api/v1/rearm': {
     method: 'POST',
     role: 'approver',
-    summary: 'Lifts a halt. With `operate.four_eyes`, an operator requests it and an approver agrees',
+    summary: 'Lifts a halt. If it needs approval, an operator requests it and other people approve',
   },
   '/api/v1/doubts/resolve': {
     method: 'POST',
     role: 'approver',
     summary:
-      'Ends a doubt. With `operate.four_eyes`, an operator sends the figures, and an approver who is another person agrees',
-  },
-  '/api/v1/overrides': { method: 'POST', role: 'operator', summary: 'Proposes a looser limit for one order' },
-  '/api/v1/overrides/approve': {
-    method: 'POST',
-    role: 'approver',
-    summary: "Approves another person's proposal",
-  },
-  '/api/v1/overrides/withdraw': {
-    method: 'POST',
-    role: 'operator',
-    summary: "Withdraws the caller's own proposal before it is used",
-  },
-  '/api/v1/overrides/reject': {
-    method: 'POST',
-    role: 'operator',
-    summary: 'Rejects a proposal before it is used',
+      'Ends a doubt, or attributes the rows that hold it open. If figures or rows need approval, an operator sends them and other people approve',
   },
   '/api/v1/approvals': {
     method: 'GET',
@@ -128,11 +96,6 @@ export const apiRoutes = {
     method: 'POST',
     role: 'operator',
     summary: 'Rejects a request before it is used',
-  },
-  '/api/v1/approvals/withdraw': {
-    method: 'POST',
-    role: 'operator',
-    summary: "Withdraws the caller's own request before it is used",
   },
 } as const satisfies Readonly<Record<string, ApiRoute>>;
 

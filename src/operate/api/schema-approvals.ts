@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { requestKinds } from '../../core/approvals/approval-policy.ts';
-import type { RequestKind } from '../../core/approvals/approval-policy.ts';
+import { requestKinds } from '../../core/approvals/approval-settings.ts';
 import { count, list, page, paging, time } from './schema-parts.ts';
 
 export { LIMIT_DEFAULT } from './page-limits.ts';
 
 /** Schemas of requests for approval. */
 
-const state = z.enum(['open', 'approved', 'rejected', 'expired', 'used', 'withdrawn']);
+const state = z.enum(['open', 'approved', 'rejected', 'expired', 'used']);
 
 export const approvalsQuery = z.strictObject({
   state: state.optional().describe('Only requests in this state'),
@@ -20,8 +19,7 @@ export const approvals = page(
     hash: z
       .string()
       .describe('SHA-256 of `request`, in hexadecimal: an approval names it, and a passkey signs it'),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
-    kind: z.enum(Object.keys(requestKinds) as [RequestKind, ...RequestKind[]]),
+    kind: z.enum(requestKinds),
     state,
     asks: z.string().describe('The request in words'),
     difference: list(z.string()).optional().describe('The changes, one per line'),
@@ -32,9 +30,7 @@ export const approvals = page(
     why: z.string(),
     proposed_at: time,
     expires_at: time.describe('When the request expires'),
-    needs: list(z.strictObject({ count, groups: list(z.string()), have: list(z.string()) })).describe(
-      'Number of different people of these groups who must agree, and who has agreed',
-    ),
+    count: count.describe('Number of different people who must approve; the requester never counts'),
     passkey: z.literal('required').optional().describe('An approval needs the signature of a passkey'),
     approved_by: list(z.string()),
     ended_by: z.string().optional(),
@@ -42,6 +38,5 @@ export const approvals = page(
     used_by: z.string().optional(),
     may_i: z.string().describe('Whether the caller may approve it: `yes`, or `no:` and the reason'),
     may_reject: z.string().describe('Whether the caller may reject it'),
-    may_withdraw: z.string().describe('Whether the caller, as the requester, may withdraw it'),
   }),
 );

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { ROWS_MAX, ROW_ID_MAX } from './page-limits.ts';
 import { openWork } from './schema-desk.ts';
-import { amount, count, list, side } from './schema-parts.ts';
+import { amount } from './schema-parts.ts';
 
 /** Bodies of the commands, and their response. `commands.ts` refuses every other field. */
 
@@ -32,31 +33,6 @@ export const reload = z.strictObject({
 });
 /** For one strategy: to stop it, or to run it now. */
 export const stop = z.strictObject({ ...base, strategy: text });
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/u);
-const unixMs = z.int().min(0).describe('Unix ms');
-export const close = z.strictObject({
-  ...base,
-  closing: z
-    .strictObject({
-      from: unixMs.optional(),
-      until: unixMs,
-      currency: text,
-      method: text,
-      jurisdiction: text.optional(),
-      entries: count,
-      hash: sha256,
-      head: z.strictObject({ seq: count, hash: sha256 }),
-      transactions: list(count),
-      settings: sha256,
-      unreconciled: z
-        .strictObject({
-          why: text,
-          differences: z.record(z.string(), z.string().regex(/^-?\d+(?:\.\d+)?$/u)),
-        })
-        .optional(),
-    })
-    .describe('The `closing` record of the journal, without the person and the reason'),
-});
 export const rearm = z.strictObject({
   ...base,
   confirm: text.describe('The name of the desk'),
@@ -66,30 +42,28 @@ export const resolve = z.strictObject({
   by: base.by,
   why: text.optional(),
   client_order_id: text,
-  verdict: z.enum(['filled', 'not_executed']),
+  verdict: z
+    .enum(['filled', 'not_executed', 'ours', 'not_ours'])
+    .describe(
+      '`ours`: `rows` belong to the order. `not_ours`: `rows` belong to no order of this desk. The doubt then ends by the account',
+    ),
+  rows: z
+    .array(z.string().min(1).max(ROW_ID_MAX))
+    .min(1)
+    .max(ROWS_MAX)
+    .readonly()
+    .optional()
+    .describe('With `ours` and `not_ours`: ids of rows that `/api/v1/doubts` shows as `unattributed`'),
   evidence: text,
   order_id: text.optional(),
   quantity: amount.optional(),
   amount: amount.optional(),
   fees: amount.optional(),
 });
-export const propose = z.strictObject({
-  ...base,
-  limit: text,
-  value: amount.optional(),
-  parent: text.optional(),
-  slice: z.int().optional(),
-  pair: text.optional(),
-  side: side.optional(),
-  minutes: z.number().optional(),
-});
-export const judge = z.strictObject({ ...base, override: text });
-
 const requestHash = z
   .string()
   .regex(/^[0-9a-f]{64}$/u)
   .describe('`hash` of the request that you reviewed; any other hash is refused');
-/** For one request: to reject or withdraw it. */
 export const decide = z.strictObject({ ...base, id: text, hash: requestHash });
 const part = z
   .string()

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { amount, control, count, facts, list, name, seconds, severity, side, time } from './schema-parts.ts';
+import { amount, control, count, facts, list, seconds, severity, side, time } from './schema-parts.ts';
 
 /** The current state of a desk. */
 
@@ -38,24 +38,25 @@ export const openWork = {
 
 const usedOf = { used: amount, max: amount.optional(), currency: z.string() };
 
-const override = z.strictObject({
+/** A row of the account that no id ties to an order. */
+const row = z.strictObject({
   id: z.string(),
-  state: z.enum(['proposed', 'approved', 'used', 'expired', 'withdrawn', 'rejected']),
-  ended_by: z.string().optional(),
-  limit: z.string(),
-  asks: z.string().optional(),
-  hash: z.string().optional(),
-  value: z.string().optional(),
-  parent: z.string().optional(),
-  slice: count.optional(),
-  pair: z.string().optional(),
-  side: side.optional(),
-  expires_at: time,
-  proposed_by: z.string(),
-  approved_by: z.string().optional(),
-  used_by: z.string().optional(),
-  why: z.string(),
+  at: time.describe('Time that the row shows'),
+  order_id: z.string().optional(),
+  client_order_id: z.string().optional().describe('As the row shows it; it need not be an id of this desk'),
+  trade_id: z.string().optional(),
+  action: z.string().describe('`buy`, `sell`, or `other` if the action cannot be read'),
+  currency: z.string(),
+  amount,
+  equals_quote: z
+    .literal(true)
+    .optional()
+    .describe('This row and another of the same order equal the quote of the doubt to the last digit'),
+  unreadable: z.string().optional().describe('Fields that cannot be read'),
 });
+const unattributed = list(row).describe(
+  'Rows that could be the trade of the doubt and hold it open until a person attributes them; at most 20',
+);
 
 export const status = z.strictObject({
   desk: z.string(),
@@ -116,7 +117,9 @@ export const status = z.strictObject({
     .describe('Reasons of pauses, by `parent:…`, `pair:…` and `strategy:…`'),
   waiting: list(z.string()).describe('Strategies that wait, and for how long, in words'),
   open_approvals: list(z.string()).describe('Requests that wait for people, in words'),
-  overrides: list(override),
+  unattributed: list(
+    z.strictObject({ doubt: z.string().describe('Client order id'), rows: unattributed }),
+  ).describe('Doubts that rows hold open until a person attributes them'),
   account_read_age_s: seconds.optional(),
   last_record_age_s: seconds.optional(),
 });
@@ -126,7 +129,6 @@ export const me = z.strictObject({
   role: z.enum(['viewer', 'operator', 'approver', 'admin']),
   kind: z.enum(['person', 'program', 'machine']),
   via: z.enum(['token', 'session']),
-  groups: list(z.string()),
   csrf: z.string().optional().describe('Token of the session: send it with each command as `X-Tranche-CSRF`'),
   desk: z.string(),
   mode: z.string(),
@@ -147,6 +149,7 @@ export const doubts = z.strictObject({
         .describe(
           'Earliest time at which the account can prove that the order did not trade; omitted if it certainly traded',
         ),
+      unattributed: unattributed.optional(),
       size: z.string().describe('Size with its currency'),
       strategy: z.string(),
       parent: z.string(),
@@ -213,72 +216,6 @@ export const limits = z.strictObject({
   is_floor: z.boolean().optional().describe('`used` must not fall below `max`'),
   currency: z.string().optional(),
   since: time.optional().describe('Start of the period that the limit covers'),
-});
-
-export const fleet = z.strictObject({
-  name,
-  desk: z.string().optional(),
-  url: z
-    .string()
-    .optional()
-    .describe("URL of the desk's pages; omitted for this desk, and for desks without pages"),
-  mode: z.string().optional(),
-  state: control.optional(),
-  version: z.string().optional(),
-  not_ready: list(z.string()),
-  open_alerts: list(openAlert),
-  open_doubts: count.optional(),
-  fills: count.optional(),
-  holdings: z.record(z.string(), amount).optional(),
-  day_notional: z.strictObject(usedOf).optional(),
-  data_age_s: seconds.optional().describe('Time since the account was last read'),
-  error: z.string().optional().describe('Why the desk could not be queried'),
-  silent_s: seconds
-    .optional()
-    .describe('Time since its last report; omitted if it never reported, or responds now'),
-  groups: list(z.string()).optional().describe('Groups of desks that the desk belongs to'),
-  daemon: z.string().optional().describe('Daemon that starts the desk; omitted: none'),
-  owner: z
-    .string()
-    .optional()
-    .describe('Process that holds the lease of the desk; omitted: no process may trade'),
-  epoch: count.optional().describe('Number of the owner; each takeover raises it'),
-  hibernates_until: z
-    .string()
-    .optional()
-    .describe(
-      'The desk has nothing to do: its daemon starts it at this time, or earlier for a command; omitted: the desk is to run',
-    ),
-  lease_s: seconds.optional().describe('Time until the lease expires unless the owner renews it'),
-  head: z.int().optional().describe('Number of the newest record in the database'),
-  last_record_age_s: seconds.optional(),
-});
-
-/** Sums over the desks of one mode, by currency. */
-export const fleetTotals = z.strictObject({
-  desks: count,
-  owned: count.describe('Desks with an owner'),
-  ready: count.describe('Desks that can trade now'),
-  open_doubts: count,
-  open_alerts: count,
-  fills: count,
-  day_notional: z.record(z.string(), amount),
-  holdings: z.record(z.string(), amount),
-});
-
-/** One limit over all desks of a mode, with its current use and who set it. */
-export const firmLimit = z.strictObject({
-  mode: z.string().describe('Mode; all desks of this mode count together'),
-  limit: z.enum(['max_day_notional', 'max_open_doubts', 'max_position']),
-  scope: z.string().optional().describe('Currency of the amount; for a position, the currency held'),
-  used: amount.describe(
-    'For a position: bought less sold, negative if short; the limit applies to both sides',
-  ),
-  max: amount,
-  person: z.string().describe('Name that the person who set the limit gave'),
-  author: z.string().describe('Database role that set the limit'),
-  why: z.string(),
-  at: time.describe('Time at which the limit was set'),
 });
 
 export const chain = z.strictObject({

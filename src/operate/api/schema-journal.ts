@@ -20,6 +20,10 @@ export const alerts = z.strictObject({
   runbook: z.string().optional().describe('Its entry in docs/runbook.md'),
 });
 
+const otherFees = z
+  .record(z.string(), amount)
+  .optional()
+  .describe('Fees in other currencies, by currency; omitted if there are none');
 const attempt = z.strictObject({
   client_order_id: z.string(),
   attempt: count,
@@ -31,7 +35,14 @@ const attempt = z.strictObject({
   reason: z.string().optional(),
   detail: z.string().optional(),
   fill: z
-    .strictObject({ price: amount, quantity: amount, amount, fees: amount, executed_at: time })
+    .strictObject({
+      price: amount,
+      quantity: amount,
+      amount,
+      fees: amount,
+      other_fees: otherFees,
+      executed_at: time,
+    })
     .optional()
     .describe('Fill, with the figures of the last correction'),
 });
@@ -128,6 +139,7 @@ export const fills = z.strictObject({
   price: amount,
   amount,
   fees: amount.describe('Fees, in quote currency'),
+  other_fees: otherFees,
   executed_at: time,
   strategy: z.string(),
   parent: z.string(),

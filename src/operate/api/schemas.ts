@@ -6,7 +6,6 @@ import * as commands from './schema-commands.ts';
 import * as desk from './schema-desk.ts';
 import * as journal from './schema-journal.ts';
 import { moment, name, order, page, paging, severity, span } from './schema-parts.ts';
-import * as twin from './schema-twin.ts';
 
 /** The query, body and response of a route. */
 export interface RouteSchema {
@@ -90,7 +89,6 @@ export const routeSchemas = {
     query: z.strictObject({ ...span, strategy: name.optional() }),
     answer: reportSchema,
   },
-  '/api/v1/twin': { query: z.strictObject({}), answer: twin.twin },
   '/api/v1/records': {
     query: z.strictObject({
       ...paging,
@@ -101,15 +99,6 @@ export const routeSchemas = {
     answer: page(journal.records),
   },
   '/api/v1/chain': { query: z.strictObject({}), answer: desk.chain },
-  '/api/v1/fleet': {
-    query: z.strictObject({}),
-    answer: page(desk.fleet).extend({
-      totals: z
-        .record(z.string(), desk.fleetTotals)
-        .optional()
-        .describe('Totals of a fleet by mode; live is never added to paper'),
-    }),
-  },
   '/api/v1/events': {
     query: z.strictObject({
       after: z
@@ -128,15 +117,9 @@ export const routeSchemas = {
   '/api/v1/reload': command(commands.reload),
   '/api/v1/stop': command(commands.stop),
   '/api/v1/strategies/run': command(commands.stop),
-  '/api/v1/accounting/close': command(commands.close),
   '/api/v1/rearm': command(commands.rearm),
   '/api/v1/doubts/resolve': command(commands.resolve),
-  '/api/v1/overrides': command(commands.propose),
-  '/api/v1/overrides/approve': command(commands.judge),
-  '/api/v1/overrides/withdraw': command(commands.judge),
-  '/api/v1/overrides/reject': command(commands.judge),
   '/api/v1/approvals': { query: approvals.approvalsQuery, answer: approvals.approvals },
   '/api/v1/approvals/approve': command(commands.approve),
   '/api/v1/approvals/reject': command(commands.decide),
-  '/api/v1/approvals/withdraw': command(commands.decide),
 } as const satisfies Readonly<Record<ApiPath, RouteSchema>>;

@@ -1,14 +1,13 @@
 import { render } from 'preact';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { RequestError, isFleet, isSignedOut, me, problemOf, readMe } from './data/request.ts';
+import { RequestError, isSignedOut, me, problemOf, readMe } from './data/request.ts';
 import { start, statusProblem } from './data/store.ts';
 import { route } from './router.ts';
 import type { ScreenId } from './router.ts';
 import { Approvals } from './screens/approvals.tsx';
 import { Cost } from './screens/cost.tsx';
 import { Doubts } from './screens/doubts.tsx';
-import { Fleet } from './screens/fleet.tsx';
 import { Limits } from './screens/limits.tsx';
 import { Now } from './screens/now.tsx';
 import { People } from './screens/people.tsx';
@@ -16,7 +15,6 @@ import { Plan } from './screens/plan.tsx';
 import { Record } from './screens/record.tsx';
 import { SignIn } from './screens/sign-in.tsx';
 import { Slices } from './screens/slices.tsx';
-import { Twin } from './screens/twin.tsx';
 import { Why } from './screens/why.tsx';
 import { Shell, mayAct } from './shell.tsx';
 import { listenToKeys } from './shortcuts.ts';
@@ -30,15 +28,13 @@ const views: Readonly<Record<ScreenId, () => JSX.Element>> = {
   doubts: Doubts,
   plan: Plan,
   cost: Cost,
-  twin: Twin,
-  fleet: Fleet,
   record: Record,
   people: People,
 };
 
 /** The screens, once the desk has identified the viewer; until then the sign-in. */
 function App(): JSX.Element {
-  const screen = isFleet() ? 'fleet' : route.value.screen;
+  const { screen } = route.value;
   useEffect(() => {
     document.title = `${document.querySelector('main')?.getAttribute('aria-label') ?? 'Sign in'} · Tranche`;
   }, [screen]);
@@ -57,7 +53,7 @@ const RETRY_MS = 2_000;
 async function begin(): Promise<void> {
   try {
     await readMe();
-    if (!isFleet()) await start();
+    await start();
   } catch (error) {
     if (error instanceof RequestError && error.status === 401) return;
     statusProblem.value = `${problemOf(error)}; trying again`;

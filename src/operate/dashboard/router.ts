@@ -9,8 +9,6 @@ export const screens = [
   { id: 'doubts', title: 'Doubts', key: 'd', asks: 'What is unknown, and when can it be proven?' },
   { id: 'plan', title: 'Plan', key: 'p', asks: 'What will it do next, and can it?' },
   { id: 'cost', title: 'Cost', key: 'c', asks: 'Was this good execution?' },
-  { id: 'twin', title: 'Twin', key: 't', asks: 'Did it trade as its model predicts?' },
-  { id: 'fleet', title: 'Fleet', key: 'f', asks: 'Which desk needs me?' },
   { id: 'record', title: 'Record', key: 'r', asks: 'Who did what, and is the record complete?' },
   { id: 'people', title: 'People', key: 'o', asks: 'Who may do what?' },
 ] as const;

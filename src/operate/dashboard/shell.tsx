@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { approvalsWaiting, followApprovals } from './data/approvals-waiting.ts';
 import { now, second } from './data/clock.ts';
 import { ZONE, clockTime, duration } from './data/format.ts';
-import { isFleet, me, post } from './data/request.ts';
+import { me, post } from './data/request.ts';
 import type { Done } from './data/shapes.ts';
 import { status, statusAt } from './data/store.ts';
 import { connection, dataAge, heardAt } from './data/stream.ts';
@@ -12,13 +12,12 @@ import { Dialog } from './parts/dialog.tsx';
 import { Icon } from './parts/icons.tsx';
 import { Toast } from './parts/toast.tsx';
 import { linkTo, route, screens } from './router.ts';
-import type { ScreenId } from './router.ts';
 import { asksHalt, asksKeys } from './shortcuts.ts';
 
 /** The frame around every screen. */
 export function Shell({ children }: { readonly children: ComponentChildren }): JSX.Element {
-  const screen = screens.find(({ id }) => id === openScreen());
-  useEffect(() => (isFleet() ? undefined : followApprovals()), []);
+  const screen = screens.find(({ id }) => id === route.value.screen);
+  useEffect(() => followApprovals(), []);
   return (
     <div class="shell">
       <a
@@ -45,11 +44,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
 }
 
 const isLive = (): boolean => (status.value?.mode ?? me.value?.mode) === 'live';
-/** A fleet is not halted as a whole; each desk has its own pages. */
-export const mayAct = (): boolean => me.value !== undefined && me.value.role !== 'viewer' && !isFleet();
-const openScreen = (): ScreenId => (isFleet() ? 'fleet' : route.value.screen);
-const openScreens = (): typeof screens | readonly (typeof screens)[number][] =>
-  isFleet() ? screens.filter(({ id }) => id === 'fleet') : screens;
+export const mayAct = (): boolean => me.value !== undefined && me.value.role !== 'viewer';
 
 function Header(): JSX.Element {
   const desk = status.value?.desk ?? me.value?.desk ?? '';
@@ -71,26 +66,24 @@ function Header(): JSX.Element {
       </span>
       {state !== undefined && <span class={`state ${state}`}>{state}</span>}
       <span class="spring" />
-      {!isFleet() && <Age />}
+      <Age />
       <span class="clock" title={`All times are ${ZONE}`}>
         <span class="figures">{clockTime(second.value)}</span> {ZONE}
       </span>
-      {!isFleet() && (
-        <button
-          type="button"
-          class="button danger halt"
-          disabled={isHalted || !mayAct()}
-          title={
-            isHalted ? 'The desk is halted' : mayAct() ? 'Halt the desk (h h)' : 'Requires the operator role'
-          }
-          onClick={() => {
-            asksHalt.value = true;
-          }}
-        >
-          <Icon name="halt" />
-          {isHalted ? 'Halted' : 'Halt'}
-        </button>
-      )}
+      <button
+        type="button"
+        class="button danger halt"
+        disabled={isHalted || !mayAct()}
+        title={
+          isHalted ? 'The desk is halted' : mayAct() ? 'Halt the desk (h h)' : 'Requires the operator role'
+        }
+        onClick={() => {
+          asksHalt.value = true;
+        }}
+      >
+        <Icon name="halt" />
+        {isHalted ? 'Halted' : 'Halt'}
+      </button>
     </header>
   );
 }
@@ -132,12 +125,12 @@ function Nav(): JSX.Element {
   return (
     <nav aria-label="Screens" class={isOpen.value ? 'is-open' : ''}>
       <ul>
-        {openScreens().map(({ id, title, asks }) => (
+        {screens.map(({ id, title, asks }) => (
           <li key={id} class={id === 'now' || id === 'approvals' ? 'first' : ''}>
             <a
               href={linkTo(id)}
               title={asks}
-              aria-current={openScreen() === id ? 'page' : undefined}
+              aria-current={route.value.screen === id ? 'page' : undefined}
               onClick={() => {
                 isOpen.value = false;
               }}
@@ -248,7 +241,7 @@ const KeysDialog = (): JSX.Element => (
     }}
   >
     <dl class="keys">
-      {openScreens().map(({ id, title, key }) => (
+      {screens.map(({ id, title, key }) => (
         <div key={id}>
           <dt>
             <kbd>g</kbd> <kbd>{key}</kbd>

@@ -1,16 +1,11 @@
 import type { Severity } from '../../core/alerts.ts';
-import type { ClosedHours } from '../../core/hours.ts';
 import type { Message } from './message.ts';
-import type { Topic } from './notice.ts';
 
 /** A way to people, and its use. */
 export interface Channel {
   readonly name: string;
-  readonly topics: ReadonlySet<Topic>;
-  /** Alerts below it are not sent. */
+  /** Notices below it are not sent. */
   readonly severity: Severity;
-  /** When only critical notices are sent. */
-  readonly quiet: readonly ClosedHours[];
   /**
    * Delivers once. Rejects with `Undelivered`; its text contains no secret. May be called again with the same message,
    * because a receiver recognizes a repeat by its key.

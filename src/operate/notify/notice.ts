@@ -2,15 +2,10 @@ import { severities } from '../../core/alerts.ts';
 import type { Severity } from '../../core/alerts.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** Topics of a channel. */
-export const topics = ['alerts', 'approvals', 'fills', 'parents', 'digest', 'operator'] as const;
-export type Topic = (typeof topics)[number];
-
 /** One notice for people: plain text, in which foreign text has been neutralized (`foreign`). */
 export interface Notice {
-  /** Groups notices in a storm: the id of an alert, `fill`, … */
+  /** The id of an alert, or `process`, `approval`, `ended`. */
   readonly kind: string;
-  readonly topic: Topic;
   readonly severity: Severity;
   readonly at: Instant;
   /** One line. */
@@ -18,8 +13,6 @@ export interface Notice {
   readonly lines: readonly string[];
   /** Page of the dashboard, as in `/#/record?seq=12`. */
   readonly page?: string | undefined;
-  /** Number of additional notices of this kind that are not listed. */
-  readonly others?: number | undefined;
   /** The channel that this notice is about. The channel does not receive notices of its own failure. */
   readonly about?: string | undefined;
 }

@@ -4,13 +4,11 @@ import type { StoredRecord } from '../../core/record.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS, after } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
 import type { Clock, Random } from '../../engine/ports.ts';
-import { ChannelQueue, backOffMs } from './channel-queue.ts';
-import type { Dirty, Waiting } from './channel-queue.ts';
 import { Undelivered } from './channel.ts';
 import type { Channel } from './channel.ts';
 import { messageOf } from './message.ts';
-import type { Message } from './message.ts';
 import { noticeOf } from './notice-of-record.ts';
+import { severityRank } from './notice.ts';
 import type { Notice } from './notice.ts';
 
 export interface NotifierOptions {
@@ -20,7 +18,6 @@ export interface NotifierOptions {
   readonly outbox: OutboxPort;
   readonly clock: Pick<Clock, 'wall' | 'monotonic' | 'scheduler'>;
   readonly random: Random;
-  readonly windowMs: number;
   /** Base URL of the dashboard pages. */
   readonly dashboard: string | undefined;
   /** Whether a quote or an order is in flight, which a disk write could delay. Writes then wait briefly. Default: never. */
@@ -54,12 +51,21 @@ const FAILING_MS = 10 * MINUTE_MS;
 const AGE_MAX_MS = DAY_MS;
 /** Number of attempts for a message that the receiver itself refuses. */
 const REFUSALS_MAX = 5;
+/** Maximum number of notices of one channel; beyond it, the oldest of the least severe are dropped. */
+const ROWS_MAX = 500;
 /** Number of records of earlier processes that are searched for unsent notices. */
 const MISSED_MAX = 20_000;
 
+interface Waiting {
+  readonly row: OutboxRow;
+  readonly notice: Notice;
+}
+
 /** A channel and its state. */
 interface Lane {
-  readonly queue: ChannelQueue;
+  readonly channel: Channel;
+  /** Notices that it has not delivered yet, by id. */
+  readonly waiting: Map<number, Waiting>;
   /** Resolves when the channel has accepted or refused the current message. */
   sending: Promise<void> | undefined;
   failures: number;
@@ -73,14 +79,16 @@ interface Lane {
 }
 
 /**
- * Notifies people over channels about records. Notices wait in an outbox that outlives the process, are grouped into
- * messages, and are retried until delivered or a day old. Each is delivered at least once, under a constant key. The
- * notifier delays no order, because it accepts records without waiting and writes the outbox at most once a second.
+ * Notifies people over channels about records, a message each. Notices wait in an outbox that outlives the process, and are
+ * retried until delivered or a day old. Each is delivered at least once, under a constant key. The notifier delays no
+ * order, because it accepts records without waiting and writes the outbox at most once a second.
  */
 export class Notifier {
   readonly #options: NotifierOptions;
   readonly #lanes: readonly Lane[];
-  readonly #dirty: Dirty = { put: new Map(), remove: new Set() };
+  /** Changes that are not durable yet. */
+  readonly #put = new Map<number, OutboxRow>();
+  readonly #remove = new Set<number>();
   #nextId = 1;
   /** Number of the newest processed record. */
   #seen = 0;
@@ -89,16 +97,13 @@ export class Notifier {
   #hasFailed = false;
   /** Number of consecutive ticks that waited for orders. */
   #postponed = 0;
-  /** Whether a note is not durable yet. */
-  #hasNews = false;
-  readonly #notes = new Map<string, string>();
 
   constructor(options: NotifierOptions) {
     this.#options = options;
-    const { channels, windowMs, clock } = options;
-    this.#notedAt = clock.wall();
-    this.#lanes = channels.map((channel) => ({
-      queue: new ChannelQueue(channel, { windowMs, dirty: this.#dirty }),
+    this.#notedAt = options.clock.wall();
+    this.#lanes = options.channels.map((channel) => ({
+      channel,
+      waiting: new Map(),
       sending: undefined,
       failures: 0,
       refusals: 0,
@@ -119,12 +124,11 @@ export class Notifier {
     const { rows, notes } = this.#options.outbox.load();
     this.#nextId = Math.max(Number(notes.get('next_id') ?? 1), ...rows.map(({ id }) => id + 1), 1);
     for (const row of rows) {
-      const lane = this.#lanes.find(({ queue }) => queue.channel.name === row.channel);
+      const lane = this.#lanes.find(({ channel }) => channel.name === row.channel);
       const notice = readNotice(row);
-      if (lane === undefined || notice === undefined) this.#dirty.remove.add(row.id);
-      else lane.queue.restore({ row, notice });
+      if (lane === undefined || notice === undefined) this.#remove.add(row.id);
+      else lane.waiting.set(row.id, { row, notice });
     }
-    for (const [name, value] of notes) this.#notes.set(name, value);
     const noted = notes.get('seen');
     // A desk with a new channel does not report old records, nor does a desk whose journal is an older copy.
     this.#seen = noted === undefined ? head : Math.min(Number(noted), head);
@@ -141,34 +145,27 @@ export class Notifier {
     this.#seen = stored.seq;
     try {
       const notice = noticeOf(stored);
-      if (notice !== undefined) this.tell(notice);
+      if (notice !== undefined) this.#tell(notice);
     } catch (error) {
-      this.#fail('a record could not be turned into a notice', error);
+      this.#options.warn('a record could not be turned into a notice', { error });
     }
   }
 
-  /** Sends a notice that no record contains. */
-  tell(notice: Notice): void {
-    const now = this.#options.clock.wall();
-    for (const { queue } of this.#lanes) {
-      if (!queue.wants(notice)) continue;
-      queue.add(notice, { id: this.#nextId, now });
-      this.#nextId += 1;
+  #tell(notice: Notice): void {
+    for (const lane of this.#lanes) {
+      const { name, severity } = lane.channel;
+      if (severityRank(notice.severity) < severityRank(severity) || notice.about === name) continue;
+      const row = { id: this.#nextId++, channel: name, at: notice.at, notice: JSON.stringify(notice) };
+      lane.waiting.set(row.id, { row, notice });
+      this.#put.set(row.id, row);
+      const [least] = [...lane.waiting.values()].toSorted(leastFirst);
+      if (lane.waiting.size <= ROWS_MAX || least === undefined) continue;
+      lane.dropped += 1;
+      this.#end(lane, least);
     }
   }
 
-  /** The note under `name`, even from an earlier process. */
-  noted(name: string): string | undefined {
-    return this.#notes.get(name);
-  }
-
-  /** Saves a note for the next process, together with the last deliveries. Both become durable, or neither. */
-  note(name: string, value: string): void {
-    this.#notes.set(name, value);
-    this.#hasNews = true;
-  }
-
-  /** Delivers due notices while subscribed. Never emits, never errors. */
+  /** Delivers notices while subscribed. Never emits, never errors. */
   readonly running$ = new Observable<never>(() =>
     interval(TICK_MS, this.#options.clock.scheduler).subscribe(() => {
       if (this.#postponed < POSTPONED_MAX && this.#options.isBusy?.() === true) {
@@ -192,65 +189,53 @@ export class Notifier {
   }
 
   figures(): readonly ChannelFigures[] {
-    return this.#lanes.map(({ queue, delivered, failed, dropped, failingSince }) => ({
-      channel: queue.channel.name,
-      waiting: queue.size,
+    return this.#lanes.map(({ channel, waiting, delivered, failed, dropped, failingSince }) => ({
+      channel: channel.name,
+      waiting: waiting.size,
       delivered,
       failed,
-      dropped: dropped + queue.dropped,
+      dropped,
       failingSince,
     }));
   }
 
   #tick(isClosing: boolean): void {
     const { clock } = this.#options;
-    const now = clock.wall();
-    const begun = this.#lanes.flatMap((lane) => {
-      const { queue, sending, nextAt } = lane;
-      if (sending !== undefined || (nextAt !== undefined && clock.monotonic() < nextAt)) return [];
-      const batch = queue.next(now, isClosing);
-      const [first, last] = [batch[0], batch.at(-1)];
-      if (first === undefined || last === undefined) return [];
-      const key = first.row.message ?? this.#keyOf(queue.channel.name, first.row, last.row);
-      queue.begin(batch, key, now);
-      return [{ lane, batch, key }];
-    });
-    // Saved before anything is sent, because a later process must know which rows belong to one message.
+    // Saved before anything is sent, because a later process must not give the same key to another notice.
     this.#save(isClosing);
-    for (const { lane, batch, key } of begun) lane.sending = this.#send(lane, batch, key);
+    for (const lane of this.#lanes) {
+      const isDue = isClosing || lane.nextAt === undefined || clock.monotonic() >= lane.nextAt;
+      if (lane.sending === undefined && lane.waiting.size > 0 && isDue) lane.sending = this.#send(lane);
+    }
   }
 
-  #keyOf(channel: string, first: OutboxRow, last: OutboxRow): string {
-    return `${this.#options.desk}-${channel}-${first.id}-${last.id}-${last.at.toString(36)}`;
-  }
-
-  async #send(lane: Lane, batch: readonly Waiting[], key: string): Promise<void> {
-    const { desk, mode, dashboard: base, clock } = this.#options;
-    const { queue } = lane;
-    const at = batch.at(-1)?.row.at ?? clock.wall();
-    const { dropped } = queue;
-    const message: Message = messageOf(
-      batch.map(({ notice }) => notice),
-      { key, desk, mode, at, dropped, base },
-    );
+  /** Sends what waits, the most severe first, until the channel fails. */
+  async #send(lane: Lane): Promise<void> {
+    const { desk, mode, dashboard: base } = this.#options;
+    const { channel, waiting } = lane;
     try {
-      await queue.channel.send(message);
-      lane.delivered += 1;
-      queue.dropped -= dropped;
-      lane.dropped += dropped;
-      queue.finish(batch);
-      [lane.failures, lane.refusals] = [0, 0];
-      [lane.failingSince, lane.nextAt, lane.isToldFailing] = [undefined, undefined, false];
-    } catch (error) {
-      this.#failed(lane, batch, error);
+      for (const one of [...waiting.values()].toSorted((a, b) => leastFirst(b, a) || a.row.id - b.row.id)) {
+        const key = `${desk}-${channel.name}-${one.row.id}-${one.row.at.toString(36)}`;
+        try {
+          // oxlint-disable-next-line no-await-in-loop -- one message after the other
+          await channel.send(messageOf(one.notice, { key, desk, mode, base }));
+        } catch (error) {
+          this.#failed(lane, one, error);
+          return;
+        }
+        lane.delivered += 1;
+        this.#end(lane, one);
+        [lane.failures, lane.refusals] = [0, 0];
+        [lane.failingSince, lane.nextAt, lane.isToldFailing] = [undefined, undefined, false];
+      }
     } finally {
       lane.sending = undefined;
     }
   }
 
-  #failed(lane: Lane, batch: readonly Waiting[], error: unknown): void {
+  #failed(lane: Lane, one: Waiting, error: unknown): void {
     const { clock, random, onFailing } = this.#options;
-    const { name } = lane.queue.channel;
+    const { name } = lane.channel;
     const now = clock.wall();
     // Any other error is a bug, and its message may contain anything.
     const why = error instanceof Undelivered ? error.message : 'an error in the channel itself';
@@ -264,50 +249,46 @@ export class Notifier {
       lane.isToldFailing = true;
       onFailing(name, why);
     }
-    const age = now - (batch[0]?.row.at ?? now);
-    if (lane.refusals < REFUSALS_MAX && age < AGE_MAX_MS) return;
+    if (lane.refusals < REFUSALS_MAX && now - one.row.at < AGE_MAX_MS) return;
     lane.refusals = 0;
-    lane.queue.dropped += batch.reduce((sum, { notice }) => sum + 1 + (notice.others ?? 0), 0);
-    lane.queue.finish(batch);
-    this.#options.warn('a message was dropped: its channel did not accept it', {
-      channel: name,
-      why,
-      notices: batch.length,
-    });
+    lane.dropped += 1;
+    this.#end(lane, one);
+    this.#options.warn('a message was dropped: its channel did not accept it', { channel: name, why });
+  }
+
+  #end({ waiting }: Lane, { row }: Waiting): void {
+    waiting.delete(row.id);
+    this.#put.delete(row.id);
+    this.#remove.add(row.id);
   }
 
   /** Never throws. Changes that could not be saved are retried with the next ones. */
   #save(isLast: boolean): void {
-    const { put, remove } = this.#dirty;
     const now = this.#options.clock.wall();
     const isLate = this.#seen > this.#noted && (isLast || now - this.#notedAt >= NOTE_EVERY_MS);
-    if (put.size === 0 && remove.size === 0 && !isLate && !this.#hasNews && this.#noted !== -1) return;
+    if (this.#put.size === 0 && this.#remove.size === 0 && !isLate && this.#noted !== -1) return;
     if (this.#hasFailed) return;
     try {
       const isSaved = this.#options.outbox.save({
-        put: [...put.values()],
-        remove: [...remove],
-        notes: {
-          ...Object.fromEntries(this.#notes),
-          seen: String(this.#seen),
-          next_id: String(this.#nextId),
-        },
+        put: [...this.#put.values()],
+        remove: [...this.#remove],
+        notes: { seen: String(this.#seen), next_id: String(this.#nextId) },
       });
       if (!isSaved) return;
-      put.clear();
-      remove.clear();
-      this.#hasNews = false;
+      this.#put.clear();
+      this.#remove.clear();
       [this.#noted, this.#notedAt] = [this.#seen, now];
     } catch (error) {
       this.#hasFailed = true;
-      this.#fail('the outbox can no longer be written: waiting notices are kept in memory only', error);
+      this.#options.warn('the outbox can no longer be written: waiting notices are kept in memory only', {
+        error,
+      });
     }
   }
-
-  #fail(what: string, error: unknown): void {
-    this.#options.warn(what, { error });
-  }
 }
+
+const leastFirst = (a: Waiting, b: Waiting): number =>
+  severityRank(a.notice.severity) - severityRank(b.notice.severity);
 
 function readNotice({ notice }: OutboxRow): Notice | undefined {
   try {
@@ -315,4 +296,13 @@ function readNotice({ notice }: OutboxRow): Notice | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Wait before the next attempt after `failures` failures, in ms. It doubles up to five minutes, with jitter (`random`,
+ * from 0 to 1).
+ */
+export function backOffMs(failures: number, random: number): number {
+  const ms = Math.min(5 * MINUTE_MS, 5 * SECOND_MS * 2 ** Math.min(failures - 1, 10));
+  return Math.round(ms * (0.75 + random / 2));
 }

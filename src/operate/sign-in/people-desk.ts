@@ -19,8 +19,6 @@ export interface PeopleDesk {
   all(): Iterable<KnownPerson>;
   /** The owner of the passkey, if that person may sign in. */
   ownerOf(passkeyId: string): KnownPerson | undefined;
-  /** Groups of the config to which a person or a token belongs. Omitted: there are none. */
-  groupsOf?(name: string): readonly string[];
   /** Records the change, or responds with why not. Responds once the record is durable. */
   record(record: PersonRecord): CommandAnswer | Promise<CommandAnswer>;
 }

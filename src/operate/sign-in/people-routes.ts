@@ -12,7 +12,7 @@ import { INVITATION_MS, LINK_MS, newLink } from './sign-in.ts';
 import type { SignIn } from './sign-in.ts';
 
 export interface PeopleOptions {
-  readonly desk: Pick<OperatedDesk, 'fourEyes'>;
+  readonly desk: Pick<OperatedDesk, 'hasApprovals'>;
   readonly bearers: readonly Bearer[];
   readonly signIn: SignIn;
   readonly admit: Admit;
@@ -33,7 +33,6 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     const items = [...people.all()].map(({ name, role, state, invitedBy, passkeys }) => ({
       name,
       role,
-      groups: people.groupsOf?.(name) ?? [],
       state,
       passkeys: passkeys.map(({ id, enrolledAt }) => ({ id, enrolled_at: isoOf(enrolledAt) })),
       invited_by: invitedBy,
@@ -45,14 +44,13 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     const caller = commanded(request, 'admin');
     const { name, role, why, by: said } = await readBody('/api/v1/people/invite', request.body);
     // Over the network, an admin could invent a second person, and propose or approve in that name.
-    const isOfMachine = desk.fourEyes === true ? isMachine(caller) : caller.kind === 'machine';
+    const isOfMachine = desk.hasApprovals ? isMachine(caller) : caller.kind === 'machine';
     const token = bearers.find((bearer) => sameName(bearer.name, name));
-    // A passkey under the name of a token, or of a member of a group, would act for that person.
-    const isTaken = token !== undefined || (people.groupsOf?.(name) ?? []).length > 0;
-    if ((role !== 'viewer' || isTaken) && !isOfMachine)
+    // A passkey under the name of a token would act for that person.
+    if ((desk.hasApprovals || role !== 'viewer' || token !== undefined) && !isOfMachine)
       throw new Refusal(
         403,
-        `people with a role above viewer can be invited only on the desk's machine: run tranche people invite ${name} --role ${role} there`,
+        `${desk.hasApprovals ? 'with operate.approvals, people' : 'people with a role above viewer'} can be invited only on the desk's machine: run tranche people invite ${name} --role ${role} there`,
       );
     if (token !== undefined && (token.kind ?? 'person') !== 'person')
       throw new Refusal(409, `${token.name} is the name of a program: choose another for a person`);

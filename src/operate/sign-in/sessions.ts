@@ -16,7 +16,6 @@ const OWN_MAX = 10;
 /** The person of a session, with their current role; a removed person has none. */
 export interface Standing {
   readonly role: Role;
-  readonly groups?: readonly string[] | undefined;
 }
 
 export interface NewSession extends UsedToken {
@@ -108,7 +107,7 @@ export class SessionStore implements Sessions {
     session.usedAt = this.#world.wall();
     session.idleUntil = this.#world.now() + IDLE_MS;
     const { name, kind, csrf, id } = session;
-    return { name, kind, csrf, session: id, via: 'session', role: standing.role, groups: standing.groups };
+    return { name, kind, csrf, session: id, via: 'session', role: standing.role };
   }
 
   /** Ends a connection together with its session. `gone`: the connection has ended already. */

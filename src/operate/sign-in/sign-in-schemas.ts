@@ -26,7 +26,6 @@ const ceremony = {
 const person = z.strictObject({
   name: z.string(),
   role,
-  groups: list(z.string()),
   state: z.enum(['invited', 'active', 'removed']),
   passkeys: list(z.strictObject({ id: z.string(), enrolled_at: time })),
   invited_by: z.string(),

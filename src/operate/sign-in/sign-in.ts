@@ -47,9 +47,7 @@ export function signInOf({ people, now, wall, newSecret }: SignInWorld): SignIn 
       newSecret,
       standingOf: (name) => {
         const person = people.get(name);
-        return person?.state === 'active'
-          ? { role: person.role, groups: people.groupsOf?.(person.name) }
-          : undefined;
+        return person?.state === 'active' ? { role: person.role } : undefined;
       },
     }),
     links: new OneTimeSecrets(now, newSecret),

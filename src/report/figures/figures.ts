@@ -16,6 +16,7 @@ import type { PriceColumns } from './prices.ts';
 import { quotingOf } from './quoting.ts';
 import type { Quoting } from './quoting.ts';
 import type { BacktestFacts } from '../json/schema.ts';
+import type { Oversight } from '../oversight/oversight.ts';
 import type { BootstrapFacts } from '../json/schema-bootstrap.ts';
 import { against, parentFigures } from './shortfall.ts';
 import type { ParentFigures, Shortfall } from './shortfall.ts';
@@ -41,6 +42,8 @@ export interface ReportInput {
   /** The origin of the records, if a backtest wrote them. */
   readonly backtest?: BacktestFacts | undefined;
   readonly bootstrap?: BootstrapFacts | undefined;
+  /** The same records, for the section on oversight. */
+  readonly oversight?: Oversight | undefined;
   /** Base and quote of a pair without a fill. */
   currencies?(pair: string): { readonly base: string; readonly quote: string } | undefined;
 }
@@ -79,8 +82,6 @@ export interface Group {
   /** `s·(Σ amount − F·B)` and `F·B` over the parents that have the benchmark. */
   readonly twap: Against | undefined;
   readonly vwap: Against | undefined;
-  /** The same, compared with the mean over time of the journal's own reference prices, which needs no market history. */
-  readonly references: Against | undefined;
   readonly fills: FillsFigures;
   readonly quoting: Quoting;
 }
@@ -115,8 +116,7 @@ export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): 
   return figuresFrom(foldJournal(records, prices), prices, input);
 }
 
-/** The figures for a part of the facts, such as one month of a year, without reading the records again. */
-export function figuresFrom(facts: Facts, prices: PriceBook, input: ReportInput): Figures {
+function figuresFrom(facts: Facts, prices: PriceBook, input: ReportInput): Figures {
   const from = instant(Math.max(input.since ?? 0, facts.first ?? 0));
   const last = instant(Math.max(facts.last ?? 0, input.end ?? 0));
   const until = instant(Math.min(input.until ?? Number.POSITIVE_INFINITY, last));
@@ -190,9 +190,6 @@ function groupFigures(
     get vwap() {
       return againstAll(parents, (one) => benchmark(one, prices, 'volume'));
     },
-    get references() {
-      return againstAll(parents, (one) => benchmark(one, prices, 'references'));
-    },
     fills: fillsFigures({ fills: parents.flatMap(({ facts }) => facts.fills), side, amount, prices }),
     get quoting() {
       return (quoting ??= quotingOf(askedBy(parents)));
@@ -225,8 +222,8 @@ function membersOf(parents: readonly ParentFigures[]): {
   return { groups: [...groups.values()], groupOf };
 }
 
-/** Means of prices over time and over volume, and of the journal's reference prices over time. */
-type Benchmark = 'time' | 'volume' | 'references';
+/** Means of prices over time and over volume. */
+type Benchmark = 'time' | 'volume';
 
 /** The mean price over the window of a parent, for the parent and its group. */
 export function benchmark(parent: ParentFigures, prices: PriceBook, weight: Benchmark): Price | undefined {
@@ -237,7 +234,6 @@ export function benchmark(parent: ParentFigures, prices: PriceBook, weight: Benc
   const found = {
     time: () => prices.timeWeighted(pair, from, until),
     volume: () => prices.volumeWeighted(pair, from, until),
-    references: () => prices.meanReference(pair, from, until),
   }[weight]();
   benchmarks.set(parent, known.set(weight, found));
   return found;
@@ -331,7 +327,7 @@ function isWhole({ facts: { slices } }: ParentFigures): boolean {
 }
 
 /** Most parents are on time and trade at one price, so parts that are equal are computed only once. */
-function sumOf(a: Shortfall, b: Shortfall): Shortfall {
+export function sumOf(a: Shortfall, b: Shortfall): Shortfall {
   const trading = add(a.trading, b.trading);
   const paper = add(a.paper, b.paper);
   const isAtOnce = a.execution === a.trading && b.execution === b.trading;

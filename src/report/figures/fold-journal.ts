@@ -1,5 +1,6 @@
+import { amountsOf } from '../../core/cycle/balance-changes.ts';
 import type { FillAmounts } from '../../core/cycle/balance-changes.ts';
-import { corrected } from '../../core/cycle/compare-fill.ts';
+import { corrected } from '../../core/cycle/corrected-fill.ts';
 import { money, NO_MONEY, quantity } from '../../core/money.ts';
 import type {
   AttemptRecord,
@@ -126,11 +127,10 @@ class Gatherer implements Facts {
       case 'stopped':
       case 'maximum':
       case 'resolved':
-      case 'override':
+      case 'approval':
       case 'reload':
       case 'alert':
       case 'person':
-      case 'closing':
       case 'settings':
       case 'control':
     }
@@ -313,6 +313,7 @@ class Booked implements FillFacts {
   }
 
   get figures(): FillAmounts {
+    if (this.#record.other_fees !== undefined) return (this.#figures ??= amountsOf(this.#record));
     const { quantity: traded, amount, fees } = this.#record;
     return (this.#figures ??= { quantity: quantity(traded), amount: money(amount), fees: fees === '0' ? NO_MONEY : money(fees) }); // prettier-ignore
   }

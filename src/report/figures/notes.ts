@@ -1,3 +1,6 @@
+import { unpricedFees } from '../../core/cycle/balance-changes.ts';
+import { NO_QUANTITY, add, quantity, text } from '../../core/money.ts';
+import type { Quantity } from '../../core/money.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../core/time.ts';
 import { MARK_OUT_MINUTES } from './fill-figures.ts';
 import type { Figures } from './figures.ts';
@@ -21,6 +24,16 @@ export function notesOf(figures: Figures): {
     assumptions: [...ASSUMPTIONS, ...(figures.input.assumptions ?? [])],
     warnings: [...(figures.input.told ?? []), ...warningsOf(figures)],
   };
+}
+
+/** Fees without a price, summed by currency. */
+function elsewhereFees({ fills }: Figures): readonly string[] {
+  const sums = new Map<string, Quantity>();
+  for (const fill of fills)
+    if (fill.other_fees !== undefined)
+      for (const [currency, fee] of Object.entries(unpricedFees(fill)))
+        sums.set(currency, add(sums.get(currency) ?? NO_QUANTITY, quantity(fee)));
+  return [...sums].map(([currency, fee]) => `${text(fee)} ${currency}`);
 }
 
 const ASSUMPTIONS = [
@@ -57,6 +70,9 @@ function* warningsOf(figures: Figures): Generator<string> {
     yield `${stale.length} parents ended without a current price: opportunity cost uses the last known one, up to ${minutes(Math.max(...stale.map(({ end, window: { until } }) => until - (end?.at ?? until))))} older.`;
   if (facts.corrections > 0)
     yield `${facts.corrections === 1 ? '1 fill uses' : `${facts.corrections} fills use`} the figures of the account, which differ from the first booking.`;
+  const elsewhere = elsewhereFees(figures);
+  if (elsewhere.length > 0)
+    yield `No cost includes fees in currencies that their fills do not trade: ${elsewhere.join(', ')}.`;
   const late = figures.fills.filter(({ source }) => source !== 'order' && source !== 'dry_run').length;
   if (late > 0)
     yield `${late === 1 ? '1 fill was' : `${late} fills were`} proven by the account or a person, not by the answer to the order.`;
@@ -72,7 +88,7 @@ function* warningsOf(figures: Figures): Generator<string> {
     (held) => 'read' in held && Object.values(held.read).some((amount) => amount.startsWith('-')),
   );
   if (borrows && figures.input.carry === undefined)
-    yield 'The account has borrowed. The journal does not record interest, so no cost includes it; tranche account pts interest shows it.';
+    yield 'The account has borrowed. The journal does not record interest, so no cost includes it; tranche account pts-interest shows it.';
   if (prices.tapes.length > 0) {
     yield* barsOf(byPair, prices);
     yield* reachOf(byPair, prices);

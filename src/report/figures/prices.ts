@@ -170,25 +170,6 @@ export class PriceBook {
   }
 
   /**
-   * The same mean for the reference prices in the journal, each of which is valid until the next. These are only the
-   * prices of the desk's decisions and attempts. `undefined` if none is known at `from`, or if fewer than two are
-   * within the interval, because the mean would then be the arrival price.
-   */
-  meanReference(pair: string, from: Instant, to: Instant): Price | undefined {
-    const { times, texts } = this.#noted.get(pair) ?? NOTHING_NOTED;
-    let row = lastWhere(times.length, (i) => (times[i] ?? from) <= from);
-    const last = lastWhere(times.length, (i) => (times[i] ?? to) <= to);
-    if (row < 0 || last <= row || to <= from) return undefined;
-    const sum = new Sum();
-    for (let since: number = from; row <= last; row++) {
-      const until = row === last ? to : (times[row + 1] ?? to);
-      sum.add(approximate(price(texts[row] ?? '0')) * (until - since));
-      since = until;
-    }
-    return stated(sum.value / (to - from));
-  }
-
-  /**
    * The mean of the price over volume, `Σ v·p / Σ v`. Bars that ended within the interval count at the mean of their
    * high, low and close; trades count at their price. `undefined` if there is no tape, or no volume in the interval.
    */

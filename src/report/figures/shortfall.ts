@@ -16,6 +16,7 @@ import {
   scale,
   subtract,
 } from '../../core/money.ts';
+import { feesInQuote } from '../../core/cycle/balance-changes.ts';
 import type { Money, Price, Quantity, Ratio } from '../../core/money.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
@@ -217,16 +218,22 @@ interface Sums {
 
 const NO_SUMS: Sums = { traded: NO_QUANTITY, amount: NO_MONEY, fees: NO_MONEY };
 
+/** The fees of a fill that count as a cost, in quote currency: see `feesInQuote`. */
+export const feesOf = ({ record, figures }: FillFacts): Money =>
+  record.other_fees === undefined ? figures.fees : feesInQuote(record);
+
 function sumsOf(fills: readonly FillFacts[]): Sums {
   const [first] = fills;
   if (first === undefined) return NO_SUMS;
-  let { quantity: traded, amount, fees } = first.figures;
+  let { quantity: traded, amount } = first.figures;
+  let fees = feesOf(first);
   for (let i = 1; i < fills.length; i++) {
-    const figures = fills[i]?.figures;
-    if (figures === undefined) continue;
+    const fill = fills[i];
+    if (fill === undefined) continue;
+    const { figures } = fill;
     traded = add(traded, figures.quantity);
     amount = add(amount, figures.amount);
-    fees = add(fees, figures.fees);
+    fees = add(fees, feesOf(fill));
   }
   return { traded, amount, fees };
 }

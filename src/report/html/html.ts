@@ -16,6 +16,7 @@ import {
   valued,
 } from './markup.ts';
 import type { Markup, Piece } from './markup.ts';
+import { oversightSection } from './oversight.ts';
 import { page } from './page.ts';
 import type { Report } from '../json/schema.ts';
 import { sources } from './html-sources.ts';
@@ -50,7 +51,7 @@ ${report.portfolios.map((portfolio, i) => markup`<section aria-label="Portfolio"
 ${costs(report, figures)}
 ${prices(report, figures)}
 ${quality(report)}
-${whyNot(report)}
+${whyNot(report)}${oversightSection(report)}
 ${bootstrapSection(report)}
 ${otherAssumptions(report)}
 ${parents(report)}

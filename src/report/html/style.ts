@@ -52,7 +52,7 @@ th, td { text-align: left; padding: 0.28rem 0.45rem; border-bottom: 1px solid va
 th:first-child, td:first-child { padding-left: 0; }
 thead th { color: var(--soft); font-weight: 500; font-size: 0.8rem; vertical-align: bottom; }
 tbody th { font-weight: 500; }
-.one, .records { white-space: nowrap; } .words { display: block; min-width: 16rem; }
+.one { white-space: nowrap; } .words { display: block; min-width: 16rem; }
 a { color: var(--c1); } .n { text-align: right; white-space: nowrap; }
 tr.sum td, tr.sum th { font-weight: 650; }
 .bad { color: var(--bad); } .good { color: var(--good); } .none { color: var(--soft); }

@@ -9,6 +9,7 @@ import { gapsOf } from '../figures/gaps.ts';
 import { PARENTS_MAX, parentsJson } from './json-parents.ts';
 import { atCostsJson, averageOf, costsJson, known, slippage } from './json-parts.ts';
 import { portfolioJson } from './json-portfolio.ts';
+import { oversightJson } from './oversight.ts';
 import { notesOf } from '../figures/notes.ts';
 import type { PriceColumns } from '../figures/prices.ts';
 import type { Quoting } from '../figures/quoting.ts';
@@ -69,6 +70,7 @@ export function reportOf(figures: Figures): Report {
     portfolios: figures.portfolios.map(portfolioJson),
     ...(input.backtest === undefined ? {} : { backtest: input.backtest }),
     ...(input.bootstrap === undefined ? {} : { bootstrap: input.bootstrap }),
+    ...(input.oversight === undefined ? {} : { oversight: oversightJson(figures, input.oversight) }),
   };
 }
 

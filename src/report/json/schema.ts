@@ -3,6 +3,7 @@ import { bootstrap } from './schema-bootstrap.ts';
 import { group, parent } from './schema-parents.ts';
 import { REPORT_FORMAT } from './format.ts';
 import { amount, atCosts, count, list, quoting, sums, time } from './schema-parts.ts';
+import { oversight } from './schema-oversight.ts';
 import { portfolio } from './schema-portfolio.ts';
 
 /**
@@ -160,6 +161,9 @@ export const reportSchema = z.strictObject({
   bootstrap: bootstrap
     .optional()
     .describe('Confidence intervals of a backtest over resampled history, if requested'),
+  oversight: oversight
+    .optional()
+    .describe('Orders against their limits, outliers, refusals, doubts and actions, if requested'),
 });
 
 export type Report = z.output<typeof reportSchema>;

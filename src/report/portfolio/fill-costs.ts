@@ -6,7 +6,7 @@ import type { Instant } from '../../core/time.ts';
 import type { FillFacts } from '../figures/facts.ts';
 import type { PriceBook } from '../figures/prices.ts';
 import { fillRow } from '../figures/fill-figures.ts';
-import { against } from '../figures/shortfall.ts';
+import { against, feesOf } from '../figures/shortfall.ts';
 
 /** The cost of a trade between two currencies of a portfolio. In cash; positive is bad. */
 export interface FillCost {
@@ -47,7 +47,7 @@ export function fillCost(fill: FillFacts, cash: Cash, booked: Instant): FillCost
   return {
     at: booked,
     spread: (over && inCash(cash, { currency, amount: over, at })) ?? NO_MONEY,
-    fees: inCash(cash, { currency, amount: figures.fees, at }) ?? NO_MONEY,
+    fees: inCash(cash, { currency, amount: feesOf(fill), at }) ?? NO_MONEY,
   };
 }
 

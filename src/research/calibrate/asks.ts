@@ -1,3 +1,4 @@
+import { corrected } from '../../core/cycle/corrected-fill.ts';
 import { approximate, fraction, money, scale } from '../../core/money.ts';
 import type { Ratio } from '../../core/money.ts';
 import type { Reason } from '../../core/reasons.ts';
@@ -90,10 +91,7 @@ function note(ask: Ask | undefined, at: Instant, body: StoredRecord['body']): vo
   if (body.kind === 'quote') ask.quote = { at, body };
   if (body.kind === 'fill') ask.fill = body;
   // The account's figures replace those of the response, mainly because of fees.
-  if (body.kind === 'correction' && ask.fill !== undefined) {
-    const { quantity, price, amount, fees } = body;
-    ask.fill = { ...ask.fill, quantity, price, amount, fees };
-  }
+  if (body.kind === 'correction' && ask.fill !== undefined) ask.fill = corrected(ask.fill, body);
   if (body.kind !== 'attempt') return;
   ask.end ??= { at, result: body.result, reason: body.reason };
   ask.result = body.result;

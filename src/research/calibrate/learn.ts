@@ -1,3 +1,4 @@
+import { feesInQuote } from '../../core/cycle/balance-changes.ts';
 import { approximate, decimalsOf, greatest, money } from '../../core/money.ts';
 import type { ExecutionModel } from '../run/model.ts';
 import type { Tape } from '../tape/tape.ts';
@@ -107,10 +108,11 @@ function fitFee({ asks }: Asked): Learnt {
   const decimals = new Map<string, number>();
   for (const { quote, fees } of real)
     decimals.set(quote, Math.max(decimals.get(quote) ?? 0, decimalsOf(money(fees))));
-  const rows = real.flatMap(({ quote, fees, amount }) => {
+  const rows = real.flatMap((fill) => {
+    const { quote, amount } = fill;
     const weight = approximate(money(amount));
     if (!(weight > 0)) return [];
-    const paid = approximate(money(fees));
+    const paid = approximate(feesInQuote(fill));
     const unit = 10 ** -(decimals.get(quote) ?? 0);
     return [{ value: (10_000 * paid) / weight, least: (10_000 * Math.max(0, paid - unit)) / weight, weight }];
   });

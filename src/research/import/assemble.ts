@@ -1,6 +1,6 @@
 import { OperatorError } from '../../core/errors.ts';
 import { instant, isoOf } from '../../core/time.ts';
-import { columnNames, faultIn } from '../tape/tape.ts';
+import { columnNames, columnsBy, faultIn } from '../tape/tape.ts';
 import type { Columns } from '../tape/tape.ts';
 import type { Rows } from './rows.ts';
 
@@ -8,10 +8,8 @@ import type { Rows } from './rows.ts';
 export interface Assembled {
   readonly columns: Columns;
   readonly barMs: number;
-  /** Files whose rows were newest first. */
-  readonly turnedRound: readonly string[];
-  /** Unsorted files, with the number of rows that were out of order. */
-  readonly sorted: readonly { readonly name: string; readonly rows: number }[];
+  /** Which files were reversed or sorted. */
+  readonly notes: readonly string[];
   readonly duplicates: Duplicates;
 }
 
@@ -24,233 +22,155 @@ export interface Duplicates {
 
 export type Keep = 'first' | 'last';
 
-export interface AssembleOptions {
+interface AssembleOptions {
   readonly of: 'bars' | 'trades';
-  /** Length of a bar, ms, if known. */
   readonly barMs: number | undefined;
   /** Which of two bars with the same time to keep. Default: conflicting bars are refused. */
   readonly keep: Keep | undefined;
-  /** Whether to sort unsorted files; otherwise they are refused. */
+  /** Whether to sort unsorted files, which are otherwise refused. */
   readonly sort: boolean;
 }
 
-/** Combines the rows of files. @throws OperatorError (`data`) with file and line of a row that a tape cannot contain. */
-export function assemble(parts: readonly Rows[], options: AssembleOptions): Assembled {
-  const turnedRound: string[] = [];
-  const sorted: { readonly name: string; readonly rows: number }[] = [];
-  const inOrder = parts.map((part) => {
-    const order = orderOf(part);
-    if (order.fault !== undefined && !options.sort) throw new OperatorError('data', order.fault);
-    if (order.fault !== undefined) sorted.push({ name: part.name, rows: order.strays });
-    if (!order.isNewestFirst) return part;
-    turnedRound.push(part.name);
-    return reversed(part);
-  });
-  const joined = join(
-    inOrder
-      .filter(({ lines }) => lines.length > 0)
-      .toSorted((a, b) => (a.columns.times[0] ?? 0) - (b.columns.times[0] ?? 0)),
-  );
-  if (options.of === 'trades') refuseOverlaps(parts);
-  if (joined.columns.times.length === 0)
-    throw new OperatorError('data', `${parts.map(({ name }) => name).join(', ')}: no rows with prices`);
-  const ordered = options.of === 'bars' || options.sort ? inTimeOrder(joined) : joined;
-  const { rows, duplicates } =
-    options.of === 'bars'
-      ? withoutDuplicates(ordered, options.keep)
-      : { rows: ordered, duplicates: { identical: 0, conflicting: 0 } };
-  const barMs = options.of === 'trades' ? 0 : (options.barMs ?? usualGap(rows));
-  const fault = faultIn(rows.columns, barMs);
-  if (fault !== undefined) throw new OperatorError('data', `${rows.placeOf(fault.row)}: ${fault.why}`);
-  return { columns: rows.columns, barMs, turnedRound, sorted, duplicates };
+/** Rows of files, with the place of each. */
+interface Placed {
+  readonly columns: Columns;
+  readonly lines: Float64Array;
+  /** Number of the file of each row. */
+  readonly files: Float64Array;
+  readonly names: readonly string[];
 }
 
-/** Rejects overlapping files, because a trade in two files would count twice, and cannot be distinguished from two equal trades. */
-function refuseOverlaps(parts: readonly Rows[]): void {
-  const spans = parts
+const placeOf = ({ names, files, lines }: Placed, row: number): string =>
+  `${names[files[row] ?? 0] ?? ''}:${lines[row] ?? 0}`;
+
+/** Combines the rows of files. @throws OperatorError (`data`) with file and line of a row that a tape cannot contain. */
+export function assemble(
+  parts: readonly Rows[],
+  { of, barMs: given, keep, sort }: AssembleOptions,
+): Assembled {
+  const names = parts.map(({ name }) => name);
+  const notes: string[] = [];
+  const inOrder = parts.map(({ name, columns, lines }, file): Placed => {
+    const part = { columns, lines, files: new Float64Array(lines.length).fill(file), names };
+    const { isNewestFirst, stray, strays } = orderOf(columns.times);
+    if (stray !== undefined && !sort) throw new OperatorError('data', strayText(part, stray, isNewestFirst));
+    if (isNewestFirst) notes.push(`${name}: newest first: reversed`);
+    if (stray !== undefined) notes.push(`${name}: unsorted: sorted now; ${strays} rows were out of order`);
+    const rows = isNewestFirst ? picked(part, Uint32Array.from(lines, (_, row) => lines.length - 1 - row)) : part; // prettier-ignore
+    return stray === undefined ? rows : inTimeOrder(rows);
+  });
+  const chronological = inOrder
     .filter(({ lines }) => lines.length > 0)
-    .map(({ name, columns: { times }, lines }) => {
-      const span = { name, first: Infinity, line: 0, last: -Infinity };
-      for (const [row, at] of times.entries()) {
-        if (at < span.first) [span.first, span.line] = [at, lines[row] ?? 0];
-        if (at > span.last) span.last = at;
-      }
-      return span;
-    })
-    .toSorted((a, b) => a.first - b.first || a.last - b.last);
-  for (const [n, { name, first, line }] of spans.entries()) {
-    const before = spans[n - 1];
-    if (before !== undefined && first < before.last)
+    .toSorted((a, b) => firstOf(a) - firstOf(b) || lastOf(a) - lastOf(b));
+  if (of === 'trades') refuseOverlaps(chronological);
+  const [only, ...others] = chronological;
+  if (only === undefined) throw new OperatorError('data', `${names.join(', ')}: no rows with prices`);
+  // Bars of several files may overlap, such as those of a month and of the day after it.
+  const joined = others.length === 0 ? only : inTimeOrder(join(chronological));
+  const { rows, duplicates } =
+    of === 'bars'
+      ? withoutDuplicates(joined, keep)
+      : { rows: joined, duplicates: { identical: 0, conflicting: 0 } };
+  const barMs = of === 'trades' ? 0 : (given ?? usualGap(rows));
+  const fault = faultIn(rows.columns, barMs);
+  if (fault !== undefined) throw new OperatorError('data', `${placeOf(rows, fault.row)}: ${fault.why}`);
+  return { columns: rows.columns, barMs, notes, duplicates };
+}
+
+const firstOf = ({ columns }: Placed): number => columns.times[0] ?? 0;
+const lastOf = ({ columns }: Placed): number => columns.times.at(-1) ?? 0;
+
+/** Rejects overlapping files, because a trade in two files would count twice, and cannot be distinguished from two equal trades. */
+function refuseOverlaps(parts: readonly Placed[]): void {
+  for (const [n, part] of parts.entries()) {
+    const before = parts[n - 1];
+    if (before !== undefined && firstOf(part) < lastOf(before))
       throw new OperatorError(
         'data',
-        `${name}:${line}: its time ${timeText(first)} is before the last trade of ${before.name}, ${timeText(before.last)}, so overlapping trades would count twice; name files that do not overlap`,
+        `${placeOf(part, 0)}: its time ${timeText(firstOf(part))} is before the last trade of ${before.names[before.files[0] ?? 0] ?? ''}, ${timeText(lastOf(before))}, so overlapping trades would count twice; name files that do not overlap`,
       );
   }
 }
 
-interface RowOrder {
-  readonly isNewestFirst: boolean;
-  /** Why the rows are out of order; `undefined` if they are in order. */
-  readonly fault: string | undefined;
-  /** Rows that contradict the order of the rest. */
-  readonly strays: number;
-}
-
-/** Returns whether times descend, and the first row that contradicts the order of the rest. */
-function orderOf({ name, columns: { times }, lines }: Rows): RowOrder {
+/** Returns whether times descend, and the first of the `strays` rows that contradict the order of the rest. */
+function orderOf(times: Float64Array) {
   let [rises, falls, risesAt, fallsAt] = [0, 0, 0, 0];
   for (let row = 1; row < times.length; row++) {
     const step = (times[row] ?? 0) - (times[row - 1] ?? 0);
-    if (step > 0) {
-      rises += 1;
-      if (rises === 1) risesAt = row;
-    } else if (step < 0) {
-      falls += 1;
-      if (falls === 1) fallsAt = row;
-    }
+    if (step > 0 && rises++ === 0) risesAt = row;
+    if (step < 0 && falls++ === 0) fallsAt = row;
   }
   const isNewestFirst = falls > rises;
-  if (rises === 0 || falls === 0) return { isNewestFirst, fault: undefined, strays: 0 };
-  const row = isNewestFirst ? risesAt : fallsAt;
-  const [at, last] = [times[row] ?? 0, times[row - 1] ?? 0].map((ms) => timeText(ms));
+  const strays = Math.min(rises, falls);
+  return { isNewestFirst, stray: strays === 0 ? undefined : isNewestFirst ? risesAt : fallsAt, strays };
+}
+
+function strayText(part: Placed, row: number, isNewestFirst: boolean): string {
+  const [at, last] = [row, row - 1].map((each) => timeText(part.columns.times[each] ?? 0));
   const [way, rest] = isNewestFirst ? ['after', 'newest first'] : ['before', 'oldest first'];
-  return {
-    isNewestFirst,
-    fault: `${name}:${lines[row] ?? 0}: its time ${at} is ${way} the time of the previous row, ${last}, and the file is ${rest}: check why, then correct the file or add --sort`,
-    strays: Math.min(rises, falls),
-  };
+  return `${placeOf(part, row)}: its time ${at} is ${way} the time of the previous row, ${last}, and the file is ${rest}: check why, then correct the file or add --sort`;
 }
 
 const timeText = (ms: number): string => (ms < 253_402_300_800_000 ? isoOf(instant(ms)) : `${ms} ms`);
 
-function reversed(part: Rows): Rows {
-  // The columns of trades are one array under several names, so each array is reversed only once.
-  const arrays = new Set([part.lines, ...columnNames.map((name) => part.columns[name])]);
-  for (const array of arrays) array.reverse();
-  return part;
+/** Returns the rows of these numbers, in their order. */
+function picked({ columns, lines, files, names }: Placed, order: Uint32Array): Placed {
+  const pick = (values: Float64Array): Float64Array => {
+    const to = new Float64Array(order.length);
+    for (let row = 0; row < order.length; row++) to[row] = values[order[row] ?? 0] ?? Number.NaN;
+    return to;
+  };
+  return { columns: columnsBy((name) => pick(columns[name])), lines: pick(lines), files: pick(files), names };
 }
 
-interface Joined {
-  readonly columns: Columns;
-  readonly placeOf: (row: number) => string;
-  readonly lines: Uint32Array;
-  /** Index of the file of each row; `undefined` when there is only one file. */
-  readonly files: Uint16Array | undefined;
-  readonly names: readonly string[];
-}
-
-function placing(
-  names: readonly string[],
-  lines: Uint32Array,
-  files: Uint16Array | undefined,
-): Joined['placeOf'] {
-  return (row) => `${names[files?.[row] ?? 0] ?? ''}:${lines[row] ?? 0}`;
-}
-
-function join(parts: readonly Rows[]): Joined {
-  const names = parts.map(({ name }) => name);
-  const [only] = parts;
-  if (only !== undefined && parts.length === 1)
-    return {
-      columns: only.columns,
-      lines: only.lines,
-      files: undefined,
-      names,
-      placeOf: placing(names, only.lines, undefined),
-    };
-  const rows = parts.reduce((sum, { lines }) => sum + lines.length, 0);
-  const glue = (pick: (columns: Columns) => Float64Array): Float64Array => {
-    const whole = new Float64Array(rows);
+function join(parts: readonly Placed[]): Placed {
+  const length = parts.reduce((sum, { lines }) => sum + lines.length, 0);
+  const glued = (pick: (part: Placed) => Float64Array): Float64Array => {
+    const whole = new Float64Array(length);
     let at = 0;
-    for (const { columns } of parts) {
-      whole.set(pick(columns), at);
-      at += pick(columns).length;
+    for (const part of parts) {
+      whole.set(pick(part), at);
+      at += pick(part).length;
     }
     return whole;
   };
-  const lines = new Uint32Array(rows);
-  const files = new Uint16Array(rows);
-  let at = 0;
-  for (const [file, part] of parts.entries()) {
-    lines.set(part.lines, at);
-    files.fill(file, at, at + part.lines.length);
-    at += part.lines.length;
-  }
-  const close = glue((columns) => columns.close);
-  const isTrades = parts.every(({ columns }) => columns.open === columns.close);
-  const bars = isTrades
-    ? { open: close, high: close, low: close }
-    : {
-        open: glue((columns) => columns.open),
-        high: glue((columns) => columns.high),
-        low: glue((columns) => columns.low),
-      };
-  const columns = { times: glue((each) => each.times), ...bars, close, volume: glue((each) => each.volume) };
-  return { columns, lines, files, names, placeOf: placing(names, lines, files) };
+  const columns = columnsBy((name) => glued((part) => part.columns[name]));
+  const [lines, files] = [glued((part) => part.lines), glued((part) => part.files)];
+  return { columns, lines, files, names: parts[0]?.names ?? [] };
 }
 
-/** Sorts rows by time, because files may overlap (a month and the day after it), and their bars are merged. */
-function inTimeOrder(joined: Joined): Joined {
-  const { times } = joined.columns;
-  let isSorted = true;
-  for (let row = 1; row < times.length && isSorted; row++)
-    isSorted = (times[row] ?? 0) >= (times[row - 1] ?? 0);
-  if (isSorted) return joined;
-  const order = Uint32Array.from({ length: times.length }, (_, row) => row);
-  // Rows with the same time keep their order.
-  order.sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0));
-  return picked(joined, order);
-}
-
-function picked(joined: Joined, order: Uint32Array): Joined {
-  const pick = (from: Float64Array): Float64Array => {
-    const to = new Float64Array(order.length);
-    for (let row = 0; row < order.length; row++) to[row] = from[order[row] ?? 0] ?? Number.NaN;
-    return to;
-  };
-  const { times, open, high, low, close, volume } = joined.columns;
-  const columns = {
-    times: pick(times),
-    open: pick(open),
-    high: pick(high),
-    low: pick(low),
-    close: pick(close),
-    volume: pick(volume),
-  };
-  const lines = order.map((row) => joined.lines[row] ?? 0);
-  const files =
-    joined.files === undefined ? undefined : Uint16Array.from(order, (row) => joined.files?.[row] ?? 0);
-  return { columns, lines, files, names: joined.names, placeOf: placing(joined.names, lines, files) };
+/** Sorts rows by time. Rows with the same time keep their order. */
+function inTimeOrder(rows: Placed): Placed {
+  const { times } = rows.columns;
+  const order = Uint32Array.from(times, (_, row) => row);
+  return picked(
+    rows,
+    order.toSorted((a, b) => (times[a] ?? 0) - (times[b] ?? 0)),
+  );
 }
 
 function withoutDuplicates(
-  joined: Joined,
+  rows: Placed,
   keep: Keep | undefined,
-): { readonly rows: Joined; readonly duplicates: Duplicates } {
-  const { times } = joined.columns;
-  let [identical, conflicting] = [0, 0];
-  const kept = new Uint32Array(times.length);
-  let rows = 0;
-  for (let row = 0; row < times.length; row++) {
-    const before = kept[rows - 1] ?? -1;
-    if (rows === 0 || times[row] !== times[before]) kept[rows++] = row;
-    else if (isSame(joined.columns, before, row)) identical += 1;
+): { readonly rows: Placed; readonly duplicates: Duplicates } {
+  const { columns } = rows;
+  let [identical, conflicting, count] = [0, 0, 0];
+  const kept = new Uint32Array(columns.times.length);
+  for (let row = 0; row < kept.length; row++) {
+    const before = kept[count - 1] ?? -1;
+    if (count === 0 || columns.times[row] !== columns.times[before]) kept[count++] = row;
+    else if (columnNames.every((name) => Object.is(columns[name][before], columns[name][row])))
+      identical += 1;
     else {
       if (keep === undefined)
-        throw new OperatorError(
-          'data',
-          `${joined.placeOf(row)}: its time ${timeText(times[row] ?? 0)} appears at ${joined.placeOf(before)} with other figures: correct the file, or add --keep first or --keep last`,
-        );
+        throw new OperatorError('data', `${placeOf(rows, row)}: its time ${timeText(columns.times[row] ?? 0)} appears at ${placeOf(rows, before)} with other figures: correct the file, or add --keep first or --keep last`); // prettier-ignore
       conflicting += 1;
-      if (keep === 'last') kept[rows - 1] = row;
+      if (keep === 'last') kept[count - 1] = row;
     }
   }
   const duplicates = { identical, conflicting };
-  return { rows: rows === times.length ? joined : picked(joined, kept.subarray(0, rows)), duplicates };
+  return { rows: count === kept.length ? rows : picked(rows, kept.subarray(0, count)), duplicates };
 }
-
-const isSame = (columns: Columns, a: number, b: number): boolean =>
-  columnNames.every((name) => Object.is(columns[name][a], columns[name][b]));
 
 /** Gaps that are rarer than this may be damage. The length of a bar is the shortest gap that is not damage. */
 const COMMON = 0.05;
@@ -260,12 +180,12 @@ const COMMON_MIN = 3;
  * Returns the length of a bar, derived from the distances between rows: the usual distance, or a shorter one that is
  * common. A tape then rejects rows that are closer.
  */
-function usualGap(joined: Joined): number {
-  const { times } = joined.columns;
+function usualGap(rows: Placed): number {
+  const { times } = rows.columns;
   if (times.length < 2)
     throw new OperatorError(
       'data',
-      `${joined.placeOf(0)}: the length of a single bar is unknown: add --bar, such as --bar PT1M`,
+      `${placeOf(rows, 0)}: the length of a single bar is unknown: add --bar, such as --bar PT1M`,
     );
   const counts = new Map<number, number>();
   for (let row = 1; row < times.length; row++) {

@@ -1,7 +1,7 @@
 import { decimalText } from '../tape/tape.ts';
 import type { TimeUnit } from './plan.ts';
 
-/** Parses numbers and Unix times from text, and table numbers as their exact decimals. */
+/** Parses numbers and Unix times from text. */
 
 export interface ParsedNumber {
   readonly value: number;
@@ -50,10 +50,8 @@ function canonical(text: string): string {
   return short === '' ? '0' : `${short}e${Number(exponent) - part.length + digits.length - short.length}`;
 }
 
-export interface ParsedTime {
-  /** Whole milliseconds. */
+interface ParsedTime {
   readonly ms: number;
-  /** Whether the text contained a finer time. */
   readonly wasCut: boolean;
 }
 
@@ -62,7 +60,10 @@ const UNIX = /^ *(\d{1,19})(?:\.(\d*))? *$/u;
 /** Position of the milliseconds, counted from the decimal point. */
 const PLACES = { s: 3, ms: 0, us: -3, ns: -6 } as const;
 
-/** Parses a Unix time; `undefined` if the text is not one. `mixed`: the number of digits determines the unit. */
+/**
+ * Parses a Unix time to whole ms; `undefined` if the text is not one. `mixed`: the number of digits determines the unit.
+ * `wasCut`: the text contained a finer time.
+ */
 export function parseUnixTime(text: string, unit: TimeUnit | 'mixed'): ParsedTime | undefined {
   if (unit === 'ms' && WHOLE.test(text)) return { ms: Number(text), wasCut: false };
   const [, whole, fraction = ''] = UNIX.exec(text) ?? [];
@@ -75,25 +76,9 @@ export function parseUnixTime(text: string, unit: TimeUnit | 'mixed'): ParsedTim
 const unitByLength = (digits: number): TimeUnit =>
   digits <= 11 ? 's' : digits <= 14 ? 'ms' : digits <= 17 ? 'us' : 'ns';
 
-/** Converts `60000125` with a scale of 3 to `60000.125`. A negative scale adds zeros. */
-export function decimalOf(units: bigint, scale: number): string {
-  if (scale <= 0) return String(units * 10n ** BigInt(-scale));
-  const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');
-  return `${units < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
-}
-
-/** Reads an integer in two's complement, most significant byte first, as Parquet stores long decimals. */
-export function integerOf(bytes: Uint8Array): bigint {
-  let value = 0n;
-  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
-  return BigInt.asIntN(bytes.length * 8, value);
-}
-
-const DIGITS_32 = 9;
-
 /** Returns the shortest decimal of a 32-bit float: 60012.35, although its double is 60012.3515625. */
 export function shortest32(value: number): number {
-  for (let digits = 6; digits <= DIGITS_32; digits++) {
+  for (let digits = 6; digits <= 9; digits++) {
     const decimal = Number(value.toPrecision(digits));
     if (Math.fround(decimal) === value) return decimal;
   }

@@ -1,24 +1,22 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { OperatorError } from '../../core/errors.ts';
-import { tapeFromArrow } from '../tape/arrow-file.ts';
+import { isArrow, tapeFromArrow } from '../tape/arrow-file.ts';
 import { tapeOf } from '../tape/tape.ts';
 import type { Tape } from '../tape/tape.ts';
 import { assemble } from './assemble.ts';
 import type { Duplicates, Keep } from './assemble.ts';
 import { endsItsLastLine, plainRows, readRows, sampleOf } from './delimited.ts';
-import { planFor } from './detect.ts';
-import { tableKindOf } from './kind.ts';
+import { planFor } from './layouts.ts';
 import type { Format, Hints, ReadPlan } from './plan.ts';
+import { isParquet, readParquet } from './parquet.ts';
 import { noCounts } from './rows.ts';
 import type { Rows } from './rows.ts';
-import { surveyOf } from './survey.ts';
-import type { Survey } from './survey.ts';
-import { readTable } from './table.ts';
+import { surveyOf } from '../tape/survey.ts';
+import type { Survey } from '../tape/survey.ts';
 import { unpack } from './unpack.ts';
 import type { Container } from './unpack.ts';
 
 export interface SourceFile {
-  /** Name for messages. */
   readonly name: string;
   readonly bytes: Uint8Array;
 }
@@ -47,15 +45,10 @@ export interface SourceReport {
 }
 
 /** The findings and changes of an import. Times are Unix ms. */
-export interface ImportReport extends Survey {
+export interface ImportReport extends Survey, Pick<Tape, 'pair' | 'barMs' | 'rows' | 'hash'> {
   readonly of: 'bars' | 'trades';
-  readonly pair: string;
-  readonly barMs: number;
-  readonly rows: number;
   readonly first: number;
   readonly last: number;
-  /** SHA-256 of the tape's columns. */
-  readonly hash: string;
   readonly sources: readonly SourceReport[];
   readonly duplicates: Duplicates;
   /** Dropped rows without prices. */
@@ -91,30 +84,24 @@ export async function importTape(
   for (const { name, bytes } of files) {
     const { container, files: inside } = unpack(name, bytes, options.maxBytes);
     const read: Part[] = [];
-    for (const file of inside)
-      read.push(
-        await partOf(
-          { ...file, container, place: inside.length === 1 ? name : `${name}/${file.name}` },
-          options,
-        ),
-      );
+    for (const file of inside) {
+      const place = inside.length === 1 ? name : `${name}/${file.name}`;
+      read.push(await partOf({ ...file, container, place }, options));
+    }
     parts.push(...read);
     sources.push({
       name,
       bytes: bytes.length,
-      sha256: createHash('sha256').update(bytes).digest('hex'),
+      sha256: hash('sha256', bytes),
       container,
       formats: [...new Set(read.map(({ plan }) => plan.format))],
       rows: read.reduce((sum, { rows }) => sum + rows.lines.length, 0),
     });
   }
-  const of =
-    oneOf(
-      parts.map(({ plan }) => plan.of),
-      'bars and trades',
-    ) ?? 'bars';
+  const plans = parts.map(({ plan }) => plan);
+  const of = oneOf(plans.map((plan) => plan.of), 'bars and trades') ?? 'bars'; // prettier-ignore
   const pair = pairFor(parts, options);
-  const barMs = options.barMs ?? oneOf(parts.map(({ plan }) => plan.barMs).filter((ms) => ms !== undefined), 'bars of several lengths'); // prettier-ignore
+  const barMs = options.barMs ?? oneOf(plans.map((plan) => plan.barMs), 'bars of several lengths'); // prettier-ignore
   const assembled = assemble(parts.map(({ rows }) => rows), { of, barMs, keep: options.keep, sort: options.sort === true }); // prettier-ignore
   const tape = tapeOf({ pair, barMs: assembled.barMs, columns: assembled.columns });
   return { tape, report: reportOf(tape, { parts, sources, assembled }) };
@@ -124,12 +111,10 @@ async function partOf(
   { place, name, bytes, container }: SourceFile & { readonly place: string; readonly container: Container },
   options: ImportOptions,
 ): Promise<Part> {
-  const kind = tableKindOf(bytes);
-  const own = kind === 'arrow' ? tapeFromArrow(bytes, place)?.tape : undefined;
-  if (own !== undefined) return ownPart(place, own);
-  if (kind !== undefined) return await readTable({ name, place, bytes }, kind, options, options.maxBytes);
+  if (isArrow(bytes)) return ownPart(place, tapeFromArrow(bytes, place).tape);
+  if (isParquet(bytes)) return await readParquet({ name, place, bytes }, options, options.maxBytes);
   const plain = plainRows(place, bytes);
-  const plan = planFor(sampleOf(name, plain.bytes, plain.isJson), options, place);
+  const plan = planFor(sampleOf(name, plain.bytes), options, place);
   const rows = readRows(place, plain.bytes, plan);
   // A compressed file has a checksum, and JSON ends with a bracket.
   if (container !== 'plain' || plain.isJson || endsItsLastLine(plain.bytes)) return { plan, rows };
@@ -139,14 +124,15 @@ async function partOf(
 
 /** Returns the rows of a tape that was imported before. */
 function ownPart(name: string, { pair, barMs, rows, times, open, high, low, close, volume }: Tape): Part {
-  const lines = Uint32Array.from({ length: rows }, (_, row) => row + 1);
+  const lines = Float64Array.from({ length: rows }, (_, row) => row + 1);
   const columns = { times, open, high, low, close, volume };
   const plan = { format: 'tranche', of: barMs === 0 ? 'trades' : 'bars', barMs, pair, notes: [] } as const;
   return { plan, rows: { name, columns, lines, counts: noCounts() } };
 }
 
+/** Returns the only value, besides `undefined`. @throws OperatorError if there are several. */
 function oneOf<T>(values: readonly T[], several: string): T | undefined {
-  const [first, other] = new Set(values);
+  const [first, other] = new Set(values.filter((value) => value !== undefined));
   if (other !== undefined)
     throw new OperatorError('data', `the files hold ${several}: import them one by one`);
   return first;
@@ -154,48 +140,41 @@ function oneOf<T>(values: readonly T[], several: string): T | undefined {
 
 function pairFor(parts: readonly Part[], { pair: said, anyPair }: ImportOptions): string {
   if (said !== undefined) return said;
-  const found = oneOf(parts.map(({ plan }) => plan.pair).filter((pair) => pair !== undefined), 'several pairs'); // prettier-ignore
+  const found = oneOf(
+    parts.map(({ plan }) => plan.pair),
+    'several pairs',
+  );
   if (found !== undefined || anyPair !== undefined) return found ?? anyPair ?? '';
   throw new OperatorError('usage', 'the files do not name their pair: add --pair, such as --pair btcusd');
 }
 
-/** Returns a note if the file names a pair other than the given one. That is either intended, such as USDT for USD, or a mistake. */
-const otherPair = (found: string | undefined, said: string): readonly string[] =>
-  found === undefined || found === said ? [] : [`it names ${found}: read as ${said}, as given`];
-
 function reportOf(
   tape: Tape,
-  {
-    parts,
-    sources,
-    assembled,
-  }: {
+  found: {
     readonly parts: readonly Part[];
     readonly sources: readonly SourceReport[];
     readonly assembled: ReturnType<typeof assemble>;
   },
 ): ImportReport {
+  const { parts, sources, assembled } = found;
   const sum = (pick: (counts: Rows['counts']) => number): number =>
     parts.reduce((total, { rows }) => total + pick(rows.counts), 0);
-  const firstRounded = parts.find(({ rows }) => rows.counts.roundedAt !== undefined)?.rows;
-  const { turnedRound, sorted } = assembled;
-  const order = [
-    ...turnedRound.map((name) => `${name}: newest first: reversed`),
-    ...sorted.map(({ name, rows }) => `${name}: unsorted: sorted now; ${rows} rows were out of order`),
-  ];
-  const notes = parts.flatMap(({ plan, rows }) =>
-    [...plan.notes, ...otherPair(plan.pair, tape.pair)].map((note) => `${rows.name}: ${note}`),
-  );
+  const rounded = parts.find(({ rows }) => rows.counts.roundedAt > 0)?.rows;
+  const notes = parts.flatMap(({ plan, rows }) => {
+    // Either intended, such as USDT for USD, or a mistake.
+    const isOther = plan.pair !== undefined && plan.pair !== tape.pair;
+    const all = isOther ? [...plan.notes, `it names ${plan.pair}: read as ${tape.pair}, as given`] : plan.notes; // prettier-ignore
+    return all.map((note) => `${rows.name}: ${note}`);
+  });
   return {
-    ...reportOfTape(tape, [...notes, ...order]),
+    ...reportOfTape(tape, [...notes, ...assembled.notes]),
     sources,
     duplicates: assembled.duplicates,
     empty: sum(({ empty }) => empty),
     rounded: {
       prices: sum(({ roundedPrices }) => roundedPrices),
       volumes: sum(({ roundedVolumes }) => roundedVolumes),
-      firstAt:
-        firstRounded === undefined ? undefined : `${firstRounded.name}:${firstRounded.counts.roundedAt ?? 0}`,
+      firstAt: rounded && `${rounded.name}:${rounded.counts.roundedAt}`,
     },
     cutTimes: sum(({ cutTimes }) => cutTimes),
   };

@@ -2,8 +2,9 @@ import { OperatorError } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Columns } from '../tape/tape.ts';
 import { isExact, parseNumber, parseUnixTime } from './numbers.ts';
-import { plainSymbol, shown } from './plan.ts';
+import { plainSymbol, PRICES, shown } from './plan.ts';
 import type { ReadPlan } from './plan.ts';
+import { textTime } from './times.ts';
 
 /** The rows of one file, unsorted and not yet compared with one another. */
 export interface Rows {
@@ -11,36 +12,24 @@ export interface Rows {
   readonly name: string;
   readonly columns: Columns;
   /** Line (of JSON and tables: the element or row), counted from 1, of each row. */
-  readonly lines: Uint32Array;
+  readonly lines: Float64Array;
   readonly counts: RowCounts;
 }
 
+/** What the reader dropped or rounded. */
 export interface RowCounts {
-  /** Dropped rows without prices. */
+  /** Rows without prices. */
   empty: number;
-  /** Number of prices and volumes with more digits than a double preserves. */
+  /** Prices and volumes with more digits than a double preserves. */
   roundedPrices: number;
   roundedVolumes: number;
-  /** Line of the first price that lost digits. */
-  roundedAt: number | undefined;
-  /** Number of times that were finer than a millisecond. */
+  /** Line of the first price that lost digits; 0 if none did. */
+  roundedAt: number;
+  /** Times that were finer than a millisecond. */
   cutTimes: number;
 }
 
-export const noCounts = (): RowCounts => ({
-  empty: 0,
-  roundedPrices: 0,
-  roundedVolumes: 0,
-  roundedAt: undefined,
-  cutTimes: 0,
-});
-
-interface Bar {
-  readonly open: number;
-  readonly high: number;
-  readonly low: number;
-  readonly close: number;
-}
+export const noCounts = (): RowCounts => ({ empty: 0, roundedPrices: 0, roundedVolumes: 0, roundedAt: 0, cutTimes: 0 }); // prettier-ignore
 
 const EMPTY = /^(?:nan|null|none|)$/iu;
 
@@ -54,16 +43,16 @@ export class RowReader {
   readonly #name: string;
   readonly #plan: ReadPlan;
   readonly #isTable: boolean;
-  /** Trades and closes have one price per row. */
-  readonly #hasBars: boolean;
+  /** Positions of open, high, low and close; of the close alone for trades and closes. */
+  readonly #bidAt: readonly number[];
+  readonly #askAt: readonly number[];
   readonly #counts = noCounts();
   readonly #times = new Column();
-  readonly #open = new Column();
-  readonly #high = new Column();
-  readonly #low = new Column();
-  readonly #close = new Column();
+  readonly #prices: readonly Column[];
   readonly #volume = new Column();
   readonly #lines = new Column();
+  readonly #bid: Float64Array;
+  readonly #ask: Float64Array;
   #line = 0;
   #symbolCell: string | undefined;
   #symbol = '';
@@ -72,43 +61,43 @@ export class RowReader {
     this.#name = name;
     this.#plan = plan;
     this.#isTable = isTable;
-    this.#hasBars = plan.roles.open !== undefined;
+    const places = (names: readonly (keyof ReadPlan['roles'])[]): readonly number[] =>
+      names.map((role) => plan.roles[role]).filter((place) => place !== undefined);
+    this.#bidAt = places(plan.roles.open === undefined ? ['close'] : PRICES);
+    this.#askAt = places(PRICES.map((price) => `ask ${price}` as const));
+    this.#prices = this.#bidAt.map(() => new Column());
+    this.#bid = new Float64Array(this.#bidAt.length);
+    this.#ask = new Float64Array(this.#askAt.length);
   }
 
   /** Reads one row. The number of `cells` must be the width of the plan. */
   read(cells: readonly string[], line: number): void {
     this.#line = line;
-    const { roles, ask: askPlaces, priceScale } = this.#plan;
-    const at = this.#time(cells);
-    const bid = this.#bar(cells, roles);
-    const ask = askPlaces === undefined ? bid : this.#bar(cells, askPlaces);
-    const volume = roles.volume === undefined ? Number.NaN : this.#volumeOf(cells[roles.volume] ?? '');
+    const { roles, priceScale } = this.#plan;
+    const at = this.#time(cells[roles.time ?? -1] ?? '');
+    const hasBid = this.#fill(this.#bid, cells, this.#bidAt);
+    const hasPrices = (this.#askAt.length === 0 || this.#fill(this.#ask, cells, this.#askAt)) && hasBid;
+    const volume =
+      roles.volume === undefined ? Number.NaN : this.#number('volume', cells[roles.volume] ?? '');
     if (roles.symbol !== undefined) this.#refuseOtherSymbol(cells[roles.symbol] ?? '');
-    if (bid === undefined || ask === undefined) {
+    if (!hasPrices) {
       this.#counts.empty += 1;
       return;
     }
-    const { open, high, low, close } = askPlaces === undefined ? bid : this.#middle(bid, ask);
+    if (this.#askAt.length > 0) this.#takeMiddle();
+    for (let n = 0; n < this.#prices.length; n++) this.#prices[n]?.push((this.#bid[n] ?? 0) / priceScale);
     this.#times.push(at);
-    this.#close.push(close / priceScale);
     this.#volume.push(volume);
     this.#lines.push(line);
-    if (!this.#hasBars) return;
-    this.#open.push(open / priceScale);
-    this.#high.push(high / priceScale);
-    this.#low.push(low / priceScale);
   }
 
   done(): Rows {
-    const close = this.#close.values();
-    const bars = this.#hasBars
-      ? { open: this.#open.values(), high: this.#high.values(), low: this.#low.values() }
-      : { open: close, high: close, low: close };
-    const columns = { times: this.#times.values(), ...bars, close, volume: this.#volume.values() };
+    const [open = new Float64Array(), high = open, low = open, close = open] = this.#prices.map((column) => column.values()); // prettier-ignore
+    const [times, volume, lines] = [this.#times.values(), this.#volume.values(), this.#lines.values()];
     return {
       name: this.#name,
-      columns,
-      lines: Uint32Array.from(this.#lines.values()),
+      columns: { times, open, high, low, close, volume },
+      lines,
       counts: this.#counts,
     };
   }
@@ -117,67 +106,53 @@ export class RowReader {
     throw new OperatorError('data', `${this.#name}:${this.#line}: ${why}`);
   }
 
-  #time(cells: readonly string[]): number {
-    const { time, roles, of, timeMin = 0 } = this.#plan;
-    const cell = cells[roles.time ?? -1] ?? '';
-    if (time.as === 'text') {
-      const more = cells[roles.moreTime ?? -1]?.trim() ?? '';
-      const at = time.read(cell.trim(), more);
-      return at ?? this.#fail(`expected a time, got "${shown(`${cell.trim()} ${more}`.trim())}"`);
-    }
+  #time(cell: string): number {
+    const { time, of, timeMin } = this.#plan;
+    if (time.as === 'text')
+      return textTime(cell.trim()) ?? this.#fail(`expected a time, got "${shown(cell.trim())}"`);
     const parsed = parseUnixTime(cell, time.as === 'unix' ? time.unit : 'ms');
     if (parsed === undefined) return this.#fail(`expected a time, got "${shown(cell)}"`);
     const { ms, wasCut } = parsed;
     if (wasCut && of === 'bars') this.#fail(`a bar must start at a whole millisecond, not at ${shown(cell)}`);
     if (wasCut) this.#counts.cutTimes += 1;
     if (ms < timeMin)
-      this.#fail(
-        `its time ${shown(cell)} is in a different unit from the first: correct the file, or add --unit`,
-      );
+      this.#fail(`its time ${shown(cell)} is in a different unit from the first: correct the file, or add --unit`); // prettier-ignore
     if (time.as === 'unix') return ms;
     if (ms >= DAY_MS) this.#fail(`expected milliseconds since midnight, got ${shown(cell)}`);
     return time.dayMs + ms;
   }
 
-  /** Returns the prices of a row; `undefined` if none is present. A single missing price is damage. */
-  #bar(cells: readonly string[], places: ReadPlan['roles']): Bar | undefined {
-    const close = this.#price(cells[places.close ?? -1] ?? '');
-    if (!this.#hasBars)
-      return Number.isNaN(close) ? undefined : { open: close, high: close, low: close, close };
-    const open = this.#price(cells[places.open ?? -1] ?? '');
-    const high = this.#price(cells[places.high ?? -1] ?? '');
-    const low = this.#price(cells[places.low ?? -1] ?? '');
-    if (!Number.isNaN(open + high + low + close)) return { open, high, low, close };
-    const empty = [open, high, low, close].filter((price) => Number.isNaN(price)).length;
-    return empty === 4 ? undefined : this.#fail(`${empty} of its four prices are empty`);
-  }
-
-  /** Returns a price; NaN when the cell is empty and may be empty. */
-  #price(cell: string): number {
-    if (isExact(cell)) return Number(cell);
-    const text = cell.trim();
-    if (this.#plan.mayBeEmpty && EMPTY.test(text)) return Number.NaN;
-    const parsed = parseNumber(text) ?? this.#failNumber('price', cell);
-    if (parsed.loss === 'cut short') this.#fail(`the price ${text} has lost digits, as in a spreadsheet`);
-    if (parsed.loss === 'rounded') {
-      this.#counts.roundedPrices += 1;
-      this.#counts.roundedAt ??= this.#line;
+  /** Reads the prices of a row; `false` if none is present. A single missing price is damage. */
+  #fill(prices: Float64Array, cells: readonly string[], places: readonly number[]): boolean {
+    let empty = 0;
+    for (let n = 0; n < places.length; n++) {
+      const value = this.#number('price', cells[places[n] ?? -1] ?? '');
+      if (Number.isNaN(value)) empty += 1;
+      prices[n] = value;
     }
-    return parsed.value;
+    if (empty > 0 && empty < places.length) this.#fail(`${empty} of its four prices are empty`);
+    return empty === 0;
   }
 
-  #volumeOf(cell: string): number {
+  /** Returns a price or a volume; NaN when the cell is empty and may be empty. */
+  #number(what: 'price' | 'volume', cell: string): number {
     if (isExact(cell)) return Number(cell);
     const text = cell.trim();
-    if ((this.#plan.mayBeEmpty || this.#isTable) && EMPTY.test(text)) return Number.NaN;
-    const parsed = parseNumber(text) ?? this.#failNumber('volume', cell);
-    if (parsed.loss !== 'none') this.#counts.roundedVolumes += 1;
-    return parsed.value;
-  }
-
-  #failNumber(what: 'price' | 'volume', cell: string): never {
-    const hint = /^\d+,\d+$/u.test(cell) ? ': write decimals with a point' : '';
-    return this.#fail(`expected a ${what}, got "${shown(cell)}"${hint}`);
+    if ((this.#plan.mayBeEmpty || (this.#isTable && what === 'volume')) && EMPTY.test(text))
+      return Number.NaN;
+    const parsed = parseNumber(text);
+    if (parsed === undefined) {
+      const hint = /^\d+,\d+$/u.test(cell) ? ': write decimals with a point' : '';
+      return this.#fail(`expected a ${what}, got "${shown(cell)}"${hint}`);
+    }
+    const { value, loss } = parsed;
+    if (what === 'volume') this.#counts.roundedVolumes += loss === 'none' ? 0 : 1;
+    else if (loss === 'cut short') this.#fail(`the price ${text} has lost digits, as in a spreadsheet`);
+    else if (loss === 'rounded') {
+      this.#counts.roundedPrices += 1;
+      this.#counts.roundedAt ||= this.#line;
+    }
+    return value;
   }
 
   /** Rejects a row of another market, because a tape must not mix prices. */
@@ -187,43 +162,35 @@ export class RowReader {
     if (symbol === '' && this.#isTable) return;
     if (this.#symbol === '') this.#symbol = symbol;
     if (symbol !== this.#symbol)
-      this.#fail(
-        `its symbol is ${symbol}, but the symbol of earlier rows is ${this.#symbol}: a tape holds one pair, so remove the rows of the other pair`,
-      );
+      this.#fail(`its symbol is ${symbol}, but the symbol of earlier rows is ${this.#symbol}: a tape holds one pair, so remove the rows of the other pair`); // prettier-ignore
     this.#symbolCell = cell;
   }
 
-  #middle(bid: Bar, ask: Bar): Bar {
-    const middle = (low: number, high: number): number => {
-      if (high < low) this.#fail(`its ask ${high} is below its bid ${low}`);
+  /** Replaces the bid with the mid. */
+  #takeMiddle(): void {
+    for (let n = 0; n < this.#bid.length; n++) {
+      const [bid = 0, ask = 0] = [this.#bid[n], this.#ask[n]];
+      if (ask < bid) this.#fail(`its ask ${ask} is below its bid ${bid}`);
       // The middle of two decimals has one more digit than the decimals. Fifteen digits preserve it and drop the error
       // of the doubles.
-      return Number(((low + high) / 2).toPrecision(15));
-    };
-    return {
-      open: middle(bid.open, ask.open),
-      high: middle(bid.high, ask.high),
-      low: middle(bid.low, ask.low),
-      close: middle(bid.close, ask.close),
-    };
+      this.#bid[n] = Number(((bid + ask) / 2).toPrecision(15));
+    }
   }
 }
 
-/** A growing list of doubles that takes eight bytes for each, less than an array of numbers. */
+/** A growing list of doubles, outside of the memory that is searched for garbage. */
 class Column {
   #room = new Float64Array(1_024);
   #length = 0;
 
   push(value: number): void {
     if (this.#length === this.#room.length) {
-      const wider = new Float64Array(this.#room.length * 2);
-      wider.set(this.#room);
-      this.#room = wider;
+      const full = this.#room;
+      this.#room = new Float64Array(full.length * 2);
+      this.#room.set(full);
     }
     this.#room[this.#length++] = value;
   }
 
-  values(): Float64Array {
-    return this.#room.slice(0, this.#length);
-  }
+  values = (): Float64Array => this.#room.slice(0, this.#length);
 }

@@ -2,7 +2,7 @@ import { OperatorError } from '../../core/errors.ts';
 import { DAY_MS, SECOND_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { seededRandom } from '../../simulator/market/random.ts';
-import { knownAt, lastKnownRow, tapeOf } from '../tape/tape.ts';
+import { columnsBy, knownAt, lastKnownRow, tapeOf } from '../tape/tape.ts';
 import type { Tape } from '../tape/tape.ts';
 
 /** How history is resampled. */
@@ -198,8 +198,7 @@ function resampled(
 ): Tape {
   const rows = last - first + 1;
   const part = (column: Float64Array): Float64Array => Float64Array.from(column.subarray(first, last + 1));
-  const { times, open, high, low, close, volume } = tape;
-  const columns = { times: part(times), open: part(open), high: part(high), low: part(low), close: part(close), volume: part(volume) }; // prettier-ignore
+  const columns = columnsBy((name) => part(tape[name]));
   const rounded = (price: number): number => Math.max(1, Math.round(price * scale)) / scale;
   const cursor = new Cursor(tape, first, last);
   let anchor = tape.close[first] ?? Number.NaN;

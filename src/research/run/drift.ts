@@ -3,9 +3,9 @@ import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { ASSETS_MAX, hasLeft, mayLeave, mayLeaveAt } from './band.ts';
 import type { Band, Values } from './band.ts';
-import { blockValues } from '../tape/blocks.ts';
+import { blockValues } from './block-values.ts';
 import type { History, Valuation } from './history.ts';
-import { rowCursor } from '../tape/rows.ts';
+import { rowCursor } from './row-cursor.ts';
 import { walk } from './walk.ts';
 
 export type { History, Valuation };

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { lastKnownRow } from '../tape/tape.ts';
-import type { ColumnName, Tape } from '../tape/tape.ts';
+import type { Tape } from '../tape/tape.ts';
 
 /** Minimum number of bars for volume and volatility, if a day has fewer. */
 const BARS_MIN = 20;
@@ -22,8 +22,7 @@ export function millionBpsOf(tape: Tape, coefficient: number): (at: Instant) => 
     const end = hour * HOUR_MS;
     const until = lastKnownRow(tape, instant(end)) + 1;
     const from = lastKnownRow(tape, instant(end - spanMs)) + 1;
-    const column = (name: ColumnName): Float64Array => tape.part?.(name, from, until) ?? tape[name].subarray(from, until); // prettier-ignore
-    const [closes, volumes] = [column('close'), column('volume')];
+    const [closes, volumes] = [tape.close.subarray(from, until), tape.volume.subarray(from, until)];
     let [traded, squares] = [0, 0];
     for (let i = 0; i < closes.length; i++) {
       const close = closes[i] ?? 0;

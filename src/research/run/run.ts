@@ -9,15 +9,13 @@ import { Desk } from '../../engine/desk.ts';
 import { noObserver } from '../../engine/observer.ts';
 import type { Observer } from '../../engine/observer.ts';
 import type { DeskSettings } from '../../engine/desk-settings.ts';
-import type { Command, JournalPort, StrategiesPort, VenuePort } from '../../engine/ports.ts';
+import type { Command, JournalPort, StrategiesPort } from '../../engine/ports.ts';
 import { runDesk } from '../../engine/run.ts';
 import type { StrategySource } from '../../engine/state/strategy-source.ts';
 import { Exchange } from '../../simulator/exchange/exchange.ts';
 import { Impact } from '../../simulator/exchange/impact.ts';
 import type { CurrencyOptions } from '../../simulator/options/options.ts';
-import type { DealerScript } from '../../simulator/exchange/dealer.ts';
 import { inProcessVenue } from '../../simulator/port.ts';
-import type { Latency } from '../../simulator/port.ts';
 import { hash32, mix, seededRandom } from '../../simulator/market/random.ts';
 import { closingVenue } from './delisting.ts';
 import type { Delisting } from './delisting.ts';
@@ -52,26 +50,19 @@ export interface BacktestSetup {
   readonly observer?: Partial<Observer> | undefined;
   /** Treatment of tapes whose pair is delisted at their end; default: the price stays frozen at the last price. */
   readonly delisting?: Delisting | undefined;
-  /** Facts of a live desk that replace the model. */
-  readonly live?: LiveFacts | undefined;
+  /** What changed while the desk ran whose journal is played; default: nothing. */
+  readonly changes?: RecordedChanges | undefined;
 }
 
-/** The parts of the history of a live desk that replace the model. */
-export interface LiveFacts {
-  /** Prices and refusals of the live desk's venue. */
-  readonly script?: DealerScript | undefined;
-  readonly quoteLatencyMs?: Latency | undefined;
-  readonly orderLatencyMs?: Latency | undefined;
-  /** Responses of the live desk's venue that the exchange does not give. */
-  readonly venue?: ((inner: VenuePort, clock: VirtualClock) => VenuePort) | undefined;
-  /** Commands of people, and their times. */
-  readonly commands?: readonly { readonly at: Instant; readonly command: Command }[] | undefined;
-  /** Documents that changed while it ran. */
-  readonly strategies?: ((clock: VirtualClock) => StrategiesPort) | undefined;
+/** What changed at a desk while it ran, as its journal records it. */
+export interface RecordedChanges {
+  /** Instants at which the desk reads its documents and limits again. */
+  readonly reloads: readonly Instant[];
+  /** Documents and limits in force by the clock. */
+  readonly strategies: (clock: VirtualClock) => StrategiesPort;
   /** Deposits, and withdrawals as negative amounts. */
-  readonly flows?:
-    readonly { readonly at: Instant; readonly currency: string; readonly amount: Quantity }[] | undefined;
-  /** Interval between reads of the account, ms. Default: a backtest reads it only for interest. */
+  readonly flows: readonly { readonly at: Instant; readonly currency: string; readonly amount: Quantity }[];
+  /** Interval between reads of the account, ms: only a read shows a deposit. */
   readonly accountPollMs?: number | undefined;
 }
 
@@ -96,7 +87,7 @@ export interface Backtest {
 
 /** Prepares a backtest. @throws OperatorError (`config`) when a currency has no value in USD or the name of a pair cannot be split. */
 export function backtest(setup: BacktestSetup): Backtest {
-  const { tapes, from, until, model, seed, holdings, live = {} } = setup;
+  const { tapes, from, until, model, seed, holdings, changes } = setup;
   const clock = new VirtualClock(from, { pieceMs: Number.POSITIVE_INFINITY });
   const pairs = tapes.map(({ pair }) => pair);
   // The desk and the venue share one price source.
@@ -113,35 +104,34 @@ export function backtest(setup: BacktestSetup): Backtest {
     tapes: new Map(tapes.map((tape) => [tape.pair, venueTape(tape, readers.get(tape.pair))])),
     startedAt: from,
     impact: impactOf(model, setup),
-    script: live.script,
   });
   const { nextPossible, journal } = setup;
   const venue = inProcessVenue(exchange, {
     clock,
     capabilities: 'none',
-    quoteLatencyMs: live.quoteLatencyMs ?? model.quoteLatencyMs,
-    orderLatencyMs: live.orderLatencyMs ?? model.orderLatencyMs,
+    quoteLatencyMs: model.quoteLatencyMs,
+    orderLatencyMs: model.orderLatencyMs,
   });
   const account = exchange.accounts[0]?.name ?? '';
-  for (const { at, currency, amount } of live.flows ?? [])
+  for (const { at, currency, amount } of changes?.flows ?? [])
     clock.pushFirst(at, () => exchange.deposit(account, currency, amount, at));
   const desk = new Desk(
     {
       clock,
       random: seededRandom(`desk ${seed}`),
-      venue: closingVenue(live.venue?.(venue, clock) ?? venue, {
+      venue: closingVenue(venue, {
         clock,
         tapes,
         sellsForMs: (tape) => (setup.delisting === 'liquidate' ? gapMaxOf(model, tape) : 0),
       }),
       market: tapeMarket({ clock, tapes, readers, until, nextPossible }),
       journal,
-      operator$: commandsOf(clock, until, live.commands),
-      strategies: live.strategies?.(clock),
+      operator$: commandsOf(clock, until, changes?.reloads),
+      strategies: changes?.strategies(clock),
     },
     {
       ...backtestPolicy(setup.policy),
-      ...(live.accountPollMs === undefined ? {} : { accountPollMs: live.accountPollMs }),
+      ...(changes?.accountPollMs === undefined ? {} : { accountPollMs: changes.accountPollMs }),
     },
     { ...noObserver, ...setup.observer },
     setup.strategies,
@@ -151,8 +141,8 @@ export function backtest(setup: BacktestSetup): Backtest {
     clock,
     exchange,
     valueAt: (moment) => valueAt(exchange, moment),
-    // A person's command may start a strategy after all others have finished.
-    run: runner(desk, clock, { isUntilDone: (live.commands ?? []).length === 0 }),
+    // A reload may start a strategy after all others have finished.
+    run: runner(desk, clock, { isUntilDone: (changes?.reloads ?? []).length === 0 }),
   };
 }
 
@@ -229,15 +219,19 @@ export const backtestPolicy = (policy: DeskSettings): DeskSettings => ({
   pts: { ...policy.pts, pollMs: Number.POSITIVE_INFINITY, maxAgeMs: Number.POSITIVE_INFINITY },
 });
 
-/** Emits people's commands, then a drain at the end of the tape. */
+/** Emits the reloads, then a drain at the end of the tape. */
 const commandsOf = (
   clock: VirtualClock,
   until: Instant,
-  given: LiveFacts['commands'] = [],
+  reloads: readonly Instant[] = [],
 ): Observable<Command> =>
   new Observable<Command>((subscriber) => {
     const drain = { at: until, command: { do: 'drain', why: 'the end of the tape' } as const };
-    const taken = [...given.filter(({ at }) => at < until), drain].map(({ at, command }) =>
+    const recorded = reloads.map((at) => ({
+      at,
+      command: { do: 'reload', by: 'tranche', why: 'as recorded' } as const,
+    }));
+    const taken = [...recorded.filter(({ at }) => at < until), drain].map(({ at, command }) =>
       clock.pushFirst(at, () => {
         subscriber.next(command);
       }),

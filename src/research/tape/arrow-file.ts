@@ -1,19 +1,8 @@
-import { crc32, zstdDecompressSync } from 'node:zlib';
-import {
-  columnFromArray,
-  CompressionType,
-  float64,
-  setCompressionCodec,
-  tableFromColumns,
-  tableFromIPC,
-  tableToIPC,
-} from '@uwdata/flechette';
+import { runInNewContext } from 'node:vm';
+import { columnFromArray, float64, tableFromColumns, tableFromIPC, tableToIPC } from '@uwdata/flechette';
 import type { Table } from '@uwdata/flechette';
 import { OperatorError } from '../../core/errors.ts';
-import { DATA_BYTES_MAX } from '../../files/regular-file.ts';
-import { lz4Frame } from './lz4.ts';
-import { inTime } from './in-time.ts';
-import { columnNames } from './tape.ts';
+import { columnNames, columnsBy, hashOf } from './tape.ts';
 import type { ColumnName, Tape } from './tape.ts';
 
 /** A tape as an Arrow file, which pandas can open. Loading reads the columns in place, without parsing. */
@@ -30,6 +19,10 @@ const IN_FILE: Readonly<Record<ColumnName, string>> = {
 const MARK = 'tranche.tape';
 const VERSION = '1';
 
+/** Whether a file begins as Arrow files do. */
+export const isArrow = (bytes: Uint8Array): boolean => Buffer.from(bytes.subarray(0, 6)).equals(MAGIC);
+const MAGIC = Buffer.from('ARROW1');
+
 /** Returns the bytes of an Arrow file (Feather version 2, not compressed). The file stores `notes` as text. */
 export function tapeToArrow(tape: Tape, notes: Readonly<Record<string, string>> = {}): Uint8Array {
   const columns = columnNames.map((name) => [IN_FILE[name], columnFromArray(tape[name], float64())] as const);
@@ -39,7 +32,6 @@ export function tapeToArrow(tape: Tape, notes: Readonly<Record<string, string>> 
     ['pair', tape.pair],
     ['bar_ms', String(tape.barMs)],
     ['hash', tape.hash],
-    ['crc32', checksumsOf(tape)],
     ...Object.entries(notes),
   ]);
   const bytes = tableToIPC(table, { format: 'file' });
@@ -49,110 +41,71 @@ export function tapeToArrow(tape: Tape, notes: Readonly<Record<string, string>> 
 
 /**
  * Reads the tape in an Arrow file from `tapeToArrow`. The columns are views of `bytes`, which must not change.
- * `undefined` when another program wrote the file.
  *
- * @throws OperatorError (`data`) if the file is damaged: it is truncated, or its columns do not match their checksums.
+ * @throws OperatorError (`data`) if the file is damaged: it is truncated, or its columns do not match its hash. Also if another
+ * program wrote it.
  */
 export function tapeFromArrow(
   bytes: Uint8Array,
   name: string,
-): { readonly tape: Tape; readonly notes: ReadonlyMap<string, string> } | undefined {
-  const damaged = (why: string, cause?: unknown): never => {
-    throw new OperatorError('data', `${name}: damaged tape: ${why}`, cause);
+): { readonly tape: Tape; readonly notes: ReadonlyMap<string, string> } {
+  const fail = (why: string, cause?: unknown): never => {
+    throw new OperatorError('data', `${name}: ${why}`, cause);
   };
   let table: Table;
   try {
-    table = inTime(bytes.length, () => arrowTable(bytes));
+    table = inTime(bytes.length, () => tableIn(bytes));
   } catch (cause) {
     // The library's error means nothing to an operator.
-    return damaged('it is truncated, or not an Arrow file', cause);
+    return fail(
+      'damaged tape: it is truncated, or another program wrote it: import Parquet or CSV instead',
+      cause,
+    );
   }
   const notes = table.schema.metadata ?? new Map<string, string>();
-  if (notes.get(MARK) === undefined) return undefined;
   if (notes.get(MARK) !== VERSION)
-    return damaged(`it has version ${notes.get(MARK) ?? ''}, this program reads ${VERSION}`);
+    return fail('it is not a tape: import Arrow and Feather files of other programs as Parquet or CSV');
   const rows = table.numRows;
   const column = (of: ColumnName): Float64Array => {
     const values: unknown = table.getChild(IN_FILE[of]).toArray();
     return values instanceof Float64Array && values.length === rows
       ? values
-      : damaged(`its column ${IN_FILE[of]} is not ${rows} doubles`);
+      : fail(`damaged tape: its column ${IN_FILE[of]} is not ${rows} doubles`);
   };
   const tape: Tape = {
     pair: notes.get('pair') ?? '',
     barMs: Number(notes.get('bar_ms')),
     rows,
-    times: column('times'),
-    open: column('open'),
-    high: column('high'),
-    low: column('low'),
-    close: column('close'),
-    volume: column('volume'),
+    ...columnsBy(column),
     hash: notes.get('hash') ?? '',
   };
-  if (checksumsOf(tape) !== notes.get('crc32')) return damaged('its columns do not match their checksums');
-  return { tape, notes };
+  return hashOf(tape) === tape.hash
+    ? { tape, notes }
+    : fail('damaged tape: its columns do not match its hash');
 }
 
-/** Reads the notes of a tape from the schema at the start of its file; `undefined` when the file is not a tape of this version. */
-export function notesIn(schema: Uint8Array): ReadonlyMap<string, string> | undefined {
-  // The schema as a stream that ends after it.
-  const stream = new Uint8Array(schema.length + 8);
-  stream.set(schema);
-  stream.fill(0xff, schema.length, schema.length + 4);
-  try {
-    const notes = inTime(stream.length, () => tableFromIPC(stream).schema.metadata) ?? undefined;
-    return notes?.get(MARK) === VERSION ? notes : undefined;
-  } catch {
-    return undefined; // the code that reads the whole file reports the fault
-  }
-}
-
-/**
- * Reads an Arrow file or stream from any program, including compressed buffers. Times come as ms, integers as numbers or bigints,
- * by their width.
- */
-export function arrowTable(bytes: Uint8Array, maxBytes = DATA_BYTES_MAX): Table {
-  setCompressionCodec(CompressionType.LZ4_FRAME, { decode: lz4Frame, encode: never });
-  setCompressionCodec(CompressionType.ZSTD, {
-    decode: (packed) => zstdDecompressSync(packed, { maxOutputLength: maxBytes }),
-    encode: never,
-  });
+function tableIn(bytes: Uint8Array): Table {
   // Columns of doubles are read in place, which requires an address that is a multiple of eight.
-  const table = tableFromIPC(bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes), {
-    useBigInt: true,
-    useDecimalInt: true,
-  });
-  refuseFalseRows(table);
+  const table = tableFromIPC(bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes));
+  // In a damaged file, a batch may claim millions of rows, and memory must be allocated for them only if their values exist.
+  for (let n = 0; n < table.numCols; n++)
+    for (const { length, values } of table.getChildAt(n).data)
+      if (!(length >= 0 && ArrayBuffer.isView(values) && length <= values.byteLength))
+        throw new Error('a column has fewer values than rows');
   return table;
 }
 
+/** The limit assumes a slow 100 MB a second, and adds a few seconds for a busy machine. */
+const LEAST_MS = 3_000;
+const BYTES_A_MS = 100_000;
+
 /**
- * Rejects columns with fewer values than rows. In a damaged file, a batch may claim millions of rows, and memory must
- * be allocated for them only if their values exist.
+ * Runs `work` over this many bytes, and ends it if it takes far longer than reading them, because a library for a file
+ * format may loop up to a number in a damaged file, and meanwhile fill memory. Only a timer of the JavaScript engine
+ * can end such a loop.
+ *
+ * @throws Error if the time runs out, and any error of `work`.
  */
-function refuseFalseRows(table: Table): void {
-  for (let n = 0; n < table.numCols; n++)
-    for (const { length, values, offsets } of table.getChildAt(n).data) {
-      const cells = Math.max(lengthOf(values), lengthOf(offsets) - 1);
-      // Booleans take one bit each.
-      if (!(length >= 0 && length <= 8 * cells)) throw new Error('a column has fewer values than rows');
-    }
-}
-
-const lengthOf = (part: unknown): number => (ArrayBuffer.isView(part) ? part.byteLength : 0);
-
-function never(): never {
-  throw new Error('invariant broken: tapes are never compressed');
-}
-
-/** Returns the CRC-32 of each column, which takes a third of the time of a hash. It protects against damage, not against malice. */
-const checksumsOf = (tape: Tape): string =>
-  columnNames
-    .map((name) => {
-      const { buffer, byteOffset, byteLength } = tape[name];
-      return crc32(new Uint8Array(buffer, byteOffset, byteLength))
-        .toString(16)
-        .padStart(8, '0');
-    })
-    .join(' ');
+const inTime = <T>(bytes: number, work: () => T): T =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the context only calls the function
+  runInNewContext('work()', { work }, { timeout: LEAST_MS + Math.ceil(bytes / BYTES_A_MS) }) as T;

@@ -1,7 +1,7 @@
 import { hash32, normalAt } from '../../simulator/market/random.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import { tapeOf } from './tape.ts';
+import { columnsBy, tapeOf } from './tape.ts';
 import type { Tape } from './tape.ts';
 
 /**
@@ -40,15 +40,7 @@ export function generateTape(options: GenerateOptions): Tape {
   const alone = hash32(`tape\n${seed}\n${pair}`);
   const perBar = volatility * Math.sqrt(barMs / DAY_MS);
   const [common, own] = [Math.sqrt(correlation) * perBar, Math.sqrt(1 - correlation) * perBar];
-  const column = (): Float64Array => new Float64Array(rows);
-  const columns = {
-    times: column(),
-    open: column(),
-    high: column(),
-    low: column(),
-    close: column(),
-    volume: column(),
-  };
+  const columns = columnsBy(() => new Float64Array(rows));
   const scale = 10 ** Math.min(15, Math.max(0, DIGITS - 1 - Math.floor(Math.log10(startPrice))));
   const tick = (price: number): number => Math.max(1, Math.round(price * scale)) / scale;
   let logarithm = Math.log(startPrice);

@@ -1,14 +1,12 @@
 import { hash as hashOf } from 'node:crypto';
 import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
-import { tapeFromArrow, tapeToArrow } from './arrow-file.ts';
-import { makeFolder } from './folder.ts';
-import { blockNotes, openLarge, readAhead } from './large-tape.ts';
-import { READER_VERSION, tableKindOf } from '../import/kind.ts';
+import { isArrow, tapeFromArrow, tapeToArrow } from './arrow-file.ts';
+import { READER_VERSION } from '../import/plan.ts';
 import type { ImportOptions, ImportReport, SourceFile } from '../import/read.ts';
-import { keepHash, knownHash, sight } from './known-file.ts';
 import type { Tape } from './tape.ts';
+import { makeFolders } from '../../files/folders.ts';
 import { DATA_BYTES_MAX, readRegularFile } from '../../files/regular-file.ts';
 import { changeableByOthers } from '../../files/rights.ts';
 
@@ -19,12 +17,7 @@ export interface OpenTape extends ImportOptions {
   readonly cwd: string;
   /** Folder of cached tapes; if omitted, nothing is cached. */
   readonly cacheFolder?: string | undefined;
-  /** Protects the writing of a file from signals. If omitted, a signal that ends the process also interrupts the writing. */
-  readonly undisturbed?: Undisturbed | undefined;
 }
-
-/** Runs a function that writes a file, and defers signals that would end the process during it. */
-export type Undisturbed = (write: () => void) => void;
 
 /** Origin of a tape: it comes from a tape file or from the cache, was newly cached, or is only in memory. */
 export type TapeOrigin = 'tape' | 'cached' | 'imported' | 'not_cached';
@@ -48,110 +41,43 @@ const REPORT = 'import_report';
  * @throws OperatorError (`data`, `usage`) that names the file and the invalid row.
  */
 export async function openTape(files: readonly string[], options: OpenTape): Promise<OpenedTape> {
-  const named = options.cacheFolder === undefined ? undefined : resolve(options.cwd, options.cacheFolder);
-  // A cache that other users can change is neither read nor written.
-  const foreign = named === undefined ? undefined : changeableByOthers(named);
-  const cacheFolder = foreign === undefined ? named : undefined;
-  const unread = cacheFolder === undefined ? undefined : knownTape(files, options, cacheFolder);
-  if (unread !== undefined) return unread;
-  const seen = files.map((name) => sight(resolve(options.cwd, name), madeFolder(cacheFolder)));
-  const sources = files.map((name) => ({ name, bytes: readBytes(resolve(options.cwd, name), name) }));
+  const { cwd, cacheFolder, pair } = options;
+  const sources = files.map((name) => ({ name, bytes: readBytes(resolve(cwd, name), name) }));
   const [only] = sources;
   if (only === undefined) throw new OperatorError('usage', 'name a file with market history');
-  const isTapeAlone = sources.length === 1 && tableKindOf(only.bytes) === 'arrow';
-  const own = isTapeAlone ? tapeIn(only) : undefined;
-  if (own !== undefined) {
-    if (options.pair !== undefined && options.pair !== own.tape.pair)
-      throw new OperatorError('usage', `${only.name} holds ${own.tape.pair}, not ${options.pair}`);
-    return { ...own, origin: 'tape', file: resolve(options.cwd, only.name), said: undefined };
+  if (sources.length === 1 && isArrow(only.bytes)) {
+    const own = tapeIn(only);
+    if (pair !== undefined && pair !== own.tape.pair)
+      throw new OperatorError('usage', `${only.name} holds ${own.tape.pair}, not ${pair}`);
+    return { ...own, origin: 'tape', file: resolve(cwd, only.name), said: undefined };
   }
-  if (cacheFolder === undefined) {
-    const { tape, report } = await imported(sources, options);
-    const said = foreign === undefined ? undefined : `not kept: ${foreign}`;
-    return { tape, report, origin: 'not_cached', file: undefined, said };
-  }
-  const hashed = sources.map(({ name, bytes }) => ({ name, sha256: sha256Of(bytes) }));
-  const opened = await throughCache(
-    sources,
-    options,
-    join(cacheFolder, `${cacheKey(hashed, options)}.arrow`),
-  );
-  // Only for a tape that is stored, because the hash serves to find its file.
-  for (const [n, sighting] of seen.entries())
-    if (sighting !== undefined && opened.file !== undefined)
-      keepHash(cacheFolder, sighting, hashed[n]?.sha256 ?? '');
-  return opened;
-}
-
-/** Returns the folder of tapes, and creates it if possible. */
-function madeFolder(folder: string | undefined): string | undefined {
-  if (folder === undefined) return undefined;
-  try {
-    makeFolder(folder);
-    return folder;
-  } catch {
-    return undefined; // reported where the tape cannot be stored
-  }
-}
-
-/** Starts reading a large tape from the cache while the caller does other work. `openTape` continues with it. */
-export async function beginTape(files: readonly string[], options: OpenTape): Promise<void> {
-  const { cwd, cacheFolder } = options;
-  if (cacheFolder === undefined || changeableByOthers(resolve(cwd, cacheFolder)) !== undefined) return;
-  try {
-    const file = knownFile(files, options, resolve(cwd, cacheFolder));
-    if (file !== undefined) await readAhead(file);
-  } catch {
-    // Reported where the tape is opened.
-  }
-}
-
-/** Returns the cached tape of files that have not changed since they were hashed, without reading them. */
-function knownTape(files: readonly string[], options: OpenTape, folder: string): OpenedTape | undefined {
-  const file = knownFile(files, options, folder);
-  if (file === undefined) return undefined;
-  try {
-    const found = keptTape(file);
-    return found && { ...found, origin: 'cached', file, said: undefined };
-  } catch {
-    return undefined; // reported where it is rebuilt
-  }
-}
-
-/** Returns the path of the cached tape of files whose hashes are stored; `undefined` for any other files. */
-function knownFile(files: readonly string[], options: OpenTape, folder: string): string | undefined {
-  const hashed: HashedFile[] = [];
-  for (const name of files) {
-    const sighting = sight(resolve(options.cwd, name));
-    const sha256 = sighting && knownHash(folder, sighting);
-    if (sha256 === undefined) return undefined;
-    hashed.push({ name, sha256 });
-  }
-  return join(folder, `${cacheKey(hashed, options)}.arrow`);
+  return cacheFolder === undefined
+    ? { ...(await imported(sources, options)), origin: 'not_cached', file: undefined, said: undefined }
+    : await throughCache(sources, options, resolve(cwd, cacheFolder));
 }
 
 async function throughCache(
   sources: readonly SourceFile[],
   options: OpenTape,
-  file: string,
+  folder: string,
 ): Promise<OpenedTape> {
-  const folder = dirname(file);
+  // A cache that other users can change is neither read nor written.
+  const foreign = changeableByOthers(folder);
+  if (foreign !== undefined)
+    return { ...(await imported(sources, options)), origin: 'not_cached', file: undefined, said: `not kept: ${foreign}` }; // prettier-ignore
+  const file = join(folder, `${cacheKey(sources, options)}.arrow`);
   let said: string | undefined;
   try {
-    const found = keptTape(file);
-    if (found !== undefined) return { ...found, origin: 'cached', file, said };
-    said = `${file} is not a tape: rebuilding it`;
+    const found = tapeIn({ name: file, bytes: readRegularFile(file, { maxBytes: DATA_BYTES_MAX }) });
+    return { ...found, origin: 'cached', file, said };
   } catch (cause) {
     // Usually, there is no file. A damaged file is rebuilt, which costs a second and changes no result.
     if (cause instanceof OperatorError) said = `${cause.message}: made anew`;
   }
   const { tape, report } = await imported(sources, options);
-  const { undisturbed = plainly } = options;
   try {
-    makeFolder(folder);
-    undisturbed(() => {
-      writeTape(file, tape, report);
-    });
+    makeFolders(folder);
+    writeTape(file, tape, report);
     sweepUp(folder, statSync(file).mtimeMs);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'unknown';
@@ -173,27 +99,12 @@ async function imported(
  * Returns the cache key of a tape: the bytes, their names (some contain the pair or the day), the options and the version of the
  * reader.
  */
-function cacheKey(sources: readonly HashedFile[], options: ImportOptions): string {
+function cacheKey(sources: readonly SourceFile[], options: ImportOptions): string {
   const { format, unit, barMs, priceScale, pair, anyPair, keep, sort } = options;
-  const files = sources.map(({ name, sha256 }) => [basename(name), sha256]);
-  const what = JSON.stringify([
-    READER_VERSION,
-    files,
-    { format, unit, barMs, priceScale, pair, anyPair, keep, sort },
-  ]);
-  return sha256Of(what).slice(0, 32);
+  const files = sources.map(({ name, bytes }) => [basename(name), hashOf('sha256', bytes)]);
+  const how = { format, unit, barMs, priceScale, pair, anyPair, keep, sort };
+  return hashOf('sha256', JSON.stringify([READER_VERSION, files, how])).slice(0, 32);
 }
-
-interface HashedFile {
-  readonly name: string;
-  readonly sha256: string;
-}
-
-const sha256Of = (what: Uint8Array | string): string => hashOf('sha256', what);
-
-const plainly: Undisturbed = (write) => {
-  write();
-};
 
 /** Age at which an unfinished file counts as left over from a crash, because no write takes that long. */
 const LEFT_OVER_MS = 600_000;
@@ -214,18 +125,11 @@ export function writeTape(file: string, tape: Tape, report: ImportReport): void 
   const aside = mkdtempSync(`${file}.new-`);
   try {
     const written = join(aside, 'tape.arrow');
-    writeFileSync(written, tapeToArrow(tape, { [REPORT]: JSON.stringify(report), ...blockNotes(tape) }));
+    writeFileSync(written, tapeToArrow(tape, { [REPORT]: JSON.stringify(report) }));
     renameSync(written, file);
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
-}
-
-/** Reads the tape in a cache file; a large tape is read in parts. */
-function keptTape(file: string): ReadTape | undefined {
-  const large = openLarge(file);
-  if (large !== undefined) return withReport(large, file);
-  return tapeIn({ name: file, bytes: readRegularFile(file, { maxBytes: DATA_BYTES_MAX }) });
 }
 
 interface ReadTape {
@@ -233,16 +137,9 @@ interface ReadTape {
   readonly report: ImportReport;
 }
 
-/** Reads a tape and the report of its import; `undefined` when another program wrote the Arrow file. */
-function tapeIn({ name, bytes }: SourceFile): ReadTape | undefined {
-  const found = tapeFromArrow(bytes, name);
-  return found && withReport(found, name);
-}
-
-function withReport(
-  { tape, notes }: { readonly tape: Tape; readonly notes: ReadonlyMap<string, string> },
-  name: string,
-): ReadTape {
+/** Reads a tape and the report of its import. */
+function tapeIn({ name, bytes }: SourceFile): ReadTape {
+  const { tape, notes } = tapeFromArrow(bytes, name);
   const report = parsed(notes.get(REPORT) ?? '');
   if (!isReportOf(tape, report))
     throw new OperatorError('data', `${name}: damaged tape: it does not match the report of its import`);

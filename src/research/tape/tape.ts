@@ -23,8 +23,6 @@ export interface Tape {
   readonly volume: Float64Array;
   /** SHA-256 of the columns, hex. */
   readonly hash: string;
-  /** Returns the rows of a column from `from` up to, but excluding, `until`, for tapes that can read part of a column. */
-  readonly part?: ((column: ColumnName, from: number, until: number) => Float64Array) | undefined;
   /** Whether the pair was delisted when its last bar ended. It then keeps that price and can no longer be bought. */
   readonly isDelisted?: boolean | undefined;
 }
@@ -32,6 +30,16 @@ export interface Tape {
 export const columnNames = ['times', 'open', 'high', 'low', 'close', 'volume'] as const;
 export type ColumnName = (typeof columnNames)[number];
 export type Columns = Pick<Tape, ColumnName>;
+
+/** Returns columns, each made by its name. */
+export const columnsBy = (of: (name: ColumnName) => Float64Array): Columns => ({
+  times: of('times'),
+  open: of('open'),
+  high: of('high'),
+  low: of('low'),
+  close: of('close'),
+  volume: of('volume'),
+});
 
 /** A fault in a row. Rows count from 0. */
 export interface RowFault {

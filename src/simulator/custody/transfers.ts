@@ -42,15 +42,14 @@ export interface NewTransfer {
   /** Fee in addition to the amount. */
   readonly fee: Quantity;
   readonly way: Exclude<Way, 'approved'>;
-  /** Set while the transfer waits for approval or review. */
-  readonly stopped?: 'Approval Required' | 'Admin Hold, Pending Further Review' | undefined;
+  /** Set if the transfer waits for approval. */
+  readonly stopped?: 'Approval Required' | undefined;
   readonly remarks: Remarks;
 }
 
 interface Transfer extends NewTransfer {
   /** Account transaction id: that of its first transaction. */
   readonly id: number;
-  readonly stepMinutes: number;
   ahead: readonly TransferStatus[];
   /** Market time of the next state; `undefined` while it is stopped. */
   nextAt: Instant | undefined;
@@ -61,6 +60,8 @@ export interface TransfersSetup {
   readonly market: Market;
   readonly positions: Positions;
   readonly seed: string;
+  /** Minutes of market time between two states. */
+  readonly stepMinutes: number;
 }
 
 /**
@@ -76,8 +77,8 @@ export class Transfers {
   }
 
   /** Returns the account transaction id. */
-  start(transfer: NewTransfer, stepMinutes: number, now: Instant): number {
-    const { ledger, market } = this.setup;
+  start(transfer: NewTransfer, now: Instant): number {
+    const { ledger, market, stepMinutes } = this.setup;
     const { account, currency, amount, fee, remarks, stopped } = transfer;
     const [first, ...ahead] = ways[transfer.way];
     if (amount.isNegative()) ledger.hold(account, currency, add(negate(amount), fee));
@@ -85,7 +86,6 @@ export class Transfers {
     this.transfers.set(id, {
       ...transfer,
       id,
-      stepMinutes,
       ahead: stopped === undefined ? ahead : ways[transfer.way],
       nextAt: stopped === undefined ? instant(market.timeAt(now) + stepMinutes * MINUTE_MS) : undefined,
     });
@@ -109,16 +109,8 @@ export class Transfers {
       return;
     }
     transfer.ahead = ahead;
-    transfer.nextAt = instant(transfer.nextAt + transfer.stepMinutes * MINUTE_MS);
+    transfer.nextAt = instant(transfer.nextAt + this.setup.stepMinutes * MINUTE_MS);
     this.restate(transfer, status);
-  }
-
-  /** Continues a withdrawal after its approval. */
-  approve(id: number, now: Instant): void {
-    const transfer = this.transfers.get(id);
-    if (transfer === undefined) return;
-    const [first, ...ahead] = ways.approved;
-    this.goOn(transfer, { first, ahead }, now);
   }
 
   /** Ends an unfinished transfer, and frees its reserved amount. */
@@ -131,7 +123,7 @@ export class Transfers {
     return found({});
   }
 
-  /** Stops a transfer for review, or restarts it from its first state. */
+  /** Stops a transfer for review, or lets it go on: from its first state, or from that after an approval. */
   review(
     {
       account,
@@ -147,7 +139,7 @@ export class Transfers {
       this.restate(transfer, held);
       return found({});
     }
-    const [first, ...ahead] = ways[transfer.way];
+    const [first, ...ahead] = ways[transfer.stopped === undefined ? transfer.way : 'approved'];
     this.goOn(transfer, { first, ahead }, now);
     return found({});
   }
@@ -159,7 +151,7 @@ export class Transfers {
   ): void {
     this.restate(transfer, first);
     transfer.ahead = ahead;
-    transfer.nextAt = instant(this.setup.market.timeAt(now) + transfer.stepMinutes * MINUTE_MS);
+    transfer.nextAt = instant(this.setup.market.timeAt(now) + this.setup.stepMinutes * MINUTE_MS);
   }
 
   private restate({ account, id, way }: Transfer, status: TransferStatus): void {
@@ -202,4 +194,3 @@ export class Transfers {
 }
 
 export const APPROVAL_REQUIRED = approvalRequired;
-export const ADMIN_HOLD = held;

@@ -12,9 +12,8 @@ import { own } from '../exchange/own.ts';
 import { uuidOf } from '../exchange/quotes.ts';
 import { assumed, found } from '../http/reply.ts';
 import type { Refusal, Reply } from '../http/reply.ts';
-import { ADMIN_HOLD, APPROVAL_REQUIRED } from './transfers.ts';
+import { APPROVAL_REQUIRED } from './transfers.ts';
 import type { Transfers } from './transfers.ts';
-import type { Whitelist } from './whitelist.ts';
 
 export interface WithdrawalsSetup {
   readonly options: VenueOptions;
@@ -22,7 +21,6 @@ export interface WithdrawalsSetup {
   readonly market: Market;
   readonly transit: Transfers;
   readonly custody: Custody;
-  readonly whitelist: Whitelist;
   readonly metrics: (account: string, now: Instant) => PtsMetrics;
 }
 
@@ -39,6 +37,10 @@ const FEES: Readonly<Record<string, string>> = {
   usdt: '1',
 };
 
+/** Fees of usd by wire; ACH is free. */
+const WIRE_FEE_DOMESTIC = quantity('25');
+const WIRE_FEE_INTERNATIONAL = quantity('45');
+
 /** Withdrawals: who may withdraw what, and at which fee. `Transit` moves the money afterwards. */
 export class Withdrawals {
   private readonly setup: WithdrawalsSetup;
@@ -49,11 +51,10 @@ export class Withdrawals {
 
   /** Fee in the currency; `channel` matters only for usd; it is a domestic or an international wire. Default: a domestic wire. */
   fee(currency: string, channel: FeeChannel | undefined): Reply<Quantity> {
-    const { market, options } = this.setup;
+    const { market } = this.setup;
     if (!market.currencies.has(currency)) return assumed.unknownCurrency(currency);
     if (currency !== 'usd') return found(this.addressFee(currency));
-    const { wireFeeDomestic, wireFeeInternational } = options.withdrawals;
-    return found(quantity(channel === 'international' ? wireFeeInternational : wireFeeDomestic));
+    return found(channel === 'international' ? WIRE_FEE_INTERNATIONAL : WIRE_FEE_DOMESTIC);
   }
 
   withdraw({ account, user }: Asker, asked: WithdrawalRequest, now: Instant): Reply<WithdrawalResult> {
@@ -61,30 +62,24 @@ export class Withdrawals {
     const { currency, amount, memo } = asked;
     const address = currency === 'usd' ? '' : asked.address;
     const fee = this.feeOf(asked);
-    const refused = this.problem(account, asked, fee, now);
+    const refused = this.problem(asked, fee);
     if (refused !== undefined) return refused;
     if (ledger.available(account, currency).lt(add(amount, fee))) return assumed.noFunds(currency);
     const usd = market.usdValue(currency, amount, now);
     if (this.exceedsEquity(account, usd, now)) return assumed.noEquity();
 
-    const rule = custody.ruleFor(account, usd);
-    const isHeld = options.withdrawals.holdUsd !== undefined && usd.gte(options.withdrawals.holdUsd);
-    const stopped = rule !== undefined ? APPROVAL_REQUIRED : isHeld ? ADMIN_HOLD : undefined;
     const id = transit.start(
       {
         account,
         currency,
         fee,
-        stopped,
+        stopped: custody.needsApproval(account, usd) ? APPROVAL_REQUIRED : undefined,
         amount: negate(amount),
         way: currency === 'usd' ? 'bank' : 'crypto',
         remarks: { memo, description: address, addedBy: user },
       },
-      options.withdrawals.stepMinutes,
       now,
     );
-    if (rule !== undefined)
-      custody.requestWithdrawal({ account, user }, { rule, currency, amount, address, transfer: id }, now);
     return found({
       success: true,
       id: uuidOf(`withdrawal ${options.seed} ${id}`),
@@ -96,13 +91,8 @@ export class Withdrawals {
     });
   }
 
-  private problem(
-    account: string,
-    { currency, amount, address }: WithdrawalRequest,
-    fee: Quantity,
-    now: Instant,
-  ): Refusal | undefined {
-    const { options, market, whitelist } = this.setup;
+  private problem({ currency, amount, address }: WithdrawalRequest, fee: Quantity): Refusal | undefined {
+    const { market } = this.setup;
     const known = market.currencies.get(currency);
     if (known === undefined) return assumed.unknownCurrency(currency);
     if (!known.canWithdraw) return assumed.notWithdrawable(currency);
@@ -114,8 +104,6 @@ export class Withdrawals {
     if (decimalsOf(fee) > known.precision) return assumed.invalidSize('the fee cannot be charged');
     if (currency === 'usd') return undefined;
     if (address === '') return assumed.malformed('address is required when the currency is not usd');
-    if (options.withdrawals.requireWhitelist && !whitelist.allows(account, { currency, address }, now))
-      return assumed.notWhitelisted();
     return undefined;
   }
 
@@ -126,8 +114,7 @@ export class Withdrawals {
 
   private feeOf({ currency, isWire }: WithdrawalRequest): Quantity {
     if (currency !== 'usd') return this.addressFee(currency);
-    const { wireFeeDomestic, achFee } = this.setup.options.withdrawals;
-    return quantity(isWire ? wireFeeDomestic : achFee);
+    return isWire ? WIRE_FEE_DOMESTIC : NO_QUANTITY;
   }
 
   private addressFee(currency: string): Quantity {

@@ -15,9 +15,11 @@ export interface BookingSetup {
 
 /** Books a fill everywhere: in the ledger, the own trades, the positions on credit and the pair's day. */
 export class Booking {
+  readonly ledger: Ledger;
   private readonly setup: BookingSetup;
 
   constructor(setup: BookingSetup) {
+    this.ledger = setup.ledger;
     this.setup = setup;
   }
 
@@ -31,5 +33,13 @@ export class Booking {
     registry.addTrade(account, place ?? tradeOf(filled));
     board.traded(filled, place, now);
     return place;
+  }
+
+  /** Runs `move`, which changes a balance without a trade. Incoming money repays debts. */
+  moved(account: string, currency: string, now: Instant, move: () => void): void {
+    const { ledger, positions } = this.setup;
+    const before = ledger.balance(account, currency);
+    move();
+    positions.received(account, currency, before, now);
   }
 }

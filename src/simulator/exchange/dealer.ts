@@ -9,7 +9,7 @@ import {
   text,
   add,
 } from '../../core/money.ts';
-import type { Money, Price, Quantity } from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
 import { after, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { OrderRequest, Quote, QuoteRequest, Size } from '../../core/venue.ts';
@@ -17,32 +17,22 @@ import type { Random } from '../../engine/ports.ts';
 import type { OrderDetail } from '../../wire/order-body.ts';
 import type { Booking } from './booking.ts';
 import type { Credit } from './credit.ts';
-import type { Fill, Showing } from './fills.ts';
+import type { Fill } from './fills.ts';
 import type { Impact } from './impact.ts';
 import type { Listing } from './listing.ts';
 import type { Market } from '../market/market.ts';
-import type { BookingOptions } from '../options/options-booking.ts';
 import type { VenueOptions } from '../options/options.ts';
+import { OrderBooking } from '../ledger/order-booking.ts';
 import type { OrderRegistry } from './orders.ts';
 import { dealerPrice, feeFor, movedAgainstDealer, priced } from './pricing.ts';
 import type { Priced } from './pricing.ts';
 import { QuoteBook, uuidRow } from './quotes.ts';
 import type { QuoteEntry } from './quotes.ts';
-import { seededRandom } from '../market/random.ts';
 import { assumed, created, documented } from '../http/reply.ts';
 import type { Refusal, Reply } from '../http/reply.ts';
 import { filledSize, isSame, sizeProblem } from './sizes.ts';
-import { splitFill } from './split-fill.ts';
 
 const NO_PRICE = price('0');
-
-/** Prices and refusals of another venue, which replace the market's own. They are looked up by client id; `undefined` if unknown. */
-export interface DealerScript {
-  /** The price that the other venue quoted; `mid` is the current price. A quote with such a price is not refused. */
-  price(clientId: string, mid: Price): Price | undefined;
-  /** Whether the other venue rejected the order. */
-  isTurnedDown(clientId: string): boolean | undefined;
-}
 
 /** An incoming order; the client id is optional if the quote had none. */
 export type PlacedOrder = Omit<OrderRequest, 'clientId'> & { readonly clientId?: string | undefined };
@@ -57,8 +47,6 @@ export interface DealerSetup {
   readonly startedAt: Instant;
   /** Default: the impact of a size follows its pair's settings, regardless of earlier trades. */
   readonly impact?: Impact | undefined;
-  /** Default: prices and refusals come only from the market and the options. */
-  readonly script?: DealerScript | undefined;
 }
 
 /**
@@ -72,12 +60,19 @@ export class Dealer {
   private readonly quotes = new QuoteBook();
   private readonly unavailable = new Set<string>();
   private readonly quoteId: (number: number) => string;
-  /** Second executions of orders, in the order in which they are due. */
-  private again: readonly Again[] = [];
+  private readonly booked: OrderBooking;
 
   constructor(setup: DealerSetup) {
     this.setup = setup;
     this.quoteId = uuidRow(`quote ${setup.options.seed} ${setup.startedAt}`);
+    const { registry, booking, options } = setup;
+    this.booked = new OrderBooking({
+      registry,
+      booking,
+      seed: options.seed,
+      feeBps: options.feeBps,
+      isCovered: (second, at) => this.isCovered(second.account, { ...second, order: second.detail }, at),
+    });
   }
 
   /** Stops or resumes quoting, for one pair or for `all`. */
@@ -91,9 +86,7 @@ export class Dealer {
     if (listing?.options.tradable !== true) return documented.unsupported(request.pair);
     const known = this.knownQuote(account, request, now);
     if (known !== undefined) return known;
-    const scripted = this.scriptedPrice(request, now);
-    const absent = scripted === undefined ? this.unavailability(listing.pair) : undefined;
-    const refused = absent ?? sizeProblem(listing, request.size);
+    const refused = this.unavailability(listing.pair) ?? sizeProblem(listing, request.size);
     if (refused !== undefined) return refused;
     const usd = this.usdOf(listing, request.size, now);
     if (usd.gt(listing.maxUsd))
@@ -103,7 +96,7 @@ export class Dealer {
     const { pair, side } = request;
     const millionBps = listing.options.impactBps;
     const impact = this.setup.impact?.bps({ pair, side, millionBps }, usd, now);
-    const each = scripted ?? dealerPrice(listing, side, mid, usd, impact);
+    const each = dealerPrice(listing, side, mid, usd, impact);
     const promised = priced(listing, request.side, request.size, each);
     if (![each, promised.quantity, promised.amount].every(isAboveZero))
       return assumed.invalidSize('too small to be priced');
@@ -122,19 +115,14 @@ export class Dealer {
 
     const { quantity, amount, price: each } = filledSize(listing, entry, order.size);
     if (!isAboveZero(quantity) || !isAboveZero(amount)) return assumed.invalidSize('too small to be filled');
-    const fees = feeFor(listing, amount, this.setup.options.feeBps);
+    const { feeBps, booking: how } = this.setup.options;
+    // A fee in base currency is no fee in quote currency.
+    const fees = how?.feeAs === 'base' ? NO_MONEY : feeFor(listing, amount, how?.feeBps ?? feeBps);
     const accepted = { entry, order, listing, fill: { quantity, amount, price: each, fees } };
     const isFilled = !this.isTurnedDown(entry, now);
     if (isFilled && !this.isCovered(account, accepted, now))
       return assumed.noFunds(order.side === 'buy' ? listing.quote : listing.base);
     return created(this.accept(account, accepted, isFilled, now));
-  }
-
-  private scriptedPrice({ clientId, pair }: QuoteRequest, now: Instant): Price | undefined {
-    const { script, market } = this.setup;
-    return clientId === undefined || script === undefined
-      ? undefined
-      : script.price(clientId, market.mid(pair, now));
   }
 
   /** The same client id with the same request gets the same quote while that quote is live; with another request, it is refused. */
@@ -203,10 +191,8 @@ export class Dealer {
   }
 
   /** Last look, or random rejection, because of which even a live quote may not be filled. */
-  private isTurnedDown({ quote, mid, request }: QuoteEntry, now: Instant): boolean {
-    const { options, market, random, script } = this.setup;
-    const known = request.clientId === undefined ? undefined : script?.isTurnedDown(request.clientId);
-    if (known !== undefined) return known;
+  private isTurnedDown({ quote, mid }: QuoteEntry, now: Instant): boolean {
+    const { options, market, random } = this.setup;
     if (options.cancelProbability > 0 && random.next() < options.cancelProbability) return true;
     if (options.lastLookBps === undefined) return false;
     return movedAgainstDealer(quote.side, mid, market.mid(quote.pair, now)).gt(options.lastLookBps);
@@ -261,12 +247,7 @@ export class Dealer {
       updatedAt: instant(Math.floor(now)),
     };
     const { booking: how } = this.setup.options;
-    if (isFilled && how !== undefined) {
-      const executed = { account, detail, listing, fill, how };
-      this.bookAs(executed, now);
-      this.drawSecond(executed, now);
-      return detail;
-    }
+    if (isFilled && how !== undefined) return this.booked.book({ account, detail, listing, fill, how }, now);
     const place = isFilled
       ? booking.fill(account, { order: detail, listing, fill, number: registry.nextCount(), wholeOrder }, now)
       : undefined;
@@ -275,74 +256,14 @@ export class Dealer {
     return detail;
   }
 
-  /** Books a filled order as configured: as one or several trades, visible immediately or later. */
-  private bookAs({ account, detail, listing, fill, how }: Executed, now: Instant): void {
-    const { registry, booking } = this.setup;
-    const random = this.randomOf(detail, 'trades');
-    splitFill(listing, fill, how, random).forEach((part, index) => {
-      const showing = showingOf(how, index, { random, now });
-      const filled = { order: detail, listing, fill: part, number: registry.nextCount(), showing };
-      booking.fill(account, filled, now);
-    });
-    registry.add(account, detail, now);
-  }
-
-  /** Decides whether an order is executed a second time. */
-  private drawSecond(executed: Executed, now: Instant): void {
-    const { secondExecution, secondExecutionMs } = executed.how;
-    if (secondExecution === 0 || this.randomOf(executed.detail, 'second').next() >= secondExecution) return;
-    const second = { ...executed, dueAt: after(now, secondExecutionMs) };
-    this.again = [...this.again, second].toSorted((a, b) => a.dueAt - b.dueAt);
-    if (secondExecutionMs === 0) this.runNext();
-  }
-
-  /** Real time of the next second execution. */
+  /** Real time of the next event of an executed order. */
   nextDue(): Instant | undefined {
-    return this.again[0]?.dueAt;
+    return this.booked.nextDue();
   }
 
-  /** Executes an order a second time, as a separate order under the same client id. */
   runNext(): void {
-    const [second, ...rest] = this.again;
-    if (second === undefined) return;
-    this.again = rest;
-    const { account, detail, dueAt } = second;
-    const orderId = this.setup.registry.nextNumber();
-    const twin = { ...detail, orderId, updatedAt: instant(Math.floor(dueAt)) };
-    if (this.isCovered(account, { ...second, order: detail }, dueAt))
-      this.bookAs({ ...second, detail: twin }, dueAt);
+    this.booked.runNext();
   }
-
-  private randomOf({ orderId }: OrderDetail, what: string): Random {
-    return seededRandom(`${what} ${orderId} ${this.setup.options.seed}`);
-  }
-}
-
-/** When the rows of a trade appear. `index`: number of the trade within its order. */
-function showingOf(
-  { delaysMs, delaySpreadMs, legGapMs, stamps }: BookingOptions,
-  index: number,
-  { random, now }: { readonly random: Random; readonly now: Instant },
-): Showing | undefined {
-  const delayMs = (delaysMs[index] ?? delaysMs.at(-1) ?? 0) + Math.floor(random.next() * delaySpreadMs);
-  if (delayMs === 0 && legGapMs === 0) return undefined;
-  const base = after(now, delayMs + Math.max(0, -legGapMs));
-  const quote = after(now, delayMs + Math.max(0, legGapMs));
-  return { base, quote, stamp: instant(Math.floor(stamps === 'booked' ? Math.min(base, quote) : now)) };
-}
-
-/** A filled order, and how to book it. */
-interface Executed {
-  readonly account: string;
-  readonly detail: OrderDetail;
-  readonly listing: Listing;
-  readonly fill: Fill;
-  readonly how: BookingOptions;
-}
-
-interface Again extends Executed {
-  /** Real time. */
-  readonly dueAt: Instant;
 }
 
 interface Accepted {

@@ -1,13 +1,14 @@
-import { NO_QUANTITY, quantity, text } from '../../core/money.ts';
+import { NO_QUANTITY, quantity } from '../../core/money.ts';
 import type { Money, Price, Quantity } from '../../core/money.ts';
 import type { Pair } from '../../core/pairs.ts';
-import { DAY_MS, instant } from '../../core/time.ts';
+import { after, DAY_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Balance, FundingRate, Quote, QuoteRequest, ValuationPoint } from '../../core/venue.ts';
 import type { Random } from '../../engine/ports.ts';
+import { transactionBody } from '../../wire/account-bodies.ts';
 import type { OrderDetail } from '../../wire/order-body.ts';
 import type { LimitOrder } from '../../wire/orders.ts';
-import type { InterestPayment, PtsMetrics, PtsPosition } from '../../wire/pts.ts';
+import type { PtsMetrics, PtsPosition } from '../../wire/pts.ts';
 import { Access } from '../http/access.ts';
 import type { AccountAccess } from '../http/access.ts';
 import { Booking } from './booking.ts';
@@ -16,12 +17,11 @@ import type { Change } from './exchange-changes.ts';
 import { Credit } from './credit.ts';
 import { Custody } from '../custody/custody.ts';
 import { Dealer } from './dealer.ts';
-import type { DealerScript } from './dealer.ts';
 import type { PlacedOrder } from './dealer.ts';
-import type { ReplayEntry, Drill } from '../faults/replay-entry.ts';
 import { accountValue, ValueHistory } from '../ledger/value-history.ts';
 import type { Impact } from './impact.ts';
 import { Ledger } from '../ledger/ledger.ts';
+import { listView } from '../ledger/list-view.ts';
 import type { LedgerRow } from '../ledger/leg.ts';
 import type { LedgerQuery } from '../ledger/ledger.ts';
 import { Limits } from './venue-limits.ts';
@@ -29,8 +29,10 @@ import type { LimitedRoute } from '../../wire/routes.ts';
 import type { ListedCurrency } from './listing.ts';
 import { Market } from '../market/market.ts';
 import type { RateOptions, RiskModeText, VenueOptions } from '../options/options.ts';
+import { AS_BOOKED } from '../options/options-lists.ts';
 import { OrderRegistry } from './orders.ts';
 import { Positions } from './positions.ts';
+import type { InterestPayment } from './positions.ts';
 import { seededRandom } from '../market/random.ts';
 import { assumed, documented, found } from '../http/reply.ts';
 import type { Refusal, Reply } from '../http/reply.ts';
@@ -39,8 +41,6 @@ import type { PriceTape } from '../market/price-tape.ts';
 import { TickerBoard } from '../market/ticker.ts';
 import type { Ticker } from '../market/ticker.ts';
 import { Transfers } from '../custody/transfers.ts';
-import { Wallets } from '../ledger/wallets.ts';
-import { Whitelist } from '../custody/whitelist.ts';
 import { Withdrawals } from '../custody/withdrawals.ts';
 
 export interface ExchangeSetup {
@@ -53,8 +53,6 @@ export interface ExchangeSetup {
   readonly random?: Random | undefined;
   /** How trades affect later prices; default: they do not. */
   readonly impact?: Impact | undefined;
-  /** Prices and refusals of another venue, which replace those of this venue. */
-  readonly script?: DealerScript | undefined;
 }
 
 /** Query of the transactions; omitted fields have the specification's defaults. */
@@ -81,11 +79,7 @@ export class Exchange {
   readonly transit: Transfers;
   readonly withdrawals: Withdrawals;
   readonly custody: Custody;
-  readonly whitelist: Whitelist;
-  readonly wallets: Wallets;
   readonly options: VenueOptions;
-  /** Called after every action on the exchange; set if a state file stores the actions. */
-  onDeed: ((deed: ReplayEntry) => void) | undefined;
   private readonly changes = new Changes();
   private readonly credit: Credit;
   private readonly dealer: Dealer;
@@ -103,7 +97,6 @@ export class Exchange {
     startedAt,
     random = seededRandom(options.seed),
     impact,
-    script,
   }: ExchangeSetup) {
     this.options = options;
     this.time = startedAt;
@@ -131,15 +124,18 @@ export class Exchange {
       random,
       startedAt,
       impact,
-      script,
     });
-    this.resting = new RestingOrders({ options, market, ledger, registry, booking }, startedAt);
-    this.transit = new Transfers({ ledger, market, positions: this.positions, seed: options.seed });
+    this.resting = new RestingOrders({ options, market, ledger, registry });
+    this.transit = new Transfers({
+      ledger,
+      market,
+      positions: this.positions,
+      seed: options.seed,
+      stepMinutes: options.transferStepMinutes,
+    });
     this.sources = [this.dealer, this.resting, this.positions, this.transit];
     const usersOf = (account: string): readonly string[] => this.access.usersOf(account);
-    this.custody = new Custody({ options, registry, transit: this.transit, usersOf, startedAt });
-    this.whitelist = new Whitelist({ options, market, registry });
-    this.wallets = new Wallets({ ledger, market, registry });
+    this.custody = new Custody({ options, registry, usersOf, startedAt });
     this.withdrawals = new Withdrawals({
       options,
       ledger,
@@ -147,7 +143,6 @@ export class Exchange {
       metrics: (account, now) => this.credit.metrics(account, now),
       transit: this.transit,
       custody: this.custody,
-      whitelist: this.whitelist,
     });
     this.history = new ValueHistory(ledger, market);
     market.onPin = () => {
@@ -175,7 +170,7 @@ export class Exchange {
   }
 
   /**
-   * Runs everything due until `now`, in chronological order: checks of resting orders, interest, transfer states,
+   * Runs everything due until `now`, in chronological order: ends of cancellations, interest, transfer states,
    * history points. The result does not depend on how often it is called.
    */
   advance(now: Instant): void {
@@ -223,7 +218,9 @@ export class Exchange {
 
   quote(account: string, request: QuoteRequest, now: Instant): Reply<Quote> {
     this.advance(now);
-    return this.dealer.quote(account, request, now);
+    const { quoteDateMs } = this.options;
+    const reply = this.dealer.quote(account, request, now);
+    return quoteDateMs === 0 || !reply.ok ? reply : { ...reply, value: dated(reply.value, quoteDateMs) };
   }
 
   order(account: string, order: PlacedOrder, now: Instant): Reply<OrderDetail> {
@@ -263,6 +260,29 @@ export class Exchange {
         now,
       }),
     );
+  }
+
+  /** The transactions as a client of the venue reads them, in the venue's format. */
+  listed(account: string, asked: TransactionsAsked, now: Instant): Reply<readonly object[]> {
+    this.advance(now);
+    const { lists } = this.options;
+    if (lists === undefined && !this.ledger.isRenumbered(account)) {
+      const rows = this.transactions(account, asked, now);
+      return rows.ok ? found(rows.value.map((row) => transactionBody(row))) : rows;
+    }
+    const options = lists ?? AS_BOOKED;
+    const ledgerNow = after(now, options.clockMs);
+    const query = {
+      from: asked.from ?? instant(ledgerNow - DAY_MS),
+      to: asked.to ?? ledgerNow,
+      limit: Math.min(asked.limit ?? DEFAULT_LIMIT, LIMIT_MAX),
+      after: asked.after,
+      offset: asked.offset ?? 0,
+      types: asked.types,
+      pending: asked.pending ?? false,
+    };
+    const setting = { options, now, pairs: this.market.listings };
+    return found(listView(this.ledger.listed(account, now), query, setting));
   }
 
   currencies(): Reply<readonly ListedCurrency[]> {
@@ -325,7 +345,6 @@ export class Exchange {
 
   /** Deposits (`amount` above zero) or withdraws money immediately. Returns the id of the transaction. */
   deposit(account: string, currency: string, amount: Quantity, now: Instant): number {
-    this.did({ do: 'deposit', account, currency, amount: text(amount) }, now);
     return this.moved(account, currency, now, () => this.ledger.move(account, { currency, amount }, now));
   }
 
@@ -335,7 +354,6 @@ export class Exchange {
     { currency, amount, label }: { currency: string; amount: Quantity; label: string },
     now: Instant,
   ): number {
-    this.did({ do: 'reward', account, currency, amount: text(amount), label }, now);
     const movement = { currency, amount, action: 'credit', remarks: { description: label } } as const;
     return this.moved(account, currency, now, () => this.ledger.move(account, movement, now));
   }
@@ -349,25 +367,7 @@ export class Exchange {
     this.advance(now);
     const way = this.market.currencies.get(currency)?.isFiat === true ? 'bank' : 'deposit';
     const remarks = { description: from, addedBy: by };
-    const { stepMinutes } = this.options.deposits;
-    return this.transit.start(
-      { account, currency, amount, fee: NO_QUANTITY, way, remarks },
-      stepMinutes,
-      now,
-    );
-  }
-
-  /** Announces a deposit that is pending until `settleDeposit`. Returns the id of the transaction. */
-  announceDeposit(account: string, currency: string, amount: Quantity, now: Instant): number {
-    this.advance(now);
-    this.did({ do: 'announce', account, currency, amount: text(amount) }, now);
-    return this.ledger.announce(account, { currency, amount }, now);
-  }
-
-  settleDeposit(account: string, id: number, now: Instant): number {
-    this.did({ do: 'settle', account, id }, now);
-    const currency = this.ledger.rows(account).find((row) => row.id === id)?.currency ?? '';
-    return this.moved(account, currency, now, () => this.ledger.settle(account, id, now));
+    return this.transit.start({ account, currency, amount, fee: NO_QUANTITY, way, remarks }, now);
   }
 
   /**
@@ -380,7 +380,6 @@ export class Exchange {
     now: Instant,
   ): Reply<object> {
     this.advance(now);
-    this.did({ do: 'transfer', account, id, what }, now);
     return what === 'cancel'
       ? this.transit.cancel(account, id)
       : this.transit.review({ account, id, what }, now);
@@ -388,29 +387,27 @@ export class Exchange {
 
   /** Stops or resumes quoting, for one pair or for `all`. */
   setAvailability(scope: string, state: 'available' | 'unavailable'): void {
-    this.did({ do: 'availability', scope, state });
     this.dealer.setAvailability(scope, state);
   }
 
-  /** Fixes the price of a pair for a drill; `undefined` releases it. Resting orders are checked against it immediately. */
+  /** Fixes the price of a pair for a drill; `undefined` releases it. */
   pin(pair: string, mid: Price | undefined, now: Instant): void {
     this.advance(now);
-    this.did({ do: 'pin', pair, mid: mid === undefined ? undefined : text(mid) }, now);
     this.market.pin(pair, mid);
   }
 
   setRiskMode(pair: string, mode: RiskModeText): void {
-    this.did({ do: 'mode', pair, mode });
     this.credit.setMode(pair, mode);
   }
 
   setFundingRate(currency: string, rate: RateOptions): void {
-    this.did({ do: 'rate', currency, rate });
     this.credit.setRate(currency, rate);
   }
 
-  private did(drill: Drill, now: Instant = this.time): void {
-    this.onDeed?.({ kind: 'drill', now, drill });
+  /** From now on lists the rows of all orders of the account under new ids. */
+  renumber(account: string, now: Instant): void {
+    this.advance(now);
+    this.ledger.renumber(account);
   }
 
   /** Runs `move`, which changes a balance without a trade. Incoming money repays debts. */
@@ -421,6 +418,12 @@ export class Exchange {
     this.positions.received(account, currency, before, now);
     return id;
   }
+}
+
+/** The quote with another `date_quote`. */
+function dated(quote: Quote, byMs: number): Quote {
+  const quotedAt = after(quote.quotedAt, byMs);
+  return { ...quote, quotedAt, lifeMs: quote.expiresAt - quotedAt };
 }
 
 const refusedFor = (waitMs: number | undefined): Refusal | undefined =>

@@ -4,7 +4,6 @@ import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
 import type { OrderDetail } from '../../wire/order-body.ts';
-import { limitAlgorithms } from '../../wire/constants.ts';
 import type { Listing } from './listing.ts';
 import type { Priced } from './pricing.ts';
 
@@ -24,9 +23,9 @@ export interface Trade {
   readonly amount: Money;
   /** Quote currency. */
   readonly fees: Money;
+  /** Fee in base currency; default: none. */
+  readonly baseFees?: Quantity | undefined;
   readonly price: Price;
-  /** Default: `Instant`, as for every order against a quote. */
-  readonly algorithm?: { readonly id: number; readonly name: string } | undefined;
   readonly showing?: Showing | undefined;
 }
 
@@ -37,6 +36,8 @@ export type Swap = Pick<Trade, 'pair' | 'base' | 'quote' | 'side' | 'quantity' |
 export interface Fill extends Priced {
   /** Quote currency. */
   readonly fees: Money;
+  /** Fee in base currency; default: none. */
+  readonly baseFees?: Quantity | undefined;
 }
 
 /** An order after a fill. */
@@ -66,8 +67,14 @@ export interface Booked {
   readonly quote: Quantity;
 }
 
+/** A change of a booked leg, in its currency. */
+export interface Amendment {
+  /** Increase of the amount without its sign. */
+  readonly amount: Quantity;
+  readonly fee: Quantity;
+}
+
 export function tradeOf({ order, listing, fill, number, showing }: Filled): Trade {
-  const { working } = order;
   return {
     orderId: order.orderId,
     clientId: order.clientId === '' ? undefined : order.clientId,
@@ -80,9 +87,9 @@ export function tradeOf({ order, listing, fill, number, showing }: Filled): Trad
     quantity: fill.quantity,
     amount: fill.amount,
     fees: fill.fees,
+    baseFees: fill.baseFees,
     price: fill.price,
     showing,
-    algorithm: working && { id: working.algorithm, name: limitAlgorithms[working.algorithm] },
   };
 }
 

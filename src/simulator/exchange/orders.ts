@@ -2,29 +2,10 @@ import { invariant } from '../../core/errors.ts';
 import { add, subtract } from '../../core/money.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Side } from '../../core/venue.ts';
 import type { OrderDetail } from '../../wire/order-body.ts';
-import { ORDERS_PAGE_MAX } from '../../wire/constants.ts';
 import type { OwnTrade } from '../../wire/orders.ts';
 import type { Changes } from './exchange-changes.ts';
 import type { Fills, Trade } from './fills.ts';
-
-/** Query of orders. Source: public documentation, "Open orders" and "Done orders". */
-export interface OrdersAsked {
-  readonly limit?: number | undefined;
-  /** Only orders with a smaller id. */
-  readonly before?: number | undefined;
-  /** Only orders with a larger id. */
-  readonly after?: number | undefined;
-  readonly side?: Side | undefined;
-  readonly pair?: string | undefined;
-  readonly algorithmId?: number | undefined;
-  /** Case-sensitive. */
-  readonly status?: string | undefined;
-}
-
-export const TRADES_PAGE = 100;
-export const TRADES_PAGE_MAX = 1_000;
 
 const FINISHED = new Set(['Done', 'Canceled']);
 export const isFinished = ({ status }: OrderDetail): boolean => FINISHED.has(status);
@@ -119,14 +100,8 @@ export class OrderRegistry {
   }
 
   /** Newest first. */
-  openOf(account: string, asked: OrdersAsked = {}): readonly OrderDetail[] {
-    const orders = [...this.of(account).open].flatMap((id) => this.byId(account, id) ?? []);
-    return this.pick(orders, asked);
-  }
-
-  /** Newest first. */
-  doneOf(account: string, asked: OrdersAsked = {}): readonly OrderDetail[] {
-    return this.pick(this.of(account).orders, asked, isFinished);
+  openOf(account: string): readonly OrderDetail[] {
+    return [...this.of(account).open].flatMap((id) => this.byId(account, id) ?? []).toReversed();
   }
 
   /** Stores a fill, and notifies listeners. */
@@ -136,32 +111,11 @@ export class OrderRegistry {
       this.changes.tell({ kind: 'trade', account, trade: ownTrade(this.tradeOf(trade)) });
   }
 
-  /** Newest first, starting after `lastSeenId`. */
-  tradesOf(
-    account: string,
-    { limit = TRADES_PAGE, lastSeenId }: { limit?: number | undefined; lastSeenId?: string | undefined },
-  ): readonly OwnTrade[] {
-    const { trades } = this.of(account);
-    const seen =
-      lastSeenId === undefined ? -1 : trades.findLastIndex((trade) => this.tradeIdOf(trade) === lastSeenId);
-    const until = seen < 0 ? trades.length : seen;
-    return trades
-      .slice(Math.max(0, until - Math.min(limit, TRADES_PAGE_MAX)), until)
-      .toReversed()
+  /** Newest first. */
+  tradesOf(account: string): readonly OwnTrade[] {
+    return this.of(account)
+      .trades.toReversed()
       .map((trade) => ownTrade(this.tradeOf(trade)));
-  }
-
-  /** Trades of an account from `since` on, oldest first. */
-  tradesSince(account: string, since: Instant): readonly Trade[] {
-    const { trades } = this.of(account);
-    const before = trades.findLastIndex(
-      (trade) => (typeof trade === 'number' ? this.fills.time(trade) : trade.at) < since,
-    );
-    return trades.slice(before + 1).map((trade) => this.tradeOf(trade));
-  }
-
-  private tradeIdOf(trade: Trade | number): string {
-    return typeof trade === 'number' ? String(this.fills.tradeNumber(trade)) : trade.tradeId;
   }
 
   private tradeOf(trade: Trade | number): Trade {
@@ -201,24 +155,6 @@ export class OrderRegistry {
     return this.orderAt(orders, places.get(id) ?? -1);
   }
 
-  /** Newest first. */
-  private pick(
-    orders: Kept['orders'],
-    asked: OrdersAsked,
-    wanted: (order: OrderDetail) => boolean = () => true,
-  ): readonly OrderDetail[] {
-    const limit = Math.min(asked.limit ?? ORDERS_PAGE_MAX, ORDERS_PAGE_MAX);
-    const found: OrderDetail[] = [];
-    for (let index = orders.length - 1; index >= 0 && found.length < limit; index--) {
-      const id = this.numberAt(orders, index);
-      if (id <= (asked.after ?? -1)) break;
-      if (id >= (asked.before ?? Infinity)) continue;
-      const order = this.orderAt(orders, index);
-      if (order !== undefined && wanted(order) && matches(order, asked)) found.push(order);
-    }
-    return found;
-  }
-
   private of(account: string): Kept {
     const known = this.accounts.get(account);
     if (known !== undefined) return known;
@@ -249,9 +185,3 @@ function ownTrade(trade: Trade): OwnTrade {
   const netAmount = side === 'buy' ? add(amount, fees) : subtract(amount, fees);
   return { tradeId, orderId, side, pair, at, quantity, amount, price: trade.price, fees, netAmount };
 }
-
-const matches = (order: OrderDetail, { side, pair, algorithmId, status }: OrdersAsked): boolean =>
-  (side === undefined || order.side === side) &&
-  (pair === undefined || order.pair === pair) &&
-  (algorithmId === undefined || (order.working?.algorithm ?? 150) === algorithmId) &&
-  (status === undefined || order.status === status);

@@ -16,15 +16,26 @@ import {
   subtract,
   text,
 } from '../../core/money.ts';
-import type { Quantity, Ratio } from '../../core/money.ts';
+import type { Money, Quantity, Ratio } from '../../core/money.ts';
 import { instant, MINUTE_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { FundingRate } from '../../core/venue.ts';
-import type { InterestPayment, MarginType, PtsPosition } from '../../wire/pts.ts';
+import type { MarginType, PtsPosition } from '../../wire/pts.ts';
 import type { Filled } from './fills.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Market } from '../market/market.ts';
 import type { OrderRegistry } from './orders.ts';
+
+/** One charge of interest. */
+export interface InterestPayment {
+  readonly id: string;
+  readonly currency: string;
+  /** In the currency. */
+  readonly amount: Quantity;
+  readonly usd: Money;
+  readonly at: Instant;
+  readonly positionId: string;
+}
 
 export interface PositionsSetup {
   readonly ledger: Ledger;

@@ -82,6 +82,10 @@ export const amountAgainst = (listing: Listing, side: Side, amount: Money): Mone
 export const feeFor = (listing: Listing, amount: Money, feeBps: number): Money =>
   feeBps === 0 ? NO_MONEY : roundUp(scale(amount, bpsOf(feeBps)), listing.quotePrecision);
 
+/** The fee for `amount` of the base currency, rounded up. */
+export const baseFeeFor = (listing: Listing, amount: Quantity, feeBps: number): Quantity =>
+  roundUp(scale(amount, bpsOf(feeBps)), listing.basePrecision);
+
 const bpsOf = (count: number): Ratio => scale(ratioOf(count), ratio('0.0001'));
 
 /**

@@ -116,8 +116,6 @@ export class Limits {
       order: () => new SlidingWindow(options.ordersPerSecond, SECOND_MS),
       transactions: () => new SlidingWindow(1, options.transactionsWindowMs),
       balances: perTenSeconds(options.balancesPerTenSeconds),
-      openOrders: perTenSeconds(options.openOrdersPerTenSeconds),
-      doneOrders: perTenSeconds(options.doneOrdersPerTenSeconds),
       positions: perTenSeconds(options.positionsPerTenSeconds),
     } satisfies Record<LimitedRoute, () => SlidingWindow>;
     return open[route]();

@@ -74,6 +74,14 @@ function one({ fault, draw }: Strike<RestFault>): Fault {
       const { kind: _, ...booking } = fault;
       return { orders: { booking: camelKeys(booking) } };
     }
+    case 'lists': {
+      const { kind: _, ...lists } = fault;
+      return { orders: { lists: camelKeys(lists) } };
+    }
+    case 'quote_date':
+      return { reply: edit(({ key, value }) => (key === 'date_quote' ? skewed(key, value, fault.ms) : value)) };
+    case 'odd_order':
+      return { reply: edit(({ key, value }) => (key === 'quantity' ? null : odd(key, value))) };
     case 'partial':
       return partial(fault.fill);
     case 'duplicate':
@@ -147,6 +155,9 @@ function skewed(key: string, value: unknown, ms: number): unknown {
   }
   return key === 'timestamp' && value instanceof Digits ? Number(value.source) + ms : value;
 }
+
+const odd = (key: string, value: unknown): unknown =>
+  key === 'status_code' && value instanceof Digits ? value.source : value;
 
 /** The quote has expired when it arrives, because its end is before its start. */
 function expire(byMs: number): Edit {

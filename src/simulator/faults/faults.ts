@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { bookingFields } from '../options/options-booking.ts';
+import { listFields } from '../options/options-lists.ts';
 
 /**
  * Fault plans: errors of the simulated venue for drills. Read from `config/faults/*.yaml`, or set through the admin
@@ -95,6 +96,15 @@ const restFaultSchema = z.lazy(() =>
   z
     .strictObject({ kind: z.literal('booking'), ...bookingFields })
     .describe('The order is booked differently from the booking settings, such as in several trades, late, or twice'),
+  z
+    .strictObject({ kind: z.literal('lists'), ...listFields })
+    .describe('The transactions show the rows of orders differently from the lists settings, such as without client ids'),
+  z
+    .strictObject({ kind: z.literal('quote_date'), ms: z.int().min(-3_600_000).max(3_600_000) })
+    .describe('date_quote is wrong by `ms`, and date_expiry is not'),
+  z
+    .strictObject({ kind: z.literal('odd_order') })
+    .describe('The response to an order has status_code as text and quantity null'),
   z
     .strictObject({ kind: z.literal('partial'), fill: share().gt(0).describe('Share of the size that is filled') })
     .describe("A fill-or-kill order is filled in part, against the venue's rules"),

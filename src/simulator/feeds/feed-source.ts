@@ -11,7 +11,7 @@ import { orderBookBody } from '../../wire/market.ts';
 import { ownTradeBody } from '../../wire/orders.ts';
 import type { PtsMetrics } from '../../wire/pts.ts';
 import type { Change } from '../exchange/exchange-changes.ts';
-import { orderBook } from '../market/market-data.ts';
+import { orderBook } from '../market/order-book.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { marketTrade, netBook } from './feed-market.ts';
 

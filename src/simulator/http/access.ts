@@ -1,7 +1,7 @@
 import { digest } from '../../core/ids.ts';
 import { after, DAY_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import type { UserToken } from '../../wire/transfers.ts';
+import type { UserToken } from '../../wire/user-tokens.ts';
 import type { VenueOptions } from '../options/options.ts';
 import { uuidOf } from '../exchange/quotes.ts';
 import { assumed, created, documented, found } from './reply.ts';

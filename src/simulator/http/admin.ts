@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isAmountText, price, quantity, text } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Clock } from '../../engine/ports.ts';
+import { transactionBody } from '../../wire/account-bodies.ts';
 import { answerOf, deliver } from './deliver.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { faultPlanSchema } from '../faults/faults.ts';
@@ -34,8 +35,9 @@ const TIMEOUT_MS = 10_000;
 const HOST = '127.0.0.1';
 
 /**
- * The admin API for drills: faults, risk modes, availability, prices and deposits. It listens on a separate loopback port.
- * The token grants every operation. Host and Origin are checked, so that a page in a browser cannot use the API.
+ * The admin API for drills: faults, risk modes, availability, prices, deposits, and the ledger as it is. It listens on a
+ * separate loopback port. The token grants every operation. Host and Origin are checked, so that a page in a browser cannot
+ * use the API.
  */
 export async function startAdmin(setup: AdminSetup, port = 0): Promise<RunningAdmin> {
   const server = createServer((request, response) => {
@@ -167,6 +169,22 @@ const levers: readonly (readonly [string, Lever])[] = [
       const arrived = quantity(asked.amount);
       if (!arrived.gt(0)) return refused.malformed('amount must be above zero');
       return found({ id: exchange.deposit(account, asked.currency, arrived, now()) });
+    },
+  ],
+  [
+    'GET /admin/ledger/*',
+    ({ exchange, now }, account) => {
+      if (!exchange.accounts.some(({ name }) => name === account)) return unknown(account);
+      exchange.advance(now());
+      return found(exchange.ledger.rows(account).map((row) => transactionBody(row)));
+    },
+  ],
+  [
+    'POST /admin/renumber/*',
+    ({ exchange, now }, account) => {
+      if (!exchange.accounts.some(({ name }) => name === account)) return unknown(account);
+      exchange.renumber(account, now());
+      return found({});
     },
   ],
 ];

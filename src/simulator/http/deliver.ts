@@ -52,10 +52,10 @@ export function deliver(
   if (response.headersSent || response.destroyed) return;
   const length = Buffer.byteLength(answer.body);
   const headers = ['content-type', answer.type ?? JSON_TYPE, 'content-length', String(length), 'x-simulated', 'tranche'];
+  // Node would take it from a clock of its own.
+  headers.push('date', new Date(clock.wall() + (answer.skewMs ?? 0)).toUTCString());
   if (answer.retryAfterS !== undefined) headers.push('retry-after', String(answer.retryAfterS));
   if (answer.allow !== undefined) headers.push('allow', answer.allow);
-  if (answer.skewMs !== undefined)
-    headers.push('date', new Date(clock.wall() + answer.skewMs).toUTCString());
   response.writeHead(answer.status, headers);
   if (manner.keep !== undefined) truncate(response, answer.body, manner.keep);
   else if (manner.bytesPerSecond !== undefined) drip(response, answer.body, { clock, perSecond: manner.bytesPerSecond });

@@ -37,9 +37,6 @@ export const documented = {
   cancelUnknown: (): Refusal => refusal(400, 'internal error'),
   cancelNone: (): Refusal =>
     refusal(400, 'the order ids provided were invalid or the orders were already done/canceled'),
-  bothCursors: (): Refusal => refusal(400, 'before and after are mutually excusive parameters'),
-  badTimestamp: (field: 'start_date' | 'end_date'): Refusal =>
-    refusal(400, `${field} must be a valid timestamp`),
 } as const;
 
 /** Error texts that no document states. Clients may rely only on the status. */
@@ -57,23 +54,13 @@ export const assumed = {
   noFunds: (currency: string): Refusal => refusal(422, `insufficient ${currency} balance`),
   unknownOrder: (): Refusal => refusal(404, 'order not found'),
   unknownRoute: (): Refusal => refusal(404, 'not found'),
-  invalidOrder: (why: string): Refusal => refusal(422, `invalid order: ${why}`),
   unknownCurrency: (currency: string): Refusal => refusal(422, `invalid currency: ${currency}`),
   unknownPair: (pair: string): Refusal => refusal(422, `invalid pair: ${pair}`),
   notWithdrawable: (currency: string): Refusal => refusal(422, `${currency} cannot be withdrawn`),
-  notDepositable: (currency: string): Refusal => refusal(422, `${currency} cannot be deposited`),
-  notWhitelisted: (): Refusal => refusal(422, 'the address is not whitelisted'),
   noEquity: (): Refusal => refusal(422, 'amount exceeds the equity available for withdrawals'),
   unknownTransfer: (): Refusal => refusal(404, 'no such deposit or withdrawal is under way'),
   custodyDisabled: (): Refusal => refusal(403, 'custody disabled'),
-  unknownRule: (): Refusal => refusal(404, 'approval rule not found'),
-  unknownRequest: (): Refusal => refusal(404, 'approval request not found'),
-  requestEnded: (): Refusal => refusal(422, 'the approval request has ended'),
-  answeredBefore: (): Refusal => refusal(422, 'the approval request was already answered by this user'),
-  ownRequest: (): Refusal => refusal(403, 'an own request needs the approval of another user'),
   unknownAddress: (): Refusal => refusal(404, 'whitelisted address not found'),
-  addressKnown: (): Refusal => refusal(422, 'the address is already whitelisted'),
-  tooMany: (what: string): Refusal => refusal(422, `too many ${what}`),
   notPartner: (): Refusal => refusal(403, 'an enterprise partner token is required'),
   unknownUser: (user: string): Refusal => refusal(404, `user not found: ${user}`),
 } as const;

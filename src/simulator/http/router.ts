@@ -14,7 +14,7 @@ interface Pattern {
   readonly route: Route;
 }
 
-/** Finds routes by method and path. Paths without parameters take precedence: `/v1/orders/done` is not an order id. */
+/** Finds routes by method and path. Paths without parameters take precedence. */
 export class Router {
   private readonly exact = new Map<string, Route>();
   private readonly patterns: readonly Pattern[];

@@ -1,43 +1,31 @@
 import { z } from 'zod';
-import { instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
 import { isObject, readBody } from '../../wire/message.ts';
 import { orderBody, orderText } from '../../wire/order-body.ts';
+import type { OrderDetail } from '../../wire/order-body.ts';
 import { orderRequestSchema, plainOrderRequest } from '../../wire/order.ts';
-import { cancelManyBody, limitOrderSchema, ownTradesBody, readTradeCursor } from '../../wire/orders.ts';
+import { cancelManyBody, limitOrderSchema } from '../../wire/orders.ts';
 import { wireSize } from '../../wire/quote.ts';
 import { venueRoutes } from '../../wire/routes.ts';
 import type { RouteName } from '../../wire/routes.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { OrdersAsked } from '../exchange/orders.ts';
-import { assumed, found } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
 import { as, asText, bodyAs, id, withPath, withQuery } from './route.ts';
 import type { Answer, Call } from './route.ts';
 
 const pathId = z.object({ id });
 
-/** Handlers that place, read and cancel orders, and that list the account's fills. */
+/** Handlers that place, read and cancel orders. */
 export const orderAnswers = {
   buy: order('buy'),
   sell: order('sell'),
-  openOrders: list((exchange, account, asked) => exchange.registry.openOf(account, asked)),
-  doneOrders: list((exchange, account, asked) => exchange.registry.doneOf(account, asked)),
   order: withPath(pathId, (exchange, path, { account }) => as(exchange.lookup(account, path.id), orderBody)),
   cancelSeveral: withQuery(venueRoutes.cancelSeveral.query, (exchange, { ids }, { account, now }) =>
     as(exchange.resting.cancelMany(account, ids, now), cancelManyBody),
   ),
-  cancelAll: (exchange, { account, now }) => as(exchange.resting.cancelAll(account, now), cancelManyBody),
   cancel: withPath(pathId, (exchange, path, { account, now }) =>
     as(exchange.resting.cancelOne(account, path.id, now), (status) => ({ status })),
   ),
-  trades: withQuery(venueRoutes.trades.query, (exchange, asked, { account }) => {
-    const { page_size: limit, last_seen_id: cursor } = asked;
-    const lastSeenId = cursor === undefined ? undefined : readTradeCursor(cursor);
-    if (cursor !== undefined && lastSeenId === undefined)
-      return assumed.malformed('last_seen_id is not a cursor of this route');
-    return found(ownTradesBody(exchange.registry.tradesOf(account, { limit, lastSeenId })));
-  }),
 } satisfies Partial<Record<RouteName, Answer>>;
 
 function order(side: Side) {
@@ -50,7 +38,14 @@ function execute(exchange: Exchange, side: Side, call: Call): Reply<object> {
   if (!asked.ok) return asked;
   const { pair, quoteId, size, clientId: given } = asked.value;
   const clientId = given === '' ? undefined : given;
-  return asText(exchange.order(call.account, { pair, side, quoteId, size, clientId }, call.now), orderText);
+  const reply = exchange.order(call.account, { pair, side, quoteId, size, clientId }, call.now);
+  return exchange.options.oddOrders ? as(reply, oddOrderBody) : asText(reply, orderText);
+}
+
+/** The response to an order of a venue with `odd_orders`. */
+function oddOrderBody(detail: OrderDetail): object {
+  const body: Readonly<Record<string, unknown>> = { ...orderBody(detail) };
+  return { ...body, status_code: String(body['status_code']), quantity: null };
 }
 
 function executionOf(
@@ -67,25 +62,16 @@ function executionOf(
 function place(exchange: Exchange, side: Side, call: Call): Reply<object> {
   const asked = bodyAs(limitOrderSchema, call);
   if (!asked.ok) return asked;
-  const { client_order_id: given, expires } = asked.value;
-  const reply = exchange.place(
-    call.account,
-    {
-      pair: asked.value.currency_pair,
-      side,
-      algorithm: asked.value.algorithm_id,
-      quantity: asked.value.quantity,
-      price: asked.value.price,
-      clientId: given === '' ? undefined : given,
-      timeInForce: asked.value.time_in_force,
-      expiresAt: expires === null || expires === undefined ? undefined : instant(expires),
-      routingType: asked.value.routing_type,
-      routingOption: asked.value.routing_option,
-      destination: asked.value.destination,
-    },
-    call.now,
-  );
-  return as(reply, orderBody);
+  const {
+    currency_pair: pair,
+    algorithm_id: algorithm,
+    quantity,
+    price,
+    client_order_id: given,
+  } = asked.value;
+  const clientId = given === '' ? undefined : given;
+  const limit = { pair, side, algorithm, quantity, price, clientId };
+  return as(exchange.place(call.account, limit, call.now), orderBody);
 }
 
 /**
@@ -100,17 +86,4 @@ function isLimitOrder({ body, plain }: Call): boolean {
   } catch {
     return false;
   }
-}
-
-function list(
-  pick: (
-    exchange: Exchange,
-    account: string,
-    asked: OrdersAsked,
-  ) => readonly Parameters<typeof orderBody>[0][],
-): Answer {
-  return withQuery(venueRoutes.openOrders.query, (exchange, asked, { account }) => {
-    const { action: side, currency_pair: pair, algorithm_id: algorithmId, ...page } = asked;
-    return found(pick(exchange, account, { ...page, side, pair, algorithmId }).map(orderBody));
-  });
 }

@@ -4,30 +4,26 @@ import {
   fundingRatesBody,
   pairsBody,
   riskModesBody,
-  transactionBody,
   valuationBody,
 } from '../../wire/account-bodies.ts';
 import { plainQuoteRequest, quoteText, wireSize } from '../../wire/quote.ts';
 import { routeNames, venueRoutes } from '../../wire/routes.ts';
 import type { RouteName, VenueRoute } from '../../wire/routes.ts';
 import type { QuoteRequest } from '../../core/venue.ts';
-import type { ReplayEntry } from '../faults/replay-entry.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { found } from './reply.ts';
 import type { Reply } from './reply.ts';
 import { as, asText, bodyAs, withQuery } from './route.ts';
 import type { Answer, Call, Route } from './route.ts';
-import { custodyAnswers } from './routes-custody.ts';
-import { marketAnswers } from './routes-market.ts';
 import { moneyAnswers } from './routes-money.ts';
 import { orderAnswers } from './routes-orders.ts';
+import { ptsAnswers } from './routes-pts.ts';
 
 export type { Call, Route } from './route.ts';
 
 const accountAnswers = {
   quote,
   transactions: withQuery(venueRoutes.transactions.query, (exchange, asked, { account, now }) =>
-    as(exchange.transactions(account, asked, now), (rows) => rows.map(transactionBody)),
+    exchange.listed(account, asked, now),
   ),
   history: withQuery(venueRoutes.history.query, (exchange, asked, { account, now }) => {
     const { start_date: from, end_date: to, interval } = asked;
@@ -40,7 +36,6 @@ const accountAnswers = {
   ptsModes: (exchange) => as(exchange.riskModes(), riskModesBody),
   balances: (exchange, { account }) => as(exchange.balances(account), balancesBody),
   pairs: (exchange) => as(exchange.pairs(), pairsBody),
-  health: () => found({ status: 'ok' }),
 } satisfies Partial<Record<RouteName, Answer>>;
 
 /** The handlers of the simulated venue. A route without a handler is a type error. */
@@ -48,8 +43,7 @@ const answers: Readonly<Record<RouteName, Answer>> = {
   ...accountAnswers,
   ...orderAnswers,
   ...moneyAnswers,
-  ...custodyAnswers,
-  ...marketAnswers,
+  ...ptsAnswers,
 };
 
 /** Every route of the simulated venue. All events due by the time of the call are processed before the handler runs. */
@@ -60,25 +54,10 @@ function inTime(route: VenueRoute, answer: Answer): Route {
     ...route,
     answer(exchange, call) {
       exchange.advance(call.now);
-      // Logged before it is processed, so that a replay of a request that failed here draws the same random numbers.
-      if (route.method !== 'GET') exchange.onDeed?.(deedOf(route, exchange, call));
       return answer(exchange, call);
     },
   };
 }
-
-const deedOf = ({ method, path }: VenueRoute, { options }: Exchange, call: Call): ReplayEntry => ({
-  kind: 'call',
-  route: `${method} ${path}`,
-  account: call.account,
-  user: call.user,
-  now: call.now,
-  query: call.query,
-  params: call.params,
-  body: call.body,
-  ...(options.cancelProbability === 1 ? { canceling: true } : {}),
-  ...(options.booking === undefined ? {} : { booking: options.booking }),
-});
 
 function quote(exchange: Exchange, call: Call): Reply<object> {
   const usual = call.plain && plainQuoteRequest(call.plain);

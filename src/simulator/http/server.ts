@@ -70,8 +70,6 @@ export interface ServerSetup extends ServerHooks {
   readonly now: () => Instant;
   /** Runs `work` with the order overrides of `drill`. */
   readonly drilling?: (<T>(drill: OrderDrill, work: () => T) => T) | undefined;
-  /** Pages that need no token, by path, such as the OpenAPI document. */
-  readonly pages?: ReadonlyMap<string, () => Answer> | undefined;
 }
 
 export interface VenueServer {
@@ -169,7 +167,7 @@ class Desk {
 
   /** Called when the head of a request has arrived. Records and counts it, finds its account and route, then reads the body. */
   receive(request: IncomingMessage, response: ServerResponse): void {
-    const { clock, exchange, now, onRequest, pages } = this.setup;
+    const { clock, exchange, now, onRequest } = this.setup;
     const { method = '', url = '/' } = request;
     const cut = url.indexOf('?');
     const path = cut === -1 ? url : url.slice(0, cut);
@@ -178,12 +176,10 @@ class Desk {
     const { account, user } = owner.ok ? owner.value : {};
     const seen = { at: clock.monotonic(), method, route: routed.route?.path ?? '', account, user };
     onRequest?.(seen);
-    const page = method === 'GET' ? pages?.get(path) : undefined;
     const tooMany = exchange.admitAddress(request.socket.remoteAddress ?? '', now());
     if (tooMany !== undefined) this.refuse(request, response, tooMany);
     else if (!hasHost(request)) this.refuse(request, response, refused.malformed('no header Host'));
-    else if (page !== undefined) this.refuse(request, response, page());
-    else if (!owner.ok && routed.route?.access !== 'open') this.refuse(request, response, owner);
+    else if (!owner.ok) this.refuse(request, response, owner);
     else if (url.length > ADDRESS_LENGTH_MAX) this.refuse(request, response, refused.address());
     else if (routed.route === undefined) {
       const refusal = routed.allowed.length === 0 ? assumed.unknownRoute() : refused.method();

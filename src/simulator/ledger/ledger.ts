@@ -4,16 +4,13 @@ import type { Quantity } from '../../core/money.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
-import type { TransactionDetail } from '../../wire/account.ts';
 import { Fills, tradeOf } from '../exchange/fills.ts';
-import type { Booked, Filled, Swap, Trade } from '../exchange/fills.ts';
+import type { Amendment, Booked, Filled, Swap, Trade } from '../exchange/fills.ts';
 import { DONE, Leg, UNIT_PRICE } from './leg.ts';
-import type { LedgerRow, Optional } from './leg.ts';
+import type { LedgerRow } from './leg.ts';
 
 /** Fields of a deposit, withdrawal, credit or charge other than its amounts. */
-export type Remarks = Optional<
-  Pick<TransactionDetail, 'accountTransactionId' | 'memo' | 'description' | 'txHash' | 'addedBy'>
->;
+export type Remarks = Pick<LedgerRow, 'accountTransactionId' | 'memo' | 'description' | 'txHash' | 'addedBy'>;
 
 /** Incoming (`amount` above zero), outgoing or pending money. */
 export interface Movement {
@@ -27,13 +24,21 @@ export interface Movement {
   readonly remarks?: Remarks | undefined;
 }
 
+/** A fee or rebate of an order that is booked as a row of its own. */
+export interface OrderCharge extends Pick<Trade, 'orderId' | 'clientId'> {
+  readonly currency: string;
+  /** Signed. */
+  readonly amount: Quantity;
+  readonly description: string;
+}
+
 /** Query of transactions. Spec: "GET /v1/account/transactions". */
 export interface LedgerQuery {
   readonly from: Instant;
   readonly to: Instant;
   readonly limit: number;
   /** Only transactions with a larger id. */
-  readonly after?: number | undefined;
+  readonly after?: number | bigint | undefined;
   /** Number of the first row to return, from 1. After 500 rows, 501 gives the next row. 0 also means the first row. */
   readonly offset: number;
   readonly types?: ReadonlySet<string> | undefined;
@@ -43,13 +48,24 @@ export interface LedgerQuery {
   readonly now?: Instant | undefined;
 }
 
+/** A row and how it is listed. */
+export interface Listed {
+  readonly row: LedgerRow;
+  /** Id under which it is listed now. */
+  readonly listedId: number;
+  /** When it appeared. */
+  readonly since: Instant;
+}
+
 interface Account {
   readonly name: string;
   readonly balances: Map<string, Quantity>;
-  /** Reserved part of the balances, for open orders, withdrawals and the collateral wallet. */
+  /** Reserved part of the balances, for open orders and withdrawals. */
   readonly held: Map<string, Quantity>;
   /** Oldest first. */
   readonly rows: Entry[];
+  /** New ids of rows that were renumbered. They are used by the list only: in the ledger a row keeps its id. */
+  readonly listedIds: Map<number, number>;
 }
 
 /** A number is a leg of a fill in the columns: twice the fill's place, plus one for the quote leg. */
@@ -58,7 +74,7 @@ type Balances = ReadonlyMap<string, Quantity>;
 /** Filter of transactions. */
 type Looked = Pick<LedgerRow, 'id' | 'at' | 'action' | 'status'>;
 type Sides = Pick<Trade, 'base' | 'quote'>;
-type Sums = Pick<Trade, 'quantity' | 'amount' | 'fees'>;
+type Sums = Pick<Trade, 'quantity' | 'amount' | 'fees' | 'baseFees'>;
 
 /**
  * All balances, exactly, and the transactions behind them. Every trade is between an account and the dealer. For each
@@ -91,7 +107,13 @@ export class Ledger {
 
   open(account: string): void {
     invariant(!this.accounts.has(account), `the account ${account} is opened once`);
-    this.accounts.set(account, { name: account, balances: new Map(), held: new Map(), rows: [] });
+    this.accounts.set(account, {
+      name: account,
+      balances: new Map(),
+      held: new Map(),
+      rows: [],
+      listedIds: new Map(),
+    });
   }
 
   balance(account: string, currency: string): Quantity {
@@ -193,6 +215,67 @@ export class Ledger {
     return this.append(account, { ...row, action: 'charge', status: DONE });
   }
 
+  /** Books a fee (`amount` below zero) or a rebate of an order as a row of its own. */
+  adjust(
+    account: string,
+    { orderId, clientId, currency, amount, description }: OrderCharge,
+    at: Instant,
+  ): void {
+    this.take(account, { currency, amount: negate(amount), into: this.feeHoldings });
+    const row = this.moved(account, { currency, amount, remarks: { description } }, at);
+    const action = amount.isNegative() ? 'charge' : 'credit';
+    this.append(account, { ...row, orderId, clientId, action, status: DONE });
+  }
+
+  /** Changes a booked leg. Its balance, those of all later rows, and that of the account follow. */
+  amend(
+    account: string,
+    { tradeId, isBase }: { readonly tradeId: string; readonly isBase: boolean },
+    change: Amendment,
+  ): void {
+    const { rows } = this.of(account);
+    const isIt = (entry: Entry): boolean =>
+      entry instanceof Leg && entry.isBase === isBase && entry.trade.tradeId === tradeId;
+    const index = rows.findLastIndex(isIt);
+    const leg = rows[index];
+    invariant(leg instanceof Leg, () => `trade ${tradeId} of ${account} is booked as rows`);
+    leg.amend(change);
+    const { currency } = leg;
+    const moved = leg.isOutgoing ? negate(change.amount) : change.amount;
+    this.change(account, currency, moved);
+    this.dealerHoldings.set(currency, subtract(this.dealerHoldings.get(currency) ?? NO_QUANTITY, moved));
+    this.take(account, { currency, amount: change.fee, into: this.feeHoldings });
+    this.shift(rows, index, { currency, by: subtract(moved, change.fee) });
+  }
+
+  /** Adds to the balance of every row of a currency from `index` on. */
+  private shift(rows: Entry[], index: number, { currency, by }: { currency: string; by: Quantity }): void {
+    for (let place = index; place < rows.length; place++) {
+      const entry = rows[place];
+      if (entry === undefined || this.balanceOf(entry).currency !== currency) continue;
+      const moved = typeof entry === 'number' ? this.legOf(entry) : entry;
+      const balance = add(this.balanceOf(entry).balance, by);
+      if (moved instanceof Leg) moved.balance = balance;
+      rows[place] = moved instanceof Leg ? moved : { ...moved, balance };
+    }
+  }
+
+  /** From now on lists the rows of an order, or of all orders, under new ids. */
+  renumber(account: string, orderId?: string): void {
+    const { rows, listedIds } = this.of(account);
+    for (const entry of rows) {
+      const { id, orderId: own } = this.rowOf(entry);
+      if (own === undefined || (orderId !== undefined && own !== orderId)) continue;
+      this.lastId += 1;
+      listedIds.set(id, this.lastId);
+    }
+  }
+
+  /** Whether rows of the account are listed under new ids. */
+  isRenumbered(account: string): boolean {
+    return this.of(account).listedIds.size > 0;
+  }
+
   /** Announces a deposit or withdrawal that does not count yet. Returns the id of the transaction. */
   announce(account: string, movement: Movement & { readonly status?: string }, at: Instant): number {
     const row = this.moved(account, movement, at);
@@ -267,10 +350,26 @@ export class Ledger {
     return this.of(account).rows.map((entry) => this.rowOf(entry));
   }
 
+  /** Every row that has appeared, oldest first. */
+  listed(account: string, now: Instant): readonly Listed[] {
+    const { rows, listedIds } = this.of(account);
+    return rows
+      .filter((entry) => !isHidden(entry, now))
+      .map((entry) => {
+        const row = this.rowOf(entry);
+        const since = (entry instanceof Leg ? entry.shownAt : undefined) ?? row.at;
+        return { row, since, listedId: listedIds.get(row.id) ?? row.id };
+      });
+  }
+
   private rowOf(entry: Entry): LedgerRow {
     if (typeof entry === 'object') return entry instanceof Leg ? entry.row() : entry;
+    return this.legOf(entry).row();
+  }
+
+  private legOf(entry: number): Leg {
     const place = entry >> 1;
-    return new Leg(this.fills.trade(place), this.fills.booked(place), entry % 2 === 0).row();
+    return new Leg(this.fills.trade(place), this.fills.booked(place), entry % 2 === 0);
   }
 
   private balanceOf(entry: Entry): Pick<LedgerRow, 'currency' | 'balance'> {
@@ -297,14 +396,17 @@ export class Ledger {
   private exchange(
     account: string,
     { base, quote }: Sides,
-    { quantity, amount, fees }: Sums,
+    { quantity, amount, fees, baseFees }: Sums,
     side: Side,
   ): Booked {
     const paid = holding(amount);
     const isBuy = side === 'buy';
     const id = this.lastId + 1;
     this.lastId += 2;
-    const baseAfter = this.change(account, base, isBuy ? quantity : negate(quantity));
+    const swapped = this.change(account, base, isBuy ? quantity : negate(quantity));
+    const baseAfter = baseFees === undefined ? swapped : subtract(swapped, baseFees);
+    if (baseFees !== undefined)
+      this.take(account, { currency: base, amount: baseFees, into: this.feeHoldings });
     const quoteAfter = this.change(account, quote, isBuy ? negate(paid) : paid);
     const fee = holding(fees);
     if (fee.isZero()) return { id, base: baseAfter, quote: quoteAfter };

@@ -1,13 +1,12 @@
-import { holding, negate, NO_QUANTITY, price } from '../../core/money.ts';
+import { add, holding, negate, NO_QUANTITY, price } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Side, Transaction } from '../../core/venue.ts';
-import type { TransactionDetail } from '../../wire/account.ts';
-import type { Booked, Trade } from '../exchange/fills.ts';
+import type { Side } from '../../core/venue.ts';
+import type { BookedTransaction } from '../../wire/account-bodies.ts';
+import type { Amendment, Booked, Trade } from '../exchange/fills.ts';
 
-/** A transaction as stored: empty fields are omitted. */
-export type LedgerRow = Transaction & Optional<Omit<TransactionDetail, keyof Transaction>>;
-export type Optional<Of> = { readonly [Key in keyof Of]?: Of[Key] | undefined };
+/** A transaction as stored. */
+export type LedgerRow = BookedTransaction;
 
 export const DONE = 'done';
 export const UNIT_PRICE = price('1');
@@ -17,8 +16,10 @@ export class Leg {
   readonly id: number;
   readonly trade: Trade;
   readonly isBase: boolean;
-  /** Balance after the leg. */
-  readonly balance: Quantity;
+  /** Balance after the leg. It follows later amendments of this leg and of earlier ones. */
+  balance: Quantity;
+  /** Sum of later amendments. */
+  private amended: Amendment | undefined;
 
   constructor(trade: Trade, { id, base, quote }: Booked, isBase: boolean) {
     this.id = isBase ? id : id + 1;
@@ -45,13 +46,30 @@ export class Leg {
     return DONE;
   }
 
+  /** Adds to the amount (without its sign) and to the fee. */
+  amend({ amount, fee }: Amendment): void {
+    const { amended } = this;
+    this.amended =
+      amended === undefined
+        ? { amount, fee }
+        : { amount: add(amended.amount, amount), fee: add(amended.fee, fee) };
+  }
+
+  /** Whether the leg leaves the account. */
+  get isOutgoing(): boolean {
+    return this.isBase !== (this.trade.side === 'buy');
+  }
+
   get currency(): string {
     return this.isBase ? this.trade.base : this.trade.quote;
   }
 
   row(): LedgerRow {
-    const { orderId, clientId, tradeId, at, side, pair, quantity, amount, algorithm } = this.trade;
-    const moved = this.isBase ? quantity : holding(amount);
+    const { orderId, clientId, tradeId, at, side, pair, quantity, amount } = this.trade;
+    const { amended } = this;
+    const size = this.isBase ? quantity : holding(amount);
+    const fees = this.isBase ? (this.trade.baseFees ?? NO_QUANTITY) : holding(this.trade.fees);
+    const moved = amended === undefined ? size : add(size, amended.amount);
     return {
       id: this.id,
       orderId,
@@ -61,11 +79,10 @@ export class Leg {
       action: side,
       status: DONE,
       pair,
-      ...(algorithm === undefined ? {} : { algorithm: algorithm.name, algorithmId: String(algorithm.id) }),
       currency: this.currency,
-      amount: this.isBase === (side === 'buy') ? moved : negate(moved),
+      amount: this.isOutgoing ? negate(moved) : moved,
       price: this.isBase ? this.trade.price : UNIT_PRICE,
-      fees: this.isBase ? NO_QUANTITY : holding(this.trade.fees),
+      fees: amended === undefined ? fees : add(fees, amended.fee),
       balance: this.balance,
     };
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { camelKeys, decimal, milliseconds, share } from './options-parts.ts';
+import { bps, camelKeys, decimal, milliseconds, share, signed } from './options-parts.ts';
 import type { CamelKeys } from './options-parts.ts';
 
 /** Maximum number of trades of one order. */
@@ -32,6 +32,8 @@ export const bookingFields = {
     .max(HOUR_MS)
     .default(0)
     .describe('Delay of the quote currency row after the base currency row; if negative, the quote currency row comes first'),
+  leg_spread_ms: milliseconds.default(0).describe('Random delay, drawn uniformly from zero to this for each row of each trade, that is added to its delay'),
+  last_leg_ms: milliseconds.default(0).describe('Further delay of the quote currency row of the last trade'),
   stamps: z
     .enum(['executed', 'booked'])
     .default('executed')
@@ -41,6 +43,27 @@ export const bookingFields = {
     .default('quoted')
     .describe('uneven: each trade has its own price, and the amounts sum to the quoted amount'),
   fees: z.enum(['shared', 'first']).default('shared').describe('first: the first trade pays the whole fee'),
+  fee_bps: bps.optional().describe('Fee of the order, basis points; default: that of the venue'),
+  fee_as: z
+    .enum(['quote', 'base', 'charge'])
+    .default('quote')
+    .describe('Where the fee is booked: on the quote currency row, in base currency on the base currency row, or as a Charge row with the ids of the order'),
+  fee_row_ms: milliseconds.default(0).describe('Time from the execution until the Charge row is booked'),
+  rebate_bps: bps.default(0).describe('Rebate of the order, in quote currency, basis points, booked as a Credit row with the ids of the order'),
+  rebate_ms: milliseconds.default(0).describe('Time from the execution until the Credit row is booked'),
+  amended: z
+    .strictObject({
+      after_ms: milliseconds.default(0).describe('Time from the execution until the change'),
+      leg: z.enum(['base', 'quote']).default('quote').describe('Row that changes'),
+      amount: signed.default('0').describe('Increase of the amount without its sign; negative: decrease'),
+      fee: decimal.default('0').describe('Increase of the fee, in the currency of the row'),
+    })
+    .optional()
+    .describe('Change of a booked row of the first trade; the balances of this row, of all later rows and of the account follow'),
+  renumbered_after_ms: milliseconds.optional().describe('Time from the execution after which the rows of the order are listed under new ids; default: never'),
+  canceled_copy: share
+    .default(0)
+    .describe('Share of orders that an intermediary delivers twice: one copy is executed, and the response is that of the other, which is Canceled'),
   second_execution: share
     .default(0)
     .describe("Share of orders that are executed twice, against the venue's rules; the account pays twice"),

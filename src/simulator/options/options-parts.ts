@@ -32,6 +32,11 @@ export const decimal = z
   .refine((value) => isAmountText(value) && !/[-e]/iu.test(value), {
     error: 'expected a plain decimal such as "0.25"',
   });
+export const signed = z
+  .string({ error: 'expected an amount as a quoted string, such as "-1.5"' })
+  .refine((value) => isAmountText(value) && !/e/iu.test(value), {
+    error: 'expected a plain decimal such as "-0.25"',
+  });
 export const symbol = z
   .string()
   .regex(/^[a-z0-9]{2,12}$/u, { error: 'expected a currency symbol in lower case, such as btc' });

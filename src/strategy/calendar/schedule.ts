@@ -51,7 +51,7 @@ const shape = () => ({
 
 type Raw = z.output<z.ZodObject<ReturnType<typeof shape>>>;
 
-function checkSchedule(schedule: Omit<Raw, 'misfire'>, context: z.RefinementCtx): void {
+function checkSchedule(schedule: Omit<Raw, 'misfire'>, context: z.RefinementCtx, isOpen = false): void {
   const refuse = (path: readonly (string | number)[], message: string): void => {
     context.addIssue({ code: 'custom', path: [...path], message });
   };
@@ -61,7 +61,7 @@ function checkSchedule(schedule: Omit<Raw, 'misfire'>, context: z.RefinementCtx)
   } catch (cause) {
     refuse(['time_zone'], cause instanceof Error ? cause.message : 'unknown zone');
   }
-  checkDue(schedule, refuse);
+  if (!isOpen || hasTimes(schedule) || schedule.first !== undefined) checkDue(schedule, refuse);
   if (schedule.roll === 'none') return;
   if (schedule.calendar === undefined)
     refuse(['roll'], 'roll needs calendar: without one every day is a business day');
@@ -72,10 +72,14 @@ function checkSchedule(schedule: Omit<Raw, 'misfire'>, context: z.RefinementCtx)
 /** Smallest gap between times that roll: a day, which may have 23 hours. */
 const ROLL_GAP_MS = 20 * HOUR_MS;
 
+/** Whether a schedule has times, not only closed hours. */
+export const hasTimes = ({ cron, every }: Pick<Raw, 'cron' | 'every'>): boolean =>
+  cron !== undefined || every !== undefined;
+
 type Refuse = (path: readonly (string | number)[], message: string) => void;
 
 function checkDue({ cron, every, first }: Omit<Raw, 'misfire'>, refuse: Refuse): void {
-  if (cron === undefined && every === undefined) refuse([], 'give cron, or every with first');
+  if (!hasTimes({ cron, every })) refuse([], 'give cron, or every with first');
   if (cron !== undefined && every !== undefined)
     refuse(['every'], 'give either cron or every, not both: remove one');
   if (every !== undefined && first === undefined)
@@ -91,21 +95,17 @@ function checkDue({ cron, every, first }: Omit<Raw, 'misfire'>, refuse: Refuse):
   }
 }
 
-/** Closed times, for strategies without a schedule. */
-export const hoursFields = z.lazy(() =>
-  z.strictObject(hours()).superRefine((given, context) => {
-    const refuse: Refuse = (path, message) => {
-      context.addIssue({ code: 'custom', path: [...path], message });
-    };
-    checkHours(given, refuse);
-    try {
-      checkZone(given.time_zone);
-    } catch (cause) {
-      refuse(['time_zone'], cause instanceof Error ? cause.message : 'unknown zone');
-    }
+export const scheduleFields = z.lazy(() =>
+  z.strictObject(shape()).superRefine((schedule, context) => {
+    checkSchedule(schedule, context);
   }),
 );
-export const scheduleFields = z.lazy(() => z.strictObject(shape()).superRefine(checkSchedule));
+/** A schedule that may have closed hours only, for a strategy that otherwise decides at every price. */
+export const openScheduleFields = z.lazy(() =>
+  z.strictObject(shape()).superRefine((schedule, context) => {
+    checkSchedule(schedule, context, true);
+  }),
+);
 /** A schedule whose times count separately, so that a strategy can make up missed times one by one. */
 export const countedScheduleFields = z.lazy(() =>
   z
@@ -118,7 +118,9 @@ export const countedScheduleFields = z.lazy(() =>
           'If the strategy could not run at a scheduled time: skip waits for the next time; once runs once, regardless of how many were missed; all runs each missed time, oldest first, at least 30 s apart, at most the newest 31',
         ),
     })
-    .superRefine(checkSchedule),
+    .superRefine((schedule, context) => {
+      checkSchedule(schedule, context);
+    }),
 );
 export type Schedule = z.output<typeof scheduleFields>;
 export type CountedSchedule = z.output<typeof countedScheduleFields>;

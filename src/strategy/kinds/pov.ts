@@ -259,9 +259,5 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
       });
   }
   const fields = { base: 'total_quantity', quote: 'total_quantity' } as const;
-  return [
-    ...problems,
-    ...checkDecimals(plan, fields, { world }),
-    ...checkTactics(plan, world, parseDuration(plan.interval)),
-  ];
+  return [...problems, ...checkDecimals(plan, fields, { world }), ...checkTactics(plan, world)];
 }

@@ -19,7 +19,7 @@ import {
   text,
 } from '../../core/money.ts';
 import type { Money, Quantity, Ratio } from '../../core/money.ts';
-import { instant, parseDuration, parseTime } from '../../core/time.ts';
+import { instant, MINUTE_MS, parseDuration, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Size } from '../../core/venue.ts';
 import type { Wake } from '../../core/wake.ts';
@@ -60,11 +60,8 @@ export const slicedFields = () => ({
     .enum(['pace', 'extend', 'skip', 'abort'], { error: 'expected pace, extend, skip or abort' })
     .default('pace')
     .describe(
-      'Handling of missed quantity. pace: later slices make it up, each at most 1.5 times its planned size. extend: as pace, and the window is extended by the length of the outage, at most by 25 %. skip: it is not traded. abort: the parent stops after a gap longer than catch_up_window',
+      'Handling of missed quantity. pace: later slices make it up, each at most 1.5 times its planned size. extend: as pace, and the window is extended by the length of the outage, at most by 25 %. skip: it is not traded. abort: the parent stops after a gap longer than a minute',
     ),
-  catch_up_window: durationText
-    .default('PT1M')
-    .describe('Longest gap that catch_up: abort tolerates, ISO 8601'),
 });
 type Sliced = z.output<z.ZodObject<ReturnType<typeof slicedFields>>>;
 
@@ -81,6 +78,8 @@ const slicesOf = (plan: Sliced, durationMs: number): number =>
   plan.slices ??
   (plan.interval === undefined ? 1 : Math.max(1, Math.round(durationMs / parseDuration(plan.interval))));
 
+/** Longest gap that `catch_up: abort` tolerates. */
+const ABORT_GAP_MS = MINUTE_MS;
 /** `extend` moves the end by at most this fraction of the window. */
 const EXTENSION_MAX = 0.25;
 
@@ -138,7 +137,6 @@ export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>):
     summary: kind.summary,
     params: kind.params,
     state,
-    isTimed: true,
     pairs: (plan) => [plan.pair],
     check: (plan, world) => check({ ...kind, planOf }, plan, world),
     ladder: ladderOf,
@@ -189,7 +187,7 @@ function ladderOf(plan: Sliced): LadderWish | undefined {
     base === undefined
       ? { by: 'amount', amount: share(money(notional?.amount ?? '0'), slices, LADDER_DECIMALS) }
       : { by: 'quantity', quantity: share(quantity(base.amount), slices, LADDER_DECIMALS) };
-  return { pair, side, size, probes: plan.size_ladder.probes };
+  return { pair, side, size };
 }
 /** The probe rounds a size down to the decimals of its currency. */
 const LADDER_DECIMALS = 18;
@@ -277,7 +275,7 @@ function startSlice(was: State, at: Instant, plan: Sliced, slices: Slices): Step
   const gap =
     missed.length === 0 ? {} : { missed, reason: 'missed_slot' as const, note: slotsPassed(missed.length) };
 
-  if (plan.catch_up === 'abort' && lateMs > parseDuration(plan.catch_up_window)) {
+  if (plan.catch_up === 'abort' && lateMs > ABORT_GAP_MS) {
     return {
       ...ended(now, 'aborted', `a gap of ${Math.round(lateMs / 1000)} s; ${undone(now, plan, slices)}`),
       missed,
@@ -348,11 +346,7 @@ function check<Params extends Sliced>(
     ...checkUnits<Sliced>(plan, { base: 'total_quantity', quote: 'total_notional' }, world),
   ];
   if (problems.length > 0) return problems;
-  const wrong = [
-    ...checkWindow(plan),
-    ...checkTactics(plan, world, sliceMsOf(plan)),
-    ...(kind.check?.(plan, world) ?? []),
-  ];
+  const wrong = [...checkWindow(plan), ...checkTactics(plan, world), ...(kind.check?.(plan, world) ?? [])];
   // A curve uses only fields that have been checked.
   if (kind.curve !== undefined && wrong.length > 0) return wrong;
   const small = checkMinimum(plan, world, { curveOf: curveMaker(kind, plan), hint: kind.smallestHint });
@@ -401,12 +395,6 @@ function checkSizes<Params extends Sliced>(
 
 /** Largest number of slices of a curve for which usable totals are searched. */
 const SEARCHED_MAX = 2_000;
-
-/** Returns how long a slice may be tried, ms; infinity while the window is not valid. */
-function sliceMsOf(plan: Sliced): number {
-  const durationMs = durationMsOf(plan, plan.start_time === undefined ? 0 : parseTime(plan.start_time));
-  return durationMs > 0 ? durationMs / slicesOf(plan, durationMs) : Number.POSITIVE_INFINITY;
-}
 
 function checkWindow(plan: Sliced): readonly Problem[] {
   if (plan.end_time !== undefined && plan.start_time === undefined) {

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { slippageReferences } from '../../core/risk/tactics.ts';
 import type { Tactics } from '../../core/risk/tactics.ts';
-import { parseDuration } from '../../core/time.ts';
-import { amountOf, durationText, plainNumber, positiveText, whole } from '../fields.ts';
+import { amountOf, plainNumber, positiveText, whole } from '../fields.ts';
 import type { CheckWorld, Problem } from '../kernel.ts';
 
 /** Fields that control how the slices of a strategy are quoted, shared by several kinds. */
@@ -17,37 +15,12 @@ export const tacticFields = () => ({
   max_slippage_bps: bps
     .optional()
     .describe(
-      'Largest distance by which a quote may be worse than slippage_reference, basis points; worse quotes are not executed',
-    ),
-  slippage_reference: z
-    .enum(slippageReferences, { error: 'expected mid, decision or arrival' })
-    .default('arrival')
-    .describe(
-      'mid: the current reference price. decision: the reference price when the slice was decided. arrival: the reference price when the first slice of the parent was decided',
+      'Largest distance by which a quote may be worse than the reference price at the decision of the first slice of the parent, basis points; worse quotes are not executed',
     ),
   max_spread_bps: bps
     .optional()
     .describe(
       'Largest spread of a quote, basis points: twice its distance from the current reference price; wider quotes are not executed',
-    ),
-  patience: z
-    .strictObject({
-      requote: durationText
-        .optional()
-        .describe(
-          'Minimum time after a quote that did not trade until the slice requests the next one, ISO 8601; default and lower bound: retry.requote of the config',
-        ),
-      max_quotes: whole
-        .min(1)
-        .max(1_000)
-        .optional()
-        .describe(
-          'Number of consecutive quotes without a trade after which a slice requests no more quotes and expires at its end',
-        ),
-    })
-    .optional()
-    .describe(
-      'How a slice spends its time while quotes are not acceptable; default: it requests quotes until its deadline',
     ),
   keep: amountOf(
     'Reserve of the currency paid, which stays in the account; at least sizing.keep of the config',
@@ -64,16 +37,10 @@ export const ladderFields = () => ({
       max_impact_bps: bps.describe(
         'Largest extra cost of a piece of a slice over the smallest probed size, basis points',
       ),
-      probes: z
-        .union([z.literal(2), z.literal(3)], { error: 'expected 2 or 3' })
-        .default(3)
-        .describe(
-          'Number of probed sizes. 2: a quarter of the slice and the whole slice. 3: a tenth, four tenths and the whole slice',
-        ),
     })
     .optional()
     .describe(
-      'Probes sizes while the desk is idle, learns how the cost grows with size, and trades slices in pieces that cost little more than the smallest probed size; default: slices trade whole',
+      'Probes a tenth, four tenths and the whole of a slice while the desk is idle, learns how the cost grows with size, and trades slices in pieces that cost little more than the smallest probed size; default: slices trade whole',
     ),
 });
 export type Laddered = z.output<z.ZodObject<ReturnType<typeof ladderFields>>>;
@@ -119,15 +86,11 @@ export function tacticsOf(plan: Jittered): Tactics | undefined {
 const read = new WeakMap<Jittered, { readonly tactics: Tactics | undefined }>();
 
 function readTactics(plan: Jittered): Tactics | undefined {
-  const { max_slippage_bps: slippage, max_spread_bps: spread, patience, keep, jitter } = plan;
+  const { max_slippage_bps: slippage, max_spread_bps: spread, keep, jitter } = plan;
   const least = plan.min_trade_notional;
   const tactics: Tactics = {
-    ...(slippage === undefined
-      ? {}
-      : { slippage_bps: plain(slippage), slippage_reference: plan.slippage_reference }),
+    ...(slippage === undefined ? {} : { slippage_bps: plain(slippage) }),
     ...(spread === undefined ? {} : { spread_bps: plain(spread) }),
-    ...(patience?.requote === undefined ? {} : { requote_ms: parseDuration(patience.requote) }),
-    ...(patience?.max_quotes === undefined ? {} : { quotes_max: patience.max_quotes }),
     ...(plan.size_ladder === undefined ? {} : { impact_bps: plain(plan.size_ladder.max_impact_bps) }),
     ...(keep === undefined ? {} : { keep: keep.amount }),
     ...(least === undefined ? {} : { min_notional: least.amount }),
@@ -141,11 +104,10 @@ function readTactics(plan: Jittered): Tactics | undefined {
 /** Formats a setting as text without an exponent. */
 const plain = (count: number): string => count.toFixed(8).replace(/\.?0+$/u, '');
 
-/** Checks that involve several tactical fields. `sliceMs` is how long a slice may be tried. */
+/** Checks that involve several tactical fields. */
 export function checkTactics(
   plan: Tactical & { readonly pair: string; readonly side: 'buy' | 'sell' },
   world: CheckWorld,
-  sliceMs: number,
 ): readonly Problem[] {
   const problems: Problem[] = [];
   const known = world.currencies(plan.pair);
@@ -157,12 +119,5 @@ export function checkTactics(
   };
   unit('keep', plan.side === 'buy' ? known?.quote : known?.base, 'the currency that it pays with');
   unit('min_trade_notional', known?.quote, 'the quote currency');
-  const requote = plan.patience?.requote;
-  if (requote !== undefined && parseDuration(requote) >= sliceMs) {
-    problems.push({
-      path: ['patience', 'requote'],
-      message: `a slice lasts ${sliceMs / 1000} s: it would never request a second quote; write a shorter time, or max_quotes: 1`,
-    });
-  }
   return problems;
 }

@@ -9,7 +9,7 @@ import {
   tickerSchema,
 } from '../feeds/feed-payloads.ts';
 import { feedAnswerSchema, feedDataSchema, feedRequestSchema } from '../feeds/feed-requests.ts';
-import { partOf, wireJsonSchema } from './json-schema.ts';
+import { INTERFACE_VERSION, partOf, wireJsonSchema } from './json-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** Feeds by subscription name, with the schema of their payload. */
@@ -25,7 +25,7 @@ export const feedPayloads: Readonly<Record<string, { readonly summary: string; r
 }; // prettier-ignore
 
 /** Returns the WebSocket interface as an AsyncAPI 3 document, generated from the schemas that parse and validate its messages. */
-export function asyncApi(version: string): JsonSchema {
+export function asyncApi(): JsonSchema {
   const feeds = Object.entries(feedPayloads).map(
     ([name, { summary, schema }]) => [idOf(name), message(summary, dataSchema(schema), name)] as const,
   );
@@ -40,7 +40,7 @@ export function asyncApi(version: string): JsonSchema {
     asyncapi: '3.0.0',
     info: {
       title: 'Feeds of the trading and account service (simulated)',
-      version,
+      version: INTERFACE_VERSION,
       description:
         'One connection: authenticate, subscribe, listen. Messages are numbered from 1 for each connection; a gap means that a message was lost.',
     },

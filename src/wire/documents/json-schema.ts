@@ -3,23 +3,26 @@ import { z } from 'zod';
 /** A JSON Schema of the 2020-12 dialect, as plain JSON. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+/** Version of the interface, which is part of its paths. */
+export const INTERFACE_VERSION = '1';
+
 const AMOUNT_TEXT = '^-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?$';
 
 /**
  * Returns the input of a wire schema as JSON Schema: the form on the wire, not the parsed value. The parser reads
- * amounts as text to keep every digit; their `wire` mark states whether the venue writes a JSON number. `either` allows
- * both, because the feeds write amounts as strings that REST writes as numbers.
+ * amounts as text to keep every digit, and marks them with `wire`. `either` allows both, because the feeds write amounts as
+ * strings that REST writes as numbers.
  */
-export function wireJsonSchema(schema: z.ZodType, amounts: 'marked' | 'either' = 'marked'): JsonSchema {
+export function wireJsonSchema(schema: z.ZodType, amounts: 'number' | 'either' = 'number'): JsonSchema {
   const made = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
       const { wire } = jsonSchema;
       delete jsonSchema['wire'];
-      if (wire === 'number' && amounts === 'marked') jsonSchema.type = 'number';
-      if (wire === 'text') jsonSchema.pattern = AMOUNT_TEXT;
-      if (wire === 'either' || (wire === 'number' && amounts === 'either')) {
+      if (wire !== 'amount') return;
+      if (amounts === 'number') jsonSchema.type = 'number';
+      else {
         delete jsonSchema.type;
         jsonSchema.anyOf = [{ type: 'number' }, { type: 'string', pattern: AMOUNT_TEXT }];
       }

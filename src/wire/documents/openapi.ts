@@ -1,27 +1,16 @@
 import type { z } from 'zod';
 import { errorSchema } from '../account.ts';
-import { listOf, propertiesOf, requiredOf, wireJsonSchema } from './json-schema.ts';
+import { INTERFACE_VERSION, listOf, propertiesOf, requiredOf, wireJsonSchema } from './json-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
-
-/** The parts of a route that the OpenAPI document describes. */
-export interface Operation {
-  readonly method: string;
-  /** Parameters are written as `:name`. */
-  readonly path: string;
-  readonly kind: 'spec' | 'extra';
-  readonly access: 'token' | 'open';
-  readonly summary?: string | undefined;
-  readonly body?: z.ZodType | undefined;
-  readonly query?: z.ZodType | undefined;
-  readonly reply?: { readonly status: number; readonly schema: z.ZodType } | undefined;
-}
+import { venueRoutes } from '../routes.ts';
+import type { VenueRoute } from '../routes.ts';
 
 const TAGS = { spec: 'interface specification', extra: 'beyond the specification' } as const;
 
 /** Returns the REST interface as an OpenAPI 3.1 document, generated from the schemas that parse and validate its messages. */
-export function openApi(operations: readonly Operation[], version: string): JsonSchema {
+export function openApi(): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
-  for (const operation of operations) {
+  for (const operation of Object.values<VenueRoute>(venueRoutes)) {
     const path = operation.path.replaceAll(/:(\w+)/gu, '{$1}');
     (paths[path] ??= {})[operation.method.toLowerCase()] = described(operation, path);
   }
@@ -29,7 +18,7 @@ export function openApi(operations: readonly Operation[], version: string): Json
     openapi: '3.1.0',
     info: {
       title: 'Trading and account service (simulated)',
-      version,
+      version: INTERFACE_VERSION,
       description:
         'REST interface of the venue as Tranche uses and simulates it. Amounts are JSON numbers with all their digits: parse them from the source text, not as floats.',
     },
@@ -51,14 +40,14 @@ export function openApi(operations: readonly Operation[], version: string): Json
   };
 }
 
-function described(operation: Operation, path: string): JsonSchema {
-  const { method, kind, access, summary = `${operation.method} ${operation.path}`, body, reply } = operation;
+function described(operation: VenueRoute, path: string): JsonSchema {
+  const { method, kind, summary, body, reply } = operation;
   const error = { $ref: '#/components/responses/Error' };
   return {
     operationId: `${method.toLowerCase()}_${path.replaceAll(/\W+/gu, '_').replaceAll(/^_|_$/gu, '')}`,
     summary,
     tags: [TAGS[kind]],
-    security: access === 'open' ? [] : [{ token: [] }],
+    security: [{ token: [] }],
     parameters: [...pathParameters(path), ...queryParameters(operation.query)],
     ...(body === undefined
       ? {}
@@ -66,9 +55,9 @@ function described(operation: Operation, path: string): JsonSchema {
           requestBody: { required: true, content: { 'application/json': { schema: requestSchema(body) } } },
         }),
     responses: {
-      [reply?.status ?? 200]: {
+      [reply.status]: {
         description: 'Done',
-        content: { 'application/json': { schema: reply === undefined ? {} : wireJsonSchema(reply.schema) } },
+        content: { 'application/json': { schema: wireJsonSchema(reply.schema) } },
       },
       '4XX': error,
       '5XX': error,

@@ -1,17 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { deskApi } from '../../../src/app/desk-api/desk-api.ts';
-import { summaryOf } from '../../../src/app/twin/twin-summary.ts';
 import { MINUTE_MS, after } from '../../../src/core/time.ts';
 import { openApi } from '../../../src/operate/api/openapi.ts';
 import { apiRoutes } from '../../../src/operate/api/routes.ts';
 import type { ApiPath } from '../../../src/operate/api/routes.ts';
-import { fleetRoutes } from '../../../src/operate/fleet/fleet-routes.ts';
 import { signInRoutes } from '../../../src/operate/sign-in/sign-in-schemas.ts';
 import { routeSchemas } from '../../../src/operate/api/schemas.ts';
 import { START, aBench, aTwap } from '../../engine/harness.ts';
 import type { Bench } from '../../engine/harness.ts';
-import { aReport } from '../support/twin-report.ts';
-import { readsOf, served } from './served.ts';
+import { served } from './served.ts';
 
 /** A desk in the middle of its day, with two running strategies. */
 function aBusyDesk(): Bench {
@@ -31,7 +27,7 @@ const paths = Object.keys(apiRoutes) as ApiPath[];
 
 /** Lists that must not be empty for this desk: an empty list conforms to any schema. */
 const LISTS = new Set<string>(
-  ['strategies', 'parents', 'slices', 'wakes', 'why', 'fills', 'prices', 'limits', 'records', 'fleet'].map(
+  ['strategies', 'parents', 'slices', 'wakes', 'why', 'fills', 'prices', 'limits', 'records'].map(
     (name) => `/api/v1/${name}`,
   ),
 );
@@ -43,10 +39,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('contains every route with its method and response schema', () => {
-    expect(Object.keys(document['paths'] ?? {})).toEqual([
-      ...paths,
-      ...Object.keys({ ...fleetRoutes, ...signInRoutes }),
-    ]);
+    expect(Object.keys(document['paths'] ?? {})).toEqual([...paths, ...Object.keys(signInRoutes)]);
     for (const path of paths) {
       const operations = document['paths']?.[path] as Record<string, { responses: Record<number, object> }>;
       expect(Object.keys(operations)).toEqual([apiRoutes[path].method.toLowerCase()]);
@@ -72,20 +65,9 @@ describe('the OpenAPI document', () => {
     const ids = [...JSON.stringify(document).matchAll(/"operationId":"(?<id>[^"]+)"/gu)].map(
       ({ groups }) => groups?.['id'],
     );
-    expect(new Set(ids).size).toBe(paths.length + Object.keys({ ...fleetRoutes, ...signInRoutes }).length);
+    expect(new Set(ids).size).toBe(paths.length + Object.keys(signInRoutes).length);
   });
 });
-
-const aClosing = {
-  until: 1_700_000_000_000,
-  currency: 'usd',
-  method: 'fifo',
-  entries: 0,
-  hash: '0'.repeat(64),
-  head: { seq: 1, hash: '0'.repeat(64) },
-  transactions: [7],
-  settings: '0'.repeat(64),
-};
 
 describe('an API response', () => {
   it('conforms to its schema for each read route', async () => {
@@ -100,40 +82,16 @@ describe('an API response', () => {
     }
   });
 
-  it('contains the last comparison with the twin and the error of a later one', async () => {
-    const bench = aBench({ strategies: [aTwap('one')] });
-    const report = summaryOf(aReport('beyond'));
-    const last = { day: '2026-12-01', compared_at: '2026-12-02T00:16:00.000Z', days_beyond: 3, report };
-    const twin = { last: () => last, problem: () => 'no memory' };
-    const { reads } = readsOf(bench, deskApi(bench.desk, () => undefined), twin); // prettier-ignore
-    const { ask } = await served(bench, { reads });
-    const { body } = await ask('/api/v1/twin');
-    expect(problemsOf('/api/v1/twin', body)).toBe('[]');
-    expect(body).toEqual(JSON.parse(JSON.stringify({ on: true, problem: 'no memory', last })));
-  });
-
   it('conforms to its schema for each command, whether successful or refused', async () => {
     const { send } = await served(aBusyDesk());
-    const decision = { id: 'ov-1', hash: '0'.repeat(64), why: 'w' };
+    const decision = { id: 'ap-1', hash: '0'.repeat(64), why: 'w' };
     const bodies: Partial<Record<ApiPath, object>> = {
       '/api/v1/rearm': { why: 'w', confirm: 'main' },
-      '/api/v1/accounting/close': { why: 'w', closing: aClosing },
       '/api/v1/stop': { why: 'w', strategy: 'two' },
       '/api/v1/strategies/run': { why: 'w', strategy: 'one' },
       '/api/v1/doubts/resolve': { client_order_id: 'c', verdict: 'filled', evidence: 'e' },
-      '/api/v1/overrides': {
-        limit: 'max_order_notional',
-        value: '75000',
-        pair: 'btcusd',
-        side: 'buy',
-        why: 'w',
-      },
-      '/api/v1/overrides/approve': { override: 'ov-1', why: 'w' },
-      '/api/v1/overrides/withdraw': { override: 'ov-1', why: 'w' },
-      '/api/v1/overrides/reject': { override: 'ov-1', why: 'w' },
       '/api/v1/approvals/approve': decision,
       '/api/v1/approvals/reject': decision,
-      '/api/v1/approvals/withdraw': decision,
     };
     for (const path of paths.filter((each) => apiRoutes[each].method === 'POST')) {
       const { status, body } = await send(path, bodies[path] ?? { why: 'w' });
@@ -153,7 +111,6 @@ describe('/api/v1/me', () => {
         role: 'approver',
         kind: 'person',
         via: 'token',
-        groups: [],
         desk: 'main',
         mode: 'paper',
         version: '1',

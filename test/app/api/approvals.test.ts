@@ -1,18 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { ApprovalPolicy } from '../../../src/core/approvals/approval-policy.ts';
 import { MINUTE_MS, after } from '../../../src/core/time.ts';
+import { approvalsOf } from '../../engine/approval-desk.ts';
 import { START, aBench, aTwap } from '../../engine/harness.ts';
 import { served } from './served.ts';
 import type { ServedBench } from './served.ts';
 
-const groups = { risk: ['approver@desk', 'bob'] };
-const approvals: ApprovalPolicy = {
-  rules: [
-    { for: ['parent'], above: '50000', outcome: [{ count: 1, groups: ['risk'] }] },
-    { for: ['rearm', 'strategy', 'limits', 'override', 'doubt', 'policy'], outcome: 'allow' },
-  ],
-  groups,
-};
+const approvals = approvalsOf({ parents_above: '50000' });
 
 async function aDesk(): Promise<ServedBench & { readonly traded: (minutes: number) => number }> {
   const bench = aBench({ strategies: [aTwap('t')], policy: { approvals } });
@@ -32,6 +25,7 @@ interface Item {
   readonly hash: string;
   readonly may_i: string;
   readonly state: string;
+  readonly approved_by: readonly string[];
 }
 const first = async (
   { ask }: ServedBench,
@@ -45,43 +39,42 @@ describe('/api/v1/approvals', () => {
   it('lists open requests, who must approve them, and whether the caller may', async () => {
     const desk = await aDesk();
     expect(await first(desk, 'viewer')).toMatchObject({
-      id: 'ov-1',
+      id: 'ap-1',
       kind: 'parent',
       strategy: 't',
       state: 'open',
-      needs: [{ count: 1, groups: ['risk'], have: [] }],
+      count: 2,
+      approved_by: [],
       may_i: 'no: it requires the approver role, not the viewer role',
       may_reject: 'no: it requires the operator role, not the viewer role',
-      may_withdraw: 'no: it requires the operator role, not the viewer role',
     });
     expect((await first(desk, 'approver'))?.may_i).toBe('yes');
-    expect((await first(desk, 'admin'))?.may_i).toBe(
-      'no: admin@desk is in none of the groups that must agree: 1 of risk',
-    );
+    expect((await first(desk, 'admin'))?.may_i).toBe('yes');
     expect(await first(desk, 'operator')).toMatchObject({
       may_i: 'no: it requires the approver role, not the operator role',
       may_reject: 'yes',
-      may_withdraw: 'no: tranche has proposed it: reject it instead',
     });
     const { body } = await desk.ask('/api/v1/status');
-    expect(body).toMatchObject({ strategies: [{ id: 't', waits_for_approval: 'ov-1' }] });
+    expect(body).toMatchObject({ strategies: [{ id: 't', waits_for_approval: 'ap-1' }] });
     const listed = await desk.ask('/api/v1/strategies');
-    expect(listed.body).toMatchObject({ items: [{ id: 't', waits_for_approval: 'ov-1' }] });
-    expect(JSON.stringify(body)).toContain('ov-1: buy btcusd by strategy t');
+    expect(listed.body).toMatchObject({ items: [{ id: 't', waits_for_approval: 'ap-1' }] });
+    expect(JSON.stringify(body)).toContain('ap-1: buy btcusd by strategy t');
   });
 
   it('accepts an approval only from a permitted caller and with the hash of the request', async () => {
     const desk = await aDesk();
     const { hash = '' } = (await first(desk, 'approver')) ?? {};
-    const approve = async (body: object, as: 'viewer' | 'operator' | 'approver' | 'admin') =>
-      (await desk.send('/api/v1/approvals/approve', { id: 'ov-1', why: 'w', ...body }, as)).status;
-    expect(await approve({ hash }, 'viewer')).toBe(403);
-    expect(await approve({ hash }, 'operator')).toBe(403);
-    expect(await approve({ hash }, 'admin')).toBe(409);
-    expect(await approve({ hash: 'f'.repeat(64) }, 'approver')).toBe(409);
-    expect(await approve({}, 'approver')).toBe(400);
-    expect(await approve({ hash, by: 'bob' }, 'approver')).toBe(200);
-    expect(await approve({ hash }, 'approver')).toBe(409);
+    const send = async (body: object, as: 'viewer' | 'operator' | 'approver' | 'admin') =>
+      (await desk.send('/api/v1/approvals/approve', { id: 'ap-1', why: 'w', ...body }, as)).status;
+    expect(await send({ hash }, 'viewer')).toBe(403);
+    expect(await send({ hash }, 'operator')).toBe(403);
+    expect(await send({ hash: 'f'.repeat(64) }, 'approver')).toBe(409);
+    expect(await send({}, 'approver')).toBe(400);
+    expect(await send({ hash, by: 'bob' }, 'approver')).toBe(200);
+    expect(await send({ hash }, 'approver')).toBe(409);
+    expect((await first(desk, 'viewer'))?.approved_by).toEqual(['approver@desk']);
+    expect(desk.traded(1)).toBe(0);
+    expect(await send({ hash }, 'admin')).toBe(200);
     expect(desk.traded(3)).toBeGreaterThan(0);
   });
 
@@ -90,17 +83,17 @@ describe('/api/v1/approvals', () => {
     const { hash = '' } = (await first(desk, 'approver')) ?? {};
     const refused = await desk.send(
       '/api/v1/approvals/reject',
-      { id: 'ov-1', hash, why: 'too large' },
+      { id: 'ap-1', hash, why: 'too large' },
       'operator',
     );
-    expect(refused).toMatchObject({ status: 200, body: { says: 'ov-1 is rejected' } });
+    expect(refused).toMatchObject({ status: 200, body: { says: 'ap-1 is rejected' } });
     expect(desk.traded(12)).toBe(0);
   });
 
   it('returns pages and rejects unknown parameters', async () => {
     const { ask } = await aDesk();
     expect((await ask('/api/v1/approvals?limit=1')).body).not.toHaveProperty('next');
-    expect((await ask('/api/v1/approvals?after=ov-1')).body).toEqual({ items: [] });
+    expect((await ask('/api/v1/approvals?after=ap-1')).body).toEqual({ items: [] });
     expect((await ask('/api/v1/approvals?sate=open')).status).toBe(400);
   });
 });

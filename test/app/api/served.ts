@@ -5,7 +5,6 @@ import { deskApi } from '../../../src/app/desk-api/desk-api.ts';
 import { AlertHistory } from '../../../src/app/daemon/open-alerts.ts';
 import { PriceRing } from '../../../src/app/desk-api/price-ring.ts';
 import { pastOf, readApi } from '../../../src/app/desk-api/read-api.ts';
-import type { ReadApiParts } from '../../../src/app/desk-api/read-api.ts';
 import { readConfig } from '../../../src/app/config/config.ts';
 import type { Config } from '../../../src/app/config/config.ts';
 import { historyAt } from '../../../src/app/reads/read-thread.ts';
@@ -52,7 +51,6 @@ export interface ServedBench {
 export function readsOf(
   bench: Bench,
   desk: OperatedDesk,
-  twin?: ReadApiParts['twin'],
 ): { readonly reads: DeskReads; readonly history: ReturnType<typeof historyAt> } {
   const history = historyAt('memory:', bench.journal, 10_000);
   const prices = new PriceRing();
@@ -66,7 +64,6 @@ export function readsOf(
     status: () => desk.status(),
     pages: history,
     reports: history,
-    twin,
     isProven: () => true,
   });
   return { reads, history };

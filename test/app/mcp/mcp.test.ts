@@ -93,7 +93,7 @@ describe('the MCP server', () => {
     expect(answers[1]).toEqual({ jsonrpc: '2.0', id: 'a', result: {} });
     const names = answers[2]?.result?.tools?.map(({ name }) => name) ?? [];
     expect(names).toEqual(
-      expect.arrayContaining(['status', 'why', 'plan', 'fills', 'costs', 'limits', 'doubts', 'day']),
+      expect.arrayContaining(['status', 'why', 'plan', 'fills', 'costs', 'limits', 'doubts', 'journal_why']),
     );
     expect(new Set(names).size).toBe(names.length);
     for (const { inputSchema } of answers[2]?.result?.tools ?? [])
@@ -120,15 +120,20 @@ describe('the MCP server', () => {
   });
 
   it('reports why a tool failed and continues', async () => {
-    const answers = await talk(toolsAt('http://127.0.0.1:1'), call('status'), call('day', { day: 3 }), {
-      id: 2,
-      method: 'ping',
-    });
+    const answers = await talk(
+      toolsAt('http://127.0.0.1:1'),
+      call('status'),
+      call('journal_why', { since: 3 }),
+      {
+        id: 2,
+        method: 'ping',
+      },
+    );
     expect(answers).toMatchObject([
       {
         result: { isError: true, content: [{ text: expect.stringContaining('did not respond') as string }] },
       },
-      { result: { isError: true, content: [{ text: expect.stringContaining('day') as string }] } },
+      { result: { isError: true, content: [{ text: expect.stringContaining('since') as string }] } },
       { id: 2, result: {} },
     ]);
   });

@@ -6,8 +6,7 @@ import { Secret } from '../../../src/app/config/secret.ts';
 import { command } from '../../../src/app/notify/command.ts';
 import { mail } from '../../../src/app/notify/mail.ts';
 import type { MailOptions } from '../../../src/app/notify/mail.ts';
-import { webhook } from '../../../src/app/notify/webhook.ts';
-import { signatureOf } from '../../../src/operate/notify/formats/signature.ts';
+import { signatureOf, webhook } from '../../../src/app/notify/webhook.ts';
 import { Undelivered } from '../../../src/operate/notify/channel.ts';
 import { guarded } from '../../custody/watch.ts';
 import { NINE, aMessage } from '../../operate/notify/notices.ts';
@@ -38,7 +37,11 @@ describe('the webhook channel', () => {
     expect(post?.path).toBe('/hook?sig=abc');
     expect(post?.headers['idempotency-key']).toBe('k1');
     expect(post?.headers['x-tranche-signature']).toBe(signatureOf('key-of-the-webhook', NINE / 1_000, post?.body ?? '')); // prettier-ignore
-    expect(JSON.parse(post?.body ?? '')).toMatchObject({ key: 'k1', desk: 'main', notices: [{ count: 1 }] });
+    expect(JSON.parse(post?.body ?? '')).toMatchObject({
+      key: 'k1',
+      desk: 'main',
+      kind: 'venue_unreachable',
+    });
   });
 
   it('reports the status and the retry delay of a failure, but never its address', async () => {
@@ -126,7 +129,7 @@ describe('the command channel', () => {
   it('passes the message as JSON on stdin, with unmodified arguments and without secret variables', async () => {
     const { file, out } = program('cat > OUT; echo "$1 [$SECRET]" >> OUT');
     const env = { PATH: process.env['PATH'], SECRET: 'x' };
-    await command({ run: [file, '$(id) ; x'], timeoutMs: 5_000 }, env)(aMessage());
+    await command({ run: [file, '$(id) ; x'] }, env)(aMessage());
     const [json = '', args] = readFileSync(out, 'utf8').split('\n');
     expect(JSON.parse(json)).toMatchObject({ key: 'k1', severity: 'critical' });
     expect(args).toBe('$(id) ; x []');
@@ -134,9 +137,9 @@ describe('the command channel', () => {
 
   it('reports the exit code of the command and kills it after the timeout', async () => {
     const failing = program('exit 3');
-    expect((await failureOf(command({ run: [failing.file], timeoutMs: 5_000 }, {})(aMessage()))).message).toBe('the command ended with exit code 3'); // prettier-ignore
+    expect((await failureOf(command({ run: [failing.file] }, {})(aMessage()))).message).toBe('the command ended with exit code 3'); // prettier-ignore
     const slow = program('exec sleep 60');
-    expect((await failureOf(command({ run: [slow.file], timeoutMs: 100 }, { PATH: process.env['PATH'] })(aMessage()))).message).toBe('the command did not finish within 100 ms'); // prettier-ignore
-    expect((await failureOf(command({ run: ['/nowhere/page'], timeoutMs: 100 }, {})(aMessage()))).message).toBe('the command cannot be run (ENOENT)'); // prettier-ignore
+    expect((await failureOf(command({ run: [slow.file] }, { PATH: process.env['PATH'] }, 100)(aMessage()))).message).toBe('the command did not finish within 100 ms'); // prettier-ignore
+    expect((await failureOf(command({ run: ['/nowhere/page'] }, {})(aMessage()))).message).toBe('the command cannot be run (ENOENT)'); // prettier-ignore
   });
 });

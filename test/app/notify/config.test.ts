@@ -49,17 +49,14 @@ dashboard: https://desk.example:8321/
 channels:
   - name: chat
     webhook: { format: slack, url: "\${SLACK}" }
-    quiet_hours: [{ from: "22:00", to: "07:00", time_zone: Europe/London }]
   - name: audit
     webhook: { format: json, url_file: token-hook.url, key_file: token-hook.key }
-    topics: [fills, operator]
-    severity: info
+    severity: warning
   - name: mail
     smtp: { host: mail.example, user: desk, password_file: token-mail.password, from: desk@example.com, to: [ann@example.com] }
   - name: pager
     command: { run: [./page, --now] }
-digest: { at: "18:00", time_zone: Europe/London, days: [mon, fri] }
-heartbeat: { url: "\${BEAT}", every: PT30S }
+heartbeat: { url: "\${BEAT}" }
 `;
 const SLACK = 'https://hooks.example/services/T0/B0/secretsecret';
 const BEAT = 'https://beat.example/ping?uuid=0123456789';
@@ -77,17 +74,13 @@ describe('operate.notify', () => {
     const notify = notifyOf(ALL, { SLACK, BEAT });
     expect(notify).toMatchObject({
       dashboard: 'https://desk.example:8321',
-      windowMs: 30_000,
       channels: [
-        { name: 'chat', way: 'webhook', format: 'slack', severity: 'warning', quiet: [{ from: '22:00', timeZone: 'Europe/London' }] },
-        { name: 'audit', way: 'webhook', format: 'json', severity: 'info' },
+        { name: 'chat', way: 'webhook', format: 'slack', severity: 'info' },
+        { name: 'audit', way: 'webhook', format: 'json', severity: 'warning' },
         { name: 'mail', way: 'smtp', port: 465, tls: 'implicit', user: 'desk' },
-        { name: 'pager', way: 'command', run: [join(folder, 'page'), '--now'], timeoutMs: 10_000 },
+        { name: 'pager', way: 'command', run: [join(folder, 'page'), '--now'] },
       ],
-      digest: { at: '18:00', timeZone: 'Europe/London', days: new Set(['mon', 'fri']) },
-      heartbeat: { everyMs: 30_000, while: 'ready' },
     }); // prettier-ignore
-    expect(notify?.channels[0]?.topics).toEqual(new Set(['alerts', 'approvals', 'parents', 'digest']));
     expect(secretsOf(notify).map((secret) => secret.reveal())).toEqual([
       SLACK,
       'https://hook.example/in?sig=abcdefgh',
@@ -102,7 +95,7 @@ describe('operate.notify', () => {
   it('has the same hash with other secrets, so that the hash in the journal does not help to guess them', () => {
     const { hash } = load(ALL, { SLACK, BEAT });
     expect(load(ALL, { SLACK: `${SLACK}2`, BEAT: `${BEAT}2` }).hash).toBe(hash);
-    expect(load(ALL.replace('PT30S', 'PT40S'), { SLACK, BEAT }).hash).not.toBe(hash);
+    expect(load(ALL.replace('severity: warning', 'severity: critical'), { SLACK, BEAT }).hash).not.toBe(hash);
   });
 
   it('rejects a secret in plain text and does not show it', () => {
@@ -126,9 +119,8 @@ describe('operate.notify', () => {
     ['a user without a password', 'channels: [{ name: m, smtp: { host: mail.example, user: a, from: a@b.c, to: [a@b.c] } }]', 'both user and password'],
     ['a recipient that adds a header', 'channels: [{ name: m, smtp: { host: mail.example, from: a@b.c, to: ["a@b.c>\\r\\nBcc: <x@y.z"] } }]', 'expected a mail address'],
     ['a missing program', 'channels: [{ name: c, command: { run: [./nothing] } }]', 'there is no such file'],
-    ['an unknown topic', 'channels: [{ name: c, topics: [trades], command: { run: [./page] } }]', 'topics'],
-    ['an unknown time zone', 'channels: [{ name: c, command: { run: [./page] }, quiet_hours: [{ from: "22:00", to: "07:00", time_zone: Mars }] }]', 'not a time zone'],
-    ['a heartbeat without an address', 'heartbeat: { every: PT1M }', 'the address is missing'],
+    ['an unknown severity', 'channels: [{ name: c, severity: high, command: { run: [./page] } }]', 'severity'],
+    ['a heartbeat without an address', 'heartbeat: {}', 'the address is missing'],
   ])('rejects %s', (_, notify, words) => {
     secretFile('token-open.url', SLACK, 0o644);
     const env = { U: 'http://hook.example/in', P: 'https://u:p@hook.example/in', OK: SLACK };

@@ -16,14 +16,11 @@ describe('a heartbeat', () => {
     const desk = { isWell: true };
     const warned: string[] = [];
     const url = new Secret(`${server.url}/ping-of-the-desk`);
-    const beats = heartbeat(
-      { url, everyMs: MINUTE_MS, while: 'ready' },
-      {
-        clock,
-        isWell: () => desk.isWell,
-        warn: (text, facts) => warned.push(`${text} ${JSON.stringify(facts)}`),
-      },
-    ).subscribe();
+    const beats = heartbeat(url, {
+      clock,
+      isWell: () => desk.isWell,
+      warn: (text, facts) => warned.push(`${text} ${JSON.stringify(facts)}`),
+    }).subscribe();
     onTestFinished(() => {
       beats.unsubscribe();
     });

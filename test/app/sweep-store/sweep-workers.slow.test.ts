@@ -49,8 +49,8 @@ describe.skipIf(missing !== undefined)(`sweep workers${because}`, () => {
       async () => {
         first.kill('SIGSTOP');
         const isAtWork =
-          (await count('tranche_sweep.result')) > 10 &&
-          (await count("tranche_sweep_queue.job WHERE state = 'active'")) === 2;
+          (await count("tranche_sweep.job WHERE state = 'completed'")) >= 1 &&
+          (await count("tranche_sweep.job WHERE state = 'active'")) === 2;
         if (!isAtWork) first.kill('SIGCONT');
         expect(isAtWork).toBe(true);
       },
@@ -61,7 +61,7 @@ describe.skipIf(missing !== undefined)(`sweep workers${because}`, () => {
     await vi.waitFor(
       async () => {
         // The chunk is back in the queue or taken from it again: the other worker may have to finish its own chunk first.
-        expect(await count("tranche_sweep_queue.job WHERE state = 'retry' OR retry_count = 1")).toBe(1);
+        expect(await count("tranche_sweep.job WHERE state = 'retry' OR retry_count = 1")).toBe(1);
       },
       { timeout: 20_000, interval: 50 },
     );

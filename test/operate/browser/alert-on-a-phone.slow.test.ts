@@ -15,7 +15,8 @@ import { aVenueProcess, playFaults } from '../../system/support/venue.ts';
 import { accessProblems, noBrowser, openPage, sizes, startBrowser } from './dashboard-page.ts';
 
 interface Told {
-  readonly notices: readonly { readonly kind: string; readonly link?: string }[];
+  readonly kind: string;
+  readonly link: string;
 }
 
 interface OnAPhone {
@@ -30,9 +31,7 @@ interface OnAPhone {
 /** The link of the first message about an alert. */
 async function linkOf(hook: Receiver, kind: string): Promise<string> {
   const found = (): string | undefined =>
-    hook.posts
-      .flatMap(({ body }) => (JSON.parse(body) as Told).notices)
-      .find((notice) => notice.kind === kind)?.link;
+    hook.posts.map(({ body }) => JSON.parse(body) as Told).find((told) => told.kind === kind)?.link;
   await until(
     () => found() !== undefined,
     () => `no message about ${kind}`,
@@ -57,10 +56,9 @@ describe.skipIf(noBrowser !== undefined)(`the alert page on a phone ${noBrowser 
     const channel = {
       name: 'hook',
       severity: 'info',
-      topics: ['alerts'],
       webhook: { format: 'json', url_file: join(secrets, 'hook') },
     };
-    const notify = { dashboard: 'https://desk.example', window: 'PT1S', channels: [channel] };
+    const notify = { dashboard: 'https://desk.example', channels: [channel] };
     const desk = aDesk({
       ...over,
       config: { ...over.config, operate: { listen: '127.0.0.1:0', notify } },
@@ -130,7 +128,7 @@ describe.skipIf(noBrowser !== undefined)(`the alert page on a phone ${noBrowser 
     await page.getByRole('heading', { name: /unknown outcome|Nothing is in doubt/u }).waitFor();
 
     await venue.program.kill();
-    await shows('venue_unreachable', /venue does not respond/u, /Check the venue's status/u);
+    await shows('venue_unreachable', /venue has not responded/u, /Check the venue's status/u);
     await page.getByRole('link', { name: 'What happened around it' }).click();
     await page
       .getByText(/no answer|timeout|ECONNREFUSED|connect/u)

@@ -10,7 +10,7 @@ import { accessProblems, noBrowser, openPage, sizes, startBrowser } from './dash
 import { aPaperDesk } from './paper-desk.ts';
 
 const TOKEN = 'canary-dashboard-5c1d07e2';
-const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan', 'cost', 'twin', 'fleet', 'record', 'people']; // prettier-ignore
+const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan', 'cost', 'record', 'people']; // prettier-ignore
 
 describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBrowser ?? ''}`, () => {
   let browser: Browser;
@@ -64,8 +64,8 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     const desk = aDesk({
       venue: await aServedVenue(TOKEN, {}, seen.hooks),
       strategies: [{ ...twapOf({ id: 'btc', slices: 3, everyMs: 1_000 }), catch_up: 'extend' }],
-      // A person acts before the next read of the account.
-      config: { in_doubt: { booking_margin: 'PT2S', poll: 'PT5M' } },
+      // A person acts before the second read that proves absence.
+      config: { in_doubt: { booking_margin: 'PT2S' } },
     });
     const daemon = desk.run('--json');
     onTestFinished(async () => {

@@ -13,7 +13,7 @@ import {
   startBrowser,
 } from './dashboard-page.ts';
 
-const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan', 'cost', 'twin', 'fleet', 'record', 'people']; // prettier-ignore
+const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan', 'cost', 'record', 'people']; // prettier-ignore
 const SCRIPT = '"><img src=x onerror=alert(1)><script>alert(2)</script><svg onload=alert(3)>';
 /** Hostile text of a venue, a strategy or a person: script, a character that reverses the rest of its line, a very long word. */
 const HOSTILE = `${SCRIPT}\u202E${'W'.repeat(10_000)}`;

@@ -25,7 +25,7 @@ const of = (
     ...more,
   });
 const alert = (severity: Alert['severity'], more: Partial<Alert> = {}): Alert => ({
-  alert: 'venue_down',
+  alert: 'venue_unreachable',
   severity,
   at: '2026-12-01T09:00:00.000Z',
   says: 'the venue does not answer',
@@ -36,7 +36,7 @@ const alert = (severity: Alert['severity'], more: Partial<Alert> = {}): Alert =>
 describe('the advice for an alert', () => {
   /** Commands that a screen of the dashboard offers, too. */
   const COMMANDS =
-    /tranche (?:approvals|approve|doubts|halt|override|pause|rearm|reject|status|why)|(?<!tranche run )--rearm/u;
+    /tranche (?:approvals|approve|doubts|halt|pause|rearm|reject|status|why)|(?<!tranche run )--rearm/u;
   const kinds: readonly [string, AlertKind][] = Object.entries(alertKinds);
 
   it.each(kinds)('names no command that the dashboard itself offers: %s', (_id, kind) => {
@@ -107,10 +107,13 @@ describe('the summary of the desk', () => {
 
   it('repeats the advice of an open alert', () => {
     const does = 'Wait: the desk retries.';
-    const warned = of({}, { alerts: [alert('warning', { does, runbook: 'docs/runbook.md#venue_down' })] });
+    const warned = of(
+      {},
+      { alerts: [alert('warning', { does, runbook: 'docs/runbook.md#venue_unreachable' })] },
+    );
 
     expect(warned).toMatchObject({ level: 'attention', sentence: 'The venue does not answer.' });
-    expect(warned.action).toStrictEqual({ words: does, runbook: 'docs/runbook.md#venue_down' });
+    expect(warned.action).toStrictEqual({ words: does, runbook: 'docs/runbook.md#venue_unreachable' });
     expect(of({}, { alerts: [alert('critical', { does })] }).level).toBe('bad');
   });
 

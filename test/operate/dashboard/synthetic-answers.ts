@@ -6,7 +6,7 @@ export function syntheticAnswers(strategies: number, text = ''): Map<string, unk
   const pair = 'btcusd';
   const slices = Array.from({ length: 24 }, (_, n) => sliceOf(n, id(0), time, text));
   return new Map<string, unknown>([
-    ['me', { name: `ada${text}`, role: 'admin', kind: 'person', via: 'session', groups: [], csrf: 'c', desk: `treasury${text}`, mode: 'paper', version: '0.1.0' }],
+    ['me', { name: `ada${text}`, role: 'admin', kind: 'person', via: 'session', csrf: 'c', desk: `treasury${text}`, mode: 'paper', version: '0.1.0' }],
     ['status', {
       desk: `treasury${text}`, mode: 'paper', version: '0.1.0', state: 'active', why: '', is_stopping: false, not_ready: text === '' ? [] : [text],
       holdings: { btc: '12.5', usd: '1250000.75', eth: '310.25' },
@@ -14,7 +14,7 @@ export function syntheticAnswers(strategies: number, text = ''): Map<string, unk
       open_alerts: text === '' ? [] : [{ alert: 'doubt_open', severity: 'critical', at: time(-5e4), says: `an order ${text}`, facts: { client_order_id: text, note: text } }],
       alerts_last_day: { critical: 0, warning: 1, info: 3 }, strategies: [], fills: 1204,
       last_fills: [0, 1, 2, 3, 4].map((n) => ({ at: time(-6e4 * (5 - n)), strategy: id(0), pair, side: n % 2 ? 'sell' : 'buy', quantity: '0.05', base: 'btc', price: `6421${n}.5`, amount: '3210.52', quote: 'usd' })),
-      limits: {}, paused: {}, waiting: text === '' ? [] : [text], overrides: [], open_doubts: text === '' ? [] : ['d1'], orders_in_flight: [], quotes_in_flight: [], residuals: [], is_noted: true,
+      limits: {}, paused: {}, waiting: text === '' ? [] : [text], open_doubts: text === '' ? [] : ['d1'], orders_in_flight: [], quotes_in_flight: [], residuals: [], is_noted: true,
       account_read_age_s: 12, last_record_age_s: 1,
     }],
     ['alerts', { items: [{ seq: 3, at: time(-36e5), alert: 'stale_prices', severity: 'warning', says: `prices stood still ${text}`, facts: { feed: `prices${text}` }, is_open: false, does: 'Wait.', runbook: 'docs/runbook.md#stale_prices' }] }],
@@ -33,13 +33,8 @@ export function syntheticAnswers(strategies: number, text = ''): Map<string, unk
       costs: [{ strategy: id(0), bps: '4.2', cost: '31.2', currency: 'usd', by: text || 'spread' }],
       checks: [{ check: 'funds', verdict: 'ok', strategy: id(0), says: `funds suffice ${text}` }, { check: 'limits', verdict: 'warns', says: `the day total reaches 92 % of its limit ${text}`, fix: text || 'raise controls.max_day_notional' }] }],
     ['costs', costsOf(id(0), text, time)],
-    ['twin', twinOf(id(0), text, time)],
     ['approvals', { items: [approvalOf(text, time)] }],
-    ['fleet', { items: [
-      { name: `treasury${text}`, mode: 'paper', state: 'active', not_ready: [], open_alerts: [], open_doubts: 0, fills: 1204, data_age_s: 2 },
-      { name: `london${text}`, url: 'https://london.example', mode: 'live', state: 'halted', not_ready: [`halted ${text}`], open_alerts: [{ alert: 'halted', severity: 'critical', at: time(-1e4), says: 'the desk is halted', facts: {} }], open_doubts: 1, fills: 88, data_age_s: 4 },
-      { name: 'tokyo', url: 'https://tokyo.example', not_ready: [], open_alerts: [], error: `no answer ${text}` }] }],
-    ['people', { items: [{ name: `ada${text}`, role: 'admin', groups: ['desk'], passkeys: [{ id: 'k', enrolled_at: time(-9e8) }], state: 'active' }, { name: `bob${text}`, role: 'approver', groups: [`risk${text}`], passkeys: [], state: 'invited', invited_by: `ada${text}` }] }],
+    ['people', { items: [{ name: `ada${text}`, role: 'admin', passkeys: [{ id: 'k', enrolled_at: time(-9e8) }], state: 'active' }, { name: `bob${text}`, role: 'approver', passkeys: [], state: 'invited', invited_by: `ada${text}` }] }],
     ['sessions', { items: [] }],
   ]); // prettier-ignore
 }
@@ -111,10 +106,10 @@ const approvalOf = (text: string, time: Time): object => ({
   proposed_at: time(-6e5),
   expires_at: time(3e6),
   why: `the board agreed ${text}`,
-  needs: [{ groups: [`risk${text}`], count: 2, have: [`carol${text}`] }],
+  count: 2,
+  approved_by: [`carol${text}`],
   may_i: 'yes',
   may_reject: 'yes',
-  may_withdraw: 'no: bob has proposed it: reject it instead',
   state: 'open',
 });
 
@@ -130,25 +125,5 @@ function costsOf(strategy: string, text: string, time: Time): object {
     quoting: { requests: 17, quotes: 16, orders: 16, fills: 16, rejected: 0, doubts: 0, expired: 1 },
     parents: [{ parent: 'p1', strategy, leg: 'all', pair: 'btcusd', side: 'buy', base: 'btc', begun_at: time(-6e5), traded: '0.6', planned: '0.6', average_price: '60522.25', arrival_price: '59983.145', costs }],
     untraded: [{ strategy, reason: 'stale_reference', words: `the reference price is older than reference.max_age ${text}`, slices: 1, looks: 0, first: time(-6e5), last: time(-6e5) }],
-  }; // prettier-ignore
-}
-
-/** A day with three causes. */
-function twinOf(strategy: string, text: string, time: Time): object {
-  const sums = { filled: 46, expired: 2, attempts: 51, refusals: 3, doubts: 1, median_delay_ms: 1840 };
-  const filled = { decision: 'filled', quantity: '0.05', cost_bps: '6.1200' };
-  return {
-    on: true, problem: text || undefined,
-    last: { day: '2026-11-30', compared_at: time(-36e5), days_beyond: 2, report: {
-      from: time(-9e7), until: time(-4e6), head: 'c'.repeat(64), model: `model.yaml${text}`, verdict: 'beyond', bound_bps: '5',
-      traded_usd: '322532.44', difference_usd: '-218.41', difference_bps: '-6.7718',
-      causes: ['text', 'people', 'sizing', 'latency', 'quote', 'last_look', 'doubt', 'rest'].map((cause) => ({ cause, says: `says of ${cause} ${text}`, usd: cause === 'quote' ? '-180.4100000001' : cause === 'last_look' ? '-50.5' : cause === 'latency' ? '12.5' : '0', bps: cause === 'quote' ? '-5.5935' : cause === 'last_look' ? '-1.5657' : cause === 'latency' ? '0.3876' : '0.0000' })),
-      cost_bps: { mean: '5.1234', low: '4.2000', high: '6.1000', slices: 45 },
-      live: sums, twin: { ...sums, refusals: 0, doubts: 0, median_delay_ms: 410 },
-      decisions: [{ live: 'filled', twin: 'filled', slices: 45 }, { live: `stale_reference${text}`, twin: 'filled', slices: 2 }, { live: 'filled', twin: 'not_decided', slices: 1 }],
-      modelled: 2, slices: 48, differing: 40,
-      largest: Array.from({ length: 10 }, (_, slice) => ({ strategy, parent: `p1${text}`, slice, pair: 'btcusd', side: slice % 2 ? 'sell' : 'buy', decided_at: time(-8e7 + slice * 6e5), live: { ...filled, cost_bps: '11.2345' }, twin: slice === 3 ? { decision: 'limit_price', quantity: '0' } : filled, difference_usd: `-${20 - slice}.123456`, causes: { quote: '-15.2', last_look: '-2' }, modelled: slice === 3 })),
-      notes: [`prices of btcusd are the reference prices that the journal recorded ${text}`],
-    } },
   }; // prettier-ignore
 }

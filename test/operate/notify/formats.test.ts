@@ -1,10 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { jsonBody } from '../../../src/operate/notify/formats/json.ts';
-import { mailText } from '../../../src/operate/notify/formats/mail.ts';
-import { signatureOf } from '../../../src/operate/notify/formats/signature.ts';
-import { slackBody } from '../../../src/operate/notify/formats/slack.ts';
-import { teamsBody } from '../../../src/operate/notify/formats/teams.ts';
+import { jsonBody, mailText, slackBody, teamsBody } from '../../../src/operate/notify/formats.ts';
+import { signatureOf } from '../../../src/app/notify/webhook.ts';
 import { foreign } from '../../../src/operate/notify/notice.ts';
 import { aMessage, aNotice } from './notices.ts';
 
@@ -12,9 +9,7 @@ import { aMessage, aNotice } from './notices.ts';
 const EVIL =
   '<!channel> <@U123> <https://evil.example|click> *bold* [x](https://evil.example) <at>all</at> @here\r\nBcc: a@b.example\u202e\u0000 www.evil.example';
 
-const hostile = aMessage([
-  aNotice({ title: `paused by ${foreign(EVIL)}`, lines: [`why: ${foreign(EVIL)}`] }),
-]);
+const hostile = aMessage(aNotice({ title: `paused by ${foreign(EVIL)}`, lines: [`why: ${foreign(EVIL)}`] }));
 
 /** All texts in a body, with the path of each. */
 function textsOf(body: unknown, path = ''): readonly (readonly [string, string])[] {
@@ -69,59 +64,27 @@ describe('foreign text in a message', () => {
   });
 });
 
-describe('a message with notices', () => {
-  const storm = [
-    ...Array.from({ length: 40 }, (_, n) =>
-      aNotice({
-        kind: 'limit_refused',
-        severity: 'warning',
-        title: 'a limit refused an order',
-        lines: [`n: ${n}`],
-      }),
-    ),
-    aNotice({ kind: 'limit_refused', severity: 'warning', title: 'a limit refused an order', others: 960, lines: ['n: last'] }), // prettier-ignore
-    aNotice(),
-    aNotice({ kind: 'fill', topic: 'fills', severity: 'info', title: 'filled' }),
-  ];
-
-  it('counts each kind in a burst of notices, the most severe first, and shows the newest of each', () => {
-    const message = aMessage(storm);
-    expect(message.severity).toBe('critical');
-    expect(message.title).toBe(
-      'main (paper): critical: the venue has not responded for 30 seconds; in all 1002 alerts, 1 fill',
-    );
-    expect(message.sections.map(({ kind, count }) => [kind, count])).toEqual([
-      ['venue_down', 1],
-      ['limit_refused', 1_001],
-      ['fill', 1],
-    ]);
-    expect(mailText(message).text).toContain('a limit refused an order (1001 times)');
-    expect(mailText(message).text).toContain('n: last\nand 996 more');
-    expect(message.sections[1]?.notices.map(({ lines }) => lines)).toEqual([
-      ['n: 36'], ['n: 37'], ['n: 38'], ['n: 39'], ['n: last'],
-    ]); // prettier-ignore
-  });
-
-  it('stays within the limits of the receivers for any number of notices', () => {
-    const many = Array.from({ length: 500 }, (_, n) =>
-      aNotice({ kind: `k${n}`, lines: Array.from({ length: 30 }, () => 'x'.repeat(300)) }),
-    );
-    const message = aMessage(many);
-    expect((slackBody(message) as { blocks: unknown[] }).blocks.length).toBeLessThanOrEqual(50);
-    for (const [, text] of textsOf(slackBody(message))) expect(text.length).toBeLessThanOrEqual(3_000);
-    expect(Buffer.byteLength(JSON.stringify(teamsBody(message)))).toBeLessThan(28_000);
+describe('a message', () => {
+  it('says what happened, with its facts, and where to read on', () => {
+    expect(jsonBody(aMessage())).toEqual({
+      key: 'k1',
+      desk: 'main',
+      mode: 'paper',
+      at: '2026-12-01T09:00:00.000Z',
+      severity: 'critical',
+      kind: 'venue_unreachable',
+      title: 'main (paper): critical: the venue has not responded for 30 seconds',
+      lines: ['pair: btcusd'],
+      link: 'https://desk.example/#/now',
+    });
+    expect(mailText(aMessage()).text).toContain('\npair: btcusd\n');
   });
 
   it('contains a link only if the dashboard has an address, and contains no actions', () => {
-    expect(aMessage().link).toBe('https://desk.example/#/now');
-    expect(JSON.stringify(jsonBody(aMessage([aNotice()], { base: undefined })))).not.toContain('link');
+    expect(JSON.stringify(jsonBody(aMessage(aNotice(), { base: undefined })))).not.toContain('link');
     expect(JSON.stringify([slackBody(aMessage()), teamsBody(aMessage())])).not.toMatch(
       /approve|Submit|Http"/u,
     );
-  });
-
-  it('states the number of dropped notices', () => {
-    expect(mailText(aMessage([aNotice()], { dropped: 7 })).text).toContain('7 earlier notices were dropped');
   });
 });
 

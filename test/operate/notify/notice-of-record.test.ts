@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { alerts } from '../../../src/core/alerts.ts';
 import type { Alert } from '../../../src/core/alerts.ts';
-import type { OverrideRecord, RecordBody } from '../../../src/core/record.ts';
+import type { ApprovalRecord, RecordBody } from '../../../src/core/record.ts';
 import { after } from '../../../src/core/time.ts';
 import { noticeOf } from '../../../src/operate/notify/notice-of-record.ts';
 import type { Notice } from '../../../src/operate/notify/notice.ts';
@@ -10,11 +10,14 @@ import { NINE } from './notices.ts';
 
 const noticeFor = (body: RecordBody): Notice | undefined => noticeOf({ seq: 7, at: NINE, body, hash: '' });
 
-const aRequest = (differs: Partial<OverrideRecord> = {}): OverrideRecord => ({
-  kind: 'override',
-  override: 'r-1',
+const aRequest = (differs: Partial<ApprovalRecord> = {}): ApprovalRecord => ({
+  kind: 'approval',
+  request: 'r-1',
   step: 'proposed',
-  limit: 'halt',
+  for: 'rearm',
+  subject: 's',
+  count: 1,
+  hash: 'h',
   asks: 'lift the halt <@all> https://evil.example',
   expires_at: after(NINE, 60_000),
   by: 'ann',
@@ -34,57 +37,36 @@ describe('the notice of a record', () => {
 
   it('states the event, the facts and the advice of an alert, with a link to the alert in the dashboard', () => {
     const notice = noticeFor({ kind: 'alert', alert: 'doubt_5min', severity: 'critical', facts: { client_order_id: 'c/1', by: 'x@y.example' } }); // prettier-ignore
-    expect(notice).toMatchObject({ kind: 'doubt_5min', topic: 'alerts', severity: 'critical' }); // prettier-ignore
+    expect(notice).toMatchObject({ kind: 'doubt_5min', severity: 'critical' }); // prettier-ignore
     expect(notice?.page).toMatch(/^\/#\/now\?alert=\d+$/u);
     expect(notice?.lines[1]).toBe('by: x\u{FF20}y\u{2024}example');
     expect(notice?.lines.at(-1)).toBe(`what to do: ${alerts['doubt_5min' satisfies Alert].runbook}`);
     expect(noticeFor({ kind: 'alert', alert: 'from_later', severity: 'warning', facts: {} })?.title).toContain('an alert of another version'); // prettier-ignore
   });
 
-  it('lists settings that changed while the desk was stopped, but not those of a first start or a reload', () => {
-    const settings = {
-      kind: 'settings',
-      hash: 'h',
-      by: 'cli:ann',
-      why: 'changed while the desk was stopped',
-    } as const;
-    const changes = [
-      { path: 'operate.tokens.eve', before: 'viewer, person', after: 'https://evil.example <@all>' },
-    ];
-    const notice = noticeFor({ ...settings, cause: 'start', changes });
-    expect(notice).toMatchObject({ kind: 'settings', topic: 'operator' });
-    expect(notice?.title).toBe('the settings changed while the desk was stopped; started by cli:ann');
-    expect(JSON.stringify(notice?.lines)).not.toContain('://');
-    expect(
-      noticeFor({ ...settings, cause: 'start', changes: [{ path: 'mode', after: 'live' }] }),
-    ).toBeUndefined();
-    expect(noticeFor({ ...settings, cause: 'reload', changes })).toBeUndefined();
-  });
+  it('tells that a strategy has ended, and why', () => {
+    const wake = { kind: 'wake', strategy: 's', on: 'at', waits: [], intents: [], missed: [] } as unknown as RecordBody;
+    expect(noticeFor({ ...wake, finished: 'window_over' } as RecordBody)).toMatchObject({ kind: 'ended', severity: 'info' });
+    expect(noticeFor(wake)).toBeUndefined();
+  }); // prettier-ignore
 
-  it('states that a request waits, with a link to its page, and states its outcome', () => {
+  it('states that a request waits, with a link to its page', () => {
     expect(noticeFor(aRequest())).toMatchObject({
-      topic: 'approvals',
       severity: 'warning',
-      title: 'a request of ann waits for another person',
+      title: 'a request of ann waits for 1 other person',
       page: '/#/approvals?id=r-1',
     });
-    const needs = [{ count: 1, groups: ['treasury'] }, { count: 2, groups: ['risk', 'board'] }]; // prettier-ignore
-    expect(noticeFor(aRequest({ needs, difference: ['limit 1 -> 2'] }))?.lines).toEqual([
+    expect(noticeFor(aRequest({ difference: ['limit 1 -> 2'] }))?.lines).toEqual([
       'what: lift the halt <\u{FF20}all> https: //evil\u{2024}example',
       'why: fixed',
-      'needs: 1 of treasury; 2 of risk or board',
       'limit 1 -> 2',
       'until: 2026-12-01T09:01:00.000Z',
     ]);
-    expect(noticeFor(aRequest({ step: 'expired' }))).toMatchObject({
-      topic: 'approvals',
-      severity: 'warning',
-    });
-    expect(noticeFor(aRequest({ step: 'approved', by: 'ben' }))).toMatchObject({ topic: 'operator', title: 'ben approved a request' }); // prettier-ignore
+    expect(noticeFor(aRequest({ step: 'approved', by: 'ben' }))).toBeUndefined();
   });
 
   it('is a critical alert if the process ended with an error', () => {
-    expect(noticeFor({ kind: 'process', state: 'failed', why: 'TypeError' })).toMatchObject({ topic: 'alerts', severity: 'critical' }); // prettier-ignore
+    expect(noticeFor({ kind: 'process', state: 'failed', why: 'TypeError' })).toMatchObject({ kind: 'process', severity: 'critical' }); // prettier-ignore
     expect(noticeFor({ kind: 'process', state: 'running' })).toBeUndefined();
   });
 });

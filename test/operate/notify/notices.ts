@@ -7,8 +7,7 @@ import type { Notice } from '../../../src/operate/notify/notice.ts';
 export const NINE: Instant = instant(Date.UTC(2026, 11, 1, 9));
 
 export const aNotice = (differs: Partial<Notice> = {}): Notice => ({
-  kind: 'venue_down',
-  topic: 'alerts',
+  kind: 'venue_unreachable',
   severity: 'critical',
   at: NINE,
   title: 'the venue has not responded for 30 seconds',
@@ -17,16 +16,5 @@ export const aNotice = (differs: Partial<Notice> = {}): Notice => ({
   ...differs,
 });
 
-export const aMessage = (
-  notices: readonly Notice[] = [aNotice()],
-  differs: Partial<MessageFacts> = {},
-): Message =>
-  messageOf(notices, {
-    key: 'k1',
-    desk: 'main',
-    mode: 'paper',
-    at: NINE,
-    dropped: 0,
-    base: 'https://desk.example',
-    ...differs,
-  });
+export const aMessage = (notice: Notice = aNotice(), differs: Partial<MessageFacts> = {}): Message =>
+  messageOf(notice, { key: 'k1', desk: 'main', mode: 'paper', base: 'https://desk.example', ...differs });

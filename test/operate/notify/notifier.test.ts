@@ -7,8 +7,9 @@ import type { Instant } from '../../../src/core/time.ts';
 import { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
 import { Undelivered } from '../../../src/operate/notify/channel.ts';
 import type { Channel } from '../../../src/operate/notify/channel.ts';
+import type { Message } from '../../../src/operate/notify/message.ts';
 import { Notifier } from '../../../src/operate/notify/notifier.ts';
-import { NINE, aNotice } from './notices.ts';
+import { NINE } from './notices.ts';
 import { recordingChannel } from './recording-channel.ts';
 
 interface Bench {
@@ -23,8 +24,6 @@ interface Bench {
   pass(ms: number): Promise<void>;
   kill(): void;
 }
-
-const WINDOW_MS = 30 * SECOND_MS;
 
 function aBench(
   channels: readonly Channel[],
@@ -44,7 +43,6 @@ function aBench(
     outbox,
     clock,
     random: { next: () => 0.5 },
-    windowMs: WINDOW_MS,
     dashboard: 'https://desk.example',
     isBusy: () => orders.areUnderWay,
     onFailing: (channel, why) => failing.push(`${channel}: ${why}`),
@@ -86,91 +84,47 @@ const anAlert = (seq: number, differs: object = {}, at?: Instant): StoredRecord 
     at,
   );
 
-describe('alerts within one window', () => {
-  it('are sent as one message at the end of the window, counted by kind', async () => {
-    const chat = recordingChannel();
-    const bench = aBench([chat]);
-    for (let seq = 1; seq <= 1_000; seq++) bench.notifier.take(anAlert(seq));
-    await bench.pass(29 * SECOND_MS);
-    expect(chat.messages).toEqual([]);
-    await bench.pass(2 * SECOND_MS);
-    expect(chat.messages.map(({ sections }) => sections.map(({ kind, count }) => [kind, count]))).toEqual([
-      [['limit_refused', 1_000]],
-    ]);
-    await bench.pass(5 * MINUTE_MS);
-    expect(chat.messages).toHaveLength(1);
-    expect(bench.outbox.load().rows).toEqual([]);
-  });
+const critical = (seq: number, differs: object = {}): StoredRecord =>
+  anAlert(seq, { alert: 'halted', severity: 'critical', ...differs });
+const kindsOf = ({ messages }: { readonly messages: readonly Message[] }): readonly string[] =>
+  messages.map(({ kind }) => kind);
 
-  it('are sent immediately with a critical one; its repeats wait for the window, another critical kind does not', async () => {
+describe('a notification channel', () => {
+  it('receives a message for each notice, the most severe first, and nothing twice', async () => {
     const chat = recordingChannel();
     const bench = aBench([chat]);
     bench.notifier.take(anAlert(1));
-    bench.notifier.take(anAlert(2, { alert: 'halted', severity: 'critical' }));
+    bench.notifier.take(critical(2));
+    bench.notifier.take(anAlert(3));
     await bench.pass(2 * SECOND_MS);
-    expect(chat.messages.map(({ title }) => title)).toEqual([
-      'main (paper): critical: the desk is halted: it requests no quote and sends no order; in all 2 alerts',
-    ]);
-    for (let seq = 3; seq < 53; seq++)
-      bench.notifier.take(anAlert(seq, { alert: 'halted', severity: 'critical' }));
-    await bench.pass(10 * SECOND_MS);
-    expect(chat.messages).toHaveLength(1);
-    bench.notifier.take(anAlert(53, { alert: 'venue_down', severity: 'critical' }));
-    await bench.pass(2 * SECOND_MS);
-    expect(chat.messages[1]?.sections.map(({ kind, count }) => [kind, count])).toEqual([['halted', 50], ['venue_down', 1]]); // prettier-ignore
+    expect(kindsOf(chat)).toEqual(['halted', 'limit_refused', 'limit_refused']);
+    await bench.pass(5 * MINUTE_MS);
+    expect(new Set(chat.messages.map(({ key }) => key)).size).toBe(3);
+    expect(bench.outbox.load().rows).toEqual([]);
   });
-});
 
-describe('a notification channel', () => {
-  it('receives only its topics and severities', async () => {
-    const some = recordingChannel({ topics: new Set(['alerts', 'approvals']), severity: 'critical' });
+  it('receives only its severities', async () => {
+    const some = recordingChannel({ severity: 'critical' });
     const bench = aBench([some]);
-    bench.notifier.tell(aNotice({ kind: 'a', severity: 'warning' }));
-    bench.notifier.tell(aNotice({ kind: 'b', severity: 'info', topic: 'fills' }));
-    bench.notifier.tell(aNotice({ kind: 'c', severity: 'warning', topic: 'approvals' }));
-    bench.notifier.tell(aNotice({ kind: 'd' }));
+    bench.notifier.take(anAlert(1));
+    bench.notifier.take(critical(2));
     await bench.pass(MINUTE_MS);
-    expect(some.messages.flatMap(({ sections }) => sections.map(({ kind }) => kind)).toSorted()).toEqual(['c', 'd']); // prettier-ignore
-  });
-
-  it('receives only critical notices in its quiet hours, and the others in one message afterwards', async () => {
-    const days = new Set(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const);
-    const chat = recordingChannel({ quiet: [{ from: '22:00', to: '07:00', timeZone: 'Asia/Tokyo', days }] });
-    const at = instant(Date.parse('2026-12-01T21:00:00Z')); // 06:00 in Tokyo
-    const bench = aBench([chat], { at });
-    bench.notifier.tell(aNotice({ kind: 'a', severity: 'warning', at }));
-    bench.notifier.tell(aNotice({ kind: 'b', at }));
-    await bench.pass(30 * MINUTE_MS);
-    expect(chat.messages.map(({ sections }) => sections.map(({ kind }) => kind))).toEqual([['b']]);
-    bench.notifier.tell(aNotice({ kind: 'c', severity: 'info', topic: 'fills', at }));
-    await bench.pass(31 * MINUTE_MS);
-    expect(chat.messages[1]?.sections.map(({ kind }) => kind)).toEqual(['a', 'c']);
-  });
-
-  it('receives a digest as a separate message', async () => {
-    const chat = recordingChannel();
-    const bench = aBench([chat]);
-    bench.notifier.tell(aNotice({ severity: 'warning' }));
-    bench.notifier.tell(aNotice({ kind: 'digest', topic: 'digest', severity: 'info' }));
-    await bench.pass(MINUTE_MS);
-    expect(chat.messages.map(({ sections }) => sections.length)).toEqual([1, 1]);
+    expect(kindsOf(some)).toEqual(['halted']);
   });
 
   it('holds a limited number of notices and drops the oldest of the least severe first, counting them', async () => {
     const chat = recordingChannel();
     chat.fault = new Undelivered('status 503');
     const bench = aBench([chat]);
-    bench.notifier.tell(aNotice({ kind: 'first', severity: 'critical' }));
-    for (let n = 0; n < 600; n++) bench.notifier.tell(aNotice({ kind: `k${n}`, severity: n < 300 ? 'info' : 'warning' })); // prettier-ignore
+    bench.notifier.take(critical(1));
+    for (let n = 2; n < 602; n++) bench.notifier.take(anAlert(n, { severity: n < 302 ? 'info' : 'warning' }));
     expect(bench.notifier.figures()).toMatchObject([{ waiting: 500, dropped: 101 }]);
     await bench.pass(2 * SECOND_MS);
     chat.fault = undefined;
-    await bench.pass(MINUTE_MS);
-    const kinds = chat.messages.flatMap(({ sections }) => sections.map(({ kind }) => kind));
-    expect(kinds).toContain('first');
-    expect(kinds).not.toContain('k0');
-    expect(chat.messages[0]?.dropped).toBe(101);
-    expect(chat.messages[1]?.dropped).toBe(0);
+    await bench.pass(10 * MINUTE_MS);
+    expect(kindsOf(chat)[0]).toBe('halted');
+    expect(chat.messages).toHaveLength(500);
+    expect(chat.messages.some(({ lines }) => lines.includes('n: 2'))).toBe(false);
   });
 });
 
@@ -179,7 +133,7 @@ describe('the delivery of a message', () => {
     const chat = recordingChannel();
     chat.fault = new Undelivered('status 503');
     const bench = aBench([chat]);
-    bench.notifier.tell(aNotice());
+    bench.notifier.take(critical(1));
     const times: number[] = [];
     for (let second = 0; second < 200; second++) {
       const before = chat.tried.length;
@@ -200,7 +154,7 @@ describe('the delivery of a message', () => {
     const chat = recordingChannel();
     chat.fault = new Undelivered('status 429', { waitMs: 2 * MINUTE_MS });
     const bench = aBench([chat]);
-    bench.notifier.tell(aNotice());
+    bench.notifier.take(critical(1));
     await bench.pass(2 * SECOND_MS);
     chat.fault = undefined;
     await bench.pass(110 * SECOND_MS);
@@ -213,13 +167,13 @@ describe('the delivery of a message', () => {
     const [chat, mail] = [recordingChannel(), recordingChannel({ name: 'mail' })];
     chat.fault = new Undelivered('status 404');
     const bench = aBench([chat, mail]);
-    bench.notifier.tell(aNotice());
+    bench.notifier.take(critical(1));
     await bench.pass(2 * SECOND_MS);
     expect(mail.messages).toHaveLength(1);
     await bench.pass(40 * MINUTE_MS);
     expect(bench.failing).toEqual(['chat: status 404']);
     bench.notifier.take(
-      anAlert(1, { alert: 'channel_failing', facts: { channel: 'chat', why: 'status 404' } }),
+      anAlert(2, { alert: 'channel_failing', facts: { channel: 'chat', why: 'status 404' } }),
     );
     await bench.pass(MINUTE_MS);
     expect(mail.messages[1]?.title).toContain('has delivered nothing for ten minutes');
@@ -230,13 +184,13 @@ describe('the delivery of a message', () => {
     const chat = recordingChannel();
     chat.fault = new Undelivered('status 400', { isRefused: true });
     const bench = aBench([chat]);
-    bench.notifier.tell(aNotice());
+    bench.notifier.take(critical(1));
     await bench.pass(10 * MINUTE_MS);
     expect(chat.tried).toHaveLength(5);
     expect(bench.notifier.figures()).toMatchObject([{ waiting: 0, dropped: 1 }]);
     expect(bench.warned).toEqual(['a message was dropped: its channel did not accept it']);
     chat.fault = new Undelivered('status 503');
-    bench.notifier.tell(aNotice({ kind: 'b', at: after(NINE, 10 * MINUTE_MS) }));
+    bench.notifier.take(anAlert(2, {}, after(NINE, 10 * MINUTE_MS)));
     await bench.pass(25 * HOUR_MS);
     expect(bench.notifier.figures()).toMatchObject([{ waiting: 0, dropped: 2 }]);
   });
@@ -244,7 +198,7 @@ describe('the delivery of a message', () => {
   it('continues if a channel throws an unexpected error', async () => {
     const chat = recordingChannel({ send: async () => await Promise.reject(new TypeError('secret inside')) });
     const bench = aBench([chat]);
-    bench.notifier.tell(aNotice());
+    bench.notifier.take(critical(1));
     await bench.pass(15 * MINUTE_MS);
     expect(JSON.stringify(bench.failing)).not.toContain('secret');
     expect(bench.notifier.figures()).toMatchObject([{ dropped: 1 }]);
@@ -253,7 +207,7 @@ describe('the delivery of a message', () => {
   it('continues if the clock is set back', async () => {
     const chat = recordingChannel();
     const bench = aBench([chat]);
-    bench.notifier.tell(aNotice({ severity: 'warning' }));
+    bench.notifier.take(anAlert(1));
     bench.clock.stepWall(-DAY_MS);
     await bench.pass(MINUTE_MS);
     expect(chat.messages).toHaveLength(1);
@@ -264,19 +218,18 @@ describe('the notifier after a restart', () => {
   it('delivers each pending notice once, with the key of the previous attempt', async () => {
     const chat = recordingChannel();
     const first = aBench([chat]);
-    first.notifier.tell(aNotice({ kind: 'delivered' }));
+    first.notifier.take(critical(1, { alert: 'venue_unreachable' }));
     await first.pass(3 * SECOND_MS);
     chat.fault = new Undelivered('status 503');
-    first.notifier.tell(aNotice({ kind: 'under way' }));
+    first.notifier.take(critical(2));
     await first.pass(2 * SECOND_MS);
-    first.notifier.tell(aNotice({ kind: 'waits', severity: 'info' }));
+    first.notifier.take(anAlert(3));
     await first.pass(2 * SECOND_MS);
     first.kill();
     chat.fault = undefined;
     const second = aBench([chat], { outbox: first.outbox, at: after(NINE, HOUR_MS) });
     await second.pass(MINUTE_MS);
-    const kinds = chat.messages.map(({ sections }) => sections.map(({ kind }) => kind));
-    expect(kinds).toEqual([['delivered'], ['under way'], ['waits']]);
+    expect(kindsOf(chat)).toEqual(['venue_unreachable', 'halted', 'limit_refused']);
     expect(chat.messages[1]?.key).toBe(chat.tried[1]?.key);
     expect(new Set(chat.messages.map(({ key }) => key)).size).toBe(3);
   });
@@ -287,12 +240,10 @@ describe('the notifier after a restart', () => {
     first.notifier.take(anAlert(1));
     await first.pass(2 * SECOND_MS);
     first.kill();
-    const past = [anAlert(1), anAlert(2, {}, after(NINE, -2 * DAY_MS)), anAlert(3, { alert: 'halted', severity: 'critical' })]; // prettier-ignore
+    const past = [anAlert(1), anAlert(2, {}, after(NINE, -2 * DAY_MS)), critical(3)];
     const second = aBench([chat], { outbox: first.outbox, past, at: after(NINE, MINUTE_MS) });
     await second.pass(2 * MINUTE_MS);
-    expect(chat.messages.map(({ sections }) => sections.map(({ kind, count }) => [kind, count]))).toEqual([
-      [['halted', 1], ['limit_refused', 1]],
-    ]); // prettier-ignore
+    expect(kindsOf(chat)).toEqual(['limit_refused', 'halted']);
   });
 
   it('sends no notices of past records when it starts for the first time', async () => {
@@ -304,9 +255,11 @@ describe('the notifier after a restart', () => {
 
   it('discards notices for a channel that no longer exists', async () => {
     const [gone, chat] = [recordingChannel({ name: 'gone' }), recordingChannel()];
+    [gone.fault, chat.fault] = [new Undelivered('status 503'), new Undelivered('status 503')];
     const first = aBench([gone, chat]);
-    first.notifier.tell(aNotice({ severity: 'info' }));
+    first.notifier.take(anAlert(1));
     await first.pass(2 * SECOND_MS);
+    chat.fault = undefined;
     first.kill();
     const second = aBench([chat], { outbox: first.outbox });
     await second.pass(2 * MINUTE_MS);
@@ -329,7 +282,7 @@ describe('the notifier during an order', () => {
     await bench.pass(SECOND_MS);
     saves.length = 0;
     bench.orders.areUnderWay = true;
-    bench.notifier.tell(aNotice());
+    bench.notifier.take(critical(1));
     await bench.pass(3 * SECOND_MS);
     expect([saves.length, chat.messages.length]).toEqual([0, 0]);
     await bench.pass(SECOND_MS);

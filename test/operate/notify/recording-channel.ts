@@ -1,6 +1,5 @@
 import type { Channel, Undelivered } from '../../../src/operate/notify/channel.ts';
 import type { Message } from '../../../src/operate/notify/message.ts';
-import { topics } from '../../../src/operate/notify/notice.ts';
 
 /** A channel that stores its messages and fails as long as `fault` is set. */
 export interface RecordingChannel extends Channel {
@@ -13,9 +12,7 @@ export function recordingChannel(differs: Partial<Channel> = {}): RecordingChann
   const [messages, tried]: [Message[], Message[]] = [[], []];
   const made: RecordingChannel = {
     name: 'chat',
-    topics: new Set(topics),
     severity: 'info',
-    quiet: [],
     messages,
     tried,
     fault: undefined,

@@ -65,14 +65,14 @@ export interface ServedSignIn {
 
 export interface ServedOptions {
   readonly bench?: Bench | undefined;
-  readonly fourEyes?: boolean | undefined;
+  readonly hasApprovals?: boolean | undefined;
   readonly operate?: Partial<OperateOptions> | undefined;
 }
 
 /** A desk of a bench with its sign-in, on a separate port and with a stopped clock. */
 export async function servedSignIn({
   bench = startedBench(),
-  fourEyes,
+  hasApprovals = false,
   operate: over = {},
 }: ServedOptions = {}): Promise<ServedSignIn> {
   const clock = { now: 0 };
@@ -95,7 +95,7 @@ export async function servedSignIn({
     api: {
       desk: {
         ...desk,
-        fourEyes: fourEyes ?? false,
+        hasApprovals,
         refused: ({ path, by }) => alerts.push(`${by} ${path}`),
       },
       reads: readsOf(bench, desk).reads,

@@ -384,7 +384,7 @@ describe('an invitation', () => {
       .flatMap(({ body }) => (body.kind === 'person' ? [[body.step, body.by, body.role]] : []));
     expect(steps).toEqual([['invited', 'local', 'approver'], ['enrolled', 'ann', 'approver'], ['signed_in', 'ann', 'approver']]); // prettier-ignore
     expect((await elsewhere.get('/api/v1/people')).body).toEqual({
-      items: [{ name: 'ann', role: 'approver', groups: [], state: 'active', invited_by: 'local',
+      items: [{ name: 'ann', role: 'approver', state: 'active', invited_by: 'local',
         passkeys: [{ id: passkey.id, enrolled_at: expect.stringMatching(/^2026-/u) as unknown }] }],
     }); // prettier-ignore
   });
@@ -441,20 +441,29 @@ describe('an invitation', () => {
   });
 
   it('is accepted only from the machine for roles that can act, not from an admin elsewhere', async () => {
-    const served = await servedSignIn({ fourEyes: true });
+    const served = await servedSignIn();
     const { browser: admin } = await served.enrolled('ada', 'admin');
-    const link = await signedIn(served);
     for (const role of ['operator', 'approver', 'admin']) {
       const invited = { ...INVITED, role };
       expect((await admin.post('/api/v1/people/invite', invited)).status).toBe(403);
-      // If two people must agree, a browser of the machine is refused, too.
-      expect((await link.post('/api/v1/people/invite', invited)).status).toBe(403);
       expect((await served.machine('/api/v1/people/invite', invited, 'token-of-a-program')).status).toBe(403);
       expect((await served.machine('/api/v1/people/invite', invited)).status).toBe(200);
     }
     expect((await admin.post('/api/v1/people/invite', { ...INVITED, name: 'vera', role: 'viewer' })).status).toBe(200); // prettier-ignore
     // A passkey under the name of a token would act for its owner, even one of a viewer.
     expect((await admin.post('/api/v1/people/invite', { ...INVITED, name: 'Olga', role: 'viewer' })).status).toBe(403); // prettier-ignore
+  });
+
+  it('is accepted only from the command on the machine for every role, where changes need approval', async () => {
+    const served = await servedSignIn({ hasApprovals: true });
+    const { browser: admin } = await served.enrolled('ada', 'admin');
+    const link = await signedIn(served);
+    for (const role of ['viewer', 'approver']) {
+      const invited = { ...INVITED, role };
+      for (const browser of [admin, link])
+        expect((await browser.post('/api/v1/people/invite', invited)).status).toBe(403);
+      expect((await served.machine('/api/v1/people/invite', invited)).status).toBe(200);
+    }
   });
 
   it('can be created in a browser that signed in with a link of the machine', async () => {

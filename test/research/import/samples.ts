@@ -24,8 +24,6 @@ const at = (n: number, stepMs = MINUTE_MS): number => BEGIN + n * stepMs;
 const iso = (ms: number): string => new Date(ms).toISOString();
 /** `2024-03-30 20:00:00`. */
 const blank = (ms: number): string => iso(ms).slice(0, 19).replace('T', ' ');
-/** `30-03-24`. */
-const dayFirst = (ms: number): string => iso(ms).slice(2, 10).split('-').toReversed().join('-');
 /** `2024-03-30 08-PM`. */
 function twelve(ms: number): string {
   const hour = new Date(ms).getUTCHours();
@@ -171,24 +169,6 @@ export const samples: Readonly<Record<string, Sample>> = {
     head: 2,
     barMs: HOUR_MS,
     pair: 'btcusdt',
-  },
-  'CryptoDataDownload hours that a spreadsheet damaged': {
-    format: 'cryptodatadownload',
-    name: 'x.csv',
-    text: newestFirst(
-      lines(
-        (n) => {
-          const ms = at(n, HOUR_MS);
-          const unix = `${(ms / 1e12).toFixed(5)}E+12`;
-          return `${unix},${dayFirst(ms)},${iso(ms).slice(11, 19)},SOL/USDT,${figures(n).join(',')},99,7`;
-        },
-        ['unix,date,time,symbol,open,high,low,close,Volume SOL,Volume USDT,tradecount'],
-      ),
-      1,
-    ),
-    head: 1,
-    barMs: HOUR_MS,
-    pair: 'solusdt',
   },
   'CoinAPI periods': {
     format: 'coinapi',

@@ -17,7 +17,7 @@ export function beginnings({ work, clock }: Life, state: EngineState, readAt: nu
       ? BALANCE_TEXTS
       : Object.fromEntries([...told].map(([name, amount]) => [name, text(amount)]));
   return [
-    { kind: 'balances', balances, newest_id: 0, read_at: instant(readAt) },
+    { kind: 'balances', balances, newest_id: '', read_at: instant(readAt) },
     ...work.parents
       .filter(({ strategy }) => !state.lives.has(strategy))
       .map(

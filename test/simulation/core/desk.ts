@@ -1,25 +1,26 @@
 import { classifyOrder, classifyQuote } from '../../../src/core/cycle/answer.ts';
-import { deskRefusal } from '../../../src/core/risk/controls.ts';
 import type { RiskContext as Limited } from '../../../src/core/risk/limits.ts';
 import type { Refusal } from '../../../src/core/risk/refusal.ts';
-import { nextPhase } from '../../../src/core/cycle/cycle.ts';
-import type { CycleEvent, Next, Phase } from '../../../src/core/cycle/cycle.ts';
-import { answerWaitMs, inherited, judge, lastOrderStart } from '../../../src/core/cycle/doubts.ts';
-import type { Doubt } from '../../../src/core/cycle/doubts.ts';
-import { adoptable } from '../../../src/core/cycle/doubts.ts';
-import { tradesOf } from '../../../src/core/cycle/evidence.ts';
-import { compareFill } from '../../../src/core/cycle/compare-fill.ts';
-import type { TradeEvidence } from '../../../src/core/cycle/evidence.ts';
+import { compareFill } from '../../../src/core/account/booked-fill.ts';
+import { judge } from '../../../src/core/account/judge.ts';
+import { attribute, hasBothLegs, tradeOf } from '../../../src/core/account/rows.ts';
+import type { Attributed } from '../../../src/core/account/rows.ts';
+import { reaches } from '../../../src/core/account/whole-read.ts';
+import { answerWaitMs, lastOrderStart, nextPhase } from '../../../src/core/cycle/cycle.ts';
+import type { CycleEvent, Doubt, Next, Phase } from '../../../src/core/cycle/cycle.ts';
+import { inherited } from '../../../src/core/cycle/proof.ts';
 import { clientId, deskMark, parseClientId } from '../../../src/core/ids.ts';
 import { add, cost, money, price, quantity, ratio, scale, text } from '../../../src/core/money.ts';
 import type { Price } from '../../../src/core/money.ts';
 import { quotedIn } from '../../../src/core/cycle/order-extent.ts';
 import type { Reason } from '../../../src/core/reasons.ts';
-import type { IntentRecord, RecordBody, StoredRecord } from '../../../src/core/record.ts';
+import type { IntentRecord, RecordBody, RowText, StoredRecord } from '../../../src/core/record.ts';
+import type { Strange } from '../../../src/engine/account/read-account.ts';
 import { isNothing, leftOf } from '../../../src/core/risk/sizing.ts';
 import { instant } from '../../../src/core/time.ts';
-import type { Monotonic } from '../../../src/core/time.ts';
 import type { OrderAnswer, OrderRequest, QuoteAnswer, QuoteRequest, Size } from '../../../src/core/venue.ts';
+import { unknownLifeMs } from '../../../src/core/venue.ts';
+import { AccountState } from '../../../src/engine/account/account-state.ts';
 import { fillFromEvidence, fillFromOrder } from '../../../src/engine/attempt/booking.ts';
 import { Continuity } from '../../../src/engine/time/continuity.ts';
 import { EngineState, sliceKey } from '../../../src/engine/state/engine-state.ts';
@@ -29,7 +30,13 @@ import { beginnings, wakeOf } from './beginnings.ts';
 import type { Life } from './life.ts';
 import { refuses, worldOf } from './limits.ts';
 import type { Figures } from './limits.ts';
-import { LIFE_MAX_MS, ORDER_MARGIN_MS, ORDER_TIMEOUT_MS, QUOTE_TIMEOUT_MS } from './plan.ts';
+import {
+  BOOKING_MARGIN_MS,
+  LIFE_MAX_MS,
+  ORDER_MARGIN_MS,
+  ORDER_TIMEOUT_MS,
+  QUOTE_TIMEOUT_MS,
+} from './plan.ts';
 import type { Parent } from './plan.ts';
 import { AccountReader } from './reader.ts';
 import type { Read } from './reader.ts';
@@ -70,16 +77,15 @@ export class DeskProcess {
   #isReady = false;
   /** The account shows a part of a fill. */
   #isBooking = false;
-  readonly #bornAt: Monotonic;
-  /** When this process booked each fill. */
-  readonly #bookedAt = new Map<string, Monotonic>();
+  /** The ends of quotes. */
+  readonly #account: AccountState;
   #latch: 'paused' | 'halted' | undefined;
   readonly #reader: AccountReader;
 
   constructor(life: Life) {
     this.#life = life;
     const { clock } = life;
-    this.#bornAt = clock.monotonic();
+    this.#account = new AccountState(clock, { bookingMarginMs: BOOKING_MARGIN_MS, lifeMaxMs: LIFE_MAX_MS });
     this.#continuity = new Continuity(clock, { everyMs: 5_000, divergenceMs: 2_000, lateMs: 2_000 }, () => {
       life.world.probe('time was not continuous');
     });
@@ -105,8 +111,8 @@ export class DeskProcess {
     for (const { intent, doubt, quote } of this.state.attempts.values()) {
       const phase = inherited({
         startedAt: clock.monotonic(),
-        lifeMs: quote?.life_ms ?? LIFE_MAX_MS,
-        bookingMarginMs: this.#life.work.trust.bookingMarginMs,
+        lifeMs: quote?.life_ms ?? unknownLifeMs(LIFE_MAX_MS),
+        bookingMarginMs: BOOKING_MARGIN_MS,
         isTraded: doubt?.reason === 'certainly_traded',
       });
       world.probe(doubt === undefined ? 'doubt left by a dead process' : 'doubt taken over');
@@ -166,10 +172,7 @@ export class DeskProcess {
       wall: clock.wall(),
       done: this.#life.bound((stored: readonly StoredRecord[]) => {
         this.#appending--;
-        for (const each of stored) {
-          this.state.apply(each);
-          if (each.body.kind === 'fill') this.#bookedAt.set(each.body.client_order_id, clock.monotonic());
-        }
+        for (const each of stored) this.state.apply(each);
         this.#life.world.note('durable', stored[0]?.body.kind ?? '');
         this.#life.step('durable');
         done();
@@ -286,7 +289,7 @@ export class DeskProcess {
     const joined = (): void => {
       if (!isDurable || event === undefined) return;
       this.#trying.delete(key);
-      this.#quoted(attempt, nextPhase({ state: 'quoting' }, event, this.#life.work.trust));
+      this.#quoted(attempt, nextPhase({ state: 'quoting' }, event, BOOKING_MARGIN_MS));
     };
     const answered = (answer: QuoteAnswer): void => {
       if (event !== undefined) return;
@@ -323,7 +326,7 @@ export class DeskProcess {
     }
     this.#life.step('gate');
     const event = this.#gate(attempt, phase) ?? ({ on: 'approved' } as const);
-    const next = nextPhase(phase, event, this.#life.work.trust);
+    const next = nextPhase(phase, event, BOOKING_MARGIN_MS);
     if (next.state === 'ordering') this.#order(attempt, next);
     else this.#conclude(attempt, next);
   }
@@ -362,11 +365,11 @@ export class DeskProcess {
     return stop(refused.reason);
   }
 
-  /** One copy of the order, and what follows from its answer. */
+  /** The order, and what follows from its answer. */
   #order(attempt: Attempt, phase: Phase & { state: 'ordering' }): void {
     const { world, clock, oracle, network } = this.#life;
     const { intent, request } = attempt;
-    const { quote, quoteLife, copies } = phase;
+    const { quote, quoteLife } = phase;
     const order: OrderRequest = {
       pair: request.pair,
       side: request.side,
@@ -374,61 +377,40 @@ export class DeskProcess {
       size: request.size,
       clientId: intent.client_order_id,
     };
-    // Only the first copy is noted in the journal.
-    let isNoted = copies > 1;
+    let isNoted = false;
     let next: Phase | undefined;
     const joined = (): void => {
-      if (!isNoted || next === undefined) return;
-      if (next.state === 'resending') this.#resend(attempt, next);
-      else this.#conclude(attempt, next);
+      if (isNoted && next !== undefined) this.#conclude(attempt, next);
     };
     const answered = (answer: OrderAnswer): void => {
       if (next !== undefined) return;
       const meaning = classifyOrder(order, quote, answer);
       world.note('order answered', meaning.means);
       if (answer.kind === 'error' && answer.status === 401) oracle.unauthorised(this.#life.number);
-      if (copies > 1) world.probe(`answer to a copy: ${meaning.means}`);
-      next = nextPhase(phase, { on: 'order_answer', meaning, at: clock.monotonic() }, this.#life.work.trust);
+      next = nextPhase(phase, { on: 'order_answer', meaning, at: clock.monotonic() }, BOOKING_MARGIN_MS);
       this.#life.step('answered');
       joined();
     };
     oracle.ordering(order, this.#life.number);
     world.note('order', order.clientId);
-    const key = copies === 1 ? keyOf(intent) : `${keyOf(intent)} copy ${copies}`;
-    if (network.order(order, key, this.#life.arriving(answered))) oracle.left(order.clientId);
+    this.#account.leaves(order.clientId, quoteLife.upper);
+    if (network.order(order, keyOf(intent), this.#life.arriving(answered))) oracle.left(order.clientId);
     this.#life.step('sent');
-    if (copies === 1) {
-      this.#append([quoteRecord(intent, quote, clock.monotonic() - quoteLife.receivedAt)], () => {
-        isNoted = true;
-        joined();
-      });
-    }
-    const { bookingMarginMs } = this.#life.work.trust;
+    this.#append([quoteRecord(intent, quote, clock.monotonic() - quoteLife.receivedAt)], () => {
+      isNoted = true;
+      joined();
+    });
     const sentAt = clock.monotonic();
     this.#later(
-      answerWaitMs(quoteLife, { sentAt, orderTimeoutMs: ORDER_TIMEOUT_MS, bookingMarginMs }),
+      answerWaitMs(quoteLife, {
+        sentAt,
+        orderTimeoutMs: ORDER_TIMEOUT_MS,
+        bookingMarginMs: BOOKING_MARGIN_MS,
+      }),
       () => {
         answered({ kind: 'lost', sent: true, why: 'no answer in time' });
       },
     );
-  }
-
-  /** Silence: the same order once more, if the gate lets it. */
-  #resend(attempt: Attempt, phase: Phase & { state: 'resending' }): void {
-    const { clock, work, world } = this.#life;
-    this.#later(phase.notBefore - clock.monotonic() + 1, () => {
-      this.#life.step('gate');
-      const refused = deskRefusal(this.#world(attempt.intent.pair, attempt.intent.client_order_id));
-      const isHeld = refused !== undefined || this.#continuity.count !== attempt.breaks;
-      const event: CycleEvent = isHeld
-        ? { on: 'hold', why: 'held' }
-        : { on: 'resend', at: clock.monotonic() };
-      const next = nextPhase(phase, event, work.trust);
-      if (next.state === 'ordering') {
-        world.probe('order sent again');
-        this.#order(attempt, next);
-      } else this.#conclude(attempt, next);
-    });
   }
 
   #conclude({ intent, slice }: Attempt, phase: Phase): void {
@@ -552,31 +534,43 @@ export class DeskProcess {
   // —— the account
 
   /** One whole read: fills first, then what it proves absent. */
-  #digest({ startedAt, rows, wall: at }: Read): void {
-    this.#life.world.note('account read', rows.length);
-    const trades = tradesOf(rows, { mark: MARK, pairOf: (pair) => PAIRS[pair] });
-    const corrections = this.#compared(trades, startedAt);
+  #digest(read: Read): void {
+    const { state } = this;
+    this.#life.world.note('account read', read.rows.length);
+    const attributed = attribute(read.rows, { mark: MARK, known: state.rows, open: state.attempts.keys() });
+    const strange = this.#strangeOf(attributed);
+    const corrections = this.#compared(read, attributed);
+    const fresh = [...attributed.unattributed, ...attributed.others].filter(
+      (row) => state.rows.seenAt(row) === undefined,
+    );
+    const others = fresh.map(({ id, currency, amount }) => ({ id, currency, amount: text(amount) }));
+    if (fresh.length > 0) corrections.push({ kind: 'shown', fills: {}, others });
+    // What the account shows of what is booked counts before anything else is made of the read.
     if (corrections.length > 0) {
-      // What the account shows of what is booked counts before anything else is made of the read.
       this.#append(corrections, () => {
-        this.#resolve({ startedAt, rows, wall: at }, trades);
+        this.#resolve(read, attributed, strange);
       });
-    } else this.#resolve({ startedAt, rows, wall: at }, trades);
+    } else this.#resolve(read, attributed, strange);
   }
 
   /** What a read says of fills that are booked. */
-  #compared(trades: ReadonlyMap<string, TradeEvidence>, startedAt: Monotonic): readonly RecordBody[] {
-    const { world, work, days, clock } = this.#life;
+  #compared({ startedAt, from }: Read, { ours }: Attributed): RecordBody[] {
+    const { world } = this.#life;
     const bodies: RecordBody[] = [];
-    const shown: Record<string, readonly number[]> = {};
-    const readAt = instant(days.now() - (clock.monotonic() - startedAt));
+    const shown: Record<string, readonly RowText[]> = {};
     this.#isBooking = false;
-    for (const [id, trade] of trades) {
+    for (const [id, rows] of ours) {
       const fill = this.state.filledIds.get(id)?.fill;
       if (fill === undefined) continue;
-      const isDue = startedAt >= (this.#bookedAt.get(id) ?? this.#bornAt) + work.trust.bookingMarginMs;
-      const found = compareFill({ fill, trade, readAt, isDue, basePrecision: 2, quotePrecision: 2 });
+      const found = compareFill({
+        fill,
+        trade: tradeOf(fill, rows),
+        covers: ({ id: row }) => reaches({ from }, { id: row, at: fill.executed_at }),
+        isDue: startedAt >= this.#account.bookingEnds(id, undefined),
+        precisions: { basePrecision: 2, quotePrecision: 2 },
+      });
       if (found.is === 'shown') shown[id] = found.rows;
+      if (found.is === 'unclear') this.#reader.rereadFrom = fill.executed_at - 3_600_000;
       if (found.is === 'booking') {
         world.probe('fill still being booked');
         this.#isBooking = true;
@@ -592,19 +586,32 @@ export class DeskProcess {
     return bodies;
   }
 
-  #resolve({ startedAt, rows, wall: at }: Read, trades: ReadonlyMap<string, TradeEvidence>): void {
-    const { world, work, days } = this.#life;
-    const { unknown, waiting, isBreach } = adoptable(trades, this.state);
+  /** Trades with ids of this desk that its journal does not know. */
+  #strangeOf({ ours }: Attributed): readonly Strange[] {
+    return [...ours].flatMap(([id, rows]): readonly Strange[] => {
+      if (this.state.attempts.has(id) || this.state.filledIds.has(id)) return [];
+      const pair = Object.values(PAIRS).find(({ base }) => rows.some(({ currency }) => currency === base));
+      const { base = '', quote = 'usd' } = pair ?? {};
+      return [{ trade: tradeOf({ client_order_id: id, base, quote }, rows), pair }];
+    });
+  }
+
+  #resolve({ startedAt, wall: at }: Read, attributed: Attributed, strange: readonly Strange[]): void {
+    const { world, days } = this.#life;
+    const unknown = strange.filter(({ trade }) => hasBothLegs(trade));
+    const waiting = strange.filter(({ trade }) => !hasBothLegs(trade));
+    const isBreach = strange.some(({ trade }) => this.state.closedIds.has(trade.clientId));
     for (const open of this.state.doubts) {
       const { intent } = open;
       const phase = this.#doubts.get(intent.client_order_id);
       if (phase === undefined) continue;
       const asked = {
         intent,
+        intentSeq: open.seq,
         quoted: quotedIn(open.quote),
         precisions: { basePrecision: 2, quotePrecision: 2 },
       };
-      const judged = judge(asked, phase, { startedAt, rows, trades }, work.trust);
+      const judged = judge(asked, phase, { startedAt, ...attributed }, this.state.rows);
       if (judged.is === 'filled') {
         const { trade, missing, differs, isMore } = judged;
         const fill = fillFromEvidence(open, trade, { now: days.now(), decisionPrice: '', missing });
@@ -618,7 +625,7 @@ export class DeskProcess {
     if (unknown.length + waiting.length > 0) {
       world.probe(isBreach ? 'adopted against the word of the venue' : 'trade adopted');
       if (waiting.length > 0) world.probe('one leg of a trade that nobody knows');
-      const fills = unknown.map((trade) => adopted(trade, this.#sliceOf(trade), days.now()));
+      const fills = unknown.map((one) => adopted(one, this.#sliceOf(one), days.now()));
       this.#append([halted('trades that nobody knows'), ...fills], () => {
         this.#readOn(at);
       });
@@ -647,7 +654,7 @@ export class DeskProcess {
     });
   }
 
-  #sliceOf({ clientId: id }: TradeEvidence): OpenSlice | undefined {
+  #sliceOf({ trade: { clientId: id } }: Strange): OpenSlice | undefined {
     const name = parseClientId(id);
     return this.state.slices.get(sliceKey(name?.parent ?? '', name?.slice ?? 0));
   }

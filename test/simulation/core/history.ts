@@ -9,7 +9,7 @@ import type { Machine } from './life.ts';
 import { DOWNTIME, TICK } from './menu.ts';
 import { Network } from './network.ts';
 import { Oracle } from './oracle.ts';
-import { workOf } from './plan.ts';
+import { BOOKING_MARGIN_MS, workOf } from './plan.ts';
 import { Venue, whole } from './venue.ts';
 import { World } from './world.ts';
 
@@ -94,7 +94,7 @@ class History {
   }
 
   #bury(): void {
-    const { world, disk, work } = this.#machine;
+    const { world, disk } = this.#machine;
     this.#desk = undefined;
     const fault = world.chance.at(DOWNTIME, this.#deaths);
     const draw = world.chance.draw('downtime', this.#deaths++);
@@ -103,7 +103,7 @@ class History {
     if (fault?.kind === 'days') ms = 3 * DAY_MS * fault.value;
     if (world.chance.isHealed) ms = 1_000;
     // A machine that is restored from a copy is back after its account shows what it did last, and a minute.
-    this.#restoredAt = disk.rollbacks > 0 ? world.now + 61_000 + work.trust.bookingMarginMs : 0;
+    this.#restoredAt = disk.rollbacks > 0 ? world.now + 61_000 + BOOKING_MARGIN_MS : 0;
     ms = Math.max(ms, this.#restoredAt - world.now);
     const turn = ++this.#turn;
     world.in(ms, () => {
@@ -287,10 +287,6 @@ export const simulationA: Scenario = {
   enough: 100_000,
   sometimes: [
     'adopted against the word of the venue',
-    'answer to a copy: doubt',
-    'answer to a copy: filled',
-    'answer to a copy: not_sent',
-    'answer to a copy: refused',
     'crash loop halted',
     'doubt ended absent',
     'doubt ended by a trade',
@@ -299,7 +295,7 @@ export const simulationA: Scenario = {
     'fill still being booked',
     'doubt left by a dead process',
     'doubt stays open: booking',
-    'doubt stays open: lookalike',
+    'doubt stays open: unattributed',
     'doubt stays open: unseen',
     'doubt taken over',
     'gate: collar',
@@ -313,7 +309,6 @@ export const simulationA: Scenario = {
     'one leg of a trade that nobody knows',
     'order arrives after the desk gave up',
     'order booked in parts',
-    'order sent again',
     'part booked too late',
     'quote executed twice',
     'quote too old at the gate',

@@ -61,6 +61,7 @@ const UNHINDERED = {
   pausedWhy: undefined,
   blind: undefined,
   referenceGapBps: undefined,
+  referenceGapBpsMax: undefined,
   isReducing: false,
   gives: { currency: '', after: undefined },
   gets: { currency: '', after: undefined },

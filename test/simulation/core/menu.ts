@@ -25,9 +25,10 @@ export const ORDER_ANSWER = site('order.answer', {
   unquoted: 0.05,
   pending: 0.05,
 });
-/** What the venue makes of an order. `refused`: a 4xx that leaves the quote as it is. `short`: fills less than quoted. `split`: in two trades; `parts`: in up to five. */
+/** What the venue makes of an order. `refused`: a 4xx that leaves the quote as it is; `canceled_copy`: the same, as `Canceled`, because another copy will be executed. `short`: fills less than quoted. `split`: in two trades; `parts`: in up to five. */
 export const VENUE_ORDER = site('venue.order', {
   canceled: 0.3,
+  canceled_copy: 0.15,
   refused: 0.15,
   short: 0.05,
   split: 0.15,

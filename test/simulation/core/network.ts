@@ -136,7 +136,7 @@ export class Network {
     if (late > 8_000) world.probe('order arrives after the desk gave up');
     this.#arrive(request, key, { ms: this.#way(`order ${key}`) + late, answered });
     if (fault?.kind === 'twice') {
-      const ms = this.#way(`order ${key}`) + 12_000 * fault.value ** 3;
+      const ms = this.#way(`order ${key}`) + 28_000 * fault.value ** 2;
       // The proxy hands on whichever answer comes first.
       this.#arrive(request, `${key} again`, { ms, answered });
     }

@@ -2,7 +2,7 @@ import type { OrderRequest, QuoteRequest } from '../../../src/core/venue.ts';
 import type { RecordBody } from '../../../src/core/record.ts';
 import type { MachineClock } from './clock.ts';
 import type { Disk } from './disk.ts';
-import { COPIES_MAX, LIFE_MAX_MS, ORDER_MARGIN_MS, READ_GAP_MS, RESEND_MARGIN_MS } from './plan.ts';
+import { LIFE_MAX_MS, ORDER_MARGIN_MS, READ_GAP_MS } from './plan.ts';
 import type { Work } from './plan.ts';
 import { decimal, whole } from './venue.ts';
 import type { Trade, Venue, VenueQuote } from './venue.ts';
@@ -23,7 +23,6 @@ interface Sent {
   /** The latest that the machine's clock has told, and the true one. */
   readonly day: number;
   readonly trueDay: number;
-  copies: number;
 }
 
 interface Scene {
@@ -141,10 +140,10 @@ export class Oracle {
         world.fail('I6', `the order ${clientId} leaves after more than an order was executed for ${each}`);
     const quote = venue.quotes.get(quoteId);
     const already = this.#sent.get(clientId);
-    this.#checkTime(clientId, quote, already === undefined ? ORDER_MARGIN_MS : RESEND_MARGIN_MS);
+    this.#checkTime(clientId, quote);
     this.#dayMax = Math.max(this.#dayMax, Math.floor(clock.wall() / DAY_MS));
     if (already !== undefined && !(already.process !== process && this.#wasRolledBack)) {
-      if (++already.copies > COPIES_MAX) world.fail('I5', `${already.copies} copies of ${clientId}`);
+      world.fail('I5', `${clientId} is sent twice`);
       return;
     }
     const sent: Sent = {
@@ -159,7 +158,6 @@ export class Oracle {
       steady: clock.monotonic(),
       day: this.#dayMax,
       trueDay: clock.trueDay,
-      copies: 1,
     };
     this.#checkLimits(sent, process);
     this.#sent.set(clientId, sent);
@@ -251,12 +249,8 @@ export class Oracle {
   }
 
   /** Why an attempt whose order has left is not over; `undefined` when it is. */
-  #isOpen({ clientId, quote, at, copies, pair }: Sent): string | undefined {
-    const { world, venue } = this.#scene;
-    void pair;
-    void at;
-    void copies;
-    void world;
+  #isOpen({ clientId, quote }: Sent): string | undefined {
+    const { venue } = this.#scene;
     if (this.#executed.has(clientId)) {
       if (this.#isKnown(clientId)) return undefined;
       return this.#filled.has(clientId)
@@ -296,12 +290,12 @@ export class Oracle {
     return this.#scene.disk.rollbacks > 0;
   }
 
-  #checkTime(clientId: string, quote: VenueQuote | undefined, marginMs: number): void {
+  #checkTime(clientId: string, quote: VenueQuote | undefined): void {
     const { world, clock } = this.#scene;
     const askedAt = this.#quoteAskedAt.get(clientId);
     if (askedAt === undefined || quote === undefined) return;
     const lifeMs = this.lifeOf(quote);
-    const last = askedAt + lifeMs - marginMs;
+    const last = askedAt + lifeMs - ORDER_MARGIN_MS;
     if (clock.monotonic() > last + 1)
       world.fail('I9', `the order ${clientId} leaves ${Math.round(clock.monotonic() - last)} ms too late`);
   }
@@ -399,13 +393,16 @@ export class Oracle {
 
   /** The journal tells these figures. */
   #told(clientId: string, figures: Figures, isCorrection: boolean): void {
+    const before = this.#figures.get(clientId)?.hundredths ?? 0;
     this.#figures.set(clientId, figures);
     const { world, venue } = this.#scene;
     const [first, second] = this.#executed.get(clientId) ?? [];
     if (first === undefined || this.#wasRolledBack) return;
     // A venue that fills less than the order, twice, may come to just the order: nobody can tell that from an order in parts.
     const ordered = this.#sent.get(clientId)?.quote?.hundredths ?? first.hundredths;
-    if (second !== undefined && figures.hundredths > ordered && this.#control !== 'halted')
+    // A person who re-armed the desk has seen it: the other leg of the excess is no further execution.
+    const isSeen = before > ordered && before === figures.hundredths;
+    if (second !== undefined && figures.hundredths > ordered && !isSeen && this.#control !== 'halted')
       this.#unstopped.add(clientId);
     if (!isCorrection || venue.isBreaching) return;
     if (figures.hundredths !== first.hundredths || figures.cents !== first.cents)

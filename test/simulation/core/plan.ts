@@ -1,6 +1,5 @@
 import { parentId } from '../../../src/core/ids.ts';
 import type { Limits } from '../../../src/core/risk/limits.ts';
-import type { Trust } from '../../../src/core/cycle/cycle.ts';
 import { money, ratio } from '../../../src/core/money.ts';
 import type { Side } from '../../../src/core/venue.ts';
 import type { World } from './world.ts';
@@ -35,7 +34,6 @@ export interface Work {
   readonly dayMax: number;
   readonly orderMax: number;
   readonly openDoubtsMax: number;
-  readonly trust: Trust;
   readonly pageRows: number;
   /** How long things go wrong. */
   readonly faultyMs: number;
@@ -48,9 +46,6 @@ export const QUOTE_TIMEOUT_MS = 9_000;
 export const BOOKING_MARGIN_MS = 10_000;
 /** The longest life that the venue of this simulation gives a quote. */
 export const LIFE_MAX_MS = 30_000;
-/** A further copy of an order may leave until so long before its quote may be over. */
-export const RESEND_MARGIN_MS = 1_500;
-export const COPIES_MAX = 3;
 export const READ_GAP_MS = 10_000;
 
 export function workOf(world: World): Work {
@@ -71,12 +66,6 @@ export function workOf(world: World): Work {
     orderMax,
     collarBps,
     openDoubtsMax,
-    trust: {
-      firstCanceled: false,
-      refusals: false,
-      bookingMarginMs: BOOKING_MARGIN_MS,
-      resend: chance.setting('resend', 0, 1) === 1,
-    },
     pageRows: chance.setting('pageRows', 4, 12),
     faultyMs: chance.setting('faultyMs', 60_000, 300_000),
     limits: {

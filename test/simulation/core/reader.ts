@@ -1,18 +1,22 @@
-import type { Monotonic } from '../../../src/core/time.ts';
+import { instant } from '../../../src/core/time.ts';
+import type { Instant, Monotonic } from '../../../src/core/time.ts';
 import type { Transaction } from '../../../src/core/venue.ts';
 import type { EngineState } from '../../../src/engine/state/engine-state.ts';
 import type { Life } from './life.ts';
 import { READ_GAP_MS } from './plan.ts';
 
 const IDLE_POLL_MS = 60_000;
-const OVERLAP_MS = 600_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+/** How far a clock may be off when only stamps bound a read: a date that is wrong, and some minutes. */
+const SKEW_MAX_MS = 2 * DAY_MS;
 
 /** One whole read: every page came. */
 export interface Read {
   readonly startedAt: Monotonic;
   readonly wall: number;
+  /** On the venue's clock. */
+  readonly from: Instant;
   readonly rows: readonly Transaction[];
 }
 
@@ -28,6 +32,8 @@ export class AccountReader {
   /** Stamp of the newest row that this process has seen. */
   #newestAt: number | undefined;
   #startedAt: Monotonic | undefined;
+  /** The next read goes back to this time, because rows of an old fill may have come under new ids. */
+  rereadFrom: number | undefined;
   /** True time at which the last whole read began: for the judge, the desk cannot know it. */
   begunAt = Number.NEGATIVE_INFINITY;
 
@@ -58,7 +64,8 @@ export class AccountReader {
     const wall = clock.wall();
     const startedAt = clock.monotonic();
     const begunAt = this.#life.world.now;
-    const from = this.#from(wall);
+    const from = Math.min(this.#from(wall), this.rereadFrom ?? wall);
+    this.rereadFrom = undefined;
     const rows: Transaction[] = [];
     const page = (offset: number): void => {
       this.#page(from, offset, (told) => {
@@ -79,7 +86,7 @@ export class AccountReader {
         this.#startedAt = startedAt;
         this.begunAt = begunAt;
         for (const row of rows) this.#newestAt = Math.max(this.#newestAt ?? 0, row.at);
-        this.#told({ startedAt, wall, rows });
+        this.#told({ startedAt, wall, from: instant(from), rows });
       });
     };
     page(0);
@@ -110,8 +117,7 @@ export class AccountReader {
   /** Rows carry the venue's time, which may be a day from ours; only a row that was seen tells what it is. */
   #from(wall: number): number {
     const { balancesReadAt, attempts } = this.#state;
-    let from =
-      Math.min(this.#newestAt ?? wall - DAY_MS, balancesReadAt ?? wall - 30 * DAY_MS, wall) - OVERLAP_MS;
+    let from = Math.min(this.#newestAt ?? wall, balancesReadAt ?? wall - 30 * DAY_MS, wall) - SKEW_MAX_MS;
     for (const { since, quote } of attempts.values()) {
       const earliest = quote?.quoted_at === undefined ? since - DAY_MS : Math.min(since, quote.quoted_at);
       from = Math.min(from, earliest - HOUR_MS);

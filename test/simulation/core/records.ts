@@ -1,12 +1,12 @@
 import { parseClientId } from '../../../src/core/ids.ts';
-import { add, money, price, quantity, text } from '../../../src/core/money.ts';
-import type { TradeEvidence } from '../../../src/core/cycle/evidence.ts';
+import { add, money, quantity, text } from '../../../src/core/money.ts';
+import type { Strange } from '../../../src/engine/account/read-account.ts';
+import { sideOf } from '../../../src/engine/attempt/booking.ts';
 import type { Pair } from '../../../src/core/pairs.ts';
 import type { Reason } from '../../../src/core/reasons.ts';
 import type { FillRecord, IntentRecord, RecordBody } from '../../../src/core/record.ts';
 import { instant } from '../../../src/core/time.ts';
-import type { Phase } from '../../../src/core/cycle/cycle.ts';
-import type { Doubt } from '../../../src/core/cycle/doubts.ts';
+import type { Doubt, Phase } from '../../../src/core/cycle/cycle.ts';
 import type { Quote, QuoteRequest } from '../../../src/core/venue.ts';
 import type { OpenSlice } from '../../../src/engine/state/strategy-run.ts';
 
@@ -92,20 +92,20 @@ export const sliceEnd = (
 });
 
 /** A trade that the journal does not know, named by what its id says. */
-export function adopted(trade: TradeEvidence, slice: OpenSlice | undefined, at: number): FillRecord {
+export function adopted({ trade, pair }: Strange, slice: OpenSlice | undefined, at: number): FillRecord {
   const id = parseClientId(trade.clientId);
-  const known = PAIRS[trade.pair];
+  const { base = '', quote = '' } = pair ?? {};
   return {
     kind: 'fill',
     client_order_id: trade.clientId,
     order_id: trade.orderId,
     quote_id: '',
-    pair: trade.pair,
-    base: known?.base ?? '',
-    quote: known?.quote ?? '',
-    side: trade.side,
+    pair: pair?.pair ?? '',
+    base,
+    quote,
+    side: sideOf(base, trade.rows),
     quantity: text(trade.quantity),
-    price: text(trade.price ?? price('0')),
+    price: text(trade.price),
     amount: text(trade.amount),
     fees: text(trade.fees),
     executed_at: instant(Math.min(trade.at, at)),
@@ -116,5 +116,7 @@ export function adopted(trade: TradeEvidence, slice: OpenSlice | undefined, at: 
     notional_usd: text(trade.amount),
     decision_price: '',
     source: 'transactions',
+    rows: trade.kept,
+    adopted: true,
   };
 }

@@ -192,6 +192,7 @@ export class Venue {
     }
     if (fault === 'refused') return refusal(422, 'not now');
     if (fault === 'canceled') return this.#cancel(quote, request);
+    if (fault === 'canceled_copy') return this.#canceled(quote, request);
     return this.#execute(quote, request, { fault, key, isBreach: false });
   }
 
@@ -220,13 +221,18 @@ export class Venue {
     this.#world.probe('second order on one quote');
     if (this.#duplicates === 0 && quote.answer !== undefined) return quote.answer;
     if (this.#duplicates === 1) return refusal(422, 'quote was used');
-    return answerOf(quote, request, { orderId: `o${++this.#ids}`, hundredths: 0, cents: 0, fees: 0 });
+    return this.#canceled(quote, request);
   }
 
   #cancel(quote: VenueQuote, request: OrderRequest): OrderAnswer {
     quote.used = 'canceled';
-    quote.answer = answerOf(quote, request, { orderId: `o${++this.#ids}`, hundredths: 0, cents: 0, fees: 0 });
+    quote.answer = this.#canceled(quote, request);
     return quote.answer;
+  }
+
+  /** Leaves the quote as it is. */
+  #canceled(quote: VenueQuote, request: OrderRequest): OrderAnswer {
+    return answerOf(quote, request, { orderId: `o${++this.#ids}`, hundredths: 0, cents: 0, fees: 0 });
   }
 
   #execute(quote: VenueQuote, request: OrderRequest, how: Execution): OrderAnswer {
@@ -329,7 +335,7 @@ export class Venue {
         const bookedAt = trade.at + Math.round(isLagging ? 10_000 + 140_000 * odd.value : lag);
         if (isLate && breach === 'part_late' && part > 0) this.#world.probe('part booked too late');
         const named: Transaction = {
-          id: ++this.#ids,
+          id: String(++this.#ids),
           orderId: trade.orderId,
           clientId: trade.clientId,
           tradeId,
@@ -341,7 +347,6 @@ export class Venue {
           fees: quantity(decimal(leg.fees)),
           status: 'done',
           balance: quantity('0'),
-          pair: trade.pair,
         };
         this.#rows.push({
           named,

@@ -7,8 +7,8 @@ const OWN = 'src/engine/owner/own-desk.ts';
 
 const notAccepted: Patch = {
   file: SEND,
-  find: 'if (desk.ports.journal.fence === undefined || copies > 1) return undefined;',
-  replace: 'if (copies > 0) return undefined;',
+  find: 'if (desk.ports.journal.fence === undefined) return undefined;',
+  replace: 'if (intent !== undefined) return undefined;',
 };
 
 /** Rules of a desk that several owners may take. Each is one step of the protocol, moved or left out. */
@@ -79,9 +79,8 @@ export const ownedMutants: readonly Mutant[] = [
       },
       {
         file: SEND,
-        find: 'if (desk.ports.journal.fence === undefined || copies > 1) return undefined;',
-        replace:
-          'if (copies > 1 || (desk.ports.journal as unknown as { isOurs(): boolean }).isOurs()) return undefined;',
+        find: 'if (desk.ports.journal.fence === undefined) return undefined;',
+        replace: 'if ((desk.ports.journal as unknown as { isOurs(): boolean }).isOurs()) return undefined;',
       },
     ],
   },

@@ -57,7 +57,6 @@ export function settingOf(chance: Chance): Setting {
       inDoubt: {
         ...base.inDoubt,
         lifeMaxMs: LIFE_MAX_MS,
-        resend: chance.setting('resends', 0, 1) === 1 ? 'same_quote' : 'never',
       },
       reference: { ...base.reference, intervalMs: 15_000, maxAgeMs: 60_000 },
       // A desk looks at its clocks less often than it runs: nothing of what follows may rest on that.

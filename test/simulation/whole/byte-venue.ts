@@ -4,7 +4,6 @@ import type { Answer } from '../../../src/simulator/http/deliver.ts';
 import type { Reply } from '../../../src/simulator/http/reply.ts';
 import { assumed } from '../../../src/simulator/http/reply.ts';
 import type { OrderDrill } from '../../../src/simulator/faults/drill-overrides.ts';
-import { bookingSchema } from '../../../src/simulator/options/options-booking.ts';
 import type { BookingOptions } from '../../../src/simulator/options/options-booking.ts';
 import { routes } from '../../../src/simulator/http/routes.ts';
 import { Router } from '../../../src/simulator/http/router.ts';
@@ -19,6 +18,7 @@ import { site } from '../chance.ts';
 import type { Chance } from '../chance.ts';
 import type { Fault } from '../scenario.ts';
 import { EPOCH, between } from './draws.ts';
+import { AS_ONE, BOOKED_MS, CHANGES_MAX_MS, ROWS, bookedWith } from './manners.ts';
 
 /** What the venue does with an order whose client id it has seen. `executes`: it breaks its word that a quote is used once. */
 export type OnDuplicate = 'refuses' | 'cancels' | 'replays' | 'executes';
@@ -68,6 +68,10 @@ export class ByteVenue {
   /** The venue showed a trade later than it may. */
   hasBrokenBooking = false;
   hasBrokenQuote = false;
+  /** Rows of a trade change after they were booked. */
+  hasChangedRows = false;
+  /** By the id of a quote, the time at which it ends. */
+  readonly #ends = new Map<string, Instant>();
   #orders = 0;
   readonly #order: 'newest first' | 'oldest first' | 'none';
   /** Rows tell when they were booked, not when their trade was executed. */
@@ -112,38 +116,63 @@ export class ByteVenue {
       route.answer(exchange, { account: this.#account, now: at, query, params, body, plain });
     if (route.limit === 'order') {
       const seen = this.#seenBefore(body, at);
-      const answer = answerOf(seen ?? this.#booked(work));
+      const answer = answerOf(seen ?? this.#booked(work, body));
       onWorked();
       return answer;
     }
     const reply = work();
+    if (reply.ok && reply.status === 201) this.#noteEnd(JSON.parse(answerOf(reply).body) as QuoteText);
     if (route.limit === 'transactions' && reply.ok && Array.isArray(reply.value))
       return answerOf({ ...reply, value: this.#ordered(this.#shown(reply.value as readonly Row[])) });
     return answerOf(reply);
   }
 
-  /** Works an order that the venue may book in parts, or execute twice. */
-  #booked(work: () => Reply<object>): Reply<object> {
-    const { chance, exchange, drilling, sometimes } = this.#options;
+  #noteEnd({ quote_id: id, date_expiry: end }: QuoteText): void {
+    if (id !== undefined && end !== undefined) this.#ends.set(id, instant(Date.parse(end)));
+  }
+
+  /** Works an order that the venue may book in parts, or otherwise than usual, or execute twice. */
+  #booked(work: () => Reply<object>, body: string): Reply<object> {
+    const { chance, exchange, drilling, sometimes, bookingLagMs } = this.#options;
+    const { lists } = exchange.options;
     const point = this.#orders++;
-    const fault = chance.at(TRADES, point);
-    if (fault === undefined) return work();
+    const drawn = chance.at(TRADES, point);
+    // A second execution under another order id is known to nobody where rows do not show our ids.
+    const parts = drawn?.kind === 'executed twice' && lists !== undefined ? undefined : drawn;
+    const rows = chance.at(ROWS, point);
+    if (parts === undefined && rows === undefined && lists === undefined) return work();
+    let how = parts === undefined ? AS_ONE : bookingOf(parts, chance.draw('uneven', point));
+    const idsMs = lists?.idsAfterMs ?? 0;
+    // Rows that are listed otherwise are late by the venue's own settings, and have their ids by the margin.
+    if (lists !== undefined && how.delaysMs.length === 1)
+      how = {
+        ...how,
+        legSpreadMs: Math.floor(Math.min(bookingLagMs, BOOKED_MS - idsMs)),
+        stamps: this.#stampsAsBooked ? 'booked' : 'executed',
+      };
+    how = { ...how, delaysMs: how.delaysMs.map((ms) => Math.max(0, ms - idsMs)) };
+    const quoteId = /"quote_id":"(?<id>[^"]+)"/u.exec(body)?.groups?.['id'] ?? '';
+    const restMs = Math.max(0, (this.#ends.get(quoteId) ?? this.wall) - this.wall);
+    const bookedMs = restMs + BOOKED_MS - idsMs;
+    if (rows !== undefined) how = bookedWith(how, rows, { bookedMs, drawn: chance.draw('rows', point) });
     const newest = exchange.ledger.newestId(this.#account);
-    const reply = drilling({ booking: bookingOf(fault, chance.draw('uneven', point)) }, work);
+    const reply = drilling({ booking: how }, work);
     if (exchange.ledger.newestId(this.#account) === newest) return reply;
-    if (fault.kind !== 'executed twice') sometimes('an order booked in parts');
-    else {
+    if (rows !== undefined) sometimes(`rows: ${rows.kind}`);
+    this.hasChangedRows ||= rows?.kind === 'amended' || rows?.kind === 'renumbered';
+    if (parts?.kind === 'executed twice') {
       this.hasBrokenQuote = true;
       sometimes('a quote executed twice');
-    }
+    } else if (parts !== undefined) sometimes('an order booked in parts');
     return reply;
   }
 
   /** True time at which the last row of all trades so far shows, with its id. */
   shownUntil(): number {
     const { exchange, now } = this.#options;
-    exchange.advance(after(this.wall, SECOND_MAX_MS));
-    let latest = now() + SECOND_MAX_MS;
+    exchange.advance(after(this.wall, Math.max(SECOND_MAX_MS, CHANGES_MAX_MS)));
+    let latest = now() + Math.max(SECOND_MAX_MS, CHANGES_MAX_MS);
+    if (exchange.options.lists !== undefined) return latest;
     for (const { tradeId, at } of exchange.ledger.rows(this.#account)) {
       if (tradeId === undefined) continue;
       const { baseAt, quoteAt, idAt } = this.#showing({ trade_id: tradeId, timestamp: at });
@@ -158,6 +187,8 @@ export class ByteVenue {
     const id = /"client_order_id":"(?<id>[^"]+)"/u.exec(body)?.groups?.['id'];
     const before = id === undefined ? undefined : exchange.registry.find(this.#account, id);
     if (before === undefined || onDuplicate === 'refuses') return undefined;
+    // As above.
+    if (onDuplicate === 'executes' && exchange.options.lists !== undefined) return undefined;
     if (onDuplicate === 'replays') return { ok: true, status: 201, value: orderBody(before) };
     if (onDuplicate === 'cancels') {
       const canceled = {
@@ -197,7 +228,7 @@ export class ByteVenue {
     const now = trueTime();
     const shown: Row[] = [];
     for (const row of rows) {
-      if (row.trade_id === null) {
+      if (row.trade_id === null || this.#options.exchange.options.lists !== undefined) {
         shown.push(row);
         continue;
       }
@@ -220,7 +251,9 @@ export class ByteVenue {
       case 'oldest first':
         return rows.toReversed();
       case 'none':
-        return rows.toSorted((a, b) => chance.draw('place', a.id) - chance.draw('place', b.id));
+        return rows.toSorted(
+          (a, b) => chance.draw('place', JSON.stringify(a.id)) - chance.draw('place', JSON.stringify(b.id)),
+        );
     }
   }
 
@@ -247,7 +280,7 @@ export class ByteVenue {
 
 /** Element of the transactions as it is written, as far as it is looked at here. */
 interface Row {
-  readonly id: number;
+  readonly id: unknown;
   readonly trade_id: unknown;
   readonly client_order_id: string;
   readonly symbol: string | null;
@@ -255,12 +288,16 @@ interface Row {
   readonly timestamp: number;
 }
 
+/** A quote, as far as it is looked at here. */
+interface QuoteText {
+  readonly quote_id?: string;
+  readonly date_expiry?: string;
+}
+
 const stampOf = (at: number): { readonly day: string; readonly timestamp: number } => {
   const timestamp = Math.floor(at);
   return { day: isoOf(instant(timestamp)), timestamp };
 };
-
-const AS_ONE = bookingSchema.parse({});
 
 /** An order in several trades, or one that is executed twice; `drawn` tells in what they differ. */
 function bookingOf({ kind, value }: Fault, drawn: number): BookingOptions {

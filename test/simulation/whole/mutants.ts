@@ -18,8 +18,8 @@ export const peopledMutants: readonly Mutant[] = [
   {
     name: 'a fill by the word of a person is not compared with rows',
     file: 'src/engine/account/watch-account.ts',
-    find: "if (fill === undefined || fill.source === 'dry_run') return [];",
-    put: "if (fill === undefined || fill.source === 'dry_run' || fill.source === 'operator') return [];",
+    find: "if (booked === undefined || booked.fill.source === 'dry_run') return [];",
+    put: "if (booked === undefined || booked.fill.source === 'dry_run' || booked.fill.source === 'operator') return [];",
   },
   {
     name: 'a reload wakes a strategy that is being woken',
@@ -39,19 +39,19 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'a fill that rows proved is not compared with later rows',
     file: 'src/engine/account/watch-account.ts',
-    find: "if (fill === undefined || fill.source === 'dry_run') return [];",
-    put: "if (fill === undefined || fill.source === 'dry_run' || fill.source === 'transactions') return [];",
+    find: "if (booked === undefined || booked.fill.source === 'dry_run') return [];",
+    put: "if (booked === undefined || booked.fill.source === 'dry_run' || booked.fill.source === 'transactions') return [];",
   },
   {
     name: 'a fill that a look-up proved is not compared with rows',
     file: 'src/engine/account/watch-account.ts',
-    find: "if (fill === undefined || fill.source === 'dry_run') return [];",
-    put: "if (fill === undefined || fill.source === 'dry_run' || fill.source === 'lookup') return [];",
+    find: "if (booked === undefined || booked.fill.source === 'dry_run') return [];",
+    put: "if (booked === undefined || booked.fill.source === 'dry_run' || booked.fill.source === 'lookup') return [];",
   },
   {
     name: 'a fill that is booked in part is judged before the margin',
     file: 'src/engine/account/watch-account.ts',
-    find: 'isDue: isCovered && !hasHole && read.startedAt >= desk.account.bookingEnds(id),',
+    find: 'isDue: isCovered && !hasHole && read.startedAt >= dueAt,',
     put: 'isDue: isCovered && !hasHole,',
   },
   {
@@ -75,9 +75,9 @@ export const wholeMutants: readonly Mutant[] = [
   },
   {
     name: 'a row beside those of a fill is no further trade',
-    file: 'src/core/cycle/compare-fill.ts',
-    find: 'if (fresh.length === 0) return undefined;',
-    put: 'if (fresh.length >= 0) return undefined;',
+    file: 'src/core/account/booked-fill.ts',
+    find: 'rows.length === fill.rows.length)',
+    put: 'rows.length >= fill.rows.length)',
   },
   {
     name: 'a correction is not told to its strategy',
@@ -100,15 +100,15 @@ export const wholeMutants: readonly Mutant[] = [
   },
   {
     name: 'rows that come behind newer ones are left out',
-    file: 'src/core/cycle/evidence.ts',
-    find: '    group.set(row.id, row);\n  }\n',
-    put: '    if ([...group.keys()].every((id) => id > row.id)) group.set(row.id, row);\n  }\n',
+    file: 'src/core/account/rows.ts',
+    find: "ours: Map.groupBy(owned, ({ id }) => owners.get(id) ?? ''),",
+    put: "ours: Map.groupBy(owned.filter((row, n) => owned.slice(0, n).every(({ id }) => owners.get(id) !== owners.get(row.id) || BigInt(id) > BigInt(row.id))), ({ id }) => owners.get(id) ?? ''),",
   },
   {
     name: 'the fee of the first trade is that of the order',
-    file: 'src/core/cycle/evidence.ts',
-    find: 'fees: quotes.reduce((sum, leg) => add(sum, money(leg.fees.toFixed())), NO_MONEY),',
-    put: 'fees: money(quotes[0]?.fees.toFixed() ?? "0"),',
+    file: 'src/core/account/rows.ts',
+    find: 'if (!fee.isZero()) fees.set(currency, add(fees.get(currency) ?? NO_QUANTITY, fee));',
+    put: 'if (!fee.isZero() && !fees.has(currency)) fees.set(currency, fee);',
   },
   {
     name: 'the order leaves before the intent is durable',
@@ -149,43 +149,37 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'one read proves an absence',
     file: 'src/core/cycle/cycle.ts',
-    find: "proof: { readsLeft: 2, notBefore: after(quoteLife.upper, trust.bookingMarginMs), proves: 'absent' },",
-    put: "proof: { readsLeft: 1, notBefore: after(quoteLife.upper, 0), proves: 'absent' },",
+    find: "const proof: Proof = { readsLeft: 2, notBefore, proves: 'absent' };",
+    put: "const proof: Proof = { readsLeft: 1, notBefore: quoteLife.upper, proves: 'absent' };",
   },
   {
     name: 'the first Canceled is believed',
     file: 'src/core/cycle/cycle.ts',
-    find: 'if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {',
-    put: 'if (meaning.isCanceled || trust.refusals) {',
+    find: "return { state: 'doubt', proof, reason, detail, halt: false };",
+    put: "return reason === 'order_canceled' ? { state: 'ended', result: 'rejected', reason, detail, next: AGAIN } : { state: 'doubt', proof, reason, detail, halt: false };",
   },
   {
     name: 'a refusal is believed',
     file: 'src/core/cycle/cycle.ts',
-    find: 'if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {',
-    put: 'if (meaning.isCanceled ? trust.firstCanceled : true) {',
-  },
-  {
-    name: 'a "no" to a second copy is believed',
-    file: 'src/core/cycle/cycle.ts',
-    find: 'if (copies > 1) return doubt(detail);\n',
-    put: "if (copies > 1) return { state: 'ended', result: 'rejected', reason, detail, next: END };\n",
+    find: "return { state: 'doubt', proof, reason, detail, halt: false };",
+    put: "return reason === 'order_refused' ? { state: 'ended', result: 'rejected', reason, detail, next: AGAIN } : { state: 'doubt', proof, reason, detail, halt: false };",
   },
   {
     name: 'silence is taken for a failure',
     file: 'src/core/cycle/answer.ts',
-    find: 'return answer.sent\n        ? doubt(answer.why',
-    put: 'return false\n        ? doubt(answer.why',
+    find: 'return answer.sent ? doubt(answer.why)',
+    put: 'return false ? doubt(answer.why)',
   },
   {
     name: 'a gateway error is taken for a refusal',
     file: 'src/core/cycle/answer.ts',
-    find: 'if (status >= 500 || status === 408) return doubt(detail, { isUnanswered: true });',
-    put: '',
+    find: 'if (status >= 500 || status < 400',
+    put: 'if (status < 400',
     also: [
       {
         file: 'src/core/cycle/cycle.ts',
-        find: 'if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {',
-        put: 'if (meaning.isCanceled ? trust.firstCanceled : true) {',
+        find: "return { state: 'doubt', proof, reason, detail, halt: false };",
+        put: "return reason === 'order_refused' ? { state: 'ended', result: 'rejected', reason, detail, next: AGAIN } : { state: 'doubt', proof, reason, detail, halt: false };",
       },
     ],
   },
@@ -216,15 +210,15 @@ export const wholeMutants: readonly Mutant[] = [
   },
   {
     name: 'one leg is taken for the whole trade',
-    file: 'src/core/cycle/evidence.ts',
-    find: 'isWhole: traded.gt(0) && amount.gt(0) && sameTrades(bases, quotes),',
-    put: 'isWhole: true,',
+    file: 'src/core/account/rows.ts',
+    find: 'base.gt(0) && amount.gt(0);',
+    put: 'base.gt(0) || amount.gt(0);',
   },
   {
     name: 'the account is read from the last read on',
     file: 'src/engine/account/read-account.ts',
-    find: 'return instant(Math.min(since - OVERLAP_MS, ...oldest));',
-    put: 'return known;',
+    find: 'const after = needs.reduce((oldest, id) => (compareRowIds(id, oldest) < 0 ? id : oldest));',
+    put: 'const after = state.rows.data.newest;',
   },
   {
     name: 'a state that is kept forgets the filled ids',
@@ -262,8 +256,8 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'an absence is believed before the quote is over',
     file: 'src/core/cycle/cycle.ts',
-    find: "proof: { readsLeft: 2, notBefore: after(quoteLife.upper, trust.bookingMarginMs), proves: 'absent' },",
-    put: "proof: { readsLeft: 1, notBefore: quoteLife.askedAt, proves: 'absent' },",
+    find: "const proof: Proof = { readsLeft: 2, notBefore, proves: 'absent' };",
+    put: "const proof: Proof = { readsLeft: 1, notBefore: quoteLife.askedAt, proves: 'absent' };",
   },
   {
     name: 'what is in doubt does not count towards the day',
@@ -303,24 +297,94 @@ export const wholeMutants: readonly Mutant[] = [
     file: 'src/engine/stages/record.ts',
     find: 'if (!desk.state.attempts.has(id) || desk.endsBeingRecorded.has(id)) {',
     put: 'if (false) {',
-    also: [{ file: 'src/core/cycle/doubts.ts', find: '!known.filledIds.has(clientId) && ', put: '' }],
+    also: [
+      {
+        file: 'src/engine/account/watch-account.ts',
+        find: 'const known = state.attempts.get(clientId)?.intent ?? state.filledIds.get(clientId)?.fill;',
+        put: 'const known = state.attempts.get(clientId)?.intent;',
+      },
+    ],
   },
   {
     name: 'what a dead process left open is proven absent at once',
-    file: 'src/core/cycle/doubts.ts',
+    file: 'src/core/cycle/proof.ts',
     find: 'proof: { readsLeft: proof?.reads_left ?? 2, notBefore: after(startedAt, waitMs), proves },',
     put: 'proof: { readsLeft: 1, notBefore: startedAt, proves },',
   },
   {
     name: 'a proof goes on without the time that it still needs',
-    file: 'src/core/cycle/doubts.ts',
+    file: 'src/core/cycle/proof.ts',
     find: 'Math.max(0, proof.wait_ms - passedSince(proof.boot, boot))',
     put: '0',
   },
+  // trades that the journal does not know
   {
-    name: 'a copy leaves at any time',
-    file: 'src/core/cycle/cycle.ts',
-    find: 'after(quoteLife.lower, -RESEND_MARGIN_MS)',
-    put: 'after(quoteLife.upper, 60_000)',
+    name: 'a trade that the journal does not know is not booked',
+    file: 'src/engine/account/watch-account.ts',
+    find: 'const unknown = strange.filter(({ trade }) => hasBothLegs(trade));',
+    put: 'const unknown: typeof strange = [];',
+  },
+  // whose a row is
+  {
+    name: 'a row is harmless by its stamp',
+    file: 'src/core/account/judge.ts',
+    find: "if (currency !== '' && !most.has(currency)) return false;",
+    put: "if (row.at < (order as unknown as { since: number }).since) return false; if (currency !== '' && !most.has(currency)) return false;",
+    also: [
+      {
+        file: 'src/engine/account/watch-account.ts',
+        find: 'intentSeq: open.seq,',
+        put: 'intentSeq: open.seq, since: open.since,',
+      },
+    ],
+  },
+  {
+    name: 'a row that was seen after the intent is harmless',
+    file: 'src/core/account/judge.ts',
+    find: 'return seen === undefined || seen > intentSeq;',
+    put: 'return seen === undefined;',
+  },
+  {
+    name: 'a row that belongs to nobody is harmless',
+    file: 'src/core/account/judge.ts',
+    find: 'if (unattributed.length === 0) return [];',
+    put: 'if (unattributed.length >= 0) return [];',
+  },
+  {
+    name: 'another client id is always of another',
+    file: 'src/core/account/rows.ts',
+    find: 'else if (known.echoesIds && isAnothers(',
+    put: 'else if (isAnothers(',
+  },
+  {
+    name: 'an order id ties nothing',
+    file: 'src/core/account/rows.ts',
+    find: "    tie(rows, owners, 'orderId', alone, (id) => known.orderOf(id));\n",
+    put: '',
+  },
+  // what rows come to
+  {
+    name: 'rows under new ids are further rows',
+    file: 'src/core/account/rows.ts',
+    find: 'const moved = movesOf(gone.filter(covers), fresh);',
+    put: 'const moved = movesOf([], fresh);',
+  },
+  {
+    name: 'a row that changed is as it was',
+    file: 'src/core/account/rows.ts',
+    find: 'now: now.get(was.id) ?? moved.get(was) ?? was',
+    put: 'now: moved.get(was) ?? was',
+  },
+  {
+    name: 'only fees on the quote leg count',
+    file: 'src/core/account/rows.ts',
+    find: "if (row.is_fee !== true || moved.isZero()) pay(row.currency, quantity(row.fees ?? '0'));",
+    put: "if (row.currency === quote && (row.is_fee !== true || moved.isZero())) pay(row.currency, quantity(row.fees ?? '0'));",
+  },
+  {
+    name: 'a fee that is a row of its own does not count',
+    file: 'src/core/account/rows.ts',
+    find: 'if (row.is_fee === true) pay(row.currency, negate(moved));',
+    put: 'if (row.is_fee === true) void moved;',
   },
 ];

@@ -48,6 +48,8 @@ export interface NetworkOptions {
   /** Whether requests, or answers, get through at this moment. */
   readonly isOpen: (way: 'requests' | 'answers', point: string) => boolean;
   readonly latencyMs: number;
+  /** Answers with quotes say the time. */
+  readonly tellsDate: boolean;
 }
 
 const CONNECT = site('connect', { refused: 0.15, 'no connection': 0.05, 'stale connection': 0.15 });
@@ -190,7 +192,7 @@ export class Network {
     const wayMs = 2 + between(chance.draw('way', point), 0, latencyMs, 2);
     const { kind, value = 0 } = chance.at(REQUEST, point) ?? {};
     flight.fault ??= kind;
-    const answer = (given: Answer): void => {
+    const answer = (given: Dated): void => {
       this.#answer(connection, given);
     };
     switch (kind) {
@@ -225,12 +227,15 @@ export class Network {
     }
   }
 
-  #arriveIn({ flight }: Connection, ms: number, answered: (answer: Answer) => void): void {
-    const { truth, venue, tap } = this.#options;
+  #arriveIn({ flight }: Connection, ms: number, answered: (answer: Dated) => void): void {
+    const { truth, venue, tap, tellsDate } = this.#options;
     truth.push(ms, () => {
       flight.arrivedAt.push(truth.now());
       tap.arrived(flight);
-      const answer = venue.receive(this.#resized(flight));
+      // Of quotes alone: a desk whose clock is off does not start where the venue says the time, and that is not to be seen here.
+      const date =
+        tellsDate && flight.point.startsWith('quote ') ? new Date(venue.wall).toUTCString() : undefined;
+      const answer: Dated = { ...venue.receive(this.#resized(flight)), date };
       tap.answered(flight, answer);
       answered(answer);
     });
@@ -249,7 +254,7 @@ export class Network {
     return { ...outgoing, body };
   }
 
-  #answer(connection: Connection, answer: Answer): void {
+  #answer(connection: Connection, answer: Dated): void {
     const { chance, latencyMs, isOpen, tap } = this.#options;
     const { flight } = connection;
     const { point } = flight;
@@ -287,7 +292,7 @@ export class Network {
   }
 
   /** Hands an answer over. `breaks`: half of it, then the connection ends. */
-  #deliver(connection: Connection, ms: number, answer: Answer, manner: 'whole' | 'breaks' = 'whole'): void {
+  #deliver(connection: Connection, ms: number, answer: Dated, manner: 'whole' | 'breaks' = 'whole'): void {
     const { flight, call, over, yieldAt } = connection;
     const bytes = answer.body === NOT_TEXT ? Buffer.from([0x7b, 0xff, 0xfe]) : Buffer.from(answer.body);
     this.#later(connection.clock, ms, () => {
@@ -296,6 +301,7 @@ export class Network {
       if (connection.clock.isDead) return;
       this.delivered++;
       const headers: Record<string, string> = { 'content-length': String(bytes.length) };
+      if (answer.date !== undefined) headers['date'] = answer.date;
       if (answer.retryAfterS !== undefined) headers['retry-after'] = String(answer.retryAfterS);
       call.onResponseStart(NOBODY, answer.status, headers);
       if (manner === 'breaks') {
@@ -323,6 +329,11 @@ export class Network {
       clock.deliver(work);
     });
   }
+}
+
+interface Dated extends Answer {
+  /** When it was given, by the clock of the venue. */
+  readonly date?: string | undefined;
 }
 
 interface Connection {

@@ -1,6 +1,7 @@
 import type { Subject } from 'rxjs';
-import { quantity } from '../../../src/core/money.ts';
+import { money, quantity } from '../../../src/core/money.ts';
 import { instant } from '../../../src/core/time.ts';
+import type { Instant } from '../../../src/core/time.ts';
 import type { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
 import type { Desk } from '../../../src/engine/desk.ts';
 import type { Command, StrategiesPort } from '../../../src/engine/ports.ts';
@@ -9,6 +10,7 @@ import type { Exchange } from '../../../src/simulator/exchange/exchange.ts';
 import { aStrategy } from '../../engine/harness.ts';
 import type { Chance } from '../chance.ts';
 import { EPOCH } from './draws.ts';
+import { shown } from './exact.ts';
 import type { Flight } from './network.ts';
 import type { Setting } from './setting.ts';
 import type { Event } from './weather.ts';
@@ -184,16 +186,16 @@ export class People {
 
   /** Somebody who knows the truth, once nothing of the order can reach the venue any more. */
   #resolve(): void {
-    const { world, chance, exchange, operator$, desk } = this.#options;
+    const { world, chance, operator$, desk } = this.#options;
     const { witness, probes } = world;
     for (const [clientOrderId] of desk()?.account.doubts ?? []) {
       if (witness.sent.get(clientOrderId)?.flights.some(mayArrive) === true) continue;
-      const order = exchange.registry.find('desk', clientOrderId);
-      const traded = order?.status === 'Done' ? order : undefined;
+      // The last order of an id may be a cancelled copy of the one that was executed.
+      const traded = witness.trades.find(({ clientId }) => clientId === clientOrderId);
       const figures =
         traded === undefined || chance.draw('figures', clientOrderId) >= 0.7
           ? undefined
-          : { orderId: traded.orderId, quantity: traded.filled, amount: traded.filledAmount, fees: traded.fees };
+          : { orderId: traded.orderId, quantity: quantity(shown(traded.quantity)), amount: money(shown(traded.amount)), fees: money('0') };
       operator$.next({
         do: 'resolve',
         ...BY,
@@ -203,6 +205,75 @@ export class People {
         answer: ({ isDone, says }) => {
           witness.note(`resolve ${clientOrderId}: ${says}`);
           if (isDone) probes.add('a doubt ended by the word of a person');
+        },
+      });
+    }
+  } // prettier-ignore
+}
+
+/** Somebody looks at the rows that hold doubts open so often. */
+const ROWS_LOOK_MS = 20_000;
+/** And says whose they are once they have held one so long. */
+const CAREFUL_MS = { faulty: 150_000, healed: 60_000 } as const;
+
+export type ClerkOptions = Omit<PeopleOptions, 'world'> & {
+  readonly world: Pick<PeopleOptions['world'], 'truth' | 'witness' | 'probes'>;
+  readonly venueNow: () => Instant;
+};
+
+/** A careful person, who says whose the rows are that no id ties to an order: by the books of the venue, and after some minutes. */
+export class Clerk {
+  readonly #options: ClerkOptions;
+  /** When rows were first seen to hold a doubt open. */
+  readonly #since = new Map<string, number>();
+
+  constructor(options: ClerkOptions) {
+    this.#options = options;
+    this.#look();
+  }
+
+  #look(): void {
+    const { world, chance, desk } = this.#options;
+    const now = world.truth.now();
+    const { account, state } = desk() ?? {};
+    for (const [id, { rows }] of account?.evidence ?? []) {
+      if (rows.length === 0 || state?.attempts.get(id)?.doubt === undefined) {
+        this.#since.delete(id);
+        continue;
+      }
+      const since = this.#since.get(id) ?? now;
+      this.#since.set(id, since);
+      if (now - since >= CAREFUL_MS[chance.isHealed ? 'healed' : 'faulty'])
+        this.#say(id, new Set(rows.map((row) => row.id)));
+    }
+    world.truth.push(ROWS_LOOK_MS, () => {
+      this.#look();
+    });
+  }
+
+  #say(clientOrderId: string, held: ReadonlySet<string>): void {
+    const { world, exchange, operator$, venueNow } = this.#options;
+    const { witness, probes } = world;
+    const offset = BigInt(exchange.options.lists?.idOffset ?? '0');
+    const ours: string[] = [];
+    const others: string[] = [];
+    for (const { row, listedId } of exchange.ledger.listed('desk', venueNow())) {
+      const id = String(BigInt(listedId) + offset);
+      if (!held.has(id)) continue;
+      if (witness.foreign.has(row.orderId ?? '')) others.push(id);
+      else if (row.clientId === clientOrderId) ours.push(id);
+    }
+    for (const [verdict, rows] of [['ours', ours], ['not_ours', others]] as const) {
+      if (rows.length === 0) continue;
+      operator$.next({
+        do: 'resolve',
+        ...BY,
+        clientOrderId,
+        verdict,
+        rows,
+        answer: ({ says }) => {
+          witness.note(`rows ${verdict}: ${says}`);
+          probes.add(`rows were said to be ${verdict === 'ours' ? 'ours' : 'of others'}`);
         },
       });
     }

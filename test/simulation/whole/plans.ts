@@ -87,7 +87,7 @@ function twap(given: Chance, id: string): Planned {
   return { source, cap, notional: dollars, lengthMs: minutes * 60_000 };
 }
 
-const REBALANCE = { drift_threshold: '0.05', continuous: true, duration: 'PT2M' };
+const REBALANCE = { drift_threshold: '0.05', duration: 'PT2M' };
 const weightsOf = (draw: Draw): Readonly<Record<string, string>> =>
   draw('weights') < 0.5 ? { usd: '0.5', btc: '0.5' } : { usd: '0.2', btc: '0.5', eth: '0.3' };
 
@@ -103,7 +103,7 @@ function largeRebalance(draw: Draw): Planned {
   const source = isSpread ? aStrategy('weights', 'rebalance', {
     ...REBALANCE,
     target_weights: weightsOf(draw),
-    legs: { slices: 3, duration: 'PT45S', ...(draw('jitter of legs') < 0.3 ? { jitter: { time_pct: 40, size_pct: 20, seed: 5 } } : {}) },
+    legs: { slices: 3, duration: 'PT45S' },
   }) : plain.source;
   return { ...plain, source, ...(draw('order limit') < 0.5 ? { orderNotionalMax: '90000' } : {}) };
 } // prettier-ignore

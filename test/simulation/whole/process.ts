@@ -127,19 +127,21 @@ export function startProcess(options: ProcessOptions): SimulatedProcess {
     setting.strategies,
   );
   let isOver = false;
-  const running = runDesk(desk, { isUntilDone: options.isUntilDone ?? true, rearm: options.rearm }).subscribe(
-    {
-      next: () => {
-        options.onReady();
-      },
-      error: (error: unknown) => {
-        finish(error);
-      },
-      complete: () => {
-        finish(undefined);
-      },
+  const running = runDesk(desk, {
+    isUntilDone: options.isUntilDone ?? true,
+    hasClosingRead: true,
+    rearm: options.rearm,
+  }).subscribe({
+    next: () => {
+      options.onReady();
     },
-  );
+    error: (error: unknown) => {
+      finish(error);
+    },
+    complete: () => {
+      finish(undefined);
+    },
+  });
   function finish(error: unknown): void {
     if (clock.isDead) return;
     isOver = true;

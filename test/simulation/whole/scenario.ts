@@ -17,7 +17,6 @@ const SOMETIMES = [
   'told to halt',
   'halted by a file',
   'armed again',
-  'an order was sent again',
   'told to pause',
   'drained in good order',
   'a second instance turned away',
@@ -26,6 +25,16 @@ const SOMETIMES = [
   'an order booked in parts',
   'a quote executed twice',
   'a fill was corrected',
+  'others traded',
+  'rows were said to be ours',
+  'rows were said to be of others',
+  'rows: fee in base',
+  'rows: fee as a row',
+  'rows: rebate',
+  'rows: amended',
+  'rows: renumbered',
+  'rows: canceled copy',
+  'rows: late, until the margin',
 ] as const;
 
 /** Those of simulation C on top. */

@@ -7,6 +7,7 @@ import { aPolicy } from '../../engine/harness.ts';
 import type { OnDuplicate } from './byte-venue.ts';
 import type { Chance } from '../chance.ts';
 import { between } from './draws.ts';
+import { listsOf } from './manners.ts';
 import { PRICES, chancesOf } from './plans.ts';
 import type { Planned } from './plans.ts';
 import type { Cap } from './witness.ts';
@@ -28,6 +29,8 @@ export interface Setting {
   readonly wallOffsetMs: number;
   readonly wallDrift: number;
   readonly latencyMs: number;
+  /** The venue says the time with each quote. */
+  readonly tellsDate: boolean;
   readonly isFeedOn: boolean;
   readonly isMarketOn: boolean;
   readonly dayNotionalMax: string | undefined;
@@ -59,7 +62,7 @@ export function settingOf(given: Chance, planned: readonly Planned[]): Setting {
       orderMarginMs: 500,
       adoptFills: chance('adopts', 0.3),
       accountPollMs: pick('poll', [20_000, 60_000]),
-      inDoubt: { ...base.inDoubt, lifeMaxMs: 30_000, resend: chance('resends', 0.5) ? 'same_quote' : 'never' },
+      inDoubt: { ...base.inDoubt, lifeMaxMs: 30_000 },
       retry: { ...base.retry, budgetMs: pick('budget', [60_000, 600_000]) },
       reference: { ...base.reference, intervalMs: 15_000 },
       limits: {
@@ -81,6 +84,7 @@ export function settingOf(given: Chance, planned: readonly Planned[]): Setting {
     wallOffsetMs: chance('wall off', 0.2) ? Math.round(between(draw('wall'), -90_000, 90_000)) : 0,
     wallDrift: chance('drifts', 0.2) ? between(draw('drift'), -5e-4, 5e-4) : 0,
     latencyMs: pick('latency', [40, 150, 600]),
+    tellsDate: chance('date', 0.6),
     isFeedOn: chance('feed', 0.5),
     isMarketOn: chance('market', 0.6),
     dayNotionalMax,
@@ -113,5 +117,14 @@ function venueOf(given: Chance, quoteLifeMs: number): VenueOptions {
     options = venueOptions(input);
     optionsBefore.set(key, options);
   }
-  return { ...options, seed: String(given.draw('venue seed', 0)) };
+  const manners = {
+    lists: listsOf(given),
+    // Nobody could know that a quote lives longer than its stamps say where the venue does not say the time.
+    quoteDateMs:
+      chance('date', 0.6) && chance('date of quotes', 0.15)
+        ? Math.floor(between(given.draw('quote date', 0), -1_500, 1_500))
+        : 0,
+    oddOrders: chance('odd orders', 0.1),
+  };
+  return { ...options, ...manners, seed: String(given.draw('venue seed', 0)) };
 }

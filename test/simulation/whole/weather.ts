@@ -17,6 +17,7 @@ const ELEMENTS = {
   swizzle: 0.2,
   'long blackout': 0.01,
   'no quotes': 0.2,
+  'trades of others': 0.3,
   'token refused': 0.05,
   'price gap': 0.15,
   kill: 0.3,

@@ -90,7 +90,6 @@ export interface Trade {
   side: string;
   quantity: Units;
   amount: Units;
-  fees: Units;
 }
 
 const ALLOWED: readonly RegExp[] = [
@@ -105,9 +104,6 @@ const ALLOWED: readonly RegExp[] = [
   /^GET \/v1\/orders\/tr-[a-z0-9-]+$/u,
   /^DELETE \/v1\/orders\/[A-Za-z0-9-]+$/u,
 ];
-
-/** A copy leaves this long before the end of its quote at the latest. */
-const RESEND_MS = 1_500;
 
 /** A file that somebody left is found within this time. */
 const LOOK_MS = 1_500;
@@ -136,7 +132,9 @@ export class Witness implements Tap {
   sender: Sender = { boot: 0, wasDisturbed: false, hasJournal: false };
   /** Orders must not leave while this is set: the operator, or the journal, has halted the desk. */
   haltedAt: number | undefined;
-  readonly fills = new Map<string, { quantity: Units; amount: Units; fees: Units }>();
+  readonly fills = new Map<string, { quantity: Units; amount: Units; fees: Fees }>();
+  /** Order ids of trades of others on the same account. */
+  readonly foreign = new Set<string>();
   readonly sent = new Map<string, Sent>();
   /** Attempts whose figures were lied about on the wire. */
   readonly lied = new Set<string>();
@@ -264,8 +262,9 @@ export class Witness implements Tap {
     const told = {
       quantity: units(body.quantity ?? '0'),
       amount: units(body.amount ?? '0'),
-      fees: units(body.fees ?? '0'),
+      fees: feesOf(body),
     };
+    const before = this.fills.get(id);
     this.fills.set(id, told);
     const { quantity = '0', amount = '0' } = body.missing ?? {};
     this.#lacking.set(id, { quantity: units(quantity), amount: units(amount) });
@@ -273,9 +272,15 @@ export class Witness implements Tap {
     const [first, second] = this.trades.filter(({ clientId }) => clientId === id);
     if (first === undefined) return;
     const isMore = told.quantity > first.quantity || told.amount > first.amount;
-    if (isMore && second !== undefined) this.#mustHalt(id);
+    // A person who re-armed the desk has seen it: what is amended afterwards is no further execution.
+    if (
+      isMore &&
+      second !== undefined &&
+      !((before?.quantity ?? 0n) > first.quantity && before?.quantity === told.quantity)
+    )
+      this.#mustHalt(id);
     if (isMore || this.lied.has(id) || this.#options.isBroken()) return;
-    if (body.was_quantity !== undefined && told.quantity !== first.quantity)
+    if (body.was_quantity !== undefined && told.quantity !== first.quantity && told.quantity !== this.#ledgerNow().get(id)?.quantity)
       this.blame('I16', `${id} is corrected to ${shown(told.quantity)}, and ${shown(first.quantity)} was executed`); // prettier-ignore
   }
 
@@ -400,19 +405,17 @@ export class Witness implements Tap {
     const given = this.#given.get(id)?.findLast((each) => each.quoteId === quoteId);
     // Quotes do not say whose they are: one that was swapped on the wire is for the venue to refuse.
     if (given === undefined && !this.#swapped.has(id)) this.blame('I5', `${id} leaves for a quote that it was not given`); // prettier-ignore
-    this.#resends(id, flight, body);
+    this.#noteSent(id, flight, body);
     this.#mayGoOn(id, 'order');
     if (given === undefined || intent === undefined) return;
     this.#asQuoted(id, quoteId, body);
     // An old answer that was swapped in tells nothing of when it was asked for; the venue refuses what is over.
     if (this.#swapped.has(id)) return;
     if (given.boot !== this.sender.boot) this.blame('I5', `${id} is executed by another process`);
-    const isFirst = this.sent.get(id)?.flights.length === 1;
-    const lastMs = given.sentAt + given.lifeMs - (isFirst ? this.#options.orderTimeMs : RESEND_MS);
+    const lastMs = given.sentAt + given.lifeMs - this.#options.orderTimeMs;
     if (!this.sender.wasDisturbed && now > lastMs)
       this.blame('I9', `${id} leaves ${now - lastMs} ms too late`);
-    // Another copy of an order that counts already adds nothing.
-    if (this.sent.get(id)?.flights.length === 1) this.#inLimits(id, intent, given);
+    this.#inLimits(id, intent, given);
   }
 
   /** What is ordered is what was quoted, whoever the quote was for. */
@@ -426,7 +429,7 @@ export class Witness implements Tap {
     if (!isSame) this.blame('I14', `${id} leaves for a quote of something else: ${quote}`);
   }
 
-  #resends(id: string, flight: Flight, body: string): void {
+  #noteSent(id: string, flight: Flight, body: string): void {
     const path = flight.outgoing.path;
     const before = this.sent.get(id);
     if (before === undefined) {
@@ -434,12 +437,7 @@ export class Witness implements Tap {
       this.sent.set(id, { body, path, boot: this.sender.boot, flights: [flight], amount });
       return;
     }
-    this.#options.sometimes('an order was sent again');
-    if (before.body !== body || before.path !== path)
-      this.blame('I5', `${id} is sent again with other bytes`);
-    if (before.boot !== this.sender.boot) this.blame('I5', `${id} is sent again by another process`);
-    if (before.flights.some(({ isOver }) => !isOver)) this.blame('I5', `two copies of ${id} are under way`);
-    before.flights.push(flight);
+    this.blame('I5', `${id} is sent again`);
   }
 
   #inLimits(id: string, intent: Intended, given: Given): void {
@@ -511,8 +509,8 @@ export class Witness implements Tap {
     const rows = this.#options.exchange.ledger.rows(this.#account);
     for (; this.#rowsSeen < rows.length; this.#rowsSeen++) {
       const row = rows[this.#rowsSeen];
-      if (row?.tradeId === undefined || row.pair === undefined) continue;
-      const orderId = row.orderId ?? '';
+      const orderId = row?.orderId ?? '';
+      if (row?.tradeId === undefined || row.pair === undefined || this.foreign.has(orderId)) continue;
       const trade: Trade = this.#byOrder.get(orderId) ?? {
         orderId,
         clientId: row.clientId ?? '',
@@ -520,14 +518,10 @@ export class Witness implements Tap {
         side: row.action,
         quantity: 0n,
         amount: 0n,
-        fees: 0n,
       };
       const moved = units(row.amount.abs().toFixed());
       if (row.pair.startsWith(row.currency)) trade.quantity += moved;
-      else {
-        trade.amount += moved;
-        trade.fees += units(row.fees.toFixed());
-      }
+      else trade.amount += moved;
       if (!this.#byOrder.has(orderId)) {
         this.#byOrder.set(orderId, trade);
         this.trades.push(trade);
@@ -572,13 +566,12 @@ export class Witness implements Tap {
     this.worked();
     for (const id of this.#unstopped) this.blame('I6', `nobody has stopped the desk over ${id}`);
     const told = new Map(this.fills);
-    for (const trade of summed(this.trades)) {
-      const fill = told.get(trade.clientId);
-      told.delete(trade.clientId);
-      if (fill === undefined) this.blame('I2', `the trade of ${trade.clientId} is in no record`);
-      else if (this.lied.has(trade.clientId)) continue;
-      else if (fill.quantity !== trade.quantity || fill.amount !== trade.amount || fill.fees !== trade.fees)
-        this.blame('I16', `${trade.clientId}: booked ${shown(fill.quantity)} for ${shown(fill.amount)} and ${shown(fill.fees)}, traded ${shown(trade.quantity)} for ${shown(trade.amount)} and ${shown(trade.fees)}`); // prettier-ignore
+    for (const [id, booked] of this.#ledgerNow()) {
+      const fill = told.get(id);
+      told.delete(id);
+      if (fill === undefined) this.blame('I2', `the trade of ${id} is in no record`);
+      else if (!this.lied.has(id) && inWords(fill) !== inWords(booked))
+        this.blame('I16', `${id}: booked ${inWords(fill)}, traded ${inWords(booked)}`);
     }
     for (const id of told.keys()) this.blame('I2', `a fill of ${id} that never traded`);
     const ids = this.trades.map(({ clientId }) => clientId);
@@ -587,26 +580,54 @@ export class Witness implements Tap {
         this.blame('I18', `${id} was executed twice, and nobody was told`);
   }
 
+  /** What the ledger says now of each client id, however often it was executed, and with all fees. */
+  #ledgerNow(): ReadonlyMap<string, Booked> {
+    const all = new Map<string, { quantity: Units; amount: Units; fees: Map<string, Units> }>();
+    for (const row of this.#options.exchange.ledger.rows(this.#account)) {
+      const { clientId = '', orderId = '', pair, currency } = row;
+      if (orderId === '' || this.foreign.has(orderId)) continue;
+      const sum = all.get(clientId) ?? { quantity: 0n, amount: 0n, fees: new Map<string, Units>() };
+      all.set(clientId, sum);
+      const pay = (of: string, fee: Units): void => void sum.fees.set(of, (sum.fees.get(of) ?? 0n) + fee);
+      const moved = units(row.amount.abs().toFixed());
+      if (row.tradeId === undefined) {
+        pay('quote', -units(row.amount.toFixed()));
+        continue;
+      }
+      const isBase = pair?.startsWith(currency) === true;
+      if (isBase) sum.quantity += moved;
+      else sum.amount += moved;
+      pay(isBase ? currency : 'quote', units(row.fees.toFixed()));
+    }
+    return all;
+  }
+
   get openDoubts(): number {
     return this.#doubts.size;
   }
 }
 
-/** What each client id has traded, however often it was executed. */
-function summed(trades: readonly Trade[]): readonly Trade[] {
-  const sums = new Map<string, Trade>();
-  for (const trade of trades) {
-    const sum = sums.get(trade.clientId);
-    const { quantity = 0n, amount = 0n, fees = 0n } = sum ?? {};
-    sums.set(trade.clientId, {
-      ...trade,
-      quantity: quantity + trade.quantity,
-      amount: amount + trade.amount,
-      fees: fees + trade.fees,
-    });
-  }
-  return [...sums.values()];
+/** By currency; `quote` is that of the pair. */
+type Fees = ReadonlyMap<string, Units>;
+
+interface Booked {
+  readonly quantity: Units;
+  readonly amount: Units;
+  readonly fees: Fees;
 }
+
+const feesOf = ({ fees = '0', other_fees: others = {} }: Body): Fees =>
+  new Map([
+    ['quote', units(fees)],
+    ...Object.entries(others).map(([currency, fee]) => [currency, units(fee)] as const),
+  ]);
+
+const inWords = ({ quantity, amount, fees }: Booked): string =>
+  `${shown(quantity)} for ${shown(amount)} and fees of ${[...fees]
+    .filter(([, fee]) => fee !== 0n)
+    .map(([currency, fee]) => `${shown(fee)} ${currency}`)
+    .toSorted()
+    .join(', ')}`;
 
 interface Body {
   readonly client_order_id?: string;
@@ -621,6 +642,7 @@ interface Body {
   readonly intents?: readonly { readonly parent: string; readonly slice: number; readonly by: string; readonly size: string }[];
   readonly result?: string;
   readonly quantity?: string;
+  readonly other_fees?: Readonly<Record<string, string>>;
   readonly amount?: string;
   readonly was_quantity?: string;
   readonly missing?: { readonly quantity: string; readonly amount: string };

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { Subject } from 'rxjs';
 import { OperatorError } from '../../../src/core/errors.ts';
-import { price } from '../../../src/core/money.ts';
+import { money, price, quantity } from '../../../src/core/money.ts';
 import { instant } from '../../../src/core/time.ts';
 import { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
 import type { Command, Halt, HaltPort } from '../../../src/engine/ports.ts';
@@ -17,9 +17,10 @@ import type { AppendFate } from './disk-journal.ts';
 import { Disk, unframe } from './disk.ts';
 import type { DiskFault } from './disk.ts';
 import { forgotten, openOf, turned } from './judge.ts';
+import { showsOurIds } from './manners.ts';
 import { Names } from './names.ts';
 import { Network } from './network.ts';
-import { People } from './people.ts';
+import { Clerk, People } from './people.ts';
 import { mixedPlansOf, plansOf } from './plans.ts';
 import { ProcessClock } from './process-clock.ts';
 import { isStorage, refusalOfSecond, startProcess } from './process.ts';
@@ -165,15 +166,17 @@ export class World {
       tap: this.witness,
       isOpen: (way, point) => this.#isOpen(way, point),
       latencyMs: setting.latencyMs,
+      tellsDate: setting.tellsDate,
     });
-    if (hasPeople)
-      this.#people = new People({
-        world: this,
-        chance,
-        exchange: this.#exchange,
-        operator$: this.#operator$,
-        desk: () => (this.#process?.clock.isDead === false ? this.#process.desk : undefined),
-      });
+    const around = {
+      world: this,
+      chance,
+      exchange: this.#exchange,
+      operator$: this.#operator$,
+      desk: () => (this.#process?.clock.isDead === false ? this.#process.desk : undefined),
+    };
+    if (hasPeople) this.#people = new People(around);
+    void new Clerk({ ...around, venueNow: () => this.#venue.wall });
   }
 
   get #now(): number {
@@ -199,7 +202,7 @@ export class World {
     this.#start();
     this.#runUntil(faultyMs);
     if (!this.hasViolation) this.#heal();
-    if (!this.hasViolation && this.#hasBrokenWord) this.#readOnceMore();
+    if (!this.hasViolation && (this.#hasBrokenWord || this.#venue.hasChangedRows)) this.#readOnceMore();
     if (!this.hasViolation) this.#judgeRest();
   }
 
@@ -230,11 +233,11 @@ export class World {
     this.#people?.heal();
     // The clock is set right; but what has begun by a clock that ran ahead would wait for it.
     const latest = EPOCH + this.truth.now() + this.setting.wallOffsetMs;
-    this.#wall.offsetMs = this.setting.wallOffsetMs + Math.max(0, this.#latestRecord() - latest);
+    this.#setWall(this.setting.wallOffsetMs + Math.max(0, this.#latestRecord() - latest));
     this.#comeToRest(this.setting.faultyMs * 1.25);
   }
 
-  /** A venue that broke its word may show what it did when nobody looks any more: a desk that looks again must find it. */
+  /** A venue that broke its word, or changes rows, may show what it did when nobody looks any more: a desk that looks again must find it. */
   #readOnceMore(): void {
     const shownUntil = this.#venue.shownUntil();
     this.truth.run(instant(Math.max(this.#now, shownUntil) + 1_000));
@@ -372,7 +375,8 @@ export class World {
         desk !== undefined &&
         this.setting.strategies.every(({ id }) => desk.state.lives.get(id)?.finished !== undefined) &&
         desk.state.attempts.size === 0 &&
-        desk.state.slices.size === 0
+        desk.state.slices.size === 0 &&
+        !desk.state.isUnconfirmed
       ) {
         // prettier-ignore
         this.isAtRest = true;
@@ -429,6 +433,8 @@ export class World {
   }
 
   #rollBack(value: number): void {
+    // Nobody could say which orders a journal does not know any more where rows do not show our ids.
+    if (!showsOurIds(this.setting.venue.lists)) return;
     const count = this.#snapshots.length - this.#firstSnapshot;
     if (this.#firstSnapshot === 0 || count < 2) return;
     const older = this.#snapshots[this.#firstSnapshot + Math.floor(value * count)];
@@ -520,6 +526,9 @@ export class World {
           this.#exchange.setAvailability('all', 'available');
         });
         return;
+      case 'trades of others':
+        this.#othersTrade(value);
+        return;
       case 'token refused':
         this.#venue.refusesTokenUntil = this.truth.now() + lengthMs;
         return;
@@ -539,11 +548,11 @@ export class World {
         return;
       case 'clock jumps':
       case 'clock jumps a day':
-        this.#wall.offsetMs +=
-          (value < 0.5 ? -1 : 1) * (kind === 'clock jumps' ? 90_000 * value : 86_400_000);
+        this.#setWall(
+          this.#wall.offsetMs +
+            (value < 0.5 ? -1 : 1) * (kind === 'clock jumps' ? 90_000 * value : 86_400_000),
+        );
         if (kind === 'clock jumps a day') this.witness.hasDayChanged = true;
-        // How long ago a process stopped in good order is told by the wall clock alone.
-        if (!isAlive) for (const times of this.witness.arrivals.values()) times.length = 0;
         this.#sometimes('the wall clock jumped');
         return;
       case 'pause':
@@ -572,6 +581,41 @@ export class World {
         this.#outages.push({ kind, until });
         this.#sometimes('an outage');
     }
+  }
+
+  #setWall(offsetMs: number): void {
+    this.#wall.offsetMs = offsetMs;
+    // How long ago a process stopped in good order is told by the wall clock alone.
+    if (this.#process?.clock.isDead !== false)
+      for (const times of this.witness.arrivals.values()) times.length = 0;
+  }
+
+  /** Somebody else trades on the account, in sizes that ours could have. */
+  #othersTrade(value: number): void {
+    const { ledger, registry } = this.#exchange;
+    const now = instant(Math.floor(this.#venue.wall));
+    this.#exchange.advance(now);
+    for (let i = 0; i <= value * 3; i++) {
+      const drawn = this.#chance.draw('trade of others', `${this.#now} ${i}`);
+      const size = (0.01 * 40 ** drawn).toFixed(4);
+      const orderId = registry.nextNumber();
+      this.witness.foreign.add(orderId);
+      ledger.book('desk', {
+        orderId,
+        tradeId: registry.nextNumber(),
+        at: now,
+        clientId: [undefined, 'bob-2026-01-05-17', '', '-'][Math.floor(drawn * 97) % 4],
+        pair: 'btcusd',
+        base: 'btc',
+        quote: 'usd',
+        side: value < 0.5 ? 'buy' : 'sell',
+        quantity: quantity(size),
+        amount: money((Number(size) * 60_000).toFixed(2)),
+        fees: money('0'),
+        price: price('60000'),
+      });
+    }
+    this.#sometimes('others traded');
   }
 
   /** Another process on the same journal: it must not get as far as the network. */

@@ -82,7 +82,7 @@ export async function manyAccounts(folder: string, accounts: number): Promise<Ma
     })),
     pairs: { btcusd: { start_price: '60000' }, ethusd: { start_price: '3000' } },
     quote_life_ms: 10_000,
-    limits: { address_per_ten_seconds: 100_000 },
+    limits: { enforced: false },
   };
   writeFileSync(join(folder, 'venue.yaml'), JSON.stringify(options));
   const args = ['--import', clock, join(ROOT, 'bin/tranche.js'), 'venue', '--port', '0', '--config', 'venue.yaml']; // prettier-ignore
@@ -120,16 +120,13 @@ export function mortalDesk(
     desk: 'main',
     mode: 'live',
     allow_environment: ['--import'],
-    runtime: { allow_other: true },
     journal: 'sqlite:./journal.db',
-    journal_reserve: 1,
     operate: false,
     strategies: 'strategies',
     venue: { base_url: venue.baseUrl, sell_path: '/v1/orders/sell', order_timeout: 'PT4S' },
     controls: wideControls,
     pacing: { orders_per_second: 60 },
-    in_doubt: { booking_margin: 'PT2S', poll: 'PT2S', quote_life_max: 'PT10S' },
-    reference: { interval: 'PT10S' },
+    in_doubt: { booking_margin: 'PT2S', quote_life_max: 'PT10S' },
   };
   mkdirSync(join(folder, 'strategies'), { recursive: true });
   writeFileSync(join(folder, 'desk.yaml'), JSON.stringify(config));

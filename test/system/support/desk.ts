@@ -135,15 +135,12 @@ export function aDesk({ venue, strategies, config = {}, imports = [], before = [
     desk: 'main',
     mode: 'live',
     journal: `sqlite:${join(folder, 'journal.db')}`,
-    // Each desk would fill 64 MiB of disk, for the day when the disk is full.
-    journal_reserve: 1,
     operate: { listen: '127.0.0.1:0' },
     // Modules run in some of these desks.
-    strategies: { files: 'strategies', allow_modules: true },
+    strategies: 'strategies',
+    allow_modules: true,
     // Live mode refuses code that is loaded beside it: the hooks of tests are.
     allow_environment: ['--import'],
-    // Whatever Node the tests run with.
-    runtime: { allow_other: true },
     ...config,
     pacing: { orders_per_second: 60, ...config.pacing },
     venue: {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { FillRow, VenueAddress } from './desk.ts';
+import type { Program } from './program.ts';
 
 /**
  * The account as the venue tells it, read by nothing of the product: plain `fetch`, and numbers kept as the text that
@@ -30,6 +31,23 @@ export async function readTrades({ baseUrl, token }: VenueAddress): Promise<read
     await sleep(1_000);
   }
   throw new Error('the venue did not give its transactions within two minutes');
+}
+
+/** The trades and fees of the account as the venue's ledger has them, however it lists them. */
+export async function readLedger(venue: Program): Promise<readonly Row[]> {
+  const ready = venue.events()[0];
+  const answer = await fetch(`${String(ready?.['admin_url'])}/admin/ledger/desk`, {
+    headers: { authorization: `Bearer ${String(ready?.['admin_token'])}` },
+  });
+  expect(answer.status).toBe(200);
+  return parseAsText(await answer.text()).filter((row) => row['order_id'] !== undefined);
+}
+
+/** No client id has traded as two orders. */
+export function expectExecutedOnce(rows: readonly Row[]): void {
+  const orders = Map.groupBy(rows, (row) => row['client_order_id'] ?? '');
+  const twice = [...orders].filter(([, own]) => new Set(own.map((row) => row['order_id'])).size > 1);
+  expect(twice.map(([id]) => id)).toEqual([]);
 }
 
 /** JSON with numbers as their source text. */

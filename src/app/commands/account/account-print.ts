@@ -1,124 +1,81 @@
+import { instant, isoOf } from '../../../core/time.ts';
 import { escapeMarks, forTerminal } from '../../../core/text/escape.ts';
-import { csvRow } from '../../../journal/export.ts';
+import { isObject } from '../../../wire/message.ts';
 import type { Out } from '../io.ts';
 
-/** Content of a cell: amounts as text with every digit; `undefined` for an empty cell. */
-export type Cell = string | number | boolean | undefined;
+type Row = ReadonlyMap<string, string>;
 
-/** A column of a list. JSON and CSV show its `name`; the table shows it with spaces. */
-export interface Column<Row> {
-  readonly name: string;
-  readonly of: (row: Row) => Cell;
-  /** Figures are right-aligned. */
-  readonly align?: 'right' | undefined;
-  /** Not shown in the table: too wide for a terminal, or useful only to programs. */
-  readonly hidden?: boolean | undefined;
-}
+/** Widest table, in characters. A wider list has one line per field. */
+const WIDTH_MAX = 160;
 
-export interface PrintOptions {
-  /** Prints one JSON object per row. */
-  readonly json?: boolean | undefined;
-  readonly csv?: boolean | undefined;
-}
-
-export const column = <Row>(name: string, of: (row: Row) => Cell): Column<Row> => ({ name, of });
-export const figure = <Row>(name: string, of: (row: Row) => Cell): Column<Row> => ({
-  name,
-  of,
-  align: 'right',
-});
-export const hidden = <Row>(name: string, of: (row: Row) => Cell): Column<Row> => ({
-  name,
-  of,
-  hidden: true,
-});
-
-/** Prints rows as a table for people, or as JSON or CSV for programs. Prints `none` instead of an empty table. */
-export function printRows<Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  { json, csv, none, out }: PrintOptions & { readonly none: string; readonly out: Out },
-): void {
-  if (json === true) {
-    for (const row of rows) out.write(`${escapeMarks(JSON.stringify(objectOf(row, columns)))}\n`);
+/** Prints a response of the venue as one line of JSON; or for people, lists as tables and other fields one per line. */
+export function printResponse(response: unknown, { json, out }: { json: boolean; out: Out }): void {
+  if (json) {
+    out.write(`${escapeMarks(JSON.stringify(response))}\n`);
     return;
   }
-  if (csv === true) {
-    out.write(csvRow(columns.map(({ name }) => name)));
-    for (const row of rows) out.write(csvRow(columns.map(({ of }) => textOf(of(row)))));
-    return;
-  }
-  out.write(
-    rows.length === 0
-      ? `${none}\n`
-      : table(
-          rows,
-          columns.filter((each) => each.hidden !== true),
-        ),
+  const { list, fields } = partsOf(response);
+  const rows = list?.map(rowOf);
+  const beside = linesOf(rowOf(fields));
+  if (rows === undefined) out.write(beside === '' ? 'Done.\n' : beside);
+  else out.write((rows.length === 0 ? 'The list is empty.\n' : tableOf(rows)) + beside);
+}
+
+/** Splits a response into its list, if it has one, and the fields beside it. An object of objects is a list by name. */
+function partsOf(response: unknown): { readonly list?: readonly unknown[]; readonly fields: unknown } {
+  if (Array.isArray(response)) return { list: response, fields: {} };
+  if (!isObject(response)) return { fields: { response } };
+  const entries = Object.entries(response);
+  const [first, ...others] = entries.filter(([, value]) => Array.isArray(value));
+  if (first !== undefined && Array.isArray(first[1]) && others.length === 0)
+    return { list: first[1], fields: Object.fromEntries(entries.filter((each) => each !== first)) };
+  const isByName = entries.length > 0 && entries.every(([, value]) => isObject(value) && !Array.isArray(value)); // prettier-ignore
+  if (!isByName) return { fields: response };
+  return { list: entries.map(([name, value]) => ({ name, ...(isObject(value) ? value : {}) })), fields: {} };
+}
+
+/** The fields of a row as text for a terminal; those of an object within it have names such as `page.next_cursor`. */
+function rowOf(value: unknown): Row {
+  if (!isObject(value)) return new Map([['value', cellOf('value', value)]]);
+  return new Map(
+    Object.entries(value).flatMap(([name, each]) =>
+      isObject(each) && !Array.isArray(each)
+        ? [...rowOf(each)].map(([within, cell]) => [`${name}.${within}`, cell] as const)
+        : [[name, cellOf(name, each)] as const],
+    ),
   );
 }
 
-/** Prints one object: one line per field for people, one row for programs. */
-export function printOne<Row>(
-  row: Row,
-  columns: readonly Column<Row>[],
-  options: PrintOptions & { readonly out: Out },
-): void {
-  if (options.json === true || options.csv === true) {
-    printRows([row], columns, { ...options, none: '' });
-    return;
-  }
-  const shown = columns.filter(({ of }) => textOf(of(row)) !== '');
-  const wide = Math.max(...shown.map(({ name }) => name.length));
-  for (const { name, of } of shown)
-    options.out.write(`${titleOf(name).padEnd(wide)}  ${safe(textOf(of(row)))}\n`);
-}
-
-const objectOf = <Row>(row: Row, columns: readonly Column<Row>[]): object =>
-  Object.fromEntries(columns.map(({ name, of }) => [name, of(row)]));
-
-const textOf = (cell: Cell): string => (cell === undefined ? '' : String(cell));
-const titleOf = (name: string): string => name.replaceAll('_', ' ');
-
-function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  const lines = [
-    columns.map(({ name }) => titleOf(name)),
-    ...rows.map((row) => columns.map(({ of }) => safe(textOf(of(row))))),
-  ];
-  const widths = columns.map((_, at) => Math.max(...lines.map((line) => width(line[at] ?? ''))));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, at) => {
-          const room = ' '.repeat((widths[at] ?? 0) - width(cell));
-          return columns[at]?.align === 'right' ? room + cell : cell + room;
-        })
-        .join('  ')
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
-    .join('');
-}
-
-const width = (text: string): number => Array.from(text).length;
-
 /** Text from the venue must not move the terminal's cursor or change the text direction. */
-export const safe = forTerminal;
-
-const BARS = '▁▂▃▄▅▆▇█';
-const BARS_MAX = 80;
-
-/**
- * Returns a line of bars, scaled from the lowest to the highest value. Samples a long series evenly and always includes
- * the last value.
- */
-export function sparkline(values: readonly number[]): string {
-  const count = Math.min(values.length, BARS_MAX);
-  const step = count > 1 ? (values.length - 1) / (count - 1) : 0;
-  const taken = Array.from({ length: count }, (_, at) => values[Math.round(at * step)] ?? 0);
-  const low = Math.min(...taken);
-  const span = Math.max(...taken) - low;
-  return taken
-    .map((value) => BARS[span === 0 ? 3 : Math.round(((value - low) / span) * (BARS.length - 1))] ?? '')
-    .join('');
+function cellOf(name: string, value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (name === 'timestamp' && typeof value === 'number') return isoOf(instant(value));
+  return forTerminal(typeof value === 'string' ? value : JSON.stringify(value));
 }
+
+/** Numbers are right-aligned; columns without any value are omitted. */
+function tableOf(rows: readonly Row[]): string {
+  const names = [...new Set(rows.flatMap((row) => [...row.keys()]))].filter((name) =>
+    rows.some((row) => (row.get(name) ?? '') !== ''),
+  );
+  const columns = names.map((name) => {
+    const cells = rows.map((row) => row.get(name) ?? '');
+    const width = Math.max(...[name, ...cells].map(widthOf));
+    const isNumber = cells.every((cell) => /^(?:-?\d+(?:\.\d+)?)?$/u.test(cell));
+    return [name, ...cells].map((cell) => {
+      const room = ' '.repeat(width - widthOf(cell));
+      return isNumber ? room + cell : cell + room;
+    });
+  });
+  const lines = [undefined, ...rows].map((_, at) => columns.map((cells) => cells[at]).join('  '));
+  if (widthOf(lines[0] ?? '') > WIDTH_MAX) return rows.map(linesOf).join('\n');
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+function linesOf(row: Row): string {
+  const shown = [...row].filter(([, cell]) => cell !== '');
+  const width = Math.max(...shown.map(([name]) => widthOf(name)));
+  return shown.map(([name, cell]) => `${forTerminal(name).padEnd(width)}  ${cell}\n`).join('');
+}
+
+const widthOf = (text: string): number => Array.from(text).length;

@@ -25,7 +25,7 @@ import { splitPair } from '../../../core/pairs.ts';
 import { SECOND_MS, durationText, instant } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { VenuePort } from '../../../engine/ports.ts';
-import { makeFolders } from '../../../journal/sqlite/files.ts';
+import { makeFolders } from '../../../files/folders.ts';
 import { systemClock } from '../../daemon/clock.ts';
 import { loadConfig } from '../../config/config.ts';
 import type { Mode } from '../../config/config.ts';

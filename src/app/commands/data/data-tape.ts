@@ -7,9 +7,9 @@ import type { Keep } from '../../../research/import/assemble.ts';
 import type { Format, TimeUnit } from '../../../research/import/plan.ts';
 import { reportOfTape } from '../../../research/import/read.ts';
 import { openTape, writeTape } from '../../../research/tape/store.ts';
-import type { OpenedTape, OpenTape, Undisturbed } from '../../../research/tape/store.ts';
+import type { OpenedTape, OpenTape } from '../../../research/tape/store.ts';
 import { durationOf } from '../../cli/option-values.ts';
-import { makeFolders } from '../../../journal/sqlite/files.ts';
+import { makeFolders } from '../../../files/folders.ts';
 import { tapeWords } from '../../research/tape-text.ts';
 import type { CommandIo } from '../io.ts';
 
@@ -34,7 +34,6 @@ export interface ImportCommand extends ReadOptions {
   readonly cache: string;
   /** File to write instead of the cache, which must not exist. */
   readonly out?: string | undefined;
-  readonly undisturbed?: Undisturbed | undefined;
 }
 
 type Io = Pick<CommandIo, 'stdout' | 'stderr' | 'cwd'>;
@@ -52,9 +51,8 @@ export async function dataImport(files: readonly string[], options: ImportComman
     ...readWith(options),
     cwd: io.cwd,
     cacheFolder,
-    undisturbed: options.undisturbed,
   });
-  if (out !== undefined) save(resolve(io.cwd, out), out, { ...opened, undisturbed: options.undisturbed });
+  if (out !== undefined) save(resolve(io.cwd, out), out, opened);
   const file = out === undefined ? opened.file : resolve(io.cwd, out);
   show(opened, { ...options, file }, io);
   if (opened.said !== undefined) io.stderr.write(`${opened.said}\n`);
@@ -86,7 +84,6 @@ export interface GenerateCommand {
   readonly correlation: number;
   /** Folder for `PAIR.arrow` of each pair. */
   readonly out: string;
-  readonly undisturbed?: Undisturbed | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -113,7 +110,7 @@ export function dataGenerate(options: GenerateCommand, io: Io): number {
     const note = `generated: a random walk with the seed ${JSON.stringify(seed)}`;
     const report = reportOfTape(tape, [note]);
     const opened = { tape, report, origin: 'tape', file, said: undefined } as const;
-    save(file, file, { ...opened, undisturbed: options.undisturbed });
+    save(file, file, opened);
     show(opened, { json: options.json, file }, io);
     if (options.json !== true) io.stderr.write(`wrote ${file}\n`);
   }
@@ -161,22 +158,10 @@ function refuseExisting(path: string, name: string): void {
   if (existsSync(path)) throw new OperatorError('usage', `${name} exists: nothing was written`);
 }
 
-function save(
-  path: string,
-  name: string,
-  {
-    tape,
-    report,
-    undisturbed = (write) => {
-      write();
-    },
-  }: Pick<OpenedTape, 'tape' | 'report'> & { readonly undisturbed: Undisturbed | undefined },
-): void {
+function save(path: string, name: string, { tape, report }: Pick<OpenedTape, 'tape' | 'report'>): void {
   try {
     makeFolders(dirname(path));
-    undisturbed(() => {
-      writeTape(path, tape, report);
-    });
+    writeTape(path, tape, report);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'unknown';
     throw new OperatorError('storage', `${name} cannot be written: ${why}`, cause);

@@ -19,9 +19,6 @@ export interface DaemonOptions {
   readonly mode?: 'paper' | 'dry_run' | 'live' | undefined;
   /** URL of an API elsewhere; its token comes from `TRANCHE_OPERATOR_TOKEN`. */
   readonly url?: string | undefined;
-  /** PostgreSQL of a fleet: the command reaches `desk` through rows there, wherever the desk runs. */
-  readonly store?: string | undefined;
-  readonly desk?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -63,12 +60,6 @@ export async function ask(
   io: CommandIo,
   what: { readonly path: string; readonly body?: Readonly<Record<string, unknown>> },
 ): Promise<Answer> {
-  const { store, desk } = options;
-  if (store !== undefined) {
-    const { askStore } = await import('../../fleet/ask-store.ts');
-    return accepted(await askStore({ store, desk }, io, what));
-  }
-  if (desk !== undefined) throw new OperatorError('usage', '--desk names a desk of a fleet: add --store');
   const found = options.url === undefined ? locate(options, io) : undefined;
   const url = options.url ?? found?.control?.url;
   // The variable may hold a token of the venue, for the account commands, so it goes only to a URL that the operator names.
@@ -79,11 +70,18 @@ export async function ask(
       'config',
       `set TRANCHE_OPERATOR_TOKEN to a token of ${url}: operate.tokens lists who has one`,
     );
-  return accepted(await exchange(url, token, what));
+  return accepted(await exchange(url, token, what), what.path);
 }
 
-/** Returns a response of the desk, whose status is 200 or 409. @throws OperatorError for any other status. */
-function accepted(answer: Answer): Answer {
+/** Returns a response of the desk, whose status is 200 or 409, or the status of a standby. @throws OperatorError for any other response. */
+function accepted(answer: Answer, path: string): Answer {
+  if (isStandby(answer)) {
+    if (path === STATUS) return answer;
+    throw new OperatorError(
+      'again',
+      `${wordsOf(answer.body)}. Send the command there, with --url and TRANCHE_OPERATOR_TOKEN`,
+    );
+  }
   if (answer.status === 401 || (answer.status === 403 && typeof answer.body['error'] === 'string'))
     throw new OperatorError('config', `the daemon refused the command: ${wordsOf(answer.body)}`);
   if (answer.status === 400) throw new OperatorError('usage', wordsOf(answer.body));
@@ -133,6 +131,11 @@ const noDaemon = (found: FoundDaemon | undefined): OperatorError =>
       ? `no daemon runs on the journal ${found?.journal ?? ''}. Start it with tranche run, or name another with --config or --journal`
       : `process ${found.control.pid} runs on ${found.journal}, but its config has operate: false, so it accepts no commands`,
   );
+
+export const STATUS = '/api/v1/status';
+
+/** Whether a process responded that only waits to take over the desk. It executes no command and forwards none. */
+export const isStandby = ({ status, body }: Answer): boolean => status === 503 && body['standby'] === true;
 
 /** Prints one line of JSON, or words for people. */
 export function tell(

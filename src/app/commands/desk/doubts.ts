@@ -2,15 +2,13 @@ import { OperatorError } from '../../../core/errors.ts';
 import { ask, tell } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
 import type { CommandIo } from '../io.ts';
-import { plain } from './status.ts';
+import { listOf, plain, unattributedWords } from './status.ts';
 import { command } from './steer.ts';
 
 /** Lists the orders whose outcome is unknown. Exit codes: 0, 69 when no daemon can be reached. */
 export async function doubts(options: DaemonOptions, io: CommandIo): Promise<number> {
   const { body } = await ask(options, io, { path: '/api/v1/doubts' });
-  const list = Array.isArray(body['doubts'])
-    ? (body['doubts'] as readonly Readonly<Record<string, unknown>>[])
-    : [];
+  const list = listOf(body['doubts']);
   tell(io, options.json, body, list.length === 0 ? ['no open doubts'] : list.flatMap(wordsOf));
   return 0;
 }
@@ -21,6 +19,7 @@ const wordsOf = (one: Readonly<Record<string, unknown>>): readonly string[] => [
   one['earliest_answer_at'] === undefined
     ? '  traded; waiting for its figures'
     : `  earliest proof ${plain(one['earliest_answer_at'])}; clean reads of the account still needed: ${plain(one['clean_reads_left'])}`,
+  ...unattributedWords(one['client_order_id'], one['unattributed']).map((line) => `  ${line}`),
 ];
 
 export interface ResolveOptions extends DaemonOptions {
@@ -57,5 +56,30 @@ export async function resolveDoubt(id: string, options: ResolveOptions, io: Comm
     quantity,
     amount,
     fees,
+  });
+}
+
+export interface AttributeOptions extends DaemonOptions {
+  readonly row: readonly string[];
+  readonly ours?: boolean | undefined;
+  readonly notOurs?: boolean | undefined;
+  readonly evidence: string;
+  readonly by: string;
+}
+
+/**
+ * Records whose rows hold a doubt open. Exit codes: 0, 64 for invalid arguments, 75 when the desk refuses because the
+ * order is not in doubt, a row does not hold it open, or another person must agree first.
+ */
+export async function attributeRows(id: string, options: AttributeOptions, io: CommandIo): Promise<number> {
+  if ((options.ours === true) === (options.notOurs === true))
+    throw new OperatorError('usage', 'give either --ours or --not-ours');
+  if (options.row.length === 0)
+    throw new OperatorError('usage', 'name each row with --row ID: tranche doubts shows the ids');
+  return await command(options, io, '/api/v1/doubts/resolve', {
+    client_order_id: id,
+    verdict: options.ours === true ? 'ours' : 'not_ours',
+    rows: options.row,
+    evidence: options.evidence,
   });
 }

@@ -22,8 +22,7 @@ export interface HaltOptions extends SteerOptions {
  */
 export async function halt(options: HaltOptions, io: CommandIo): Promise<number> {
   const body = { why: options.why ?? 'tranche halt', kill: options.kill ?? false };
-  if (options.url !== undefined || options.store !== undefined)
-    return await command(options, io, '/api/v1/halt', body);
+  if (options.url !== undefined) return await command(options, io, '/api/v1/halt', body);
   const { journal, control, isThere, isOneOfMany } = locate(options, io);
   if (control === undefined && isOneOfMany)
     throw new OperatorError(
@@ -49,8 +48,11 @@ export async function halt(options: HaltOptions, io: CommandIo): Promise<number>
     return await command({ ...options, by }, io, '/api/v1/halt', body);
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    const says = `halted by file and signal; the daemon did not report its orders in flight: ${error.message}`;
-    tell(io, options.json, { done: true, says, journal }, [says]);
+    const isStandby = error.exit === 'again';
+    const says = isStandby
+      ? `the owner is not halted; this standby will take over halted. ${error.message}`
+      : `halted by file and signal; the daemon did not report its orders in flight: ${error.message}`;
+    tell(io, options.json, { done: !isStandby, says, journal }, [says]);
     return exitCodes.again;
   }
 }

@@ -1,6 +1,6 @@
 import { countOf } from '../../../core/text/count-of.ts';
 import { withSeparators } from '../../../core/text/with-separators.ts';
-import { ask, tell } from './daemon-client.ts';
+import { STATUS, ask, isStandby, tell } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
 import type { CommandIo } from '../io.ts';
 import { exitCodes } from '../../../core/errors.ts';
@@ -15,7 +15,12 @@ export async function status(
   options: DaemonOptions & { readonly exitCode?: boolean | undefined },
   io: CommandIo,
 ): Promise<number> {
-  const { body } = await ask(options, io, { path: '/api/v1/status' });
+  const answer = await ask(options, io, { path: STATUS });
+  const { body } = answer;
+  if (isStandby(answer)) {
+    tell(io, options.json, body, [plain(body['says'])]);
+    return options.exitCode === true ? exitCodes.again : 0;
+  }
   tell(io, options.json, body, wordsOf(body));
   return options.exitCode === true && namesOf(body['not_ready']).length > 0 ? exitCodes.again : 0;
 }
@@ -30,19 +35,14 @@ function wordsOf(body: Json): readonly string[] {
   const why = plain(body['why']) === '' ? '' : `: ${plain(body['why'])} (${plain(body['by'])})`;
   return [
     `desk ${plain(body['desk'])}, ${plain(body['mode'])}, ${plain(body['state'])}${since}${why}`,
-    ...(typeof body['reported_s'] === 'number'
-      ? [`as its owner reported to the store ${Math.round(body['reported_s'])} s ago`]
-      : []),
     ...(body['level'] === 'kill'
       ? ['this process cannot send orders: stop it, then start it with tranche run --rearm "reason"']
       : []),
     ...(Array.isArray(body['not_ready'])
       ? [
-          typeof body['hibernates_until'] === 'string'
-            ? `hibernates until ${body['hibernates_until']}: nothing to do; a command starts it`
-            : body['not_ready'].length === 0
-              ? 'ready to trade'
-              : `not ready: ${namesOf(body['not_ready']).join('; ')}`,
+          body['not_ready'].length === 0
+            ? 'ready to trade'
+            : `not ready: ${namesOf(body['not_ready']).join('; ')}`,
         ]
       : []),
     ...listOf(body['open_alerts']).map(alertWords),
@@ -63,8 +63,11 @@ function wordsOf(body: Json): readonly string[] {
       return `paused: ${kind} ${name}: ${plain(reason)} (tranche resume --${kind} ${name})`;
     }),
     ...namesOf(body['waiting']).map((line) => `waiting: ${line}`),
+    ...listOf(body['unattributed']).flatMap(({ doubt, rows }) => [
+      `doubt ${plain(doubt)} is held open by rows that belong to no known order:`,
+      ...unattributedWords(doubt, rows).map((line) => `  ${line}`),
+    ]),
     ...namesOf(body['open_approvals']).map((line) => `approval ${line}`),
-    ...overrideWords(body).map((line) => `override ${line}`),
     `account read ${body['account_read_age_s'] === undefined ? 'not yet' : `${plain(body['account_read_age_s'])} s ago`}`,
     ...openWords(body),
     ...alertsOfDay(body),
@@ -109,22 +112,28 @@ function strategyWords(one: Json): string {
   return `  ${plain(one['id'])} (${plain(one['kind'])})  ${traded}${slices}${finished}${next}`;
 }
 
-/** Returns one line per override of a limit. */
-export const overrideWords = (body: Json): readonly string[] =>
-  listOf(body['overrides']).map((one) => {
-    const slice = one['slice'] === undefined ? '' : ` slice ${plain(one['slice'])}`;
-    const order =
-      one['parent'] === undefined
-        ? `${plain(one['side'])} ${plain(one['pair'])}`
-        : `parent ${plain(one['parent'])}${slice}`;
-    const to = one['value'] === undefined ? 'lifted' : plain(one['value']);
-    const what =
-      one['asks'] === undefined
-        ? `${plain(one['limit'])} ${to} for one order of ${order}`
-        : `${plain(one['asks'])}, hash ${plain(one['hash']).slice(0, 12)},`;
-    const approved = one['approved_by'] === undefined ? '' : `, approved by ${plain(one['approved_by'])}`;
-    return `${plain(one['id'])} ${plain(one['state'])}: ${what} until ${plain(one['expires_at'])}, proposed by ${plain(one['proposed_by'])}${approved}: ${plain(one['why'])}`;
-  });
+/** Describes the rows that hold a doubt open, and the command that attributes them. */
+export function unattributedWords(doubt: unknown, rows: unknown): readonly string[] {
+  const list = listOf(rows);
+  if (list.length === 0) return [];
+  const named = list.map((row) => `--row ${plain(row['id'])}`).join(' ');
+  return [
+    ...list.map(rowWords),
+    `whose are they? tranche doubts attribute ${plain(doubt)} ${named} --ours or --not-ours, --evidence TEXT --by NAME`,
+  ];
+}
+
+function rowWords(row: Json): string {
+  const facts = [
+    `row ${plain(row['id'])} of ${plain(row['at'])}: ${plain(row['action'])} ${people(row['amount'])} ${plain(row['currency'])}`,
+    row['order_id'] === undefined ? 'no order id' : `order ${plain(row['order_id'])}`,
+    row['client_order_id'] === undefined ? 'no client id' : `client id ${plain(row['client_order_id'])}`,
+    ...(row['trade_id'] === undefined ? [] : [`trade ${plain(row['trade_id'])}`]),
+    ...(row['equals_quote'] === true ? ['equals the quote'] : []),
+    ...(row['unreadable'] === undefined ? [] : [`unreadable: ${plain(row['unreadable'])}`]),
+  ];
+  return facts.join(', ');
+}
 
 function holdingWords({ holdings }: { readonly holdings?: Json }): readonly string[] {
   const held = Object.entries(holdings ?? {});
@@ -160,5 +169,6 @@ export const plain = (value: unknown): string =>
 
 const people = (value: unknown): string => withSeparators(plain(value));
 
-const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : []);
+export const listOf = (value: unknown): readonly Json[] =>
+  Array.isArray(value) ? (value as readonly Json[]) : [];
 const namesOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(plain) : []);

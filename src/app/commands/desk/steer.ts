@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { OperatorError, exitCodes } from '../../../core/errors.ts';
 import { ask, tell } from './daemon-client.ts';
 import { whoami } from '../io.ts';
@@ -83,33 +82,15 @@ export const runNow = async (strategy: string, options: SteerOptions, io: Comman
 
 export interface ReloadOptions extends SteerOptions {
   readonly dryRun?: boolean | undefined;
-  /** Report of `tranche twin --candidate`. Its figures become part of the reason and of any request for approval. */
-  readonly candidate?: string | undefined;
 }
 
 /** Reloads the strategies, or with `dryRun` only prints what would change. Exit codes: 0, 69, 75 when a file is not usable. */
 export async function reload(options: ReloadOptions, io: CommandIo): Promise<number> {
   const why = options.why ?? 'tranche reload';
-  const attached =
-    options.candidate === undefined ? undefined : await attachedReport(options, options.candidate, io);
   return await command(options, io, '/api/v1/reload', {
-    why: attached === undefined ? why : `${why}; ${attached}`,
+    why,
     dry_run: options.dryRun ?? false,
   });
-}
-
-/** Returns the figures of a report. @throws OperatorError unless a reload would start exactly the text that the report compares. */
-async function attachedReport(options: ReloadOptions, file: string, io: CommandIo): Promise<string> {
-  const { attachment, isPromoted, readCandidateReport } = await import('../../twin/attach.ts');
-  const { report, content } = readCandidateReport(resolve(io.cwd, file));
-  const asked = { path: '/api/v1/reload', body: { why: 'compare with a report', dry_run: true } };
-  const { body } = await ask(options, io, asked);
-  if (!isPromoted(report, body['changes']))
-    throw new OperatorError(
-      'usage',
-      `--candidate: the report compares another text of ${report.strategy} than the desk would start: replace its file with the candidate, or compare again`,
-    );
-  return attachment(report, content);
 }
 
 /** Lifts a halt. Exit codes: 0, 69, 75 when the desk refuses because of open doubts or a kill. */

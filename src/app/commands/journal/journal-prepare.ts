@@ -9,6 +9,6 @@ export async function journalPrepare(
   { stdout }: Pick<Out, 'stdout'>,
 ): Promise<void> {
   const layout = preparePostgres(url, grant);
-  const granted = grant === undefined ? '' : `; ${grant} may run desks`;
+  const granted = grant === undefined ? '' : `; ${grant} may run this desk`;
   await write(stdout, `the tables have layout ${layout}${granted}\n`);
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { exitCodes, OperatorError } from '../../../core/errors.ts';
 import { anchorAt, compare } from '../../../journal/proof/anchor.ts';
-import type { ApprovalFinding, ApprovalsProof, Approver } from '../../../journal/proof/approvals-proof.ts';
+import type { ApprovalsProof } from '../../../journal/proof/approvals-proof.ts';
 import type { Head } from '../../../journal/proof/link.ts';
 import { isSigned, publicKeyIn, readSignedHead } from '../../../journal/proof/signed-head.ts';
 import type { Journal } from '../../../journal/journal.ts';
@@ -44,11 +44,10 @@ export async function journalVerify(url: string, options: VerifyOptions, out: Ou
       const compared = verdict.ok ? comparisons(url, journal, kept, options.anchor) : [];
       const proof = verdict.ok && options.approvals === true ? await approvalsProof(journal) : undefined;
       const approvals = proof?.findings;
-      const approvers = proof?.approvers;
       const hold = approvals?.every(({ fault }) => fault === undefined) ?? true;
       const isGood = verdict.ok && compared.every(({ ok }) => ok) && hold;
       if (options.json === true)
-        await write(out.stdout, `${JSON.stringify({ ...verdict, compared, approvals, approvers })}\n`);
+        await write(out.stdout, `${JSON.stringify({ ...verdict, compared, approvals })}\n`);
       else {
         const lines = verdict.ok
           ? [
@@ -75,7 +74,7 @@ async function approvalsProof(journal: Journal): Promise<ApprovalsProof> {
   return proof;
 }
 
-function approvalLines({ findings, approvers }: ApprovalsProof): readonly string[] {
+function approvalLines({ findings }: ApprovalsProof): readonly string[] {
   const good = findings.filter(({ fault }) => fault === undefined);
   const signed = good.filter(({ proof }) => proof === 'passkey').length;
   const faults = findings.flatMap(({ seq, request, by, fault }) =>
@@ -83,28 +82,10 @@ function approvalLines({ findings, approvers }: ApprovalsProof): readonly string
       ? []
       : [`record ${seq}${request === undefined ? '' : ` (${request})`}, by ${by}: ${fault}`],
   );
-  const unchecked = good.flatMap(({ seq, request, unchecked: what }) =>
-    what === undefined ? [] : [`record ${seq} (${request ?? ''}): not checked: ${what}`],
-  );
   return [
     `Approvals that hold: ${good.length}; signed by a passkey: ${signed}; by a token, which the journal records only by name: ${good.length - signed}.`,
-    ...approvers.map((one) => approverLine(one, findings)),
-    ...unchecked,
     ...(faults.length === 0 ? [] : [`Approvals that do not hold: ${faults.length}`, ...faults]),
   ];
-}
-
-/** Describes who invited an approver and from where, so that nobody mistakes two names from one shell for two people. */
-function approverLine(
-  { person, role, invited, from_machine: isFromMachine, approved }: Approver,
-  findings: readonly ApprovalFinding[],
-): string {
-  const late = findings.flatMap(({ request, by, invited_after_request: isLate }) =>
-    isLate === true && by === person && approved.includes(request ?? '') ? [request] : [],
-  );
-  const where = isFromMachine ? " from the desk's machine" : '';
-  const after = late.length === 0 ? '' : `; invited after ${late.join(', ')} was asked for`;
-  return `${person} (${role}), who approved ${approved.join(', ')}, was invited${where} by ${invited.by}, record ${invited.seq}, without an approval${after}.`;
 }
 
 const WHAT_IT_PROVES =

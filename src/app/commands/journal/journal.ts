@@ -3,8 +3,8 @@ import type { Writable } from 'node:stream';
 import { OperatorError, exitCodes } from '../../../core/errors.ts';
 import type { StoredRecord } from '../../../core/record.ts';
 import type { Instant } from '../../../core/time.ts';
-import { exportRecords, readSelection, wholeRecord } from '../../../journal/export.ts';
-import type { ExportFormat, Selection } from '../../../journal/export.ts';
+import { correctionsIn, exportRecords, readSelection, wholeRecord } from '../../../journal/export.ts';
+import type { Corrections, ExportFormat, Selection } from '../../../journal/export.ts';
 import type { Journal } from '../../../journal/journal.ts';
 import { openJournal } from '../../../journal/open-journal.ts';
 import { lineFor } from '../../../journal/format-record.ts';
@@ -66,11 +66,22 @@ export async function journalExport(url: string, { format, kind }: ExportOptions
   return await answer(url, out, () => {
     const selection = readSelection(kind);
     return async (journal) => {
-      const rows = exportRecords(journal.read(), { format, kind: selection });
+      const corrections = selection === 'fill' ? correctionsOf(journal) : undefined;
+      const rows = exportRecords(journal.read(), { format, kind: selection, corrections });
       for (const row of rows) await write(out.stdout, row);
       return 0;
     };
   });
+}
+
+/** Returns the corrections of fills. The export itself reports damage, after the rows before it. */
+function correctionsOf(journal: Journal): Corrections {
+  try {
+    return correctionsIn(journal.select({ kinds: ['correction'], order: 'oldest' }));
+  } catch (error) {
+    if (error instanceof OperatorError) return new Map();
+    throw error;
+  }
 }
 
 /**

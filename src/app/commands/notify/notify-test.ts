@@ -15,7 +15,7 @@ export interface NotifyTestOptions {
 }
 
 /**
- * Sends one message over a channel from this process, bypassing quiet hours and the outbox. Exit codes: 0 when the receiver accepts it,
+ * Sends one message over a channel from this process, bypassing the outbox. Exit codes: 0 when the receiver accepts it,
  * 69 when it does not, 64 for a channel that the config does not have.
  */
 export async function notifyTest(
@@ -36,25 +36,15 @@ export async function notifyTest(
       io.stderr.write(`warning: live mode refuses this config: ${forTerminal(problem)}\n`);
   const at = systemClock.wall();
   const message = messageOf(
-    [
-      {
-        kind: 'test',
-        topic: 'operator',
-        severity: 'info',
-        at,
-        title: 'a test of this channel',
-        lines: ['If you can read this, the channel works. No action is needed.'],
-        page: '/#/now',
-      },
-    ],
     {
-      key: `test-${config.desk}-${at}`,
-      desk: config.desk,
-      mode: 'test',
+      kind: 'test',
+      severity: 'info',
       at,
-      dropped: 0,
-      base: notify?.dashboard,
+      title: 'a test of this channel',
+      lines: ['If you can read this, the channel works. No action is needed.'],
+      page: '/#/now',
     },
+    { key: `test-${config.desk}-${at}`, desk: config.desk, mode: 'test', base: notify?.dashboard },
   );
   try {
     await channel.send(message);

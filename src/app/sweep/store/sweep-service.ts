@@ -1,266 +1,134 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../../../core/errors.ts';
+import { unpack } from '../../../core/text/pack.ts';
+import { factsOf } from '../../../journal/postgres/postgres-errors.ts';
+import { delistedTape } from '../../../research/run/delisting.ts';
+import { tapeFromArrow } from '../../../research/tape/arrow-file.ts';
 import { indexPrices } from '../../../research/tape/index.ts';
+import type { SweepIo } from '../../commands/sweep.ts';
 import { version } from '../../version.ts';
-import { sharedIndex, sharedTape } from '../sweep-pool.ts';
-import type { SweepOutcome } from '../sweep-run.ts';
-import { SettingThread } from './setting-thread.ts';
-import type { SweepBasis } from './setting-thread.ts';
-import { loadTapes } from './shared-tapes.ts';
-import { connectStore, isPassing, storeFault } from './store-connection.ts';
-import type { StoreConnection } from './store-connection.ts';
-import { checkPrepared } from './store-schema.ts';
-import {
-  beginChunk,
-  endChunk,
-  failChunk,
-  foreignSweep,
-  keepOutcomes,
-  knownOutcomes,
-  readSweep,
-  returnChunk,
-  sweepStateOf,
-} from './store-sweeps.ts';
-import { TOUCH_MS, openQueue } from './sweep-queue.ts';
-import type { HeldChunk, SweepQueue } from './sweep-queue.ts'; // prettier-ignore
+import { SweepThreads, ThreadDied, sharedIndex, sharedTape } from '../sweep-pool.ts';
+import type { SweepJob } from '../sweep-run.ts';
+import { IS_SEEN, QUEUE, withQueue } from './sweep-queue.ts';
+import type { Chunk, ChunkResult, SweepQueue } from './sweep-queue.ts';
 
 export interface ServiceOptions {
   readonly url: string;
-  readonly tapesFolder?: string | undefined;
   readonly threads: number;
   /** When aborted, the worker returns its chunks and ends. */
   readonly stop: AbortSignal;
   readonly say: (line: string) => void;
 }
 
-const IDLE_MS = 300;
-const AGAIN_MS = 1_000;
-/** A worker that dies loses the outcomes of this time, and its current run. */
-const SAVE_MS = 1_000;
-
-/**
- * Runs chunks of any sweep of this version until `stop` aborts. Waits while the server is unreachable.
- *
- * @throws OperatorError `config` for an unprepared store, a missing tape, or a sweep of another version.
- */
-export async function serveSweeps(options: ServiceOptions): Promise<void> {
-  const store = connectStore(options.url);
-  try {
-    await checkPrepared(store);
-    await refuseForeign(store);
-    const queue = await openQueue(store.connectionString, { isWorker: true, failed: () => undefined });
-    try {
-      await serve(store, queue, options);
-    } finally {
-      await queue.close();
-    }
-  } catch (error) {
-    throw storeFault(store.shown, error);
-  } finally {
-    await store.pool.end();
-  }
-}
-
-async function refuseForeign(store: StoreConnection): Promise<void> {
-  const foreign = await foreignSweep(store);
-  if (foreign !== undefined)
-    throw new OperatorError(
-      'config',
-      `sweep ${foreign.id} has version ${foreign.version}, but this worker has version ${version}: a sweep cannot mix results of two versions. Run a worker of version ${foreign.version}, or end the sweep with "tranche sweep cancel ${foreign.id}"`,
-    );
-}
-
-/** Runs the threads. Each thread takes its own chunks; the first fault ends all threads. */
-async function serve(store: StoreConnection, queue: SweepQueue, options: ServiceOptions): Promise<void> {
-  const fault = new AbortController();
-  const stop = AbortSignal.any([options.stop, fault.signal]);
-  const bases = new BasisCache(store, options.tapesFolder);
-  options.say(`worker of version ${version} waits for sweeps at ${store.shown}, ${options.threads} threads`);
-  const slots = Array.from({ length: options.threads }, async () => {
-    try {
-      await new Slot(store, queue, { bases, stop, say: options.say }).serve();
-    } catch (error) {
-      fault.abort();
-      throw error;
-    }
+/** Runs `tranche worker` until SIGINT or SIGTERM. Returns the exit code. @throws OperatorError */
+export async function runWorker(
+  { store, threads }: { readonly store: string; readonly threads: number },
+  { stderr, onSignal, exitNow }: SweepIo,
+): Promise<number> {
+  const stop = new AbortController();
+  const forget = onSignal((signal) => {
+    if (signal === 'SIGUSR2') return;
+    if (stop.signal.aborted) exitNow(130);
+    stop.abort();
   });
-  const failed = (await Promise.allSettled(slots)).find(({ status }) => status === 'rejected');
-  if (failed?.status === 'rejected') throw failed.reason;
-}
-
-/** Shared data of the latest sweep, loaded once for all threads. */
-class BasisCache {
-  readonly #store: StoreConnection;
-  readonly #folder: string | undefined;
-  #latest: { readonly sweep: string; readonly basis: Promise<SweepBasis> } | undefined;
-
-  constructor(store: StoreConnection, folder: string | undefined) {
-    this.#store = store;
-    this.#folder = folder;
-  }
-
-  async of(sweep: string): Promise<SweepBasis> {
-    if (this.#latest?.sweep !== sweep) this.#latest = { sweep, basis: this.#load(sweep) };
-    try {
-      return await this.#latest.basis;
-    } catch (error) {
-      this.#latest = undefined;
-      throw error;
-    }
-  }
-
-  async #load(sweep: string): Promise<SweepBasis> {
-    const { base, tapes: named } = await readSweep(this.#store, sweep);
-    const tapes = (await loadTapes(this.#store, named, this.#folder)).map(sharedTape);
-    return { base, tapes, indexes: tapes.map((tape) => sharedIndex(indexPrices(tape))) };
+  try {
+    await serveSweeps({ url: store, threads, stop: stop.signal, say: (line) => stderr.write(`${line}\n`) });
+    return 0;
+  } finally {
+    forget();
   }
 }
 
-interface SlotOptions {
-  readonly bases: BasisCache;
-  readonly stop: AbortSignal;
-  readonly say: (line: string) => void;
+/** Runs chunks of any sweep of this version until `stop` aborts. Waits while the server is away. @throws OperatorError as `withQueue` */
+export async function serveSweeps({ url, threads, stop, say }: ServiceOptions): Promise<void> {
+  let said = '';
+  const failed = (error: unknown): void => {
+    const { message } = factsOf(error);
+    if (message !== said) say(`the store: ${message}; trying again`);
+    said = message;
+  };
+  await withQueue(url, { as: 'worker', failed }, async (queue) => {
+    const open = new OpenSweeps(queue, threads);
+    const options = { localConcurrency: threads, pollingIntervalSeconds: 0.5, burstWhenReadyExceeds: 1, heartbeatRefreshSeconds: 3 };
+    await queue.boss.work<Chunk, ChunkResult>(QUEUE, options, async ([held]) => {
+      if (held === undefined) return { outcomes: '[]' };
+      return await open.run(held.data, AbortSignal.any([held.signal, stop]));
+    });
+    say(`worker of version ${version} waits for sweeps at ${queue.shown}, ${threads} threads`);
+    await new Promise<void>((resolve) => {
+      if (stop.aborted) resolve();
+      else stop.addEventListener('abort', () => resolve(), { once: true });
+    });
+    const ended = queue.boss.offWork(QUEUE);
+    await open.close();
+    await ended;
+  });
+} // prettier-ignore
+
+interface OpenSweep {
+  readonly threads: Promise<SweepThreads>;
+  /** Number of chunks that are running. */
+  running: number;
 }
 
-/** One thread of a worker and the chunk that it holds. */
-class Slot {
-  readonly #store: StoreConnection;
+/** The sweeps whose chunks this worker runs, each with its own threads. */
+class OpenSweeps {
   readonly #queue: SweepQueue;
-  readonly #options: SlotOptions;
-  #thread: { readonly sweep: string; readonly runs: SettingThread } | undefined;
+  readonly #threads: number;
+  readonly #open = new Map<string, OpenSweep>();
 
-  constructor(store: StoreConnection, queue: SweepQueue, options: SlotOptions) {
-    this.#store = store;
+  constructor(queue: SweepQueue, threads: number) {
     this.#queue = queue;
-    this.#options = options;
-  }
-
-  async serve(): Promise<void> {
-    const { stop, say } = this.#options;
-    try {
-      while (!stop.aborted) {
-        let wait = 0;
-        try {
-          const held = await this.#queue.take();
-          if (held === undefined) wait = IDLE_MS;
-          else await this.#work(held);
-        } catch (error) {
-          if (!isPassing(error)) throw error;
-          say(`the store cannot be reached: ${error instanceof Error ? error.message : ''}; trying again`);
-          wait = AGAIN_MS;
-        }
-        if (wait > 0) await sleep(wait, undefined, { signal: stop }).catch(() => undefined); // stopped
-      }
-    } finally {
-      await this.#thread?.runs.close();
-    }
-  }
-
-  async #work(held: HeldChunk): Promise<void> {
-    const { stop } = this.#options;
-    const { sweep, number } = held;
-    const cancelled = new AbortController();
-    const ended = AbortSignal.any([stop, cancelled.signal]);
-    // A failed heartbeat is ignored, because the next one may succeed.
-    const beat = setInterval(() => {
-      held.touch().catch(() => undefined);
-      this.#isRunning(sweep)
-        .then((isRunning) => isRunning || cancelled.abort())
-        .catch(() => undefined);
-    }, TOUCH_MS);
-    try {
-      const isWhole = await this.#runAll(held, ended);
-      if (!isWhole && stop.aborted) {
-        await returnChunk(this.#store, sweep, number);
-        await held.handBack();
-        return;
-      }
-      await held.complete();
-    } catch (error) {
-      await this.#giveUp(held, error);
-    } finally {
-      clearInterval(beat);
-    }
-  }
-
-  async #isRunning(sweep: string): Promise<boolean> {
-    return (await sweepStateOf(this.#store, sweep)) === 'running';
-  }
-
-  /** Runs a chunk. Returns whether the whole chunk is done. */
-  async #runAll({ sweep, number }: HeldChunk, ended: AbortSignal): Promise<boolean> {
-    const runs = await beginChunk(this.#store, sweep, number);
-    if (runs === undefined) return true;
-    const known = await knownOutcomes(
-      this.#store,
-      runs.map(({ key }) => key),
-    );
-    const unsaved = new Map<string, SweepOutcome>();
-    let savedAt = performance.now();
-    const save = async (): Promise<void> => {
-      const outcomes = new Map(unsaved);
-      unsaved.clear();
-      savedAt = performance.now();
-      await keepOutcomes(this.#store, outcomes);
-    };
-    for (const { key, job } of runs) {
-      if (known.has(key)) continue;
-      if (ended.aborted) break;
-      const thread = await this.#threadOf(sweep);
-      try {
-        unsaved.set(key, await thread.run(job, ended));
-      } catch (error) {
-        await this.#dropThread();
-        if (ended.aborted) break;
-        await save();
-        throw new ThreadDied(error);
-      }
-      if (performance.now() - savedAt >= SAVE_MS) await save();
-    }
-    await save();
-    if (ended.aborted) return false;
-    await endChunk(this.#store, sweep, number);
-    return true;
-  }
-
-  async #threadOf(sweep: string): Promise<SettingThread> {
-    if (this.#thread?.sweep !== sweep) {
-      await this.#dropThread();
-      this.#thread = { sweep, runs: new SettingThread(await this.#options.bases.of(sweep)) };
-    }
-    return this.#thread.runs;
-  }
-
-  async #dropThread(): Promise<void> {
-    await this.#thread?.runs.close();
-    this.#thread = undefined;
+    this.#threads = threads;
   }
 
   /**
-   * Ends the work on a chunk after an error. A run that killed its thread would kill it on every worker, so the chunk
-   * fails. After any other error, returns the chunk to the queue, because another worker may have what this one lacks.
+   * Runs a chunk. The result has no outcomes if the command of the sweep no longer waits.
+   *
+   * @throws the reason of `stop`, or an error of the database: the queue then passes the chunk on
    */
-  async #giveUp(held: HeldChunk, error: unknown): Promise<void> {
-    const { sweep, number } = held;
+  async run({ sweep, jobs: packed }: Chunk, stop: AbortSignal): Promise<ChunkResult> {
+    const [row] = await this.#queue.sql(`SELECT base FROM tranche_sweep.sweep WHERE id = $1 AND ${IS_SEEN}`, [sweep]); // prettier-ignore
+    if (row === undefined) return { outcomes: '[]' };
+    await this.close(([id, { running }]) => id !== sweep && running === 0);
+    const open = this.#open.get(sweep) ?? { threads: this.#load(sweep, String(row['base'])), running: 0 };
+    this.#open.set(sweep, open);
+    open.running += 1;
     try {
-      if (error instanceof ThreadDied) {
-        await failChunk(this.#store, sweep, number, error.message);
-        await held.complete();
-        this.#options.say(`sweep ${sweep}, chunk ${number}: ${error.message}`);
-        return;
-      }
-      await returnChunk(this.#store, sweep, number);
-      await held.handBack();
-    } catch (further) {
-      if (!isPassing(further)) throw further; // otherwise the heartbeats stop, and the queue passes the chunk on
+      const threads = await open.threads;
+      const jobs = unpack(packed) as readonly SweepJob[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what `submitSweep` packed
+      const outcomes = await Promise.all(jobs.map(async (job) => await threads.run(job, stop)));
+      return { outcomes: JSON.stringify(outcomes) };
+    } catch (error) {
+      if (!stop.aborted) await this.close(([id]) => id === sweep);
+      // What kills a thread, or makes data unreadable, would do so on every worker.
+      if (error instanceof ThreadDied || error instanceof OperatorError) return { problem: error.message };
+      throw error;
+    } finally {
+      open.running -= 1;
     }
-    throw error;
   }
-}
 
-class ThreadDied extends Error {
-  override readonly name = 'ThreadDied';
-  constructor(cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  /** Ends the threads of sweeps. Their runs fail. */
+  async close(which: (each: readonly [id: string, sweep: OpenSweep]) => boolean = () => true): Promise<void> {
+    for (const [id, { threads }] of [...this.#open].filter(which)) {
+      this.#open.delete(id);
+      await threads.then(async (each) => await each.close()).catch(() => undefined); // `run` rejects
+    }
+  }
+
+  async #load(sweep: string, base: string): Promise<SweepThreads> {
+    const rows = await this.#queue.sql(
+      'SELECT number, bytes, is_delisted FROM tranche_sweep.tape WHERE sweep = $1 ORDER BY number, part',
+      [sweep],
+    );
+    const tapes = [...Map.groupBy(rows, (row) => row['number']).values()].map((parts) => {
+      const bytes = Buffer.concat(parts.flatMap(({ bytes: part }) => (part instanceof Buffer ? [part] : [])));
+      // A copy, because its columns are views of bytes whose offset must be a multiple of eight.
+      const read = tapeFromArrow(new Uint8Array(bytes), `a tape of sweep ${sweep}`);
+      if (read === undefined) throw new OperatorError('data', `a tape of sweep ${sweep} is damaged`);
+      return sharedTape(parts[0]?.['is_delisted'] === true ? delistedTape(read.tape) : read.tape);
+    });
+    const indexes = tapes.map((tape) => sharedIndex(indexPrices(tape)));
+    return new SweepThreads({ base, tapes, indexes }, { threads: this.#threads });
   }
 }

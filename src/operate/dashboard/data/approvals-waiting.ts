@@ -7,7 +7,7 @@ import { onRecords } from './store.ts';
 export const approvalsWaiting = signal(0);
 
 const EVERY_MS = 15_000;
-const KINDS = new Set(['override', 'control', 'reload']);
+const KINDS = new Set(['approval', 'control', 'reload']);
 
 /** Follows the number until the returned function is called. */
 export function followApprovals(): () => void {

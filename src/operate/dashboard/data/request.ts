@@ -4,8 +4,6 @@ import type { Me } from './shapes.ts';
 
 /** The signed-in person; `undefined` until the desk has responded. */
 export const me = signal<Me | undefined>(undefined);
-/** Whether the page belongs to a daemon of a fleet, which has no status, slices or records of its own. */
-export const isFleet = (): boolean => me.value?.mode === 'fleet';
 /** The desk does not recognise this browser, which must sign in. */
 export const isSignedOut = signal(false);
 

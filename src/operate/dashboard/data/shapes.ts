@@ -9,7 +9,6 @@ export interface Me {
   readonly role: 'viewer' | 'operator' | 'approver' | 'admin';
   readonly kind: 'person' | 'program' | 'machine';
   readonly via: 'session' | 'token';
-  readonly groups?: readonly string[] | undefined;
   readonly desk: string;
   readonly mode: string;
   readonly version: string;
@@ -103,6 +102,7 @@ export interface SliceFill {
   readonly quantity: string;
   readonly amount: string;
   readonly fees?: string | undefined;
+  readonly other_fees?: Readonly<Record<string, string>> | undefined;
   readonly executed_at: string;
 }
 
@@ -159,6 +159,20 @@ export interface Limit {
   readonly is_floor?: boolean | undefined;
 }
 
+/** A row of the account that no id ties to an order. */
+export interface Row {
+  readonly id: string;
+  readonly at: string;
+  readonly order_id?: string | undefined;
+  readonly client_order_id?: string | undefined;
+  readonly trade_id?: string | undefined;
+  readonly action: string;
+  readonly currency: string;
+  readonly amount: string;
+  readonly equals_quote?: true | undefined;
+  readonly unreadable?: string | undefined;
+}
+
 export interface Doubt {
   readonly client_order_id: string;
   readonly strategy?: string | undefined;
@@ -177,6 +191,8 @@ export interface Doubt {
   /** Earliest time of proof that it did not trade; omitted if it certainly traded. */
   readonly earliest_answer_at?: string | undefined;
   readonly reserves?: { readonly currency: string; readonly amount: string } | undefined;
+  /** Rows that hold it open until a person attributes them. */
+  readonly unattributed?: readonly Row[] | undefined;
 }
 
 /** A journal record as the event stream sends it. */
@@ -211,73 +227,20 @@ export interface Approval {
   readonly proposed_at: string;
   readonly expires_at?: string | undefined;
   readonly why?: string | undefined;
-  readonly needs: readonly {
-    readonly groups: readonly string[];
-    readonly count: number;
-    readonly have: readonly string[];
-  }[];
+  /** Number of other people who must approve. */
+  readonly count: number;
+  readonly approved_by: readonly string[];
   readonly ended_by?: string | undefined;
   readonly ended_why?: string | undefined;
-  /** `yes`, or `no:` and the reason; for approving, rejecting and withdrawing. */
+  /** `yes`, or `no:` and the reason; for approving and rejecting. */
   readonly may_i: string;
   readonly may_reject: string;
-  readonly may_withdraw: string;
   readonly state: string;
-}
-
-/** Sums over the desks of one mode. */
-export interface FleetTotals {
-  readonly desks: number;
-  readonly ready: number;
-  readonly fills: number;
-  readonly open_doubts: number;
-  readonly day_notional: Readonly<Record<string, string>>;
-  readonly holdings: Readonly<Record<string, string>>;
-}
-
-/** Desks of a fleet; only a fleet daemon sends totals. */
-export interface FleetPage extends Page<FleetDesk> {
-  readonly totals?: Readonly<Record<string, FleetTotals>> | undefined;
-}
-
-/** A limit over all desks of a mode. */
-export interface FirmLimit {
-  readonly mode: string;
-  readonly limit: string;
-  readonly scope?: string | undefined;
-  readonly used: string;
-  readonly max: string;
-  readonly person: string;
-  readonly author: string;
-  readonly why: string;
-  readonly at: string;
-}
-
-export interface FleetDesk {
-  readonly name: string;
-  readonly groups?: readonly string[] | undefined;
-  readonly owner?: string | undefined;
-  readonly epoch?: number | undefined;
-  /** Omitted: it is this desk, or it has no URL. */
-  readonly url?: string | undefined;
-  readonly mode?: string | undefined;
-  readonly state?: string | undefined;
-  readonly not_ready: readonly string[];
-  readonly open_alerts: readonly OpenAlert[];
-  readonly open_doubts?: number | undefined;
-  readonly fills?: number | undefined;
-  readonly data_age_s?: number | undefined;
-  readonly error?: string | undefined;
-  /** Omitted: it should run. */
-  readonly hibernates_until?: string | undefined;
-  /** Seconds since it last responded. */
-  readonly silent_s?: number | undefined;
 }
 
 export interface Person {
   readonly name: string;
   readonly role: string;
-  readonly groups?: readonly string[] | undefined;
   readonly passkeys?:
     readonly { readonly id: string; readonly enrolled_at?: string | undefined }[] | undefined;
   readonly state: 'invited' | 'active' | 'removed';
@@ -366,74 +329,4 @@ export interface Report {
     readonly words: string;
     readonly slices: number;
   }[];
-}
-
-export interface TwinSide {
-  readonly filled: number;
-  readonly expired: number;
-  readonly attempts: number;
-  readonly refusals: number;
-  readonly doubts: number;
-  readonly median_delay_ms?: number | undefined;
-}
-
-export interface TwinSlice {
-  readonly strategy: string;
-  readonly parent: string;
-  readonly slice: number;
-  readonly pair: string;
-  readonly side: string;
-  readonly decided_at: string;
-  readonly live: { readonly decision: string; readonly cost_bps?: string | undefined };
-  readonly twin: { readonly decision: string; readonly cost_bps?: string | undefined };
-  readonly difference_usd: string;
-  readonly causes: Readonly<Record<string, string>>;
-  readonly modelled: boolean;
-}
-
-/** The last comparison with the twin. A positive difference means that live trading did better than the twin. */
-export interface TwinAnswer {
-  readonly on: boolean;
-  readonly problem?: string | undefined;
-  readonly last?:
-    | {
-        readonly day: string;
-        readonly compared_at: string;
-        readonly days_beyond: number;
-        readonly report: {
-          readonly model: string;
-          readonly verdict: 'within' | 'beyond' | 'empty';
-          readonly bound_bps: string;
-          readonly traded_usd: string;
-          readonly difference_usd: string;
-          readonly difference_bps?: string | undefined;
-          readonly causes: readonly {
-            readonly cause: string;
-            readonly says: string;
-            readonly usd: string;
-            readonly bps?: string | undefined;
-          }[];
-          readonly cost_bps?:
-            | {
-                readonly mean: string;
-                readonly low: string;
-                readonly high: string;
-                readonly slices: number;
-              }
-            | undefined;
-          readonly live: TwinSide;
-          readonly twin: TwinSide;
-          readonly decisions: readonly {
-            readonly live: string;
-            readonly twin: string;
-            readonly slices: number;
-          }[];
-          readonly modelled: number;
-          readonly slices: number;
-          readonly differing: number;
-          readonly largest: readonly TwinSlice[];
-          readonly notes: readonly string[];
-        };
-      }
-    | undefined;
 }

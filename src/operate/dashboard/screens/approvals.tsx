@@ -18,7 +18,7 @@ export function Approvals(): JSX.Element {
   const read = useRead<Page<Approval>>(
     'approvals',
     { state: state === 'all' ? undefined : state },
-    { kinds: ['approval', 'override', 'control', 'reload'], everyMs: 5_000 },
+    { kinds: ['approval', 'control', 'reload'], everyMs: 5_000 },
   );
   const items = read.data.value?.items ?? [];
   const mine = items.filter((one) => one.state === 'open' && one.may_i === 'yes').length;
@@ -52,7 +52,7 @@ export function Approvals(): JSX.Element {
   );
 }
 
-type Answer = 'approve' | 'reject' | 'withdraw';
+type Answer = 'approve' | 'reject';
 
 function Request(props: {
   readonly one: Approval;
@@ -83,12 +83,10 @@ function Request(props: {
           </Fact>
         )}
         {one.why !== undefined && <Fact name="Reason">{one.why}</Fact>}
-        {one.needs.map(({ groups, count: number, have }) => (
-          <Fact key={groups.join()} name={`Needs ${number} of ${groups.join(', ')}`}>
-            {have.length} of {number}
-            {have.length > 0 && `: ${have.join(', ')}`}
-          </Fact>
-        ))}
+        <Fact name="Approved by">
+          {one.approved_by.length} of {one.count}
+          {one.approved_by.length > 0 && `: ${one.approved_by.join(', ')}`}
+        </Fact>
         {one.ended_by !== undefined && (
           <Fact name="Ended by">
             {one.ended_by}: {one.ended_why}
@@ -124,10 +122,10 @@ function Answers(props: {
   readonly one: Approval;
   readonly onChoose: (answer: Answer) => void;
 }): JSX.Element | null {
-  const { state, may_i: approve, may_reject: reject, may_withdraw: withdraw } = props.one;
-  // The requester withdraws it; anybody else rejects it. The desk decides again when the command arrives.
-  const other = [withdraw, reject].indexOf('yes');
-  if (state !== 'open' && other === -1) return null;
+  // The desk decides again when the command arrives.
+  const { state, may_i: approve, may_reject: reject } = props.one;
+  const mayReject = reject === 'yes';
+  if (state !== 'open' && !mayReject) return null;
   const mayApprove = approve === 'yes';
   const button = (answer: Answer, isPrimary = false): JSX.Element => (
     <button
@@ -143,7 +141,7 @@ function Answers(props: {
   return (
     <div class="answers">
       {mayApprove && button('approve', true)}
-      {other !== -1 && button(other === 0 ? 'withdraw' : 'reject')}
+      {mayReject && button('reject')}
       {state === 'open' && !mayApprove && (
         <span class="muted">You may not approve it: {approve.replace(/^no:\s*/u, '')}.</span>
       )}
@@ -158,7 +156,6 @@ const words = {
       'You agree to exactly this request. It stays in the record, with the signature of your passkey where that is required.',
   },
   reject: { verb: 'Reject', means: 'The request ends. Whoever asked sees who rejected it, and why.' },
-  withdraw: { verb: 'Withdraw', means: 'Your request ends. Nobody can approve it after that.' },
 } as const;
 
 /** The changes, one line each, in the desk's words. */

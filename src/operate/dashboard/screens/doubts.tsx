@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { second } from '../data/clock.ts';
 import { clockTime, count, duration, grouped, relative } from '../data/format.ts';
 import { post } from '../data/request.ts';
-import type { Done, Doubt } from '../data/shapes.ts';
+import type { Done, Doubt, Row } from '../data/shapes.ts';
 import { useRead } from '../data/use-read.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Fact, Panel, Problem, Tag } from '../parts/panel.tsx';
@@ -53,8 +53,9 @@ export function Doubts(): JSX.Element {
 
 function One({ doubt, isAsked }: { readonly doubt: Doubt; readonly isAsked: boolean }): JSX.Element {
   const isSettling = useSignal(false);
+  const isAttributing = useSignal(false);
   const at = second.value;
-  const { earliest_answer_at: earliest, since, reserves, strategy } = doubt;
+  const { earliest_answer_at: earliest, since, reserves, strategy, unattributed: rows = [] } = doubt;
   return (
     <Panel
       title={`${doubt.side ?? ''} ${doubt.size ?? ''} of ${doubt.pair ?? ''}`}
@@ -63,6 +64,17 @@ function One({ doubt, isAsked }: { readonly doubt: Doubt; readonly isAsked: bool
         <>
           <Tag level="bad">unknown</Tag>
           <a href={linkTo('why', { strategy, at: since })}>Why</a>
+          {mayAct() && rows.length > 0 && (
+            <button
+              type="button"
+              class="button small"
+              onClick={() => {
+                isAttributing.value = true;
+              }}
+            >
+              Whose rows…
+            </button>
+          )}
           {mayAct() && (
             <button
               type="button"
@@ -106,6 +118,16 @@ function One({ doubt, isAsked }: { readonly doubt: Doubt; readonly isAsked: bool
           <code>{doubt.quote_id ?? '–'}</code>
         </Fact>
       </dl>
+      {rows.length > 0 && <Rows rows={rows} />}
+      {isAttributing.value && (
+        <Attribute
+          doubt={doubt}
+          rows={rows}
+          onClose={() => {
+            isAttributing.value = false;
+          }}
+        />
+      )}
       {isSettling.value && (
         <Settle
           doubt={doubt}
@@ -117,6 +139,102 @@ function One({ doubt, isAsked }: { readonly doubt: Doubt; readonly isAsked: bool
     </Panel>
   );
 }
+
+const rowText = ({ action, amount, currency, order_id: order, client_order_id: client }: Row): string =>
+  `${action} ${grouped(amount)} ${currency}, ${order === undefined ? 'no order id' : `order ${order}`}, ${client === undefined ? 'no client id' : `client id ${client}`}`;
+
+const Rows = ({ rows }: { readonly rows: readonly Row[] }): JSX.Element => (
+  <>
+    <p>
+      No id ties these rows of the account to an order. The doubt stays open until a person says whose they
+      are:
+    </p>
+    <ul>
+      {rows.map((row) => (
+        <li key={row.id}>
+          <code>{row.id}</code>: {rowText(row)}
+          {row.equals_quote === true && <Tag>equals the quote</Tag>}
+          {row.unreadable !== undefined && <Tag level="bad">unreadable: {row.unreadable}</Tag>}
+        </li>
+      ))}
+    </ul>
+  </>
+);
+
+function Attribute(props: {
+  readonly doubt: Doubt;
+  readonly rows: readonly Row[];
+  readonly onClose: () => void;
+}): JSX.Element {
+  const verdict = useSignal<'ours' | 'not_ours' | undefined>(undefined);
+  const chosen = useSignal<ReadonlySet<string>>(
+    new Set(props.rows.length === 1 ? [props.rows[0]?.id ?? ''] : []),
+  );
+  return (
+    <Dialog
+      title="Whose rows are these?"
+      confirm="Record it"
+      isDangerous
+      reason="Evidence: what the venue confirmed, and who confirmed it"
+      isReasonNeeded
+      act={async (evidence) => {
+        if (verdict.value === undefined) throw new Error('choose an answer');
+        if (chosen.value.size === 0) throw new Error('choose at least one row');
+        const answer = await post<Done>('doubts/resolve', {
+          client_order_id: props.doubt.client_order_id,
+          verdict: verdict.value,
+          rows: [...chosen.value],
+          evidence,
+        });
+        return answer.says ?? 'written down';
+      }}
+      onClose={props.onClose}
+    >
+      <p>
+        A wrong answer executes an order twice or hides a trade. Ask the venue to which order each row
+        belongs.
+      </p>
+      <fieldset class="choices-list">
+        <legend>Rows</legend>
+        {props.rows.map((row) => (
+          <label class="check" key={row.id}>
+            <input
+              type="checkbox"
+              checked={chosen.value.has(row.id)}
+              onChange={() => {
+                chosen.value = chosen.value.symmetricDifference(new Set([row.id]));
+              }}
+            />
+            {row.id}: {rowText(row)}
+            {row.equals_quote === true && ', equals the quote'}
+          </label>
+        ))}
+      </fieldset>
+      <fieldset class="choices-list">
+        <legend class="sr">Answer</legend>
+        {ANSWERS.map(([answer, words]) => (
+          <label class="check" key={answer}>
+            <input
+              type="radio"
+              name="answer"
+              required
+              checked={verdict.value === answer}
+              onChange={() => {
+                verdict.value = answer;
+              }}
+            />
+            {words}
+          </label>
+        ))}
+      </fieldset>
+    </Dialog>
+  );
+}
+
+const ANSWERS = [
+  ['ours', 'They belong to this order: they become its trade'],
+  ['not_ours', 'They belong to no order of this desk: they no longer hold the doubt open'],
+] as const;
 
 const FIGURES = [
   ['order_id', 'Order id of the venue'],

@@ -22,7 +22,7 @@ export function Limits(): JSX.Element {
   const read = useRead<Page<Limit>>(
     'limits',
     {},
-    { kinds: ['fill', 'intent', 'attempt', 'resolved', 'override', 'control'], everyMs: 15_000 },
+    { kinds: ['fill', 'intent', 'attempt', 'resolved', 'control'], everyMs: 15_000 },
   );
   const rows = (read.data.value?.items ?? []).toSorted(
     (a, b) => (isKnown(b) ? usedShare(b) : -1) - (isKnown(a) ? usedShare(a) : -1),

@@ -68,7 +68,6 @@ export function People(): JSX.Element {
           columns={[
             { title: 'Name', kind: 'wide', cell: ({ name }) => name },
             { title: 'Role', cell: ({ role }) => role },
-            { title: 'Groups', isExtra: true, cell: ({ groups }) => groups?.join(', ') },
             {
               title: 'Passkeys',
               kind: 'number',

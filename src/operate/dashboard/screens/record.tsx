@@ -10,7 +10,7 @@ import { Rows } from '../parts/rows.tsx';
 import { ask, route } from '../router.ts';
 
 const KINDS = [
-  'alert', 'attempt', 'balances', 'control', 'correction', 'fill', 'intent', 'override', 'person', 'process', 'quote', 'reload',
+  'alert', 'approval', 'attempt', 'balances', 'control', 'correction', 'fill', 'intent', 'person', 'process', 'quote', 'reload',
   'resolved', 'settings', 'slice', 'started', 'stopped', 'strategy', 'wake',
 ]; // prettier-ignore
 const PAGE = 200;

@@ -67,8 +67,8 @@ function Enter(): JSX.Element {
         {isBusy.value ? 'Signing in…' : 'Sign in with a passkey'}
       </button>
       <p class="muted">
-        On the machine of the desk, <code>tranche run</code> prints a link that signs in once, and of a fleet{' '}
-        <code>tranche fleet sign-in</code>. People with a passkey of this desk use the button.
+        On the machine of the desk, <code>tranche run</code> prints a link that signs in once. People with a
+        passkey of this desk use the button.
       </p>
     </>
   );

@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { second } from '../data/clock.ts';
 import { count, exactTime, grouped, shortTime, words } from '../data/format.ts';
 import { get, problemOf } from '../data/request.ts';
-import type { Page, Slice } from '../data/shapes.ts';
+import type { Page, Slice, SliceFill } from '../data/shapes.ts';
 import { SliceFold, keyOf, latestOf } from '../data/slice-fold.ts';
 import { onRecords, status } from '../data/store.ts';
 import { Choices } from '../parts/choices.tsx';
@@ -264,7 +264,7 @@ function Detail({ slice }: { readonly slice: Slice }): JSX.Element {
           { title: 'Reason', kind: 'wide', cell: ({ reason }) => words(reason) },
           { title: 'Filled', kind: 'number', cell: ({ fill }) => grouped(fill?.quantity) },
           { title: 'Price', kind: 'number', cell: ({ fill }) => grouped(fill?.price) },
-          { title: 'Fees', kind: 'number', isExtra: true, cell: ({ fill }) => grouped(fill?.fees) },
+          { title: 'Fees', kind: 'number', isExtra: true, cell: ({ fill }) => feesText(fill) },
           {
             title: 'Order',
             kind: 'code',
@@ -276,3 +276,9 @@ function Detail({ slice }: { readonly slice: Slice }): JSX.Element {
     </Panel>
   );
 }
+
+/** Fees in quote currency, and those in other currencies. */
+const feesText = ({ fees, other_fees: others = {} }: Partial<SliceFill> = {}): string =>
+  [grouped(fees), ...Object.entries(others).map(([currency, fee]) => `${grouped(fee)} ${currency}`)].join(
+    ' + ',
+  );

@@ -280,7 +280,7 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
     ...atMostOneOf(plan, 'max_slice_quantity', 'max_slice_notional'),
     ...checkUnits(plan, { base: 'max_slice_quantity', quote: 'max_slice_notional' }, world),
     ...checkTimes(plan),
-    ...checkTactics(plan, world, parseDuration(plan.interval)),
+    ...checkTactics(plan, world),
   ];
   if (plan.max_slice_quantity !== undefined && plan.total_notional !== undefined) {
     const message =

@@ -18,7 +18,6 @@ import type { SliceOutcome, Wait } from '../../../core/wake.ts';
 import { durationText, whole } from '../../fields.ts';
 import { dueSize, plannedSize, slotMs, smallestSize } from '../../sliced/slicing.ts';
 import type { SlicePlan } from '../../sliced/slicing.ts';
-import { jitterField } from '../../sliced/tactic-fields.ts';
 import { ended, turnOf, turnUnderWay } from './rebalance-legs.ts';
 import type { Due, Leg, Spread, TurnSizing } from './rebalance-legs.ts';
 
@@ -35,12 +34,6 @@ export const legsField = () =>
         .max(SLICES_MAX)
         .describe('Slices of each trade; fewer if a slice would be below the minimum'),
       duration: durationText.describe('Time over which each trade is spread, ISO 8601'),
-      jitter: jitterField({
-        time: 'Largest shift of a slice within its interval, percent',
-        size: 'Largest change in the size of a slice, percent; the total does not change',
-        seed: 'The same seed gives the same schedule',
-        all: 'Randomizes times and sizes of slices',
-      }),
     })
     .optional()
     .describe(
@@ -62,9 +55,6 @@ const planOf = (
   startMs: from,
   durationMs: parseDuration(legs.duration),
   precision,
-  ...(legs.jitter === undefined
-    ? {}
-    : { jitter: { timePct: legs.jitter.time_pct, sizePct: legs.jitter.size_pct, seed: legs.jitter.seed } }),
 });
 
 /**

@@ -35,7 +35,7 @@ import { isSpreading, legsField, settleSlice, spreadLeg, workLegs } from './reba
 import type { SliceDue } from './rebalance-spread.ts';
 import { tradesFor } from './rebalance-trades.ts';
 import type { AssetMarket, Trade } from './rebalance-trades.ts';
-import { hoursFields, nextTime, occurrencesOf, scheduleFields } from '../../calendar/schedule.ts';
+import { hasTimes, nextTime, occurrencesOf, openScheduleFields } from '../../calendar/schedule.ts';
 
 /** The fields of a rebalance document. */
 const params = z.lazy(() =>
@@ -81,20 +81,15 @@ const params = z.lazy(() =>
       .describe(
         "Largest relative difference between the desk's and the venue's valuation; if the difference is larger, nothing trades",
       ),
-    schedule: scheduleFields
+    schedule: openScheduleFields
       .optional()
-      .describe('Check the portfolio at these times; give this or continuous'),
-    continuous: z
-      .boolean()
-      .optional()
-      .describe('true: check the portfolio at every new price; give this or schedule'),
-    hours: hoursFields
-      .optional()
-      .describe('Closed times of a continuous rebalancing: calendar, blackouts, quiet hours, cut-off'),
+      .describe(
+        'Check the portfolio at these times; without cron and every: at every new price, except in its closed hours',
+      ),
     min_interval: durationText
       .default('PT1M')
       .describe(
-        'Minimum time between two decisions when continuous, ISO 8601; rises to at most an hour while limits block all trades',
+        'Minimum time between two decisions without a schedule, ISO 8601; rises to at most an hour while limits block all trades',
       ),
     legs: legsField(),
     leg_timeout: durationText
@@ -108,6 +103,10 @@ const params = z.lazy(() =>
   }),
 );
 type Params = z.output<typeof params>;
+
+/** The schedule, if it has times: otherwise the portfolio is checked at every new price. */
+const timesOf = ({ schedule }: Params): Params['schedule'] =>
+  schedule !== undefined && hasTimes(schedule) ? schedule : undefined;
 
 const targetsOf = ({ target_weights: targets }: Params): Targets => readTargets({ targets });
 
@@ -169,10 +168,11 @@ export const rebalance = defineStrategy<Params, State>({
   needsValuation: (plan) => plan.cash === 'usd',
   isEstimated: true,
   runFault: ({ legs }, plan, at) => {
-    if (plan.schedule === undefined)
+    const schedule = timesOf(plan);
+    if (schedule === undefined)
       return 'it already checks every price: only a rebalance with a schedule can run now';
     if (legs.length > 0) return 'its rebalancing is in progress';
-    return notOpenWords({ ...plan, schedule: plan.schedule }, at);
+    return notOpenWords({ ...plan, schedule }, at);
   },
   isReplaceable: ({ legs }) => !legs.some(isSpreading),
   check,
@@ -199,19 +199,16 @@ export const rebalance = defineStrategy<Params, State>({
     });
     const fail = (reason: Reason, note?: string): Step<State> => {
       const blocked = undecided(reason, was.blocked);
-      if (blocked === was.blocked || plan.schedule !== undefined) return skip(reason, note);
+      if (blocked === was.blocked || timesOf(plan) !== undefined) return skip(reason, note);
       const waits = idle(plan, begunAt, restUntil(plan, blocked, at));
       return { state: { ...was, blocked }, waits, reason, note, ...saidOf(blocked) };
     };
-    if (plan.schedule !== undefined) {
-      const late = wake.on === 'at' ? at - wake.due : 0;
-      if (late > parseDuration(plan.schedule.misfire_after) && plan.schedule.misfire === 'skip')
-        return skip('misfire');
-      const closure = closureAt(plan.schedule, at);
-      if (closure !== undefined) return skip('blackout', closure.why);
-    }
-    const closed = plan.hours === undefined ? undefined : closureAt(plan.hours, at);
+    const schedule = timesOf(plan);
+    const late = wake.on === 'at' ? at - wake.due : 0;
+    if (schedule?.misfire === 'skip' && late > parseDuration(schedule.misfire_after)) return skip('misfire');
+    const closed = plan.schedule && closureAt(plan.schedule, at);
     if (closed !== undefined) {
+      if (schedule !== undefined) return skip('blackout', closed.why);
       const waits = idle(plan, begunAt, closed.until);
       return { state: was, waits, reason: 'blackout', note: closed.why };
     }
@@ -235,8 +232,10 @@ export const rebalance = defineStrategy<Params, State>({
     'if a sell trades less, all buys for cash are cut by as much; a buy stops at its target if its price has moved',
     `no trade borrows${plan.cash_buffer === undefined ? '' : `, and no trade spends the buffer of ${plan.cash_buffer.amount} ${plan.cash_buffer.currency}`}`,
   ],
-  occurrences: ({ schedule }, from, count) =>
-    schedule === undefined ? undefined : occurrencesOf(schedule, { from, count }),
+  occurrences(plan, from, count) {
+    const schedule = timesOf(plan);
+    return schedule && occurrencesOf(schedule, { from, count });
+  },
 });
 
 function endOf(plan: Params, begunAt: Instant): Instant | undefined {
@@ -248,9 +247,9 @@ function endOf(plan: Params, begunAt: Instant): Instant | undefined {
   );
 }
 
-/** Returns when the next decision may come. A schedule sets its own pace; a continuous strategy pauses between decisions. */
+/** Returns when the next decision may come. A schedule sets its own pace; without one, a strategy pauses between decisions. */
 const pauseUntil = (plan: Params, at: Instant): Instant =>
-  plan.schedule === undefined ? after(at, parseDuration(plan.min_interval)) : at;
+  timesOf(plan) === undefined ? after(at, parseDuration(plan.min_interval)) : at;
 
 /**
  * Returns the waits of an idle strategy: for the next time of its schedule or for the portfolio to leave its band, and
@@ -259,8 +258,9 @@ const pauseUntil = (plan: Params, at: Instant): Instant =>
 function idle(plan: Params, begunAt: Instant, from: Instant): readonly Wait[] {
   const over = endOf(plan, begunAt);
   const waits: Wait[] = over === undefined ? [] : [{ on: 'at', at: over }];
-  if (plan.schedule !== undefined) {
-    const at = nextTime(plan.schedule, from);
+  const schedule = timesOf(plan);
+  if (schedule !== undefined) {
+    const at = nextTime(schedule, from);
     if (at !== undefined && (over === undefined || at < over)) waits.push({ on: 'at', at });
   } else {
     waits.push({
@@ -470,7 +470,7 @@ function rest(was: State, { plan, begunAt, view }: Setting, at: Instant): Step<S
   // Slices may last beyond the end, and the strategy then does not wait for the end again.
   if (plan.legs !== undefined && end !== undefined && at >= end)
     return { state: over, waits: [], finished: 'window_over' };
-  const blocked = plan.schedule === undefined ? blockedBy(was.legs, was.blocked) : undefined;
+  const blocked = timesOf(plan) === undefined ? blockedBy(was.legs, was.blocked) : undefined;
   if (blocked === undefined) return { state: over, waits: idle(plan, begunAt, pauseUntil(plan, at)) };
   const until = restUntil(plan, blocked, at);
   const waits = idle(plan, begunAt, until);
@@ -527,15 +527,6 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
   if (assetsOf(plan).length === 0) {
     problems.push({ path: ['target_weights'], message: `name at least one currency besides ${plan.cash}` });
   }
-  if ((plan.schedule === undefined) === (plan.continuous !== true)) {
-    const both = plan.schedule !== undefined;
-    problems.push({
-      path: both ? ['continuous'] : [],
-      message: both
-        ? 'give either schedule or continuous: true, not both'
-        : 'give schedule, or continuous: true',
-    });
-  }
   if (plan.min_trade_notional.currency !== plan.cash) {
     problems.push({
       path: ['min_trade_notional', 'currency'],
@@ -546,12 +537,6 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
     problems.push({
       path: ['cash_buffer', 'currency'],
       message: `cash_buffer must be in the cash currency: write ${plan.cash}`,
-    });
-  }
-  if (plan.hours !== undefined && plan.schedule !== undefined) {
-    problems.push({
-      path: ['hours'],
-      message: 'hours applies only to continuous: put closed times into schedule',
     });
   }
   if (plan.end_time !== undefined && plan.duration !== undefined) {

@@ -209,7 +209,6 @@ export const recurring = defineStrategy<Params, State>({
   summary: 'the same buy or sell at every time of a calendar',
   params,
   state,
-  isTimed: true,
   pairs: (plan) => [plan.pair],
   isReplaceable: ({ now }) => now === undefined,
   runFault,
@@ -254,7 +253,6 @@ export const recurring = defineStrategy<Params, State>({
       pair: plan.pair,
       side: plan.side,
       size: sizeOf(plan, plannedSize(anySlices(plan, undefined), 0)),
-      probes: plan.size_ladder.probes,
     },
   occurrences: (plan, from, count) =>
     occurrencesOf(plan.schedule, { from: originOf(plan, from), count, until: endOf(plan) }),
@@ -490,7 +488,7 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
     ...oneOf(plan, 'each_quantity', 'each_notional'),
     ...checkUnits(plan, { base: 'each_quantity', quote: 'each_notional' }, world),
     ...checkWindow(plan),
-    ...checkTactics(plan, world, parseDuration(plan.window) / plan.slices),
+    ...checkTactics(plan, world),
   ];
   if (problems.length > 0) return problems;
   const small = checkMinimum(plan, world);

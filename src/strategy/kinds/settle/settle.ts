@@ -56,14 +56,12 @@ const params = z.lazy(() =>
     interval: durationText
       .default('PT15S')
       .describe('Minimum time between two pieces, and maximum time to try a piece, ISO 8601'),
-    rates_timeout: durationText
-      .default('PT10M')
-      .describe(
-        "Time without a reported funding rate for a position's currency after which the position is closed, ISO 8601",
-      ),
   }),
 );
 type Params = z.output<typeof params>;
+
+/** Time without a reported funding rate for a position's currency after which the position is closed. */
+const RATES_TIMEOUT_MS = 10 * MINUTE_MS;
 
 const ruleOf = (plan: Params): SettleRule => ({
   beforeGraceMs: plan.before_grace_ends === undefined ? undefined : parseDuration(plan.before_grace_ends),
@@ -228,8 +226,7 @@ function look(was: State, plan: Params, view: View): Seen {
     },
   );
   const unknown = dues.filter((due) => due.at === 'unknown').map(({ currency }) => currency);
-  const isGivenUp =
-    was.unknownSince !== undefined && at - was.unknownSince >= parseDuration(plan.rates_timeout);
+  const isGivenUp = was.unknownSince !== undefined && at - was.unknownSince >= RATES_TIMEOUT_MS;
   const due = dues
     .map((one) => ({
       currency: one.currency,

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { OperatorError, exitCodes } from '../../../core/errors.ts';
+import { isAmountText, money, text } from '../../../core/money.ts';
+import { isoOf, parseIso } from '../../../core/time.ts';
+import { inBalanceOrder } from '../../../journal/account-history.ts';
+import { beancount } from '../../../journal/ledger/beancount.ts';
+import type { Booking, Cost } from '../../../journal/ledger/entries.ts';
+import { hledger } from '../../../journal/ledger/hledger.ts';
+import { ledgerCsv } from '../../../journal/ledger/ledger-csv.ts';
+import { differences, ledgerOf } from '../../../journal/ledger/ledger.ts';
+import { answer, write } from './journal.ts';
+import { readHistory } from './read-history.ts';
+import type { Out } from './journal.ts';
+
+export interface LedgerOptions {
+  readonly format: 'csv' | 'beancount' | 'hledger';
+  readonly booking: Booking;
+  /** File with the output of `tranche account transactions --json`. */
+  readonly history?: string | undefined;
+  /** CSV file with the costs of units that came in at an unknown cost. */
+  readonly costs?: string | undefined;
+}
+
+/**
+ * Writes the double-entry ledger of a journal and the account's history. Exit codes as in `journalShow`; 65 also if the ledger differs
+ * from the balances that the history shows.
+ */
+export async function exportLedger(url: string, { format, booking, history, costs: file }: LedgerOptions, out: Out): Promise<number> {
+  return await answer(url, out, () => {
+    const costs = file === undefined ? [] : readCosts(file);
+    const rows = history === undefined ? [] : inBalanceOrder(readHistory(history));
+    return async (journal) => {
+      const ledger = ledgerOf(journal.read(), rows);
+      const { texts, unpriced } = format === 'beancount' ? beancount({ ...ledger, costs: new Map([...ledger.costs, ...costs]) }, booking) : { texts: format === 'csv' ? ledgerCsv(ledger.entries) : hledger(ledger.entries), unpriced: [] };
+      for (const each of texts) await write(out.stdout, each);
+      const others = [...ledger.modes].filter((mode) => mode !== 'live');
+      const different = history === undefined ? [] : [...differences(ledger.entries, rows)];
+      const notes = [
+        others.length === 0 ? '' : `This journal was written in mode ${others.join(', ')}: its fills are not trades of a real account.`,
+        history === undefined ? 'Without --history, deposits, withdrawals, interest and trades by hand are missing: "tranche account transactions --json" prints them.' : '',
+        unpriced.length === 0 ? '' : `${unpriced.length} entries bring units at an unknown cost, which counts as 0; they have the flag "!". State it with --costs: ${unpriced.slice(0, 10).join(', ')}${unpriced.length > 10 ? ', …' : ''}`,
+        ...different.map(([currency, more]) => `${currency}: the ledger holds ${text(more)} more than the account. If the history is older than the journal, add its newest page.`),
+      ];
+      for (const note of notes) if (note !== '') await write(out.stderr, `${note}\n`);
+      return different.length === 0 ? 0 : exitCodes.data;
+    };
+  });
+} // prettier-ignore
+
+const COLUMNS = 'entry,cost,acquired';
+
+/** @throws OperatorError `storage`, or `data` with the line at fault. */
+function readCosts(file: string): readonly (readonly [string, Cost])[] {
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new OperatorError('storage', `the costs ${file} cannot be read`, cause);
+  }
+  return content.trimEnd().split(/\r?\n/u).map((line, n): readonly [string, Cost] => {
+    const [, id = '', value = '', acquired] = /^([^,]+),(\d[\d.]*),(\d{4}-\d{2}-\d{2})?$/u.exec(line) ?? [];
+    const day = parseIso(`${acquired ?? '1970-01-01'}T00:00:00Z`);
+    const isDay = day !== undefined && isoOf(day).startsWith(acquired ?? ''); // 30 February would become a day of March
+    if (n === 0 ? line !== COLUMNS : !isAmountText(value) || !isDay)
+      throw new OperatorError('data', `${file}:${n + 1}: expected ${COLUMNS}, such as transaction 7,45000.00,2024-05-01, got "${line.slice(0, 80)}"`);
+    return [id, { value: money(n === 0 ? '0' : value), acquired }];
+  });
+} // prettier-ignore

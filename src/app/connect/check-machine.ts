@@ -1,0 +1,158 @@
+import {
+  closeSync,
+  constants,
+  accessSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  statSync,
+  statfsSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { changeableByOthers } from '../../files/rights.ts';
+import { placeOfJournal } from '../../journal/journal-place.ts';
+import { networkUnder } from '../../journal/sqlite/filesystem-place.ts';
+import type { Config } from '../config/config.ts';
+import { hardeningProblems } from '../daemon/process-hardening.ts';
+import type { ProcessFacts } from '../daemon/process-hardening.ts';
+import type { Finding } from './finding.ts';
+
+/** Checks Node and its environment. Live mode refuses everything that is not known to be safe. */
+export function checkRuntime(config: Config | undefined, facts: ProcessFacts): readonly Finding[] {
+  const isLive = config?.mode === 'live';
+  const verdict = isLive ? 'fail' : 'warn';
+  const dangers = hardeningProblems(facts, config?.allowEnvironment ?? []);
+  return [
+    { check: 'node', verdict: 'ok', where: process.execPath, says: `Node ${process.version}` },
+    dangers.length === 0
+      ? {
+          check: 'environment',
+          verdict: 'ok',
+          says: 'no environment variable or Node option could expose the token',
+        }
+      : {
+          check: 'environment',
+          verdict,
+          says: `${isLive ? 'live mode refuses to start with' : 'live mode would refuse'}${dangers.map(({ name, why }) => `\n${name}: ${why}`).join('')}`,
+          fix: `remove these settings, or set allow_environment: [${dangers.map(({ name }) => `"${name}"`).join(', ')}] if they are intended`,
+        },
+  ];
+}
+
+const MIB = 1_048_576;
+/** Free space below which a person should check; a desk writes a few hundred megabytes per year. */
+const ROOM_WARN = 512 * MIB;
+/** In-memory file systems, which lose their content at a restart, by their types in statfs(2). */
+const IN_MEMORY: ReadonlyMap<number, string> = new Map([
+  [0x01021994, 'tmpfs'],
+  [0x858458f6, 'ramfs'],
+]);
+/** Threshold of the alert rule TrancheJournalSlow. */
+const FLUSH_WARN_MS = 50;
+const FLUSHES = 5;
+
+/**
+ * Checks space, flushes and permissions where the journal is, or will be. Reads and flushes, but writes nothing.
+ */
+export function checkDisk(config: Config): readonly Finding[] {
+  const file = placeOfJournal(config.journal);
+  if (file === undefined)
+    return [{ check: 'disk', verdict: 'ok', says: 'the journal is in memory', where: config.journal }];
+  const folder = nearestFolder(dirname(file));
+  const { bavail, bsize, type } = statfsSync(folder);
+  const free = bavail * bsize;
+  const reserved = statSync(`${file}.reserve`, { throwIfNoEntry: false })?.size ?? 0;
+  const wanted = Math.max(0, config.journalGuard.reserveBytes - reserved);
+  const network = networkUnder(folder);
+  const inMemory = IN_MEMORY.get(type >>> 0);
+  const room: Finding = {
+    check: 'disk',
+    verdict: free < wanted ? 'fail' : free < wanted + ROOM_WARN ? 'warn' : 'ok',
+    says: `${inMib(free)} MiB are free${reserveWords(config.journalGuard.reserveBytes, wanted)}`,
+    where: folder,
+    fix: 'free space, or set journal to a file on another disk',
+    exit: 'storage',
+  };
+  return [room, flushFinding(file, folder, network, inMemory), folderFinding(folder)];
+}
+
+function reserveWords(bytes: number, wanted: number): string {
+  if (bytes === 0) return '';
+  return wanted > 0
+    ? `; the journal's reserve takes ${inMib(wanted)} of them at the next start`
+    : "; the journal's reserve is set aside";
+}
+
+const inMib = (bytes: number): string => Math.floor(bytes / MIB).toLocaleString('en-US');
+
+function flushFinding(
+  file: string,
+  folder: string,
+  network: string | undefined,
+  inMemory: string | undefined,
+): Finding {
+  const own = { check: 'flush', where: folder };
+  if (network !== undefined)
+    return {
+      ...own,
+      verdict: 'fail',
+      says: `the journal would be on ${network}, where locks and flushes are unreliable: a desk refuses to start there`,
+      fix: 'put it on a local disk',
+      exit: 'storage',
+    };
+  if (inMemory !== undefined)
+    return {
+      ...own,
+      verdict: 'warn',
+      says: `the journal is on ${inMemory}: it is lost when the machine restarts`,
+      fix: 'put it on a local disk',
+    };
+  const ms = flushMs(existsSync(file) ? file : folder);
+  return {
+    ...own,
+    verdict: ms > FLUSH_WARN_MS ? 'warn' : 'ok',
+    says: `a flush takes ${ms.toFixed(1)} ms; every order waits for one`,
+    fix: 'put the journal on a faster disk, or on a dedicated one',
+  };
+}
+
+/** Returns the median duration of a flush, which needs no write permission. */
+function flushMs(path: string): number {
+  const descriptor = openSync(path, 'r');
+  try {
+    const times = Array.from({ length: FLUSHES }, () => {
+      const from = performance.now();
+      fsyncSync(descriptor);
+      return performance.now() - from;
+    });
+    return times.toSorted((a, b) => a - b)[Math.floor(FLUSHES / 2)] ?? 0;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function folderFinding(folder: string): Finding {
+  const own = { check: 'journal_folder', where: folder };
+  const problem = isSticky(folder) ? undefined : changeableByOthers(folder);
+  if (problem !== undefined) return { ...own, verdict: 'fail', says: problem, exit: 'storage' };
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch {
+    return {
+      ...own,
+      verdict: 'fail',
+      says: "this user may not write to the journal's folder",
+      fix: 'run this command as the desk\'s user, or change the owner of the folder with "chown"',
+      exit: 'storage',
+    };
+  }
+  return { ...own, verdict: 'ok', says: "only its owner can change the journal's folder" };
+}
+
+const isSticky = (folder: string): boolean => (statSync(folder).mode & 0o1000) !== 0;
+
+/** Returns the folder or, if it does not exist yet, the folder in which it will be created. */
+const nearestFolder = (folder: string): string =>
+  statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true || dirname(folder) === folder
+    ? folder
+    : nearestFolder(dirname(folder));

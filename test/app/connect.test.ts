@@ -1,0 +1,264 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { firstValueFrom } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connect } from '../../src/app/connect/connect.ts';
+import { exitOf, findingLines } from '../../src/app/connect/finding.ts';
+import type { Finding } from '../../src/app/connect/finding.ts';
+import { instant } from '../../src/core/time.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import { receiver } from './notify/receiver.ts';
+import { aRunIo } from './support/run-io.ts';
+
+const TWAP = `id: a
+kind: twap
+pair: btcusd
+side: buy
+total_quantity: { amount: "1.5", currency: btc }
+duration: PT4H
+slices: 48
+`;
+
+let folder = '';
+let server: Server | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-connect-'));
+  mkdirSync(join(folder, 'strategies'), 0o700);
+  mkdirSync(join(folder, 'var'), 0o700);
+  put('token', 'a-token-of-the-desk');
+  put('strategies/a.yaml', TWAP);
+});
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+  server = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+const put = (name: string, text: string): void => {
+  writeFileSync(join(folder, name), text, { mode: 0o600 });
+};
+
+type Answer = readonly [status: number, body: string, headers?: Record<string, string>];
+
+/** A venue that answers these paths, and all others with 404; it keeps the requests. */
+async function aVenue(answers: Readonly<Record<string, Answer>>): Promise<{ url: string; asked: string[] }> {
+  const asked: string[] = [];
+  const started = createServer((request, response: ServerResponse) => {
+    asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
+    const path = request.url?.startsWith('/v1/orders/') === true ? '/v1/orders/:id' : (request.url ?? '');
+    const [status, body, headers = {}] = answers[path] ?? [404, '{"error":"not found"}'];
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+  });
+  server = started;
+  await new Promise<void>((done) => {
+    started.listen(0, '127.0.0.1', done);
+  });
+  const address = started.address();
+  return { url: `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`, asked };
+}
+
+const config = (url: string, more = ''): string => `mode: live
+venue: { base_url: "${url}", token_file: ./token${more} }
+controls:
+  max_order_notional: { amount: "50000", currency: usd }
+  max_day_notional: { amount: "500000", currency: usd }
+  max_order_quantity: { btcusd: "1" }
+  collar_bps: 50
+  pairs: [btcusd]
+  sides: [buy]
+journal: "sqlite:${join(folder, 'var/live.db')}"
+operate: false
+strategies: ./strategies
+`;
+
+interface Examined {
+  readonly code: number;
+  readonly findings: readonly Finding[];
+  of(this: void, check: string): readonly Finding[];
+}
+
+async function examine(text: string, options: { env?: Record<string, string> } = {}): Promise<Examined> {
+  put('desk.yaml', text);
+  const io = aRunIo({ cwd: folder, env: options.env ?? {}, now: instant(Date.now()) });
+  const code = await connect({ config: 'desk.yaml', json: true }, io);
+  const { findings } = JSON.parse(io.printed.out) as { findings: readonly Finding[] };
+  return { code, findings, of: (check) => findings.filter((each) => each.check === check) };
+}
+
+const CURRENCIES: Answer = [200, '[]'];
+
+describe('tranche validate --connect', () => {
+  it('reports no failure for a correct setup, and sends only GET requests to the venue', async () => {
+    const { url, asked } = await aVenue({
+      '/v1/currency': CURRENCIES,
+      '/v1/approval-rules': [403, '{"error":"not allowed"}'],
+      '/v1/whitelisted-addresses': [403, '{"error":"not allowed"}'],
+      '/v1/orders/:id': [404, '{"error":"order not found"}'],
+    });
+    const { code, findings } = await examine(config(url, ', capabilities: { order_lookup: true }'));
+    const bad = findings.filter(({ verdict, check }) => verdict !== 'ok' && check !== 'flush');
+    expect(bad).toMatchObject([
+      { check: 'channels', says: expect.stringContaining('nobody is notified') as string },
+    ]);
+    expect(code).toBe(0);
+    expect(new Set(asked.map((each) => each.split(' ')[0]))).toEqual(new Set(['GET']));
+  });
+
+  it.each([
+    ['rejects the token', { '/v1/currency': [401, '{"error":"no"}'] }, 'token', 78],
+    ['is down', { '/v1/currency': [503, '{"error":"later"}'] }, 'venue', 69],
+    ['lacks a route that the config requires', { '/v1/currency': CURRENCIES }, 'capability', 78],
+    [
+      'has a different time',
+      { '/v1/currency': [200, '[]', { date: 'Thu, 01 Jan 2015 00:00:00 GMT' }] },
+      'clock',
+      75,
+    ],
+  ] as const)('fails if the venue %s', async (_, answers, check, exit) => {
+    const { url } = await aVenue(answers);
+    const more = check === 'capability' ? ', capabilities: { balances: true }' : '';
+    const { code, of } = await examine(config(url, more));
+    expect(of(check)).toContainEqual(
+      expect.objectContaining({ verdict: 'fail', fix: expect.any(String) as string }),
+    );
+    expect(code).toBe(exit);
+  });
+
+  it('fails with 69 if the venue cannot be reached', async () => {
+    const { code, of } = await examine(config('http://127.0.0.1:1'));
+    expect(of('venue')).toMatchObject([{ verdict: 'fail', where: 'http://127.0.0.1:1' }]);
+    expect(code).toBe(69);
+  });
+
+  it('warns about a token that can read the approval rules for withdrawals', async () => {
+    const { url } = await aVenue({ '/v1/currency': CURRENCIES, '/v1/approval-rules': [200, '[]'] });
+    const { code, of } = await examine(config(url));
+    expect(of('token_rights')).toMatchObject([{ verdict: 'warn' }]);
+    expect(code).toBe(0);
+  });
+
+  it('skips the check of token rights if the venue has no route for it', async () => {
+    const { url } = await aVenue({ '/v1/currency': CURRENCIES });
+    expect((await examine(config(url))).of('token_rights')).toMatchObject([{ verdict: 'skipped' }]);
+  });
+
+  it('warns if the venue answers an order lookup like an unknown route', async () => {
+    const { url } = await aVenue({ '/v1/currency': CURRENCIES });
+    const { of } = await examine(config(url, ', capabilities: { order_lookup: true }'));
+    expect(of('capability')).toContainEqual(expect.objectContaining({ verdict: 'warn' }));
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'fails if other users can change a strategy or read the token',
+    async () => {
+      chmodSync(join(folder, 'strategies/a.yaml'), 0o666);
+      const { code, of } = await examine(config('http://127.0.0.1:1'));
+      expect(of('rights')).toMatchObject([
+        { verdict: 'fail', says: expect.stringContaining('a.yaml') as string },
+      ]);
+      expect(code).toBe(78);
+      chmodSync(join(folder, 'token'), 0o644);
+      expect((await examine(config('http://127.0.0.1:1'))).of('config')).toMatchObject([
+        { verdict: 'fail', says: expect.stringContaining('chmod 600') as string },
+      ]);
+    },
+  );
+
+  it('fails if a limit prevents a strategy from ever trading', async () => {
+    put('strategies/a.yaml', TWAP.replace('"1.5"', '"96"'));
+    const { code, of } = await examine(config('http://127.0.0.1:1'));
+    expect(of('limits')).toMatchObject([{ verdict: 'fail' }]);
+    expect(code).toBe(78);
+  });
+
+  it('fails if environment variables could expose the token', async () => {
+    const { of } = await examine(config('http://127.0.0.1:1'), {
+      env: { NODE_OPTIONS: '--inspect' },
+    });
+    expect(of('environment')).toMatchObject([{ verdict: 'fail' }]);
+  });
+
+  it('checks the notification channels, and sends nothing', async () => {
+    const hook = await receiver();
+    put('pager', 'not a program');
+    const channels = `[{ name: ops, webhook: { format: json, url: "\${HOOK}" } }, { name: pager, command: { run: [./pager] } }]`;
+    const text = config('http://127.0.0.1:1').replace(
+      'operate: false',
+      `operate: { listen: "127.0.0.1:0", notify: { channels: ${channels} } }`,
+    );
+    const env = { HOOK: `${hook.url}/a-secret-path` };
+    const { of, findings } = await examine(text, { env });
+    expect(of('channels')).toMatchObject([
+      { verdict: 'ok', says: 'operate.notify ops: 127.0.0.1 can be resolved' },
+      {
+        verdict: 'warn',
+        says: expect.stringContaining(
+          'operate.notify pager: its program does not exist or is not executable',
+        ) as string,
+      },
+    ]);
+    expect([hook.posts, JSON.stringify(findings).includes('a-secret-path')]).toEqual([[], false]);
+  });
+
+  it('reports that the last process died and that the desk is halted', async () => {
+    const journal = openJournal(`sqlite:${join(folder, 'var/live.db')}`);
+    const started = {
+      kind: 'started',
+      version: '0.1.0',
+      mode: 'live',
+      desk: 'main',
+      config_hash: 'x',
+      account: 'a',
+    } as const;
+    await firstValueFrom(
+      toObservable(
+        journal.append(
+          [started, { kind: 'control', state: 'halted', by: 'ann', why: 'a drill' }],
+          instant(1_000),
+        ),
+      ),
+    );
+    journal.close();
+    const { of } = await examine(config('http://127.0.0.1:1'));
+    expect(of('chain')).toMatchObject([{ verdict: 'ok', says: 'the chain of 2 records holds' }]);
+    expect(of('last_start')).toMatchObject([
+      { verdict: 'warn', says: expect.stringContaining('died') as string },
+    ]);
+    expect(of('halted')).toMatchObject([{ verdict: 'warn', says: 'the desk is halted: a drill' }]);
+  });
+
+  it('fails with 65 if the journal is damaged', async () => {
+    put('var/live.db', 'no journal at all');
+    const { code, of } = await examine(config('http://127.0.0.1:1'));
+    expect(of('chain')).toMatchObject([{ verdict: 'fail' }]);
+    expect(code).toBe(65);
+  });
+});
+
+describe('its findings', () => {
+  const ok: Finding = { check: 'a', verdict: 'ok', says: 'fine', fix: 'nothing' };
+  const fail = (exit?: Finding['exit']): Finding => ({
+    check: 'bb',
+    verdict: 'fail',
+    says: 'no',
+    where: 'here',
+    fix: 'do it',
+    exit,
+  });
+
+  it('determine the exit code by the most urgent failure', () => {
+    expect(exitOf([ok, { ...ok, verdict: 'warn' }])).toBe(0);
+    expect(exitOf([fail('again'), fail('unavailable'), ok])).toBe(69);
+    expect(exitOf([fail('unavailable'), fail()])).toBe(78);
+    expect(exitOf([fail(), fail('data')])).toBe(65);
+  });
+
+  it('are printed one per line, failures with location and correction', () => {
+    expect(findingLines([ok, fail()])).toEqual(['ok    a   fine', 'FAIL  bb  no', '      where: here', '      fix:   do it', '2 checks: 1 failed']); // prettier-ignore
+  });
+});
