@@ -126,10 +126,9 @@ export function audit(books: Books, read: AuditedRead): Audit {
   const tails = lastOf(books.rows.values().filter((row) => !reaches(reach, row)));
   const found = breaksOf([...new Map([...tails, ...now]).values()], tails);
   const calibrated = calibrate(books, found, read);
-  const { check } = calibrated;
   const [accepted, awaited] = [new Set(calibrated.accepted), new Set(books.awaited)];
   const open = new Map([...books.open].filter(([, { id }]) => id === ROUTE));
-  for (const one of check === 'on' ? found.breaks : []) {
+  for (const one of calibrated.check === 'on' ? found.breaks : []) {
     const isOfAnAmendment = replaced.some(({ was, now: { id } }) => was.id === id && id === one.id);
     if (awaited.delete(moveOf(one)) || isOfAnAmendment) accepted.add(keyOf(one));
     if (!accepted.has(keyOf(one))) open.set(keyOf(one), lasting(books.open.get(keyOf(one)), one, startedAt));
@@ -227,6 +226,10 @@ const isSteady = ({ same, since }: Lasting, startedAt: Monotonic): boolean =>
 /** The breaks that count by now, unless a deposit or a withdrawal explains them. */
 export const dueBreaks = ({ open }: Books, startedAt: Monotonic): readonly Lasting[] =>
   [...open.values()].filter((one) => isSteady(one, startedAt) || one.reads >= READS_MAX);
+
+/** The rows after which reads must begin, so that they show the row that explains a break, if there is one by now. */
+export const gapsIn = ({ open }: Books): readonly string[] =>
+  [...open.values()].flatMap(({ after, id, isTold }) => (isTold && id !== ROUTE ? [after] : []));
 
 export interface Settling {
   readonly startedAt: Monotonic;
@@ -373,11 +376,8 @@ function effectsOf(row: Transaction): readonly Quantity[] {
  * switches the check on, and its breaks are the venue's practice; so are those of the first read after a restart, but for
  * new rows that follow on the journal's. Two reads in which most balances do not follow switch the check off.
  */
-function calibrate(
-  books: Books,
-  { breaks, joints }: ReturnType<typeof breaksOf>,
-  { isBooked }: Pick<AuditedRead, 'isBooked'>,
-): Books {
+function calibrate(books: Books, found: ReturnType<typeof breaksOf>, { isBooked }: AuditedRead): Books {
+  const { breaks, joints } = found;
   const isOld = ({ after, id }: Break): boolean => !books.rows.has(after) || isBooked(id);
   if (books.isInherited) return { ...books, accepted: new Set(breaks.filter(isOld).map(keyOf)) };
   if (books.check !== undefined || joints === 0) return books;

@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import type { WholeRead } from '../../core/account/judge.ts';
 import { compareRowIds } from '../../core/ids.ts';
 import type { Trade } from '../../core/account/rows.ts';
+import { gapsIn } from '../../core/account/whole-read.ts';
 import type { Reach } from '../../core/account/whole-read.ts';
 import { VenueError } from '../../core/errors.ts';
 import type { Pair } from '../../core/pairs.ts';
@@ -159,6 +160,7 @@ function reachOf(desk: ReadAccountContext, at: Instant): Reach {
     ...state.attempts.values().map(({ rowBefore }) => rowBefore),
     ...young.map(({ client_order_id: id }) => state.filledIds.get(id)?.rowBefore ?? ''),
     ...(account.rereadAfter === undefined ? [] : [account.rereadAfter]),
+    ...gapsIn(account.books),
   ];
   const after = needs.reduce((oldest, id) => (compareRowIds(id, oldest) < 0 ? id : oldest));
   return after === '' ? { from: beginning(desk, { at, young }) } : { after };
