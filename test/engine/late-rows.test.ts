@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { quantity } from '../../src/core/money.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
@@ -138,6 +139,36 @@ describe('ids of a row that come late', () => {
     expect(faultsIn(aDesk({ order: firstLost, shown: tied }), 900)).toEqual([]);
   });
 }); // prettier-ignore
+
+describe('a row of others that becomes visible below newer ones', () => {
+  it('is read once the gap that it leaves has lasted, so that the gap holds no doubt open', () => {
+    let hidden = '';
+    const shown: Script['shown'] = (rows, now) =>
+      rows.filter(({ id }) => id !== hidden || now >= after(START, 1_230 * SECOND_MS));
+    const one = aDesk(
+      { order: (nth) => (nth === 2 ? 'request lost' : undefined), shown },
+      {
+        strategies: [aTwap('t', { slices: 2, duration: 'PT40M', catch_up: 'pace' })],
+        policy: { accountPollMs: 5_000 },
+      },
+    );
+    const pay = (second: number, currency: string): string => {
+      seconds(one, second);
+      const { exchange, clock } = one.bench;
+      const account = exchange.accounts[0]?.name ?? '';
+      exchange.ledger.move(account, { currency, amount: quantity('100') }, clock.wall());
+      return `${exchange.ledger.rows(account).at(-1)?.id ?? ''}0`;
+    };
+    hidden = pay(1_000, 'usd');
+    // Later reads begin after these.
+    for (const second of [1_010, 1_030]) pay(second, 'btc');
+    pay(1_190, 'usd');
+    seconds(one, 1_260);
+    expect(one.bench.desk.state.doubts).toHaveLength(1);
+    expect(faultsIn(one, 3_000)).toEqual([]);
+    expect(one.bench.desk.state.doubts).toEqual([]);
+  });
+});
 
 describe('a stamp of the ledger', () => {
   it.each([-5 * HOUR_MS, -3_000, 5 * HOUR_MS, 50 * HOUR_MS])(
