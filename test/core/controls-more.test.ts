@@ -130,7 +130,7 @@ const cases: readonly Case[] = [
   ],
   ['slice_cap', {}, capped({}), capped({ asked: quantity('1.00000001') })],
   ['parent_paused', {}, {}, { pausedWhy: 'collar' }],
-  ['account_stale', {}, {}, { blind: { limit: '180 s', value: '181 s' } }],
+  ['no_balances', {}, {}, { blind: { limit: '180 s', value: '181 s' } }],
   ['reducing', {}, { control: 'reducing', isReducing: true }, { control: 'reducing' }],
   [
     'restricted_hours',

@@ -27,7 +27,7 @@ describe('the gate, with a quote received', () => {
     });
     bench.start();
     bench.clock.run(instant(START + 30 * SECOND_MS));
-    expect(new Set(reasons(bench))).toEqual(new Set(['stale_reference']));
+    expect(new Set(reasons(bench))).toEqual(new Set(['no_reference']));
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
 

@@ -155,7 +155,7 @@ describe('a restart of a recurring strategy', () => {
     const second = next(first, 3 * DAY_MS, { strategies });
     second.clock.run(instant(START + 7 * DAY_MS + 12 * HOUR_MS));
     expect(minutes(second).filter((at) => at > '2026-01-06')).toEqual(orders);
-    expect(reasons(second)).toContain('misfire');
+    expect(reasons(second)).toContain('missed_slot');
     expect(text(executedTotal(second.exchange))).toBe(String(0.5 * (orders.length + 1)));
     expect(faultsOf(second).filter((fault) => fault !== 'not done')).toEqual([]);
   });

@@ -95,21 +95,21 @@ describe('whyOf', () => {
         }),
       ],
       [
-        'not_traded: slices 3 to 5 did not trade: the slot passed while the strategy could not run (3 slots passed)',
+        'not_traded: slices 3 to 5 did not trade: a scheduled time or a slot passed while the strategy could not run (3 slots passed)',
       ],
     ],
     [
       'missed slices of several parents by their number',
       [
         aWake({
-          reason: 'misfire',
+          reason: 'missed_slot',
           missed: [
             { leg: 'x', slice: 0 },
             { leg: 'y', slice: 0 },
           ],
         }),
       ],
-      ['not_traded: 2 slices did not trade: a scheduled time passed while the strategy could not run'],
+      ['not_traded: 2 slices did not trade: a scheduled time or a slot passed while the strategy could not run'],
     ],
     [
       'a wake that trades less than wanted',

@@ -114,7 +114,7 @@ describe('a parent without any attempt', () => {
     const report = made(records(
       [0, aStart()],
       [0, aLife('recurring', { ...pair, each_notional: { amount: '1000', currency: 'usd' } })],
-      passed(legs.map((leg, i) => slot(0, i, '1000', leg)), { reason: 'misfire' }),
+      passed(legs.map((leg, i) => slot(0, i, '1000', leg)), { reason: 'missed_slot' }),
       [6 * MINUTE, aWake({ finished: 'window_over' })],
     )); // prettier-ignore
     expect(report.parents.map(({ leg, open }) => [leg, open])).toEqual(legs.map((leg) => [leg, false]));
@@ -128,7 +128,7 @@ describe('a parent without any attempt', () => {
     const legs = ['2026-12-01T09:00:00.000Z', '2026-12-01T09:01:00.000Z'];
     const missed = legs.map((leg) => ({ leg, slice: 0 }));
     // A desk that returns while the calendar is closed records all missed times with the reason of the last one.
-    for (const reason of ['misfire', 'blackout'] as const) {
+    for (const reason of ['missed_slot', 'blackout'] as const) {
       const report = made(records(
         [0, aStart()],
         [0, aLife('recurring', { ...pair, each_quantity: btc('2') })],
@@ -146,7 +146,7 @@ describe('a parent without any attempt', () => {
     const report = made(records(
       [0, aStart()],
       [0, aLife('recurring', { ...pair, each_quantity: btc('1') })],
-      passed([{ leg: passedBy, slice: 0 }], { reason: 'misfire', intents: [wanted({ leg, decision_price: '106' })] }),
+      passed([{ leg: passedBy, slice: 0 }], { reason: 'missed_slot', intents: [wanted({ leg, decision_price: '106' })] }),
       [4 * MINUTE, anIntent({ reference_price: '106' })],
       [4 * MINUTE + 20, aFill(4 * MINUTE + 20, { quantity: '1', price: '106', amount: '106' })],
       [4 * MINUTE + 20, anEnd(idOf('p', 0), 'filled')],

@@ -124,7 +124,7 @@ describe('a continuous rebalancing blocked by a limit', () => {
       return told;
     });
     expect(steps.filter((one) => one.reason === 'same_failure')).toHaveLength(1);
-    expect(steps[0]?.reason).toBe('valuation_unavailable');
+    expect(steps[0]?.reason).toBe('valuation_mismatch');
     expect(steps.filter((one) => one.at < NINE + HOUR_MS).length).toBeLessThanOrEqual(10);
   });
 

@@ -264,7 +264,7 @@ describe('a check of the portfolio', () => {
       DRIFTED,
       'below_min_trade',
     ],
-    ['the venue states no valuation', {}, { ...DRIFTED, valuation: undefined }, 'valuation_unavailable'],
+    ['the venue states no valuation', {}, { ...DRIFTED, valuation: undefined }, 'valuation_mismatch'],
     ['the venue states a higher valuation', {}, { ...DRIFTED, valuation: '111111.12' }, 'valuation_mismatch'],
     ['the venue states a lower valuation', {}, { ...DRIFTED, valuation: '90909.09' }, 'valuation_mismatch'],
     ['the venue states a valuation of zero', {}, { ...DRIFTED, valuation: '0' }, 'valuation_mismatch'],
@@ -348,7 +348,7 @@ describe('rebalancing on a schedule', () => {
 
   it.each([
     ['skip', MINUTE_MS, undefined],
-    ['skip', MINUTE_MS + 1, 'misfire'],
+    ['skip', MINUTE_MS + 1, 'missed_slot'],
     ['once', MINUTE_MS + 1, undefined],
     ['once', 30 * 3_600_000, undefined],
   ])('with misfire: %s and a delay of %i ms reports %s', (misfire, lateMs, reason) => {

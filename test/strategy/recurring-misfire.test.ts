@@ -14,15 +14,18 @@ describe('a missed time of a schedule', () => {
     expect(intentsOf(life.arrive(MINUTE_MS))).toMatchObject([
       { leg: leg(TEN), deadline: TEN + 10 * MINUTE_MS },
     ]);
-    expect(aLife().arrive(MINUTE_MS + 1)).toMatchObject({ reason: 'misfire' });
+    expect(aLife().arrive(MINUTE_MS + 1)).toMatchObject({ reason: 'missed_slot' });
   });
 
   it('is a misfire even before that if its window is over', () => {
     const short = { window: 'PT30S', slices: 3 };
     expect(aLife(short).arrive(29_999)).toMatchObject({ reason: 'missed_slot', intents: [{ slice: 2 }] });
-    expect(aLife(short).arrive(30_000)).toMatchObject({ reason: 'misfire', waits: [{ at: TEN + DAY_MS }] });
+    expect(aLife(short).arrive(30_000)).toMatchObject({
+      reason: 'missed_slot',
+      waits: [{ at: TEN + DAY_MS }],
+    });
     const again = aLife({ ...short, ...scheduled({ misfire: 'all' }) }).arrive(30_000);
-    expect(again).toMatchObject({ reason: 'misfire', intents: [{ leg: leg(TEN), slice: 0 }] });
+    expect(again).toMatchObject({ reason: 'missed_slot', intents: [{ leg: leg(TEN), slice: 0 }] });
   });
 
   it('is skipped with misfire: skip, like every other time that passed', () => {
@@ -30,7 +33,7 @@ describe('a missed time of a schedule', () => {
     const step = life.arrive(DAYS_DOWN);
     expect(intentsOf(step)).toEqual([]);
     expect(step).toMatchObject({
-      reason: 'misfire',
+      reason: 'missed_slot',
       note: '4 times passed; the last was due 2026-12-04T10:00:00.000Z, 7200 s ago',
       missed: [0, 1, 2, 3].map((day) => ({ leg: leg(TEN + day * DAY_MS), slice: 0 })),
       waits: [{ on: 'at', at: TEN + 4 * DAY_MS }],
@@ -48,7 +51,7 @@ describe('a missed time of a schedule', () => {
     const step = life.arrive(DAYS_DOWN);
     const now = TEN + DAYS_DOWN;
     expect(step).toMatchObject({
-      reason: 'misfire',
+      reason: 'missed_slot',
       intents: [{ leg: leg(TEN + 3 * DAY_MS), deadline: now + 10 * MINUTE_MS }],
     });
     expect(step.missed).toHaveLength(3);
@@ -99,7 +102,7 @@ describe('a missed time of a schedule', () => {
     it('is reported as missed with misfire: skip', () => {
       const life = lateLife('skip');
       const step = life.wake({ on: 'at', at: UP_AT, due: life.due });
-      expect(step).toMatchObject({ reason: 'misfire', missed: [{ leg: leg(MISSED), slice: 0 }] });
+      expect(step).toMatchObject({ reason: 'missed_slot', missed: [{ leg: leg(MISSED), slice: 0 }] });
       expect(intentsOf(step)).toMatchObject([{ leg: leg(EIGHT) }]);
     });
 

@@ -186,7 +186,7 @@ describe('a sweep', () => {
   it.each<readonly [string, Scene, string]>([
     ['the account is unknown', { mids: MIDS }, 'no_balances'],
     ['no price is known', { held: { btc: '3' } }, 'no_reference'],
-    ['the excess is gone again', holding({ btc: '1.5' }), 'below_keep'],
+    ['the excess is gone again', holding({ btc: '1.5' }), 'kept_back'],
   ])('trades nothing if %s, and checks again later', (_, scene, reason) => {
     const life = new Life(sweep, SELL, holding({ btc: '2' }));
     const step = life.wake({ on: 'inflow', at: NINE, balance: quantity('3') }, scene);
@@ -211,7 +211,7 @@ describe('a sweep', () => {
   });
 
   it.each([
-    ['skip', 'misfire', []],
+    ['skip', 'missed_slot', []],
     ['once', undefined, ['1#0 sell 1 by quantity']],
   ])('follows misfire: %s after a downtime', (misfire, reason, traded) => {
     const schedule = { cron: '0 17 * * *', time_zone: 'UTC', misfire };

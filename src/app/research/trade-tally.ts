@@ -22,9 +22,8 @@ interface StrategyTally {
 const remedies: Partial<Readonly<Record<Reason, string>>> = {
   inside_band: 'a smaller drift_threshold, or a window in which prices move more',
   below_min_trade: 'a smaller min_trade_notional, or larger --holdings',
-  below_keep: 'a smaller keep, or larger --holdings',
-  no_reference: 'prices of the pair in the whole window: --data, or a larger gap_max of the model',
-  stale_reference: 'prices without such gaps: --data, or a larger gap_max of the model',
+  no_reference:
+    'prices of the pair in the whole window, without gaps: --data, or a larger gap_max of the model',
   no_volume: 'a tape with volumes: --data',
   below_minimum: 'a larger total, fewer slices, or larger --holdings',
   no_funds: 'larger --holdings of the currency that it sells or pays with',

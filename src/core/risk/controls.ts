@@ -50,7 +50,7 @@ function stateRefusal(world: RiskContext, limits: Limits): Refusal | undefined {
   const closed = limits.closedHours?.find((hours) => isClosedAt(hours, world.at));
   if (closed !== undefined)
     return stop('restricted_hours', `${closed.from}-${closed.to} ${closed.timeZone}`, 'now');
-  return world.blind === undefined ? undefined : stop('account_stale', world.blind.limit, world.blind.value);
+  return world.blind === undefined ? undefined : stop('no_balances', world.blind.limit, world.blind.value);
 }
 
 function allowListRefusal({ pair, side }: Proposal, limits: Limits): Refusal | undefined {

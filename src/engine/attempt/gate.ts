@@ -233,8 +233,7 @@ function staleFault(
 ): Refused | undefined {
   if (desk.ports.clock.wall() >= slice.intent.deadline)
     return again('deadline', 'the quote came after the slice was over');
-  if (reference === undefined)
-    return again('stale_reference', `the reference price is of ${isoOf(known.at)}`);
+  if (reference === undefined) return again('no_reference', `the reference price is of ${isoOf(known.at)}`);
   const left = leftOfSlice(slice);
   const isMore =
     size.by === 'quantity'

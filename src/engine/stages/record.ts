@@ -305,9 +305,8 @@ export function expireLater(desk: RecordContext, slice: OpenSlice, known: Why): 
 /** Consequences of a venue that does not respond or quote. They are not the reason why a slice ends. */
 const SYMPTOMS: ReadonlySet<Reason | undefined> = new Set<Reason>([
   'deadline',
-  'account_stale',
+  'no_balances',
   'no_reference',
-  'stale_reference',
 ]);
 
 /** The venue's fault that caused a reason, otherwise the reason itself. */

@@ -21,7 +21,7 @@ export function syntheticAnswers(strategies: number, text = ''): Map<string, unk
     ['strategies', { items: Array.from({ length: strategies }, (_, n) => ({ id: id(n), kind: 'twap', state: 'waits', hash: 'a'.repeat(64), pairs: [pair], traded: { amount: '0.35', of: '1.5', currency: 'btc' }, slices_done: 14, slices_filled: 13, slices_open: 0, slices_total: 48, next_at: time(4e4 + n * 10), last_reason: text === '' ? undefined : text })) }],
     ['slices', { items: slices }],
     ['prices', { items: Array.from({ length: 280 }, (_, n) => ({ pair, at: time(-28e4 + n * 1e3), mid: (64_200 + 20 * Math.sin(n / 15) + 5 * Math.sin(n / 3)).toFixed(1) })) }],
-    ['why', { items: [0, 1, 2].map((n) => ({ seq: n + 1, at: time(-3e5 + n * 6e4), local: time(0), zone: 'UTC', strategy: id(0), event: n === 1 ? 'not_traded' : 'traded', pair, side: 'buy', wanted: '0.05', filled: n === 1 ? '0' : '0.05', reason: n === 1 ? `stale_reference` : undefined, figures: text, says: `says ${text}`, words: `${id(0)} slice ${n} bought 0.05 btc ${text}` })) }],
+    ['why', { items: [0, 1, 2].map((n) => ({ seq: n + 1, at: time(-3e5 + n * 6e4), local: time(0), zone: 'UTC', strategy: id(0), event: n === 1 ? 'not_traded' : 'traded', pair, side: 'buy', wanted: '0.05', filled: n === 1 ? '0' : '0.05', reason: n === 1 ? `no_reference` : undefined, figures: text, says: `says ${text}`, words: `${id(0)} slice ${n} bought 0.05 btc ${text}` })) }],
     ['limits', { items: [
       { limit: 'max_day_notional', used: '812000', in_doubt: '3210', max: '1000000', currency: 'usd', since: time(-36e6) },
       { limit: 'max_order_notional', used: '3210.5', max: '25000', currency: 'usd' },
@@ -69,7 +69,7 @@ const sliceOf = (n: number, strategy: string, time: Time, text: string): object 
     by: 'quantity',
     currency: 'btc',
     state,
-    reason: state === 'skipped' ? 'stale_reference' : text === '' ? undefined : text,
+    reason: state === 'skipped' ? 'no_reference' : text === '' ? undefined : text,
     detail: state === 'skipped' ? `age=4.2 s ${text}` : text,
     filled: state === 'filled' ? '0.05' : '0',
     attempts: ['filled', 'open'].includes(state) ? [attempt] : [],
@@ -124,6 +124,6 @@ function costsOf(strategy: string, text: string, time: Time): object {
     fills: 16,
     quoting: { requests: 17, quotes: 16, orders: 16, fills: 16, rejected: 0, doubts: 0, expired: 1 },
     parents: [{ parent: 'p1', strategy, leg: 'all', pair: 'btcusd', side: 'buy', base: 'btc', begun_at: time(-6e5), traded: '0.6', planned: '0.6', average_price: '60522.25', arrival_price: '59983.145', costs }],
-    untraded: [{ strategy, reason: 'stale_reference', words: `the reference price is older than reference.max_age ${text}`, slices: 1, looks: 0, first: time(-6e5), last: time(-6e5) }],
+    untraded: [{ strategy, reason: 'no_reference', words: `the pair has no reference price that is younger than reference.max_age ${text}`, slices: 1, looks: 0, first: time(-6e5), last: time(-6e5) }],
   }; // prettier-ignore
 }

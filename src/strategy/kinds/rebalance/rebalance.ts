@@ -205,7 +205,8 @@ export const rebalance = defineStrategy<Params, State>({
     };
     const schedule = timesOf(plan);
     const late = wake.on === 'at' ? at - wake.due : 0;
-    if (schedule?.misfire === 'skip' && late > parseDuration(schedule.misfire_after)) return skip('misfire');
+    if (schedule?.misfire === 'skip' && late > parseDuration(schedule.misfire_after))
+      return skip('missed_slot');
     const closed = plan.schedule && closureAt(plan.schedule, at);
     if (closed !== undefined) {
       if (schedule !== undefined) return skip('blackout', closed.why);
@@ -336,7 +337,8 @@ const percent = (drift: Ratio): string => `${drift.times(100).toFixed(3)} %`;
 /** Compares `V` of everything in the account with the venue's valuation. Fails closed. */
 function checkValuation(plan: Params, view: View): Decision | undefined {
   if (plan.cash !== 'usd') return undefined; // the venue values in USD only
-  if (view.valuation === undefined) return { reason: 'valuation_unavailable' };
+  if (view.valuation === undefined)
+    return { reason: 'valuation_mismatch', note: 'the venue returned no valuation' };
   const ours = view.accountValue(basisOf(plan));
   const tolerance = ratio(plan.valuation_tolerance);
   const away = size(subtract(ours.value, view.valuation));

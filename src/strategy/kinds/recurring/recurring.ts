@@ -311,7 +311,7 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
   const report: StepReport =
     lost.length > 0 || isLate
       ? {
-          reason: 'misfire',
+          reason: 'missed_slot',
           note: misfireNote({ due: first, isSkipped, lateMs: at - first, lost: lost.length, isAll }),
           missed: lost.flatMap((time) => allSlices(plan, time)),
         }

@@ -263,7 +263,7 @@ function closedNow({ schedule }: Params, wake: Wake): StepReport | undefined {
   if (schedule === undefined) return undefined;
   const lateMs = wake.on === 'at' ? wake.at - wake.due : 0;
   if (lateMs > parseDuration(schedule.misfire_after) && schedule.misfire === 'skip')
-    return { reason: 'misfire', note: `${Math.round(lateMs / 1000)} s late` };
+    return { reason: 'missed_slot', note: `${Math.round(lateMs / 1000)} s late` };
   const closure = closureAt(schedule, wake.at);
   return closure === undefined ? undefined : { reason: 'blackout', note: closure.why };
 }
@@ -338,7 +338,7 @@ function begin(was: State, plan: Params, view: View): Step<State> {
   if ('reason' in seen) return idle(later, plan, view, seen);
   const { excess } = seen;
   if (!isWorthwhile(plan, excess, seen)) {
-    const reason = excess.gt(0) ? 'below_min_trade' : 'below_keep';
+    const reason = excess.gt(0) ? 'below_min_trade' : 'kept_back';
     return idle(later, plan, view, { reason, note: `${text(excess)} ${plan.from} above keep` });
   }
   const now = { left: text(excess), slice: 0, until: view.at, misses: 0 };
