@@ -222,7 +222,7 @@ export const alerts = {
     severity: 'warning',
     says: 'a parent is paused because its prices are too far from the reference price or the decision price, or because it costs too much',
     runbook:
-      'For `collar` and `collar_far`, no immediate action is needed. Quotes and reference prices have disagreed for half a minute. The desk requests a quote from time to time and resumes the parent once the prices agree (`parent_resumed`). For other reasons, check the market and the limits that `reason` names, then resume the parent or let its window end.',
+      'For `collar`, no immediate action is needed. Quotes and reference prices have disagreed for half a minute. The desk requests a quote from time to time and resumes the parent once the prices agree (`parent_resumed`). For other reasons, check the market and the limits that `reason` names, then resume the parent or let its window end.',
   },
   parent_short: {
     severity: 'warning',

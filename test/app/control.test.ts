@@ -322,7 +322,7 @@ describe('tranche pause, resume, stop and run-now', () => {
   it('stop one strategy permanently', async () => {
     const served = await aServedDesk();
     expect(await served.command('stop', 'btc', '--why', 'no longer wanted')).toMatchObject({ code: 0 });
-    expect((await served.command('status')).out).toContain('finished: stopped_by_operator');
+    expect((await served.command('status')).out).toContain('finished: by_operator');
     expect((await served.command('stop', 'btc', '--why', 'again')).code).toBe(75);
     expect((await served.command('stop', 'btc')).code).toBe(64);
   });

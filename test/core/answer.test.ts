@@ -43,7 +43,7 @@ describe('the check of a quote', () => {
     ['with a life of more than five minutes', { lifeMs: 300_001 }],
     ['whose life is not a number', { lifeMs: Number.NaN }],
   ])('discards a quote %s, so that another one is requested', (_, over) => {
-    expect(ofQuote(over)).toMatchObject({ means: 'later', reason: 'quote_mismatch' });
+    expect(ofQuote(over)).toMatchObject({ means: 'later', reason: 'quote_invalid' });
   });
 
   it.each<readonly [string, Partial<Quote>]>([
@@ -66,7 +66,7 @@ describe('the check of a quote', () => {
 
   it('discards a quote whose amount differs from the requested amount', () => {
     const request = aQuoteRequest({ size: { by: 'amount', amount: money('30000.01') } });
-    expect(ofQuote({}, request)).toMatchObject({ means: 'later', reason: 'quote_mismatch' });
+    expect(ofQuote({}, request)).toMatchObject({ means: 'later', reason: 'quote_invalid' });
   });
 
   it('tolerates only one cent in a quote for a quantity, even if the base currency has few decimals', () => {

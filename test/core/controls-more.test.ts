@@ -84,22 +84,22 @@ const gets = (amount: string): Partial<RiskContext> => ({
 
 const cases: readonly Case[] = [
   [
-    'pair_day_notional',
+    'day_limit',
     { pairDayNotionalMax: new Map([['btcusd', money('100000')]]) },
     { pairDayNotional: money('40000') },
     { pairDayNotional: money('40000.01') },
   ],
   [
-    'doubt_notional',
+    'open_doubts',
     { orderNotionalMax: money('60000') },
     { openDoubts: 1, doubtNotional: money('60000') },
     { openDoubts: 1, doubtNotional: money('60000.01') },
   ],
-  ['position_floor', { positionMin: new Map([['usd', quantity('100')]]) }, gives('100'), gives('99.99')],
-  ['position_floor', { positionMin: new Map([['usd', quantity('0')]]) }, gives('0'), gives('-0.01')],
-  ['position_ceiling', { positionMax: new Map([['btc', quantity('10')]]) }, gets('10'), gets('10.00000001')],
+  ['position_limit', { positionMin: new Map([['usd', quantity('100')]]) }, gives('100'), gives('99.99')],
+  ['position_limit', { positionMin: new Map([['usd', quantity('0')]]) }, gives('0'), gives('-0.01')],
+  ['position_limit', { positionMax: new Map([['btc', quantity('10')]]) }, gets('10'), gets('10.00000001')],
   [
-    'references_disagree',
+    'control_failed',
     {},
     { referenceGapBps: ratio('30'), referenceGapBpsMax: ratio('30') },
     { referenceGapBps: ratio('30.01'), referenceGapBpsMax: ratio('30') },
@@ -115,7 +115,7 @@ const cases: readonly Case[] = [
   ],
   ['slice_gap', {}, at({ gapUntil: NOON }), at({ gapUntil: after(NOON, 1) })],
   ['duplicate_order', {}, at({}), at({ duplicate: 'another' })],
-  ['reused_key', {}, at({}), at({ isReused: true })],
+  ['duplicate_order', {}, at({}), at({ isReused: true })],
   [
     'parent_cap',
     {},
@@ -123,13 +123,13 @@ const cases: readonly Case[] = [
     capped({ parentDone: quantity('9.00000001'), parentMax: quantity('10') }),
   ],
   [
-    'slice_cap',
+    'parent_cap',
     {},
     capped({ slice: quantity('1.5'), slicePlanned: quantity('1') }),
     capped({ slice: quantity('1.50000001'), slicePlanned: quantity('1') }),
   ],
-  ['slice_cap', {}, capped({}), capped({ asked: quantity('1.00000001') })],
-  ['parent_paused', {}, {}, { pausedWhy: 'collar' }],
+  ['parent_cap', {}, capped({}), capped({ asked: quantity('1.00000001') })],
+  ['paused', {}, {}, { pausedWhy: 'collar' }],
   ['no_balances', {}, {}, { blind: { limit: '180 s', value: '181 s' } }],
   ['reducing', {}, { control: 'reducing', isReducing: true }, { control: 'reducing' }],
   [
@@ -153,11 +153,11 @@ describe('controls', () => {
   );
 
   it.each([
-    ['an unknown balance and a floor', { positionMin: new Map([['usd', quantity('0')]]) }, 'position_floor'],
+    ['an unknown balance and a floor', { positionMin: new Map([['usd', quantity('0')]]) }, 'position_limit'],
     [
       'an unknown balance and a ceiling',
       { positionMax: new Map([['btc', quantity('1')]]) },
-      'position_ceiling',
+      'position_limit',
     ],
   ])('refuse an order with %s', (_, limits, code) => {
     const world = {
@@ -167,9 +167,11 @@ describe('controls', () => {
     expect(refused(world, limits)?.reason).toBe(code);
   });
 
-  it('refuse a quote beyond three times the collar with collar_far, which pauses its parent at once', () => {
-    expect(refused({}, {}, { price: price('60900') })?.reason).toBe('collar');
-    expect(refused({}, {}, { price: price('60900.01') })?.reason).toBe('collar_far');
+  it('refuse a quote outside the collar with the distance in its figures', () => {
+    expect(refused({}, {}, { price: price('60900.01') })).toMatchObject({
+      reason: 'collar',
+      detail: expect.stringContaining('150.00 bps from 60000') as string,
+    });
   });
 
   it('refuse the order if any of them throws', () => {

@@ -76,21 +76,21 @@ describe('limits', () => {
 
   it.each<readonly [string, Partial<Limits>, Partial<RiskContext>, Partial<Proposal>, Partial<Proposal>]>([
     [
-      'order_notional',
+      'order_size',
       { orderNotionalMax: money('60000') },
       {},
       { notional: money('60000') },
       { notional: money('60000.00000001') },
     ],
     [
-      'day_notional',
+      'day_limit',
       { dayNotionalMax: money('100000') },
       { dayNotional: money('40000') },
       { notional: money('60000') },
       { notional: money('60000.01') },
     ],
     [
-      'order_quantity',
+      'order_size',
       { orderQuantityMax: new Map([['btcusd', quantity('1')]]) },
       {},
       { quantity: quantity('1') },
@@ -141,9 +141,9 @@ describe('limits', () => {
 
   it('on pairs and sides allow only the listed values', () => {
     expect(reason({}, { pairs: new Set(['btcusd']) })).toBeUndefined();
-    expect(reason({}, { pairs: new Set(['ethusd']) })).toBe('pair_not_allowed');
-    expect(reason({}, { pairs: new Set() })).toBe('pair_not_allowed');
-    expect(reason({ side: 'sell' }, { sides: new Set(['buy']) })).toBe('side_not_allowed');
+    expect(reason({}, { pairs: new Set(['ethusd']) })).toBe('not_allowed');
+    expect(reason({}, { pairs: new Set() })).toBe('not_allowed');
+    expect(reason({ side: 'sell' }, { sides: new Set(['buy']) })).toBe('not_allowed');
   });
 
   it('on open doubts refuse an attempt at the limit, and a second attempt in a pair with a doubt', () => {
@@ -154,7 +154,7 @@ describe('limits', () => {
 
   it('report their figure and the value of the order', () => {
     const refused = refusal(aProposal(), aWorld(), theLimits({ orderNotionalMax: money('50000') }));
-    expect(refused?.detail).toBe('limit=50000 value=60000.00');
+    expect(refused?.detail).toBe('limit=max_order_notional 50000 value=60000.00');
   });
 });
 

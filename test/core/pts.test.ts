@@ -11,6 +11,7 @@ import { riskModesSchema } from '../../src/wire/account.ts';
 /** An order of 100 that the account can pay 40 of, with credit switched on and no caps. */
 const aQuestion = (over: Partial<PtsQuestion> = {}): PtsQuestion => ({
   side: 'buy',
+  pays: 'usd',
   outgoing: quantity('100'),
   available: quantity('40'),
   reducing: quantity('0'),
@@ -23,7 +24,7 @@ const aQuestion = (over: Partial<PtsQuestion> = {}): PtsQuestion => ({
 });
 const answerText = (over: Partial<PtsQuestion>): readonly [string, string, ...string[]] => {
   const { allowed, credit, cuts } = sizeForPts(aQuestion(over));
-  return [text(allowed), text(credit), ...cuts];
+  return [text(allowed), text(credit), ...cuts.map(({ reason }) => reason)];
 };
 
 /** The mode in the first row of the venue's list, read as the client reads it. */
@@ -35,17 +36,17 @@ interface Case {
   readonly side: Side;
   /** Whether credit may be used. */
   readonly credit: boolean;
-  readonly why: 'pts_mode' | 'pts_unknown';
+  readonly why: 'pts_terms' | 'pts_unknown';
 }
 
 describe('risk modes', () => {
   // Spelling on the wire; whether credit may open or grow a long (buy) or a short (sell); the reason if not.
-  const rows: readonly (readonly [unknown, boolean, boolean, 'pts_mode' | 'pts_unknown'])[] = [
-    ['Enabled', true, true, 'pts_mode'],
-    ['Long-Only', true, false, 'pts_mode'],
-    ['Short-Only', false, true, 'pts_mode'],
-    ['Reduce-Only', false, false, 'pts_mode'],
-    ['Reduce_Only', false, false, 'pts_mode'],
+  const rows: readonly (readonly [unknown, boolean, boolean, 'pts_terms' | 'pts_unknown'])[] = [
+    ['Enabled', true, true, 'pts_terms'],
+    ['Long-Only', true, false, 'pts_terms'],
+    ['Short-Only', false, true, 'pts_terms'],
+    ['Reduce-Only', false, false, 'pts_terms'],
+    ['Reduce_Only', false, false, 'pts_terms'],
     ['Paused', false, false, 'pts_unknown'],
     ['', false, false, 'pts_unknown'],
     [7, false, false, 'pts_unknown'],
@@ -61,7 +62,7 @@ describe('risk modes', () => {
   });
 
   it.each(cases)('allow credit for a $side under $mode: $credit', ({ mode, side, credit, why }) => {
-    const expected = credit ? ['100', '60'] : ['40', '0', 'clipped_funds', why];
+    const expected = credit ? ['100', '60'] : ['40', '0', 'no_funds', why];
     expect(answerText({ mode: modeOnWire(mode), side })).toEqual(expected);
   });
 
@@ -74,7 +75,7 @@ describe('risk modes', () => {
     'allow credit for a $side beyond the position under $mode: $credit',
     ({ mode, side, credit, why }) => {
       const beyond = { available: quantity('30'), reducing: quantity('50') };
-      const expected = credit ? ['100', '70'] : ['50', '20', 'clipped_funds', why];
+      const expected = credit ? ['100', '70'] : ['50', '20', 'no_funds', why];
       expect(answerText({ mode: modeOnWire(mode), side, ...beyond })).toEqual(expected);
     },
   );
@@ -92,28 +93,28 @@ describe('risk modes', () => {
 
 describe('credit', () => {
   it('is never used if pts.use is never, not even to reduce a position', () => {
-    expect(answerText({ use: 'never' })).toEqual(['40', '0', 'clipped_funds', 'pts_never']);
+    expect(answerText({ use: 'never' })).toEqual(['40', '0', 'no_funds', 'pts_credit']);
     expect(answerText({ use: 'never', reducing: quantity('90') })).toEqual([
       '40',
       '0',
-      'clipped_funds',
-      'pts_never',
+      'no_funds',
+      'pts_credit',
     ]);
   });
 
   it.each([
     ['60', ['100', '60']],
-    ['59.99', ['99.99', '59.99', 'clipped_funds', 'pts_max_credit']],
-    ['0', ['40', '0', 'clipped_funds', 'pts_max_credit']],
-    ['-5', ['40', '0', 'clipped_funds', 'pts_max_credit']],
+    ['59.99', ['99.99', '59.99', 'no_funds', 'pts_credit']],
+    ['0', ['40', '0', 'no_funds', 'pts_credit']],
+    ['-5', ['40', '0', 'no_funds', 'pts_credit']],
   ])('is cut to the %s that may still be borrowed', (creditLeft, expected) => {
     expect(answerText({ creditLeft: quantity(creditLeft) })).toEqual(expected);
   });
 
   it.each([
     ['20', '20', ['100', '60']],
-    ['20.01', '20', ['40', '0', 'clipped_funds', 'pts_max_carry']],
-    [undefined, '20', ['40', '0', 'clipped_funds', 'pts_unknown']],
+    ['20.01', '20', ['40', '0', 'no_funds', 'pts_terms']],
+    [undefined, '20', ['40', '0', 'no_funds', 'pts_unknown']],
     [undefined, undefined, ['100', '60']],
   ])('with an expected carry of %s bps and a limit of %s returns %j', (carry, bound, expected) => {
     const carryBps = carry === undefined ? undefined : ratio(carry);
@@ -125,9 +126,9 @@ describe('credit', () => {
     const short = { mode: 'Reduce-Only', available: quantity('-500'), reducing: quantity('100') } as const;
     expect(answerText(short)).toEqual(['100', '100']);
     const capped = { ...short, creditLeft: quantity('30') };
-    expect(answerText(capped)).toEqual(['30', '30', 'clipped_funds', 'pts_max_credit']);
+    expect(answerText(capped)).toEqual(['30', '30', 'no_funds', 'pts_credit']);
     const dear = { ...short, carryBps: ratio('21'), carryBpsMax: ratio('20') };
-    expect(answerText(dear)).toEqual(['0', '0', 'clipped_funds', 'pts_max_carry']);
+    expect(answerText(dear)).toEqual(['0', '0', 'no_funds', 'pts_terms']);
   });
 
   it('covers the whole order if the balance is already negative', () => {
@@ -135,8 +136,8 @@ describe('credit', () => {
     expect(answerText({ available: quantity('-10'), use: 'never' })).toEqual([
       '0',
       '0',
-      'clipped_funds',
-      'pts_never',
+      'no_funds',
+      'pts_credit',
     ]);
   });
 });
@@ -146,6 +147,7 @@ describe('the size allowed by funds and credit', () => {
   const funds = fc.integer({ min: -1_000_000, max: 1_000_000 }).map((n) => quantity(`${n}e-3`));
   const question = fc.record<PtsQuestion>({
     side: fc.constantFrom('buy', 'sell'),
+    pays: fc.constant('usd'),
     outgoing: amount,
     available: funds,
     reducing: amount,

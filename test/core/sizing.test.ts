@@ -84,7 +84,7 @@ describe('sizing', () => {
     ],
   ])('cuts %s', (_, over, expected) => {
     expect(sizeText(over)).toBe(expected);
-    expect(sized(over).cuts).toEqual(['clipped_funds', 'pts_never']);
+    expect(sized(over).cuts).toEqual(['no_funds', 'pts_credit']);
     expect(sized(over).isPiece).toBe(false);
   });
 
@@ -135,13 +135,13 @@ describe('sizing', () => {
       pts: credit({ mode: 'Reduce-Only' }),
     };
     expect(sizeText(short)).toBe('0.4');
-    expect(sized(short).cuts).toEqual(['clipped_funds', 'pts_mode']);
+    expect(sized(short).cuts).toEqual(['no_funds', 'pts_terms']);
   });
 
   it('cuts credit to its cap, in the currency that the order pays with', () => {
     const capped = { availableQuote: quantity('0'), pts: credit({ creditLeft: quantity('50.5') }) };
     expect(sizeText(capped)).toBe('0.5');
-    expect(sized(capped).cuts).toEqual(['clipped_funds', 'pts_max_credit']);
+    expect(sized(capped).cuts).toEqual(['no_funds', 'pts_credit']);
   });
 
   it('handles amounts near the limits of the number format', () => {
@@ -258,10 +258,10 @@ describe('every cut', () => {
 
   it('states its figures even if it ends the slice', () => {
     expect(refused({ availableQuote: quantity('0') }).note).toBe(
-      'clipped_funds limit=0 usd value=101 usd, pts_never limit=own funds value=101 usd of credit',
+      'no_funds limit=0 usd value=101 usd, pts_credit limit=own funds value=101 usd of credit',
     );
     expect(refused({ availableQuote: quantity('9') }).note).toContain(
-      '8.91 usd of at least 10; clipped_funds limit=9 usd',
+      '8.91 usd of at least 10; no_funds limit=9 usd',
     );
   });
 });
@@ -285,7 +285,7 @@ describe('a slice above the maximum of the venue', () => {
     const over = { maximum: money('60'), availableQuote: quantity('30') };
     expect(sized(over)).toMatchObject({
       isPiece: false,
-      cuts: ['venue_maximum', 'clipped_funds', 'pts_never'],
+      cuts: ['venue_maximum', 'no_funds', 'pts_credit'],
     });
   });
 

@@ -18,13 +18,13 @@ describe('the slippage of a quote', () => {
     'against the arrival price is allowed for a %s up to %s, and refused at %s',
     (side, good, bad) => {
       expect(reasonOf({ slippage_bps: '10' }, side, good)).toBeUndefined();
-      expect(reasonOf({ slippage_bps: '10' }, side, bad)).toBe('max_slippage');
+      expect(reasonOf({ slippage_bps: '10' }, side, bad)).toBe('tactics_refused');
     },
   );
 
   it('is reported with its figures if it is refused', () => {
     expect(tacticRefusal({ slippage_bps: '10' }, { side: 'buy', price: price('103') }, known)).toEqual({
-      reason: 'max_slippage',
+      reason: 'tactics_refused',
       detail: 'limit=10 bps from arrival value=98.03 bps from 102',
     });
   });
@@ -48,7 +48,7 @@ describe('the spread of a quote', () => {
     'for a %s is twice its distance from the mid price: %s is accepted, %s is refused',
     (side, good, bad) => {
       expect(reasonOf({ spread_bps: '20' }, side, good)).toBeUndefined();
-      expect(reasonOf({ spread_bps: '20' }, side, bad)).toBe('max_spread');
+      expect(reasonOf({ spread_bps: '20' }, side, bad)).toBe('tactics_refused');
     },
   );
 });

@@ -92,7 +92,7 @@ describe('the decision whether an order may leave on a quote', () => {
 
   it.each<[string, Asked, string]>([
     ['is outside the collar', { dearer: 1.03 }, 'collar'],
-    ['is three times as far from the reference price as the collar allows', { dearer: 1.5 }, 'collar_far'],
+    ['is three times as far from the reference price as the collar allows', { dearer: 1.5 }, 'collar'],
     ['leaves too little life for an order', { ageMs: LIFE_MS }, 'quote_too_short'],
     ['was requested before a clock discontinuity', { breaks: -1 }, 'discontinuity'],
   ])('refuses a quote that %s', (_, asked, reason) => {

@@ -88,7 +88,7 @@ describe('the daily cost limit', () => {
     const one = ran({ policy: { limits: { ...limits, dayCostMax: money('12') } } }, 10);
     expect(traded(one)).toBe(2);
     expect(one.bench.desk.control).toBe('halted');
-    expect(controls(one)[0]?.why).toMatch(/^day_cost: limit=12 value=\d\d\.\d\d$/u);
+    expect(controls(one)[0]?.why).toMatch(/^day_limit: limit=max_day_cost 12 value=\d\d\.\d\d$/u);
     expect(one.alerts).toContain('limit_breached');
   });
 });
@@ -192,11 +192,11 @@ describe('a strategy outside its permitted pairs, sides, hours or positions', ()
   const now: ClosedHours = { from: '00:00', to: '00:30', timeZone: 'UTC', days: new Set(['mon']) };
 
   it.each<readonly [string, Partial<typeof limits>, Reason]>([
-    ['a pair', { pairs: new Set(['ethusd']) }, 'pair_not_allowed'],
-    ['a side', { sides: new Set(['sell'] as const) }, 'side_not_allowed'],
+    ['a pair', { pairs: new Set(['ethusd']) }, 'not_allowed'],
+    ['a side', { sides: new Set(['sell'] as const) }, 'not_allowed'],
     ['an hour', { closedHours: [now] }, 'restricted_hours'],
-    ['a floor that is reached', { positionMin: new Map([['usd', quantity('1000000')]]) }, 'position_floor'],
-    ['a ceiling that is reached', { positionMax: new Map([['btc', quantity('25')]]) }, 'position_ceiling'],
+    ['a floor that is reached', { positionMin: new Map([['usd', quantity('1000000')]]) }, 'position_limit'],
+    ['a ceiling that is reached', { positionMax: new Map([['btc', quantity('25')]]) }, 'position_limit'],
   ])('does not trade and requests no quote: %s', (_, over, reason) => {
     const one = ran({ policy: { limits: { ...limits, ...over } } }, 10);
     expect(traded(one)).toBe(0);

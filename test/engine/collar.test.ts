@@ -78,7 +78,7 @@ describe.each(sources)('a single wrong quote, with reference prices from %s,', (
       const discarded = bench
         .records()
         .flatMap(({ body }) => (body.kind === 'attempt' && body.result === 'discarded' ? [body.reason] : []));
-      expect(discarded).toEqual([by === '1.02' ? 'collar' : 'collar_far']);
+      expect(discarded).toEqual([by === '1.02' ? 'collar' : 'collar']);
       expect(pauses(bench)).toEqual([]);
       expect(ledgerTrades(bench.exchange)).toHaveLength(10);
       expect(faultsOf(bench)).toEqual([]);
@@ -176,7 +176,7 @@ describe('a pause of a parent', () => {
     bench.clock.run(instant(START + 2.5 * MINUTE_MS));
     const parent = bench.records().flatMap(({ body }) => (body.kind === 'intent' ? [body.parent] : []))[0];
     bench.desk.journal
-      .append([{ kind: 'control', state: 'paused', parent, by: 'tranche', why: 'collar_far: limit=100 bps' }])
+      .append([{ kind: 'control', state: 'paused', parent, by: 'tranche', why: 'collar: limit=100 bps' }])
       .subscribe();
     bench.clock.run(instant(START + 12 * MINUTE_MS));
     expect(ledgerTrades(bench.exchange)).toHaveLength(3);

@@ -27,8 +27,8 @@ describe('a slice ended by a limit', () => {
       policy: { limits: { ...limits, orderNotionalMax: money('100') } },
     });
     const [end] = sliceEnds(bench);
-    expect(end).toMatchObject({ result: 'skipped', reason: 'order_notional' });
-    expect(end?.detail).toMatch(/^limit=100 value=3\d{4}\.\d\d$/u);
+    expect(end).toMatchObject({ result: 'skipped', reason: 'order_size' });
+    expect(end?.detail).toMatch(/^limit=max_order_notional 100 value=3\d{4}\.\d\d$/u);
     const line = bench.records().find(({ body }) => body.kind === 'slice');
     expect(line && lineFor(line)).toContain(end?.detail);
   });
@@ -137,7 +137,7 @@ describe('day totals', () => {
     const spent = ledgerTrades(next.exchange).reduce((sum, { amount }) => add(sum, amount), NO_MONEY);
     expect(spent.lte(dayNotionalMax)).toBe(true);
     expect(spent.gt(50_000)).toBe(true);
-    expect(sliceEnds(next).map(({ reason }) => reason)).toContain('day_notional');
+    expect(sliceEnds(next).map(({ reason }) => reason)).toContain('day_limit');
   });
 });
 
@@ -150,7 +150,7 @@ describe('a position', () => {
       policy: { limits: { ...limits, positionMax: new Map([['btc', ceiling]]) } },
     });
     expect(ledgerTrades(bench.exchange)).toHaveLength(3);
-    expect(sliceEnds(bench).at(-1)).toMatchObject({ reason: 'position_ceiling' });
+    expect(sliceEnds(bench).at(-1)).toMatchObject({ reason: 'position_limit' });
   });
 
   it('never falls below its floor', () => {
@@ -163,8 +163,8 @@ describe('a position', () => {
     const sold = ledgerTrades(bench.exchange).map(({ quantity: amount }) => text(amount));
     expect(sold).toEqual(['0.1', '0.1', '0.1', '0.05']);
     expect(sliceEnds(bench).at(-1)).toMatchObject({
-      reason: 'position_floor',
-      detail: 'limit=0.65 btc value=0.5',
+      reason: 'position_limit',
+      detail: 'limit=min_position 0.65 btc value=0.5',
     });
   });
 });

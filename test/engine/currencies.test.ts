@@ -72,7 +72,7 @@ describe('a desk whose pairs and limits use different currencies', () => {
       policy: { limits, rates: new Map([['usdt', stated('1.2')]]) },
     });
     expect(fills(bench)).toHaveLength(0);
-    expect(reasons(bench)).toEqual(new Set(['order_notional']));
+    expect(reasons(bench)).toEqual(new Set(['order_size']));
   });
 
   it('cuts an order to the venue maximum in usd, with limits in usdt and only the rate of the venue', () => {

@@ -213,7 +213,7 @@ describe('a quote', () => {
     const one = aDesk({}, { wrap: stamped((at) => ({ answeredAt: at - 5_000 })) });
     seconds(one, 120);
     expect(sold(one)).toBe('0');
-    expect(bodies(one, 'attempt').map(({ reason }) => reason)).toContain('quote_mismatch');
+    expect(bodies(one, 'attempt').map(({ reason }) => reason)).toContain('quote_invalid');
   });
 
   it('is over only at its expiry by the clock of the venue, which its proof of absence waits for', () => {

@@ -151,7 +151,7 @@ describe('a reload of limits', () => {
     const [last] = bench
       .records()
       .flatMap(({ body }) => (body.kind === 'attempt' && body.result === 'discarded' ? [body] : []));
-    expect(last).toMatchObject({ reason: 'order_notional' });
+    expect(last).toMatchObject({ reason: 'order_size' });
   });
 
   it('shows the difference and changes nothing in a dry run', () => {

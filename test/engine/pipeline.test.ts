@@ -164,7 +164,7 @@ describe('strategies that share a desk', () => {
     expect(total).toBeGreaterThan(50_000);
     expect(total).toBeLessThanOrEqual(100_000);
     const reasons = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.reason] : []));
-    expect(reasons).toContain('day_notional');
+    expect(reasons).toContain('day_limit');
   });
 
   it('use nearly all of the quote limit when they always request quotes, and never exceed it', () => {

@@ -65,7 +65,7 @@ describe('a change of the risk mode during a twap', () => {
     expect(traded(bench)).toEqual(goesOn ? [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] : [0, 1, 2, 6, 7, 8, 9]);
     const why = skipped(bench).map((line) => line.split(':')[0]);
     expect(why).toEqual(goesOn ? [] : ['3 no_funds', '4 no_funds', '5 no_funds']);
-    for (const line of skipped(bench)) expect(line).toContain('pts_mode');
+    for (const line of skipped(bench)) expect(line).toContain('pts_terms');
     expect(faultsOf(bench)).toEqual([]);
   });
 

@@ -76,7 +76,7 @@ describe('a leg above a limit per order', () => {
     const bench = ran(END, { policy: { ...calm, limits } });
     expect(totals(bench)).toEqual([]);
     const reasons = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.reason] : []));
-    expect(reasons[0]).toBe('order_notional');
+    expect(reasons[0]).toBe('order_size');
   });
 
   it('has no tactics for pieces in the journal if it is within the limits', () => {

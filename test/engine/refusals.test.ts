@@ -339,7 +339,7 @@ describe('a quote', () => {
     bench.start();
     bench.clock.run(instant(START + MINUTE_MS));
     // A few basis points of spread are more than three times one basis point.
-    expect(new Set(reasons(bench))).toEqual(new Set(['collar_far']));
+    expect(new Set(reasons(bench))).toEqual(new Set(['collar']));
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
 
@@ -369,10 +369,10 @@ describe('a quote', () => {
   });
 
   it.each([
-    ['order_quantity', { orderQuantityMax: new Map([['btcusd', quantity('0.5')]]) }],
-    ['order_notional', { orderNotionalMax: money('100') }],
-    ['pair_not_allowed', { pairs: new Set(['ethusd']) }],
-    ['side_not_allowed', { sides: new Set(['sell'] as const) }],
+    ['order_size', { orderQuantityMax: new Map([['btcusd', quantity('0.5')]]) }],
+    ['order_size', { orderNotionalMax: money('100') }],
+    ['not_allowed', { pairs: new Set(['ethusd']) }],
+    ['not_allowed', { sides: new Set(['sell'] as const) }],
   ] as const)('is not requested if the slice violates a limit: %s', (reason, over) => {
     const bench = asking(() => undefined, { policy: { limits: { ...aPolicy().limits, ...over } } });
     bench.clock.run(instant(START + MINUTE_MS));

@@ -89,7 +89,7 @@ describe('a doubt, before and after a restart,', () => {
       expect(text(today)).toBe(open?.intent.notional_usd);
       expect(traded(bench)).toEqual([]);
       bench.clock.run(after(START, HOUR_MS));
-      expect(reasons(bench)).toContain('day_notional');
+      expect(reasons(bench)).toContain('day_limit');
     });
   });
 
@@ -99,7 +99,7 @@ describe('a doubt, before and after a restart,', () => {
       const atWorst = quantity(open?.intent.size ?? '0').times(open?.intent.worst_price ?? '0');
       const spent = spentOf(bench);
       expect(spent.plus(atWorst).lte(80_000)).toBe(true);
-      expect(reasons(bench).join()).toMatch(/clipped_funds|no_funds/u);
+      expect(reasons(bench).join()).toMatch(/no_funds/u);
     });
   });
 

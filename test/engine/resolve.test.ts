@@ -68,7 +68,7 @@ describe('the resolution of a doubt by an operator', () => {
     expect(second?.body).toMatchObject({
       kind: 'attempt',
       result: 'absent',
-      reason: 'resolved_by_operator',
+      reason: 'by_operator',
     });
     bench.clock.run(after(START, 10 * MINUTE_MS));
     expect(text(executedTotal(bench.exchange))).toBe('0.5');

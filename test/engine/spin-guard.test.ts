@@ -79,8 +79,8 @@ describe('a spinning strategy', () => {
     expect(wakes.length).toBeGreaterThanOrEqual(11 + 9);
     expect(wakes.length).toBeLessThanOrEqual(12 + 10);
     expect(spins(alerts)).toBe(1);
-    expect(lastReason(bench)).toBe('strategy_spinning');
-    const first = wakes.findIndex(({ reason }) => reason === 'strategy_spinning');
+    expect(lastReason(bench)).toBe('strategy_blocked');
+    const first = wakes.findIndex(({ reason }) => reason === 'strategy_blocked');
     expect(wakes[first]?.note).toContain('blackout: closed');
     expect(wakes[first - 1]?.reason).toBe('blackout');
   });

@@ -57,10 +57,10 @@ describe('stopping a strategy as an operator', () => {
     expect(bodies.at(-1)).toMatchObject({
       kind: 'wake',
       strategy: 'btc',
-      finished: 'stopped_by_operator',
+      finished: 'by_operator',
       note: 'ann: the fund has changed its mind',
     });
-    expect(bench.desk.state.lives.get('btc')?.finished).toBe('stopped_by_operator');
+    expect(bench.desk.state.lives.get('btc')?.finished).toBe('by_operator');
   });
 
   it('ends an open slice without another order', () => {
@@ -85,6 +85,6 @@ describe('stopping a strategy as an operator', () => {
       says: 'no strategy eth runs; there are btc, other',
     });
     stop(bench);
-    expect(stop(bench)).toEqual({ isDone: false, says: 'btc has ended already: stopped_by_operator' });
+    expect(stop(bench)).toEqual({ isDone: false, says: 'btc has ended already: by_operator' });
   });
 });

@@ -57,9 +57,9 @@ function overlaps(records: readonly StoredRecord[]): readonly string[] {
 
 describe('a quote under price tactics', () => {
   it.each([
-    [{ max_slippage_bps: 4.9 }, 'max_slippage'],
+    [{ max_slippage_bps: 4.9 }, 'tactics_refused'],
     [{ max_slippage_bps: 5.1 }, undefined],
-    [{ max_spread_bps: 9.9 }, 'max_spread'],
+    [{ max_spread_bps: 9.9 }, 'tactics_refused'],
     [{ max_spread_bps: 10.1 }, undefined],
   ])('with %j is refused as %s (undefined: executed)', (tactics, reason) => {
     const bench = ran(tactics, { policy: requotingAfter(10 * SECOND_MS) });
@@ -88,7 +88,7 @@ describe('a quote under price tactics', () => {
         ).toBe(true);
       expect(faultsOf(bench)).toEqual([]);
       expect(overlaps(bench.records())).toEqual([]);
-      return attempts(bench.records()).filter((reason) => reason === 'max_slippage').length;
+      return attempts(bench.records()).filter((reason) => reason === 'tactics_refused').length;
     });
     expect(Math.max(...refused)).toBeGreaterThan(1);
   });

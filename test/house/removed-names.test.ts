@@ -23,6 +23,8 @@ const REMOVED: Readonly<Record<string, RegExp>> = {
   'routes that no desk uses': /keep-state|served_documents|user_transfer/iu,
   'settings that nobody turns':
     /\b(trust_4xx|trust_first_canceled|resending|max_cycles|max_wait|max_collar_discards|max_malformed|max_rejects|max_reference_gap_bps|max_account_age|journal_reserve|catch_up_window|slippage_reference|min_hit_ratio)\b/u,
+  'reasons that others also say':
+    /\b(below_keep|stale_reference|account_stale|valuation_unavailable|clipped_funds|pts_(never|mode|max_credit|max_carry)|(pair|side)_not_allowed|position_(floor|ceiling)|slice_cap|doubt_notional|reused_key|malformed_streak|collar_far|references_disagree|quote_mismatch|same_failure|strategy_spinning|caught_up|(resolved|stopped)_by_operator)\b/u,
   'an interview and a second checker':
     /tranche doctor|bash-completion|zsh completion|allow_other|node-sums/iu,
   'a cache of known files, and own LZ4': /known-file|encodeLz4|decodeLz4/iu,

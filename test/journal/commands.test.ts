@@ -82,7 +82,7 @@ describe('journal show', () => {
     if (intent === undefined) throw new Error('no intent');
     const cut_notes = ['limit=1884 usd value=2000 usd', 'limit=risk mode Short-Only value=a buy'];
     expect(lineOf({ ...intent, cut_notes })).toContain(
-      'the funds of the account (limit=1884 usd value=2000 usd); pts_mode: ',
+      'pay for the whole trade (limit=1884 usd value=2000 usd); pts_terms: ',
     );
     expect(lineOf({ kind: 'maximum', pair: 'btcusd', usd: '375000', why: 'raised' })).toContain(
       'after its fills the venue may quote up to 375000 USD of btcusd in one piece',
@@ -95,8 +95,8 @@ describe('journal show', () => {
     expect(stdout).toMatchInlineSnapshot(`
       "2026-12-01T09:00:00.000Z  started   tranche 0.1.0 opened the journal for desk main in mode paper
       2026-12-01T09:00:01.000Z  strategy  btc-twap (twap) begins at 2026-12-01T09:00:00.000Z
-      2026-12-01T09:00:02.000Z  wake      btc-twap woke on at due 2023-11-14T22:13:20.000Z slot first; wants to buy 0.03125 (quantity) of btcusd; limit 70000; 1 slice missed; clipped_funds: the size was cut to the funds of the account; 0.5 of 1; done, window_over: the parent's window has ended
-      2026-12-01T09:00:03.000Z  intent    btc-twap abcdefgh slice 0 attempt 0: buy 0.03125 btc of btcusd; worst price 60300.5, reference 60000; clipped_funds: the size was cut to the funds of the account; pts_mode: the pair's risk mode does not allow credit on this side; tr-abcd-abcdefgh-0-0-abcd
+      2026-12-01T09:00:02.000Z  wake      btc-twap woke on at due 2023-11-14T22:13:20.000Z slot first; wants to buy 0.03125 (quantity) of btcusd; limit 70000; 1 slice missed; no_funds: the funds of the account do not pay for the whole trade; 0.5 of 1; done, window_over: the parent's window has ended
+      2026-12-01T09:00:03.000Z  intent    btc-twap abcdefgh slice 0 attempt 0: buy 0.03125 btc of btcusd; worst price 60300.5, reference 60000; no_funds: the funds of the account do not pay for the whole trade; pts_terms: the pair's risk mode does not allow credit on this side, or its carry would exceed pts.max_carry_bps; tr-abcd-abcdefgh-0-0-abcd
       2026-12-01T09:00:04.000Z  quote     0.03125 at 60000.12 = 1875.00375, quote b0a1, taken after 0.75 of 15000 ms
       2026-12-01T09:00:05.000Z  fill      btc-twap et6xq662 slice 0 attempt 0: bought 0.03125 btc at 60000.12 = 1875.00375 usd; fees 0; order 71
       2026-12-01T09:00:06.000Z  attempt   tr-abcd-abcdefgh-0-1-abcd rejected; order_canceled: the venue did not fill the order (fill-or-kill); Canceled

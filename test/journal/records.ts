@@ -81,7 +81,7 @@ export const everyKind = (): readonly RecordBody[] => [
     hash: 'h',
     on: 'at',
     detail: { due: 1_700_000_000_000, slot: 'first' },
-    reason: 'clipped_funds',
+    reason: 'no_funds',
     note: '0.5 of 1',
     state: { left: '0.96875', 10: 'ten', 9: 'nine' },
     waits: [
@@ -151,7 +151,7 @@ export const everyKind = (): readonly RecordBody[] => [
     worst_price: '60300.5',
     reference_price: '60000',
     notional_usd: '1884.390625',
-    cuts: ['clipped_funds', 'pts_mode'],
+    cuts: ['no_funds', 'pts_terms'],
   },
   {
     kind: 'quote',

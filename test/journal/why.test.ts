@@ -62,15 +62,12 @@ describe('whyOf', () => {
     ],
     [
       'a slice that traded less than planned, with the reason',
-      [
-        wanting(),
-        aSlice({ result: 'filled', filled: '0.2', filled_amount: '12000', reason: 'clipped_funds' }),
-      ],
+      [wanting(), aSlice({ result: 'filled', filled: '0.2', filled_amount: '12000', reason: 'no_funds' })],
       ['traded: bought 0.2 btc for 12000 usd of 0.5 btc: the size was cut to the funds of the account'],
     ],
     [
       'a slice that was skipped, with the figures of the limit',
-      [wanting({ side: 'sell' }), aSlice({ reason: 'order_notional', detail: 'limit=50000 value=60000.12' })],
+      [wanting({ side: 'sell' }), aSlice({ reason: 'order_size', detail: 'limit=50000 value=60000.12' })],
       [
         'not_traded: did not sell 0.5 btc: skipped: the order would exceed controls.max_order_notional (limit 50000, here 60000.12)',
       ],
@@ -109,7 +106,9 @@ describe('whyOf', () => {
           ],
         }),
       ],
-      ['not_traded: 2 slices did not trade: a scheduled time or a slot passed while the strategy could not run'],
+      [
+        'not_traded: 2 slices did not trade: a scheduled time or a slot passed while the strategy could not run',
+      ],
     ],
     [
       'a wake that trades less than wanted',

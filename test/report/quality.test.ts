@@ -34,7 +34,7 @@ const STORY = records(
   [MINUTE + 26, anEnd(idOf('p', 1, 1), 'doubt', 'outcome_unknown')],
   [2 * MINUTE, aFill(MINUTE + 30, { slice: 1, attempt: 1, quantity: '0.5', price: '101.4', amount: '50.7', source: 'transactions' })], // prettier-ignore
   [2 * MINUTE, anEnd(idOf('p', 1, 1), 'filled')],
-  [2 * MINUTE, aSlice({ slice: 1, filled: '0.5', filled_amount: '50.7', reason: 'clipped_funds' })],
+  [2 * MINUTE, aSlice({ slice: 1, filled: '0.5', filled_amount: '50.7', reason: 'no_funds' })],
   [3 * MINUTE, aWake({ intents: [wanted({ slice: 2, decision_price: '104' })] })],
   [3 * MINUTE, anIntent({ slice: 2, reference_price: '104' })],
   [3 * MINUTE + 5, aQuote(idOf('p', 2), 7)],
@@ -89,7 +89,7 @@ describe('the quotes of a report', () => {
         records(
           [0, aWake({ intents: [wanted()] })],
           [0, anIntent()],
-          [5, anEnd(idOf('p', 0), 'discarded', 'quote_mismatch')],
+          [5, anEnd(idOf('p', 0), 'discarded', 'quote_invalid')],
           [10, anIntent({ attempt: 1 })],
           [15, anEnd(idOf('p', 0, 1), 'discarded', 'collar')],
         ),

@@ -58,7 +58,7 @@ const rests = (
     return ms / MINUTE_MS;
   });
 };
-const BLOCKED = [{ reason: 'pair_not_allowed' }, { reason: 'order_notional' }];
+const BLOCKED = [{ reason: 'not_allowed' }, { reason: 'order_size' }];
 
 describe('a continuous rebalancing blocked by a limit', () => {
   it('doubles its wait each time, up to an hour', () => {
@@ -76,7 +76,7 @@ describe('a continuous rebalancing blocked by a limit', () => {
   });
 
   it('waits the usual interval after a trade, and then starts doubling again', () => {
-    const traded = [{ filled: '0.1', reason: 'no_funds' }, { reason: 'order_notional' }];
+    const traded = [{ filled: '0.1', reason: 'no_funds' }, { reason: 'order_size' }];
     expect(rests(new Life(rebalance, PLAN), [BLOCKED, BLOCKED, BLOCKED, traded, BLOCKED, BLOCKED])).toEqual([
       1, 2, 4, 1, 1, 2,
     ]);
@@ -89,12 +89,12 @@ describe('a continuous rebalancing blocked by a limit', () => {
   });
 
   it('waits the usual interval at first if the venue, not a limit, prevents a trade, then ten minutes', () => {
-    const venue = [{ reason: 'pair_not_allowed' }, { reason: 'quotes_unavailable' }];
+    const venue = [{ reason: 'not_allowed' }, { reason: 'quotes_unavailable' }];
     const rounds = Array.from({ length: 7 }, () => venue);
     expect(rests(new Life(rebalance, PLAN), rounds)).toEqual([1, 1, 1, 1, 10, 10, 10]);
   });
 
-  it.each([['pair_not_allowed'], ['no_usd_rate'], ['too_large'], ['quotes_unavailable'], ['order_refused']])(
+  it.each([['not_allowed'], ['no_usd_rate'], ['too_large'], ['quotes_unavailable'], ['order_refused']])(
     'fails the same way at most ten times an hour, however short its interval, and reports that once: %s',
     (reason) => {
       const life = new Life(rebalance, { ...PLAN, min_interval: 'PT1S' });
@@ -103,7 +103,7 @@ describe('a continuous rebalancing blocked by a limit', () => {
       const times: number[] = [];
       for (let i = 0; i < 30; i++) {
         const step = round(life, at, [{ reason }, { reason }]);
-        if (step.reason === 'same_failure') said.push(i);
+        if (step.reason === 'strategy_blocked') said.push(i);
         times.push(at);
         at = instant(at + restMs(step, at));
       }
@@ -123,7 +123,7 @@ describe('a continuous rebalancing blocked by a limit', () => {
       at = instant(at + restMs(step, at));
       return told;
     });
-    expect(steps.filter((one) => one.reason === 'same_failure')).toHaveLength(1);
+    expect(steps.filter((one) => one.reason === 'strategy_blocked')).toHaveLength(1);
     expect(steps[0]?.reason).toBe('valuation_mismatch');
     expect(steps.filter((one) => one.at < NINE + HOUR_MS).length).toBeLessThanOrEqual(10);
   });
@@ -150,7 +150,7 @@ describe('a continuous rebalancing blocked by a limit', () => {
   });
 
   it('does not wait past the end of the day if a limit per day blocks it', () => {
-    const day = [{ reason: 'day_notional' }, { reason: 'pair_day_notional' }];
+    const day = [{ reason: 'day_limit' }, { reason: 'day_limit' }];
     const late = parseTime('2026-12-01T23:50:00Z');
     expect(
       rests(

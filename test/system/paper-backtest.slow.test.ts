@@ -238,7 +238,7 @@ describe('a paper run and a backtest', () => {
     }
     // Every kind of event happened; otherwise the comparison would prove nothing.
     const all = documents.flatMap((id) => whatOf(tested?.get(id)));
-    for (const what of [/wake on drift/u, /wake on price/u, /order_notional/u, /limit_price/u])
+    for (const what of [/wake on drift/u, /wake on price/u, /order_size/u, /limit_price/u])
       expect(all.some((line) => what.test(line))).toBe(true);
     const traded = documents.filter((id) => whatOf(tested?.get(id)).some((line) => line.startsWith('fill')));
     expect(traded).toEqual(documents.filter((id) => id !== 'large'));

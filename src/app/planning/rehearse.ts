@@ -164,7 +164,7 @@ class PlannedView implements View {
     const instrument = this.instrument(pair);
     const dearest = side === 'buy' ? worsen(side, mid, limits.collarBps) : mid;
     const each = inLimits(instrument.quote, cost(dearest, quantity('1')), this.#facts);
-    return orderMax(limits, instrument, each)?.most;
+    return orderMax(limits, instrument, each);
   }
 
   value(...[targets, basis]: Parameters<View['value']>): ReturnType<View['value']> {

@@ -52,7 +52,7 @@ export function classifyQuote(
     case 'quote': {
       const detail = quoteFault(request, answer.quote, instrument);
       if (detail === undefined) return { means: 'quote', quote: answer.quote };
-      return { means: 'later', reason: 'quote_mismatch', detail };
+      return { means: 'later', reason: 'quote_invalid', detail };
     }
     case 'lost':
       if (!answer.sent && answer.why.startsWith('selling is off'))

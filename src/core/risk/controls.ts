@@ -44,7 +44,7 @@ const firstRefusal = (proposal: Proposal, world: RiskContext, limits: Limits): R
   priceRefusal(proposal, limits);
 
 function stateRefusal(world: RiskContext, limits: Limits): Refusal | undefined {
-  if (world.pausedWhy !== undefined) return stop('parent_paused', 'active', world.pausedWhy);
+  if (world.pausedWhy !== undefined) return stop('paused', 'active', world.pausedWhy);
   if (world.control === 'reducing' && !world.isReducing)
     return stop('reducing', 'orders that reduce a borrowed balance', 'another');
   const closed = limits.closedHours?.find((hours) => isClosedAt(hours, world.at));
@@ -55,8 +55,8 @@ function stateRefusal(world: RiskContext, limits: Limits): Refusal | undefined {
 
 function allowListRefusal({ pair, side }: Proposal, limits: Limits): Refusal | undefined {
   if (limits.pairs !== undefined && !limits.pairs.has(pair))
-    return stop('pair_not_allowed', [...limits.pairs].join(','), pair);
-  if (!limits.sides.has(side)) return stop('side_not_allowed', [...limits.sides].join(','), side);
+    return stop('not_allowed', [...limits.pairs].join(','), pair);
+  if (!limits.sides.has(side)) return stop('not_allowed', [...limits.sides].join(','), side);
   return undefined;
 }
 
@@ -67,17 +67,19 @@ function sizeRefusal(proposal: Proposal, world: RiskContext, limits: Limits): Re
   if (world.pairDoubts > 0) return stop('open_doubts', `1 of ${pair}`, String(world.pairDoubts));
   const quantityMax = limits.orderQuantityMax.get(pair);
   if (quantityMax !== undefined && !quantity.lte(quantityMax))
-    return stop('order_quantity', quantityMax.toFixed(), quantity.toFixed());
+    return stop('order_size', `max_order_quantity ${quantityMax.toFixed()}`, quantity.toFixed());
   const { orderNotionalMax, dayNotionalMax } = limits;
   if (orderNotionalMax === undefined && dayNotionalMax === undefined) return undefined;
   if (notional === undefined) return stop('no_usd_rate', limits.currency, proposal.notionalWhy ?? pair);
   if (orderNotionalMax === undefined) return undefined;
   if (!notional.lte(orderNotionalMax))
-    return stop('order_notional', orderNotionalMax.toFixed(), notional.toFixed(2));
+    return stop('order_size', `max_order_notional ${orderNotionalMax.toFixed()}`, notional.toFixed(2));
   if (world.openDoubts === 0) return undefined;
   const doubtMax = scale(orderNotionalMax, ratio('2'));
   const doubts = add(world.doubtNotional, notional);
-  return doubts.lte(doubtMax) ? undefined : stop('doubt_notional', doubtMax.toFixed(), doubts.toFixed(2));
+  return doubts.lte(doubtMax)
+    ? undefined
+    : stop('open_doubts', `twice max_order_notional ${doubtMax.toFixed()}`, doubts.toFixed(2));
 }
 
 function dayRefusal(
@@ -91,13 +93,14 @@ function dayRefusal(
   if (notional === undefined) return stop('no_usd_rate', limits.currency, notionalWhy ?? pair);
   if (dayNotionalMax !== undefined) {
     const day = add(world.dayNotional, notional);
-    if (!day.lte(dayNotionalMax)) return stop('day_notional', dayNotionalMax.toFixed(), day.toFixed(2));
+    if (!day.lte(dayNotionalMax))
+      return stop('day_limit', `max_day_notional ${dayNotionalMax.toFixed()}`, day.toFixed(2));
   }
   if (pairMax === undefined) return undefined;
   const ofPair = add(world.pairDayNotional, notional);
   return ofPair.lte(pairMax)
     ? undefined
-    : stop('pair_day_notional', `${pairMax.toFixed()} of ${pair}`, ofPair.toFixed(2));
+    : stop('day_limit', `max_pair_day_notional ${pairMax.toFixed()} of ${pair}`, ofPair.toFixed(2));
 }
 
 /**
@@ -109,13 +112,21 @@ function positionRefusal(world: RiskContext, { positionMin, positionMax }: Limit
     const { currency, after } = world.gives;
     const floor = positionMin.get(currency);
     if (floor !== undefined && after?.gte(floor) !== true)
-      return stop('position_floor', `${floor.toFixed()} ${currency}`, after?.toFixed() ?? 'unknown');
+      return stop(
+        'position_limit',
+        `min_position ${floor.toFixed()} ${currency}`,
+        after?.toFixed() ?? 'unknown',
+      );
   }
   if (positionMax !== undefined) {
     const { currency, after } = world.gets;
     const ceiling = positionMax.get(currency);
     if (ceiling !== undefined && after?.lte(ceiling) !== true)
-      return stop('position_ceiling', `${ceiling.toFixed()} ${currency}`, after?.toFixed() ?? 'unknown');
+      return stop(
+        'position_limit',
+        `max_position ${ceiling.toFixed()} ${currency}`,
+        after?.toFixed() ?? 'unknown',
+      );
   }
   return undefined;
 }
@@ -124,11 +135,8 @@ function referenceRefusal(world: RiskContext): Refusal | undefined {
   const most = world.referenceGapBpsMax;
   const gap = most && world.referenceGapBps;
   if (most === undefined || gap === undefined || gap.lte(most)) return undefined;
-  return stop('references_disagree', `${most.toFixed()} bps`, `${gap.toFixed(2)} bps`);
+  return stop('control_failed', `${most.toFixed()} bps between two sources`, `${gap.toFixed(2)} bps`);
 }
-
-/** A quote this many times outside the collar pauses its parent immediately. */
-const FAR = ratio('3');
 
 /** Limits refuse only prices that are worse for us. The collar also refuses a price that is much better. */
 function priceRefusal(
@@ -142,7 +150,7 @@ function priceRefusal(
     const away = slippageBps(side, price, reference);
     if (!away.abs().lte(limits.collarBps))
       return stop(
-        away.abs().lte(scale(limits.collarBps, FAR)) ? 'collar' : 'collar_far',
+        'collar',
         `${limits.collarBps.toFixed()} bps`,
         `${away.toFixed(2)} bps from ${reference.toFixed()}`,
       );

@@ -11,9 +11,11 @@ import {
   ratioOf,
   scale,
   subtract,
+  text,
 } from '../money.ts';
 import type { Money, Quantity, Ratio } from '../money.ts';
-import type { Reason } from '../reasons.ts';
+import { cut } from './cuts.ts';
+import type { Cut } from './cuts.ts';
 import { MINUTE_MS } from '../time.ts';
 import type { FundingRate, RiskMode, Side } from '../venue.ts';
 
@@ -24,6 +26,8 @@ import type { FundingRate, RiskMode, Side } from '../venue.ts';
  */
 export interface PtsQuestion {
   readonly side: Side;
+  /** The currency that the order pays with. */
+  readonly pays: string;
   /** What the order pays at its worst price. */
   readonly outgoing: Quantity;
   /** Balance that the order can rely on, after reservations; below zero if the account already borrows. */
@@ -45,8 +49,8 @@ export interface PtsAnswer {
   readonly allowed: Quantity;
   /** The borrowed part of `allowed`. */
   readonly credit: Quantity;
-  /** Why `allowed` is less than requested. */
-  readonly cuts: readonly Reason[];
+  /** Why `allowed` is less than requested, with the figures. */
+  readonly cuts: readonly Cut[];
 }
 
 const ZERO: Quantity = NO_QUANTITY;
@@ -55,18 +59,17 @@ const ZERO: Quantity = NO_QUANTITY;
  * Cuts an order to own funds, to what reduces a position, and to the credit that mode, caps and carry allow.
  */
 export function sizeForPts(question: PtsQuestion): PtsAnswer {
-  const { outgoing, available } = question;
+  const { outgoing, available, pays } = question;
   // The common case: own funds pay for the whole order.
   if (available.gte(outgoing) && outgoing.gt(0)) return { allowed: outgoing, credit: ZERO, cuts: [] };
   const own = greatest(least(available, outgoing), ZERO);
   const wanted = subtract(outgoing, own);
   if (wanted.isZero()) return { allowed: outgoing, credit: ZERO, cuts: [] };
-  const { credit, reason } = creditFor(question, wanted, own);
-  return {
-    allowed: add(own, credit),
-    credit,
-    cuts: reason === undefined || credit.eq(wanted) ? [] : ['clipped_funds', reason],
-  };
+  const { credit, why } = creditFor(question, wanted, own);
+  const allowed = add(own, credit);
+  if (why === undefined || credit.eq(wanted)) return { allowed, credit, cuts: [] };
+  const funds = `${text(greatest(available, ZERO))} ${pays}`;
+  return { allowed, credit, cuts: [cut('no_funds', funds, `${text(outgoing)} ${pays}`), why] };
 }
 
 /**
@@ -77,32 +80,43 @@ function creditFor(
   question: PtsQuestion,
   wanted: Quantity,
   own: Quantity,
-): { readonly credit: Quantity; readonly reason?: Reason } {
-  const { use, creditLeft, outgoing } = question;
+): { readonly credit: Quantity; readonly why?: Cut } {
+  const { use, creditLeft, outgoing, pays } = question;
   // Reducing a position with borrowed money is also credit, which `never` forbids.
-  if (use === 'never') return { credit: ZERO, reason: 'pts_never' };
+  if (use === 'never') return { credit: ZERO, why: cut('pts_credit', 'own funds', creditText(question)) };
   const refusal = modeRefusal(question);
   const reducing = greatest(subtract(least(question.reducing, outgoing), own), ZERO);
   const permitted = refusal === undefined ? wanted : reducing;
-  if (permitted.isZero()) return { credit: ZERO, ...(refusal && { reason: refusal }) };
+  if (permitted.isZero()) return { credit: ZERO, ...(refusal && { why: refusal }) };
   const dear = carryRefusal(question);
-  if (dear !== undefined) return { credit: ZERO, reason: dear };
+  if (dear !== undefined) return { credit: ZERO, why: dear };
   const credit = creditLeft === undefined ? permitted : greatest(least(creditLeft, permitted), ZERO);
-  if (credit.lt(permitted)) return { credit, reason: 'pts_max_credit' };
-  return { credit, ...(refusal && { reason: refusal }) };
+  if (credit.lt(permitted)) {
+    const left = `${text(greatest(creditLeft ?? ZERO, ZERO))} ${pays} of credit`;
+    return { credit, why: cut('pts_credit', left, creditText(question)) };
+  }
+  return { credit, ...(refusal && { why: refusal }) };
 }
 
 /** Why the mode does not allow credit to open or grow a position; `undefined` if it does. */
-function modeRefusal({ side, mode }: PtsQuestion): Reason | undefined {
-  if (mode === undefined) return 'pts_unknown';
-  return modeAllows(mode, side) ? undefined : 'pts_mode';
+function modeRefusal(question: PtsQuestion): Cut | undefined {
+  const { side, mode } = question;
+  if (mode === undefined) return cut('pts_unknown', 'a fresh risk mode', 'unknown');
+  return modeAllows(mode, side)
+    ? undefined
+    : cut('pts_terms', `risk mode ${mode}`, `a ${side} with ${creditText(question)}`);
 }
 
+const creditText = ({ outgoing, available, pays }: PtsQuestion): string =>
+  `${text(subtract(outgoing, greatest(available, ZERO)))} ${pays} of credit`;
+
 /** Why credit costs too much; `undefined` if it does not. */
-function carryRefusal({ carryBps, carryBpsMax }: PtsQuestion): Reason | undefined {
+function carryRefusal({ carryBps, carryBpsMax }: PtsQuestion): Cut | undefined {
   if (carryBpsMax === undefined) return undefined;
-  if (carryBps === undefined) return 'pts_unknown';
-  return carryBps.gt(carryBpsMax) ? 'pts_max_carry' : undefined;
+  if (carryBps === undefined) return cut('pts_unknown', 'a fresh risk mode', 'an unknown funding rate');
+  return carryBps.gt(carryBpsMax)
+    ? cut('pts_terms', `${text(carryBpsMax)} bps`, `${carryBps.toFixed(4)} bps`)
+    : undefined;
 }
 
 /** Whether a mode allows credit to open or grow a long (buy) or a short (sell) position. */

@@ -9,7 +9,8 @@ const UNPLANNED_MAX = 50;
 const SLICE_SHARE = ratio('1.5');
 
 export function duplicateRefusal({ repeats }: RiskContext): Refusal | undefined {
-  if (repeats.isReused) return stop('reused_key', 'one order a client id', 'used before');
+  if (repeats.isReused)
+    return { ...stop('duplicate_order', 'one order a client id', 'used before'), isFinal: true };
   return repeats.duplicate === undefined
     ? undefined
     : stop('duplicate_order', 'none alike', repeats.duplicate);
@@ -36,9 +37,11 @@ export function capRefusal({ caps }: RiskContext): Refusal | undefined {
   const { asked, parentDone, parentMax, slice, slicePlanned } = caps;
   const whole = add(parentDone, asked);
   if (parentMax !== undefined && !whole.lte(parentMax))
-    return stop('parent_cap', parentMax.toFixed(), whole.toFixed());
+    return stop('parent_cap', `${parentMax.toFixed()} of the parent`, whole.toFixed());
   const sliceMax = slicePlanned && scale(slicePlanned, SLICE_SHARE);
   if (sliceMax !== undefined && !slice.lte(sliceMax))
-    return stop('slice_cap', sliceMax.toFixed(), slice.toFixed());
-  return asked.lte(slice) ? undefined : stop('slice_cap', slice.toFixed(), asked.toFixed());
+    return stop('parent_cap', `${sliceMax.toFixed()} of the slice`, slice.toFixed());
+  return asked.lte(slice)
+    ? undefined
+    : stop('parent_cap', `${slice.toFixed()} left of the slice`, asked.toFixed());
 }

@@ -1,5 +1,4 @@
-import type { OrderMax } from './order-max.ts';
-import { cut, cutsOfPts } from './cuts.ts';
+import { cut } from './cuts.ts';
 import type { Cut } from './cuts.ts';
 import type { Instrument } from '../instrument.ts';
 import {
@@ -47,7 +46,7 @@ export interface SizingQuestion {
   /** Largest amount, in quote currency, that the strategy's tactics allow in one piece. */
   readonly piece?: Money | undefined;
   /** The per-order limits, if the slice is traded in pieces within them; omitted: the controls refuse a slice above them. */
-  readonly orderMax?: OrderMax | undefined;
+  readonly orderMax?: Quantity | undefined;
   /** Minimum balance of the currency that the order pays with; zero means that nothing is bought on credit. */
   readonly keep?: Quantity | undefined;
   /** Floor of the balance that an order pays from; a negative floor permits that much debt. */
@@ -86,12 +85,7 @@ export interface Unsized {
 export const PIECES_MAX = 40;
 
 /** Cuts after which the rest of the slice follows in another piece. */
-const PIECES: ReadonlySet<Reason> = new Set<Reason>([
-  'venue_maximum',
-  'size_impact',
-  'order_notional',
-  'order_quantity',
-]);
+const PIECES: ReadonlySet<Reason> = new Set<Reason>(['venue_maximum', 'size_impact', 'order_size']);
 export const isPieceCut = (reason: Reason): boolean => PIECES.has(reason);
 
 /**
@@ -108,7 +102,7 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
   const base =
     size.by === 'quantity' ? size.quantity : quantityDown(size.amount, mid, instrument.basePrecision);
   if (!isAboveZero(base)) {
-    const floored = funds.find(({ reason }) => reason === 'position_floor');
+    const floored = funds.find(({ reason }) => reason === 'position_limit');
     if (floored !== undefined) return floored;
     // If the reserve covers the whole balance, the reason should name the reserve.
     const isKept =
@@ -182,7 +176,11 @@ function fundsFor(paid: Quantity, question: SizingQuestion): Funds {
   const room = greatest(subtract(available, floor), NO_QUANTITY);
   if (funds.allowed.lte(room)) return funds;
   const pays = side === 'buy' ? instrument.quote : instrument.base;
-  const why = cut('position_floor', `${text(floor)} ${pays}`, text(subtract(available, funds.allowed)));
+  const why = cut(
+    'position_limit',
+    `min_position ${text(floor)} ${pays}`,
+    text(subtract(available, funds.allowed)),
+  );
   return { allowed: room, cuts: [...funds.cuts, why] };
 }
 
@@ -193,10 +191,10 @@ function fundsAndCredit(paid: Quantity, question: SizingQuestion): Funds {
   // The common case: own funds pay for the whole order.
   if (isAboveZero(kept.allowed) && available.gte(kept.allowed)) return kept;
   const { side, instrument, pts } = question;
-  const asked = { ...pts, side, outgoing: kept.allowed, available, reducing: reducing(question) };
-  const { allowed, cuts } = sizeForPts(asked);
   const pays = side === 'buy' ? instrument.quote : instrument.base;
-  return { allowed, cuts: [...kept.cuts, ...cutsOfPts(asked, cuts, pays)] };
+  const asked = { ...pts, side, pays, outgoing: kept.allowed, available, reducing: reducing(question) };
+  const { allowed, cuts } = sizeForPts(asked);
+  return { allowed, cuts: [...kept.cuts, ...cuts] };
 }
 
 /** An order must leave the reserve in the account. Neither own funds nor credit may use it. */
@@ -232,8 +230,7 @@ function capToPiece(
   const crumb = roundUp(scale(whole, fraction(ONE, ratioOf(PIECES_MAX))), precision);
   const stated = maximum && inUnit(maximum);
   const wished = piece && greatest(inUnit(piece), smallest, crumb);
-  const orderable =
-    orderMax && (isBase ? orderMax.most : roundDown(holding(cost(mid, orderMax.most)), precision));
+  const orderable = orderMax && (isBase ? orderMax : roundDown(holding(cost(mid, orderMax)), precision));
   // If the limit would leave a tiny remainder, the slice stays whole, and the controls refuse it.
   const limited = orderable?.gte(greatest(smallest, crumb)) === true ? orderable : undefined;
   const bounds = [stated, wished, limited].filter((bound) => bound !== undefined);
@@ -246,8 +243,8 @@ function capToPiece(
   const reason =
     stated?.lte(largest) === true
       ? 'venue_maximum'
-      : limited?.lte(largest) === true && orderMax !== undefined
-        ? orderMax.reason
+      : limited?.lte(largest) === true
+        ? 'order_size'
         : 'size_impact';
   const why = cut(reason, `${text(largest)} ${unit}`, `${text(whole)} ${unit}`);
   if (largest.lt(greatest(smallest, crumb)) || largest.isZero()) return why;

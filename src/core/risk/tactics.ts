@@ -52,15 +52,15 @@ export function tacticRefusal(
     if (reference === undefined) return stop('no_reference', limit, 'no price was known then');
     const moved = slippageBps(side, price, reference);
     if (!moved.lte(tactics.slippage_bps))
-      return stop('max_slippage', limit, `${moved.toFixed(2)} bps from ${reference.toFixed()}`);
+      return stop('tactics_refused', limit, `${moved.toFixed(2)} bps from ${reference.toFixed()}`);
   }
   if (tactics?.spread_bps === undefined) return undefined;
   const spread = scale(slippageBps(side, price, known.mid), TWO);
   return spread.lte(tactics.spread_bps)
     ? undefined
     : stop(
-        'max_spread',
-        `${tactics.spread_bps} bps`,
+        'tactics_refused',
+        `${tactics.spread_bps} bps of spread`,
         `${spread.toFixed(2)} bps around ${known.mid.toFixed()}`,
       );
 }

@@ -112,7 +112,7 @@ function resolve(desk: ResolutionContext, command: Resolve): Observable<AttemptE
       phase: {
         state: 'ended',
         result: 'absent',
-        reason: 'resolved_by_operator',
+        reason: 'by_operator',
         detail: `${by}: ${why}`,
         next: { do: 'again' },
       },

@@ -182,7 +182,7 @@ function lateRefusal(
 /** Rejects a reused quote id, and a life that is longer than recovery after a crash would wait. */
 function quoteFault({ policy, quoteIds }: GateContext, quote: Quote): Refused | undefined {
   const { quoteId } = quote;
-  if (quote.lifeMs > policy.inDoubt.lifeMaxMs) return again('quote_mismatch', `a life of ${quote.lifeMs} ms`);
+  if (quote.lifeMs > policy.inDoubt.lifeMaxMs) return again('quote_invalid', `a life of ${quote.lifeMs} ms`);
   return quoteIds.has(quoteId) ? again('quote_reused', quoteId) : undefined;
 }
 
@@ -194,7 +194,7 @@ function refusalOf(
   const clientOrderId = intent.client_order_id;
   const { limit } = item.slice.intent;
   const unasked = judgedParent(desk, item.slice).refusal;
-  if (unasked !== undefined) return { ...unasked, next: nextAfter(desk, unasked.reason) };
+  if (unasked !== undefined) return { ...unasked, next: nextAfter(desk, unasked) };
   // After a time jump, the quote may be older than the monotonic clock shows.
   if (desk.continuity.count !== breaks)
     return again('discontinuity', 'time was not continuous since the quote was asked for');
@@ -212,7 +212,7 @@ function refusalOf(
     limit: limit === undefined ? undefined : price(limit),
     clientId: clientOrderId,
   });
-  if (refused !== undefined) return { ...refused, next: nextAfter(desk, refused.reason) };
+  if (refused !== undefined) return { ...refused, next: nextAfter(desk, refused) };
   if (desk.state.totals.isPricePaused(intent.parent))
     return again('prices_agree', `${quote.price.toFixed()} at a reference of ${mid.toFixed()}`);
   const { instrument, worst } = item;
@@ -239,5 +239,5 @@ function staleFault(
     size.by === 'quantity'
       ? left.by !== 'quantity' || size.quantity.gt(left.quantity)
       : left.by !== 'amount' || size.amount.gt(left.amount);
-  return isMore ? again('quote_mismatch', 'the slice was filled meanwhile') : undefined;
+  return isMore ? again('quote_invalid', 'the slice was filled meanwhile') : undefined;
 }

@@ -2,7 +2,6 @@ import { cost, holding, quantity } from '../../core/money.ts';
 import type { Price } from '../../core/money.ts';
 import type { Instrument } from '../../core/instrument.ts';
 import { orderMax } from '../../core/risk/order-max.ts';
-import type { OrderMax } from '../../core/risk/order-max.ts';
 import type { Desk } from '../desk.ts';
 
 /** The parts of a desk that this file uses. */
@@ -13,7 +12,7 @@ export function orderMaxOf(
   { policy: { limits }, rates }: OrderMaxContext,
   instrument: Instrument,
   dearest: Price,
-): OrderMax | undefined {
+): Quantity | undefined {
   const each =
     limits.orderNotionalMax &&
     rates.convert(instrument.quote, holding(cost(dearest, quantity('1'))), limits.currency);

@@ -36,7 +36,6 @@ const VENUE = '';
 const NO_QUOTE: ReadonlySet<string> = new Set<Reason>([
   'quotes_unavailable',
   'quote_invalid',
-  'quote_mismatch',
   'venue_refused',
   'unsupported_pair',
 ]);

@@ -7,7 +7,7 @@ import { SECOND_MS } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
 import { sliceKey } from '../state/engine-state.ts';
 import type { OpenSlice } from '../state/engine-state.ts';
-import { COLLAR, costOf, MALFORMED, shortfallBps } from '../state/totals.ts';
+import { costOf, MALFORMED, shortfallBps } from '../state/totals.ts';
 import type { ParentTotals } from '../state/totals.ts';
 
 /** The parts of a desk that this file uses. */
@@ -37,14 +37,7 @@ const COLLAR_DISCARDS_MAX = 3;
 /** Consecutive invalid responses for a pair that pause it. */
 const MALFORMED_MAX = 5;
 /** Limits whose breach raises an alert although only one slice ends. */
-const TOLD: ReadonlySet<Reason> = new Set<Reason>([
-  'order_notional',
-  'order_quantity',
-  'position_floor',
-  'position_ceiling',
-  'control_failed',
-  'references_disagree',
-]);
+const TOLD: ReadonlySet<Reason> = new Set<Reason>(['order_size', 'position_limit', 'control_failed']);
 
 /** Records that accompany an attempt that ended without a trade, or a try without a quote request. */
 export function circuitBreakers(
@@ -63,24 +56,21 @@ export function circuitBreakers(
   if (reason === 'prices_agree') return resumeParent(desk, parent, detail);
   if (totals.pausedWhy(parent, pair) !== undefined) return [];
   if (reason === 'price_drift') return [pauseParent(desk, parent, end)];
-  if (COLLAR.has(reason) && haveDisagreed(desk, parent)) {
+  if (reason === 'collar' && haveDisagreed(desk, parent)) {
     desk.priceTrials.start(parent, desk.ports.clock.monotonic());
     return [{ ...pauseParent(desk, parent, end), ends: 'prices_agree' }];
   }
   const streak = totals.malformed(pair) + 1;
   if (!MALFORMED.has(reason) || streak < MALFORMED_MAX) return [];
-  desk.observer.alert('pair_paused', {
-    pair,
-    reason: 'malformed_streak',
-    detail: `limit=${MALFORMED_MAX} value=${streak}`,
-  });
+  const figures = `limit=${MALFORMED_MAX} in a row value=${streak}`;
+  desk.observer.alert('pair_paused', { pair, reason, detail: figures });
   return [
     {
       kind: 'control',
       state: 'paused',
       pair,
       by: 'tranche',
-      why: words({ reason: 'malformed_streak', detail: `limit=${MALFORMED_MAX} value=${streak} ${detail}` }),
+      why: words({ reason, detail: `${figures} ${detail}` }),
     },
   ];
 }
@@ -156,12 +146,12 @@ function capBroken(
   const ofSlice = add(isQuantity ? slice.filled : holding(slice.filledAmount), more);
   const size = quantity(intent.size);
   if (ofSlice.gt(size) && subtract(ofSlice, size).gt(unit))
-    return { reason: 'slice_cap', detail: `limit=${intent.size} value=${ofSlice.toFixed()}` };
+    return { reason: 'parent_cap', detail: `limit=${intent.size} of the slice value=${ofSlice.toFixed()}` };
   const plan = desk.strategies.plan(slice.strategy);
   const most = plan?.by === intent.by ? plan.total : known?.decided;
   const done = known && add(isQuantity ? known.filled : holding(known.filledAmount), more);
   return most !== undefined && done?.gt(most) === true && subtract(done, most).gt(unit)
-    ? { reason: 'parent_cap', detail: `limit=${most.toFixed()} value=${done.toFixed()}` }
+    ? { reason: 'parent_cap', detail: `limit=${most.toFixed()} of the parent value=${done.toFixed()}` }
     : undefined;
 }
 
@@ -174,20 +164,23 @@ function dayBroken(desk: CircuitBreakersContext, fill: FillRecord): BadEnd | und
     const total = add(desk.state.totals.dayNotional(today), money(fill.notional_usd));
     if (total.gt(dayNotionalMax))
       return {
-        reason: 'day_notional',
-        detail: `limit=${dayNotionalMax.toFixed()} value=${total.toFixed(2)}`,
+        reason: 'day_limit',
+        detail: `limit=max_day_notional ${dayNotionalMax.toFixed()} value=${total.toFixed(2)}`,
       };
   }
   const pairMax = limits.pairDayNotionalMax?.get(fill.pair);
   if (pairMax !== undefined) {
     const ofPair = add(desk.state.totals.dayNotional(today, fill.pair), money(fill.notional_usd));
     if (ofPair.gt(pairMax))
-      return { reason: 'pair_day_notional', detail: `limit=${pairMax.toFixed()} value=${ofPair.toFixed(2)}` };
+      return {
+        reason: 'day_limit',
+        detail: `limit=max_pair_day_notional ${pairMax.toFixed()} of ${fill.pair} value=${ofPair.toFixed(2)}`,
+      };
   }
   if (dayCostMax === undefined) return undefined;
   const spent = add(desk.state.totals.dayCost(today), costOf(fill));
   return spent.gt(dayCostMax)
-    ? { reason: 'day_cost', detail: `limit=${dayCostMax.toFixed()} value=${spent.toFixed(2)}` }
+    ? { reason: 'day_limit', detail: `limit=max_day_cost ${dayCostMax.toFixed()} value=${spent.toFixed(2)}` }
     : undefined;
 }
 

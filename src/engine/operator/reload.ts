@@ -117,13 +117,13 @@ function stop(desk: ReloadContext, command: Stop): Observable<unknown> {
         hash: life.hash,
         on: 'at',
         detail: {},
-        reason: 'stopped_by_operator',
+        reason: 'by_operator',
         note: `${by}: ${why}`,
         ...(life.state === undefined ? {} : { state: life.state }),
         waits: [],
         intents: [],
         missed: [],
-        finished: 'stopped_by_operator',
+        finished: 'by_operator',
       },
     ])
     .pipe(

@@ -7,7 +7,6 @@ import type { Refusal } from '../../core/risk/refusal.ts';
 import type { Next } from '../../core/cycle/cycle.ts';
 import { cost, holding, price } from '../../core/money.ts';
 import type { Money, Price } from '../../core/money.ts';
-import type { Reason } from '../../core/reasons.ts';
 import type { Desk } from '../desk.ts';
 import { stopped } from '../stage-types.ts';
 import type { Sized, Stopped } from '../stage-types.ts';
@@ -33,7 +32,7 @@ export function controlled(desk: ControlContext, item: Sized | Stopped): Sized |
   }
   const unasked = judgedParent(desk, item.slice).refusal;
   if (unasked !== undefined)
-    return stopped(item.slice, unasked.reason, unasked.detail, nextAfter(desk, unasked.reason));
+    return stopped(item.slice, unasked.reason, unasked.detail, nextAfter(desk, unasked));
   const figures = {
     price: item.reference.mid,
     quantity: item.quantity,
@@ -42,7 +41,7 @@ export function controlled(desk: ControlContext, item: Sized | Stopped): Sized |
   };
   const refused = refuses(desk, item, figures);
   if (refused === undefined) return item;
-  return stopped(item.slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
+  return stopped(item.slice, refused.reason, refused.detail, nextAfter(desk, refused));
 }
 
 /** In quote currency: the most that a buy pays, or what a sell brings at the reference price. */
@@ -98,23 +97,21 @@ export function refuses(desk: ControlContext, item: Sized, figures: Figures): Re
  * Reservations of other attempts become free when those end. Exceeding the planned executions or quantity is not a
  * market condition, so the desk halts.
  */
-export function nextAfter(desk: ControlContext, reason: Reason): Next {
+export function nextAfter(
+  desk: ControlContext,
+  { reason, isFinal }: Pick<Refusal, 'reason' | 'isFinal'>,
+): Next {
+  if (isFinal === true) return { do: 'stop' };
   switch (reason) {
     case 'approval_refused':
-    case 'pair_not_allowed':
-    case 'side_not_allowed':
-    case 'order_quantity':
-    case 'order_notional':
-    case 'reused_key':
+    case 'not_allowed':
+    case 'order_size':
       return { do: 'stop' };
     case 'repeated_execution':
     case 'parent_cap':
-    case 'slice_cap':
       return { do: 'halt' };
-    case 'day_notional':
-    case 'pair_day_notional':
-    case 'position_floor':
-    case 'position_ceiling':
+    case 'day_limit':
+    case 'position_limit':
     case 'no_funds':
     case 'kept_back':
     case 'below_minimum':

@@ -318,12 +318,15 @@ function withSpin(
   record: WakeRecord,
 ): WakeRecord {
   const spin = desk.spins.stepped(life, { isAtOnce, isIdle: isIdle(record) });
-  if (spin === undefined) return record;
   const { strategy, on, reason, note } = record;
+  if (spin === undefined) {
+    if (reason === 'strategy_blocked') desk.observer.alert('strategy_blocked', { strategy, why: note ?? '' });
+    return record;
+  }
   const own = [reason, note].filter((one) => one !== undefined).join(': ');
   const why = `more than ${IDLE_WAKES_MAX} wakes within a second decided nothing; it is woken once a minute until one does, or waits longer`;
   if (spin === 'began') desk.observer.alert('strategy_blocked', { strategy, on, why: own });
-  return { ...record, reason: 'strategy_spinning', note: own === '' ? why : `${why}; ${own}` };
+  return { ...record, reason: 'strategy_blocked', note: own === '' ? why : `${why}; ${own}` };
 }
 
 const isIdle = ({ on, intents, missed, finished, reason }: WakeRecord): boolean =>
@@ -337,7 +340,6 @@ const isIdle = ({ on, intents, missed, finished, reason }: WakeRecord): boolean 
 /** If a step fails, the pause of its strategy goes into the same append, so that it cannot wake in between. */
 function withPause(desk: DecideContext, record: WakeRecord): readonly RecordBody[] {
   const { strategy, reason, note } = record;
-  if (reason === 'same_failure') desk.observer.alert('strategy_blocked', { strategy, why: note ?? '' });
   if (reason !== 'strategy_failed') return [record];
   const why = note ?? '';
   desk.observer.alert('strategy_paused', { strategy, why });

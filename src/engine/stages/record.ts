@@ -20,7 +20,6 @@ import { andThen, mergeMapMaybe } from '../maybe-async.ts';
 import { raisedMaximum, statedMaximum } from '../attempt/learnt-maximum.ts';
 import { leftOfSlice } from './size.ts';
 import { pauseOf, waitOf } from '../attempt/tactics.ts';
-import { COLLAR } from '../state/totals.ts';
 import type { MaximumContext } from '../attempt/learnt-maximum.ts';
 import type { CircuitBreakersContext } from '../operator/circuit-breakers.ts';
 import type { TacticsContext } from '../attempt/tactics.ts';
@@ -250,7 +249,7 @@ function retryOrEnd(
   slice: OpenSlice,
   { reason, detail, next, bodies }: EndedTry,
 ): Ending {
-  if (COLLAR.has(reason)) desk.references.renew(slice.intent.pair);
+  if (reason === 'collar') desk.references.renew(slice.intent.pair);
   const braked = [...bodies, ...circuitBreakers(desk, slice, { reason, detail })];
   if (next.do === 'halt') {
     const isToken = reason === 'unauthorised';
@@ -391,7 +390,7 @@ const REJECTS_MAX = 3;
 const COLLAR_DOUBLINGS_MAX = 4;
 
 function slowedBy(desk: RecordContext, { intent: { parent, pair } }: OpenSlice, reason: Reason): number {
-  if (COLLAR.has(reason))
+  if (reason === 'collar')
     return 2 ** Math.min(COLLAR_DOUBLINGS_MAX, desk.state.totals.parent(parent)?.collars ?? 0);
   if (reason !== 'order_canceled' && reason !== 'order_refused') return 1;
   // The record of this failure is written with its consequences.
@@ -407,7 +406,6 @@ const FAILURES: ReadonlySet<Reason> = new Set<Reason>([
   'quotes_unavailable',
   'venue_failed',
   'quote_invalid',
-  'quote_mismatch',
   'venue_refused',
   'never_sent',
   'too_large',
@@ -416,8 +414,7 @@ const FAILURES: ReadonlySet<Reason> = new Set<Reason>([
 const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
   'collar',
   'limit_price',
-  'max_slippage',
-  'max_spread',
+  'tactics_refused',
   'price_drift',
   'prices_agree',
   'quote_too_short',

@@ -50,7 +50,7 @@ export function size(
     const refused = deskRefusal(desk);
     // A desk that may not trade does not request prices either.
     if (refused !== undefined)
-      return stopped(slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
+      return stopped(slice, refused.reason, refused.detail, nextAfter(desk, refused));
     const pairs = pricedPairs(desk, pair);
     const known = desk.references.hasAll(pairs) ? sizeNow(desk, slice) : undefined;
     if (known !== undefined && !awaitsTerms(known)) return known;
@@ -143,7 +143,7 @@ export function sizeNow(
   const sized = sizeWithin(desk, question);
   if (!isFinal && sized.cuts?.includes('pts_unknown') === true && desk.pts.isPending())
     return stopped(slice, 'pts_unknown', 'the risk modes were not read yet', { do: 'again' });
-  if ('reason' in sized) return stopped(slice, sized.reason, sized.note, nextAfter(desk, sized.reason));
+  if ('reason' in sized) return stopped(slice, sized.reason, sized.note, nextAfter(desk, sized));
   return {
     stage: 'sized',
     slice,
@@ -239,6 +239,7 @@ export function canPay(
   const answer = sizeForPts({
     ...creditOf(desk, pair, pays, clientId),
     side,
+    pays,
     outgoing: needs,
     available,
     reducing: reducing({ side, availableBase, worst }),

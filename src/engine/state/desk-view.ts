@@ -80,7 +80,7 @@ export class DeskView implements View {
     const mid = this.#midOf(pair);
     if (mid === undefined) return undefined;
     const dearest = side === 'buy' ? worsen(side, mid, limits.collarBps) : mid;
-    return orderMaxOf(this.#desk, this.instrument(pair), dearest)?.most;
+    return orderMaxOf(this.#desk, this.instrument(pair), dearest);
   }
 
   value(targets: Targets, basis: Basis): Valued | undefined {

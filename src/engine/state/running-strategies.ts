@@ -57,7 +57,7 @@ export class RunningStrategies {
   isRun({ strategy, hash }: { readonly strategy: string; readonly hash: string }): boolean {
     return (
       this.sources.get(strategy)?.hash === hash &&
-      this.#parts.state.lives.get(strategy)?.finished !== 'stopped_by_operator'
+      this.#parts.state.lives.get(strategy)?.finished !== 'by_operator'
     );
   }
 

@@ -63,16 +63,13 @@ const DAYS_KEPT = 3;
 /** Reasons for responses that could not be used. */
 export const MALFORMED: ReadonlySet<Reason> = new Set<Reason>([
   'quote_invalid',
-  'quote_mismatch',
   'quote_reused',
   'venue_refused',
 ]);
-export const COLLAR: ReadonlySet<Reason> = new Set<Reason>(['collar', 'collar_far']);
 /** Reasons after a valid quote of which only the price or the time was unacceptable. */
 const GOOD: ReadonlySet<Reason> = new Set<Reason>([
   'limit_price',
-  'max_slippage',
-  'max_spread',
+  'tactics_refused',
   'price_drift',
   'prices_agree',
   'quote_too_short',
@@ -213,7 +210,7 @@ export class Totals {
     if (result !== 'discarded') this.leave(intent, at);
     if (result === 'rejected') this.data.rejects.set(pair, this.rejects(pair) + 1);
     const isMalformed = reason !== undefined && MALFORMED.has(reason);
-    const isCollar = reason !== undefined && COLLAR.has(reason);
+    const isCollar = reason === 'collar';
     const isGood = result !== 'discarded' || (reason !== undefined && GOOD.has(reason));
     if (isMalformed) this.data.malformed.set(pair, this.malformed(pair) + 1);
     else if (isGood || isCollar) this.data.malformed.delete(pair);

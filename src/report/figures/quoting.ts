@@ -51,7 +51,7 @@ export interface Spread {
 /** Reasons without a usable quote. Every other reason implies a usable quote. */
 const WITHOUT_QUOTE: ReadonlySet<Reason> = new Set<Reason>([
   'quotes_unavailable', 'rate_limited', 'too_large', 'unsupported_pair', 'venue_refused', 'venue_failed', 'unauthorised',
-  'quote_mismatch', 'quote_invalid', 'selling_off',
+  'quote_invalid', 'selling_off',
 ]); // prettier-ignore
 /** The quote was acceptable, but its time was over. */
 const EXPIRED: ReadonlySet<Reason> = new Set<Reason>(['quote_too_short', 'discontinuity']);

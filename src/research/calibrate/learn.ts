@@ -37,14 +37,14 @@ export function caveatsOf(asked: Asked, learnt: readonly Learnt[]): readonly str
   const unseen = asks.filter(({ end, quote }) => quote === undefined && end?.reason !== undefined && WANTED.has(end.reason)).length; // prettier-ignore
   const quotes = asks.filter(({ quote }) => quote !== undefined).length;
   return [
-    ...(unseen === 0 ? [] : [`the journal lacks the prices of ${unseen} quotes that the desk rejected (collar, limit_price, max_spread, …) and has those of ${quotes}: the true spread is wider than the estimate`]),
+    ...(unseen === 0 ? [] : [`the journal lacks the prices of ${unseen} quotes that the desk rejected (collar, limit_price, tactics_refused, …) and has those of ${quotes}: the true spread is wider than the estimate`]),
     ...(modes.includes('paper') || modes.includes('backtest') ? ['The quotes come from a simulated venue: the estimates describe its model, not a market'] : []),
     ...(learnt.some((one) => isFitted(one) && one.name === 'half_spread_bps') ? ['Quotes are compared with the reference price of the desk: if that price is late or is itself a quote, the half spread includes its error'] : []),
   ]; // prettier-ignore
 }
 
 /** Reasons for rejecting a received quote because of its price. */
-const WANTED: ReadonlySet<string> = new Set(['collar', 'collar_far', 'price_drift', 'limit_price', 'max_slippage', 'max_spread']); // prettier-ignore
+const WANTED: ReadonlySet<string> = new Set(['collar', 'price_drift', 'limit_price', 'tactics_refused']); // prettier-ignore
 
 const measured = (
   name: SettingName,

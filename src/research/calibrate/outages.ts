@@ -10,7 +10,7 @@ import type { Estimate } from './robust.ts';
 const OUT: ReadonlySet<Reason> = new Set<Reason>(['quotes_unavailable', 'venue_failed']);
 /** Reasons that do not show whether the venue gives quotes. */
 const NEITHER: ReadonlySet<Reason> = new Set<Reason>([
-  'rate_limited', 'venue_refused', 'unauthorised', 'unsupported_pair', 'selling_off', 'quote_invalid', 'quote_mismatch',
+  'rate_limited', 'venue_refused', 'unauthorised', 'unsupported_pair', 'selling_off', 'quote_invalid',
 ]); // prettier-ignore
 
 /** Largest value in a model. */

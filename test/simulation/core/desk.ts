@@ -347,13 +347,13 @@ export class DeskProcess {
       world.probe('quote too old at the gate');
       return stop('quote_too_short');
     }
-    if (quote.lifeMs > LIFE_MAX_MS) return stop('quote_mismatch');
+    if (quote.lifeMs > LIFE_MAX_MS) return stop('quote_invalid');
     if (this.#quoteIds.has(quote.quoteId)) return stop('quote_reused');
     this.#quoteIds.add(quote.quoteId);
     if (this.#continuity.count !== breaks) return stop('discontinuity');
     if (clock.wall() >= slice.intent.deadline) return stop('deadline');
     const left = leftOfSlice(slice);
-    if (left.by === 'quantity' && left.quantity.lt(intent.size)) return stop('quote_mismatch');
+    if (left.by === 'quantity' && left.quantity.lt(intent.size)) return stop('quote_invalid');
     const size = { by: 'quantity', quantity: quote.quantity } as const;
     const refused = this.#refuses(
       slice,
@@ -505,8 +505,7 @@ export class DeskProcess {
   }
 
   #stopped(slice: OpenSlice, reason: Reason): void {
-    const isFinal =
-      reason === 'order_notional' || (reason === 'day_notional' && this.state.attempts.size === 0);
+    const isFinal = reason === 'order_size' || (reason === 'day_limit' && this.state.attempts.size === 0);
     this.#life.world.probe(`refused: ${reason}`);
     this.#after(
       sliceKey(slice.intent.parent, slice.intent.slice),

@@ -37,26 +37,18 @@ const STANDING: ReadonlySet<string> = new Set<Reason>([
   'no_funds',
   'kept_back',
   'below_minimum',
-  'pts_never',
-  'pts_max_credit',
+  'pts_credit',
   'halted',
   'paused',
-  'parent_paused',
   'reducing',
   'restricted_hours',
-  'pair_not_allowed',
-  'side_not_allowed',
+  'not_allowed',
   'selling_off',
-  'order_notional',
-  'order_quantity',
-  'day_notional',
-  'pair_day_notional',
-  'position_floor',
-  'position_ceiling',
+  'order_size',
+  'day_limit',
+  'position_limit',
   'unsupported_pair',
 ]);
-/** Reasons that end with the day of the limits, which begins at midnight UTC. */
-const OF_THE_DAY: ReadonlySet<string> = new Set<Reason>(['day_notional', 'pair_day_notional']);
 
 /** After this many consecutive failures for the same reason, the strategy waits for a change and notifies the operator. */
 export const SAME_MAX = 10;
@@ -113,7 +105,7 @@ export const isStanding = (blocked: Blocked): boolean =>
 /** Returns the report for the moment at which the same reason has blocked `SAME_MAX` rebalancings in a row; empty otherwise. */
 export const saidOf = (blocked: Blocked | undefined): Pick<Step<unknown>, 'reason' | 'note'> =>
   blocked?.times === SAME_MAX
-    ? { reason: 'same_failure', note: `${SAME_MAX} times in a row: ${blocked.by.join(', ')}` }
+    ? { reason: 'strategy_blocked', note: `${SAME_MAX} times in a row: ${blocked.by.join(', ')}` }
     : {};
 
 /**
@@ -129,7 +121,7 @@ export function restUntil(plan: Pick<Band, 'min_interval'>, blocked: Blocked, at
   const isOver = times >= SAME_MAX;
   const mostMs = Math.min(
     reasons.includes('restricted_hours') ? HOURS_MAX_MS : CHANGE_MAX_MS,
-    reasons.some((one) => OF_THE_DAY.has(one)) ? DAY_MS - (at % DAY_MS) : CHANGE_MAX_MS,
+    reasons.includes('day_limit') ? DAY_MS - (at % DAY_MS) : CHANGE_MAX_MS,
     isOver ? CHANGE_MAX_MS : REST_MAX_MS,
   );
   const wishedMs = isOver ? CHANGE_MAX_MS : leastMs * 2 ** (times - 1);
