@@ -1,5 +1,5 @@
 import { cost, holding, quantity } from '../../core/money.ts';
-import type { Price } from '../../core/money.ts';
+import type { Price, Quantity } from '../../core/money.ts';
 import type { Instrument } from '../../core/instrument.ts';
 import { orderMax } from '../../core/risk/order-max.ts';
 import type { Desk } from '../desk.ts';
@@ -7,7 +7,7 @@ import type { Desk } from '../desk.ts';
 /** The parts of a desk that this file uses. */
 export type OrderMaxContext = Pick<Desk, 'policy' | 'rates'>;
 
-/** The largest order that the per-order limits allow at the price `dearest`, and the limit that determines it. */
+/** The largest order, in base currency, that the per-order limits allow at the price `dearest`. */
 export function orderMaxOf(
   { policy: { limits }, rates }: OrderMaxContext,
   instrument: Instrument,
