@@ -1,77 +1,13 @@
+import type { z } from 'zod';
 import type { Money, Price, Quantity, Ratio } from './money.ts';
+import type { wait } from './record-fields.ts';
 import type { Reason } from './reasons.ts';
 import type { Tactics } from './risk/tactics.ts';
 import type { Instant } from './time.ts';
-import type { RiskMode, Side, Size } from './venue.ts';
+import type { Side, Size } from './venue.ts';
 
 /** A condition that a strategy waits for. Plain data, so that the journal can store it. Amounts are text. */
-export type Wait =
-  | { readonly on: 'at'; readonly at: Instant }
-  | {
-      readonly on: 'drift';
-      /** Weight of each currency, as text; they sum to 1. */
-      readonly targets: Readonly<Record<string, string>>;
-      readonly cash: string;
-      /** Currencies that trade against a currency other than cash; see `Basis`. */
-      readonly via?: Readonly<Record<string, string>> | undefined;
-      /** Cash that does not belong to the portfolio, as text. */
-      readonly aside?: string | undefined;
-      readonly driftType: DriftType;
-      /** A fraction, as text: "0.02". */
-      readonly threshold: string;
-      /** Not before this instant. */
-      readonly notBefore: Instant;
-    }
-  | {
-      readonly on: 'price';
-      readonly pair: string;
-      /** On which side of the level the reference price must be. */
-      readonly is: Beyond;
-      /** Quote per base, as text. */
-      readonly level: string;
-      /** Not before this instant. */
-      readonly notBefore: Instant;
-    }
-  | {
-      readonly on: 'inflow';
-      readonly currency: string;
-      /** The balance must rise above this amount of the currency, as text. */
-      readonly above: string;
-      /** Not before this instant. */
-      readonly notBefore: Instant;
-    }
-  | {
-      /** A negative balance, once it is time to close it. */
-      readonly on: 'debt';
-      /** Pairs that may close it; debts in other currencies are ignored. */
-      readonly pairs: readonly string[];
-      /** How long before the grace period ends, ms. */
-      readonly beforeGraceMs?: number | undefined;
-      /** Largest carry, in basis points, as text; the debt is closed before the carry exceeds it. */
-      readonly carryBpsMax?: string | undefined;
-      /** How long before the carry exceeds it, ms. */
-      readonly leadMs: number;
-      /** Modes of a pair in which the debt is closed immediately. */
-      readonly modes: readonly RiskMode[];
-      /** If the debt is closed in pieces: the largest piece, in quote currency, as text, and the time that each piece takes, ms. */
-      readonly pieces?: { readonly largest: string; readonly intervalMs: number } | undefined;
-      /** Not before this instant. */
-      readonly notBefore: Instant;
-    }
-  | {
-      /**
-       * A limit that refused a trade may allow it now, because a balance changed, or because an operator or a new
-       * process may have lifted the limit.
-       */
-      readonly on: 'lifted';
-      /** Balances at the refusal, as text, by currency. */
-      readonly held: Readonly<Record<string, string>>;
-      /** When it was refused. */
-      readonly since: Instant;
-      /** Not before this instant. */
-      readonly notBefore: Instant;
-    }
-  | { readonly on: 'outcome'; readonly leg: string; readonly slice: number };
+export type Wait = Readonly<z.output<ReturnType<typeof wait>>>;
 
 /** The level itself satisfies the condition. */
 export type Beyond = 'at_or_below' | 'at_or_above';

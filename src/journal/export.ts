@@ -1,12 +1,11 @@
 import { corrected } from '../core/cycle/corrected-fill.ts';
 import { OperatorError } from '../core/errors.ts';
 import { escapeMarks } from '../core/text/escape.ts';
-import type { CorrectionRecord, FillRecord, RecordBody, StoredRecord } from '../core/record.ts';
+import type { CorrectionRecord, FillRecord, RecordBody, RecordKind, StoredRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
 import { canonicalValue } from '../core/text/json.ts';
 import { canonical } from './format/canonical.ts';
 import { isRecordKind, recordKinds, recordSchema } from './format/record-schema.ts';
-import type { RecordKind } from './format/record-schema.ts';
 
 export type ExportFormat = 'csv' | 'jsonl';
 

@@ -84,8 +84,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   wire: { parts: ['core'], packages: { zod: anywhere } },
   // The one way to read a file that somebody configured, and who may change it.
   files: { parts: [], packages: { 'node:fs': anywhere, 'node:path': anywhere } },
-  // Words and rules; no I/O, clock, randomness or rxjs.
-  core: { parts: [], packages: { 'node:crypto': ['ids.ts', 'approvals/passkey-assertion.ts'], 'decimal.js': ['money.ts'] } },
+  // Words and rules; no I/O, clock, randomness or rxjs. A record's schema is its type.
+  core: { parts: [], packages: { zod: ['record.ts', 'record-fields.ts', 'wake.ts', 'risk/tactics.ts'], 'node:crypto': ['ids.ts', 'approvals/passkey-assertion.ts'], 'decimal.js': ['money.ts'] } },
 }; // prettier-ignore
 
 /** Name of the part that `file` (`src/core/money.ts`) belongs to. Files right under `src` start the program: `app`. */

@@ -1,6 +1,8 @@
+import type { z } from 'zod';
 import { greatest, least, ratio, scale, slippageBps, worsen } from '../money.ts';
 import type { Price } from '../money.ts';
 import { stop } from './refusal.ts';
+import type { tactics } from '../record-fields.ts';
 import type { Refusal } from './refusal.ts';
 import { uniform } from '../uniform.ts';
 import type { Side } from '../venue.ts';
@@ -9,22 +11,7 @@ import type { Side } from '../venue.ts';
  * How a slice is quoted, apart from its limit price. Plain data that the journal stores, so that a running slice keeps
  * its tactics. Amounts are text.
  */
-export interface Tactics {
-  /** Largest slippage of a quote from the arrival price, in basis points; positive is bad. */
-  readonly slippage_bps?: string | undefined;
-  /** Largest spread of a quote, basis points: twice its distance from the mid price. */
-  readonly spread_bps?: string | undefined;
-  /** Largest extra cost of a piece compared with the smallest probed size, in basis points. */
-  readonly impact_bps?: string | undefined;
-  /** Balance that must remain of the currency that the order pays with. */
-  readonly keep?: string | undefined;
-  /** Smallest order that is sent, in quote currency. */
-  readonly min_notional?: string | undefined;
-  /** A slice above a per-order limit is traded in pieces within it; omitted: it is refused. */
-  readonly split?: true | undefined;
-  /** Largest random increase of waits between quotes, percent, drawn from the seed. */
-  readonly jitter?: { readonly pct: number; readonly seed: number } | undefined;
-}
+export type Tactics = Readonly<z.output<ReturnType<typeof tactics>>>;
 
 /** The current reference prices of a slice. */
 export interface KnownPrices {
