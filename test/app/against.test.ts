@@ -1,7 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { add, money, text } from '../../src/core/money.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
@@ -9,15 +8,13 @@ import type { Against } from '../../src/report/json/against.ts';
 import { runLine } from './support/cli.ts';
 import type { Ran } from './support/cli.ts';
 import { backtestConfig } from './support/desk-config.ts';
+import { aFolder } from '../support/folder.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
 
 /** A folder with the journal of three hours of trading under the model of `truth.yaml`. */
 async function traded(): Promise<string> {
-  const cwd = mkdtempSync(join(tmpdir(), 'tranche-against-'));
-  onTestFinished(() => {
-    rmSync(cwd, { recursive: true, force: true });
-  });
+  const cwd = aFolder();
   const rows = Array.from({ length: 200 }, (_, n) => {
     const close = 60_000 + 10 * (n % 17);
     return `${BEGIN + n * MINUTE_MS},${close},${close},${close},${close},1`;

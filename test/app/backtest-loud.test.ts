@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { validate } from '../../src/app/commands/validate.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import { runLine } from './support/cli.ts';
 import { backtestConfig } from './support/desk-config.ts';
 import type { Ran } from './support/cli.ts';
+import { aFolder } from '../support/folder.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
 const KERNEL = `import { defineKernel, later, z } from 'tranche/strategy';
@@ -37,11 +37,8 @@ slices: 12
 `;
 
 /** A folder with these files and with prices that fall by a third and recover. */
-function aFolder(files: Readonly<Record<string, string>>): string {
-  const cwd = mkdtempSync(join(tmpdir(), 'tranche-loud-'));
-  onTestFinished(() => {
-    rmSync(cwd, { recursive: true, force: true });
-  });
+function aDesk(files: Readonly<Record<string, string>>): string {
+  const cwd = aFolder();
   const rows = Array.from({ length: 300 }, (_, n) => {
     const close = 60_000 - 200 * (n < 150 ? n / 1.5 : (300 - n) / 1.5);
     return `${BEGIN + n * MINUTE_MS},${close},${close},${close},${close},1`;
@@ -60,14 +57,14 @@ const backtest = async (cwd: string, ...line: readonly string[]): Promise<Ran> =
 
 describe('a backtest without a config', () => {
   it('runs if data and holdings are given, and states the limits it uses', async () => {
-    const { code, err } = await backtest(aFolder({ 'hour.yaml': TWAP }), 'hour.yaml', '--holdings', 'usd=100000'); // prettier-ignore
+    const { code, err } = await backtest(aDesk({ 'hour.yaml': TWAP }), 'hour.yaml', '--holdings', 'usd=100000'); // prettier-ignore
     expect(code).toBe(0);
     expect(err).toMatch(/^no config: using limits of a billion usd per order/u);
     expect(err).toMatch(/hour +buy +1 btc/u);
   });
 
   it('exits with 78 if no holdings are given, and states that it needs them', async () => {
-    const { code, err } = await backtest(aFolder({ 'hour.yaml': TWAP }), 'hour.yaml');
+    const { code, err } = await backtest(aDesk({ 'hour.yaml': TWAP }), 'hour.yaml');
     expect(code).toBe(78);
     expect(err).toContain('there is no config/paper.yaml: a backtest without a config needs strategy files and --holdings'); // prettier-ignore
   });
@@ -75,7 +72,7 @@ describe('a backtest without a config', () => {
 
 describe('the first lines of a backtest', () => {
   it('state that there were no trades, the reason, and how to change it', async () => {
-    const { code, err } = await backtest(aFolder({ 'hour.yaml': TWAP.replace('slices', "limit_price: '100'\nslices") }), 'hour.yaml', '--holdings', 'usd=100000'); // prettier-ignore
+    const { code, err } = await backtest(aDesk({ 'hour.yaml': TWAP.replace('slices', "limit_price: '100'\nslices") }), 'hour.yaml', '--holdings', 'usd=100000'); // prettier-ignore
     expect(code).toBe(0);
     const [, first, second] = err.split('\n');
     expect(first).toBe('NOTHING TRADED.');
@@ -84,7 +81,7 @@ describe('the first lines of a backtest', () => {
 
   it('state that a strategy could trade on one side only', async () => {
     const config = backtestConfig({ balances: { usd: '100000', btc: '0' }, strategies: 'both.yaml' });
-    const cwd = aFolder({
+    const cwd = aDesk({
       'config.yaml': config.replace('  collar_bps: 100', '  collar_bps: 100\n  sides: [buy]'),
       'both.yaml': `
 id: both
@@ -100,14 +97,14 @@ drift_threshold: '0.02'
   });
 
   it('state that the code of a strategy failed, with file and line, and the exit code is 78', async () => {
-    const cwd = aFolder({ 'own.ts': KERNEL.replace('BODY', "throw new Error('no good');"), 'own.yaml': MODULE }); // prettier-ignore
+    const cwd = aDesk({ 'own.ts': KERNEL.replace('BODY', "throw new Error('no good');"), 'own.yaml': MODULE }); // prettier-ignore
     const { code, err } = await backtest(cwd, 'own.yaml', '--holdings', 'usd=100000');
     expect(code).toBe(78);
     expect(err).toContain('own FAILED: Error: no good (own.ts:6)\n');
   });
 
   it('contain no warning if the strategy traded as planned', async () => {
-    const { err } = await backtest(aFolder({ 'hour.yaml': TWAP }), 'hour.yaml', '--holdings', 'usd=100000');
+    const { err } = await backtest(aDesk({ 'hour.yaml': TWAP }), 'hour.yaml', '--holdings', 'usd=100000');
     expect(err.split('\n')[1]).toMatch(/^Backtest from/u);
   });
 });
@@ -123,12 +120,12 @@ describe('tranche validate', () => {
       stdout: { write: (text: string) => (said.out += text) },
       stderr: { write: (text: string) => (said.err += text) },
     });
-    const wrong = aFolder({ 'own.ts': KERNEL.replace('BODY', "const n: number = 'one';\n    return { state: { n }, finished: true };"), 'own.yaml': MODULE }); // prettier-ignore
+    const wrong = aDesk({ 'own.ts': KERNEL.replace('BODY', "const n: number = 'one';\n    return { state: { n }, finished: true };"), 'own.yaml': MODULE }); // prettier-ignore
     expect(validate({ files: ['own.yaml'] }, io(wrong))).toBe(78);
     expect(said.err).toMatch(
       /^own\.ts:6:11\n {2}Type 'string' is not assignable to type 'number'\. \(TS2322\)/u,
     );
-    const right = aFolder({ 'own.ts': KERNEL.replace('BODY', 'return { state, finished: true };'), 'own.yaml': MODULE }); // prettier-ignore
+    const right = aDesk({ 'own.ts': KERNEL.replace('BODY', 'return { state, finished: true };'), 'own.yaml': MODULE }); // prettier-ignore
     said.err = '';
     expect([validate({ files: ['own.yaml'] }, io(right)), said.err]).toEqual([0, '']);
   });

@@ -1,8 +1,7 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { modelKeys } from '../../src/research/run/model.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
@@ -12,6 +11,7 @@ import { problemsOf } from '../report/validator.ts';
 import { runLine } from './support/cli.ts';
 import { backtestConfig } from './support/desk-config.ts';
 import type { Ran } from './support/cli.ts';
+import { aFolder } from '../support/folder.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
 const CONFIG = backtestConfig();
@@ -36,10 +36,7 @@ const bars = (rows: number): string =>
     .join('\n');
 
 function desk(strategy = TWAP): string {
-  const cwd = mkdtempSync(join(tmpdir(), 'tranche-backtest-'));
-  onTestFinished(() => {
-    rmSync(cwd, { recursive: true, force: true });
-  });
+  const cwd = aFolder();
   writeFileSync(join(cwd, 'config.yaml'), CONFIG);
   writeFileSync(join(cwd, 'desk.yaml'), strategy);
   writeFileSync(join(cwd, 'btc.csv'), bars(200));

@@ -1,7 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { readBlock } from '../../src/app/research/bootstrap.ts';
 import { reportSchema } from '../../src/report/json/schema.ts';
@@ -11,6 +10,7 @@ import { normalAt } from '../../src/simulator/market/random.ts';
 import { runLine } from './support/cli.ts';
 import { backtestConfig } from './support/desk-config.ts';
 import type { Ran } from './support/cli.ts';
+import { aFolder } from '../support/folder.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
 const CONFIG = backtestConfig();
@@ -37,10 +37,7 @@ const walk = (seed: number, price: number): readonly number[] => {
 };
 
 function desk({ strategy = TWAP, btc = walk(1, 60_000) } = {}): string {
-  const cwd = mkdtempSync(join(tmpdir(), 'tranche-bootstrap-'));
-  onTestFinished(() => {
-    rmSync(cwd, { recursive: true, force: true });
-  });
+  const cwd = aFolder();
   writeFileSync(join(cwd, 'config.yaml'), CONFIG);
   writeFileSync(join(cwd, 'desk.yaml'), strategy);
   writeFileSync(join(cwd, 'btc.csv'), csv(btc));

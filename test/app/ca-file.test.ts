@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadAll } from '../../src/app/strategies/strategies.ts';
 import { rightsProblems } from '../../src/app/strategies/rights-problems.ts';
 import { instant } from '../../src/core/time.ts';
 import { anIdentity } from '../venue/certificates.ts';
+import { aFolder } from '../support/folder.ts';
 
 const CONFIG = `mode: dry_run
 venue: { base_url: "https://127.0.0.1:1", token_file: ./token, ca_file: ./ca.pem }
@@ -26,14 +26,11 @@ const put = (name: string, text: string, mode = 0o600): void => {
 };
 const load = () => loadAll('desk.yaml', { env: {}, cwd: folder, now: instant(Date.UTC(2026, 11, 1)) });
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-ca-'));
+  folder = aFolder();
   mkdirSync(join(folder, 'strategies'), 0o700);
   put('desk.yaml', CONFIG);
   put('token', 'a-token');
   put('strategies/a.yaml', TWAP);
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
 });
 
 describe('venue.ca_file', () => {

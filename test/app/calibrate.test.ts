@@ -1,7 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { addCalibrate } from '../../src/app/cli/calibrate-cli.ts';
 import { readModel } from '../../src/app/config/model-file.ts';
@@ -9,6 +8,7 @@ import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import { runLine } from './support/cli.ts';
 import { backtestConfig } from './support/desk-config.ts';
 import type { Ran } from './support/cli.ts';
+import { aFolder } from '../support/folder.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
 const CONFIG = backtestConfig({ balances: { usd: '2500000', btc: '1' }, dayUsd: '10000000' });
@@ -17,10 +17,7 @@ const strategyOf = (id: string, amount: string): string =>
 
 /** A folder with the journal of a backtest under a known model. */
 async function traded(): Promise<string> {
-  const cwd = mkdtempSync(join(tmpdir(), 'tranche-calibrate-'));
-  onTestFinished(() => {
-    rmSync(cwd, { recursive: true, force: true });
-  });
+  const cwd = aFolder();
   const rows = Array.from({ length: 200 }, (_, n) => {
     const close = 60_000 + 10 * (n % 17);
     return `${BEGIN + n * MINUTE_MS},${close},${close},${close},${close},1`;

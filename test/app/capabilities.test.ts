@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/app/config/config.ts';
 import type { Config } from '../../src/app/config/config.ts';
 import { instant } from '../../src/core/time.ts';
+import { aFolder } from '../support/folder.ts';
 
 /** Loads a dry-run config with this capability and this WebSocket address. */
 function load(capability: string, wsUrl: string): Config {
-  const cwd = mkdtempSync(join(tmpdir(), 'tranche-capabilities-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const cwd = aFolder();
   const venue = ['base_url: "https://venue.example"', wsUrl, 'token: "${T}"', `capabilities: { ${capability} }`];
   writeFileSync(
     join(cwd, 'desk.yaml'),

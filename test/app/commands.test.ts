@@ -1,7 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { init, initFiles } from '../../src/app/init/init.ts';
 import type { CommandIo } from '../../src/app/commands/io.ts';
@@ -12,13 +11,11 @@ import { loadVenueOptions } from '../../src/app/config/venue-file.ts';
 import { readYaml } from '../../src/app/config/yaml.ts';
 import { instant } from '../../src/core/time.ts';
 import { strategies } from '../../src/strategy/registry.ts';
+import { aFolder } from '../support/folder.ts';
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-commands-'));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+  folder = aFolder();
 });
 
 const repo = join(import.meta.dirname, '../..');

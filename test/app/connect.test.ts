@@ -1,7 +1,6 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Server, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -13,6 +12,7 @@ import { toObservable } from '../../src/engine/maybe-async.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { receiver } from './notify/receiver.ts';
 import { aRunIo } from './support/run-io.ts';
+import { aFolder } from '../support/folder.ts';
 
 const TWAP = `id: a
 kind: twap
@@ -26,7 +26,7 @@ slices: 48
 let folder = '';
 let server: Server | undefined;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-connect-'));
+  folder = aFolder();
   mkdirSync(join(folder, 'strategies'), 0o700);
   mkdirSync(join(folder, 'var'), 0o700);
   put('token', 'a-token-of-the-desk');
@@ -36,7 +36,6 @@ afterEach(() => {
   server?.closeAllConnections();
   server?.close();
   server = undefined;
-  rmSync(folder, { recursive: true });
 });
 
 const put = (name: string, text: string): void => {

@@ -1,15 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -34,20 +25,13 @@ import { START, aBench, aTwap } from '../engine/harness.ts';
 import type { Bench, BenchOptions } from '../engine/harness.ts';
 import { runLine } from './support/cli.ts';
 import type { Ran } from './support/cli.ts';
+import { aFolder } from '../support/folder.ts';
 
 const TOKEN = 'token-of-this-machine';
 /** A reserved port at which no process listens. */
 const NOBODY = 'http://127.0.0.1:1';
 /** A process that prints the name of a signal and continues. */
 const STAND_IN = 'trap "echo SIGUSR2" USR2; echo ready; while :; do sleep 0.05; done';
-
-function aFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tranche-control-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true });
-  });
-  return folder;
-}
 
 const run = async (cwd: string, line: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
   await runLine(addControl, line, { cwd, now: START, env: { USER: 'ann', ...env }, config: 'desk.yaml' });

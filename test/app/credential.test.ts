@@ -1,19 +1,16 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/app/config/config.ts';
 import type { Config } from '../../src/app/config/config.ts';
 import { readCredential, readSystemdToken, readTokenFile } from '../../src/app/config/credential.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { instant } from '../../src/core/time.ts';
+import { aFolder } from '../support/folder.ts';
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-credential-'));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+  folder = aFolder();
 });
 
 const TOKEN = 'canary-c0ffee-token';
@@ -47,7 +44,7 @@ describe('a token file', () => {
     expect(readTokenFile(fileOf(`${TOKEN}\n`))).toEqual({ text: TOKEN });
   });
 
-  it.each([0o640, 0o604, 0o620, 0o602, 0o644, 0o666])('is rejected with mode %o', (mode) => {
+  it.each([0o640, 0o604, 0o620, 0o602, 0o644, 0o660, 0o666])('is rejected with mode %o', (mode) => {
     expect(readTokenFile(fileOf(TOKEN, mode))).toEqual({
       problem: expect.stringContaining('chmod 600') as string,
     });
@@ -84,6 +81,7 @@ describe('a venue token', () => {
   });
 
   it.each([
+    '',
     '{}',
     '{',
     `{"token":"${TOKEN}"}`,

@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { validate } from '../../src/app/commands/validate.ts';
 import { HOUR_MS, instant } from '../../src/core/time.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { runLine } from './support/cli.ts';
 import type { Ran } from './support/cli.ts';
+import { aFolder } from '../support/folder.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
 const PORTFOLIO = `
@@ -40,10 +40,7 @@ interface Shape {
 }
 
 function desk({ limits, rates = '', currencies = '{}', balances, hours = 400, orderMax }: Shape): string {
-  const cwd = mkdtempSync(join(tmpdir(), 'tranche-currencies-'));
-  onTestFinished(() => {
-    rmSync(cwd, { recursive: true, force: true });
-  });
+  const cwd = aFolder();
   const config = `mode: paper
 venue:
   sell_path: /v1/orders/sell

@@ -1,9 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OperatorError } from '../../src/core/errors.ts';
 import { add, NOTHING, ratio } from '../../src/core/money.ts';
@@ -11,6 +10,7 @@ import { DAY_MS, HOUR_MS, instant } from '../../src/core/time.ts';
 import { dataProfile } from '../../src/app/commands/data/data-profile.ts';
 import type { DataProfileOptions } from '../../src/app/commands/data/data-profile.ts';
 import { validate } from '../../src/app/commands/validate.ts';
+import { aFolder } from '../support/folder.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
 const HEADER = 'timestamp_ms,open,high,low,close,volume';
@@ -21,14 +21,6 @@ const csv = (over: Readonly<Record<number, string | undefined>> = {}): string =>
     .flatMap((line, n) => (n + 1 in over ? (over[n + 1] ?? []) : line))
     .join('\n');
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'tranche-profile-'));
-  onTestFinished(() => {
-    rmSync(path, { recursive: true, force: true });
-  });
-  return path;
-}
-
 const PLAIN: DataProfileOptions = { parts: 24, timeZone: 'UTC' };
 
 /** Runs the command on a file with this content and returns its output. */
@@ -37,7 +29,7 @@ async function learn(
   over: Partial<DataProfileOptions> = {},
   name = 'bars.csv',
 ): Promise<{ readonly out: string; readonly cwd: string }> {
-  const cwd = folder();
+  const cwd = aFolder();
   writeFileSync(join(cwd, name), content);
   let out = '';
   const io = { cwd, stdout: { write: (text: string) => (out += text) }, stderr: { write: () => true } };
@@ -198,7 +190,7 @@ describe('tranche data profile', () => {
     expect(await refusal('PAR1 and nothing else', {}, 'x.parquet')).toContain(
       'not a Parquet file that can be read',
     );
-    const io = { cwd: folder(), stdout: { write: () => true }, stderr: { write: () => true } };
+    const io = { cwd: aFolder(), stdout: { write: () => true }, stderr: { write: () => true } };
     await expect(dataProfile('none.csv', PLAIN, io)).rejects.toThrow('cannot read none.csv');
   });
 

@@ -1,12 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { addData } from '../../src/app/cli/data-cli.ts';
 import { exitCodes } from '../../src/core/errors.ts';
 import { instant } from '../../src/core/time.ts';
 import { runLine } from './support/cli.ts';
 import type { Ran } from './support/cli.ts';
+import { aFolder } from '../support/folder.ts';
 
 const BARS = [
   'timestamp_ms,open,high,low,close,volume',
@@ -16,10 +16,7 @@ const BARS = [
 ].join('\n');
 
 function world(): { readonly cwd: string; readonly run: (...line: readonly string[]) => Promise<Ran> } {
-  const cwd = mkdtempSync(join(tmpdir(), 'tranche-data-'));
-  onTestFinished(() => {
-    rmSync(cwd, { recursive: true, force: true });
-  });
+  const cwd = aFolder();
   const run = async (...line: readonly string[]): Promise<Ran> =>
     await runLine(addData, ['data', ...line], { cwd, now: instant(0), config: 'none' });
   writeFileSync(join(cwd, 'bars.csv'), BARS);

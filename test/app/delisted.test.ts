@@ -1,13 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { HOUR_MS, instant } from '../../src/core/time.ts';
 import type { Report } from '../../src/report/json/schema.ts';
 import { runLine } from './support/cli.ts';
 import type { Ran } from './support/cli.ts';
+import { aFolder } from '../support/folder.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
 /** Hours until the prices of ether end; those of bitcoin and solana end after twice as many. */
@@ -26,10 +26,7 @@ const bars = (rows: number, price: (n: number) => number): string =>
     .join('\n'); // prettier-ignore
 
 function desk(): string {
-  const cwd = mkdtempSync(join(tmpdir(), 'tranche-delisted-'));
-  onTestFinished(() => {
-    rmSync(cwd, { recursive: true, force: true });
-  });
+  const cwd = aFolder();
   writeFileSync(join(cwd, 'keep.yaml'), REBALANCE);
   writeFileSync(
     join(cwd, 'btc.csv'),

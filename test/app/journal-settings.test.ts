@@ -8,7 +8,8 @@ import type { SettingsRecord } from '../../src/core/record.ts';
 import { settingChanges, settingsHash, withChanges } from '../../src/core/risk/setting-changes.ts';
 import { after } from '../../src/core/time.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
-import { NINE, aFolder, appendNow, someSettings } from '../journal/records.ts';
+import { NINE, appendNow, someSettings } from '../journal/records.ts';
+import { aFolder } from '../support/folder.ts';
 
 function aJournal(lastHash?: string): string {
   const file = join(aFolder(), 'journal.db');

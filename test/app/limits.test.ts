@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/app/config/config.ts';
 import { deskSettingsOf } from '../../src/app/config/desk-settings.ts';
 import { parseClientId } from '../../src/core/ids.ts';
@@ -15,6 +14,7 @@ import { allOrderFaults, faultyVenue } from '../engine/faulty-venue.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
 import type { Bench, BenchOptions } from '../engine/harness.ts';
 import { ledgerTrades } from '../engine/oracle.ts';
+import { aFolder } from '../support/folder.ts';
 
 interface Limited {
   readonly orderNotional: number;
@@ -38,8 +38,7 @@ strategies: []
 `;
 
 function policyFor(limited: Limited): DeskSettings {
-  const cwd = mkdtempSync(join(tmpdir(), 'tranche-limits-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = aFolder();
   writeFileSync(join(cwd, 'desk.yaml'), configOf(limited));
   const { config } = loadConfig('desk.yaml', { env: {}, cwd, now: instant(0) });
   return deskSettingsOf(config, { configHash: '', adoptFills: false });

@@ -1,82 +1,71 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { validate } from '../../src/app/commands/validate.ts';
 import type { ValidateOptions } from '../../src/app/commands/validate.ts';
 import { instant } from '../../src/core/time.ts';
 
+/** Each file with mistakes ends with the problems that it must cause, one a line: `#= file:line:column setting: message`. */
 const folder = join(import.meta.dirname, 'mistakes');
 
 /** Runs `validate` and returns its exit code and its output. */
-function run(options: ValidateOptions, env = {}): { readonly code: number; readonly printed: string } {
+function run(options: ValidateOptions): { readonly code: number; readonly printed: string } {
   let printed = '';
   const write = (text: string): void => {
     printed += text;
   };
   const now = instant(Date.UTC(2026, 10, 21));
-  const code = validate(options, {
-    stdout: { write },
-    stderr: { write },
-    env,
-    cwd: folder,
-    now,
-    colour: false,
-  });
-  return { code, printed };
+  const io = { stdout: { write }, stderr: { write }, env: {}, cwd: folder, now, colour: false };
+  return { code: validate(options, io), printed };
 }
 
-const strategyMistakes: Readonly<Record<string, readonly string[]>> = {
-  'wrong-unit': [],
-  'unknown-key': [],
-  'interval-and-slices': [],
-  'bare-float': [],
-  'time-zone': [],
-  'below-minimum': [],
-  'vwap-profile': [],
-  'vwap-weights': [],
-  'vwap-below-minimum': [],
-  'shortfall-fields': [],
-  'shortfall-pace': [],
-  'shortfall-below-minimum': [],
-  weights: [],
-  'unknown-pair': [],
-  'duplicate-id': ['duplicate-id-other.yaml'],
-  tab: [],
-  'number-as-text': [],
-  'not-yaml': [],
-  'nothing-written': [],
-  'recurring-schedule': [],
-  'recurring-calendar': [],
-};
-const configMistakes = ['missing-token', 'config-typos', 'live-limits'];
+interface Problem {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly path: string;
+  readonly message: string;
+}
 
-describe('a YAML mistake', () => {
-  it.each(Object.entries(strategyMistakes))(
-    'in a strategy is explained with its position and a correction: %s',
-    (name, others) => {
-      const { code, printed } = run({ config: 'desk.yaml', files: [`${name}.yaml`, ...others] });
-      expect(code).toBe(78);
-      expectGolden(name, printed);
-    },
+const problemsOf = (printed: string): readonly string[] =>
+  (JSON.parse(printed) as { readonly problems: readonly Problem[] }).problems.map(
+    ({ file, line, column, path, message }) =>
+      `${file}:${line}:${column} ${path === '' ? 'the document' : path}: ${message.replaceAll(folder, '<folder>')}`,
   );
 
-  it.each(configMistakes)('in a config is explained with its position and a correction: %s', (name) => {
-    const { code, printed } = run({ config: `${name}.yaml` });
+const expectedOf = (name: string): readonly string[] =>
+  [...readFileSync(join(folder, `${name}.yaml`), 'utf8').matchAll(/^#= (?<problem>.+)$/gmu)].map(
+    (match) => match.groups?.['problem'] ?? '',
+  );
+
+const configMistakes = ['missing-token', 'config-typos', 'live-limits'];
+/** Files that are read with another one. */
+const others: Readonly<Record<string, string>> = { 'duplicate-id': 'duplicate-id-other' };
+const strategyMistakes = globSync(join(folder, '*.yaml'))
+  .map((file) => basename(file, '.yaml'))
+  .filter(
+    (name) => name !== 'desk' && !configMistakes.includes(name) && !Object.values(others).includes(name),
+  );
+
+describe('a YAML mistake', () => {
+  it.each(strategyMistakes)('in a strategy is explained with its position and a correction: %s', (name) => {
+    const files = [name, ...(others[name] === undefined ? [] : [others[name]])].map((each) => `${each}.yaml`);
+    const { code, printed } = run({ config: 'desk.yaml', files, json: true });
     expect(code).toBe(78);
-    expectGolden(name, printed);
+    expect(expectedOf(name)).not.toEqual([]);
+    expect(problemsOf(printed).toSorted()).toEqual(expectedOf(name).toSorted());
+  });
+
+  it.each(configMistakes)('in a config is explained with its position and a correction: %s', (name) => {
+    const { code, printed } = run({ config: `${name}.yaml`, json: true });
+    expect(code).toBe(78);
+    expect(problemsOf(printed).toSorted()).toEqual(expectedOf(name).toSorted());
   });
 
   it('is reported without showing a token', () => {
     const printed = configMistakes.map((name) => run({ config: `${name}.yaml` }).printed).join('');
     expect(printed).toContain('venue.token');
+    expect(printed).toContain('[redacted]');
     expect(printed).not.toContain('sk_live');
   });
 });
-
-/** Compares byte for byte. `UPDATE_GOLDEN=1` overwrites the file; review it before you commit it. */
-function expectGolden(name: string, printed: string): void {
-  const file = join(folder, `${name}.txt`);
-  const shown = printed.replaceAll(folder, '<folder>');
-  if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, shown);
-  expect(shown).toBe(readFileSync(file, 'utf8'));
-}

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/app/daemon/clock.ts';
@@ -8,18 +7,11 @@ import { text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
 import { startVenue } from '../../src/simulator/venue.ts';
 import { BEGIN, closes, ROWS, samples } from '../research/import/samples.ts';
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'tranche-prices-'));
-  onTestFinished(() => {
-    rmSync(path, { recursive: true, force: true });
-  });
-  return path;
-}
+import { aFolder } from '../support/folder.ts';
 
 describe('the prices of a simulated venue', () => {
   it('include the close of a bar only from its end on, and keep the last close', async () => {
-    const cwd = folder();
+    const cwd = aFolder();
     const bars = [
       '60000,1,3,0.5,2.5,7.5',
       '120000,2,4,1,3.10,0',
@@ -35,7 +27,7 @@ describe('the prices of a simulated venue', () => {
   });
 
   it.each(Object.entries(samples))('are read from %s', async (_, sample) => {
-    const cwd = folder();
+    const cwd = aFolder();
     writeFileSync(join(cwd, sample.name), sample.text);
     const tape = await loadPriceTape('btcusd', sample.name, cwd);
     const step = sample.barMs === 0 ? MINUTE_MS : sample.barMs;
@@ -44,7 +36,7 @@ describe('the prices of a simulated venue', () => {
   });
 
   it('are rejected with the row if the file is damaged, and the venue does not start', async () => {
-    const cwd = folder();
+    const cwd = aFolder();
     const file = join(cwd, 'x.csv');
     writeFileSync(file, 'timestamp_ms,close\n60000,1\n120000,-2\n');
     const started = startVenue(
@@ -55,7 +47,7 @@ describe('the prices of a simulated venue', () => {
   });
 
   it('determine the mid price of the venue', async () => {
-    const cwd = folder();
+    const cwd = aFolder();
     writeFileSync(join(cwd, 'x.json'), '[[1700000000000,"7","7","7","7","1",1700000059999,"1",1,"1","1","0"],[1700000060000,"7","7","7","7","1",1700000119999,"1",1,"1","1","0"]]'); // prettier-ignore
     const venue = await startVenue(
       { port: 0, prices: { btcusd: 'x.json' } },

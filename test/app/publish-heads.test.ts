@@ -1,22 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { publishHeads } from '../../src/app/daemon/publish-heads.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { isSigned, readSignedHead } from '../../src/journal/proof/signed-head.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { NINE, aFill, appendNow } from '../journal/records.ts';
+import { aFolder } from '../support/folder.ts';
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-publish-'));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+  folder = aFolder();
 });
 
 /** A desk that publishes its heads each hour; `hours` advances its clock. */

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { throwError } from 'rxjs';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/app/config/secret.ts';
 import { notReady } from '../../src/app/daemon/readiness.ts';
 import { bearersOf } from '../../src/app/daemon/serve.ts';
@@ -10,6 +9,7 @@ import { VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, after } from '../../src/core/time.ts';
 import { faultyVenue } from '../engine/faulty-venue.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
+import { aFolder } from '../support/folder.ts';
 
 const down = new VenueError({
   code: 'connect',
@@ -87,10 +87,7 @@ describe('the readiness of a desk', () => {
 
 describe('bearer tokens', () => {
   it('must differ between callers and from the token of the venue, and must not use the reserved name local', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tranche-serve-'));
-    onTestFinished(() => {
-      rmSync(folder, { recursive: true });
-    });
+    const folder = aFolder();
     const file = (name: string, token: string): string => {
       writeFileSync(join(folder, name), `${token}\n`, { mode: 0o600 });
       return join(folder, name);

@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { loadConfig } from '../../src/app/config/config.ts';
 import { configSchema } from '../../src/app/config/config-schema.ts';
 import { settingsInForce } from '../../src/app/daemon/settings-in-force.ts';
 import { NINE } from '../journal/records.ts';
+import { aFolder } from '../support/folder.ts';
 
 const TOKEN = 'canary-settings-4f0d9b62aa';
 
@@ -50,10 +50,7 @@ const CONFIG = {
 };
 
 function inForce(): Readonly<Record<string, string>> {
-  const folder = mkdtempSync(join(tmpdir(), 'tranche-settings-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true });
-  });
+  const folder = aFolder();
   const file = join(folder, 'desk.yaml');
   writeFileSync(file, JSON.stringify(CONFIG), { mode: 0o600 });
   writeFileSync(join(folder, 'ann-token'), TOKEN, { mode: 0o600 });

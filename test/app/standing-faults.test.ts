@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { validate } from '../../src/app/commands/validate.ts';
 import { instant } from '../../src/core/time.ts';
 import { look, NOON } from './support/look.ts';
+import { aFolder } from '../support/folder.ts';
 
 const CONFIG = `
 mode: paper
@@ -44,11 +44,8 @@ const faulty: Readonly<Record<string, readonly [fields: string, says: RegExp]>> 
   ],
 };
 
-function aFolder(fields: string): string {
-  const cwd = mkdtempSync(join(tmpdir(), 'tranche-standing-'));
-  onTestFinished(() => {
-    rmSync(cwd, { recursive: true });
-  });
+function aDesk(fields: string): string {
+  const cwd = aFolder();
   writeFileSync(join(cwd, 'desk.yaml'), CONFIG);
   writeFileSync(join(cwd, 'one.yaml'), twap(fields));
   return cwd;
@@ -64,7 +61,7 @@ function validated(cwd: string): { readonly code: number; readonly err: string }
 
 describe('strategies infeasible with any balances', () => {
   it.each(Object.entries(faulty))('are refused by validate and by plan with the same message: %s', async (_, [fields, says]) => {
-    const cwd = aFolder(fields);
+    const cwd = aDesk(fields);
     const { code, err } = validated(cwd);
     expect(code).toBe(78);
     expect(err).toMatch(/^one\.yaml:\d+:1|^desk\.yaml:1:1/u);
@@ -78,7 +75,7 @@ describe('strategies infeasible with any balances', () => {
 
   it('are refused even if they start weeks later, also by a plan over that period', async () => {
     const [fields, says] = faulty['more executions a minute than allowed'] ?? ['', /./u];
-    const cwd = aFolder(`start_time: '2027-02-01T09:00:00Z'\n${fields}`);
+    const cwd = aDesk(`start_time: '2027-02-01T09:00:00Z'\n${fields}`);
     const { code, err } = validated(cwd);
     expect([code, err]).toEqual([78, expect.stringMatching(says)]);
     const plan = await look(cwd, ['plan', '--config', 'desk.yaml', '--days', '100', '--json']);
@@ -90,6 +87,6 @@ describe('strategies infeasible with any balances', () => {
 
   it('do not include a strategy within its limits', () => {
     const fields = "total_quantity: { amount: '2', currency: btc }\nduration: PT2H\nslices: 20";
-    expect(validated(aFolder(fields))).toEqual({ code: 0, err: '' });
+    expect(validated(aDesk(fields))).toEqual({ code: 0, err: '' });
   });
 });

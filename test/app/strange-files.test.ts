@@ -1,14 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { rightsProblems } from '../../src/app/strategies/rights-problems.ts';
 import { strategyFiles } from '../../src/app/strategies/strategy-files.ts';
 import { loadAll } from '../../src/app/strategies/strategies.ts';
 import { instant } from '../../src/core/time.ts';
 import type { StrategiesPort } from '../../src/engine/ports.ts';
+import { aFolder } from '../support/folder.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url));
 const TWAP = `id: a
@@ -54,14 +54,11 @@ const options = (): { env: Record<string, string>; cwd: string; now: ReturnType<
   now: instant(Date.UTC(2026, 11, 1)),
 });
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-strange-'));
+  folder = aFolder();
   mkdirSync(join(folder, 'strategies'), 0o700);
   put('desk.yaml', 'mode: paper\nstrategies: ./strategies\n');
   put('token', 'a-token');
   put('strategies/a.yaml', TWAP);
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
 });
 
 /** The port through which a running desk reads its strategies. */
@@ -136,19 +133,6 @@ describe.runIf(process.platform !== 'win32')('a desk with files that other users
     put('strategies/own.yaml', MODULE);
     put('strategies/own.ts', KERNEL, 0o602);
     expect(problems()).toEqual([expect.stringContaining('strategies/own.ts')]);
-  });
-
-  it.each([
-    ['the config', 'desk.yaml', 0o666],
-    ['the folder of strategies', 'strategies', 0o777],
-    ['a strategy', 'strategies/a.yaml', 0o622],
-  ])('does not start in live mode if other users can change %s', (_, name, mode) => {
-    put('desk.yaml', `${LIVE}strategies: ./strategies\n`);
-    chmodSync(join(folder, name), mode);
-    const { status, output } = tranche('run', '--config', 'desk.yaml');
-    expect(output).toContain('live mode refuses to start: other users could change what the desk trades');
-    expect(output).toContain(`chmod go-w ${join(folder, name)}`);
-    expect(status).toBe(78);
   });
 
   it('does not start in live mode if other users can change a notification command', () => {

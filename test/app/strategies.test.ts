@@ -1,20 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/app/config/config.ts';
 import type { Config } from '../../src/app/config/config.ts';
 import { loadAll, readStrategies } from '../../src/app/strategies/strategies.ts';
 import type { LoadedStrategy } from '../../src/app/strategies/strategies.ts';
 import { instant } from '../../src/core/time.ts';
+import { aFolder } from '../support/folder.ts';
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-strategies-'));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+  folder = aFolder();
 });
 
 const now = instant(Date.UTC(2026, 11, 1));

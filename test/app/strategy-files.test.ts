@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { firstValueFrom } from 'rxjs';
 import { strategyFiles } from '../../src/app/strategies/strategy-files.ts';
 import { loadAll, reviveStrategy } from '../../src/app/strategies/strategies.ts';
@@ -10,19 +9,17 @@ import { instant } from '../../src/core/time.ts';
 import type { StrategiesPort } from '../../src/engine/ports.ts';
 import { guideCode } from '../docs/module-guide.ts';
 import { aView, NINE } from '../strategy/views.ts';
+import { aFolder } from '../support/folder.ts';
 
 let folder = '';
 const put = (name: string, text: string): void => {
   writeFileSync(join(folder, name), text);
 };
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-files-'));
+  folder = aFolder();
   mkdirSync(join(folder, 'strategies'));
   put('desk.yaml', 'mode: paper\nreload: on_change\nstrategies: ./strategies\n');
   put('strategies/a.yaml', TWAP);
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
 });
 
 const TWAP = `id: a

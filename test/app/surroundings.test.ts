@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { hardeningProblems, refuseUnhardened } from '../../src/app/daemon/process-hardening.ts';
+import { aFolder } from '../support/folder.ts';
 
 const clean = { env: { PATH: '/bin', NODE_ENV: 'production' }, nodeOptions: [], debuggerUrl: undefined };
 
@@ -60,6 +60,10 @@ describe('the environment of live mode', () => {
     ['DYLD_INSERT_LIBRARIES', '/tmp/x.dylib'],
     ['NODE_EXTRA_CA_CERTS', '/tmp/ca.pem'],
     ['NODE_USE_ENV_PROXY', '1'],
+    ['SSL_CERT_FILE', '/tmp/ca.pem'],
+    ['OPENSSL_CONF', '/dev/null'],
+    ['LD_PRELOAD', '/nowhere.so'],
+    ['NODE_USE_SYSTEM_CA', '1'],
   ])('is refused with %s=%s unless that variable is allowed by name', (name, value) => {
     const around = { ...clean, env: { [name]: value } };
     expect(hardeningProblems(around, []).map((danger) => danger.name)).toEqual([name.toUpperCase()]);
@@ -76,6 +80,9 @@ describe('the environment of live mode', () => {
     '--use-env-proxy',
     '--heapsnapshot-signal=SIGUSR2',
     '--heap-prof',
+    '--use-openssl-ca',
+    '--use-system-ca',
+    '--tls-min-v1.0',
   ])('is refused with the option %s unless that option is allowed', (option) => {
     const around = { ...clean, nodeOptions: [option], debuggerUrl: undefined };
     const [danger] = hardeningProblems(around, []);
@@ -136,17 +143,14 @@ describe('the environment of live mode', () => {
 
 describe('the program in live mode', () => {
   let folder = '';
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'tranche-around-'));
+  beforeEach(() => {
+    folder = aFolder();
     mkdirSync(join(folder, 'strategies'), 0o700);
     writeFileSync(join(folder, 'hook.mjs'), '');
     writeFileSync(join(folder, 'token'), 'a-token');
     writeFileSync(join(folder, 'desk.yaml'), LIVE);
     writeFileSync(join(folder, 'strategies/a.yaml'), TWAP);
     for (const name of ['token', 'desk.yaml', 'strategies/a.yaml']) chmodSync(join(folder, name), 0o600);
-  });
-  afterAll(() => {
-    rmSync(folder, { recursive: true });
   });
   const run = (options: readonly string[], env: Readonly<Record<string, string>>) =>
     spawnSync(process.execPath, [...options, PROGRAM, 'run', '--config', 'desk.yaml'], {
@@ -158,14 +162,8 @@ describe('the program in live mode', () => {
 
   it.each([
     ['--import', ['--import', './hook.mjs'], {}],
-    ['--use-openssl-ca', ['--use-openssl-ca'], { SSL_CERT_FILE: '/tmp/ca.pem' }],
     ['SSL_CERT_FILE', [], { SSL_CERT_FILE: '/tmp/ca.pem' }],
-    ['OPENSSL_CONF', [], { OPENSSL_CONF: '/dev/null' }],
     ['NODE_COMPILE_CACHE', [], { NODE_COMPILE_CACHE: '/tmp/never-made-here' }],
-    ['LD_PRELOAD', [], { LD_PRELOAD: '/nowhere.so' }],
-    ['--tls-min-v1.0', ['--tls-min-v1.0'], {}],
-    ['--use-system-ca', ['--use-system-ca'], {}],
-    ['NODE_USE_SYSTEM_CA', [], { NODE_USE_SYSTEM_CA: '1' }],
   ] as const)('does not start with %s and names the setting to allow it', (name, options, env) => {
     const { status, stderr } = run(options, env);
     expect(stderr).toContain(`  ${name}: `);

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/app/config/config.ts';
@@ -9,6 +8,7 @@ import type { TokenRotation, TokenTrial } from '../../src/app/daemon/token-rotat
 import { instant } from '../../src/core/time.ts';
 import { sanitize, secretsOf } from '../../src/venue/sanitize.ts';
 import { systemClock } from '../venue/servers.ts';
+import { aFolder } from '../support/folder.ts';
 
 let folder = '';
 let rotation: TokenRotation | undefined;
@@ -17,7 +17,7 @@ const put = (text: string, mode = 0o600): void => {
   writeFileSync(join(folder, 'token'), text, { mode });
 };
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-rotation-'));
+  folder = aFolder();
   mkdirSync(join(folder, 'strategies'));
   writeFileSync(join(folder, 'strategies/a.yaml'), '');
   writeFileSync(join(folder, 'desk.yaml'), 'mode: dry_run\nvenue: { base_url: "https://venue.example", token_file: ./token }\nstrategies: ./strategies\n'); // prettier-ignore
@@ -25,7 +25,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   rotation?.close();
-  rmSync(folder, { recursive: true });
 });
 
 /** A desk whose venue answers trials of new tokens with `trials` in order, then with `accepted`. */

@@ -1,21 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, after } from '../../src/core/time.ts';
 import { createMetrics } from '../../src/operate/metrics.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { START, aBench, aStrategy, aTwap } from '../engine/harness.ts';
 import { look } from './support/look.ts';
 import type { Ran } from './support/look.ts';
-
-function aFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tranche-why-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true });
-  });
-  return folder;
-}
+import { aFolder } from '../support/folder.ts';
 
 const why = async (file: string, ...more: readonly string[]): Promise<Ran> =>
   await look('/', ['why', '--journal', file, ...more], { now: after(START, HOUR_MS) });

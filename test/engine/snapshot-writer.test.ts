@@ -18,7 +18,8 @@ import type { Bench } from './harness.ts';
 import { aShelf, foldOf, wordsOf } from './kept.ts';
 import type { Shelf } from './kept.ts';
 import { faultsOf } from './oracle.ts';
-import { aFolder, appendNow, everyKind } from '../journal/records.ts';
+import { appendNow, everyKind } from '../journal/records.ts';
+import { aFolder } from '../support/folder.ts';
 
 const strategies = [0, 1, 2].map((i) =>
   aTwap(`twap-${i}`, {

@@ -1,19 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readRegularFile } from '../../src/files/regular-file.ts';
 import { changeableByOthers, replaceableByOthers } from '../../src/files/rights.ts';
+import { aFolder } from '../support/folder.ts';
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-regular-'));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+  folder = aFolder();
 });
 const isPosix = process.platform !== 'win32';
 const isLinux = process.platform === 'linux';

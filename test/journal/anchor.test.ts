@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Journal } from '../../src/journal/journal.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
-import { aFill, aFolder, appendNow } from './records.ts';
+import { aFill, appendNow } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 interface Place {
   readonly file: string;

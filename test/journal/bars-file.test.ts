@@ -1,16 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { price } from '../../src/core/money.ts';
 import { instant } from '../../src/core/time.ts';
 import { barsFile } from '../../src/journal/sidecar/bars-file.ts';
+import { aFolder } from '../support/folder.ts';
 
 function aFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tranche-bars-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true });
-  });
+  const folder = aFolder();
   return join(folder, 'paper.db.bars');
 }
 const bar = {

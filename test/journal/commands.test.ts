@@ -9,7 +9,8 @@ import type { RecordBody } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { lineFor } from '../../src/journal/format-record.ts';
-import { NINE, aFill, aFolder, appendNow, everyKind } from './records.ts';
+import { NINE, aFill, appendNow, everyKind } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 interface Ran {
   readonly code: number;

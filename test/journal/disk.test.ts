@@ -5,7 +5,8 @@ import { networkName } from '../../src/journal/sqlite/filesystem-place.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import type { SqliteOptions } from '../../src/journal/sqlite/sqlite-options.ts';
 import type { Journal } from '../../src/journal/journal.ts';
-import { aFill, aFolder, appendNow, failureOf, thrownBy } from './records.ts';
+import { aFill, appendNow, failureOf, thrownBy } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 const RESERVE = 256 * 1024;
 

@@ -2,7 +2,8 @@ import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 
 import { join } from 'node:path';
 import { OperatorError } from '../../src/core/errors.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
-import { aFill, aFolder, appendNow } from './records.ts';
+import { aFill, appendNow } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 /** A journal of fifty records: closed normally, or as a crash leaves it, with its log not written back. */
 export function aJournalOfFifty(state: 'closed' | 'dead'): string {

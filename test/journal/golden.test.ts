@@ -1,35 +1,36 @@
-import { copyFileSync, globSync, readFileSync } from 'node:fs';
+import { copyFileSync, globSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/journal/sqlite/database.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
-import { storyOf } from './golden.ts';
-import { aFill, aFolder, appendNow } from './records.ts';
+import { aFill, appendNow } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
+/**
+ * The head of the journal of each layout as its version wrote it; `scripts/golden-journal.ts` makes one.
+ * `test/engine/snapshot-writer.test.ts` compares what its records fold into.
+ */
+const HEADS = [
+  ['v1', { seq: 84, hash: '3f56266ad86a5216753c66c09363fed0cc9c6cfa00bc2bcf5849dc70576e65d4' }],
+] as const;
 const FOLDER = join(import.meta.dirname, '../fixtures/journals');
-const files = globSync(join(FOLDER, '*.db')).toSorted();
 
-/** Journals of released versions, each with the content that its version read from it. `scripts/golden-journal.ts` makes one. */
-describe.each(files.map((file) => [basename(file, '.db'), file]))(
-  'the journal of layout %s',
-  (name, file) => {
-    it('is read as its version wrote it and can be continued', () => {
-      const copy = join(aFolder(), 'journal.db');
-      copyFileSync(file, copy);
-      const journal = sqliteJournal(copy);
-      onTestFinished(() => journal.close());
-      const then: unknown = JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8'));
-      expect(JSON.parse(JSON.stringify(storyOf(journal)))).toEqual(then);
-      expect(journal.verify()).toMatchObject({ ok: true });
-      appendNow(journal, [aFill()]);
-      expect(journal.verify()).toMatchObject({ ok: true });
-    });
+it.each(HEADS)(
+  'the journal of layout %s is read as its version wrote it and can be continued',
+  (name, head) => {
+    const copy = join(aFolder(), 'journal.db');
+    copyFileSync(join(FOLDER, `${name}.db`), copy);
+    const journal = sqliteJournal(copy);
+    onTestFinished(() => journal.close());
+    expect(journal.head()).toEqual(head);
+    expect(journal.verify()).toMatchObject({ ok: true });
+    appendNow(journal, [aFill()]);
+    expect(journal.verify()).toMatchObject({ ok: true });
   },
 );
 
-describe('the journals of released versions', () => {
-  it('exist for every layout up to the current one', () => {
-    const wanted = Array.from({ length: SCHEMA_VERSION }, (_, i) => `v${i + 1}`);
-    expect(files.map((file) => basename(file, '.db'))).toEqual(expect.arrayContaining(wanted));
-  });
+it('the journals of released versions exist for every layout up to the current one', () => {
+  const wanted = Array.from({ length: SCHEMA_VERSION }, (_, i) => `v${i + 1}`);
+  expect(HEADS.map(([name]) => name)).toEqual(wanted);
+  expect(globSync(join(FOLDER, '*.db')).map((file) => basename(file, '.db'))).toEqual(wanted);
 });

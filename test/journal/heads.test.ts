@@ -1,13 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { journalHead, journalTimestamp } from '../../src/app/commands/journal/journal-head.ts';
 import { journalVerify } from '../../src/app/commands/journal/journal-verify.ts';
 import type { VerifyOptions } from '../../src/app/commands/journal/journal-verify.ts';
@@ -16,15 +15,13 @@ import { instant } from '../../src/core/time.ts';
 import { timestampProblem } from '../../src/journal/proof/timestamp.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { aFill, appendNow } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 let folder = '';
 let url = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-heads-'));
+  folder = aFolder();
   url = `sqlite:${join(folder, 'j.db')}`;
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
 });
 
 const NOW = instant(Date.UTC(2026, 10, 23, 12));

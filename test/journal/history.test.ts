@@ -7,7 +7,7 @@ import { readHistory } from '../../src/app/commands/journal/read-history.ts';
 import { balanceSteps, inBalanceOrder } from '../../src/journal/account-history.ts';
 import type { HistoryRow } from '../../src/journal/account-history.ts';
 import { aHistoryRow, writeHistory } from './history-file.ts';
-import { aFolder } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 describe('the history of the account', () => {
   it('has each row once, as the last page shows it, whatever pages overlap', () => {

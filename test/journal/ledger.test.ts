@@ -12,7 +12,8 @@ import { commodity } from '../../src/journal/ledger/beancount.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { NINE, aFill, aStart, idOf } from '../report/records.ts';
 import { aHistoryRow, writeHistory } from './history-file.ts';
-import { appendNow, aFolder } from './records.ts';
+import { appendNow } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 import { loadBeancount, loadHledger, noBeancount, noHledger } from './plain-text-accounting.ts';
 
 const aRow = (id: number, over: Partial<HistoryRow>): HistoryRow =>

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { aFill, aFolder, appendNow, thrownBy } from './records.ts';
+import { aFill, appendNow, thrownBy } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 describe('the URL of a journal', () => {
   it.each(['sqlite:', 'sqlite://'])('opens a file with the scheme %s', (scheme) => {

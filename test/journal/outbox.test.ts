@@ -6,7 +6,8 @@ import type { OutboxChange, OutboxPort, OutboxRow } from '../../src/core/outbox.
 import type { Journal } from '../../src/journal/journal.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import type { SqliteOptions } from '../../src/journal/sqlite/sqlite-options.ts';
-import { NINE, aFill, aFolder, appendNow, failureOf } from './records.ts';
+import { NINE, aFill, appendNow, failureOf } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 const open = (file: string, options?: SqliteOptions): Journal => {
   const journal = sqliteJournal(file, options);

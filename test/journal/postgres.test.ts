@@ -14,7 +14,8 @@ import { LAYOUT } from '../../src/journal/postgres/schema.ts';
 import { control, describeJournal } from './describe-journal.ts';
 import { noPostgres, startPostgres } from './postgres-server.ts';
 import type { PostgresServer } from './postgres-server.ts';
-import { NINE, aFill, aFolder, appended, everyKind, failureOf, thrownBy } from './records.ts';
+import { NINE, aFill, appended, everyKind, failureOf, thrownBy } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 /** As `expect.stringMatching`, with a type. */
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);

@@ -6,7 +6,8 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
-import { aFill, aFolder, appendNow, thrownBy } from './records.ts';
+import { aFill, appendNow, thrownBy } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 const HOLDER = join(import.meta.dirname, 'holder.ts');
 

@@ -5,7 +5,8 @@ import { beginProof, partsOf } from '../../src/journal/proof/proof.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { headOf } from '../../src/journal/proof/verify-file.ts';
 import { verifyPart } from '../../src/journal/proof/verify-part.ts';
-import { aFolder, appendNow, everyKind } from './records.ts';
+import { appendNow, everyKind } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 function aJournal(records: number): DatabaseSync {
   const file = join(aFolder(), 'journal.db');

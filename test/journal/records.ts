@@ -1,8 +1,4 @@
 import { defer, firstValueFrom } from 'rxjs';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { parentId } from '../../src/core/ids.ts';
 import type { FillRecord, RecordBody, RowText, SettingsRecord, StoredRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
@@ -281,11 +277,4 @@ export function thrownBy(work: () => unknown): unknown {
   } catch (error) {
     return error;
   }
-}
-
-/** A folder that is removed after the test. */
-export function aFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tranche-journal-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }

@@ -5,7 +5,8 @@ import type { Journal } from '../../src/journal/journal.ts';
 import { GENESIS, link } from '../../src/journal/proof/chain.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import type { SqliteOptions } from '../../src/journal/sqlite/sqlite-options.ts';
-import { aFill, aFolder, appendNow, everyKind, failureOf, thrownBy } from './records.ts';
+import { aFill, appendNow, everyKind, failureOf, thrownBy } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 function aJournalFile(): string {
   const file = join(aFolder(), 'journal.db');

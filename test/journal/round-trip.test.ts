@@ -10,7 +10,8 @@ import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { readBody, readMessage } from '../../src/wire/message.ts';
 import { orderSchema } from '../../src/wire/order.ts';
 import { quoteSchema } from '../../src/wire/quote.ts';
-import { aFill, aFolder, appendNow } from './records.ts';
+import { aFill, appendNow } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 /** Decimals in canonical form: at most 18 digits after the point and 30 in total. */
 const decimal = fc

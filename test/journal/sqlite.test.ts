@@ -8,7 +8,8 @@ import type { Journal } from '../../src/journal/journal.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import type { SqliteOptions } from '../../src/journal/sqlite/sqlite-options.ts';
 import { describeJournal } from './describe-journal.ts';
-import { NINE, aFill, aFolder, appendNow, everyKind, failureOf, thrownBy } from './records.ts';
+import { NINE, aFill, appendNow, everyKind, failureOf, thrownBy } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 describeJournal('sqlite', () => sqliteJournal(join(aFolder(), 'journal.db')));
 

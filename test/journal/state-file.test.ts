@@ -6,7 +6,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Journal } from '../../src/journal/journal.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import type { StateOptions } from '../../src/journal/sidecar/snapshot-file.ts';
-import { aFill, aFolder, appendNow } from './records.ts';
+import { aFill, appendNow } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 const OPTIONS: StateOptions = { program: 'one' };
 const TEXT = '{"desk":{"fills":7},"more":"ümlaut"}';

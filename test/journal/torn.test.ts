@@ -2,7 +2,8 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
-import { aFill, aFolder, appendNow } from './records.ts';
+import { aFill, appendNow } from './records.ts';
+import { aFolder } from '../support/folder.ts';
 
 /** https://www.sqlite.org/fileformat2.html#walformat */
 const FRAME_HEADER_BYTES = 24;

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { journalVerify } from '../../../src/app/commands/journal/journal-verify.ts';
 import type { PersonRecord } from '../../../src/core/record.ts';
 import type { StrategySource } from '../../../src/engine/state/strategy-source.ts';
@@ -14,6 +12,7 @@ import { aBench, aTwap } from '../../engine/harness.ts';
 import { appendNow } from '../../journal/records.ts';
 import { aPasskey } from '../../operate/sign-in/soft-passkey.ts';
 import { served } from '../api/served.ts';
+import { aFolder } from '../../support/folder.ts';
 
 const approvals = approvalsOf({ parents_above: '50000', passkey: 'required' });
 
@@ -21,10 +20,7 @@ const PAGE = { origin: 'http://localhost:8321', rp_id: 'localhost' };
 
 /** Runs `journal verify --approvals` on a journal of these records. */
 async function verified(records: ReturnType<ReturnType<typeof memoryJournal>['read']>, json = false) {
-  const folder = mkdtempSync(join(tmpdir(), 'tranche-approvals-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true });
-  });
+  const folder = aFolder();
   const file = join(folder, 'j.db');
   const journal = sqliteJournal(file);
   for (const { body, at } of records) appendNow(journal, [body], at);

@@ -1,7 +1,6 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/app/config/secret.ts';
 import { command } from '../../../src/app/notify/command.ts';
 import { mail } from '../../../src/app/notify/mail.ts';
@@ -13,6 +12,7 @@ import { NINE, aMessage } from '../../operate/notify/notices.ts';
 import { anIdentity } from '../../venue/certificates.ts';
 import { receiver } from './receiver.ts';
 import { smtpServer } from './smtp-server.ts';
+import { aFolder } from '../../support/folder.ts';
 
 const clock = { wall: () => NINE };
 
@@ -116,10 +116,7 @@ describe('the mail channel', () => {
 
 describe('the command channel', () => {
   function program(script: string): { readonly file: string; readonly out: string } {
-    const folder = mkdtempSync(join(tmpdir(), 'tranche-command-'));
-    onTestFinished(() => {
-      rmSync(folder, { recursive: true });
-    });
+    const folder = aFolder();
     const file = join(folder, 'page');
     writeFileSync(file, `#!/bin/sh\n${script.replaceAll('OUT', join(folder, 'out'))}\n`);
     chmodSync(file, 0o700);

@@ -1,7 +1,6 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/app/config/config.ts';
 import type { LoadedConfig } from '../../../src/app/config/config.ts';
 import { commandFiles, secretsOf } from '../../../src/app/notify/notify-config.ts';
@@ -9,13 +8,11 @@ import type { NotifyConfig } from '../../../src/app/notify/notify-config.ts';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { guarded } from '../../custody/watch.ts';
 import { NINE } from '../../operate/notify/notices.ts';
+import { aFolder } from '../../support/folder.ts';
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-notify-'));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+  folder = aFolder();
 });
 
 type Env = Readonly<Record<string, string>>;

@@ -1,18 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addNotify } from '../../../src/app/cli/notify-cli.ts';
 import { NINE } from '../../operate/notify/notices.ts';
 import { runLine } from '../support/cli.ts';
 import type { Ran } from '../support/cli.ts';
 import { receiver } from './receiver.ts';
+import { aFolder } from '../../support/folder.ts';
 
 async function run(url: string, ...line: readonly string[]): Promise<Ran> {
-  const cwd = mkdtempSync(join(tmpdir(), 'tranche-notify-'));
-  onTestFinished(() => {
-    rmSync(cwd, { recursive: true });
-  });
+  const cwd = aFolder();
   writeFileSync(
     join(cwd, 'desk.yaml'),
     `mode: live\nvenue: { base_url: "https://venue.example" }\nstrategies: []\noperate: { notify: { channels: [{ name: chat, webhook: { format: slack, url: "\${U}" } }] } }\n`,

@@ -1,17 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { look } from './look.ts';
 import type { Ran } from './look.ts';
-
-function aFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tranche-plan-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true });
-  });
-  return folder;
-}
+import { aFolder } from '../../support/folder.ts';
 
 export interface World {
   /** Further lines of the config. */

@@ -1,12 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { addSweep } from '../../../src/app/cli/sweep-cli.ts';
 import { MINUTE_MS, instant } from '../../../src/core/time.ts';
 import { runLine } from './cli.ts';
 import type { Ran } from './cli.ts';
 import { backtestConfig } from './desk-config.ts';
+import { aFolder } from '../../support/folder.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
 const CONFIG = backtestConfig();
@@ -33,10 +32,7 @@ const bars = (rows: number): string =>
 
 /** A folder with a config, a strategy and prices, which is removed after the test. */
 export function sweepFolder({ strategy = TWAP, rows = 240 } = {}): string {
-  const cwd = mkdtempSync(join(tmpdir(), 'tranche-sweep-'));
-  onTestFinished(() => {
-    rmSync(cwd, { recursive: true, force: true });
-  });
+  const cwd = aFolder();
   writeFileSync(join(cwd, 'config.yaml'), CONFIG);
   writeFileSync(join(cwd, 'desk.yaml'), strategy);
   writeFileSync(join(cwd, 'btc.csv'), bars(rows));
