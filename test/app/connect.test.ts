@@ -185,13 +185,13 @@ describe('tranche validate --connect', () => {
   it('checks the notification channels, and sends nothing', async () => {
     const hook = await receiver();
     put('pager', 'not a program');
-    const channels = `[{ name: ops, webhook: { format: json, url: "\${HOOK}" } }, { name: pager, command: { run: [./pager] } }]`;
+    writeFileSync(join(folder, 'hook'), `${hook.url}/a-secret-path`, { mode: 0o600 });
+    const channels = `[{ name: ops, type: webhook, format: json, url_file: hook }, { name: pager, type: command, run: [./pager] }]`;
     const text = config('http://127.0.0.1:1').replace(
       'operate: false',
       `operate: { listen: "127.0.0.1:0", notify: { channels: ${channels} } }`,
     );
-    const env = { HOOK: `${hook.url}/a-secret-path` };
-    const { of, findings } = await examine(text, { env });
+    const { of, findings } = await examine(text);
     expect(of('channels')).toMatchObject([
       { verdict: 'ok', says: 'operate.notify ops: 127.0.0.1 can be resolved' },
       {

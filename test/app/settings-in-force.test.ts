@@ -42,7 +42,7 @@ const CONFIG = {
     tokens: [{ name: 'ann', role: 'approver', token_file: 'ann-token' }],
     heads: { file: 'heads.jsonl' },
     notify: {
-      channels: [{ name: 'ops', webhook: { format: 'json', url: '${HOOK}' } }],
+      channels: [{ name: 'ops', type: 'webhook', format: 'json', url_file: 'hook' }],
     },
   },
   allow_environment: ['NODE_EXTRA_CA_CERTS'],
@@ -54,8 +54,9 @@ function inForce(): Readonly<Record<string, string>> {
   const file = join(folder, 'desk.yaml');
   writeFileSync(file, JSON.stringify(CONFIG), { mode: 0o600 });
   writeFileSync(join(folder, 'ann-token'), TOKEN, { mode: 0o600 });
+  writeFileSync(join(folder, 'hook'), `https://hooks.example/${TOKEN}`, { mode: 0o600 });
   const { config } = loadConfig(file, {
-    env: { TRANCHE_TOKEN: TOKEN, HOOK: `https://hooks.example/${TOKEN}` },
+    env: { TRANCHE_TOKEN: TOKEN },
     cwd: folder,
     now: NINE,
   });

@@ -139,7 +139,7 @@ describe.runIf(process.platform !== 'win32')('a desk with files that other users
     put('page', '#!/bin/sh\n', 0o722);
     put(
       'desk.yaml',
-      `${LIVE}strategies: ./strategies\noperate: { notify: { channels: [{ name: pager, command: { run: [./page] } }] } }\n`,
+      `${LIVE}strategies: ./strategies\noperate: { notify: { channels: [{ name: pager, type: command, run: [./page] }] } }\n`,
     );
     const { status, output } = tranche('run', '--config', 'desk.yaml');
     expect(output).toContain('live mode refuses to start');

@@ -150,17 +150,20 @@ describe('the strategies of a running desk', () => {
   it('are returned with the names of added, removed and changed notification channels', () => {
     const used: unknown[] = [];
     const channel = (name: string, url: string): string =>
-      `{ name: ${name}, webhook: { format: json, url: "${url}" } }`;
+      `{ name: ${name}, type: webhook, format: json, url_file: ${url} }`;
     const notify = (...channels: readonly string[]): void => {
       put(
         'desk.yaml',
         `mode: paper\noperate: { listen: "127.0.0.1:0", notify: { channels: [${channels.join(', ')}] } }\nstrategies: ./strategies\n`,
       );
     };
-    const env = { ONE: 'https://hooks.example/one', TWO: 'https://hooks.example/two' };
-    const [one, two] = ['${ONE}', '${TWO}'];
+    const [one, two] = ['one.url', 'two.url'];
+    for (const name of [one, two]) {
+      put(name, `https://hooks.example/${name}`);
+      chmodSync(join(folder, name), 0o600);
+    }
     notify(channel('ops', one), channel('old', one));
-    const port = files(env, (now) => used.push(now?.channels.map(({ name }) => name)));
+    const port = files({}, (now) => used.push(now?.channels.map(({ name }) => name)));
     const read = () => {
       const found = port.read();
       if ('problems' in found) throw new Error(found.problems);
@@ -175,8 +178,8 @@ describe('the strategies of a running desk', () => {
     expect(used).toEqual([['ops', 'new']]);
     notify(channel('ops', two), channel('new', one));
     expect(read().channels?.changes).toEqual([]);
-    notify(channel('ops', '${NOT_SET}'));
-    expect(port.read()).toEqual({ problems: expect.stringContaining('NOT_SET is not set') as string });
+    notify(channel('ops', 'no.url'));
+    expect(port.read()).toEqual({ problems: expect.stringContaining('there is no such file') as string });
   });
 
   it('are not returned if a live config lacks a required limit', () => {

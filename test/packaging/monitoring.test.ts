@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -47,6 +48,42 @@ describe('the alert rules', () => {
     expect(new Set(tests.map(({ name }) => name))).toEqual(
       new Set(rules().flatMap(({ alert }) => [`${alert} fires`, `${alert} is silent`])),
     );
+  });
+});
+
+describe('the sample route of Alertmanager', () => {
+  const file = 'packaging/prometheus/alertmanager.yml';
+  interface Route {
+    readonly receiver: string;
+    readonly matchers?: readonly string[];
+    readonly routes?: readonly Route[];
+  }
+  const parsed = parse(readFileSync(file, 'utf8')) as {
+    readonly route: Route;
+    readonly receivers: readonly { readonly name: string }[];
+    readonly inhibit_rules: readonly { readonly source_matchers: readonly string[]; readonly target_matchers: readonly string[] }[]; // prettier-ignore
+  };
+  const { route, receivers, inhibit_rules: inhibits } = parsed;
+
+  it('uses receivers, severities and alerts that exist', () => {
+    const routes = [route, ...(route.routes ?? [])];
+    const names = receivers.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(routes.map(({ receiver }) => receiver)));
+    const known = new Set(rules().flatMap(({ alert, labels }) => [alert, labels.severity]));
+    const matchers = [
+      ...routes.flatMap((each) => each.matchers ?? []),
+      ...inhibits.flatMap((each) => [...each.source_matchers, ...each.target_matchers]),
+    ];
+    const values = matchers.flatMap((text) => text.replace(/^\w+ =~? /u, '').match(/\w+/gu) ?? []);
+    expect(values.filter((value) => !known.has(value))).toEqual([]);
+  });
+
+  const isThere = spawnSync('amtool', ['--version']).status === 0;
+  const why = 'amtool is not installed: it comes with the package prometheus-alertmanager of Debian';
+  it(`is accepted by amtool${isThere ? '' : ` (skipped: ${why})`}`, (ctx) => {
+    if (!isThere) return ctx.skip(why);
+    const { status, stdout, stderr } = spawnSync('amtool', ['check-config', file], { encoding: 'utf8' });
+    expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
   });
 });
 

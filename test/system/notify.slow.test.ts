@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
-import { noticeOf } from '../../src/operate/notify/notice-of-record.ts';
+import { noticeOf } from '../../src/operate/notify/notice.ts';
 import { receiver } from '../app/notify/receiver.ts';
 import { guarded } from '../custody/watch.ts';
 import { aDesk, aFolder } from './support/desk.ts';
@@ -23,7 +22,9 @@ operate:
   notify:
     channels:
       - name: hook
-        webhook: { format: json, url: "\${HOOK_URL}" }
+        type: webhook
+        format: json
+        url_file: hook.url
 strategies: plan.yaml
 `;
 /** A strategy that ends by itself after so many seconds. */
@@ -42,10 +43,11 @@ const planOf = (ends: readonly number[]): string =>
 /** The kinds of the notices in the outbox, read from outside the process. */
 function waiting(file: string): readonly string[] {
   try {
-    const db = new DatabaseSync(file, { readOnly: true });
-    const rows = db.prepare('SELECT notice FROM outbox').all();
-    db.close();
-    return rows.map(({ notice }) => (JSON.parse(String(notice)) as { kind: string }).kind);
+    const journal = sqliteJournal(file, { readOnly: true });
+    const { waiting: by } = JSON.parse(journal.outbox?.load() ?? '{"waiting":{}}') as { waiting: Record<string, number[]> }; // prettier-ignore
+    const all = [...journal.read()].filter(({ seq }) => by['hook']?.includes(seq));
+    journal.close();
+    return all.flatMap((stored) => noticeOf(stored)?.kind ?? []);
   } catch {
     return []; // not created yet
   }
@@ -61,7 +63,7 @@ interface Told {
 
 describe('a desk that is killed between a notice and its delivery', () => {
   it('delivers each pending notice exactly once after the restart', async () => {
-    const hook = { name: 'hook', webhook: { format: 'json', url: '${HOOK_URL}' } };
+    const hook = { name: 'hook', type: 'webhook', format: 'json', url_file: 'hook.url' };
     const { folder: cwd, token } = aDesk({
       venue: await aServedVenue('canary-of-the-notices'),
       strategies: [2, 3, 4, 8].map((seconds) => endingAfter(seconds)),
@@ -72,7 +74,8 @@ describe('a desk that is killed between a notice and its delivery', () => {
     first.close();
     const path = '/hook/secret-of-the-path';
     guarded('secret-of-the-path');
-    const options = { cwd, env: { TRANCHE_TOKEN: token, HOOK_URL: `${first.url}${path}` } };
+    const options = { cwd, env: { TRANCHE_TOKEN: token } };
+    writeFileSync(join(cwd, 'hook.url'), `${first.url}${path}`, { mode: 0o600 });
     const killed = start(['run', '--config', 'desk.yaml'], options);
     await until(
       () => waiting(file).filter((kind) => kind === 'ended').length >= 2,
@@ -107,10 +110,9 @@ describe('a desk whose channels change while it runs', () => {
     const cwd = aFolder();
     const [old, fresh] = [await receiver(), await receiver()];
     for (const path of ['old-channel-path', 'new-channel-path']) guarded(path);
-    const options = {
-      cwd,
-      env: { HOOK_URL: `${old.url}/old-channel-path`, OTHER_URL: `${fresh.url}/new-channel-path` },
-    };
+    const options = { cwd };
+    writeFileSync(join(cwd, 'hook.url'), `${old.url}/old-channel-path`, { mode: 0o600 });
+    writeFileSync(join(cwd, 'other.url'), `${fresh.url}/new-channel-path`, { mode: 0o600 });
     writeFileSync(join(cwd, 'desk.yaml'), config);
     writeFileSync(join(cwd, 'plan.yaml'), planOf(Array.from({ length: 30 }, (_, n) => 2 * n + 2)));
     const desk = start(['run', '--config', 'desk.yaml'], options);
@@ -120,7 +122,7 @@ describe('a desk whose channels change while it runs', () => {
     );
     writeFileSync(
       join(cwd, 'desk.yaml'),
-      config.replace('name: hook', 'name: other').replace('HOOK_URL', 'OTHER_URL'),
+      config.replace('name: hook', 'name: other').replace('hook.url', 'other.url'),
     );
     desk.signal('SIGHUP');
     await desk.said('operate.notify other added');

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { lookup } from 'node:dns/promises';
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { ChannelConfig } from '../notify/notify-config.ts';
+import type { ChannelConfig } from '../notify/channels.ts';
 import type { Finding } from './finding.ts';
 
 /** Checks the channels and the publication of heads. Sends nothing. */
@@ -22,12 +22,11 @@ export async function checkChannels({ operate }: Config): Promise<readonly Findi
 
 async function channelFinding(channel: ChannelConfig): Promise<Finding> {
   const setting = `operate.notify ${channel.name}`;
-  switch (channel.way) {
+  switch (channel.type) {
     case 'webhook':
+    case 'smtp':
       // The rest of the address is secret.
       return await hostFinding(setting, new URL(channel.url.reveal()).hostname);
-    case 'smtp':
-      return await hostFinding(setting, channel.host);
     case 'command':
       return programFinding(setting, channel.run[0]);
   }

@@ -212,9 +212,7 @@ async function assemble(
     tokens.close();
   });
 
-  const isBusy = (): boolean =>
-    wired.desk?.state.attempts.values().some(({ doubt }) => doubt === undefined) === true;
-  const channels = await channelsInUse(options, { journal, alert, warn, isBusy });
+  const channels = await channelsInUse(options, { journal, alert, warn });
   closers.push(async () => {
     await channels.close();
   });
@@ -260,7 +258,7 @@ async function assemble(
     strategies: options.files(warn, (notify) => {
       // The log and the alerts omit every secret in this list, including later additions.
       secrets.push(...secretsOf(notify));
-      channels.use(notify);
+      void channels.use(notify);
       void heartbeats.use(notify);
     }),
     alerts: alertRecords,

@@ -20,9 +20,7 @@ export async function postOutside(address: string, { contentType, body }: Outsid
   const problem = addressProblem(address, 'http');
   if (problem !== undefined) throw new OperatorError('config', `${address}: ${problem}`);
   try {
-    const reply = await exchange(address, { method: 'POST', headers: { 'content-type': contentType }, body });
-    if (reply.status < 200 || reply.status > 299) throw new Error(`status ${reply.status}`);
-    return reply.body;
+    return await exchange(address, { method: 'POST', headers: { 'content-type': contentType }, body });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'unknown';
     throw new OperatorError('again', `${address} did not accept the request: ${why}`, cause);
@@ -35,21 +33,18 @@ export interface Request {
   readonly body?: string | Uint8Array<ArrayBuffer>;
   /** Longest wait for the whole response, ms; default: 20 seconds. */
   readonly timeoutMs?: number;
-  /** Default: 64 KiB. */
-  readonly bytesMax?: number;
 }
 
-export interface Reply {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Buffer;
-}
+class Refused extends Error {}
 
-/** Sends one request to a server other than the venue, without following redirects. Rejects if the response is incomplete. */
+/**
+ * Sends one request to a server other than the venue, without following redirects. Returns the body of the response. Rejects if it is
+ * incomplete, longer than 64 KiB, or has a status other than 2xx.
+ */
 export async function exchange(
   address: string,
-  { method, headers = {}, body, timeoutMs = ANSWER_MS, bytesMax = ANSWER_BYTES_MAX }: Request,
-): Promise<Reply> {
+  { method, headers = {}, body, timeoutMs = ANSWER_MS }: Request,
+): Promise<Buffer> {
   const reply = await fetch(address, {
     method,
     headers,
@@ -62,15 +57,17 @@ export async function exchange(
   const answer: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = reply.body ?? [];
   for await (const piece of answer) {
     size += piece.length;
-    if (size > bytesMax) throw new Error(`a response of more than ${bytesMax} bytes`);
+    if (size > ANSWER_BYTES_MAX) throw new Error(`a response of more than ${ANSWER_BYTES_MAX} bytes`);
     pieces.push(piece);
   }
-  return { status: reply.status, headers: reply.headers, body: Buffer.concat(pieces) };
+  if (!reply.ok) throw new Refused(`status ${reply.status}`);
+  return Buffer.concat(pieces);
 }
 
 /** Returns why there was no response, without any part of the URL, because a webhook's URL is a secret. */
 export function whyUnanswered(cause: unknown): string {
   if (!(cause instanceof Error)) return 'no answer';
+  if (cause instanceof Refused) return cause.message;
   if (cause.name === 'TimeoutError') return 'no answer in time';
   const inner = cause.cause instanceof Error ? cause.cause : cause;
   if ('code' in inner && typeof inner.code === 'string') return `no answer (${inner.code})`;

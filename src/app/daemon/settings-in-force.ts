@@ -92,9 +92,9 @@ const CHANNELS = 'operate.notify.';
 
 /** Returns the settings of the channels by name, without their addresses, which are secrets. */
 export function channelSettings(notify: NotifyConfig | undefined): ReloadedSettings {
-  const channels = (notify?.channels ?? []).map(({ name, way, severity }) => [
+  const channels = (notify?.channels ?? []).map(({ name, type, severity }) => [
     `${CHANNELS}${name}`,
-    listText([way, severity]),
+    listText([type, severity]),
   ]);
   return { prefixes: [CHANNELS], texts: Object.fromEntries(channels) as SettingTexts }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- pairs of text
 }

@@ -16,8 +16,7 @@ export interface HeartbeatParts {
 export function heartbeat(url: Secret, { clock, isWell, warn }: HeartbeatParts): Observable<never> {
   let isTold = false;
   const call = async (): Promise<void> => {
-    const { status } = await exchange(url.reveal(), { method: 'GET', timeoutMs: 10_000 });
-    if (status < 200 || status > 299) throw new HeartbeatRefused(`status ${status}`);
+    await exchange(url.reveal(), { method: 'GET', timeoutMs: 10_000 });
     isTold = false;
   };
   return timer(0, MINUTE_MS, clock.scheduler).pipe(
@@ -25,8 +24,7 @@ export function heartbeat(url: Secret, { clock, isWell, warn }: HeartbeatParts):
       isWell()
         ? defer(() => from(call())).pipe(
             catchError((cause: unknown) => {
-              const why = cause instanceof HeartbeatRefused ? cause.message : whyUnanswered(cause);
-              if (!isTold) warn('the heartbeat could not be sent', { why });
+              if (!isTold) warn('the heartbeat could not be sent', { why: whyUnanswered(cause) });
               isTold = true;
               return EMPTY;
             }),
@@ -36,5 +34,3 @@ export function heartbeat(url: Secret, { clock, isWell, warn }: HeartbeatParts):
     ignoreElements(),
   );
 }
-
-class HeartbeatRefused extends Error {}

@@ -1,55 +1,25 @@
-import type { Message } from './message.ts';
+import type { Message } from './channel.ts';
 
-/** The bodies that channels expect. Foreign text never becomes markup, a link or a mention. */
+/** The bodies that channels expect; programs get the message itself. Foreign text never becomes markup, a link or a mention. */
 
 const cut = (text: string, max: number): string =>
   text.length > max ? `${text.slice(0, max - 1).toWellFormed()}…` : text;
 
-/** For programs: the body of a generic webhook, and the stdin of a command. Fields may be added, but are never removed or changed. */
-export const jsonBody = (message: Message): object => message;
+const textOf = ({ title, lines, link, at }: Message, max: number): string =>
+  [cut([title, ...lines].join('\n'), max), link, at].filter((line) => line !== undefined).join('\n');
 
 /** A mail in plain text. */
 export const mailText = (message: Message): { readonly subject: string; readonly text: string } => ({
   subject: cut(message.title.replaceAll(/[\r\n]+/gu, ' '), 200),
-  text: [message.title, '', ...message.lines, '', message.link, message.at, '']
-    .filter((line) => line !== undefined)
-    .join('\n'),
+  text: `${textOf(message, 100_000)}\n`,
 });
 
-const plain = (text: string, max: number): object => ({
-  type: 'plain_text',
-  text: cut(text, max),
-  emoji: false,
-});
-
-/** The three characters that begin Slack's own markup. */
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-
-/** For a Slack incoming webhook: all text is `plain_text`. https://docs.slack.dev/reference/block-kit/ */
-export const slackBody = ({ title, lines, at, link }: Message): object => ({
-  // The text on a phone, which is the only text that Slack parses as markup.
-  text: escaped(cut(title, 2_900)),
+/** For a Slack incoming webhook: text without markup, whose control characters are escaped. https://docs.slack.dev/messaging/formatting-message-text/ */
+export const slackBody = (message: Message): object => ({
+  text: textOf(message, 2_900).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
   mrkdwn: false,
   unfurl_links: false,
   unfurl_media: false,
-  blocks: [
-    { type: 'header', text: plain(title, 150) },
-    ...(lines.length === 0 ? [] : [{ type: 'section', text: plain(lines.join('\n'), 2_900) }]),
-    { type: 'context', elements: [plain(at, 100)] },
-    ...(link === undefined
-      ? []
-      : [
-          {
-            type: 'section',
-            text: {
-              type: 'mrkdwn',
-              text: `<${escaped(link).replaceAll('|', '%7C')}|Open in the dashboard>`,
-              verbatim: true,
-            },
-          },
-        ]),
-  ],
 });
 
 const COLOURS = { info: 'default', warning: 'warning', critical: 'attention' } as const;
@@ -60,26 +30,22 @@ export function teamsBody({ title, lines, at, severity, link }: Message): object
     type: 'RichTextBlock',
     inlines: [{ type: 'TextRun', text, ...more }],
   });
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [
+      run(cut(title, 500), { weight: 'bolder', color: COLOURS[severity] }),
+      // A card of more than 28 KB is refused; a character may take three bytes.
+      ...lines.slice(0, 20).map((line) => run(cut(line, 400))),
+      run(at, { isSubtle: true }),
+    ],
+    ...(link === undefined
+      ? {}
+      : { actions: [{ type: 'Action.OpenUrl', title: 'Open in the dashboard', url: link }] }),
+  };
   return {
     type: 'message',
-    attachments: [
-      {
-        contentType: 'application/vnd.microsoft.card.adaptive',
-        content: {
-          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-          type: 'AdaptiveCard',
-          version: '1.4',
-          body: [
-            run(cut(title, 500), { weight: 'bolder', color: COLOURS[severity] }),
-            // A card of more than 28 KB is refused; a character may take three bytes.
-            ...lines.slice(0, 20).map((line) => run(cut(line, 400))),
-            run(at, { isSubtle: true }),
-          ],
-          ...(link === undefined
-            ? {}
-            : { actions: [{ type: 'Action.OpenUrl', title: 'Open in the dashboard', url: link }] }),
-        },
-      },
-    ],
+    attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }],
   };
 }

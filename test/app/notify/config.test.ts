@@ -44,90 +44,79 @@ function secretFile(name: string, content: string, mode = 0o600): void {
 const ALL = `
 dashboard: https://desk.example:8321/
 channels:
-  - name: chat
-    webhook: { format: slack, url: "\${SLACK}" }
-  - name: audit
-    webhook: { format: json, url_file: token-hook.url, key_file: token-hook.key }
-    severity: warning
-  - name: mail
-    smtp: { host: mail.example, user: desk, password_file: token-mail.password, from: desk@example.com, to: [ann@example.com] }
-  - name: pager
-    command: { run: [./page, --now] }
-heartbeat: { url: "\${BEAT}" }
+  - { name: chat, type: webhook, format: slack, url_file: token-chat.url, severity: warning }
+  - { name: mail, type: smtp, url_file: token-mail.url, from: desk@example.com, to: [ann@example.com] }
+  - { name: pager, type: command, run: [./page, --now] }
+heartbeat: { url_file: token-beat.url }
 `;
 const SLACK = 'https://hooks.example/services/T0/B0/secretsecret';
+const MAIL = 'smtps://desk:the-password-of-mail@mail.example';
 const BEAT = 'https://beat.example/ping?uuid=0123456789';
+
+const hook = (url = 'chat'): string =>
+  `channels: [{ name: a, type: webhook, format: json, url_file: token-${url}.url }]`;
+const mailBy = (url: string, to = 'a@b.c'): string =>
+  `channels: [{ name: m, type: smtp, url_file: token-${url}.url, from: a@b.c, to: ["${to}"] }]`;
+const page = '{ name: a, type: command, run: [./page] }';
 
 describe('operate.notify', () => {
   beforeEach(() => {
-    secretFile('token-hook.url', `https://hook.example/in?sig=abcdefgh\n`);
-    secretFile('token-hook.key', 'the-key-of-the-hook\n');
-    secretFile('token-mail.password', 'the password of mail\n');
+    secretFile('token-chat.url', `${SLACK}\n`);
+    secretFile('token-mail.url', `${MAIL}\n`);
+    secretFile('token-beat.url', `${BEAT}\n`);
     secretFile('page', '#!/bin/sh\n', 0o700);
-    for (const secret of ['/services/T0/B0/secretsecret', 'the-key-of-the-hook', 'the password of mail']) guarded(secret); // prettier-ignore
+    for (const secret of ['/services/T0/B0/secretsecret', 'the-password-of-mail']) guarded(secret);
   });
 
-  it('reads channels with their secrets from files and variables, and applies defaults', () => {
-    const notify = notifyOf(ALL, { SLACK, BEAT });
+  it('reads channels with their secrets from files, and applies defaults', () => {
+    const notify = notifyOf(ALL);
     expect(notify).toMatchObject({
       dashboard: 'https://desk.example:8321',
       channels: [
-        { name: 'chat', way: 'webhook', format: 'slack', severity: 'info' },
-        { name: 'audit', way: 'webhook', format: 'json', severity: 'warning' },
-        { name: 'mail', way: 'smtp', port: 465, tls: 'implicit', user: 'desk' },
-        { name: 'pager', way: 'command', run: [join(folder, 'page'), '--now'] },
+        { name: 'chat', type: 'webhook', format: 'slack', severity: 'warning' },
+        { name: 'mail', type: 'smtp', severity: 'info', to: ['ann@example.com'] },
+        { name: 'pager', type: 'command', run: [join(folder, 'page'), '--now'] },
       ],
     }); // prettier-ignore
-    expect(secretsOf(notify).map((secret) => secret.reveal())).toEqual([
-      SLACK,
-      'https://hook.example/in?sig=abcdefgh',
-      'the-key-of-the-hook',
-      'the password of mail',
-      BEAT,
-    ]);
+    expect(secretsOf(notify).map((secret) => secret.reveal())).toEqual([SLACK, MAIL, BEAT]);
     expect(JSON.stringify(notify)).not.toContain('secret');
     expect(commandFiles(notify)).toEqual([join(folder, 'page')]);
   });
 
   it('has the same hash with other secrets, so that the hash in the journal does not help to guess them', () => {
-    const { hash } = load(ALL, { SLACK, BEAT });
-    expect(load(ALL, { SLACK: `${SLACK}2`, BEAT: `${BEAT}2` }).hash).toBe(hash);
-    expect(load(ALL.replace('severity: warning', 'severity: critical'), { SLACK, BEAT }).hash).not.toBe(hash);
-  });
-
-  it('rejects a secret in plain text and does not show it', () => {
-    const text = refusal(
-      `channels: [{ name: chat, webhook: { format: slack, url: "https://hooks.example/in-plain-sight" } }]`,
-    );
-    expect(text).toContain('write it as "${NAME}" and set that variable, or write url_file');
-    expect(text).not.toContain('in-plain-sight');
+    const { hash } = load(ALL);
+    secretFile('token-chat.url', `${SLACK}2`);
+    expect(load(ALL).hash).toBe(hash);
+    expect(load(ALL.replace('severity: warning', 'severity: critical')).hash).not.toBe(hash);
   });
 
   it.each([
-    ['an address that is not encrypted', 'channels: [{ name: chat, webhook: { format: json, url: "${U}" } }]', 'http:// is not encrypted'],
-    ['an address with a password', 'channels: [{ name: chat, webhook: { format: json, url: "${P}" } }]', 'an address must not contain a user or password'],
-    ['a file that others can read', 'channels: [{ name: chat, webhook: { format: json, url_file: token-open.url } }]', 'run "chmod 600'],
-    ['a missing address', 'channels: [{ name: chat, webhook: { format: json } }]', 'the address is missing'],
-    ['an address given twice', 'channels: [{ name: chat, webhook: { format: json, url: "${OK}", url_file: token-hook.url } }]', 'not both'],
-    ['a channel without a transport', 'channels: [{ name: chat }]', 'needs exactly one of webhook, smtp and command'],
-    ['a channel with two transports', 'channels: [{ name: chat, webhook: { format: json, url: "${OK}" }, command: { run: [./page] } }]', 'exactly one'],
-    ['two channels with one name', 'channels: [{ name: a, command: { run: [./page] } }, { name: a, command: { run: [./page] } }]', 'two channels have the name a'],
-    ['mail that leaves this machine in plain text', 'channels: [{ name: m, smtp: { host: mail.example, tls: none, from: a@b.c, to: [a@b.c] } }]', 'must be encrypted'],
-    ['a user without a password', 'channels: [{ name: m, smtp: { host: mail.example, user: a, from: a@b.c, to: [a@b.c] } }]', 'both user and password'],
-    ['a recipient that adds a header', 'channels: [{ name: m, smtp: { host: mail.example, from: a@b.c, to: ["a@b.c>\\r\\nBcc: <x@y.z"] } }]', 'expected a mail address'],
-    ['a missing program', 'channels: [{ name: c, command: { run: [./nothing] } }]', 'there is no such file'],
-    ['an unknown severity', 'channels: [{ name: c, severity: high, command: { run: [./page] } }]', 'severity'],
-    ['a heartbeat without an address', 'heartbeat: {}', 'the address is missing'],
+    ['an address that is not encrypted', hook('plain'), 'http:// is not encrypted'],
+    ['an address with a password', hook('login'), 'an address must not contain a user or password'],
+    ['a file that others can read', hook('open'), 'run "chmod 600'],
+    ['a channel without a type', 'channels: [{ name: chat }]', 'type'],
+    ['two channels with one name', `channels: [${page}, ${page}]`, 'two channels have the name a'],
+    ['mail that leaves this machine in plain text', mailBy('relay'), 'must be encrypted'],
+    ['mail with other options of the library', mailBy('options'), 'remove the ? or #'],
+    ['a user without a password', mailBy('user'), 'both user and password'],
+    ['a web address for mail', mailBy('chat'), 'expected an address such as smtps://'],
+    ['a recipient that adds a header', mailBy('mail', 'a@b.c>\\r\\nBcc: <x@y.z'), 'expected a mail address'],
+    ['a missing program', 'channels: [{ name: c, type: command, run: [./nothing] }]', 'there is no such file'],
+    ['an unknown severity', `channels: [${page.replace('name: a', 'name: a, severity: high')}]`, 'severity'],
+    ['a heartbeat without an address', 'heartbeat: {}', 'url_file'],
   ])('rejects %s', (_, notify, words) => {
     secretFile('token-open.url', SLACK, 0o644);
-    const env = { U: 'http://hook.example/in', P: 'https://u:p@hook.example/in', OK: SLACK };
-    expect(refusal(notify, env)).toContain(words);
+    secretFile('token-plain.url', 'http://hook.example/in');
+    secretFile('token-login.url', 'https://u:p@hook.example/in');
+    secretFile('token-relay.url', 'smtp://mail.example?ignoreTLS=true');
+    secretFile('token-options.url', 'smtp://mail.example?logger=true');
+    secretFile('token-user.url', 'smtp://user@mail.example');
+    expect(refusal(notify)).toContain(words);
   }); // prettier-ignore
 
   it('accepts a systemd credential that a group can read', () => {
-    secretFile('token-slack', SLACK, 0o440);
-    const text = 'channels: [{ name: chat, webhook: { format: slack, url_file: token-slack } }]';
-    expect(refusal(text)).toContain('chmod 600');
-    expect(notifyOf(text, { CREDENTIALS_DIRECTORY: folder })?.channels).toHaveLength(1);
+    secretFile('token-chat.url', SLACK, 0o440);
+    expect(refusal(hook())).toContain('chmod 600');
+    expect(notifyOf(hook(), { CREDENTIALS_DIRECTORY: folder })?.channels).toHaveLength(1);
   });
 });

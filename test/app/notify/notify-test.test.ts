@@ -10,14 +10,14 @@ import { aFolder } from '../../support/folder.ts';
 
 async function run(url: string, ...line: readonly string[]): Promise<Ran> {
   const cwd = aFolder();
+  writeFileSync(join(cwd, 'hook'), url, { mode: 0o600 });
   writeFileSync(
     join(cwd, 'desk.yaml'),
-    `mode: live\nvenue: { base_url: "https://venue.example" }\nstrategies: []\noperate: { notify: { channels: [{ name: chat, webhook: { format: slack, url: "\${U}" } }] } }\n`,
+    `mode: live\nvenue: { base_url: "https://venue.example" }\nstrategies: []\noperate: { notify: { channels: [{ name: chat, type: webhook, format: slack, url_file: hook }] } }\n`,
   );
   return await runLine(addNotify, ['notify', ...line], {
     cwd,
     now: NINE,
-    env: { U: url },
     config: 'desk.yaml',
   });
 }

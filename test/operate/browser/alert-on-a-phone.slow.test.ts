@@ -56,7 +56,9 @@ describe.skipIf(noBrowser !== undefined)(`the alert page on a phone ${noBrowser 
     const channel = {
       name: 'hook',
       severity: 'info',
-      webhook: { format: 'json', url_file: join(secrets, 'hook') },
+      type: 'webhook',
+      format: 'json',
+      url_file: join(secrets, 'hook'),
     };
     const notify = { dashboard: 'https://desk.example', channels: [channel] };
     const desk = aDesk({

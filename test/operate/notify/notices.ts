@@ -1,7 +1,7 @@
 import { instant } from '../../../src/core/time.ts';
 import type { Instant } from '../../../src/core/time.ts';
-import { messageOf } from '../../../src/operate/notify/message.ts';
-import type { Message, MessageFacts } from '../../../src/operate/notify/message.ts';
+import { messageOf } from '../../../src/operate/notify/channel.ts';
+import type { Message } from '../../../src/operate/notify/channel.ts';
 import type { Notice } from '../../../src/operate/notify/notice.ts';
 
 export const NINE: Instant = instant(Date.UTC(2026, 11, 1, 9));
@@ -16,5 +16,7 @@ export const aNotice = (differs: Partial<Notice> = {}): Notice => ({
   ...differs,
 });
 
-export const aMessage = (notice: Notice = aNotice(), differs: Partial<MessageFacts> = {}): Message =>
-  messageOf(notice, { key: 'k1', desk: 'main', mode: 'paper', base: 'https://desk.example', ...differs });
+export const aMessage = (
+  notice: Notice = aNotice(),
+  base: string | undefined = 'https://desk.example',
+): Message => messageOf(notice, { key: 'k1', desk: 'main', mode: 'paper' }, base);

@@ -1,5 +1,4 @@
-import type { Channel, Undelivered } from '../../../src/operate/notify/channel.ts';
-import type { Message } from '../../../src/operate/notify/message.ts';
+import type { Channel, Message, Undelivered } from '../../../src/operate/notify/channel.ts';
 
 /** A channel that stores its messages and fails as long as `fault` is set. */
 export interface RecordingChannel extends Channel {

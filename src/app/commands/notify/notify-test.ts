@@ -1,8 +1,7 @@
 import { OperatorError, exitCodes } from '../../../core/errors.ts';
 import { forTerminal } from '../../../core/text/escape.ts';
 import { replaceableByOthers } from '../../../files/rights.ts';
-import { Undelivered } from '../../../operate/notify/channel.ts';
-import { messageOf } from '../../../operate/notify/message.ts';
+import { Undelivered, messageOf } from '../../../operate/notify/channel.ts';
 import { loadConfig } from '../../config/config.ts';
 import { systemClock } from '../../daemon/clock.ts';
 import { channelsOf } from '../../notify/channels.ts';
@@ -25,7 +24,7 @@ export async function notifyTest(
   // The test needs no venue token, and paper mode requires none.
   const { config } = loadConfig(file, { env: io.env, cwd: io.cwd, now: io.now, mode: 'paper' });
   const notify = config.operate?.notify;
-  const all = channelsOf(notify?.channels ?? [], systemClock, io.env);
+  const all = channelsOf(notify?.channels ?? [], io.env);
   const channel = all.find((one) => one.name === name);
   if (channel === undefined) {
     const known = all.length === 0 ? 'it has none' : `it has ${all.map((one) => one.name).join(', ')}`;
@@ -44,7 +43,8 @@ export async function notifyTest(
       lines: ['If you can read this, the channel works. No action is needed.'],
       page: '/#/now',
     },
-    { key: `test-${config.desk}-${at}`, desk: config.desk, mode: 'test', base: notify?.dashboard },
+    { key: `test-${config.desk}-${at}`, desk: config.desk, mode: 'test' },
+    notify?.dashboard,
   );
   try {
     await channel.send(message);

@@ -3,7 +3,7 @@ import { alerts } from '../../../src/core/alerts.ts';
 import type { Alert } from '../../../src/core/alerts.ts';
 import type { ApprovalRecord, RecordBody } from '../../../src/core/record.ts';
 import { after } from '../../../src/core/time.ts';
-import { noticeOf } from '../../../src/operate/notify/notice-of-record.ts';
+import { noticeOf } from '../../../src/operate/notify/notice.ts';
 import type { Notice } from '../../../src/operate/notify/notice.ts';
 import { everyKind } from '../../journal/records.ts';
 import { NINE } from './notices.ts';
