@@ -217,11 +217,6 @@ describe('tranche status', () => {
     expect((await command('status')).code).toBe(0);
   });
 
-  it('uses the singular for one slice', async () => {
-    const { command } = await aServedDesk({ strategies: [aTwap('btc', { slices: 1 })] });
-    expect((await command('status')).out).toContain('; 1 of 1 slice over');
-  });
-
   it('shows paused parts with the command to resume them, and the person and the reason of a halt', async () => {
     const { command } = await aServedDesk();
     await command('pause', '--pair', 'btcusd', '--why', 'spread');
@@ -318,32 +313,6 @@ describe('tranche pause, resume, stop and run-now', () => {
     expect(refused.out).toContain('btc cannot run now: a twap has no occurrence to run');
     expect((await served.command('run-now', 'btx', '--why', 'w')).out).toContain('no strategy btx runs');
     expect((await served.command('run-now', 'btc')).code).toBe(64);
-  });
-
-  it('pause and resume one strategy, for which status shows the command to resume it', async () => {
-    const served = await aServedDesk();
-    expect(await served.command('pause', '--strategy', 'btc', '--why', 'lunch')).toMatchObject({ code: 0 });
-    const { out } = await served.command('status');
-    expect(out).toContain('paused: strategy btc: lunch (tranche resume --strategy btc)');
-    expect(await served.command('resume', '--strategy', 'btc')).toMatchObject({ code: 0 });
-    expect(controls(served)).toEqual([
-      {
-        kind: 'control',
-        state: 'paused',
-        strategy: 'btc',
-        by: 'local (cli:ann)',
-        why: 'lunch',
-        token: local,
-      },
-      {
-        kind: 'control',
-        state: 'active',
-        strategy: 'btc',
-        by: 'local (cli:ann)',
-        why: 'tranche resume',
-        token: local,
-      },
-    ]);
   });
 
   it.each([
@@ -533,21 +502,6 @@ describe('tranche rearm', () => {
       why: 'nothing was wrong',
       token: local,
     });
-  });
-
-  it('is accepted only with the name of the desk as confirmation', async () => {
-    const served = await aServedDesk();
-    await served.command('halt');
-    const asked = async (confirm: string): Promise<number> =>
-      (
-        await fetch(`${served.url}/api/v1/rearm`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', 'x-tranche': '1' },
-          body: JSON.stringify({ why: 'w', confirm }),
-        })
-      ).status;
-    expect([await asked('second'), served.bench.desk.control]).toEqual([400, 'halted']);
-    expect(await served.command('rearm', '--why', 'w')).toMatchObject({ code: 0 });
   });
 
   it('is refused after a kill and for an operator without the approver role', async () => {

@@ -158,10 +158,8 @@ describe('the strategies of a running desk', () => {
       );
     };
     const [one, two] = ['one.url', 'two.url'];
-    for (const name of [one, two]) {
-      put(name, `https://hooks.example/${name}`);
-      chmodSync(join(folder, name), 0o600);
-    }
+    for (const name of [one, two])
+      writeFileSync(join(folder, name), `https://hooks.example/${name}`, { mode: 0o600 });
     notify(channel('ops', one), channel('old', one));
     const port = files({}, (now) => used.push(now?.channels.map(({ name }) => name)));
     const read = () => {

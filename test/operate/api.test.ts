@@ -319,23 +319,7 @@ describe('the API', () => {
       403,
       posting('admin', { why: 'w' }, { ...GUARDS, origin: 'https://evil.example' }),
     ],
-    ['with the origin null', 403, posting('admin', { why: 'w' }, { ...GUARDS, origin: 'null' })],
-    ['with an unknown Host', 421, posting('admin', { why: 'w' }, { ...GUARDS, host: 'evil.example' })],
     ['without the guard header', 403, posting('admin', { why: 'w' }, { 'content-type': 'application/json' })],
-    [
-      'from a form',
-      415,
-      {
-        ...posting('admin', {}, { 'x-tranche': '1', 'content-type': 'application/x-www-form-urlencoded' }),
-        body: 'why=w',
-      },
-    ],
-    [
-      'as plain text',
-      415,
-      posting('admin', { why: 'w' }, { 'x-tranche': '1', 'content-type': 'text/plain' }),
-    ],
-    ['with a body that is too large', 413, posting('admin', { why: 'w'.repeat(20_000) })],
     ['that is not JSON', 400, { ...posting('admin', {}), body: '{"why":' }],
     ['that is not an object', 400, posting('admin', ['w'])],
     ['with a __proto__ key', 400, { ...posting('admin', {}), body: '{"why":"w","__proto__":{"kill":true}}' }],

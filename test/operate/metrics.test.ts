@@ -110,12 +110,6 @@ describe('the metrics collector', () => {
     expect(await read('tranche_oldest_doubt_age_seconds')).toBe(30);
   });
 
-  it('does not count an attempt in progress as a doubt', async () => {
-    write(anIntent('a'));
-
-    expect(await read('tranche_doubts_open')).toBe(0);
-  });
-
   it('counts attempts that a previous process left open as doubts, but does not count its records', async () => {
     metrics.replay(stored(anIntent('a')));
     metrics.replay(stored(aFill('z')));
@@ -203,17 +197,6 @@ describe('the metrics collector', () => {
     write({ kind: 'attempt', client_order_id: 'a', result: 'filled' });
 
     expect(await read('tranche_cycle_seconds_sum', { result: 'filled' })).toBe(1.5);
-  });
-
-  it('calls its listeners before each scrape', async () => {
-    let used = 0.5;
-    metrics.onScrape(() => {
-      metrics.budget('quote', used);
-    });
-    expect(await read('tranche_budget_utilisation_ratio', { route: 'quote' })).toBe(0.5);
-
-    used = 0.75;
-    expect(await read('tranche_budget_utilisation_ratio', { route: 'quote' })).toBe(0.75);
   });
 
   it('counts slices and wakes with their reasons', async () => {

@@ -66,13 +66,6 @@ describe.each(FILES)('%s', (file) => {
     expect([fits(rest), fits.errors]).toEqual([true, null]);
   });
 
-  it('fails the schema check with a setting that the specification does not define', (ctx) => {
-    if (fits === undefined) return ctx.skip(why);
-    const { venue } = services;
-    expect(fits({ services: { venue: { ...venue, read_onlyy: true } } })).toBe(false);
-    expect(fits({ services: { venue } })).toBe(true);
-  });
-
   it('mounts only existing files, and exactly the volumes that it declares', () => {
     const mounted = all
       .flatMap(([, { volumes = [] }]) => volumes)

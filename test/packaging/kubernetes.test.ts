@@ -57,15 +57,6 @@ describe('the Kubernetes manifests of a desk', () => {
     }).not.toThrow();
   });
 
-  it('fail the schema check with a wrong value', (ctx) => {
-    if (!isThere) return ctx.skip(why);
-    const wrong = read('deployment.yaml') as { spec: { replicas: unknown } };
-    wrong.spec.replicas = 'one';
-    expect(() => {
-      check(wrong);
-    }).toThrow(/replicas/u);
-  });
-
   it('run an owner and a standby, and replace one after the other', () => {
     expect(deployment.spec.replicas).toBe(2);
     expect(deployment.spec.strategy).toEqual({

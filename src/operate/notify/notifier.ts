@@ -39,6 +39,8 @@ export interface ChannelFigures {
 
 /** Time without a success after which the failure is reported. */
 const FAILING_MS = 10 * MINUTE_MS;
+/** Failures in a row after which a channel rests. */
+const FAILURES_MAX = 3;
 /** Older messages are dropped. */
 const AGE_MAX_MS = DAY_MS;
 /** Maximum number of notices of one channel; beyond it, the oldest of the least severe are dropped. */
@@ -50,8 +52,6 @@ interface Waiting {
   /** Number of the record that it is about. */
   readonly seq: number;
   readonly notice: Notice;
-  /** Number of failed attempts. */
-  tries: number;
 }
 
 /** A channel and its state. */
@@ -144,7 +144,7 @@ export class Notifier {
     if (notice === undefined || this.#options.clock.wall() - notice.at > AGE_MAX_MS) return;
     for (const lane of lanes) {
       if (rank(notice.severity) < rank(lane.channel.severity)) continue;
-      lane.waiting.set(seq, { seq, notice, tries: 0 });
+      lane.waiting.set(seq, { seq, notice });
       this.#isChanged = true;
       const [least] = [...lane.waiting.values()].toSorted(leastFirst);
       if (lane.waiting.size > WAITING_MAX && least !== undefined) this.#drop(lane, least);
@@ -189,26 +189,25 @@ export class Notifier {
     }
   }
 
-  /** Sends what waits, until the channel fails. What it refused before comes last, otherwise the most severe comes first. */
+  /** Sends what waits, the most severe first, until the channel fails. A message that it refuses does not hold up the others. */
   async #send(lane: Lane): Promise<void> {
     const { desk, mode } = this.#options;
-    const ordered = [...lane.waiting.values()].toSorted(
-      (a, b) => a.tries - b.tries || leastFirst(b, a) || a.seq - b.seq,
-    );
-    for (const one of ordered) {
-      if (!this.#lanes.includes(lane)) break; // the channel was removed
+    let failures = 0;
+    for (const one of [...lane.waiting.values()].toSorted((a, b) => leastFirst(b, a) || a.seq - b.seq)) {
+      if (failures === FAILURES_MAX || !this.#lanes.includes(lane)) break;
       const { channel } = lane;
       const key = `${desk}-${channel.name}-${one.seq}-${one.notice.at.toString(36)}`;
       try {
         // oxlint-disable-next-line no-await-in-loop -- one message after the other
         await channel.send(messageOf(one.notice, { key, desk, mode }, this.#dashboard));
       } catch (error) {
+        failures += 1;
         this.#failed(lane, one, error);
-        break;
+        continue;
       }
       lane.delivered += 1;
       this.#end(lane, one);
-      lane.failures = 0;
+      failures = lane.failures = 0;
       [lane.failingSince, lane.nextAt, lane.isToldFailing] = [undefined, undefined, false];
     }
     lane.sending = undefined;
@@ -220,7 +219,6 @@ export class Notifier {
     const now = clock.wall();
     // Any other error is a bug, and its message may contain anything.
     const why = error instanceof Undelivered ? error.message : 'an error in the channel itself';
-    one.tries += 1;
     lane.failed += 1;
     lane.failures += 1;
     lane.failingSince ??= now;

@@ -211,7 +211,8 @@ describe('the notifier after a restart', () => {
     await first.pass(2 * SECOND_MS);
     first.kill();
     chat.fault = undefined;
-    const second = aBench([chat], { outbox: first.outbox, at: after(NINE, HOUR_MS) });
+    const past = [critical(1, { alert: 'venue_unreachable' }), critical(2), anAlert(3)];
+    const second = aBench([chat], { outbox: first.outbox, past, at: after(NINE, HOUR_MS) });
     await second.pass(MINUTE_MS);
     expect(kindsOf(chat)).toEqual(['venue_unreachable', 'halted', 'limit_refused']);
     expect(chat.messages[1]?.key).toBe(chat.tried[1]?.key);
@@ -245,7 +246,7 @@ describe('the notifier after a restart', () => {
     await first.pass(2 * SECOND_MS);
     chat.fault = undefined;
     first.kill();
-    const second = aBench([chat], { outbox: first.outbox });
+    const second = aBench([chat], { outbox: first.outbox, past: [anAlert(1)] });
     await second.pass(2 * MINUTE_MS);
     expect(chat.messages).toHaveLength(1);
     expect(second.outbox.load()).toBe('{"seen":1,"waiting":{"chat":[]}}');

@@ -82,6 +82,7 @@ describe('every command of the API', () => {
     ['with another CSRF token', { 'x-tranche-csrf': 'x'.repeat(43) }],
     ['without Origin', { origin: '' }],
     ['with the Origin of another page', { origin: 'http://evil.example' }],
+    ['with the Origin of another port', { origin: 'http://localhost:1' }],
     ['with the Origin "null"', { origin: 'null' }],
     ['without the x-tranche header', { 'x-tranche': '' }],
   ])('is refused %s, even to the session of an admin', async (_how, headers) => {
