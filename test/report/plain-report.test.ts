@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import { reportOf } from '../../src/report/json/json.ts';
 import { walkTape } from '../research/bench.ts';
 import { START } from '../engine/harness.ts';
 import { expectPlainPortfolio, expectPlainReport } from './plain-check.ts';
@@ -40,5 +42,11 @@ describe('the execution figures of a report', () => {
       'The history of xrpusd has 3 gaps in this period, 3 bars in all',
     );
     expect(problemsOf(report)).toEqual([]);
+    const [bare] = reportOf(figuresOf(records, { version: 't' })).portfolios;
+    expect(bare).not.toHaveProperty('course');
+    expect([bare?.decisions, bare?.end?.at]).toEqual([
+      report.portfolios[0]?.decisions,
+      report.portfolios[0]?.end?.at,
+    ]);
   });
 });

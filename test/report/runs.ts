@@ -100,33 +100,3 @@ export const rebalanceReport = (
     until,
     gapMax: 7 * DAY_MS,
   });
-
-/** A purchase of each asset every day beside a rebalancing of all of them. */
-export const dcaAndRebalanceReport = (
-  tapes: readonly Tape[],
-  { targets, from, until }: { readonly targets: Readonly<Record<string, string>>; readonly from: number; readonly until: number }, // prettier-ignore
-): Reported =>
-  reported({
-    tapes,
-    strategies: [
-      ...tapes.map(({ pair }) =>
-        aStrategy(`dca-${pair}`, 'recurring', {
-          pair,
-          side: 'buy',
-          each_notional: { amount: '300', currency: 'usd' },
-          window: 'PT2H',
-          slices: 3,
-          schedule: { cron: '0 9 * * *' },
-        }),
-      ),
-      aStrategy('parts', 'rebalance', {
-        target_weights: targets,
-        drift_type: 'absolute',
-        drift_threshold: '0.03',
-        min_trade_notional: { amount: '1', currency: 'usd' },
-      }),
-    ],
-    from,
-    until,
-    gapMax: 7 * DAY_MS,
-  });

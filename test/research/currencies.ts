@@ -4,7 +4,6 @@ import type { Price } from '../../src/core/money.ts';
 import type { FillRecord } from '../../src/core/record.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import type { NextPossible } from '../../src/research/run/tape-market.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
 import type { Bars, Setting } from '../engine/rebalance-year.ts';
 import { hoursOf } from '../engine/rebalance-year.ts';
@@ -19,8 +18,6 @@ const usdtOf = (usdRate: string | undefined) => ({
 });
 
 const statedOne = { rates: new Map([['usdt', { usd: price('1'), gapBpsMax: undefined }]]) };
-
-type Solver = (tapes: readonly Tape[]) => NextPossible;
 
 export const fillsOf = ({ journal }: Ran): readonly (FillRecord & { readonly at: Instant })[] =>
   [...journal.read()].flatMap(({ at, body }) => (body.kind === 'fill' ? [{ ...body, at }] : []));
@@ -42,14 +39,9 @@ const told = ({ at, side, base, quantity: filled, amount, price: each, fees, not
 type Told = ReturnType<typeof fillsOf>[number];
 
 /** Runs a portfolio in usd and in usdt with a stated rate of 1, and compares every figure. */
-export function expectSameInUsdt(
-  bars: Bars,
-  setting: Setting,
-  solver?: Solver,
-  shape: Pick<Counted, 'model'> = {},
-): number {
-  const usd = portfolioRun(bars, setting, solver, shape).ran;
-  const usdt = portfolioRun(bars, setting, solver, {
+export function expectSameInUsdt(bars: Bars, setting: Setting, shape: Pick<Counted, 'model'> = {}): number {
+  const usd = portfolioRun(bars, setting, undefined, shape).ran;
+  const usdt = portfolioRun(bars, setting, undefined, {
     ...shape,
     cash: 'usdt',
     policy: statedOne,
@@ -75,13 +67,13 @@ export function rateTape(bars: Bars, rateAt: (hour: number) => number): Tape {
 }
 
 /** Expects the same trades with a series of rates; only their values in the currency of the limits differ, by the rate. */
-export function expectRateAlone(bars: Bars, setting: Setting, tape: Tape, solver?: Solver): number {
-  const one = portfolioRun(bars, setting, solver, {
+export function expectRateAlone(bars: Bars, setting: Setting, tape: Tape): number {
+  const one = portfolioRun(bars, setting, undefined, {
     cash: 'usdt',
     policy: statedOne,
     currencies: usdtOf('1'),
   }).ran;
-  const series = portfolioRun(bars, setting, solver, {
+  const series = portfolioRun(bars, setting, undefined, {
     cash: 'usdt',
     currencies: usdtOf(undefined),
     rateTapes: [tape],

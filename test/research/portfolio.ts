@@ -1,4 +1,5 @@
 import { HOUR_MS, instant, DAY_MS } from '../../src/core/time.ts';
+import type { ExecutionModel } from '../../src/research/run/model.ts';
 import type { NextPossible } from '../../src/research/run/tape-market.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
 import { aStrategy } from '../engine/harness.ts';
@@ -6,13 +7,27 @@ import { ASSETS, hoursOf } from '../engine/rebalance-year.ts';
 import type { Bars, Setting, Trade } from '../engine/rebalance-year.ts';
 import { aRun, closesTape } from './bench.ts';
 import type { Ran, RunShape } from './bench.ts';
-import { FRICTIONLESS } from './schedules.ts';
 
 /** The weights of `rebalance-year.ts`, with hundredths of a percent as fractions. The rest is cash. */
 const WEIGHTS = { btc: '0.3', eth: '0.25', ltc: '0.1', sol: '0.1', xrp: '0.1' };
 
+/** A venue that always quotes the mid price immediately, so that only the schedule and the tape matter. */
+const FRICTIONLESS: Partial<ExecutionModel> = {
+  halfSpreadBps: 0,
+  impactBps: 0,
+  maxUsd: '1000000000',
+  pricePrecision: 8,
+  quoteLatencyMs: 0,
+  orderLatencyMs: 0,
+  lastLookBps: undefined,
+  rejectedShare: 0,
+  unavailableShare: 0,
+  feeBps: 0,
+  gapMax: DAY_MS,
+};
+
 /** Bars of an hour as tapes. */
-export const hourTapes = (bars: Bars, cash = 'usd'): readonly Tape[] =>
+const hourTapes = (bars: Bars, cash = 'usd'): readonly Tape[] =>
   ASSETS.map((asset) => {
     const rows = bars[asset].trimEnd().split('\n').slice(1);
     const cells = rows.map((row) => row.split(',').map(Number));

@@ -68,11 +68,12 @@ describe('a backtest that jumps from wake to wake', () => {
     expect(new Set(heads).size).toBe(1);
   });
 
-  it('rebalances five assets as plain arithmetic predicts', () => {
-    const bars = someBars();
-    const [setting] = settings;
-    if (setting === undefined) throw new Error('no setting');
-    const { trades } = portfolioRun(bars, setting, solvedOver);
-    expect(expectPlainTrades(bars, setting, trades).rebalancings).toBeGreaterThan(5);
-  });
+  it.each(settings)(
+    'rebalances five assets as plain arithmetic predicts: $driftType drift, to $rebalanceTo',
+    (setting) => {
+      const bars = someBars();
+      const { trades } = portfolioRun(bars, setting, solvedOver);
+      expect(expectPlainTrades(bars, setting, trades).rebalancings).toBeGreaterThan(5);
+    },
+  );
 });

@@ -97,6 +97,11 @@ describe('an import', () => {
     'an extra cell': [bars(bar(1), bar(2, '2,3,1,2.5,7,8')), 'x.csv:3: more than 6 cells instead of 6'],
     'a line of quotation marks': [bars(bar(1), '""', bar(2)), 'x.csv:3: an empty line between rows'],
     'an empty line between rows': [bars(bar(1), '', bar(2)), 'x.csv:3: an empty line between rows'],
+    'a repeated header': [bars(bar(1), 'timestamp_ms,open,high,low,close,volume', bar(2)), 'x.csv:3: expected a time, got "timestamp_ms"'],
+    'a line with totals': [bars(bar(1), bar(2), 'Total,,,,,'), 'x.csv:4: expected a time, got "Total"'],
+    'an error page of a server at its end': [bars(bar(1), bar(2), '<html>504</html>'), 'x.csv:4: '],
+    'dates with the day first': ['time,price\n31/12/2021,1\n', 'its times, such as "31/12/2021'],
+    'cells separated by |': [bars(bar(1), bar(2)).replaceAll(',', '|'), 'x.csv: no known layout'],
     'a decimal comma': [bars(bar(1), '120000,"2,5",3,1,2.5,7'), 'x.csv:3: expected a plain number, date or name, got "2,5"'],
     'an unclosed quotation mark': [bars(bar(1), '120000,"2,3,1,2.5,7'), 'x.csv:3: a quote that does not enclose a whole cell'],
     'seconds under a header of milliseconds': [bars('1700000000,1,1,1,1,1'), 'looks like seconds: correct it, or add --unit s'],
@@ -157,6 +162,9 @@ describe('an import', () => {
     const { hash } = (await read(bars(bar(1), bar(2)))).tape;
     const spelt = [
       bars(bar(1), bar(2)).replaceAll('\n', '\r\n'),
+      bars(bar(1), bar(2)).replaceAll('\n', '\r'),
+      bars(bar(1), bar(2)).replaceAll(',', ';'),
+      bars(bar(1), bar(2)).replaceAll(',', '\t'),
       `\uFEFF${bars(bar(1), bar(2))}\n\n`,
       bars(bar(1), bar(2)).replaceAll(/[^,\n]+/gu, '"$&"'),
       bars(bar(1), bar(2)).trimEnd(),
