@@ -31,7 +31,7 @@ const BPS = 10_000;
  * Expected cost of a slice, basis points: half the spread, plus an impact that grows with the square root of its
  * size.
  */
-export const sliceBps = (halfSpreadBps: number, notional: number): number =>
+const sliceBps = (halfSpreadBps: number, notional: number): number =>
   halfSpreadBps + IMPACT_BPS * Math.sqrt(Math.max(0, notional) / MILLION);
 
 export function expectedCosts(

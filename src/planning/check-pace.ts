@@ -12,9 +12,7 @@ const WAIT_SHARE = 0.8;
 type Pace = Pick<PlanFacts['pacing'], 'quotesPerSecond' | 'ordersPerSecond' | 'guardMs'>;
 
 /** Largest number of `times` in any second, with the first of them. `times` is sorted. */
-export function peakOf(
-  times: readonly number[],
-): { readonly count: number; readonly at: number } | undefined {
+function peakOf(times: readonly number[]): { readonly count: number; readonly at: number } | undefined {
   let from = 0;
   let best: { readonly count: number; readonly at: number } | undefined;
   for (const [i, at] of times.entries()) {
@@ -29,7 +27,7 @@ export function peakOf(
  * How long each slice waits for its order, in ms, if each slice needs one quote and one order and all are served one
  * after the other within the per-second limits.
  */
-export function waitsOf(
+function waitsOf(
   times: readonly number[],
   { quotesPerSecond, ordersPerSecond, guardMs }: Pace,
 ): readonly number[] {

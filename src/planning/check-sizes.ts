@@ -30,54 +30,65 @@ const sizedOf = (strategy: PlannedStrategy, facts: PlanFacts): readonly Sized[] 
 
 /** A bound for every slice of a strategy, in one unit. */
 interface Bound {
+  /** What sets it: `its minimum`, or a setting. */
+  readonly name: string;
   readonly bound: Quantity | Money | undefined;
   readonly unit: string;
   readonly of: (sized: Sized) => Quantity | Money | undefined;
 }
 
+/** A bound, and the sizes of the slices in its unit. */
+interface Measured extends Bound {
+  readonly bound: Quantity | Money;
+  readonly sizes: readonly (Quantity | Money)[];
+}
+
+/** Calls `look` for each bound for which the sizes of all slices are known; reports the others as not done. */
+const measured = (
+  { check, id, all }: { readonly check: 'minimum' | 'limits'; readonly id: string; readonly all: readonly Sized[] },
+  bounds: readonly Bound[],
+  look: (measured: Measured) => Pick<Check, 'says' | 'fix'> | undefined,
+): readonly Check[] =>
+  bounds.flatMap((one): readonly Check[] => {
+    const { bound, name, unit } = one;
+    if (bound === undefined) return [];
+    const sizes = all.map(one.of).filter((size) => size !== undefined);
+    const pair = all[0]?.slice.pair ?? '';
+    if (sizes.length < all.length) {
+      const what = check === 'minimum' ? `${name} of ${text(bound)} ${unit}` : name;
+      return [{ check, verdict: 'not_done', strategy: id, says: `${what} needs a price of ${pair}: give --price ${pair}=…` }];
+    }
+    const found = look({ ...one, bound, sizes });
+    return found === undefined ? [] : [{ check, verdict: 'refused', strategy: id, ...found }];
+  }); // prettier-ignore
+
 export function checkMinimum(strategies: readonly PlannedStrategy[], facts: PlanFacts): readonly Check[] {
   return eachWithSlices(strategies, facts, 'minimum', ({ id }, all) => {
     const [first] = all;
     if (first === undefined) return [];
-    const { pair } = first.slice;
+    const { pair, isEstimate } = first.slice;
     const { quantity, notional } = facts.minimum(pair);
     const names = facts.currencies(pair);
+    const name = 'its minimum';
     const bounds: readonly Bound[] = [
-      { bound: quantity, unit: names?.base ?? 'base', of: ({ worth }) => worth.quantity },
+      { name, bound: quantity, unit: names?.base ?? 'base', of: ({ worth }) => worth.quantity },
       // At its worst price, a buy is larger than at the market price. The smaller value counts here.
-      { bound: notional, unit: names?.quote ?? 'quote', of: (one) => amountAtMarket(one, facts) },
+      { name, bound: notional, unit: names?.quote ?? 'quote', of: (one) => amountAtMarket(one, facts) },
     ];
-    const found: Check[] = [];
-    for (const { bound, unit, of } of bounds) {
-      if (bound === undefined) continue;
-      const sizes = all.map(of);
-      if (sizes.some((size) => size === undefined)) {
-        found.push(
-          notDone(
-            'minimum',
-            id,
-            `its minimum of ${text(bound)} ${unit} needs a price of ${pair}: give --price ${pair}=…`,
-          ),
-        );
-        continue;
-      }
-      const smallest = sizes.filter((size) => size !== undefined).reduce((a, b) => (b.lt(a) ? b : a));
-      if (smallest.gte(bound)) continue;
+    return measured({ check: 'minimum', id, all }, bounds, ({ bound, unit, sizes }) => {
+      const smallest = sizes.reduce((a, b) => (b.lt(a) ? b : a));
+      if (smallest.gte(bound)) return undefined;
       const most = feasibleSlices(all, smallest, { bound, facts });
-      found.push({
-        check: 'minimum',
-        verdict: 'refused',
-        strategy: id,
+      return {
         says: `its smallest slice is ${figure(smallest)} ${unit}, below the venue's minimum of ${text(bound)} ${unit}`,
         fix:
-          first.slice.isEstimate === true
+          isEstimate === true
             ? `min_trade_notional: ${text(bound)} ${unit} or more, or fewer slices in legs`
             : most < 1
               ? `increase the total: it is less than one slice of ${text(bound)} ${unit}`
               : `slices: ${most}, or fewer`,
-      });
-    }
-    return found;
+      };
+    });
   });
 }
 
@@ -117,51 +128,38 @@ export function checkOrderLimits(strategies: readonly PlannedStrategy[], facts: 
   return eachWithSlices(strategies, facts, 'limits', ({ id }, all) => {
     const [first] = all;
     if (first === undefined) return [];
-    const { pair } = first.slice;
+    const { pair, isEstimate } = first.slice;
     const base = facts.currencies(pair)?.base ?? 'base';
-    const bounds: readonly (Bound & { readonly setting: string })[] = [
+    const bounds: readonly Bound[] = [
       {
-        setting: 'max_order_notional',
+        name: 'controls.max_order_notional',
         bound: limits.orderNotionalMax,
         unit: limits.currency,
         of: ({ slice, worth }) => orderOf(slice, worth.notional),
       },
       {
-        setting: 'max_order_quantity',
+        name: 'controls.max_order_quantity',
         bound: limits.orderQuantityMax.get(pair),
         unit: base,
         of: ({ slice, worth }) => orderOf(slice, worth.quantity),
       },
     ];
-    const found: Check[] = [];
-    for (const { setting, bound, unit, of } of bounds) {
-      if (bound === undefined) continue;
-      const sizes = all.map(of);
-      if (sizes.some((size) => size === undefined)) {
-        found.push(
-          notDone('limits', id, `controls.${setting} needs a price of ${pair}: give --price ${pair}=…`),
-        );
-        continue;
-      }
-      const largest = sizes.filter((size) => size !== undefined).reduce((a, b) => (b.gt(a) ? b : a));
-      if (largest.lte(bound)) continue;
-      const fewest = approximate(
-        roundUp(scale(fraction<Quantity | Money>(largest, bound), ratioOf(all.length)), 0),
-      );
-      found.push({
-        check: 'limits',
-        verdict: 'refused',
-        strategy: id,
-        says:
-          first.slice.isEstimate === true
-            ? `its largest trade of ${pair} now would need orders of ${figure(largest)} ${unit} in ${PIECES_MAX} pieces, above controls.${setting} of ${text(bound)} ${unit}`
-            : `its largest slice is ${figure(largest)} ${unit} at worst, above controls.${setting} of ${text(bound)} ${unit}`,
-        fix:
-          first.slice.isEstimate === true
-            ? `legs: { slices: ${fewest}, duration: … }, or more; or a larger limit`
-            : `slices: ${fewest}, or more; or a total of at most ${figure(roundDown(scale(bound, ratioOf(all.length)), 2))} ${unit}`,
-      });
-    }
+    const found = measured({ check: 'limits', id, all }, bounds, ({ name, bound, unit, sizes }) => {
+      const largest = sizes.reduce((a, b) => (b.gt(a) ? b : a));
+      if (largest.lte(bound)) return undefined;
+      const slices = ratioOf(all.length);
+      const fewest = approximate(roundUp(scale(fraction<Quantity | Money>(largest, bound), slices), 0));
+      const above = `above ${name} of ${text(bound)} ${unit}`;
+      return isEstimate === true
+        ? {
+            says: `its largest trade of ${pair} now would need orders of ${figure(largest)} ${unit} in ${PIECES_MAX} pieces, ${above}`,
+            fix: `legs: { slices: ${fewest}, duration: … }, or more; or a larger limit`,
+          }
+        : {
+            says: `its largest slice is ${figure(largest)} ${unit} at worst, ${above}`,
+            fix: `slices: ${fewest}, or more; or a total of at most ${figure(roundDown(scale(bound, slices), 2))} ${unit}`,
+          };
+    });
     return [...found, ...parentLimit(id, all, facts)];
   });
 }
@@ -189,10 +187,6 @@ function parentLimit(id: string, all: readonly Sized[], { limits }: PlanFacts): 
       fix: `slices: ${most}, or fewer`,
     },
   ];
-}
-
-function notDone(check: 'minimum' | 'limits', strategy: string, says: string): Check {
-  return { check, verdict: 'not_done', strategy, says };
 }
 
 /** Checks every strategy that has slices. A single line reports that all pass. */

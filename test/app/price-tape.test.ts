@@ -6,7 +6,6 @@ import { loadPriceTape } from '../../src/app/research/price-tape.ts';
 import { text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
 import { startVenue } from '../../src/simulator/venue.ts';
-import { BEGIN, closes, ROWS, samples } from '../research/import/samples.ts';
 import { aFolder } from '../support/folder.ts';
 
 describe('the prices of a simulated venue', () => {
@@ -24,15 +23,6 @@ describe('the prices of a simulated venue', () => {
     const seen = [0, 120_000, 179_999, 180_000, 299_999, 300_000, 360_000, 1e12].map((ms) => text(tape.midAt(instant(ms)))); // prettier-ignore
     expect(seen).toEqual(['2.5', '2.5', '2.5', '3.1', '3.1', '0.0000004', '5', '5']);
     expect(readdirSync(cwd)).toEqual(['x.csv']);
-  });
-
-  it.each(Object.entries(samples))('are read from %s', async (_, sample) => {
-    const cwd = aFolder();
-    writeFileSync(join(cwd, sample.name), sample.text);
-    const tape = await loadPriceTape('btcusd', sample.name, cwd);
-    const step = sample.barMs === 0 ? MINUTE_MS : sample.barMs;
-    const seen = closes.map((__, n) => Number(text(tape.midAt(instant(BEGIN + n * step + sample.barMs)))));
-    expect([tape.rows, seen]).toEqual([ROWS, closes]);
   });
 
   it('are rejected with the row if the file is damaged, and the venue does not start', async () => {

@@ -5,7 +5,6 @@ import { after } from '../../src/core/time.ts';
 import { figuresOf } from '../../src/report/figures/figures.ts';
 import type { ReportInput } from '../../src/report/figures/figures.ts';
 import { reportOf } from '../../src/report/json/json.ts';
-import { tradedFrom } from '../../src/report/figures/shortfall.ts';
 import { reportSchema } from '../../src/report/json/schema.ts';
 import type { Report } from '../../src/report/json/schema.ts';
 import { MINUTE, NINE, aFill, aLife, aSlice, aStart, aWake, anEnd, anIntent, idOf, minutes, records, wanted } from './records.ts'; // prettier-ignore
@@ -410,22 +409,6 @@ describe('the shortfall of a parent', () => {
     expect(parentIn(report).slices[0]).toMatchObject({ untraded: '0.5', missed_cost: '1.5' });
     expect(parentIn(report).passed_cost).toBe('3');
   });
-
-  it('sorts the fills of a parent once, not once for each slice', () => {
-    let looks = 0;
-    const count = 2_000;
-    const fills = figuresOf(LATE, { version: 't' }).parents.flatMap(({ facts }) => facts.fills).slice(0, 1).flatMap((fill) =>
-      Array.from({ length: count }, (_, n) => {
-        const { record } = fill;
-        const at = after(NINE, (count + n) * MINUTE);
-        return { ...fill, get record() { looks += 1; return { ...record, executed_at: at, price: String(n + 1) }; } };
-      }),
-    );
-    for (let n = 0; n < count; n++) expect(tradedFrom(fills, after(NINE, n * MINUTE))?.toFixed()).toBe('1');
-    expect(tradedFrom(fills, after(NINE, (count + 70) * MINUTE))?.toFixed()).toBe('71');
-    expect(tradedFrom(fills, after(NINE, 2 * count * MINUTE))).toBeUndefined();
-    expect(looks).toBeLessThan(30 * count);
-  }); // prettier-ignore
 
   it('covers the parents that started in the period, each completely', () => {
     const two = records(

@@ -49,24 +49,6 @@ describe('the index of a tape', () => {
     );
   });
 
-  it('has bounds close to the prices', () => {
-    const tape = tapeFrom('btcusd', 60_000, [[0, 100.1], [60_000, 200.2], [120_000, 150]]); // prettier-ignore
-    const [low = 0, high = 0] = indexPrices(tape).bounds[LEVELS - 1] ?? [];
-
-    expect(100.1 - low).toBeLessThan(1e-5);
-    expect(high - 200.2).toBeLessThan(2e-5);
-  });
-
-  it('has four to sixteen rows of an evenly spaced tape in each of the narrowest blocks', () => {
-    for (const barMs of [1, 1_000, 60_000, 300_000, 3_600_000, 86_400_000]) {
-      const rows = Array.from({ length: 5_000 }, (_, row) => [row * barMs, 1] as const);
-      const index = indexPrices(tapeFrom('btcusd', barMs, rows));
-      const each = widthOf(index, 0) / barMs;
-      expect(each, `bars of ${barMs} ms`).toBeGreaterThanOrEqual(4);
-      expect(each, `bars of ${barMs} ms`).toBeLessThan(16);
-    }
-  });
-
   it('can be built from zero rows and from one row', () => {
     const none = {
       times: new Float64Array(0),

@@ -21,8 +21,6 @@ const aRebalance = aStrategy('band', 'rebalance', {
   min_trade_notional: { amount: '10', currency: 'usd' },
 });
 
-const bodies = (ran: Ran): readonly string[] =>
-  [...ran.journal.read()].map(({ at: when, body }) => `${when} ${JSON.stringify(body)}`);
 const fillsOf = (ran: Ran): readonly { readonly at: number; readonly price: string }[] =>
   [...ran.journal.read()].flatMap(({ at: when, body }) =>
     body.kind === 'fill' ? [{ at: when, price: body.price }] : [],
@@ -65,21 +63,6 @@ describe('a backtest', () => {
     const pieces = aBacktest(shape);
     for (let minute = 1; !pieces.run(at(minute * 7)); minute++) expect(minute).toBeLessThan(200);
     expect(pieces.journal.head()).toEqual(whole.journal.head());
-  });
-
-  it('does not look ahead: later prices do not change earlier records', () => {
-    const turn = 350;
-    const crash = walkTape({ pair: 'btcusd', rows: 700, startPrice: 60_000 });
-    for (const column of ['open', 'high', 'low', 'close'] as const)
-      for (let row = turn; row < crash.rows; row++) crash[column][row] = 10 + (row % 3);
-    const shape = { strategies: [aTwap('twap', { duration: 'PT11H', slices: 100 }), aLimit(), aRebalance] };
-    const [one, other] = [aRun({ tapes: [btc], ...shape }), aRun({ tapes: [crash], ...shape })];
-    const known = (btc.times[turn] ?? 0) + btc.barMs;
-    const past = (ran: Ran): readonly string[] =>
-      bodies(ran).filter((line) => Number(line.split(' ')[0]) < known);
-    expect(past(one).length).toBeGreaterThan(50);
-    expect(past(other)).toEqual(past(one));
-    expect(bodies(other)).not.toEqual(bodies(one));
   });
 
   it('knows the close of a bar only after the bar has ended', () => {

@@ -4,7 +4,7 @@ import { blockFor, checkBlock } from '../../research/resample/resample.ts';
 import type { Resampling } from '../../research/resample/resample.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { DAY_MS, durationText, HOUR_MS, MINUTE_MS, parseDuration, SECOND_MS } from '../../core/time.ts';
-import type { BegunDocument } from '../../engine/state/strategy-source.ts';
+import { nineDigits } from '../../report/figures/digits.ts';
 import { bootstrapFigures } from '../../report/json/schema-bootstrap.ts';
 import type { BootstrapFacts, BootstrapFigure } from '../../report/json/schema-bootstrap.ts';
 import {
@@ -23,6 +23,7 @@ import type { NamedModel } from '../config/model-file.ts';
 import type { Screen } from '../cli/progress.ts';
 import { runPool, sharedTape } from '../sweep/sweep-pool.ts';
 import { sweepProgress } from '../sweep/sweep-progress.ts';
+import { begunOf } from '../sweep/sweep-variants.ts';
 import { packBase } from '../sweep/sweep-run.ts';
 import type { SweepOutcome } from '../sweep/sweep-run.ts';
 import { table } from '../cli/summary.ts';
@@ -106,7 +107,7 @@ export interface Bootstrap {
 export async function bootstrapOf({ input, named: model, options, io }: Asked): Promise<Bootstrap> {
   const resampling = resamplingOf(input, options);
   const { config, configHash, holdings, from, until } = input;
-  const strategies = input.strategies.map(documentOf);
+  const strategies = input.strategies.map(begunOf);
   const asked = options.bootstrap ?? RESAMPLES.usual;
   const order = orderOf(asked, canAnchor(input, resampling) ? Math.min(asked, COMPARED) : 0);
   const jobs = order.map(({ index, isOther }) => ({ strategies, from, until, resample: { ...(isOther ? otherOf(resampling) : resampling), index } }));
@@ -151,14 +152,6 @@ function firstMissing(outcomes: readonly (SweepOutcome | undefined)[]): number {
   return place;
 }
 
-/** Returns a strategy in the form that a worker restores. */
-const documentOf = ({ id, kind, hash, document }: BacktestInput['strategies'][number]): BegunDocument => ({
-  strategy: id,
-  type: kind,
-  hash,
-  document,
-});
-
 export function factsOf(
   outcomes: readonly SweepOutcome[],
   { input, options, resampling, others = [] }: { readonly input: Pick<BacktestInput, 'from' | 'until' | 'tapes'>; readonly options: BootstrapOptions; readonly resampling: Resampling; readonly others?: readonly SweepOutcome[] },
@@ -175,16 +168,16 @@ export function factsOf(
     return [{
       figure,
       resamples: count,
-      ...(known === undefined ? {} : { history: nine(known), history_rank: nine(rankOf(values, known)) }),
-      mean: nine(mean),
-      median: nine(median),
-      standard_error: nine(standardError),
-      p5: nine(p5),
-      p25: nine(p25),
-      p75: nine(p75),
-      p95: nine(p95),
-      low: nine(low),
-      high: nine(high),
+      ...(known === undefined ? {} : { history: nineDigits(known), history_rank: nineDigits(rankOf(values, known)) }),
+      mean: nineDigits(mean),
+      median: nineDigits(median),
+      standard_error: nineDigits(standardError),
+      p5: nineDigits(p5),
+      p25: nineDigits(p25),
+      p75: nineDigits(p75),
+      p95: nineDigits(p95),
+      low: nineDigits(low),
+      high: nineDigits(high),
     }];
   });
   const anchoring = anchoringOf({
@@ -210,8 +203,6 @@ export function factsOf(
     ],
   };
 } // prettier-ignore
-
-const nine = (value: number): number => Number(value.toPrecision(9));
 
 function numberOf(outcome: SweepOutcome, figure: BootstrapFigure): number | undefined {
   if ('refused' in outcome) return undefined;

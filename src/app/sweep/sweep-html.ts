@@ -1,12 +1,12 @@
 import { shades } from '../../research/sweep/heat-map.ts';
 import type { HeatMap } from '../../research/sweep/heat-map.ts';
 import { sweepFigures } from '../../research/sweep/sweep-figures.ts';
-import type { FigureName } from '../../research/sweep/sweep-figures.ts';
 import { isoOf } from '../../core/time.ts';
 import { Markup, markup, table } from '../../report/html/markup.ts';
 import { STYLE } from '../../report/html/style.ts';
 import { figuresIn, sweepNotes } from './sweep-result.ts';
 import type { SweepFacts, SweepResult } from './sweep-result.ts';
+import { SHOWN } from './sweep-text.ts';
 import { version } from '../version.ts';
 
 /** Largest number of settings on the page; `results.csv` contains all of them. */
@@ -65,17 +65,8 @@ ${cells.map((row, i) =>
 </svg></figure>`;
 }
 
-const COLUMNS: readonly FigureName[] = [
-  'cost_bps',
-  'slippage_bps',
-  'fills',
-  'untraded',
-  'turnover_usd',
-  'value_usd',
-];
-
 function settingTable({ fields, settings, outcomes, by, risk }: SweepResult, indices: readonly number[], caption: string): Markup {
-  const names = [...new Set([by, risk, ...COLUMNS])];
+  const names = [...new Set([by, risk, ...SHOWN])];
   return table({
     caption,
     note: names.slice(0, 2).map((name) => `${name}: ${sweepFigures[name].says}`).join('; '),

@@ -49,11 +49,10 @@ export interface SweepResult {
   readonly further: number;
 }
 
-export interface Swept {
-  readonly fields: readonly string[];
-  readonly settings: readonly Setting[];
-  readonly windows: readonly Window[];
-  readonly outcomes: SweepResult['outcomes'];
+export interface Swept extends Pick<
+  SweepResult,
+  'fields' | 'settings' | 'windows' | 'outcomes' | 'repeated' | 'invalid' | 'further'
+> {
   /**
    * Default for portfolios: trading cost and tracking error combined in one figure, because cost alone is lowest if
    * nothing trades. Otherwise the default is the cost rate.
@@ -62,10 +61,6 @@ export interface Swept {
   /** Default: the tracking error for portfolios, otherwise the deviation of slice prices. */
   readonly risk: FigureName | undefined;
   readonly isForward: boolean;
-  readonly repeated: number;
-  readonly invalid: number;
-  /** Additional runs in the folder, with other settings or windows on the same history. */
-  readonly further: number;
 }
 
 export const figuresIn = (outcome: SweepOutcome | undefined): SweepFigures | undefined =>

@@ -12,7 +12,7 @@ import { figuresIn, sweepNotes } from './sweep-result.ts';
 import type { SweepResult } from './sweep-result.ts';
 
 /** Figures that the table shows in addition to the ranking figure and the risk. */
-const SHOWN: readonly FigureName[] = [
+export const SHOWN: readonly FigureName[] = [
   'cost_bps',
   'slippage_bps',
   'fills',

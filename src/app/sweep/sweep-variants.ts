@@ -72,7 +72,8 @@ function changedBy(
   return { changed: new Map(strategies.map((one) => [one.id, one])), problem: problems[0] };
 }
 
-const begunOf = ({ id, kind, hash, document }: LoadedStrategy): BegunDocument => ({
+/** Returns a strategy in the form that a journal stores and a worker restores. */
+export const begunOf = ({ id, kind, hash, document }: LoadedStrategy): BegunDocument => ({
   strategy: id,
   type: kind,
   hash,

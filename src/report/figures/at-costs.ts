@@ -1,4 +1,4 @@
-import { add, scale, ratioOf } from '../../core/money.ts';
+import { add, scale, ratioOf, text } from '../../core/money.ts';
 import type { Money } from '../../core/money.ts';
 
 /** Factors of the trading cost that are reported: none, actual, double. */
@@ -8,5 +8,5 @@ export const COST_TIMES = [0, 1, 2] as const;
 export const atCosts = (
   sum: Money,
   cost: Money,
-): readonly { readonly times: number; readonly sum: Money }[] =>
-  COST_TIMES.map((times) => ({ times, sum: add(sum, scale(cost, ratioOf(times - 1))) }));
+): readonly { readonly times: number; readonly sum: string }[] =>
+  COST_TIMES.map((times) => ({ times, sum: text(add(sum, scale(cost, ratioOf(times - 1)))) }));

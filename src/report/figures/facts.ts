@@ -4,13 +4,14 @@ import type {
   BalancesRecord,
   FillRecord,
   IntentRecord,
+  IntentText,
   MissedSlice,
   QuoteRecord,
+  SliceRecord,
   StartedRecord,
   StrategyRecord,
 } from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Slices } from './slices.ts';
 
 /** Parents, slices and attempts from a journal's records, before any computation. `foldJournal` fills them. */
 export interface Facts {
@@ -58,12 +59,25 @@ export interface ParentFacts {
   readonly arrival: string | undefined;
   /** Planned total of the strategy; omitted if unknown. */
   readonly told: string | undefined;
-  readonly slices: Slices;
+  /** By number, in the order of their decision. */
+  readonly slices: Map<number, SliceFacts>;
   /** Slots that passed without an attempt. */
   readonly missed: MissedFacts[];
   /** Set if it never started; `overAt`: when this became certain, omitted while it may still start. */
   readonly unbegun?: { readonly overAt: Instant | undefined } | undefined;
   fills: FillFacts[];
+}
+
+export interface SliceFacts {
+  readonly slice: number;
+  /** When it was due: its slot, or the trigger that started it. */
+  readonly slot: Instant;
+  /** When it was decided. */
+  readonly at: Instant;
+  readonly intent: IntentText;
+  attempts: number;
+  /** `undefined` while it is open. */
+  end: { readonly at: Instant; readonly body: SliceRecord } | undefined;
 }
 
 export interface MissedFacts extends MissedSlice {

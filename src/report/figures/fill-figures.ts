@@ -1,7 +1,8 @@
 import { add, approximate, cost, NO_MONEY, price, subtract } from '../../core/money.ts';
-import type { Money, Price, Ratio } from '../../core/money.ts';
+import type { Money, Price } from '../../core/money.ts';
 import type { FillRecord } from '../../core/record.ts';
 import { MINUTE_MS } from '../../core/time.ts';
+import type { Report } from '../json/schema.ts';
 import { fourDecimals } from './digits.ts';
 import type { FillFacts } from './facts.ts';
 import { exactPrice } from './prices.ts';
@@ -14,23 +15,9 @@ import { Sum } from './sum.ts';
 /** Minutes after a fill at which mark-outs are measured. */
 export const MARK_OUT_MINUTES = [1, 5, 30, 60, 1_440] as const;
 
-/** Totals of several fills, weighted by notional. Figures that only `report.json` uses are computed on demand. */
-export interface FillsFigures {
-  readonly fills: number;
-  /** `Σ s·(amount − q·m) / Σ q·m` over the fills with a reference price. */
-  readonly spreadBps: Ratio | undefined;
-  /** Distribution over the fills, each counted once. */
-  readonly spreadBpsOfFills: Spread | undefined;
-  readonly markOuts: readonly MarkOut[];
-}
-
-export interface MarkOut {
-  readonly minutes: number;
-  /** Number of fills for which a price is known that long after the fill. */
-  readonly fills: number;
-  /** `Σ s·(q·m(t+τ) − amount) / Σ amount` over these fills. Positive is good. */
-  readonly bps: Ratio | undefined;
-}
+/** Totals of several fills, weighted by notional, as `report.json` has them. Those that only it uses are computed on demand. */
+export type FillsFigures = Report['groups'][number]['fills'];
+type MarkOut = FillsFigures['mark_outs'][number];
 
 /** One fill with the prices for comparison; quote currency, positive is bad. */
 export interface FillRow {
@@ -79,11 +66,11 @@ export function fillsFigures(question: Question): FillsFigures {
   let [ofFills, markOuts]: [Spread | undefined, readonly MarkOut[] | undefined] = [undefined, undefined];
   return {
     fills: fills.length,
-    spreadBps: bpsOf(paid, paper),
-    get spreadBpsOfFills() {
+    spread_bps: bpsOf(paid, paper)?.toFixed(4),
+    get spread_bps_of_fills() {
       return (ofFills ??= spreadOf(spreads));
     },
-    get markOuts() {
+    get mark_outs() {
       return (markOuts ??= markOutsOf(question));
     },
   };
@@ -122,7 +109,7 @@ function markOutOf(marked: Marked): MarkOut {
   const spent = subtract(amount, unmarked);
   const moved = (worth.value - approximate(spent)) / approximate(spent);
   const bps = spent.isZero() ? undefined : roundedBps(side === 'buy' ? moved : -moved);
-  return { minutes, fills: count, bps: bps ?? bpsOf(exactGain(marked, spent), spent) };
+  return { minutes, fills: count, bps: (bps ?? bpsOf(exactGain(marked, spent), spent))?.toFixed(4) };
 }
 
 function exactGain({ fills, side, minutes, prices }: Marked, spent: Money): Money {

@@ -28,7 +28,6 @@ import type {
 import { decide, dueOf, legsOfLife, pass, textKey, totalOf, unbegunOf } from './legs.ts';
 import type { Legs } from './legs.ts';
 import type { PriceBook } from './prices.ts';
-import { Slices } from './slices.ts';
 
 /** Folds the records of a journal, oldest first, into facts. The records' reference prices go into `prices`. */
 export function foldJournal(records: Iterable<StoredRecord>, prices: PriceBook): Facts {
@@ -183,7 +182,8 @@ class Gatherer implements Facts {
     for (const intent of wake.intents) {
       if (intent.decision_price !== undefined) this.#prices.note(intent.pair, at, intent.decision_price);
       const parent = this.#parentOf(intent.parent) ?? this.#begin(intent, wake, { at, since, legs });
-      parent.slices.set({ slice: intent.slice, slot: since, at, intent, attempts: 0, end: undefined });
+      const { slice } = intent;
+      parent.slices.set(slice, { slice, slot: since, at, intent, attempts: 0, end: undefined });
     }
   }
 
@@ -213,7 +213,7 @@ class Gatherer implements Facts {
       begunAt: at,
       arrival,
       told: before?.decided?.told ?? totalOf(life?.record.document, leg),
-      slices: new Slices(),
+      slices: new Map(),
       missed: before?.missed ?? [],
       fills: [],
     };
@@ -270,7 +270,7 @@ class Gatherer implements Facts {
       begunAt: fill.executed_at,
       arrival: fill.decision_price === '' ? undefined : fill.decision_price,
       told: undefined,
-      slices: new Slices(),
+      slices: new Map(),
       missed: [],
       fills: [],
     };

@@ -4,7 +4,6 @@ import type { WakeRecord } from '../../core/record.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { LifeFacts, MissedFacts, ParentFacts } from './facts.ts';
-import { Slices } from './slices.ts';
 
 /** Known data of a parent before its first slice. */
 interface Before {
@@ -116,7 +115,7 @@ export function unbegunOf(legs: Legs, desk: string): readonly ParentFacts[] {
       begunAt: decidedAt,
       arrival: undefined,
       told: plan.told,
-      slices: new Slices(),
+      slices: new Map(),
       missed,
       unbegun: { overAt: droppedAt ?? seenAt },
       fills: [],

@@ -1,43 +1,11 @@
 import { fixedEven, fraction, ratioOf } from '../../core/money.ts';
 import type { Reason } from '../../core/reasons.ts';
+import type { Report } from '../json/schema.ts';
 import { nearestWhole } from './digits.ts';
 import type { AttemptFacts } from './facts.ts';
 
-/** Figures of quotes and orders. Ratios are `part / whole`, as numbers; omitted if the whole is 0. */
-export interface Quoting {
-  /** Quote requests of slices. */
-  readonly requests: number;
-  /** Firm quotes that matched their request. */
-  readonly quotes: number;
-  /** Orders that were sent. */
-  readonly orders: number;
-  readonly fills: number;
-  /** Orders that the venue did not fill. */
-  readonly rejected: number;
-  /** Orders whose outcome was unknown for a time, and orders whose outcome is still unknown. */
-  readonly doubts: number;
-  readonly open: number;
-  /** Acceptable quotes with too little time left for an order. */
-  readonly expired: number;
-  /** `quotes / requests`. */
-  readonly responseRatio: number | undefined;
-  /** `fills / quotes`. */
-  readonly hitRatio: number | undefined;
-  /** `orders / quotes`. */
-  readonly acceptRatio: number | undefined;
-  /** `fills / (orders − open)`. */
-  readonly fillRatio: number | undefined;
-  /** `expired / (expired + orders)`. */
-  readonly expiryMissRatio: number | undefined;
-  /** `requests / fills`. */
-  readonly attemptsPerFill: number | undefined;
-  /** Milliseconds from the quote's arrival to the order's first byte. */
-  readonly ageMs: Spread | undefined;
-  /** Lives of the quotes of these orders, milliseconds. */
-  readonly lifeMs: Spread | undefined;
-  /** Attempts that did not trade, by reason. */
-  readonly refusals: readonly { readonly reason: Reason; readonly attempts: number }[];
-}
+/** Figures of quotes and orders, as `report.json` has them. A ratio is omitted if its whole is 0. */
+export type Quoting = Report['quoting'];
 
 /** Statistics of measurements, by nearest rank. */
 export interface Spread {
@@ -86,14 +54,14 @@ export function quotingOf(attempts: readonly AttemptFacts[]): Quoting {
     doubts,
     open,
     expired,
-    responseRatio: share(quotes, requests),
-    hitRatio: share(fills, quotes),
-    acceptRatio: share(orders, quotes),
-    fillRatio: share(fills, orders - open),
-    expiryMissRatio: share(expired, expired + orders),
-    attemptsPerFill: share(requests, fills),
-    ageMs: spreadOf(ages),
-    lifeMs: spreadOf(lives),
+    response_ratio: share(quotes, requests),
+    hit_ratio: share(fills, quotes),
+    accept_ratio: share(orders, quotes),
+    fill_ratio: share(fills, orders - open),
+    expiry_miss_ratio: share(expired, expired + orders),
+    attempts_per_fill: share(requests, fills),
+    quote_age_ms: spreadOf(ages),
+    quote_life_ms: spreadOf(lives),
     refusals: [...reasons]
       .map(([reason, times]) => ({ reason, attempts: times }))
       .toSorted((a, b) => b.attempts - a.attempts || (a.reason < b.reason ? -1 : 1)),

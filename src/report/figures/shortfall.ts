@@ -23,7 +23,7 @@ import type { Instant } from '../../core/time.ts';
 import { arrivalPricesOf } from './arrival-price.ts';
 import { nearestWhole, withFourDecimals } from './digits.ts';
 import type { FillFacts, ParentFacts } from './facts.ts';
-import type { SliceFacts } from './slices.ts';
+import type { SliceFacts } from './facts.ts';
 import { isUnderWay } from './legs.ts';
 import { windowOf } from './parent-window.ts';
 import type { ParentWindow } from './parent-window.ts';
@@ -172,7 +172,7 @@ class Counted implements ParentFigures {
 
 function slicesOf(whole: ParentFigures): readonly SliceFigures[] {
   const { facts: parent } = whole;
-  const slices = parent.slices.values();
+  const slices = [...parent.slices.values()];
   const [only] = slices;
   if (only !== undefined && parent.fills.every(({ record }) => record.slice === only.slice))
     return slices.map((slice) => sliceFigures(slice, whole, slice === only ? whole : NO_SUMS));
@@ -245,7 +245,7 @@ function plannedOf(
 ): Quantity {
   const { told, by } = parent;
   const leftOfLast = (): Quantity => {
-    const last = parent.slices.values().at(-1);
+    const last = [...parent.slices.values()].at(-1);
     if (last === undefined) return NO_QUANTITY;
     return leftOf(last, sumsOf(parent.fills.filter(({ record }) => record.slice === last.slice)));
   };

@@ -1,6 +1,6 @@
 import { approximate } from '../../core/money.ts';
 import { fixed } from '../figures/digits.ts';
-import type { SliceFacts } from '../figures/slices.ts';
+import type { SliceFacts } from '../figures/facts.ts';
 import type { Figures, Group } from '../figures/figures.ts';
 import { costClass, grouped, markup } from './markup.ts';
 import type { Markup } from './markup.ts';
@@ -229,7 +229,7 @@ export function priceChart(
 function untradedSlots({ facts: { slices, fills } }: ParentFigures): readonly SliceFacts[] {
   if (fills.length > 0 && slices.size === 1) return [];
   const traded = new Set(fills.map(({ record }) => record.slice));
-  return slices.values().filter(({ slice, end }) => end !== undefined && !traded.has(slice));
+  return [...slices.values()].filter(({ slice, end }) => end !== undefined && !traded.has(slice));
 }
 
 function thinned<Item>(items: readonly Item[]): readonly Item[] {

@@ -4,7 +4,7 @@ import { isoOf } from '../../core/time.ts';
 import type { Figures } from '../figures/figures.ts';
 import { sumOf } from '../figures/figures.ts';
 import type { ParentFigures, Shortfall } from '../figures/shortfall.ts';
-import { averageOf, costsJson, known } from './json-parts.ts';
+import { averageOf, costsJson } from './json-parts.ts';
 import { SIGNS } from './json.ts';
 import type { Report } from './schema.ts';
 
@@ -78,12 +78,19 @@ export function againstOf(live: Figures, model: Figures, facts: AgainstFacts): A
 
 function rowOf(each: ParentFigures, live?: ParentFigures, model?: ParentFigures): ParentAgainst {
   const { parent, strategy, leg, pair, side, decidedAt } = each.facts;
-  const named: Named = { parent, strategy, leg, pair, side, base: each.base, quote: each.quote, due_at: isoOf(decidedAt) }; // prettier-ignore
   const [one, other] = [live?.shortfall, model?.shortfall];
   return {
-    ...named,
-    ...known({ live: live && sideOf(live), model: model && sideOf(model) }),
-    ...(one === undefined || other === undefined ? {} : { difference: compared(one, other).difference }),
+    parent,
+    strategy,
+    leg,
+    pair,
+    side,
+    base: each.base,
+    quote: each.quote,
+    due_at: isoOf(decidedAt),
+    live: live && sideOf(live),
+    model: model && sideOf(model),
+    difference: one && other && compared(one, other).difference,
   };
 }
 
@@ -91,11 +98,9 @@ const sideOf = ({ planned, traded, amount, isOpen, shortfall }: ParentFigures): 
   traded: text(traded),
   amount: text(amount),
   open: isOpen,
-  ...known({
-    planned: planned && text(planned),
-    average_price: averageOf(amount, traded),
-    costs: shortfall && costsJson(shortfall),
-  }),
+  planned: planned && text(planned),
+  average_price: averageOf(amount, traded),
+  costs: shortfall && costsJson(shortfall),
 });
 
 function compared(live: Shortfall, model: Shortfall): Compared {

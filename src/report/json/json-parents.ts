@@ -3,7 +3,6 @@ import { isoOf } from '../../core/time.ts';
 import { againstPrice, benchmark } from '../figures/figures.ts';
 import type { Figures } from '../figures/figures.ts';
 import { averageOf, costsJson, slippage } from './json-parts.ts';
-import type { Draft } from './json-parts.ts';
 import { passedOf } from '../figures/passed-times.ts';
 import type { PriceBook, Seen } from '../figures/prices.ts';
 import type { Report } from './schema.ts';
@@ -39,7 +38,8 @@ function parentJson(parent: ParentFigures, prices: PriceBook, room: { slices: nu
   const { facts, traded, amount, planned, decision, arrival, end, shortfall } = parent;
   const slices = parent.slices.slice(0, room.slices);
   room.slices -= slices.length;
-  const json: Draft<ParentJson> = {
+  const passed = facts.missed.length === 0 ? undefined : passedOf([parent], prices);
+  return {
     parent: facts.parent,
     strategy: facts.strategy,
     leg: facts.leg,
@@ -58,22 +58,17 @@ function parentJson(parent: ParentFigures, prices: PriceBook, room: { slices: nu
     missed: facts.missed.length,
     slices: slices.map(sliceJson),
     slices_left_out: parent.slices.length - slices.length,
+    never_began: facts.unbegun === undefined ? undefined : true,
+    planned: planned && text(planned),
+    average_price: averageOf(amount, traded),
+    decision: decision && seenJson(decision),
+    arrival_price: arrival && text(arrival),
+    end: end && seenJson(end),
+    costs: shortfall && costsJson(shortfall),
+    twap: benchmarkJson(parent, prices, 'time'),
+    vwap: benchmarkJson(parent, prices, 'volume'),
+    passed_cost: passed?.withoutPrice === 0 ? text(passed.cost) : undefined,
   };
-  if (facts.unbegun !== undefined) json.never_began = true;
-  if (planned !== undefined) json.planned = text(planned);
-  const average = averageOf(amount, traded);
-  if (average !== undefined) json.average_price = average;
-  if (decision !== undefined) json.decision = seenJson(decision);
-  if (arrival !== undefined) json.arrival_price = text(arrival);
-  if (end !== undefined) json.end = seenJson(end);
-  if (shortfall !== undefined) json.costs = costsJson(shortfall);
-  const [twap, vwap] = [benchmarkJson(parent, prices, 'time'), benchmarkJson(parent, prices, 'volume')];
-  if (twap !== undefined) json.twap = twap;
-  if (vwap !== undefined) json.vwap = vwap;
-  if (facts.missed.length === 0) return json;
-  const passed = passedOf([parent], prices);
-  if (passed.withoutPrice === 0) json.passed_cost = text(passed.cost);
-  return json;
 }
 
 function benchmarkJson(
@@ -82,9 +77,7 @@ function benchmarkJson(
   weight: 'time' | 'volume',
 ): BenchmarkJson | undefined {
   const each = benchmark(parent, prices, weight);
-  if (each === undefined) return undefined;
-  const slipped = slippage(againstPrice(parent, each));
-  return slipped === undefined ? { price: text(each) } : { price: text(each), slippage_bps: slipped };
+  return each && { price: text(each), slippage_bps: slippage(againstPrice(parent, each)) };
 }
 
 const seenJson = ({ price, at, from }: Seen): NonNullable<ParentJson['end']> => ({
@@ -96,7 +89,8 @@ const seenJson = ({ price, at, from }: Seen): NonNullable<ParentJson['end']> => 
 function sliceJson(figures: SliceFigures): SliceJson {
   const { facts, traded, amount, decision, cost: paid, paper, timing, execution, missedCost } = figures;
   const { intent, end } = facts;
-  const json: Draft<SliceJson> = {
+  const isCosted = paid !== undefined && paper !== undefined;
+  return {
     slice: facts.slice,
     slot: isoOf(facts.slot),
     decided_at: isoOf(facts.at),
@@ -107,23 +101,15 @@ function sliceJson(figures: SliceFigures): SliceJson {
     amount: text(amount),
     attempts: facts.attempts,
     untraded: text(figures.untraded),
+    ended_at: end && isoOf(end.at),
+    reason: end?.body.reason,
+    detail: end?.body.detail,
+    average_price: averageOf(amount, traded),
+    decision_price: decision && text(decision),
+    cost: isCosted ? text(paid) : undefined,
+    cost_bps: isCosted ? statedBps(paid, paper) : undefined,
+    timing: timing && text(timing),
+    execution: execution && text(execution),
+    missed_cost: missedCost && text(missedCost),
   };
-  if (end !== undefined) {
-    json.ended_at = isoOf(end.at);
-    const { reason, detail } = end.body;
-    if (reason !== undefined) json.reason = reason;
-    if (detail !== undefined) json.detail = detail;
-  }
-  const average = averageOf(amount, traded);
-  if (average !== undefined) json.average_price = average;
-  if (decision !== undefined) json.decision_price = text(decision);
-  if (paid !== undefined && paper !== undefined) {
-    json.cost = text(paid);
-    const bps = statedBps(paid, paper);
-    if (bps !== undefined) json.cost_bps = bps;
-  }
-  if (timing !== undefined) json.timing = text(timing);
-  if (execution !== undefined) json.execution = text(execution);
-  if (missedCost !== undefined) json.missed_cost = text(missedCost);
-  return json;
 }

@@ -1,15 +1,11 @@
-import { add, fixedEven, fraction, money, NO_MONEY, text } from '../../core/money.ts';
+import { money, text } from '../../core/money.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Drift, EquityCurve } from '../portfolio/equity-curve.ts';
 import { nineDigits } from '../figures/digits.ts';
 import { fallsOf, monthsOf, performanceOf } from '../tearsheet/performance.ts';
 import type { Growth, Performance } from '../tearsheet/performance.ts';
 import type { PortfolioFigures, Valuation } from '../portfolio/portfolio.ts';
-import type { AssetGain } from '../portfolio/asset-gains.ts';
 import { decimalsOf } from '../portfolio/gap.ts';
-import type { Gap } from '../portfolio/gap.ts';
-import type { Rebalancing } from '../portfolio/rebalancings.ts';
-import { atCostsJson, known } from './json-parts.ts';
 import type { Report } from './schema.ts';
 
 export const portfolioJson = (figures: PortfolioFigures): Report['portfolios'][number] => ({
@@ -20,46 +16,17 @@ export const portfolioJson = (figures: PortfolioFigures): Report['portfolios'][n
   targets: figures.targets,
   decisions: figures.decisions,
   get rebalancings() {
-    return figures.rebalancings.map(rebalancingJson);
+    return figures.rebalancings;
   },
   traded: text(figures.traded),
   get start() {
     return figures.start && valuationJson(figures.start);
   },
-  ...known({
-    end: figures.end && valuationJson(figures.end),
-    gains: figures.gains && gainsJson(figures.gains),
-    at_costs: figures.atCosts && atCostsJson(figures.atCosts),
-    course: figures.course && courseJson(figures.course, figures),
-  }),
+  end: figures.end && valuationJson(figures.end),
+  gains: figures.gains,
+  at_costs: figures.atCosts,
+  course: figures.course && courseJson(figures.course, figures),
 });
-
-const rebalancingJson = ({
-  at,
-  farthest,
-  bought,
-  sold,
-  cost,
-}: Rebalancing): Report['portfolios'][number]['rebalancings'][number] => ({
-  at: isoOf(at),
-  ...known({ currency: farthest?.currency, weight: farthest && fixedEven(farthest.weight, 6) }),
-  bought: text(bought),
-  sold: text(sold),
-  cost: text(cost),
-});
-
-function gainsJson(gains: readonly AssetGain[]): NonNullable<Report['portfolios'][number]['gains']> {
-  const whole = gains.reduce((sum, { gain }) => add(sum, gain), NO_MONEY);
-  return gains.map(({ currency, start, traded, flows, end, gain }) => ({
-    currency,
-    start: text(start),
-    traded: text(traded),
-    flows: text(flows),
-    end: text(end),
-    gain: text(gain),
-    ...(whole.isZero() ? {} : { share: Number(fixedEven(fraction(gain, whole), 6)) }),
-  }));
-}
 
 const valuationJson = ({
   at,
@@ -87,7 +54,8 @@ function courseJson(course: EquityCurve, figures: PortfolioFigures): CourseJson 
     drawdown: nineDigits(course.drawdown),
     ...driftJson(course.drift),
     get gap(): CourseJson['gap'] {
-      return gapJson(figures.gap);
+      if (figures.gap === undefined) throw new Error('invariant broken: the course has no gap');
+      return figures.gap;
     },
     get hold_gains(): CourseJson['hold_gains'] {
       const decimals = decimalsOf(course.points.values[0] ?? 0);
@@ -99,15 +67,13 @@ function courseJson(course: EquityCurve, figures: PortfolioFigures): CourseJson 
       );
     },
     flows: nineDigits(course.flows),
-    ...trackingJson(course.trackingError),
-    ...known({
-      drawdown_at: drawdownAt && isoOf(drawdownAt),
-      since_built: sinceBuilt && {
-        at: isoOf(sinceBuilt.at),
-        ...driftJson(sinceBuilt),
-        ...trackingJson(sinceBuilt.trackingError),
-      },
-    }),
+    tracking_error: digits(course.trackingError),
+    drawdown_at: drawdownAt && isoOf(drawdownAt),
+    since_built: sinceBuilt && {
+      at: isoOf(sinceBuilt.at),
+      ...driftJson(sinceBuilt),
+      tracking_error: digits(sinceBuilt.trackingError),
+    },
     get tearsheet(): CourseJson['tearsheet'] {
       return (tearsheet ??= tearsheetJson(course));
     },
@@ -117,8 +83,8 @@ function courseJson(course: EquityCurve, figures: PortfolioFigures): CourseJson 
   };
 }
 
-const trackingJson = (found: number | undefined): Pick<CourseJson, 'tracking_error'> =>
-  found === undefined ? {} : { tracking_error: nineDigits(found) };
+const digits = (value: number | undefined): number | undefined =>
+  value === undefined ? undefined : nineDigits(value);
 
 const driftJson = ({
   mean,
@@ -129,12 +95,6 @@ const driftJson = ({
   drift_max: nineDigits(max),
   outside: nineDigits(outside),
 });
-
-function gapJson(gap: Gap | undefined): CourseJson['gap'] {
-  if (gap === undefined) throw new Error('invariant broken: the course has no gap');
-  const { buildUp, ...rest } = gap;
-  return { ...rest, build_up: buildUp };
-}
 
 /** Maximum number of listed drawdowns. */
 const DRAWDOWNS_MAX = 5;
@@ -155,31 +115,27 @@ function tearsheetJson({ points, stepMs }: EquityCurve): CourseJson['tearsheet']
         depth: nineDigits(depth),
         peak_at: isoOf(instant(peakAt)),
         lowest_at: isoOf(instant(lowestAt)),
-        ...known({ recovered_at: recoveredAt === undefined ? undefined : isoOf(instant(recoveredAt)) }),
+        recovered_at: recoveredAt === undefined ? undefined : isoOf(instant(recoveredAt)),
       })),
     months: monthsOf(own).map((one, i) => ({
       month: one.month,
       return: nineDigits(one.return),
       targets_held: nineDigits(months[i]?.return ?? 0),
-      ...(one.coversMs === undefined ? {} : { covers_ms: one.coversMs }),
+      covers_ms: one.coversMs,
     })),
   };
 }
 
 type PerformanceJson = CourseJson['tearsheet']['portfolio'];
 function performanceJson(one: Performance): PerformanceJson {
-  const digits = (value: number | undefined): number | undefined =>
-    value === undefined ? undefined : nineDigits(value);
   return {
     return: nineDigits(one.return),
     drawdown: nineDigits(one.drawdown),
-    ...known({
-      cagr: digits(one.cagr),
-      volatility: digits(one.volatility),
-      sharpe: digits(one.sharpe),
-      sortino: digits(one.sortino),
-      calmar: digits(one.calmar),
-    }),
+    cagr: digits(one.cagr),
+    volatility: digits(one.volatility),
+    sharpe: digits(one.sharpe),
+    sortino: digits(one.sortino),
+    calmar: digits(one.calmar),
   };
 }
 

@@ -4,15 +4,13 @@ import { instant, isoOf } from '../../core/time.ts';
 import { atCosts } from '../figures/at-costs.ts';
 import type { Costs, Figures, Group, Total } from '../figures/figures.ts';
 import type { UntradedFacts } from '../figures/facts.ts';
-import type { FillsFigures } from '../figures/fill-figures.ts';
 import { gapsOf } from '../figures/gaps.ts';
 import { PARENTS_MAX, parentsJson } from './json-parents.ts';
-import { atCostsJson, averageOf, costsJson, known, slippage } from './json-parts.ts';
+import { averageOf, costsJson, slippage } from './json-parts.ts';
 import { portfolioJson } from './json-portfolio.ts';
 import { oversightJson } from './oversight.ts';
 import { notesOf } from '../figures/notes.ts';
 import type { PriceColumns } from '../figures/prices.ts';
-import type { Quoting } from '../figures/quoting.ts';
 import { REPORT_FORMAT } from './format.ts';
 import type { Report } from './schema.ts';
 
@@ -32,10 +30,10 @@ export function reportOf(figures: Figures): Report {
     format: REPORT_FORMAT,
     version: input.version,
     signs: SIGNS,
-    ...(facts.first === undefined ? {} : { period: { from: isoOf(from), until: isoOf(until) } }),
+    period: facts.first === undefined ? undefined : { from: isoOf(from), until: isoOf(until) },
     made_from: {
       records: facts.records,
-      ...known({ head: facts.head }),
+      head: facts.head,
       desks: distinct(starts.map(({ desk }) => desk)),
       modes: distinct(starts.map(({ mode }) => mode)),
       versions: distinct(starts.map(({ version }) => version)),
@@ -50,15 +48,14 @@ export function reportOf(figures: Figures): Report {
         strategy: record.strategy,
         kind: record.type,
         hash: record.hash,
-        ...known({ document: isRecord(record.document) ? record.document : undefined }),
+        document: isRecord(record.document) ? record.document : undefined,
         begun_at: isoOf(record.begun_at),
-        ...known({ finished_at: finished && isoOf(finished.at), finished: finished?.reason }),
+        finished_at: finished && isoOf(finished.at),
+        finished: finished?.reason,
       })),
     totals: figures.totals.map(totalJson),
-    ...(input.carry === undefined
-      ? {}
-      : { carry: input.carry.map(({ currency, amount }) => ({ currency, amount: text(amount) })) }),
-    quoting: quotingJson(figures.quoting),
+    carry: input.carry?.map(({ currency, amount }) => ({ currency, amount: text(amount) })),
+    quoting: figures.quoting,
     groups: figures.groups.map(groupJson),
     // Computed on demand, because a terminal shows none of this long list.
     get parents(): Report['parents'] {
@@ -68,9 +65,9 @@ export function reportOf(figures: Figures): Report {
     fills: figures.fills.length,
     untraded: untradedJson(figures.untraded),
     portfolios: figures.portfolios.map(portfolioJson),
-    ...(input.backtest === undefined ? {} : { backtest: input.backtest }),
-    ...(input.bootstrap === undefined ? {} : { bootstrap: input.bootstrap }),
-    ...(input.oversight === undefined ? {} : { oversight: oversightJson(figures, input.oversight) }),
+    backtest: input.backtest,
+    bootstrap: input.bootstrap,
+    oversight: input.oversight && oversightJson(figures, input.oversight),
   };
 }
 
@@ -108,15 +105,15 @@ const sumsJson = ({
   passed_cost: text(passed.cost),
 });
 
-export const totalJson = ({ quote, amount, fees, costs }: Total): Report['totals'][number] => ({
+const totalJson = ({ quote, amount, fees, costs }: Total): Report['totals'][number] => ({
   quote,
   amount: text(amount),
   fees: text(fees),
   costs: sumsJson(costs),
-  at_costs: atCostsJson(atCosts(costs.shortfall.total, add(costs.shortfall.execution, costs.shortfall.fees))),
+  at_costs: atCosts(costs.shortfall.total, add(costs.shortfall.execution, costs.shortfall.fees)),
 });
 
-export const groupJson = (group: Group): Report['groups'][number] => ({
+const groupJson = (group: Group): Report['groups'][number] => ({
   strategy: group.strategy,
   pair: group.pair,
   base: group.base,
@@ -124,7 +121,7 @@ export const groupJson = (group: Group): Report['groups'][number] => ({
   side: group.side,
   traded: text(group.traded),
   amount: text(group.amount),
-  ...known({ average_price: averageOf(group.amount, group.traded) }),
+  average_price: averageOf(group.amount, group.traded),
   costs: sumsJson(group.costs),
   get twap_slippage_bps() {
     return slippage(group.twap);
@@ -132,50 +129,13 @@ export const groupJson = (group: Group): Report['groups'][number] => ({
   get vwap_slippage_bps() {
     return slippage(group.vwap);
   },
-  fills: fillsJson(group.fills),
+  fills: group.fills,
   get quoting() {
-    return quotingJson(group.quoting);
+    return group.quoting;
   },
 });
 
-const fillsJson = (figures: FillsFigures): Report['groups'][number]['fills'] => ({
-  fills: figures.fills,
-  ...known({ spread_bps: figures.spreadBps?.toFixed(4) }),
-  get spread_bps_of_fills() {
-    return figures.spreadBpsOfFills;
-  },
-  get mark_outs() {
-    return figures.markOuts.map(({ minutes, fills: of, bps }) => ({
-      minutes,
-      fills: of,
-      ...known({ bps: bps?.toFixed(4) }),
-    }));
-  },
-});
-
-export const quotingJson = (quoting: Quoting): Report['quoting'] => ({
-  requests: quoting.requests,
-  quotes: quoting.quotes,
-  orders: quoting.orders,
-  fills: quoting.fills,
-  rejected: quoting.rejected,
-  doubts: quoting.doubts,
-  open: quoting.open,
-  expired: quoting.expired,
-  ...known({
-    response_ratio: quoting.responseRatio,
-    hit_ratio: quoting.hitRatio,
-    accept_ratio: quoting.acceptRatio,
-    fill_ratio: quoting.fillRatio,
-    expiry_miss_ratio: quoting.expiryMissRatio,
-    attempts_per_fill: quoting.attemptsPerFill,
-    quote_age_ms: quoting.ageMs,
-    quote_life_ms: quoting.lifeMs,
-  }),
-  refusals: quoting.refusals,
-});
-
-export function untradedJson(untraded: readonly UntradedFacts[]): Report['untraded'] {
+function untradedJson(untraded: readonly UntradedFacts[]): Report['untraded'] {
   const rows = Map.groupBy(untraded, ({ strategy, reason }) => `${strategy}\n${reason}`);
   return [...rows.values()]
     .flatMap((all) => {
@@ -190,7 +150,7 @@ export function untradedJson(untraded: readonly UntradedFacts[]): Report['untrad
           looks: all.filter(({ slices }) => slices === 0).length,
           first: isoOf(first.at),
           last: isoOf(last.at),
-          ...known({ detail: last.note }),
+          detail: last.note,
         },
       ];
     })

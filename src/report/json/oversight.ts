@@ -10,7 +10,6 @@ import type { OrderVerdict } from '../oversight/order-limits.ts';
 import { OUTLIER_RULE, outliersOf } from '../oversight/outliers.ts';
 import type { Outlier } from '../oversight/outliers.ts';
 import type { Oversight } from '../oversight/oversight.ts';
-import { known } from './json-parts.ts';
 import type { Report } from './schema.ts';
 
 type OversightJson = NonNullable<Report['oversight']>;
@@ -41,7 +40,8 @@ export function oversightJson(figures: Figures, oversight: Oversight): Oversight
     judged: judged.slice(0, JUDGED_MAX).map(({ at, client_order_id: order, limits_record, ...verdict }) => ({
       at: isoOf(at),
       order,
-      ...known({ strategy: strategyOf(order), limits_record }),
+      strategy: strategyOf(order),
+      limits_record,
       ...verdict,
     })),
     judged_left_out: Math.max(0, judged.length - JUDGED_MAX),
@@ -60,9 +60,13 @@ export function oversightJson(figures: Figures, oversight: Oversight): Oversight
       .filter((one) => isOurs(one.order) && one.since < until && (one.until ?? Infinity) >= from)
       .map(({ order, since, until: end, proof, source, detail, by, records }) => ({
         order,
-        ...known({ strategy: strategyOf(order), pair: facts.attempts.get(order)?.intent.pair }),
+        strategy: strategyOf(order),
+        pair: facts.attempts.get(order)?.intent.pair,
         since: isoOf(since),
-        ...known({ until: end && isoOf(end), source, detail, by }),
+        until: end && isoOf(end),
+        source,
+        detail,
+        by,
         proof: proof ?? 'open',
         records,
       })),

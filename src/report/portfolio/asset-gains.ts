@@ -1,22 +1,14 @@
 import { changesBy } from '../../core/cycle/balance-changes.ts';
-import { add, counted, negate, NO_MONEY, subtract } from '../../core/money.ts';
+import { add, counted, fixedEven, fraction, negate, NO_MONEY, subtract, text } from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
+import type { Report } from '../json/schema.ts';
 import { inCash, worthOf } from './fill-costs.ts';
 import type { Cash } from './fill-costs.ts';
 import type { Held } from './holdings.ts';
 
-/** The gain of one currency. In cash, exact: start + traded + flows + gain = end. */
-export interface AssetGain {
-  readonly currency: string;
-  readonly start: Money;
-  /** Amount paid for buys minus amount received for sells, including fees. The sum over all currencies is zero. */
-  readonly traded: Money;
-  /** Changes that no trade within the portfolio explains, valued at the price at that time. */
-  readonly flows: Money;
-  readonly end: Money;
-  readonly gain: Money;
-}
+/** The gain of one currency, as `report.json` has it. In cash, exact: start + traded + flows + gain = end. */
+export type AssetGain = NonNullable<Report['portfolios'][number]['gains']>[number];
 
 interface Asked extends Cash {
   readonly story: readonly Held[];
@@ -56,17 +48,21 @@ export function assetGainsOf(asked: Asked): readonly AssetGain[] | undefined {
       put(flows, currency, worth);
     }
   }
-  return [...end].map(([currency, worth]) => {
-    const before = start.get(currency) ?? NO_MONEY;
-    const bought = traded.get(currency) ?? NO_MONEY;
-    const came = flows.get(currency) ?? NO_MONEY;
+  const gains = [...end].map(([currency, worth]) => {
+    const parts = [start, traded, flows].map((of) => of.get(currency) ?? NO_MONEY);
+    return { currency, parts, worth, gain: parts.reduce((left, part) => subtract(left, part), worth) };
+  });
+  const whole = gains.reduce((sum, { gain }) => add(sum, gain), NO_MONEY);
+  return gains.map(({ currency, parts, worth, gain }) => {
+    const [before = '', bought = '', came = ''] = parts.map(text);
     return {
       currency,
       start: before,
       traded: bought,
       flows: came,
-      end: worth,
-      gain: subtract(subtract(subtract(worth, before), bought), came),
+      end: text(worth),
+      gain: text(gain),
+      share: whole.isZero() ? undefined : Number(fixedEven(fraction(gain, whole), 6)),
     };
   });
 }

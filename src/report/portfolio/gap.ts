@@ -1,5 +1,6 @@
 import { approximate } from '../../core/money.ts';
 import type { EquityCurve } from './equity-curve.ts';
+import type { Report } from '../json/schema.ts';
 import type { FillCost } from './fill-costs.ts';
 
 /**
@@ -7,16 +8,7 @@ import type { FillCost } from './fill-costs.ts';
  * portfolio than with the targets; that difference, in cash, is split into its causes. Decimal text; positive means
  * that the portfolio earned more. The parts sum exactly to the total.
  */
-export interface Gap {
-  readonly total: string;
-  /** Spread and impact of the trades. */
-  readonly trading: string;
-  readonly fees: string;
-  /** Deviations of weights from their targets, times returns, until every weight was within its band for the first time. */
-  readonly buildUp: string;
-  /** The same product from that time on. */
-  readonly drift: string;
-}
+export type Gap = NonNullable<Report['portfolios'][number]['course']>['gap'];
 
 /**
  * For each step, the difference of the two returns is `r − t = Σ (w − w*)·r_c − costs / V`, where w are the weights
@@ -54,7 +46,7 @@ export function gapOf(curve: EquityCurve, costs: readonly FillCost[]): Gap {
     total: start * ((indexes[count - 1] ?? 1) - whole),
     trading,
     fees,
-    buildUp,
+    build_up: buildUp,
     drift,
   });
 }
@@ -68,15 +60,15 @@ function inWholeUnits(start: number, parts: Readonly<Record<keyof Gap, number>>)
   const units = (value: number): bigint => BigInt(Math.round(value * 10 ** decimals));
   const [total, trading, fees] = [units(parts.total), units(parts.trading), units(parts.fees)];
   const rest = total - trading - fees;
-  const isDrift = Math.abs(parts.drift) >= Math.abs(parts.buildUp);
-  const buildUp = isDrift ? units(parts.buildUp) : rest - units(parts.drift);
+  const isDrift = Math.abs(parts.drift) >= Math.abs(parts.build_up);
+  const buildUp = isDrift ? units(parts.build_up) : rest - units(parts.drift);
   const written = (value: bigint): string => decimalText(value, decimals);
   return {
     total: written(total),
     trading: written(trading),
     fees: written(fees),
-    buildUp: written(buildUp),
     drift: written(rest - buildUp),
+    build_up: written(buildUp),
   };
 }
 

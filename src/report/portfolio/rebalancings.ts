@@ -1,23 +1,16 @@
-import { add, NO_MONEY } from '../../core/money.ts';
+import { add, fixedEven, NO_MONEY, text } from '../../core/money.ts';
 import type { Money, Ratio } from '../../core/money.ts';
 import { drifts } from '../../core/risk/portfolio.ts';
+import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { DriftType } from '../../core/wake.ts';
 import type { FillFacts } from '../figures/facts.ts';
+import type { Report } from '../json/schema.ts';
 import { fillCost, inCash } from './fill-costs.ts';
 import type { Cash } from './fill-costs.ts';
 
-/** One decision to trade and its result, in cash. */
-export interface Rebalancing {
-  readonly at: Instant;
-  /** The currency farthest from its target before the first trade; `undefined` if a price or the holdings are unknown. */
-  readonly farthest: { readonly currency: string; readonly weight: Ratio } | undefined;
-  /** Amounts of the fills by the side of their orders, without fees. */
-  readonly bought: Money;
-  readonly sold: Money;
-  /** Spread, impact and fees. */
-  readonly cost: Money;
-}
+/** One decision to trade and its result, in cash, as `report.json` has it. */
+export type Rebalancing = Report['portfolios'][number]['rebalancings'][number];
 
 /** Maximum number of listed rebalancings. */
 const REBALANCINGS_MAX = 50;
@@ -38,10 +31,20 @@ export function rebalancingsOf(asked: Asked): readonly Rebalancing[] {
     .toSorted((a, b) => add(b.bought, b.sold).cmp(add(a.bought, a.sold)))
     .slice(0, REBALANCINGS_MAX)
     .toSorted((a, b) => a.at - b.at)
-    .map((one) => ({ ...one, farthest: farthestAt(one.at, asked) }));
+    .map(({ at, bought, sold, cost }) => ({
+      at: isoOf(at),
+      ...farthestAt(at, asked),
+      bought: text(bought),
+      sold: text(sold),
+      cost: text(cost),
+    }));
 }
 
-function sumsOf(fills: readonly FillFacts[], cash: Cash): Omit<Rebalancing, 'at' | 'farthest'> {
+/** The amounts of fills by the side of their orders, and their cost. */
+function sumsOf(
+  fills: readonly FillFacts[],
+  cash: Cash,
+): Readonly<Record<'bought' | 'sold' | 'cost', Money>> {
   let [bought, sold, cost] = [NO_MONEY, NO_MONEY, NO_MONEY];
   for (const fill of fills) {
     const { side, quote: currency, executed_at: at } = fill.record;
@@ -54,10 +57,14 @@ function sumsOf(fills: readonly FillFacts[], cash: Cash): Omit<Rebalancing, 'at'
   return { bought, sold, cost };
 }
 
-function farthestAt(at: Instant, { weightsAt, targets, driftType }: Asked): Rebalancing['farthest'] {
+/** The currency farthest from its target before the first trade; empty if a price or the holdings are unknown. */
+function farthestAt(
+  at: Instant,
+  { weightsAt, targets, driftType }: Asked,
+): Pick<Rebalancing, 'currency' | 'weight'> {
   const weights = weightsAt(at);
-  if (weights === undefined) return undefined;
+  if (weights === undefined) return {};
   const [first] = [...drifts(weights, targets, driftType)].toSorted(([, a], [, b]) => b.abs().cmp(a.abs()));
   const weight = first && weights.get(first[0]);
-  return first && weight && { currency: first[0], weight };
+  return first && weight ? { currency: first[0], weight: fixedEven(weight, 6) } : {};
 }
