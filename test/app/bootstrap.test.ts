@@ -84,18 +84,6 @@ describe('tranche backtest --bootstrap', () => {
     expect(figureOf(reportIn(other), 'cost_bps').history).toBe(cost.history);
   });
 
-  it('gives intervals of almost zero width if all returns are equal', { timeout: 300_000 }, async () => {
-    const cwd = desk({ btc: Array.from({ length: 300 }, (_, n) => 60_000 * 1.00001 ** n) });
-    const made = reportIn(await tranche(cwd, '--bootstrap', '20', '--level', '80', '--json'));
-    for (const name of ['cost_bps', 'timing_bps', 'execution_bps', 'slippage_bps'] as const) {
-      const { p5, p95, low, high, median, history, standard_error: error } = figureOf(made, name);
-      expect(p95 - p5).toBeLessThan(0.00021);
-      expect(high - low).toBeLessThan(0.00021);
-      expect(error).toBeLessThan(0.0001);
-      expect(Math.abs(median - (history ?? 0))).toBeLessThan(0.00021);
-    }
-  });
-
   it('reports the value and the drawdown of a portfolio', { timeout: 300_000 }, async () => {
     const strategy = `id: mix\nkind: rebalance\ncash: usd\ntarget_weights: { btc: '0.4', eth: '0.3', usd: '0.3' }\ndrift_type: absolute\ndrift_threshold: '0.02'\nmin_trade_notional: { amount: '50', currency: usd }\n`;
     const cwd = desk({ strategy });

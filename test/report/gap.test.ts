@@ -121,17 +121,3 @@ describe('a portfolio at other costs', () => {
     expect(total?.at_costs?.map(({ sum }) => sum)).toEqual(['0', '1.5', '3']);
   });
 });
-
-describe('the figures of a portfolio', () => {
-  it('are the same on the terminal, in report.json and in report.html', () => {
-    const terminal = reportLines(report).join('\n');
-    const html = reportHtml(report, figures).replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' '); // prettier-ignore
-    for (const part of [course.gap.total, course.gap.trading, course.gap.fees, course.gap.drift]) {
-      const shown = Number(part).toFixed(4);
-      expect(terminal).toContain(shown);
-      expect(html).toContain(shown.replace('-', '\u2212'));
-    }
-    expect(terminal).toContain('gain by asset: btc 28.5');
-    expect(html).toMatch(/btc 0\.0000 101\.5000 0\.0000 130\.0000 28\.5000 14\.25/u);
-  });
-});
