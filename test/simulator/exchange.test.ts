@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { price, quantity, text } from '../../src/core/money.ts';
-import { DAY_MS, HOUR_MS, instant } from '../../src/core/time.ts';
+import { DAY_MS } from '../../src/core/time.ts';
 import {
   aRequest,
   amountOf,
@@ -26,17 +26,6 @@ describe('a quote', () => {
     expect(said(exchange.order(DESK, orderFor(quote, request), later(4_999)))).toBe('ok');
   });
 
-  it('is refused above the maximum USD value, with the text of the specification', () => {
-    const exchange = anExchange();
-    expect(said(exchange.quote(DESK, aRequest({ size: quantityOf('5.00000001') }), START))).toBe(
-      '422 request USD value 300000.01 greater than max USD value 250000 for pair btcusd',
-    );
-    expect(said(exchange.quote(DESK, aRequest({ size: amountOf('250000.01') }), START))).toBe(
-      '422 request USD value 250000.01 greater than max USD value 250000 for pair btcusd',
-    );
-    expect(said(exchange.quote(DESK, aRequest({ size: amountOf('250000') }), START))).toBe('ok');
-  });
-
   it('is refused for a pair that is unknown or not traded', () => {
     const exchange = anExchange({ pairs: { ...still.pairs, ltcusd: { startPrice: '80', tradable: false } } });
     for (const pair of ['dogeusd', 'ltcusd']) {
@@ -44,22 +33,6 @@ describe('a quote', () => {
         `422 ${pair} not currently supported for RFQ. please contact support for more information.`,
       );
     }
-  });
-
-  it('is refused while quoting is stopped for its pair or for all pairs, and given again afterwards', () => {
-    const exchange = anExchange();
-    exchange.setAvailability('btcusd', 'unavailable');
-    expect(said(exchange.quote(DESK, aRequest(), START))).toBe(
-      '503 btcusd quotes temporarily unavailable. please try again later.',
-    );
-    expect(said(exchange.quote(DESK, aRequest({ pair: 'ethusd' }), START))).toBe('ok');
-    exchange.setAvailability('all', 'unavailable');
-    expect(said(exchange.quote(DESK, aRequest({ pair: 'ethusd' }), START))).toBe(
-      '503 quotes temporarily unavailable. please try again later.',
-    );
-    exchange.setAvailability('all', 'available');
-    exchange.setAvailability('btcusd', 'available');
-    expect(said(exchange.quote(DESK, aRequest(), START))).toBe('ok');
   });
 
   it('is unavailable at the configured rate, with both error texts', () => {
@@ -111,48 +84,6 @@ describe('an order', () => {
     return { exchange, request, quote: valueOf(exchange.quote(DESK, request, START)) };
   };
 
-  it('fills completely at the quoted price, as two legs with the same order id and trade id', () => {
-    const { exchange, request, quote } = quoted();
-    const order = valueOf(exchange.order(DESK, orderFor(quote, request), later(1)));
-    expect(order).toMatchObject({ status: 'Done', quoteId: quote.quoteId, clientId: 'tr-1' });
-    expect([text(order.filled), text(order.filledAmount), text(order.vwap)]).toEqual(['1', '60000', '60000']);
-    const [quoteLeg, baseLeg] = valueOf(exchange.transactions(DESK, {}, later(2)));
-    expect(quoteLeg).toMatchObject({
-      currency: 'usd',
-      orderId: order.orderId,
-      clientId: 'tr-1',
-      action: 'buy',
-      pair: 'btcusd',
-    });
-    expect(baseLeg).toMatchObject({ currency: 'btc', orderId: order.orderId, tradeId: quoteLeg?.tradeId });
-    expect(
-      [quoteLeg, baseLeg].map((leg) => [
-        text(leg?.amount ?? quantity('0')),
-        text(leg?.balance ?? quantity('0')),
-      ]),
-    ).toEqual([
-      ['-60000', '940000'],
-      ['1', '26'],
-    ]);
-  });
-
-  it('is accepted once per quote: a repeated order is refused and books nothing', () => {
-    const { exchange, request, quote } = quoted();
-    const order = orderFor(quote, request);
-    valueOf(exchange.order(DESK, order, START));
-    expect(said(exchange.order(DESK, order, START))).toBe('422 quote was already used');
-    expect(valueOf(exchange.transactions(DESK, { types: new Set(['buy']) }, START))).toHaveLength(2);
-  });
-
-  it('must carry the client id of its quote', () => {
-    const { exchange, request, quote } = quoted();
-    for (const clientId of [undefined, 'other']) {
-      expect(said(exchange.order(DESK, orderFor(quote, request, { clientId }), START))).toContain(
-        'client_order_id does not match',
-      );
-    }
-  });
-
   it('may not carry a client id that was used in the last 24 hours', () => {
     const { exchange, request, quote } = quoted();
     valueOf(exchange.order(DESK, orderFor(quote, request), START));
@@ -164,63 +95,12 @@ describe('an order', () => {
     expect(again(DAY_MS)).toBe('ok');
   });
 
-  it('is refused if its pair, side, size or quote id does not match the quote', () => {
-    const { exchange, request, quote } = quoted();
-    const refusals = {
-      pair: orderFor(quote, request, { pair: 'ethusd' }),
-      unknownPair: orderFor(quote, request, { pair: 'nope' }),
-      side: orderFor(quote, request, { side: 'sell' }),
-      size: orderFor(quote, request, { size: quantityOf('1.00000001') }),
-      kind: orderFor(quote, request, { size: amountOf('100') }),
-      id: orderFor(quote, request, { quoteId: 'nope' }),
-    };
-    const answers = Object.fromEntries(
-      Object.entries(refusals).map(([what, order]) => [what, said(exchange.order(DESK, order, START))]),
-    );
-    expect(answers).toEqual({
-      pair: '422 currency_pair does not match the quote',
-      unknownPair: '422 invalid currency_pair: nope',
-      side: '422 side does not match the quote',
-      size: '422 quantity is greater than quoted',
-      kind: '422 amount does not match the quote',
-      id: '422 quote not found',
-    });
-  });
-
-  it('fills a smaller size than quoted at the quoted price', () => {
-    const { exchange, request, quote } = quoted();
-    const order = valueOf(exchange.order(DESK, orderFor(quote, request, { size: quantityOf('0.3') }), START));
-    expect([text(order.filled), text(order.filledAmount), text(order.price)]).toEqual([
-      '0.3',
-      '18000',
-      '60000',
-    ]);
-  });
-
-  it('is accepted only from the account that requested the quote', () => {
-    const exchange = anExchange({
-      accounts: [{ balances: { usd: '100000' } }, { name: 'other', balances: { usd: '100000' } }],
-    });
-    const request = aRequest();
-    const quote = valueOf(exchange.quote(DESK, request, START));
-    expect(said(exchange.order('other', orderFor(quote, request), START))).toBe('422 quote not found');
-    expect(said(exchange.order(DESK, orderFor(quote, request), START))).toBe('ok');
-  });
-
   it('is refused without funds, and the quote can still be used', () => {
     const { exchange, request, quote } = quoted({ accounts: [{ balances: { usd: '59999.99' } }] });
     expect(said(exchange.order(DESK, orderFor(quote, request), START))).toBe('422 insufficient usd balance');
     exchange.deposit(DESK, 'usd', quantity('0.01'), START);
     expect(said(exchange.order(DESK, orderFor(quote, request), START))).toBe('ok');
     expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('0');
-  });
-
-  it('pays its fee in the quote currency, for a buy and for a sell', () => {
-    const exchange = anExchange({ feeBps: 10 });
-    expect(text(trade(exchange, 'buy', quantityOf('1')).fees)).toBe('60');
-    expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('939940');
-    expect(text(trade(exchange, 'sell', quantityOf('1')).fees)).toBe('60');
-    expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('999880');
   });
 
   it('is canceled by last look only when the price moved too far against the dealer', () => {
@@ -250,29 +130,6 @@ describe('an order', () => {
 
 describe('credit', () => {
   const poor = { accounts: [{ balances: { usd: '10', btc: '0.1' } }] };
-  const attempt = (
-    mode: 'Enabled' | 'Long-Only' | 'Short-Only' | 'Reduce-Only' | 'Reduce_Only',
-    side: 'buy' | 'sell',
-  ) => {
-    const exchange = anExchange({ ...poor, pts: { modes: { btcusd: mode } } });
-    const request = aRequest({ side });
-    return said(
-      exchange.order(DESK, orderFor(valueOf(exchange.quote(DESK, request, START)), request), START),
-    );
-  };
-
-  it('follows the risk mode of the pair', () => {
-    const table = (['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'Reduce_Only'] as const).map(
-      (mode) => [mode, attempt(mode, 'buy') === 'ok', attempt(mode, 'sell') === 'ok'],
-    );
-    expect(table).toEqual([
-      ['Enabled', true, true],
-      ['Long-Only', true, false],
-      ['Short-Only', false, true],
-      ['Reduce-Only', false, false],
-      ['Reduce_Only', false, false],
-    ]);
-  });
 
   it('is limited over all currencies, and its risk mode can be changed at run time', () => {
     const exchange = anExchange({ ...poor, pts: { defaultMode: 'Enabled', creditLimitUsd: '100000' } });
@@ -301,43 +158,6 @@ describe('credit', () => {
     expect(owe('40010')).toBe('ok');
     expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('-100000');
   });
-
-  it('is refused with the documented text if post-trade settlement is disabled', () => {
-    const exchange = anExchange({ pts: { enabled: false } });
-    expect(said(exchange.riskModes())).toBe('403 post trade settlement disabled');
-    expect(said(exchange.fundingRates())).toBe('403 post trade settlement disabled');
-  });
-});
-
-describe('the list of transactions', () => {
-  it('returns the newest first, 250 rows by default and at most 1000', () => {
-    const exchange = anExchange();
-    for (let index = 0; index < 1_200; index++) exchange.deposit(DESK, 'usd', quantity('1'), later(index));
-    const ids = (asked: { limit?: number; offset?: number; after?: number }) =>
-      valueOf(exchange.transactions(DESK, asked, later(5_000))).map(({ id }) => id);
-    const all = ids({ limit: 5_000 });
-    expect(all).toHaveLength(1_000);
-    expect(all).toEqual(all.toSorted((a, b) => b - a));
-    expect(ids({})).toEqual(all.slice(0, 250));
-    expect(ids({ offset: 251 })).toEqual(all.slice(250, 500));
-    expect(ids({ after: all[10] ?? 0 })).toEqual(all.slice(0, 10));
-  });
-
-  it('covers the last 24 hours by default, or the requested range', () => {
-    const exchange = anExchange();
-    const count = (asked: object) => valueOf(exchange.transactions(DESK, asked, later(DAY_MS + 1))).length;
-    expect(count({})).toBe(0);
-    expect(count({ from: START })).toBe(3);
-    expect(count({ from: instant(0), to: later(-1) })).toBe(0);
-  });
-
-  it('can be filtered by type', () => {
-    const exchange = anExchange();
-    trade(exchange, 'sell', quantityOf('1'));
-    const of = (type: string) =>
-      valueOf(exchange.transactions(DESK, { types: new Set([type]) }, START)).length;
-    expect([of('sell'), of('buy'), of('deposit')]).toEqual([2, 0, 3]);
-  });
 });
 
 describe('the value history', () => {
@@ -350,12 +170,6 @@ describe('the value history', () => {
       [60_000, '3700000'],
       [120_000, '3700100'],
     ]);
-  });
-
-  it('has one point per day if the interval is a day', () => {
-    const exchange = anExchange();
-    const points = valueOf(exchange.valuation(DESK, { from: START, interval: 'day' }, later(2 * DAY_MS)));
-    expect(points.map(({ at }) => at)).toEqual([START, later(14 * HOUR_MS), later(14 * HOUR_MS + DAY_MS)]);
   });
 });
 

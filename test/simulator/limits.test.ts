@@ -32,23 +32,6 @@ describe('a sliding window', () => {
 describe('the rate limiter of the venue', () => {
   const limits = (input = {}) => new Limits(venueOptions({ limits: { cooldowns: false, ...input } }).limits);
 
-  it('allows each account ten quotes in any second', () => {
-    const all = limits();
-    for (let index = 0; index < 10; index++)
-      expect(all.route('quote', 'a', later(index * 50))).toBeUndefined();
-    expect(all.route('quote', 'a', later(999))).toBe(1);
-    expect(all.route('quote', 'b', later(999))).toBeUndefined();
-    expect(all.route('quote', 'a', later(1_000))).toBeUndefined();
-    expect(all.route('quote', 'a', later(1_000))).toBe(50);
-  });
-
-  it('allows each account one read of the transactions in ten seconds', () => {
-    const all = limits();
-    expect(all.route('transactions', 'a', later(0))).toBeUndefined();
-    expect(all.route('transactions', 'a', later(9_999))).toBe(1);
-    expect(all.route('transactions', 'a', later(10_000))).toBeUndefined();
-  });
-
   it('allows each address 250 requests in ten seconds', () => {
     const all = limits();
     for (let index = 0; index < 250; index++) expect(all.address('127.0.0.1', later(index))).toBeUndefined();
@@ -72,11 +55,5 @@ describe('the rate limiter of the venue', () => {
     expect(all.address('127.0.0.1', later(9_000))).toBe(60_000);
     expect(all.address('127.0.0.1', later(68_999))).toBe(1);
     expect(all.address('127.0.0.1', later(69_000))).toBeUndefined();
-  });
-
-  it('allows every request if limits are not enforced', () => {
-    const all = limits({ enforced: false });
-    const answers = Array.from({ length: 50 }, () => all.route('quote', 'a', later(0)));
-    expect(answers.every((wait) => wait === undefined)).toBe(true);
   });
 });

@@ -97,35 +97,6 @@ describe('a cancellation', () => {
       'order already finished',
     );
   });
-
-  it('returns the canceled orders of a list, and an error if none of them can be canceled', () => {
-    const exchange = world();
-    const ids = ['0.1', '0.2'].map(
-      (size) => valueOf(exchange.place(DESK, limit({ quantity: quantity(size) }), START)).orderId,
-    );
-    const several = [...ids, '5', ids[0] ?? ''];
-    expect(valueOf(exchange.resting.cancelMany(DESK, several, START))).toEqual(
-      ids.map((orderId) => ({ orderId, status: 'Canceled' })),
-    );
-    expect(said(exchange.resting.cancelMany(DESK, several, START))).toBe(
-      '400 the order ids provided were invalid or the orders were already done/canceled',
-    );
-    expect(available(exchange, 'usd')).toBe('100000');
-  });
-
-  it('does not affect an order of another account', () => {
-    const exchange = anExchange({
-      accounts: [
-        { name: DESK, balances: { usd: '100000' } },
-        { name: 'other', balances: {} },
-      ],
-    });
-    const { orderId } = valueOf(exchange.place(DESK, limit(), START));
-    expect(said(exchange.resting.cancelOne('other', orderId, START))).toBe('400 internal error');
-    expect(said(exchange.resting.cancelMany('other', [orderId], START))).toContain('400 the order ids');
-    expect(said(exchange.lookup('other', orderId))).toBe('404 order not found');
-    expect(statusOf(exchange, orderId)).toContain('Started');
-  });
 });
 
 const canceled = (exchange: Exchange, orderId: string, ms: number): string =>

@@ -117,19 +117,6 @@ describe('post-trade settlement', () => {
     );
   });
 
-  it.each([
-    ['Enabled', 'ok', 'ok'],
-    ['Long-Only', 'ok', '422 insufficient btc balance'],
-    ['Short-Only', '422 insufficient usd balance', 'ok'],
-    ['Reduce-Only', '422 insufficient usd balance', '422 insufficient btc balance'],
-    ['Reduce_Only', '422 insufficient usd balance', '422 insufficient btc balance'],
-  ] as const)('answers in risk mode %s: %s to a buy on credit, %s to a sell on credit', (mode, buy, sell) => {
-    const exchange = credit({ pts: { modes: { btcusd: mode } } });
-    expect(attempt(exchange, 'buy', '1', START)).toBe(buy);
-    const other = credit({ pts: { modes: { btcusd: mode } } });
-    expect(attempt(other, 'sell', '1', START)).toBe(sell);
-  });
-
   it('keeps a short as a loan of the base currency and closes it when it is bought back', () => {
     const exchange = credit();
     trade(exchange, 'sell', quantityOf('0.5'));

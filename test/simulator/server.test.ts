@@ -43,7 +43,6 @@ function read<T>(schema: z.ZodType<T>, heard: Heard): T {
   return result.value;
 }
 
-const errorOf = (heard: Heard): string => `${heard.status} ${read(errorSchema, heard).error}`;
 const orderFor = (quote: Quote, more = ''): string =>
   `{"currency_pair":"${quote.pair}","quote_id":"${quote.quoteId}","quantity":${text(quote.quantity)}${more}}`;
 
@@ -154,53 +153,6 @@ describe('the simulated venue over HTTP', () => {
     ]);
   });
 
-  it('refuses a token that is missing or wrong', async () => {
-    await using venue = await aVenue();
-    for (const token of ['wrong-token', '', ' ']) {
-      expect(errorOf(await venue.get('/v1/currency', token))).toBe(
-        '401 invalid token. check authorization header.',
-      );
-      expect(errorOf(await venue.get('/v1/nowhere', token))).toBe(
-        '401 invalid token. check authorization header.',
-      );
-    }
-  });
-
-  it('answers an invalid request with a 4xx status and the reason', async () => {
-    await using venue = await aVenue({ limits: { enforced: false } });
-    const quote = async (body: string) => errorOf(await venue.post('/v1/quote', body));
-    expect(await quote('{"pair":')).toBe('400 invalid request: the body is not JSON');
-    expect(await quote('')).toBe('400 invalid request: the body is not JSON');
-    expect(await quote('{"pair":"btcusd","side":"buy"}')).toContain('exactly one of quantity or amount');
-    expect(await quote('{"pair":"btcusd","side":"buy","quantity":1,"amount":2}')).toContain(
-      'exactly one of quantity or amount',
-    );
-    expect(await quote('{"pair":"btcusd","side":"hold","quantity":1}')).toContain('side');
-    expect(await quote('{"pair":"btcusd","side":"buy","quantity":"1.2.3"}')).toContain('quantity');
-    expect(errorOf(await venue.get(`${TRANSACTIONS}?limit=x`))).toContain('limit expected a whole number');
-    expect(errorOf(await venue.get(`${TRANSACTIONS}?types=buy,steal`))).toContain('types');
-    expect(errorOf(await venue.get('/v1/account/balance/history'))).toContain('start_date');
-    expect((await venue.post('/v1/quote', `{"pair":"${'x'.repeat(70_000)}"}`)).status).toBe(413);
-  });
-
-  it('answers the errors of the specification word for word', async () => {
-    await using venue = await aVenue({ limits: { enforced: false } });
-    const quote = async (pair: string, quantity: string) =>
-      errorOf(await venue.post('/v1/quote', `{"pair":"${pair}","side":"buy","quantity":${quantity}}`));
-    expect(await quote('btcusd', '5')).toBe(
-      '422 request USD value 300000 greater than max USD value 250000 for pair btcusd',
-    );
-    expect(await quote('dogeusd', '5')).toBe(
-      '422 dogeusd not currently supported for RFQ. please contact support for more information.',
-    );
-    venue.exchange.setAvailability('btcusd', 'unavailable');
-    expect(await quote('btcusd', '1')).toBe(
-      '503 btcusd quotes temporarily unavailable. please try again later.',
-    );
-    venue.exchange.setAvailability('all', 'unavailable');
-    expect(await quote('btcusd', '1')).toBe('503 quotes temporarily unavailable. please try again later.');
-  });
-
   it('answers 429 with the time to wait if a route is requested too often', async () => {
     await using venue = await aVenue({ limits: { quotesPerSecond: 2 } });
     const statuses = [];
@@ -241,32 +193,6 @@ describe('the simulated venue over HTTP', () => {
     expect(answered).toEqual(reads.filter(({ kind }) => kind === 'spec').map(({ path }) => path));
     expect(answered).toContain('/v1/currency');
     expect(answered).not.toContain('/v1/user/balance');
-  });
-
-  it('applies every query parameter of the transactions', async () => {
-    await using venue = await aVenue({ limits: { enforced: false } });
-    const count = async (query: string) =>
-      read(transactionsSchema, await venue.get(`${TRANSACTIONS}?${query}`)).length;
-    expect(await count('')).toBe(3);
-    expect(await count('limit=2')).toBe(2);
-    expect(await count('offset=3')).toBe(1);
-    expect(await count('types=buy,sell')).toBe(0);
-    expect(await count('types=deposit&pending=true')).toBe(3);
-    expect(await count('to=1')).toBe(0);
-    const [newest] = read(transactionsSchema, await venue.get(TRANSACTIONS));
-    expect(await count(`after=${Number(newest?.id) - 1}`)).toBe(1);
-  });
-
-  it('returns only the balances of the account that the token belongs to', async () => {
-    await using venue = await aVenue({
-      accounts: [
-        { name: 'a', balances: { usd: '1' } },
-        { name: 'b', balances: { btc: '2' } },
-      ],
-    });
-    const held = async (token: string | undefined) =>
-      read(balancesSchema, await venue.get('/v1/user/balance', token)).map(({ currency }) => currency);
-    expect([await held(venue.tokens[0]), await held(venue.tokens[1])]).toEqual([['usd'], ['btc']]);
   });
 });
 

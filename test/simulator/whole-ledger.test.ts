@@ -18,6 +18,8 @@ const pairs = ['btcusd', 'ethusd', 'ethbtc'] as const;
 class Player {
   readonly exchange: Exchange;
   readonly done = new Map<string, number>();
+  /** Quotes and client ids of orders that filled. */
+  readonly filled: string[] = [];
   private readonly random: { next(): number };
   private readonly quotes: { account: string; quote: Quote; request: QuoteRequest }[] = [];
   private now: Instant = later(0);
@@ -71,16 +73,24 @@ class Player {
     const pair = this.pick(pairs);
     const side = this.pick(['buy', 'sell'] as const);
     const most = pair === 'btcusd' ? 2 : 20;
-    const request: QuoteRequest = { pair, side, size: quantityOf(this.decimal(most, 8)) };
+    const clientId = this.random.next() < 0.5 ? `c${Math.floor(this.random.next() * 300)}` : undefined;
+    const request: QuoteRequest = { pair, side, size: quantityOf(this.decimal(most, 8)), clientId };
     const reply = this.exchange.quote(account, request, this.now);
     if (reply.ok) this.quotes.push({ account, quote: reply.value, request });
     return outcomeOf(reply);
   }
 
   private execute(_account: string): string {
-    const last = this.quotes.pop();
+    const last = this.quotes.at(-1);
     if (last === undefined) return 'none';
-    const reply = this.exchange.order(last.account, orderFor(last.quote, last.request), this.now);
+    // Some orders are sent again.
+    if (this.random.next() < 0.9) this.quotes.pop();
+    const { account, quote, request } = last;
+    const reply = this.exchange.order(account, orderFor(quote, request), this.now);
+    if (reply.ok && reply.value.status === 'Done') {
+      this.filled.push(quote.quoteId);
+      if (request.clientId !== undefined) this.filled.push(`${account} ${request.clientId}`);
+    }
     return reply.ok ? reply.value.status : outcomeOf(reply);
   }
 
@@ -149,7 +159,7 @@ const sum = (parts: readonly (Quantity | undefined)[]): Quantity =>
 
 describe('the ledger after ten thousand operations of three accounts', () => {
   it.each(['one', 'two', 'three'])(
-    'changes in total only by transfers in and out, and books two legs per trade (seed %s)',
+    'changes in total only by transfers in and out, books two legs per trade, and fills a quote and a client id once (seed %s)',
     (seed) => {
       const player = new Player(seed);
       for (let step = 1; step <= OPERATIONS; step++) {
@@ -162,6 +172,7 @@ describe('the ledger after ten thousand operations of three accounts', () => {
       expectOutsideIn(exchange);
       expectPlainNumbers(player);
       expectCovered(player);
+      expect(new Set(player.filled).size).toBe(player.filled.length);
       for (const wanted of [
         'execute Done',
         'limit Started',

@@ -62,114 +62,16 @@ describe('a withdrawal', () => {
     expect(row?.txHash).toMatch(/^[0-9a-f]{64}$/u);
   });
 
-  it.each<[string, Partial<WithdrawalRequest>, string]>([
-    ['of an unknown currency', { currency: 'xyz' }, '422 invalid currency: xyz'],
-    ['with amount zero', { amount: quantity('0') }, '422 invalid size: amount must be above zero'],
-    [
-      'below the minimum',
-      { amount: quantity('0.0009') },
-      '422 invalid size: amount is below the minimum of 0.001 btc',
-    ],
-    [
-      'with too many decimals',
-      { amount: quantity('0.100000001') },
-      '422 invalid size: amount has more than the 8 decimals of btc',
-    ],
-    [
-      'without an address',
-      { address: '' },
-      '400 invalid request: address is required when the currency is not usd',
-    ],
-    ['of more than the balance less the fee', { amount: quantity('2') }, '422 insufficient btc balance'],
-  ])('is refused and changes nothing: %s', (_, request, error) => {
-    const exchange = world();
-    expect(said(exchange.withdrawals.withdraw(desk, asked(request), START))).toBe(error);
-    expect(text(exchange.ledger.available(DESK, 'btc'))).toBe('2');
-    expect(exchange.ledger.rows(DESK)).toHaveLength(2);
-  });
-
-  it('goes to the bank for usd: by ACH without a fee, by wire with a fee', () => {
-    const exchange = world();
-    const ach = withdraw(exchange, { currency: 'usd', amount: quantity('100'), address: '' });
-    const wire = withdraw(exchange, { currency: 'usd', amount: quantity('100'), address: '', isWire: true });
-    expect(text(exchange.ledger.available(DESK, 'usd'))).toBe('99775');
-    expect(lifeOf(exchange, ach, 12)).toEqual(['0 Initiated', '5 In Progress', '10 done']);
-    expect(text(rowOf(exchange, wire)?.fees ?? quantity('0'))).toBe('25');
-  });
-
   it('cannot use funds that another withdrawal holds', () => {
     const exchange = world();
     withdraw(exchange, { amount: quantity('1.5') });
     expect(said(exchange.withdrawals.withdraw(desk, asked(), START))).toBe('422 insufficient btc balance');
-  });
-
-  it('releases its funds when it is canceled', () => {
-    const exchange = world();
-    const atx = withdraw(exchange);
-    expect(said(exchange.changeTransfer(DESK, { id: atx, what: 'cancel' }, minutes(6)))).toBe('ok');
-    expect(lifeOf(exchange, atx, 30).at(-1)).toContain('Canceled');
-    expect(text(exchange.ledger.available(DESK, 'btc'))).toBe('2');
-    expect(said(exchange.changeTransfer(DESK, { id: atx, what: 'cancel' }, minutes(31)))).toContain('404');
-  });
-
-  it('stays on hold for review until it is released', () => {
-    const exchange = world({ transferStepMinutes: 1 });
-    const atx = withdraw(exchange);
-    exchange.changeTransfer(DESK, { id: atx, what: 'hold' }, START);
-    expect(lifeOf(exchange, atx, 60)).toEqual(['0 Admin Hold, Pending Further Review']);
-    exchange.changeTransfer(DESK, { id: atx, what: 'release' }, minutes(60));
-    exchange.advance(minutes(64));
-    expect(rowOf(exchange, atx)?.status).toBe('done');
-  });
-
-  it('has a fee for its currency and channel', () => {
-    const exchange = world();
-    const fee = (currency: string, channel?: 'domestic' | 'international'): string =>
-      text(valueOf(exchange.withdrawals.fee(currency, channel)));
-    expect([
-      fee('btc'),
-      fee('usd'),
-      fee('usd', 'domestic'),
-      fee('usd', 'international'),
-      fee('btc', 'international'),
-    ]).toEqual(['0.0005', '25', '25', '45', '0.0005']);
-    expect(said(exchange.withdrawals.fee('xyz', undefined))).toBe('422 invalid currency: xyz');
-  });
-});
-
-describe('a deposit', () => {
-  it('passes through its states and changes the balance once it is done', () => {
-    const exchange = world({ transferStepMinutes: 2 });
-    const deposit = { currency: 'btc', amount: quantity('1'), from: 'bc1sender', by: '' };
-    const atx = exchange.startDeposit(DESK, deposit, START);
-    expect(text(exchange.ledger.balance(DESK, 'btc'))).toBe('2');
-    expect(lifeOf(exchange, atx, 10)).toEqual(['0 Initiated', '2 In Progress', '4 Confirmed', '6 done']);
-    expect(text(exchange.ledger.balance(DESK, 'btc'))).toBe('3');
-  });
-
-  it('is listed while it is pending only on request', () => {
-    const exchange = world();
-    exchange.startDeposit(DESK, { currency: 'usd', amount: quantity('7'), from: '', by: '' }, START);
-    const count = (pending: boolean): number =>
-      valueOf(exchange.transactions(DESK, { pending, types: new Set(['deposit']) }, later(5))).length;
-    expect([count(false), count(true)]).toEqual([2, 3]);
   });
 });
 
 describe('an approval rule', () => {
   const ruled = (): Exchange =>
     world({ custody: { rules: [{ ruleType: 'WITHDRAW', requiredApprovals: 2, threshold: '10000' }] } });
-  it('holds a withdrawal above its threshold until it is approved', () => {
-    const exchange = ruled();
-    const atx = withdraw(exchange);
-    expect(lifeOf(exchange, atx, 30)).toEqual(['0 Approval Required']);
-    exchange.changeTransfer(DESK, { id: atx, what: 'release' }, minutes(30));
-    const approved = Array.from({ length: 12 }, (_, minute) => {
-      exchange.advance(minutes(30 + minute));
-      return rowOf(exchange, atx)?.status;
-    });
-    expect([...new Set(approved)]).toEqual(['Confirmed', 'Processing Automatic withdrawal', 'done']);
-  });
 
   it('does not apply to a withdrawal at its threshold', () => {
     const exchange = ruled();
@@ -181,20 +83,6 @@ describe('an approval rule', () => {
     expect(valueOf(ruled().custody.list(DESK))).toMatchObject([
       { ruleType: 'WITHDRAW', requiredApprovals: 2, availableApprovers: 3, status: 'Pending Approval' },
     ]);
-  });
-
-  it('cannot be seen by an account without custody', () => {
-    const exchange = world({ accounts: [{ balances: {}, custody: false }] });
-    expect(said(exchange.custody.list(DESK))).toBe('403 custody disabled');
-  });
-});
-
-describe('the whitelist', () => {
-  it('loses an address once, and only that of its account', () => {
-    const exchange = world({ accounts: [{ balances: {}, addresses: [7] }] });
-    expect(said(exchange.custody.removeAddress('nobody', '7'))).toContain('404');
-    expect(valueOf(exchange.custody.removeAddress(DESK, '7'))).toEqual({});
-    expect(said(exchange.custody.removeAddress(DESK, '7'))).toContain('404');
   });
 });
 

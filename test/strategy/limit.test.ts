@@ -7,7 +7,7 @@ import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
 import { limit } from '../../src/strategy/kinds/limit/limit.ts';
-import { amountOf, aWorld, instrumentOf, intentsOf, Life, NINE } from './views.ts';
+import { amountOf, instrumentOf, intentsOf, Life, NINE, problemsOf } from './views.ts';
 import type { Scene } from './views.ts';
 
 /** Buys 1 btc at or below 60 000, at most 0.4 at a time. */
@@ -20,10 +20,7 @@ const PLAN = {
 };
 const aLife = (over: object = {}, scene: Scene = {}): Life => new Life(limit, { ...PLAN, ...over }, scene);
 const messagesOf = (over: object, minimum: Minimum = {}): readonly string[] =>
-  limit
-    .bind({ ...PLAN, ...over })
-    .check(aWorld(minimum))
-    .map(({ path, message }) => `${path.join('.')}: ${message}`);
+  problemsOf(limit, { ...PLAN, ...over }, minimum);
 
 /** Reports the price, `lateMs` after the strategy may act on it. */
 function priced(life: Life, mid = '59000', lateMs = 0): Step<unknown> {

@@ -6,7 +6,7 @@ import type { AnyStrategy, Step } from '../../src/strategy/kernel.ts';
 import * as sdk from '../../src/strategy/sdk.ts';
 import { defineKernel, later, z } from '../../src/strategy/sdk.ts';
 import type { Intent, Kernel, View as OwnView, Wake } from '../../src/strategy/sdk.ts';
-import { amountOf, aView, aWorld, intentsOf, Life, NINE } from './views.ts';
+import { amountOf, aView, intentsOf, Life, NINE, problemsOf } from './views.ts';
 import { codeIn } from '../../src/strategy/kinds/module/module-code.ts';
 import { moduleWith } from './module-kind.ts';
 
@@ -290,8 +290,7 @@ describe('a faulty step of a module', () => {
 });
 
 describe('the check of a module', () => {
-  const problems = (kernel: unknown, plan: object): readonly string[] =>
-    moduleWith(kernel).bind(plan).check(aWorld()).map(({ path, message }) => `${path.join('.')}: ${message}`); // prettier-ignore
+  const problems = (kernel: unknown, plan: object): readonly string[] => problemsOf(moduleWith(kernel), plan);
 
   it.each<[string, unknown, RegExp]>([
     ['no kernel', {}, /^it exports no kernel: write export const kernel = defineKernel/u],

@@ -203,12 +203,6 @@ describe('a continuous rebalancing blocked by a limit', () => {
     ]);
   });
 
-  it('reads a state of an earlier version, which lacks these fields', () => {
-    const legs = [{ leg: '3.btcusd.sell', pair: 'btcusd', side: 'sell', quantity: '1', ended: false }];
-    const old = { decisions: 3, legs };
-    expect(rebalance.bind(PLAN).isReplaceable(old)).toBe(true);
-  });
-
   it('does not change the times of a schedule', () => {
     const life = new Life(rebalance, { ...PLAN, schedule: { cron: '0 * * * *' } });
     for (const hour of [0, 1, 2]) {

@@ -4,7 +4,7 @@ import type { Wake } from '../../src/core/wake.ts';
 import { quantity, ratio } from '../../src/core/money.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
 import { rebalance } from '../../src/strategy/kinds/rebalance/rebalance.ts';
-import { amountOf, aWorld, intentsOf, Life, NINE } from './views.ts';
+import { amountOf, intentsOf, Life, NINE, problemsOf } from './views.ts';
 import type { Scene } from './views.ts';
 
 const PLAN = {
@@ -381,11 +381,7 @@ describe('rebalancing on a schedule', () => {
 });
 
 describe('a rebalance document', () => {
-  const messages = (over: object): readonly string[] =>
-    rebalance
-      .bind({ ...PLAN, ...over })
-      .check(aWorld())
-      .map(({ path, message }) => `${path.join('.')}: ${message}`);
+  const messages = (over: object): readonly string[] => problemsOf(rebalance, { ...PLAN, ...over });
 
   it('reports no problem if it is valid', () => {
     expect(messages({})).toEqual([]);

@@ -4,7 +4,7 @@ import { add, money, quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS, parseTime } from '../../src/core/time.ts';
 import { recurring } from '../../src/strategy/kinds/recurring/recurring.ts';
 import { DAILY, PLAN, TEN, leg, aLife, scheduled, trade } from './daily.ts';
-import { amountOf, aWorld, intentsOf, NINE } from './views.ts';
+import { amountOf, intentsOf, NINE, problemsOf } from './views.ts';
 import type { Life, Scene } from './views.ts';
 
 /** Fills the next `count` occurrences and returns their legs. */
@@ -107,38 +107,9 @@ describe('the traps of other systems', () => {
     expect(aLife(notional, { minimum: { quantity: quantity('1000000') } }).last.finished).toBeUndefined();
     expect(aLife(notional, { minimum: { notional: money('100.01') } }).last.finished).toBe('invalid_plan');
   });
-
-  it('trap 4: fence posts: n slices, the first at the scheduled time, the last one interval before the end', () => {
-    const life = aLife({ slices: 4, window: 'PT1H' });
-    const slots = Array.from({ length: 4 }, () => [(life.due - TEN) / MINUTE_MS, trade(life).length]);
-    expect(slots).toEqual([
-      [0, 1],
-      [15, 1],
-      [30, 1],
-      [45, 1],
-    ]);
-    expect(life.due).toBe(TEN + DAY_MS);
-  });
 });
 
 describe('requests and complaints of users of other systems', () => {
-  it('complaint 20: trading hours and blackout dates are settings', () => {
-    const hours = {
-      calendar: { holidays: [{ centre: 'London', every_year: ['12-25'] }] },
-      blackouts: [{ from: '2026-12-28T00:00:00Z', to: '2026-12-29T00:00:00Z' }],
-      quiet_hours: [{ from: '18:00', to: '08:00' }],
-      cut_off: '17:00',
-      cron: '0 * * * *',
-    };
-    const bound = recurring.bind({ ...PLAN, schedule: hours });
-    const found = bound.occurrences(parseTime('2026-12-24T15:30:00Z'), 3)?.map(({ at }) => isoOf(at));
-    expect(found).toEqual([
-      '2026-12-24T16:00:00.000Z',
-      '2026-12-29T08:00:00.000Z',
-      '2026-12-29T09:00:00.000Z',
-    ]);
-  });
-
   it('complaint 14: jitter varies sizes and times by a seed, so that observers see no pattern, and keeps the sum', () => {
     const life = aLife({ slices: 2, window: 'PT1H', jitter: { time_pct: 80, size_pct: 30, seed: 9 } });
     const days = Array.from({ length: 3 }, () => {
@@ -147,24 +118,6 @@ describe('requests and complaints of users of other systems', () => {
     });
     expect(days.map(([a, b]) => a && b && text(add(a, b)))).toEqual(['2', '2', '2']);
     expect(new Set(days.map(([a]) => a?.toFixed())).size).toBe(3);
-  });
-
-  it('trap 3 and complaint 15: a size below the minimum is refused with its figures, not ignored silently', () => {
-    expect(aLife({ slices: 4 }, { minimum: { quantity: quantity('1') } }).last.note).toBe(
-      "4 slices of 2 btc are as small as 0.5 btc each, the venue's minimum is 1",
-    );
-  });
-
-  it('complaint 18: every scheduled time without a trade records its reason', () => {
-    const life = aLife(scheduled({ calendar: {} }));
-    const told: string[] = [];
-    for (let day = 0; day < 14; day++) if (trade(life).length === 0) told.push(life.last.note ?? '');
-    expect(told).toEqual([
-      'weekend (saturday)',
-      'weekend (sunday)',
-      'weekend (saturday)',
-      'weekend (sunday)',
-    ]);
   });
 });
 
@@ -275,22 +228,6 @@ describe('an occurrence in slices', () => {
     );
   });
 
-  it('ignores a late trade of the occurrence before it', () => {
-    const life = aLife(SLICED);
-    for (let k = 0; k < 4; k++) trade(life);
-    trade(life);
-    const before = life.last.state;
-    const step = life.end(
-      { leg: leg(TEN), slice: 3, filled: quantity('0.5') },
-      instant(TEN + DAY_MS + 2_000),
-    );
-    expect(step).toMatchObject({
-      state: before,
-      reason: 'waiting',
-      waits: [{ on: 'at', at: TEN + DAY_MS + 15 * MINUTE_MS }],
-    });
-  });
-
   it('ends before the next occurrence, even on a day of 23 hours', () => {
     const schedule = { cron: '0 9 * * *', time_zone: 'Europe/London' };
     const life = aLife({ schedule, slices: 24, window: 'P1D' }, { at: parseTime('2027-03-27T00:00:00Z') });
@@ -373,32 +310,6 @@ describe('trading hours, holidays and blackouts', () => {
     expect(found).toEqual(closed);
   });
 
-  it.each([
-    ['22:00', '10:00', '2026-12-02T10:00:00.000Z', true],
-    ['10:00', '10:01', '2026-12-02T10:00:00.000Z', false],
-    ['09:00', '10:00', '2026-12-02T10:00:00.000Z', true],
-    ['20:00', '10:01', '2026-12-02T10:00:00.000Z', false],
-  ])('include the start of quiet hours from %s to %s, but not their end', (from, to, at, isOpen) => {
-    const life = aLife({ start_time: at, ...scheduled({ quiet_hours: [{ from, to }] }) });
-    expect(trade(life).length).toBe(isOpen ? 1 : 0);
-  });
-
-  it('follow the clock of their zone on both sides of a clock change', () => {
-    const schedule = {
-      cron: '*/30 * * * *',
-      time_zone: 'Europe/London',
-      quiet_hours: [{ from: '00:00', to: '06:30' }],
-    };
-    for (const [day, first] of [
-      ['2027-03-28', '2027-03-28T05:30:00.000Z'],
-      ['2027-10-31', '2027-10-31T06:30:00.000Z'],
-    ] as const) {
-      const bound = recurring.bind({ ...PLAN, window: 'PT30M', schedule });
-      const [next] = bound.occurrences(parseTime(`${day}T00:00:00[Europe/London]`), 1) ?? [];
-      expect(next && isoOf(next.at)).toBe(first);
-    }
-  });
-
   it('determine the next times that trade, or the reason why none does', () => {
     const bound = recurring.bind({ ...PLAN, schedule: { ...DAILY, calendar: {} } });
     const days = bound.occurrences(NINE, 5)?.map(({ at }) => isoOf(at).slice(5, 10));
@@ -411,10 +322,7 @@ describe('trading hours, holidays and blackouts', () => {
 
 describe('the check of a recurring document', () => {
   const problems = (over: object, minimum: Scene['minimum'] = {}): readonly string[] =>
-    recurring
-      .bind({ ...PLAN, ...over })
-      .check(aWorld(minimum))
-      .map(({ path, message }) => `${path.join('.')}: ${message}`);
+    problemsOf(recurring, { ...PLAN, ...over }, minimum);
 
   it.each<readonly [object, RegExp]>([
     [{ each_quantity: undefined }, /^: give one of each_quantity and each_notional/u],

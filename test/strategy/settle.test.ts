@@ -8,7 +8,7 @@ import type { Instant } from '../../src/core/time.ts';
 import type { FundingRate } from '../../src/core/venue.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
 import { settle } from '../../src/strategy/kinds/settle/settle.ts';
-import { amountOf, aWorld, intentsOf, Life, NINE } from './views.ts';
+import { amountOf, intentsOf, Life, NINE, problemsOf } from './views.ts';
 import type { Scene } from './views.ts';
 
 const PLAN = { pairs: ['btcusd', 'ethusd'], before_grace_ends: 'PT10M' };
@@ -148,23 +148,6 @@ describe('settle', () => {
     expect(idle.reason).toBeUndefined();
   });
 
-  it('sums to the debt exactly, whatever the size of the pieces', () => {
-    for (const largest of ['7', '999.99', '12345.67', '49999.99', '60000']) {
-      const life = aLife({ max_slice_notional: { amount: largest, currency: 'usd' }, interval: 'PT1S' });
-      let [left, sum] = [quantity('50000.01'), NO_QUANTITY];
-      owed(life, owing({ usd: `-${text(left)}`, btc: '9' }));
-      for (let n = 0; left.gt(0) && n < 9_000; n++) {
-        const [intent] = intentsOf(life.last);
-        const size = intent === undefined ? NO_QUANTITY : amountOf(intent);
-        expect(size.gt(0) && size.lte(largest)).toBe(true);
-        [left, sum] = [quantity(left.minus(size).toFixed()), add(sum, size)];
-        trade(life, text(size));
-        life.arrive(0, owing({ usd: text(quantity(left.negated().toFixed())), btc: '9' }));
-      }
-      expect([text(left), text(sum)]).toEqual(['0', '50000.01']);
-    }
-  });
-
   it('closes any debt in reproducible pieces, one after the other, whatever part of each trades', () => {
     const cents = (n: number): string => text(quantity((n / 100).toFixed(2)));
     const closing = (owes: number, largest: number, parts: readonly number[]): readonly string[] => {
@@ -295,10 +278,7 @@ describe('settle', () => {
 
 describe('the check of a settle document', () => {
   const messagesOf = (over: object, minimum: Minimum = {}): readonly string[] =>
-    settle
-      .bind({ ...PLAN, ...over })
-      .check(aWorld(minimum))
-      .map(({ path, message }) => `${path.join('.')}: ${message}`);
+    problemsOf(settle, { ...PLAN, ...over }, minimum);
 
   it('reports no problem in a valid document', () => {
     expect(

@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import { estimate, leftAfter, urgency } from '../../src/strategy/kinds/almgren-chriss.ts';
 import { shortfall } from '../../src/strategy/kinds/shortfall.ts';
 import { twap } from '../../src/strategy/kinds/twap.ts';
-import { describeSliced, messagesOf, PLAN, slotsOf } from './sliced.ts';
-import { instrumentOf, NINE } from './views.ts';
+import { describeSliced, PLAN, slotsOf } from './sliced.ts';
+import { instrumentOf, NINE, problemsOf } from './views.ts';
 
 const OWN = {
   risk_aversion: 3.65,
@@ -66,39 +66,11 @@ describe('the schedule of Almgren and Chriss', () => {
     },
   );
 
-  it('solves its difference equation, which is computed without sinh and exp', () => {
-    // What is left after k trades follows x(k−1) − 2 cosh(κτ) x(k) + x(k+1) = 0, and is whole at first, nothing at last.
-    for (const [risk_aversion, slices] of [
-      [0.5, 48],
-      [3.65, 4],
-      [50, 24],
-    ] as const) {
-      // prettier-ignore
-      const { lambda, sigma, tau, eta } = figures({ risk_aversion, slices });
-      const twice = 2 + (lambda * sigma ** 2 * tau ** 2) / eta;
-      const from = [0, 1];
-      while (from.length <= slices) from.push(twice * (from.at(-1) ?? 0) - (from.at(-2) ?? 0));
-      const expected = from.map((y) => y / (from.at(-1) ?? 1)).toReversed();
-      const perStep = urgency(
-        { riskAversion: lambda, hourlyVolatility: sigma, impactBps: 3, halfSpreadBps: 0 },
-        { slices, stepHours: tau },
-      );
-      for (let k = 0; k <= slices; k++)
-        expect(Math.abs(leftAfter(k, slices, perStep) - (expected[k] ?? 0))).toBeLessThan(1e-12);
-    }
-  });
-
   it('equals that of a twap to the last digit if risk has no price', () => {
     for (const over of [{}, { slices: 7 }, { slices: 7, jitter: { time_pct: 30, size_pct: 20, seed: 5 } }])
       expect(slotsOf(shortfall, plan({ ...over, risk_aversion: 0 }))).toEqual(
         slotsOf(twap, { ...PLAN, ...over }),
       );
-  });
-
-  it('approaches that of a twap if risk costs almost nothing', () => {
-    for (const risk_aversion of [1e-4, 1e-8, 1e-12, 1e-300])
-      for (const share of shares({ risk_aversion, slices: 10 }))
-        expect(Math.abs(share - 0.1)).toBeLessThan(Math.max(risk_aversion, 2e-9));
   });
 
   it('trades almost everything at once if risk dominates, and still sums to the total', () => {
@@ -181,25 +153,6 @@ describe('the forecast of a shortfall', () => {
     }
   });
 
-  it.each([0.5, 3.65, 40])(
-    'matches the closed forms of Almgren and Chriss, with a risk aversion of %d',
-    (risk_aversion) => {
-      for (const slices of [2, 12, 48]) {
-        const { tau, sigma, eta, kappaTau: a, total, n } = figures({ risk_aversion, slices });
-        // Equation 20 of the paper, for a parent of 1 and without permanent impact.
-        const cost =
-          (eta * Math.tanh(a / 2) * (tau * Math.sinh(2 * total) + 2 * n * tau * Math.sinh(a))) /
-          (2 * tau ** 2 * Math.sinh(total) ** 2);
-        const variance =
-          (sigma ** 2 * (tau * Math.sinh(total) * Math.cosh(total - a) - n * tau * Math.sinh(a))) /
-          (2 * Math.sinh(total) ** 2 * Math.sinh(a));
-        const forecast = forecastOf({ risk_aversion, slices });
-        expect(forecast.costBps).toBeCloseTo(cost * 10_000, 6);
-        expect(forecast.riskBps).toBeCloseTo(Math.sqrt(variance) * 10_000, 4);
-      }
-    },
-  );
-
   it('also states the cost of equal slices, which is lower at a higher risk', () => {
     const { even, costBps, riskBps } = forecastOf({ slices: 4 });
     // Four quarters, one an hour: 3 bps x 4 x 1/16; hourly risk x the root of 9/16 + 4/16 + 1/16.
@@ -230,7 +183,7 @@ describe('the forecast of a shortfall', () => {
 describe('a shortfall document', () => {
   it('names the currency of its total if its pace is in another currency', () => {
     const impact = { bps: 3, per_hour: { amount: '8', currency: 'usd' } };
-    expect(messagesOf(shortfall, plan({ impact }))).toEqual([
+    expect(problemsOf(shortfall, plan({ impact }))).toEqual([
       'impact.per_hour.currency: per_hour must be in the currency of the total, btc, not usd',
     ]);
   });

@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Minimum } from '../../src/core/instrument.ts';
 import { add, money, NO_QUANTITY, price, quantity, subtract, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
 import { sweep } from '../../src/strategy/kinds/sweep/sweep.ts';
-import { amountOf, aWorld, intentsOf, Life, NINE } from './views.ts';
+import { amountOf, intentsOf, Life, NINE, problemsOf } from './views.ts';
 import type { Scene } from './views.ts';
 
 /** Payments in btc become usd; 2 btc stay. */
@@ -25,12 +24,6 @@ const holding = (held: Readonly<Record<string, string>>, over: Scene = {}): Scen
   mids: MIDS,
   ...over,
 });
-
-const messagesOf = (params: object, minimum: Minimum = {}): readonly string[] =>
-  sweep
-    .bind(params)
-    .check(aWorld(minimum))
-    .map(({ path, message }) => `${path.join('.')}: ${message}`);
 
 /** Wakes the strategy with the balance that it waits for. */
 function received(life: Life, scene: Scene, lateMs = 0): Step<unknown> {
@@ -345,8 +338,8 @@ describe('the pieces of sweeps', () => {
 
 describe('the check of a sweep document', () => {
   it('reports no problem in a valid document', () => {
-    expect(messagesOf(SELL, { notional: money('5') })).toEqual([]);
-    expect(messagesOf(BUY)).toEqual([]);
+    expect(problemsOf(sweep, SELL, { notional: money('5') })).toEqual([]);
+    expect(problemsOf(sweep, BUY)).toEqual([]);
   });
 
   it.each([
@@ -383,6 +376,6 @@ describe('the check of a sweep document', () => {
     ],
     [{ ...SELL, interval: 'PT0.2S' }, 'interval: the interval must be at least one second (PT1S)'],
   ])('states what is wrong and what to write instead: %j', (document, message) => {
-    expect(messagesOf(document, { notional: money('5') })).toEqual([message]);
+    expect(problemsOf(sweep, document, { notional: money('5') })).toEqual([message]);
   });
 });

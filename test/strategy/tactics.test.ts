@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Tactics } from '../../src/core/risk/tactics.ts';
+import type { AnyStrategy } from '../../src/strategy/kernel.ts';
 import { strategies } from '../../src/strategy/registry.ts';
-import { aView, aWorld, NINE } from './views.ts';
+import { aView, NINE, problemsOf } from './views.ts';
 
 const TACTICS = {
   max_slippage_bps: 12.5,
@@ -25,19 +26,23 @@ const documents: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     schedule: { cron: '0 10 * * *', time_zone: 'UTC' },
   },
 };
-const bound = (kind: string, over: object) => {
+const documentOf = (kind: string, over: object): object => ({
+  pair: 'btcusd',
+  side: 'buy',
+  ...documents[kind],
+  ...over,
+});
+function kindOf(kind: string): AnyStrategy {
   const known = strategies.get(kind);
   if (known === undefined) throw new Error(`no kind ${kind}`);
-  return known.bind({ pair: 'btcusd', side: 'buy', ...documents[kind], ...over });
-};
+  return known;
+}
 const messages = (kind: string, over: object): readonly string[] =>
-  bound(kind, over)
-    .check(aWorld())
-    .map(({ path, message }) => `${path.join('.')}: ${message}`);
+  problemsOf(kindOf(kind), documentOf(kind, over));
 
 /** The tactics of its first intents. */
 function firstTactics(kind: string, over: object): readonly (Tactics | undefined)[] {
-  const strategy = bound(kind, over);
+  const strategy = kindOf(kind).bind(documentOf(kind, over));
   let step = strategy.start(NINE, aView());
   for (let n = 0; n < 5 && step.intents === undefined; n++) {
     const [wait] = step.waits;
@@ -81,8 +86,7 @@ describe.each(Object.keys(documents))('the tactics of a %s', (kind) => {
     [{ max_spread_bps: '30' }, 'max_spread_bps'],
     [{ min_trade_notional: '30' }, 'min_trade_notional'],
   ])('are refused with %j', (over, path) => {
-    const document = { pair: 'btcusd', side: 'buy', ...documents[kind], ...over };
-    const result = strategies.get(kind)?.params.safeParse(document);
-    expect(result?.error?.issues.map((one) => one.path.join('.'))).toEqual([path]);
+    const result = kindOf(kind).params.safeParse(documentOf(kind, over));
+    expect(result.error?.issues.map((one) => one.path.join('.'))).toEqual([path]);
   });
 });

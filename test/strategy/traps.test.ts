@@ -1,68 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { aBench, aPolicy, aStrategy, aTwap, START } from '../engine/harness.ts';
 import type { Bench, BenchOptions } from '../engine/harness.ts';
 import { faultsOf, ledgerTrades } from '../engine/oracle.ts';
-
-/**
- * Four traps of other engines, and requests and complaints of users of other systems. Each has a test with its name, here
- * or next to the code that it concerns. A new kind of strategy needs a test for each of the four traps.
- */
-const NAMED: Readonly<Record<string, string>> = {
-  'trap 1': 'one failed slice erases the rest of the plan',
-  'trap 2': 'a minimum in one currency is compared with a size in the other',
-  'trap 3': 'a slice below the minimum causes the whole to be sent at once',
-  'trap 4': 'the number of slices, or the time of the first or the last, is off by one',
-  'complaint 13': 'pause and automatic resume, not only stop',
-  'complaint 14': 'sizes and times vary, so that others cannot predict them',
-  'complaint 15': 'near the minimum it refuses to start without a reason',
-  'complaint 16': 'one budget of requests for all, and a back-off after a ban',
-  'complaint 17': 'target weights that are held',
-  'complaint 18': 'the log says that it rebalances, and nothing happens',
-  'complaint 19': 'an edited minimum is ignored, and wrong names and old keys are reported late',
-  'complaint 20': 'trading hours and blackout dates',
-};
-
-const TESTS = join(import.meta.dirname, '..');
-const TITLE = /(?:\bit|\]\))\(\s*\n?\s*['"`](?<name>(?:trap|complaint) [^'"`]*)/gu;
-
-/** Titles of tests that contain one of the names, with their files. */
-function titles(): readonly { readonly file: string; readonly title: string }[] {
-  return readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .flatMap((file) =>
-      [...readFileSync(join(TESTS, file), 'utf8').matchAll(TITLE)].map(({ groups }) => ({
-        file,
-        title: groups?.['name'] ?? '',
-      })),
-    );
-}
-
-describe('the list of traps and complaints', () => {
-  const found = titles();
-  const namesIn = (title: string): readonly string[] =>
-    [...(title.split(':')[0]?.matchAll(/(?:trap|complaint) \d+/gu) ?? [])].map(([name]) => name);
-
-  it.each(Object.entries(NAMED))('contains a test for %s (%s)', (name) => {
-    expect(found.filter(({ title }) => namesIn(title).includes(name))).not.toEqual([]);
-  });
-
-  it('has tests for the four traps in every kind that divides a total into slices', () => {
-    const filesOf = (name: string): readonly string[] =>
-      found.filter(({ title }) => namesIn(title).includes(name)).map(({ file }) => file);
-    for (const name of ['trap 1', 'trap 2', 'trap 3', 'trap 4'])
-      expect(filesOf(name)).toEqual(
-        expect.arrayContaining(['strategy/twap.test.ts', 'strategy/sliced.ts', 'strategy/recurring.test.ts']),
-      );
-  });
-
-  it('contains every trap and complaint that a test names', () => {
-    expect(found.flatMap(({ title }) => namesIn(title)).filter((name) => !(name in NAMED))).toEqual([]);
-  });
-});
 
 const wakesOf = (bench: Bench) => bench.records().flatMap(({ body }) => (body.kind === 'wake' ? [body] : []));
 const flat = (startPrice: string) => ({ startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { money, quantity } from '../../src/core/money.ts';
 import type { Minimum } from '../../src/core/instrument.ts';
 import { twap } from '../../src/strategy/kinds/twap.ts';
-import { aWorld } from './views.ts';
+import { problemsOf } from './views.ts';
 
 const PLAN = {
   pair: 'btcusd',
@@ -20,10 +20,7 @@ const NONE = {
   end_time: undefined,
 };
 const messages = (over: object, minimum: Minimum = {}): readonly string[] =>
-  twap
-    .bind({ ...PLAN, ...over })
-    .check(aWorld(minimum))
-    .map(({ path, message }) => `${path.join('.')}: ${message}`);
+  problemsOf(twap, { ...PLAN, ...over }, minimum);
 const shapeFaults = (over: object): readonly string[] => {
   const result = twap.params.safeParse({ ...PLAN, ...over });
   return result.success ? [] : result.error.issues.map((one) => `${one.path.join('.')}: ${one.message}`);
@@ -117,14 +114,6 @@ describe('slices compared with the minimum of the venue', () => {
     expect(messages({ slices: 11 }, minimum)).toEqual([
       "slices: 1 btc in 11 slices is below the venue's minimum of 0.1 btc each; at most 10 slices are possible",
     ]);
-  });
-
-  it('complaint 15: an interval that is too short is refused with a number of slices that is accepted', () => {
-    const [message] = messages({ slices: undefined, interval: 'PT10M' }, minimum);
-    expect(message).toMatch(
-      /^interval: 1 btc in 24 slices .* at most 10 slices are possible, so write slices: 10 instead$/u,
-    );
-    expect(messages({ slices: 10 }, minimum)).toEqual([]);
   });
 
   it('leave room for jitter to make one of them smaller', () => {

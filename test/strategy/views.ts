@@ -100,6 +100,17 @@ export const aWorld = (minimum: Instrument['minimum'] = {}, known: Partial<Preci
   currencies: (pair) => instrumentOf(pair),
 });
 
+/** What the check of a document finds, as `path: message`. */
+export const problemsOf = (
+  kind: AnyStrategy,
+  document: object,
+  minimum: Instrument['minimum'] = {},
+): readonly string[] =>
+  kind
+    .bind(document)
+    .check(aWorld(minimum))
+    .map(({ path, message }) => `${path.join('.')}: ${message}`);
+
 /** A strategy at work: every state goes through JSON between two steps, as it does through the journal. */
 export class Life {
   readonly #bound: BoundStrategy;

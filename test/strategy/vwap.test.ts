@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { quantity } from '../../src/core/money.ts';
 import { vwap } from '../../src/strategy/kinds/vwap.ts';
-import { describeSliced, messagesOf, PLAN, slotsOf } from './sliced.ts';
-import { instrumentOf, Life, NINE } from './views.ts';
+import { describeSliced, PLAN, slotsOf } from './sliced.ts';
+import { instrumentOf, Life, NINE, problemsOf } from './views.ts';
 
 /** A weight for each hour: 1 but for those that are named. */
 const hours = (named: Readonly<Record<number, number>>): readonly number[] =>
@@ -32,35 +32,6 @@ describeSliced('vwap', {
 });
 
 describe('the profile of a vwap', () => {
-  it('yields equal slices if all its weights are equal, whatever their number', () => {
-    for (const count of [1, 24, 1440])
-      expect(sizes({ profile: { weights: Array.from({ length: count }, () => 7) } })).toEqual([
-        '2',
-        '2',
-        '2',
-        '2',
-      ]);
-  });
-
-  it('counts the volume inside a slice, even if the parts of the day and the slices do not align', () => {
-    // 9:00 to 10:20 is an hour of 1 and a third of one of 2; then 2/3 of 2 and 2/3 of 4; then 1/3 of 4 and an hour of 1.
-    const profile = { weights: hours({ 10: 2, 11: 4 }) };
-    expect(sizes({ profile, slices: 3 })).toEqual(['1.66666667', '4', '2.33333333']);
-  });
-
-  it('is read in its time zone', () => {
-    // Nine o'clock UTC is four in New York and half past two in Kolkata.
-    expect(sizes({ profile: { time_zone: 'America/New_York', weights: hours({ 5: 3 }) } })).toEqual([
-      '1.33333333',
-      '4',
-      '1.33333334',
-      '1.33333333',
-    ]);
-    expect(sizes({ profile: { time_zone: 'Asia/Kolkata', weights: hours({ 15: 5 }) }, slices: 8 })).toEqual([
-      '0.5', '2.5', '2.5', '0.5', '0.5', '0.5', '0.5', '0.5',
-    ]); // prettier-ignore
-  });
-
   it('starts again at midnight', () => {
     const over = { start_time: '2026-12-01T22:00:00Z', profile: { weights: hours({ 0: 5 }) } };
     expect(sizes(over)).toEqual(['1', '1', '5', '1']);
@@ -132,8 +103,8 @@ describe('the profile of a vwap', () => {
       ['1', '2', '4', '1'],
     ]);
     // Only what is certain is refused before: when it begins, the smallest slice is known.
-    expect(messagesOf(vwap, plan, { quantity: quantity('2') })).toEqual([]);
-    expect(messagesOf(vwap, plan, { quantity: quantity('2.1') })).toHaveLength(1);
+    expect(problemsOf(vwap, plan, { quantity: quantity('2') })).toEqual([]);
+    expect(problemsOf(vwap, plan, { quantity: quantity('2.1') })).toHaveLength(1);
     const small = new Life(vwap, plan, { minimum: { quantity: quantity('2') } });
     expect(small.last).toMatchObject({ finished: 'invalid_plan' });
   });
@@ -143,9 +114,9 @@ describe('the profile of a vwap', () => {
     const minimum = { quantity: quantity('1.1') };
     const rest = (smallest: string): string =>
       `slices: the smallest of 4 slices is ${smallest} btc, below the venue's minimum of 1.1 btc; at most 3 slices are possible`;
-    expect(messagesOf(vwap, plan, minimum)).toEqual([rest('1')]);
+    expect(problemsOf(vwap, plan, minimum)).toEqual([rest('1')]);
     const jitter = { time_pct: 0, size_pct: 10, seed: 1 };
-    expect(messagesOf(vwap, { ...plan, jitter }, minimum)).toEqual([rest('0.9')]);
+    expect(problemsOf(vwap, { ...plan, jitter }, minimum)).toEqual([rest('0.9')]);
   });
 
   it.each([
@@ -169,7 +140,7 @@ describe('the window of a vwap', () => {
     [{ duration: undefined, end_time: '2027-12-03T09:00:00Z' }, ['end_time']],
     [{ duration: undefined, start_time: undefined, end_time: '2027-12-03T09:00:00Z' }, ['end_time']],
   ])('is at most 366 days: %j', (over, paths) => {
-    const messages = messagesOf(vwap, { ...PLAN, profile: { weights: [1] }, ...over });
+    const messages = problemsOf(vwap, { ...PLAN, profile: { weights: [1] }, ...over });
     expect(messages.map((message) => message.split(':')[0])).toEqual(paths);
   });
 });
