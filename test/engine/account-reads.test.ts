@@ -97,25 +97,6 @@ describe('a live desk with an empty journal', () => {
     return one;
   };
 
-  it('starts halted if the account traded its pairs within a day, until a person says that it is new', () => {
-    const one = started(traded(2));
-    expect(sold(one)).toBe('0');
-    expect(halts(one)).toEqual([expect.stringMatching(/the journal is new/u)]);
-    one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'a new desk' });
-    seconds(one, 600);
-    expect(Number(sold(one))).toBeGreaterThan(0);
-    expect(halts(one)).toHaveLength(1);
-  });
-
-  it.each<readonly [string, () => Watched]>([
-    ['nothing was traded within a day', () => started(traded(25))],
-    ['it is no live desk', () => started(traded(2), 'paper')],
-  ])('trades at once if %s', (_, start) => {
-    const one = start();
-    expect(halts(one)).toEqual([]);
-    expect(sold(one)).toBe('0.25');
-  });
-
   it('trades at once if its journal knows the account', () => {
     const one = aDesk({}, { policy: { mode: 'live' } });
     seconds(one, 70);

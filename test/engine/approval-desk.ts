@@ -19,7 +19,7 @@ export const approvalsOf = (over: Partial<ApprovalSettings>): ApprovalSettings =
 });
 
 export const run = (bench: Bench, ms: number): void => {
-  bench.clock.run(instant(bench.clock.now() + ms));
+  bench.run(ms);
 };
 
 /** One btc at about 60,000 usd, in ten slices within ten minutes, unless `over` says otherwise. */
@@ -67,11 +67,9 @@ export function halted(bench: Bench): Bench {
   return bench;
 }
 
-export const requests = (bench: Bench): readonly ApprovalRecord[] =>
-  bench.records().flatMap(({ body }) => (body.kind === 'approval' ? [body] : []));
+export const requests = (bench: Bench): readonly ApprovalRecord[] => bench.bodies('approval');
 
-export const fills = (bench: Bench): number =>
-  bench.records().filter(({ body }) => body.kind === 'fill').length;
+export const fills = (bench: Bench): number => bench.bodies('fill').length;
 
 /** The faults that the proof of approvals finds in a desk's records. */
 export function faults(bench: Bench): readonly string[] {

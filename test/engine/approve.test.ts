@@ -31,7 +31,7 @@ function aBenchThatAsked(): Bench {
     quoteLatencyMs: 1_000,
   });
   bench.start();
-  while (bench.desk.state.attempts.size === 0) bench.clock.run(after(bench.clock.wall(), 10));
+  while (bench.desk.state.attempts.size === 0) bench.run(10);
   return bench;
 }
 

@@ -1,4 +1,3 @@
-import { NEVER, defer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { money, quantity, ratio } from '../../src/core/money.ts';
 import type { Reason } from '../../src/core/reasons.ts';
@@ -35,14 +34,13 @@ function ran(options: Partial<BenchOptions>, minutes: number): Ran {
     observer: { alert: (id) => alerts.push(id) },
   });
   bench.start();
-  bench.clock.run(after(START, minutes * MINUTE_MS));
+  bench.until(minutes * MINUTE_MS);
   return { bench, alerts };
 }
 
-const controls = ({ bench }: Ran): readonly ControlRecord[] =>
-  bench.records().flatMap(({ body }) => (body.kind === 'control' ? [body] : []));
+const controls = ({ bench }: Ran): readonly ControlRecord[] => bench.bodies('control');
 const reasonsOf = ({ bench }: Ran): ReadonlySet<Reason | undefined> =>
-  new Set(bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.reason] : [])));
+  new Set(bench.bodies('slice').map((body) => body.reason));
 const traded = ({ bench }: Ran): number => ledgerTrades(bench.exchange).length;
 
 describe('a parent with a shortfall limit', () => {
@@ -72,7 +70,7 @@ describe('a parent with a shortfall limit', () => {
     ).toEqual(['btcusd', 'ethusd', 'ethusd', 'ethusd', 'ethusd']);
     expect(controls(two)).toHaveLength(1);
     expect(controls(two)[0]?.why).toMatch(/^shortfall: limit=5 bps value=[67]\.\d+ bps$/u);
-    expect(two.alerts).toContain('parent_paused');
+    expect(two.alerts).toContain('paused');
     expect(two.bench.desk.control).toBe('active');
   });
 
@@ -128,31 +126,6 @@ describe('requests held back by the rate limiter for more than a minute', () => 
   });
 });
 
-describe('more executions in a minute than the limit', () => {
-  it('halt the desk until a named person re-arms it', () => {
-    const one = ran(
-      {
-        strategies: [aTwap('t', { slices: 8, duration: 'PT4M' })],
-        policy: { limits: { ...limits, minuteExecutionsMax: 1 } },
-      },
-      2,
-    );
-    const before = traded(one);
-    expect(one.bench.desk.control).toBe('halted');
-    const answers: boolean[] = [];
-    const answer = ({ isDone }: { readonly isDone: boolean }): number => answers.push(isDone);
-    one.bench.operator$.next({ do: 'resume', by: 'ann', why: 'go on', answer });
-    one.bench.operator$.next({ do: 'rearm', by: ' ', why: 'nobody says so', answer });
-    one.bench.clock.run(after(START, 3 * MINUTE_MS));
-    expect([traded(one), answers]).toEqual([before, [false, false]]);
-    one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'the plan is right', answer });
-    one.bench.clock.run(after(START, 3.5 * MINUTE_MS));
-    expect(answers.at(-1)).toBe(true);
-    expect(traded(one)).toBeGreaterThan(before);
-    expect(controls(one).find(({ state }) => state === 'active')).toMatchObject({ by: 'ann' });
-  });
-});
-
 describe('a reducing desk', () => {
   const reducing = (side: 'buy' | 'sell'): Ran => {
     const exchange = new Exchange({
@@ -170,7 +143,7 @@ describe('a reducing desk', () => {
       0,
     );
     one.bench.operator$.next({ do: 'pause', isReducing: true, by: 'ann', why: 'unwind' });
-    one.bench.clock.run(after(START, 10 * MINUTE_MS));
+    one.bench.until(10 * MINUTE_MS);
     return one;
   };
 
@@ -193,6 +166,7 @@ describe('a strategy outside its permitted pairs, sides, hours or positions', ()
 
   it.each<readonly [string, Partial<typeof limits>, Reason]>([
     ['a pair', { pairs: new Set(['ethusd']) }, 'not_allowed'],
+    ['a quantity', { orderQuantityMax: new Map([['btcusd', quantity('0.1')]]) }, 'order_size'],
     ['a side', { sides: new Set(['sell'] as const) }, 'not_allowed'],
     ['an hour', { closedHours: [now] }, 'restricted_hours'],
     ['a floor that is reached', { positionMin: new Map([['usd', quantity('1000000')]]) }, 'position_limit'],
@@ -200,42 +174,13 @@ describe('a strategy outside its permitted pairs, sides, hours or positions', ()
   ])('does not trade and requests no quote: %s', (_, over, reason) => {
     const one = ran({ policy: { limits: { ...limits, ...over } } }, 10);
     expect(traded(one)).toBe(0);
-    expect(one.bench.records().filter(({ body }) => body.kind === 'intent')).toEqual([]);
+    expect(one.bench.bodies('intent')).toEqual([]);
     expect(reasonsOf(one)).toEqual(new Set([reason]));
   });
 
   it('trades again after the restricted hours end', () => {
     const one = ran({ policy: { limits: { ...limits, closedHours: [{ ...now, to: '00:02' }] } } }, 10);
     expect(traded(one)).toBe(2);
-  });
-});
-
-describe('two orders in doubt', () => {
-  it('prevent a third order, on any pair', () => {
-    const pairs = { btcusd: '60000', ethusd: '3000', solusd: '150' };
-    const one = ran(
-      {
-        strategies: Object.keys(pairs).map((pair, n) =>
-          aTwap(pair, {
-            pair,
-            slices: 4,
-            duration: 'PT4M',
-            start_time: `2026-01-05T00:00:${n === 0 ? '01' : n === 1 ? '02' : '20'}Z`,
-            total_quantity: { amount: '0.4', currency: pair.slice(0, 3) },
-          }),
-        ),
-        venue: {
-          pairs: Object.fromEntries(
-            Object.entries(pairs).map(([pair, startPrice]) => [pair, { startPrice }]),
-          ),
-        },
-        wrap: (venue) => ({ ...venue, order: () => defer(() => NEVER) }),
-      },
-      0.5,
-    );
-    const begun = one.bench.records().flatMap(({ body }) => (body.kind === 'intent' ? [body.pair] : []));
-    expect(begun).toEqual(['btcusd', 'ethusd']);
-    expect(one.bench.desk.state.doubts).toHaveLength(2);
   });
 });
 
@@ -251,7 +196,7 @@ describe('an order above the notional limit because of an extra zero', () => {
       10,
     );
     expect(traded(one)).toBe(0);
-    expect(one.bench.records().filter(({ body }) => body.kind === 'intent')).toEqual([]);
+    expect(one.bench.bodies('intent')).toEqual([]);
     expect(one.alerts).toContain('limit_refused');
   });
 });

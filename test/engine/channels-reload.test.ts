@@ -56,8 +56,7 @@ function running(): Running {
     },
   };
 }
-const reloadsIn = (bench: Bench) =>
-  bench.records().flatMap(({ body }) => (body.kind === 'reload' ? [body] : []));
+const reloadsIn = (bench: Bench) => bench.bodies('reload');
 
 describe('a reload of channels', () => {
   it('applies the channels once the changes and their author are recorded', () => {

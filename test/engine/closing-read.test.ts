@@ -43,7 +43,7 @@ describe('a desk with a closing read', () => {
   it('stops after a whole read that begins after the booking margin of the last fill', () => {
     const { bench, reads } = aDesk();
     bench.start(end);
-    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    bench.until(10 * MINUTE_MS);
     expect(bench.seen.phases).toEqual(['ready', 'closing', 'stopped']);
     expect(reads.at(-1)).toBeGreaterThanOrEqual(lastFill(bench) + MARGIN_MS);
     expect(stopped(bench)).toMatchObject({ kind: 'stopped', closing_read: true });
@@ -56,7 +56,7 @@ describe('a desk with a closing read', () => {
       venue: { booking: { secondExecution: 1, secondExecutionMs: 5 * SECOND_MS } },
     });
     bench.start(end);
-    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    bench.until(10 * MINUTE_MS);
     expect(bench.seen.phases.at(-1)).toBe('stopped');
     expect(bench.desk.control).toBe('halted');
     expect(bench.desk.controlWhy).toContain('executed more');
@@ -65,14 +65,14 @@ describe('a desk with a closing read', () => {
   it('waits for the closing read when it drains, and reports the remaining time', () => {
     const { bench, reads } = aDesk();
     bench.start({ hasClosingRead: true });
-    bench.clock.run(instant(START + 2 * SECOND_MS));
+    bench.until(2 * SECOND_MS);
     bench.operator$.next({ do: 'drain', why: 'SIGTERM' });
-    bench.clock.run(instant(START + 4 * SECOND_MS));
+    bench.until(4 * SECOND_MS);
     expect(bench.seen.phases).toEqual(['ready', 'closing']);
     expect(closingWords(bench.desk)).toEqual([
       expect.stringMatching(/^Waiting for the account to confirm the last fills \(\d\d s left\)$/u),
     ]);
-    bench.clock.run(instant(START + 30 * SECOND_MS));
+    bench.until(30 * SECOND_MS);
     expect(bench.seen.phases.at(-1)).toBe('stopped');
     expect(reads.at(-1)).toBeGreaterThanOrEqual(lastFill(bench) + MARGIN_MS);
     expect(closingWords(bench.desk)).toEqual([]);
@@ -82,17 +82,17 @@ describe('a desk with a closing read', () => {
     // The account is read each minute: between two slices, 90 s apart.
     const { bench } = aDesk({ strategies: [aTwap('twap', { slices: 2, duration: 'PT3M' })] });
     bench.start({ hasClosingRead: true });
-    bench.clock.run(instant(START + 75 * SECOND_MS));
+    bench.until(75 * SECOND_MS);
     expect(lastFill(bench)).toBeLessThan(START + 50 * SECOND_MS);
     bench.operator$.next({ do: 'drain', why: 'SIGTERM' });
-    bench.clock.run(instant(START + 76 * SECOND_MS));
+    bench.until(76 * SECOND_MS);
     expect(bench.seen.phases).toEqual(['ready', 'stopped']);
 
     const idle = aDesk({ strategies: [aTwap('later', { start_time: '2026-01-06T00:00:00Z' })] }).bench;
     idle.start({ hasClosingRead: true });
-    idle.clock.run(instant(START + 30 * SECOND_MS));
+    idle.until(30 * SECOND_MS);
     idle.operator$.next({ do: 'drain', why: 'SIGTERM' });
-    idle.clock.run(instant(START + 31 * SECOND_MS));
+    idle.until(31 * SECOND_MS);
     expect(idle.seen.phases).toEqual(['ready', 'stopped']);
     expect(stopped(idle)).not.toHaveProperty('closing_read');
   });
@@ -102,9 +102,9 @@ describe('a desk with a closing read', () => {
     const wrap = faultyVenue({ transactions: (rows) => (isDown ? unreachable() : rows) });
     const { bench } = aDesk({ wrap });
     bench.start(end);
-    bench.clock.run(instant(START + 61 * SECOND_MS));
+    bench.until(61 * SECOND_MS);
     isDown = true;
-    bench.clock.run(instant(START + 4 * MINUTE_MS));
+    bench.until(4 * MINUTE_MS);
     expect(bench.seen.phases.at(-1)).toBe('stopped');
     expect(stopped(bench)).toMatchObject({ kind: 'stopped', closing_read: false });
     expect(unconfirmedWords(bench.desk)).toMatch(
@@ -125,8 +125,8 @@ describe('a desk with a closing read', () => {
   it('makes the closing read after a restart if the previous process died after the last fill', () => {
     const { bench } = aDesk();
     bench.start(end);
-    bench.clock.run(instant(START + 61 * SECOND_MS));
-    expect(bench.records().filter(({ body }) => body.kind === 'fill')).toHaveLength(2);
+    bench.until(61 * SECOND_MS);
+    expect(bench.bodies('fill')).toHaveLength(2);
     bench.kill();
     const { clock, exchange, journal } = bench;
     const startedAt = clock.wall();

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { add, money, NO_MONEY, quantity, ratio, text } from '../../src/core/money.ts';
+import { add, money, NO_MONEY, quantity, text } from '../../src/core/money.ts';
 import type { ControlRecord, SliceRecord } from '../../src/core/record.ts';
-import { instant, MINUTE_MS } from '../../src/core/time.ts';
+import { MINUTE_MS } from '../../src/core/time.ts';
 import { lineFor } from '../../src/journal/format-record.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { ledgerTrades, overExecuted } from './oracle.ts';
-import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import { aBench, aPolicy, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
 const { limits } = aPolicy();
@@ -13,12 +13,11 @@ const { limits } = aPolicy();
 function ran(options: BenchOptions, forMs = 30 * MINUTE_MS): Bench {
   const bench = aBench(options);
   bench.start();
-  bench.clock.run(instant(START + forMs));
+  bench.until(forMs);
   return bench;
 }
 
-const sliceEnds = (bench: Bench): readonly SliceRecord[] =>
-  bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
+const sliceEnds = (bench: Bench): readonly SliceRecord[] => bench.bodies('slice');
 
 describe('a slice ended by a limit', () => {
   it('records the limit and the value that exceeded it, and the journal listing shows both', () => {
@@ -43,8 +42,7 @@ describe('a slice ended by a limit', () => {
   });
 });
 
-const controls = (bench: Bench): readonly ControlRecord[] =>
-  bench.records().flatMap(({ body }) => (body.kind === 'control' ? [body] : []));
+const controls = (bench: Bench): readonly ControlRecord[] => bench.bodies('control');
 
 /** The desk of a process that died, begun again on its journal. */
 function restarted(bench: Bench, options: BenchOptions): Bench {
@@ -54,38 +52,6 @@ function restarted(bench: Bench, options: BenchOptions): Bench {
   next.start();
   return next;
 }
-
-describe('a parent', () => {
-  it('is paused after 30 s of quotes outside the collar, until one is inside it, even after a restart', () => {
-    const collared = (bps: string) => ({ limits: { ...limits, collarBps: ratio(bps) } });
-    // The spread is a little wider than the collar, less than three times.
-    const venue = {
-      pairs: {
-        btcusd: { startPrice: '60000', halfSpreadBps: 6, volatilityPctYear: 1 },
-        ethusd: { startPrice: '3000' },
-      },
-    };
-    const options = { venue, strategies: [aTwap('twap', { slices: 2 })], policy: collared('5') };
-    const bench = ran(options, 4 * MINUTE_MS);
-    const pauses = controls(bench);
-    expect(pauses).toHaveLength(1);
-    expect(pauses[0]).toMatchObject({ state: 'paused', by: 'tranche' });
-    expect(pauses[0]?.parent).toBeDefined();
-    expect(pauses[0]?.why).toMatch(/^collar: limit=5 bps value=/u);
-    expect(bench.desk.control).toBe('active');
-    const asked = bench.records().filter(({ body }) => body.kind === 'intent').length;
-    expect(asked).toBeLessThan(12);
-    expect(ledgerTrades(bench.exchange)).toEqual([]);
-    const next = restarted(bench, {
-      ...options,
-      strategies: [...options.strategies],
-      policy: collared('500'),
-    });
-    next.clock.run(instant(START + 9 * MINUTE_MS));
-    expect(controls(next).at(-1)).toMatchObject({ state: 'active', by: 'tranche' });
-    expect(ledgerTrades(next.exchange).length).toBeGreaterThan(0);
-  });
-});
 
 describe('an execution throttle', () => {
   it('halts the desk before a pair exceeds its executions per minute, and a restart does not lift the halt', () => {
@@ -98,15 +64,9 @@ describe('an execution throttle', () => {
     expect(bench.desk.control).toBe('halted');
     expect(controls(bench)[0]?.why).toBe('repeated_execution: limit=3 a minute of btcusd value=4');
     const next = restarted(bench, options);
-    next.clock.run(instant(START + 6 * MINUTE_MS));
+    next.until(6 * MINUTE_MS);
     expect(next.desk.control).toBe('halted');
     expect(ledgerTrades(next.exchange)).toHaveLength(3);
-  });
-
-  it('permits a plan of 100 slices', () => {
-    const bench = ran({ strategies: [aTwap('twap', { slices: 100, duration: 'PT25M' })] });
-    expect(ledgerTrades(bench.exchange)).toHaveLength(100);
-    expect(controls(bench)).toEqual([]);
   });
 
   it('delays an order that duplicates one just sent by another parent', () => {
@@ -133,7 +93,7 @@ describe('day totals', () => {
     };
     const bench = ran(options, 4 * MINUTE_MS);
     const next = restarted(bench, options);
-    next.clock.run(instant(START + 12 * MINUTE_MS));
+    next.until(12 * MINUTE_MS);
     const spent = ledgerTrades(next.exchange).reduce((sum, { amount }) => add(sum, amount), NO_MONEY);
     expect(spent.lte(dayNotionalMax)).toBe(true);
     expect(spent.gt(50_000)).toBe(true);

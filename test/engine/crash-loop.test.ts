@@ -54,7 +54,7 @@ function aSeries(start?: string): Series {
       };
       const bench = aBench(options);
       bench.start({ rearm, withOpenDoubts: true });
-      bench.clock.run(instant(bench.clock.now() + ms));
+      bench.run(ms);
       before = bench;
       return bench;
     },
@@ -95,7 +95,7 @@ describe('crash-loop detection', () => {
     for (let start = 1; start <= 5; start++) {
       const bench = series.next(30 * SECOND_MS);
       series.isBroken = true;
-      bench.clock.run(instant(bench.clock.now() + 70 * SECOND_MS));
+      bench.run(70 * SECOND_MS);
       series.isBroken = false;
       expect(bench.seen.error).toBeInstanceOf(TypeError);
     }
@@ -130,7 +130,7 @@ describe('crash-loop detection', () => {
       const bench = series.next(20 * SECOND_MS);
       expect(bench.desk.state.control).toBe('active');
       bench.operator$.next({ do: 'drain', why: 'deploy' });
-      bench.clock.run(instant(bench.clock.now() + SECOND_MS));
+      bench.run(SECOND_MS);
       expect(bench.seen.phases.at(-1)).toBe('stopped');
     }
   });
@@ -150,7 +150,7 @@ describe('crash-loop detection', () => {
     for (let start = 1; start <= 5; start++) {
       const bench = series.next(SECOND_MS);
       bench.operator$.next({ do: 'pause', by: 'ann', why: 'lunch', forMs: SECOND_MS });
-      bench.clock.run(instant(bench.clock.now() + 3 * SECOND_MS));
+      bench.run(3 * SECOND_MS);
       expect(bench.desk.state.control).toBe('active');
     }
     expect(series.next(30 * SECOND_MS).desk.state.control).toBe('halted');

@@ -45,7 +45,7 @@ interface Fate {
 function restarted(story: Story, fate: Fate): Bench | undefined {
   const first = aBench({ ...story, ...fate });
   first.start();
-  while (!first.life.isOver && first.clock.wall() < END) first.clock.run(instant(first.clock.wall() + 250));
+  while (!first.life.isOver && first.clock.wall() < END) first.run(250);
   if (!first.life.isOver) return undefined;
   const { clock, exchange, journal } = first;
   clock.run(instant(clock.wall() + RESTART_AFTER_MS));

@@ -40,14 +40,14 @@ function ran(options: BenchOptions, forMs = 11 * MINUTE_MS): Bench & { readonly 
   const alerts: string[] = [];
   const bench = aBench({ ...options, observer: { alert: (id) => alerts.push(id) } });
   bench.start();
-  bench.clock.run(instant(START + forMs));
+  bench.until(forMs);
   return { ...bench, alerts };
 }
 
-const fills = (bench: Bench) => bench.records().flatMap(({ body }) => (body.kind === 'fill' ? [body] : []));
+const fills = (bench: Bench) => bench.bodies('fill');
 const amounts = (bench: Bench): readonly string[] => fills(bench).map(({ amount }) => amount);
 const reasons = (bench: Bench): ReadonlySet<string | undefined> =>
-  new Set(bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.reason] : [])));
+  new Set(bench.bodies('slice').map((body) => body.reason));
 
 /** A venue that lists its pairs. */
 const listing =
@@ -143,7 +143,7 @@ describe('a desk whose pairs and limits use different currencies', () => {
     });
     expect(fills(bench)).toHaveLength(0);
     expect(bench.alerts.filter((id) => id === 'rate_unknown')).toHaveLength(1);
-    const said = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.detail] : []));
+    const said = bench.bodies('slice').map((body) => body.detail);
     expect(said.join()).toContain('no price of usdtusd that is not older than 30 s');
   });
 });

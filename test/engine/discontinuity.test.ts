@@ -88,10 +88,9 @@ function seen(options: Partial<BenchOptions> = {}): Seen {
 }
 
 const run = ({ bench }: Seen, ms: number): void => {
-  bench.clock.run(instant(bench.clock.now() + ms));
+  bench.run(ms);
 };
-const missedOf = ({ bench }: Seen): number =>
-  bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.missed : [])).length;
+const missedOf = ({ bench }: Seen): number => bench.bodies('wake').flatMap((body) => body.missed).length;
 
 describe('a desk after a clock discontinuity', () => {
   it.each([
@@ -108,8 +107,8 @@ describe('a desk after a clock discontinuity', () => {
     run(world, 10 * SECOND_MS);
     expect(world.orders).toHaveLength(2);
     const ends = world.bench
-      .records()
-      .flatMap(({ body }) => (body.kind === 'attempt' && body.result === 'discarded' ? [body.reason] : []));
+      .bodies('attempt')
+      .flatMap((body) => (body.result === 'discarded' ? [body.reason] : []));
     expect(ends).toEqual(['discontinuity']);
   });
 

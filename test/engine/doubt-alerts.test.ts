@@ -47,7 +47,7 @@ const ages = (raised: readonly Raised[], from: number): readonly unknown[] =>
 describe('alerts about a doubt', () => {
   it('are raised once each when it is one minute and five minutes old', () => {
     const { bench, raised } = aWatched();
-    bench.clock.run(after(START, 30 * MINUTE_MS));
+    bench.until(30 * MINUTE_MS);
     expect(ages(raised, openedAt(raised))).toEqual([
       ['doubt_60s', 60 * SECOND_MS],
       ['doubt_5min', 5 * MINUTE_MS],
@@ -56,17 +56,17 @@ describe('alerts about a doubt', () => {
 
   it('stop once the doubt has ended', () => {
     const { bench, raised } = aWatched({}, (rows) => rows);
-    bench.clock.run(after(START, 30 * MINUTE_MS));
+    bench.until(30 * MINUTE_MS);
     expect(bench.desk.state.doubts).toEqual([]);
     expect(raised.map(({ alert }) => alert)).toEqual(['doubt_open']);
   });
 
   it('contain the order, its worst case and the earliest time at which the account can prove the outcome', () => {
     const { bench, raised } = aWatched();
-    bench.clock.run(after(START, 15 * SECOND_MS));
+    bench.until(15 * SECOND_MS);
     const [open] = bench.desk.state.doubts;
     const early = open === undefined ? undefined : doubtFacts(bench.desk, open);
-    bench.clock.run(after(START, 2 * MINUTE_MS));
+    bench.until(2 * MINUTE_MS);
     const first = raised.find(({ alert }) => alert === 'doubt_60s');
     expect(first?.facts).toMatchObject({
       pair: 'btcusd',
@@ -100,35 +100,14 @@ describe('alerts about a doubt', () => {
     ],
   ])('continue in the process after one %s', (_, end, expected) => {
     const { bench, raised } = aWatched();
-    bench.clock.run(after(START, 90 * SECOND_MS));
+    bench.until(90 * SECOND_MS);
     expect(raised.map(({ alert }) => alert)).toEqual(['doubt_open', 'doubt_60s']);
     end(bench);
-    bench.clock.run(after(START, 3 * MINUTE_MS));
+    bench.until(3 * MINUTE_MS);
     bench.kill();
     const next = aWatched({ journal: bench.journal, clock: bench.clock, exchange: bench.exchange });
-    next.bench.clock.run(after(START, 20 * MINUTE_MS));
+    next.bench.until(20 * MINUTE_MS);
     expect(next.raised.map(({ alert }) => alert)).toEqual(expected);
     expect(next.raised.at(-1)?.atMs).toBe(openedAt(raised) + 5 * MINUTE_MS);
-  });
-
-  it('show once the rows that could be the order, because only a person can end that doubt', () => {
-    let orders = 0;
-    const raised: Raised[] = [];
-    const bench: Bench = aBench({
-      strategies: [aTwap('t', { slices: 1, duration: 'PT60M' })],
-      wrap: faultyVenue({
-        order: () => (++orders === 1 ? 'answer lost' : undefined),
-        transactions: (rows) => rows.map((row) => ({ ...row, clientId: undefined })),
-      }),
-      observer: { alert: (alert, facts) => raised.push({ atMs: bench.clock.now() - START, alert, facts }) },
-    });
-    bench.start({ isUntilDone: true });
-    bench.clock.run(after(START, 30 * MINUTE_MS));
-    const shown = raised.filter(({ alert }) => alert === 'doubt_unattributed');
-    expect(shown).toHaveLength(1);
-    expect(shown[0]?.facts).toMatchObject({
-      rows: [{ currency: 'usd' }, { action: 'buy', currency: 'btc', amount: '1', equals_quote: true }],
-    });
-    expect(bench.desk.state.doubts).toHaveLength(1);
   });
 });

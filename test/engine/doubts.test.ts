@@ -31,7 +31,7 @@ const once = (fault: OrderFault, nth = 2): ((request: OrderRequest) => OrderFaul
 function ran(options: Partial<BenchOptions>, minutes = 30): Bench {
   const bench = aBench({ strategies: [slow], ...options });
   bench.start();
-  bench.clock.run(instant(START + minutes * MINUTE_MS));
+  bench.until(minutes * MINUTE_MS);
   return bench;
 }
 
@@ -81,7 +81,7 @@ describe('an order with a lost or faulty answer', () => {
     const venue = { cancelProbability: 1 };
     const bench = aBench({ strategies: [aTwap('twap', { slices: 1, duration: 'PT3M' })], venue });
     bench.start();
-    while (left-- > 0) bench.clock.run(instant(START + 25 * SECOND_MS));
+    while (left-- > 0) bench.until(25 * SECOND_MS);
     const ends = bench
       .records()
       .flatMap(({ at, body }) => (body.kind === 'attempt' ? [{ at: at - START, body }] : []));
@@ -120,7 +120,7 @@ describe('an order with a lost or faulty answer', () => {
       },
     });
     bench.start();
-    bench.clock.run(instant(START + 2 * MINUTE_MS));
+    bench.until(2 * MINUTE_MS);
     const gaps = begun.slice(1, 4).map((at, n) => Math.round((at - (begun[n] ?? 0)) / SECOND_MS));
     expect(gaps).toEqual([14, 14, 10]);
   });
@@ -139,11 +139,11 @@ describe('an order with a lost or faulty answer', () => {
       }),
     });
     bench.start();
-    bench.clock.run(instant(START + 60 * MINUTE_MS));
+    bench.until(60 * MINUTE_MS);
     expect(bench.desk.state.doubts).toHaveLength(1);
     expect(bench.desk.state.slices.size).toBe(1);
     isDown = false;
-    bench.clock.run(instant(START + 62 * MINUTE_MS));
+    bench.until(62 * MINUTE_MS);
     expect(bench.desk.state.doubts).toHaveLength(0);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
@@ -159,11 +159,11 @@ describe('an order with a lost or faulty answer', () => {
       }),
     });
     bench.start();
-    bench.clock.run(instant(START + 4 * MINUTE_MS));
+    bench.until(4 * MINUTE_MS);
     expect(bench.desk.state.doubts).toHaveLength(1);
     expect(bench.desk.state.fills).toBe(0);
     isHalf = false;
-    bench.clock.run(instant(START + 30 * MINUTE_MS));
+    bench.until(30 * MINUTE_MS);
     expect(faultsOf(bench)).toEqual([]);
   });
 });

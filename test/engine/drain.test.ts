@@ -15,9 +15,9 @@ const END = instant(START + 20 * MINUTE_MS);
 function drained(ms: number, options: Partial<BenchOptions> = {}): Bench {
   const bench = aBench({ strategies, ...options });
   bench.start();
-  bench.clock.run(instant(START + ms));
+  bench.until(ms);
   bench.operator$.next({ do: 'drain', why: 'SIGTERM' });
-  bench.clock.run(instant(bench.clock.wall() + 15 * SECOND_MS));
+  bench.run(15 * SECOND_MS);
   return bench;
 }
 
@@ -49,10 +49,10 @@ describe('a drain', () => {
   it('waits for the answer to an order that was sent', () => {
     const bench = aBench({ strategies, orderLatencyMs: 3_000 });
     bench.start();
-    bench.clock.run(instant(START + 100));
+    bench.until(100);
     bench.operator$.next({ do: 'drain', why: 'SIGTERM' });
     expect(bench.seen.phases).toEqual(['ready']);
-    bench.clock.run(instant(START + 10 * SECOND_MS));
+    bench.until(10 * SECOND_MS);
     expect(bench.seen.phases).toEqual(['ready', 'stopped']);
     expect(ledgerTrades(bench.exchange)).toHaveLength(1);
     expect(bench.desk.state.fills).toBe(1);

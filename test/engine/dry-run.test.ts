@@ -19,10 +19,10 @@ function aDryRun(deposits: readonly number[] = []): Bench {
   bench.start();
   const account = bench.exchange.accounts[0]?.name ?? '';
   for (const minute of deposits) {
-    bench.clock.run(instant(START + minute * MINUTE_MS));
+    bench.until(minute * MINUTE_MS);
     bench.exchange.deposit(account, 'usd', quantity('1000'), bench.clock.wall());
   }
-  bench.clock.run(instant(START + 45 * MINUTE_MS));
+  bench.until(45 * MINUTE_MS);
   return bench;
 }
 

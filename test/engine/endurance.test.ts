@@ -33,7 +33,7 @@ describe('a slow write of an intent', () => {
     const bench = aBench({ strategies: [aTwap()], clock, journal });
     bench.start({ isUntilDone: true });
     clock.run(instant(START + 5 * MINUTE_MS));
-    const reasons = bench.records().flatMap(({ body }) => (body.kind === 'attempt' ? [body.reason] : []));
+    const reasons = bench.bodies('attempt').map((body) => body.reason);
     expect(reasons.length).toBeGreaterThan(3);
     expect(new Set(reasons)).toEqual(new Set(['quote_too_short']));
     expect(ordersOf(bench)).toBe(0);
@@ -101,7 +101,7 @@ describe('a desk that was down for three days', () => {
     second.start();
     clock.run(instant(START + 3 * DAY_MS + 10 * MINUTE_MS));
     expect(asked[0]).toBeLessThanOrEqual(after(left?.at ?? START, -HOUR_MS));
-    expect(second.records().filter(({ body }) => body.kind === 'fill')).toHaveLength(1);
+    expect(second.bodies('fill')).toHaveLength(1);
     expect(faultsOf(second)).toEqual([]);
   });
 });
@@ -121,7 +121,7 @@ describe('a desk that always has an order in flight', () => {
       }),
     });
     bench.start();
-    bench.clock.run(instant(START + HOUR_MS));
+    bench.until(HOUR_MS);
     expect(rows.length).toBeGreaterThan(50);
     // Less than a page, although the account has three of them.
     expect(Math.max(...rows)).toBeLessThan(1_000);
@@ -142,7 +142,7 @@ describe('a desk that always has an order in flight', () => {
       }),
     });
     bench.start();
-    bench.clock.run(instant(START + 20 * MINUTE_MS));
+    bench.until(20 * MINUTE_MS);
     const { fills, balancesReadAt } = bench.desk.state;
     expect(fills).toBeGreaterThan(1_400);
     expect(bench.clock.wall() - (balancesReadAt ?? 0)).toBeLessThan(3 * MINUTE_MS);

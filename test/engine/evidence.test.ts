@@ -1,12 +1,11 @@
 import { EMPTY, NEVER, concat, map, mergeMap, of, switchMap, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
-import { add, quantity, subtract, text } from '../../src/core/money.ts';
+import { quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, MINUTE_MS, after } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
-import { showing } from './faulty-venue.ts';
-import { START, aBench, aTwap } from './harness.ts';
+import { aBench, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 
@@ -34,67 +33,24 @@ function aDoubt(
 }
 
 const isTrade = (row: Transaction): boolean => row.clientId !== undefined;
-const half = (row: Transaction): Transaction => ({
-  ...row,
-  amount: quantity(text(row.amount.div(2) as never)),
-});
-/** The first `count` of the two rows into which the venue could have split a row. */
-const inParts = (row: Transaction, count: number): readonly Transaction[] => {
-  const idAt = (n: number): string => String(Number(row.id) * 10 + n);
-  if (!isTrade(row)) return [{ ...row, id: idAt(0) }];
-  const part = half(row);
-  const first = {
-    ...part,
-    id: idAt(0),
-    fees: quantity('0'),
-    balance: subtract(add(row.balance ?? quantity('0'), row.fees), part.amount),
-  };
-  return [first, { ...part, id: idAt(5) }].slice(0, count);
-};
-const fillsOf = (bench: Bench): readonly string[] =>
-  bench.records().flatMap(({ body }) => (body.kind === 'fill' ? [body.quantity] : []));
+const fillsOf = (bench: Bench): readonly string[] => bench.bodies('fill').map((body) => body.quantity);
 
 describe('account rows of an order in doubt', () => {
-  it('do not prove a fill while they show less than the whole order', () => {
-    let isPart = true;
-    const bench = aDoubt((rows) => rows.flatMap((row) => inParts(row, isPart ? 1 : 2)));
-    bench.clock.run(after(START, MINUTE_MS / 2));
-    expect(fillsOf(bench)).toEqual([]);
-    isPart = false;
-    bench.clock.run(after(START, 30 * MINUTE_MS));
-    expect(fillsOf(bench)).toEqual(['0.5', '0.5']);
-  });
-
-  it('are booked as shown once the booking margin has passed', () => {
-    const bench = aDoubt((rows, running) =>
-      rows.map((row) => (isTrade(row) && running().desk.state.fills === 0 ? half(row) : row)),
-    );
-    bench.clock.run(after(START, 5 * MINUTE_MS));
-    expect(fillsOf(bench)[0]).toBe('0.25');
-  });
-
-  it('keep the doubt open if a trade without a client id could be the order', () => {
-    const bench = aDoubt((rows) => rows.map((row) => ({ ...row, clientId: undefined })));
-    bench.clock.run(after(START, 15 * MINUTE_MS));
-    expect(bench.desk.state.doubts).toHaveLength(1);
-    expect(fillsOf(bench)).toEqual([]);
-  });
-
   it('are dated by the local clock, so that a future timestamp does not bypass the daily limit', () => {
     const bench = aDoubt((rows) => rows.map((row) => ({ ...row, at: after(row.at, 3 * DAY_MS) })));
-    bench.clock.run(after(START, 5 * MINUTE_MS));
+    bench.until(5 * MINUTE_MS);
     expect(fillsOf(bench)).toEqual(['0.5']);
     expect(bench.desk.state.totals.dayNotional(bench.clock.wall()).gt(25_000)).toBe(true);
-    bench.clock.run(after(START, 30 * MINUTE_MS));
+    bench.until(30 * MINUTE_MS);
     expect(bench.desk.state.totals.dayNotional(bench.clock.wall()).gt(55_000)).toBe(true);
   });
 
   it('halt the desk if they appear after a proven absence, and count towards the total once it is re-armed', () => {
     let isHidden = true;
     const bench = aDoubt((rows) => (isHidden ? rows.filter((row) => !isTrade(row)) : rows));
-    bench.clock.run(after(START, 5 * MINUTE_MS));
+    bench.until(5 * MINUTE_MS);
     isHidden = false;
-    bench.clock.run(after(START, 7 * MINUTE_MS));
+    bench.until(7 * MINUTE_MS);
     expect(bench.desk.state.control).toBe('halted');
     bench.kill();
     const again = aBench({
@@ -104,7 +60,7 @@ describe('account rows of an order in doubt', () => {
       exchange: bench.exchange,
     });
     again.start({ isUntilDone: true, rearm: 'looked into' });
-    again.clock.run(after(START, 40 * MINUTE_MS));
+    again.until(40 * MINUTE_MS);
     const traded = fillsOf(again).reduce((sum, each) => sum + Number(each), 0);
     expect(traded).toBeLessThanOrEqual(1);
     const held = again.exchange.ledger
@@ -129,7 +85,7 @@ describe('balances', () => {
       policy: { accountPollMs: 61_000 },
     });
     bench.start();
-    bench.clock.run(after(START, 90_000));
+    bench.until(90_000);
     expect(bench.desk.state.fills).toBe(1);
     expect(text(bench.desk.state.balances?.get('btc') ?? quantity('0'))).toBe('26');
   });
@@ -151,7 +107,7 @@ describe('a desk on a venue that rejects requests', () => {
       }),
     });
     bench.start();
-    bench.clock.run(after(START, MINUTE_MS));
+    bench.until(MINUTE_MS);
     expect(quotes).toBeGreaterThan(1);
     expect(quotes).toBeLessThan(30);
   });
@@ -185,7 +141,7 @@ describe('a desk on a venue that rejects requests', () => {
       }),
     });
     bench.start();
-    bench.clock.run(after(START, 59_000));
+    bench.until(59_000);
     expect(asked.length).toBeGreaterThan(1);
     expect(asked.length).toBeLessThanOrEqual(3);
   });

@@ -9,12 +9,12 @@ import { faultsOf, ledgerTrades } from './oracle.ts';
 const strategies = [aTwap('twap', { slices: 1, duration: 'PT1H' })];
 
 const reasons = (bench: Bench): readonly (Reason | undefined)[] =>
-  bench.records().flatMap(({ body }) => (body.kind === 'attempt' ? [body.reason] : []));
+  bench.bodies('attempt').map((body) => body.reason);
 
 /** Runs until the quote of the first attempt has been requested but has not arrived. */
 function untilAsked(bench: Bench): void {
   bench.start();
-  while (bench.desk.state.attempts.size === 0) bench.clock.run(instant(bench.clock.wall() + 10));
+  while (bench.desk.state.attempts.size === 0) bench.run(10);
 }
 
 describe('the gate, with a quote received', () => {
@@ -26,7 +26,7 @@ describe('the gate, with a quote received', () => {
       policy: { reference: { ...reference, maxAgeMs: 1_000 } },
     });
     bench.start();
-    bench.clock.run(instant(START + 30 * SECOND_MS));
+    bench.until(30 * SECOND_MS);
     expect(new Set(reasons(bench))).toEqual(new Set(['no_reference']));
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
@@ -37,7 +37,7 @@ describe('the gate, with a quote received', () => {
       quoteLatencyMs: 1_000,
     });
     bench.start();
-    bench.clock.run(instant(START + MINUTE_MS));
+    bench.until(MINUTE_MS);
     expect(reasons(bench)).toEqual(['deadline']);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
@@ -49,7 +49,7 @@ describe('the gate, with a quote received', () => {
     bench.desk.journal
       .append([{ kind: 'balances', balances: { usd: '100' }, newest_id: '1', read_at }])
       .subscribe();
-    bench.clock.run(instant(bench.clock.wall() + 1_100));
+    bench.run(1_100);
     expect(reasons(bench)).toEqual(['no_funds']);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
@@ -66,9 +66,9 @@ describe('the gate, with a quote received', () => {
     };
     untilAsked(bench);
     hold('100');
-    bench.clock.run(instant(bench.clock.wall() + 1_100));
+    bench.run(1_100);
     hold('100000');
-    bench.clock.run(instant(START + MINUTE_MS));
+    bench.until(MINUTE_MS);
     expect(reasons(bench)).toEqual(['no_funds', undefined]);
   });
 });
@@ -89,14 +89,14 @@ describe('the retry budget for venue failures', () => {
       }),
     });
     bench.start();
-    while (!reasons(bench).includes('quotes_unavailable')) bench.clock.run(instant(bench.clock.wall() + 5));
+    while (!reasons(bench).includes('quotes_unavailable')) bench.run(5);
     // No quote arrives between the two failures: only time ends the first one.
     bench.operator$.next({ do: 'pause', by: 'ops', why: 'wait' });
-    bench.clock.run(instant(START + HOUR_MS - 1));
+    bench.until(HOUR_MS - 1);
     bench.operator$.next({ do: 'resume', by: 'ops', why: 'go on' });
-    bench.clock.run(instant(START + 3 * HOUR_MS));
+    bench.until(3 * HOUR_MS);
     expect(failures).toBe(2);
-    const ends = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.result] : []));
+    const ends = bench.bodies('slice').map((body) => body.result);
     expect(ends).toEqual(['expired', 'filled']);
   });
 });

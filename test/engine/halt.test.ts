@@ -176,7 +176,7 @@ describe('a halt', () => {
       observer: { alert: (id) => told.push(id) },
     });
     bench.start();
-    while (!points.includes('quote')) bench.clock.run(instant(bench.clock.wall() + 5));
+    while (!points.includes('quote')) bench.run(5);
     disk.isFull = true;
     bench.operator$.next(HALT);
     const from = points.length;
@@ -208,7 +208,7 @@ describe('a halt', () => {
     bench.start();
     for (const full of [false, true, true, false, true]) {
       isFull = full;
-      bench.clock.run(instant(bench.clock.wall() + 5 * SECOND_MS));
+      bench.run(5 * SECOND_MS);
     }
     expect(told.filter((id) => id === 'halt_not_noted')).toHaveLength(2);
     expect(bench.desk.control).toBe('active');
@@ -235,7 +235,7 @@ describe('a halted desk', () => {
     const made = { note: new Note() };
     const bench = aBench({ strategies, halt: made.note, ...over });
     bench.start();
-    bench.clock.run(instant(START + 5 * SECOND_MS));
+    bench.until(5 * SECOND_MS);
     bench.operator$.next(command);
     return { bench, points: [], note: made.note };
   }
@@ -296,14 +296,14 @@ describe('a halted desk', () => {
     const { bench, note } = halted();
     note.isBroken = true;
     expect(asked(bench)?.says).toContain('cannot be removed');
-    bench.clock.run(instant(bench.clock.wall() + 5 * SECOND_MS));
+    bench.run(5 * SECOND_MS);
     expect([bench.desk.control, bench.desk.state.control]).toEqual(['halted', 'halted']);
   });
 
   it('accepts a rearm, which an active desk refuses', () => {
     const bench = aBench({ strategies });
     bench.start();
-    bench.clock.run(instant(START + 30 * SECOND_MS));
+    bench.until(30 * SECOND_MS);
     expect(asked(bench)).toEqual({ isDone: false, says: 'the desk is not halted, it is active' });
   });
 
@@ -347,7 +347,7 @@ describe('a kill', () => {
     const wrap = (venue: VenuePort): VenuePort => ({ ...venue, shut: () => void shut++ });
     const bench = aBench({ strategies, halt: note, wrap });
     bench.start();
-    bench.clock.run(instant(START + 30 * SECOND_MS));
+    bench.until(30 * SECOND_MS);
     bench.operator$.next(KILL);
     expect(shut).toBe(1);
     const says: string[] = [];
@@ -391,7 +391,7 @@ describe('a pause', () => {
       }),
     });
     bench.start();
-    while (bench.desk.state.attempts.size === 0) bench.clock.run(instant(bench.clock.wall() + 10));
+    while (bench.desk.state.attempts.size === 0) bench.run(10);
     bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch' });
     bench.clock.run(END);
     expect(points).toEqual(['order']);

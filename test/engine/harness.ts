@@ -1,6 +1,7 @@
 import { NEVER, Subject, merge } from 'rxjs';
+import type { Alert } from '../../src/core/alerts.ts';
 import { money, ratio } from '../../src/core/money.ts';
-import type { StoredRecord } from '../../src/core/record.ts';
+import type { RecordBody, StoredRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
@@ -15,6 +16,7 @@ import type {
   BarsPort,
   Clock,
   Command,
+  CommandAnswer,
   HaltPort,
   MarketPort,
   Ports,
@@ -118,6 +120,13 @@ export const aTwap = (id = 'twap', over: Record<string, unknown> = {}): Strategy
     ...over,
   });
 
+/** An alert, and when it was raised, milliseconds after the start. */
+export interface Raised {
+  readonly id: Alert;
+  readonly at: number;
+  readonly facts: Readonly<Record<string, unknown>> | undefined;
+}
+
 export interface Bench {
   readonly clock: VirtualClock;
   readonly exchange: Exchange;
@@ -129,6 +138,18 @@ export interface Bench {
   /** Appends of this process so far. */
   appends(): number;
   records(): readonly StoredRecord[];
+  /** The records of one kind, without their times. */
+  bodies<K extends RecordBody['kind']>(kind: K): readonly Extract<RecordBody, { readonly kind: K }>[];
+  /** Alerts of this process. */
+  readonly raised: readonly Raised[];
+  /** The ids of these alerts. */
+  alerts(): readonly Alert[];
+  /** Runs the clock to so many milliseconds after the start. */
+  until(ms: number): void;
+  /** Runs the clock for so many milliseconds. */
+  run(ms: number): void;
+  /** Gives a command by ann, unless it says otherwise. Returns the answer given in its tick. */
+  tell(command: Record<string, unknown>): CommandAnswer;
   /** Starts the desk; time stands still until `clock.run`. */
   start(options?: RunOptions): void;
   /** As if the process had died: nothing of it runs any more, and nothing of it is written. */
@@ -210,12 +231,16 @@ export function aBench(options: BenchOptions): Bench {
     alerts: options.alerts,
     operator$: merge(operator$, NEVER),
   };
-  const desk = new Desk(
-    ports,
-    aPolicy(options.policy),
-    { ...noObserver, ...options.observer },
-    options.strategies,
-  );
+  const raised: Raised[] = [];
+  const observer: Observer = {
+    ...noObserver,
+    ...options.observer,
+    alert: (id, facts) => {
+      raised.push({ id, at: clock.now() - START, facts });
+      options.observer?.alert?.(id, facts);
+    },
+  };
+  const desk = new Desk(ports, aPolicy(options.policy), observer, options.strategies);
   const seen: Bench['seen'] = { phases: [], error: undefined };
   let running: { unsubscribe(): void } | undefined;
   return {
@@ -226,6 +251,17 @@ export function aBench(options: BenchOptions): Bench {
     operator$,
     seen,
     records: () => [...journal.read()],
+    bodies: (kind) => [...journal.read()].flatMap(({ body }) => (isOf(body, kind) ? [body] : [])),
+    raised,
+    alerts: () => raised.map(({ id }) => id),
+    until: (ms) => void clock.run(instant(START + ms)),
+    run: (ms) => void clock.run(instant(clock.now() + ms)),
+    tell(command) {
+      let told: CommandAnswer = { isDone: false, says: 'no answer' };
+      const answer = (given: CommandAnswer): CommandAnswer => (told = given);
+      operator$.next({ by: 'ann', why: 'a test', answer, ...command } as Command);
+      return told;
+    },
     start(run) {
       running = runDesk(desk, run).subscribe({
         next: (phase) => seen.phases.push(phase),
@@ -244,12 +280,54 @@ export function aBench(options: BenchOptions): Bench {
   };
 }
 
+const isOf = <K extends RecordBody['kind']>(
+  body: RecordBody,
+  kind: K,
+): body is Extract<RecordBody, { readonly kind: K }> => body.kind === kind;
+
+/** A bench that was started, and has run to so many milliseconds after the start. */
+export function started(options: BenchOptions, ms = 0, run?: RunOptions): Bench {
+  const bench = aBench(options);
+  bench.start(run);
+  if (ms > 0) bench.until(ms);
+  return bench;
+}
+
 /** The next process on the same journal, clock and exchange, `downMs` after this one died. */
-export function nextProcess(before: Bench, downMs: number, options: BenchOptions): Bench {
+export function nextProcess(before: Bench, downMs: number, options: BenchOptions, run?: RunOptions): Bench {
   before.kill();
   const { clock, exchange, journal } = before;
   clock.run(instant(clock.wall() + downMs));
   const bench = aBench({ clock, exchange, journal, ...options });
-  bench.start();
+  bench.start(run);
   return bench;
 }
+
+/** What is wrong after each death of a process at its appends from `first` until before `end`. */
+export function afterEachDeath(
+  [first, end]: readonly [number, number],
+  wrongOf: (death: Death, inFlight: 'arrives' | 'lost') => readonly string[],
+  fates: readonly ('arrives' | 'lost')[] = ['lost'],
+): readonly string[] {
+  const wrong: string[] = [];
+  for (let at = first; at < end; at++)
+    for (const records of ['lost', 'durable'] as const)
+      for (const inFlight of fates)
+        wrong.push(
+          ...wrongOf({ at, records }, inFlight).map((one) => `append ${at} ${records} ${inFlight}: ${one}`),
+        );
+  return wrong;
+}
+
+/** Runs in steps of a second until the process dies, or until so many milliseconds after the start. */
+export function untilDeath(bench: Bench, endMs: number): void {
+  while (!bench.life.isOver && bench.clock.wall() < START + endMs) bench.run(1_000);
+}
+
+/** The price of a pair that stands still and costs nothing, so that each decision is known to the last digit. */
+export const flat = (startPrice: string) => ({
+  startPrice,
+  volatilityPctYear: 0,
+  halfSpreadBps: 0,
+  impactBps: 0,
+});

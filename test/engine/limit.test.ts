@@ -31,8 +31,7 @@ const pin = ({ exchange, clock }: Bench, mid: string): void => {
 const runFor = ({ clock }: Bench, ms: number): void => {
   clock.run(instant(clock.wall() + ms));
 };
-const wakesOf = (bench: Bench): readonly string[] =>
-  bench.records().flatMap(({ body }) => (body.kind === 'wake' ? [body.on] : []));
+const wakesOf = (bench: Bench): readonly string[] => bench.bodies('wake').map((body) => body.on);
 const total = (bench: Bench): string => text(executedTotal(bench.exchange));
 
 const next = (before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench =>
@@ -67,7 +66,7 @@ describe('a limit strategy on a desk', () => {
     const bench = aLimit('60000');
     runFor(bench, HOUR_MS);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
-    const asked = bench.records().filter(({ body }) => body.kind === 'intent').length;
+    const asked = bench.bodies('intent').length;
     expect(asked).toBeGreaterThan(5);
     // Each try that found no price doubles the wait: an hour of quotes a second would be 3600.
     expect(asked).toBeLessThan(450);
@@ -77,37 +76,6 @@ describe('a limit strategy on a desk', () => {
     expect(
       ledgerTrades(bench.exchange).every(({ amount, quantity }) => amount.div(quantity).lte(60000)),
     ).toBe(true);
-    expect(faultsOf(bench)).toEqual([]);
-  });
-
-  it('requests no quote for an order while the market is within its margin', () => {
-    const bench = aLimit('59990', { strategies: plan({ margin_bps: 10 }) });
-    runFor(bench, HOUR_MS);
-    expect(bench.records().some(({ body }) => body.kind === 'intent')).toBe(false);
-    pin(bench, '59900');
-    runFor(bench, 5 * MINUTE_MS);
-    expect(total(bench)).toBe('1.00000003');
-  });
-
-  it('sells at or above its price, with a total in the quote currency', () => {
-    const strategies = plan({
-      side: 'sell',
-      total_quantity: undefined,
-      max_slice_quantity: undefined,
-      total_notional: { amount: '50000', currency: 'usd' },
-      max_slice_notional: { amount: '20000', currency: 'usd' },
-    });
-    const bench = aLimit('59000', { strategies });
-    runFor(bench, 10 * MINUTE_MS);
-    expect(ledgerTrades(bench.exchange)).toEqual([]);
-    pin(bench, '61000');
-    runFor(bench, 5 * MINUTE_MS);
-    const trades = ledgerTrades(bench.exchange);
-    expect(trades.map(({ side, amount }) => `${side} ${text(amount)}`)).toEqual([
-      'sell 16666.67',
-      'sell 16666.67',
-      'sell 16666.66',
-    ]);
     expect(faultsOf(bench)).toEqual([]);
   });
 
@@ -132,29 +100,9 @@ describe('a limit strategy on a desk', () => {
     expect(bench.desk.strategies.plan('l')).toMatchObject({ by: 'quantity', slices: 144 });
     expect(text(bench.desk.strategies.plan('l')?.total ?? price('0'))).toBe('1.00000003');
   });
-
-  it('ends at good_til with the amount traded by then', () => {
-    const bench = aLimit('59000', { strategies: plan({ good_til: '2026-01-05T00:00:40Z' }) });
-    runFor(bench, 10 * MINUTE_MS);
-    expect(bench.desk.state.lives.get('l')?.finished).toBe('window_over');
-    expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(0);
-    expect(ledgerTrades(bench.exchange).length).toBeLessThan(4);
-    expect(faultsOf(bench)).toEqual([]);
-  });
 });
 
 describe('a restart of a limit strategy', () => {
-  it('continues with the remaining amount, whenever the process dies', () => {
-    for (const killedMs of [20, 8 * SECOND_MS, 15 * SECOND_MS + 30, 31 * SECOND_MS]) {
-      const first = aLimit('59000');
-      runFor(first, killedMs);
-      const second = next(first, 2 * SECOND_MS);
-      runFor(second, 10 * MINUTE_MS);
-      expect(total(second)).toBe('1.00000003');
-      expect(faultsOf(second)).toEqual([]);
-    }
-  });
-
   it('keeps waiting for its price if the market reached it only while the desk was down', () => {
     const first = aLimit('61000');
     runFor(first, MINUTE_MS);

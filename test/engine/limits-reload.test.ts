@@ -79,8 +79,7 @@ function running(
   };
 }
 
-const reloadsIn = (bench: Bench) =>
-  bench.records().flatMap(({ body }) => (body.kind === 'reload' ? [body] : []));
+const reloadsIn = (bench: Bench) => bench.bodies('reload');
 const boughtIn = (bench: Bench): number => fillsOf(bench.records()).length;
 const inForce = (bench: Bench): string | undefined =>
   limitTexts(bench.desk.policy.limits)['max_order_notional'];
@@ -148,9 +147,7 @@ describe('a reload of limits', () => {
     reload();
     until(2.5 * MINUTE_MS);
     expect([before, boughtIn(bench)]).toEqual([before, before]);
-    const [last] = bench
-      .records()
-      .flatMap(({ body }) => (body.kind === 'attempt' && body.result === 'discarded' ? [body] : []));
+    const [last] = bench.bodies('attempt').filter((body) => body.result === 'discarded');
     expect(last).toMatchObject({ reason: 'order_size' });
   });
 

@@ -38,12 +38,12 @@ function memoryBars(): BarsPort {
 }
 
 const notes = (bench: Bench): readonly (string | undefined)[] =>
-  bench.records().flatMap(({ body }) => (body.kind === 'wake' && body.on === 'at' ? [body.note] : []));
+  bench.bodies('wake').flatMap((body) => (body.on === 'at' ? [body.note] : []));
 
 function running(until: number, over: Partial<BenchOptions> = {}): Bench {
   const bench = aBench({ strategies: [watching()], ...over });
   bench.start();
-  bench.clock.run(after(START, until));
+  bench.until(until);
   return bench;
 }
 
@@ -71,7 +71,7 @@ describe('bars built from the prices that a desk sees', () => {
       observer: { reference: ({ mid }) => mids.push({ at: bench.clock.wall(), mid: text(mid) }) },
     });
     bench.start();
-    bench.clock.run(after(START, 10 * MINUTE_MS));
+    bench.until(10 * MINUTE_MS);
     const seen = mids.filter(({ at }) => at >= START + 5 * MINUTE_MS && at < START + 10 * MINUTE_MS);
     const prices = seen.map(({ mid }) => Number(mid));
     const bar = bench.desk.bars.newest('btcusd', 5 * MINUTE_MS, 1)[0];
@@ -99,14 +99,14 @@ describe('bars built from the prices that a desk sees', () => {
     const bars = memoryBars();
     const first = running(11 * MINUTE_MS, { bars });
     const next = nextProcess(first, 30 * SECOND_MS, { strategies: [watching()], bars });
-    next.clock.run(after(START, 21 * MINUTE_MS));
+    next.until(21 * MINUTE_MS);
     expect(notes(next).at(-1)).toBe('00:00 00:05 00:15');
   });
 
   it('start over if they are not stored, and the kernel sees fewer of them', () => {
     const first = running(11 * MINUTE_MS);
     const next = nextProcess(first, 30 * SECOND_MS, { strategies: [watching()] });
-    next.clock.run(after(START, 21 * MINUTE_MS));
+    next.until(21 * MINUTE_MS);
     expect(notes(next).at(-1)).toBe('00:15');
   });
 
@@ -115,7 +115,7 @@ describe('bars built from the prices that a desk sees', () => {
       let count = 0;
       const bench = aBench({ strategies, observer: { reference: () => (count += 1) } });
       bench.start();
-      bench.clock.run(after(START, HOUR_MS));
+      bench.until(HOUR_MS);
       return count;
     };
     expect(probes([])).toBe(0);

@@ -53,20 +53,16 @@ function aDesk(share: string): Bench {
 describe('an order in doubt that is looked up', () => {
   it('is booked at once if the lookup equals the quote', () => {
     const bench = aDesk('1');
-    bench.clock.run(after(START, 30 * SECOND_MS));
-    expect(bench.records().flatMap(({ body }) => (body.kind === 'fill' ? [body] : []))).toMatchObject([
-      { source: 'lookup', quantity: '1' },
-    ]);
+    bench.until(30 * SECOND_MS);
+    expect(bench.bodies('fill')).toMatchObject([{ source: 'lookup', quantity: '1' }]);
   });
 
   it('is known to have traded if the lookup shows slightly less, and waits for the account', () => {
     const bench = aDesk('0.9995');
-    bench.clock.run(after(START, 110 * SECOND_MS));
+    bench.until(110 * SECOND_MS);
     expect(bench.desk.state.fills).toBe(0);
     expect(bench.desk.state.doubts).toMatchObject([{ doubt: { reason: 'certainly_traded' } }]);
-    bench.clock.run(after(START, 200 * SECOND_MS));
-    expect(bench.records().flatMap(({ body }) => (body.kind === 'fill' ? [body] : []))).toMatchObject([
-      { source: 'transactions', quantity: '1' },
-    ]);
+    bench.until(200 * SECOND_MS);
+    expect(bench.bodies('fill')).toMatchObject([{ source: 'transactions', quantity: '1' }]);
   });
 });

@@ -56,7 +56,7 @@ function started(rows: readonly Transaction[], mode: 'live' | 'paper' = 'live'):
   const { options: given, alerts } = options(rows, mode);
   const bench = aBench(given);
   bench.start();
-  bench.clock.run(after(START, MINUTE_MS));
+  bench.until(MINUTE_MS);
   return { bench, alerts };
 }
 
@@ -68,7 +68,7 @@ describe('a live desk whose journal is empty', () => {
     expect(bench.desk.state.controlWhy).toContain(
       'the journal is new, and the account has traded within a day',
     );
-    bench.clock.run(after(START, 10 * MINUTE_MS));
+    bench.until(10 * MINUTE_MS);
     expect(bench.desk.state.fills).toBe(0);
     bench.operator$.next({
       do: 'rearm',
@@ -77,7 +77,7 @@ describe('a live desk whose journal is empty', () => {
       withOpenDoubts: false,
       answer: () => undefined,
     });
-    bench.clock.run(after(START, 20 * MINUTE_MS));
+    bench.until(20 * MINUTE_MS);
     expect(bench.desk.control).toBe('active');
   });
 
@@ -107,7 +107,7 @@ describe('a live desk whose journal is empty', () => {
     const rows = traded(DAY_MS / 2);
     const first = started(rows).bench;
     const again = nextProcess(first, MINUTE_MS, options(rows, 'live').options);
-    again.clock.run(after(START, 5 * MINUTE_MS));
+    again.until(5 * MINUTE_MS);
     expect(again.desk.control).toBe('halted');
     again.operator$.next({
       do: 'rearm',
@@ -116,10 +116,10 @@ describe('a live desk whose journal is empty', () => {
       withOpenDoubts: false,
       answer: () => undefined,
     });
-    again.clock.run(after(START, 6 * MINUTE_MS));
+    again.until(6 * MINUTE_MS);
     const { options: last, alerts } = options(rows, 'live');
     const third = nextProcess(again, MINUTE_MS, last);
-    third.clock.run(after(START, 10 * MINUTE_MS));
+    third.until(10 * MINUTE_MS);
     expect([third.desk.control, alerts.includes('journal_new')]).toEqual(['active', false]);
   });
 });

@@ -51,7 +51,7 @@ function ran(
 ): Bench {
   const bench = aBench(over);
   bench.start();
-  bench.clock.run(instant(START + untilMs));
+  bench.until(untilMs);
   return bench;
 }
 const finishedOf = (bench: Bench, id = 'own'): unknown => bench.desk.state.lives.get(id)?.finished;
@@ -87,8 +87,8 @@ describe('a module on a desk', () => {
       observer: { alert: (id, facts) => alerts.push([id, facts]) },
     });
     whim.fails = true;
-    bench.clock.run(instant(START + 30 * MINUTE_MS));
-    const failed = bench.records().flatMap(({ body }) => (body.kind === 'wake' && body.reason === 'strategy_failed' ? [body] : []));
+    bench.until(30 * MINUTE_MS);
+    const failed = bench.bodies('wake').filter((body) => body.reason === 'strategy_failed');
     expect(failed).toHaveLength(1);
     expect(failed[0]).toMatchObject({ strategy: 'own', note: 'Error: a bad day', intents: [] });
     expect(alerts).toContainEqual(['strategy_paused', { strategy: 'own', why: 'Error: a bad day' }]);
@@ -117,12 +117,12 @@ describe('a module on a desk', () => {
     const whim = { fails: false };
     const bench = ran(MINUTE_MS + 30, { strategies: [aModule(whim)] });
     whim.fails = true;
-    bench.clock.run(instant(START + 5 * MINUTE_MS));
+    bench.until(5 * MINUTE_MS);
     const life = bench.desk.state.lives.get('own');
     expect(life?.outcomes).toHaveLength(1);
     whim.fails = false;
     bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at it', strategy: 'own' });
-    bench.clock.run(instant(START + 20 * MINUTE_MS));
+    bench.until(20 * MINUTE_MS);
     expect(faultsOf(bench)).toEqual([]);
     expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
   });
@@ -138,7 +138,7 @@ describe('a module on a desk', () => {
     expect(bench.desk.state.totals.paused.get('strategy:own')).toBe('strategy_failed: Error: too early');
     fails = false;
     bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at it', strategy: 'own' });
-    bench.clock.run(instant(START + 20 * MINUTE_MS));
+    bench.until(20 * MINUTE_MS);
     expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
   });
 });
@@ -199,7 +199,7 @@ describe('a module that changes objects after it has handed them over', () => {
     };
     const bench = ran(2 * MINUTE_MS, { strategies: [sourceOf(kernel)] });
     bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at it', strategy: 'own' });
-    bench.clock.run(instant(START + 20 * MINUTE_MS));
+    bench.until(20 * MINUTE_MS);
     expect(seen.slice(0, 3)).toEqual([0, 0, 1]);
     expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
   });
@@ -211,12 +211,12 @@ describe('a strategy paused by a person', () => {
     const says: string[] = [];
     const answer = ({ says: words }: { says: string }): unknown => says.push(words);
     bench.operator$.next({ do: 'pause', by: 'ann', why: 'lunch', strategy: 'own', answer });
-    bench.clock.run(instant(START + 20 * MINUTE_MS));
+    bench.until(20 * MINUTE_MS);
     expect(fillsOf(bench.records()).filter(({ strategy }) => strategy === 'own')).toHaveLength(2);
     expect(finishedOf(bench, 'twap')).toBe('finished');
     bench.operator$.next({ do: 'resume', by: 'ann', why: 'back', strategy: 'own', answer });
     bench.operator$.next({ do: 'pause', by: 'ann', why: 'who', strategy: 'nobody', answer });
-    bench.clock.run(instant(START + 40 * MINUTE_MS));
+    bench.until(40 * MINUTE_MS);
     expect(says).toEqual([
       'strategy own is paused',
       'strategy own is active',
@@ -229,9 +229,9 @@ describe('a strategy paused by a person', () => {
   it('sends no order for a slice decided before the pause', () => {
     const bench = aBench({ strategies: [aTwap('twap')], quoteLatencyMs: 3_000 });
     bench.start();
-    bench.clock.run(instant(START + 500));
+    bench.until(500);
     bench.operator$.next({ do: 'pause', by: 'ann', why: 'now', strategy: 'twap' });
-    bench.clock.run(instant(START + 10 * SECOND_MS));
+    bench.until(10 * SECOND_MS);
     expect(fillsOf(bench.records())).toEqual([]);
   });
 });

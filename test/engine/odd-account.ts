@@ -133,7 +133,7 @@ export function nextDesk(
 }
 
 export const seconds = ({ bench }: Watched, count: number): void => {
-  bench.clock.run(after(START, count * SECOND_MS));
+  bench.until(count * SECOND_MS);
 };
 
 export const bodies = <K extends RecordBody['kind']>(

@@ -23,7 +23,7 @@ function refusing(status: number): (venue: VenuePort) => VenuePort {
 function ran(options: Partial<BenchOptions>): Bench {
   const bench = aBench({ strategies: [aTwap('twap', { slices: 1, duration: 'PT5M' })], ...options });
   bench.start({ isUntilDone: true });
-  bench.clock.run(instant(START + 6 * MINUTE_MS));
+  bench.until(6 * MINUTE_MS);
   expect(faultsOf(bench)).toEqual([]);
   expect(ledgerTrades(bench.exchange)).toHaveLength(1);
   return bench;
@@ -98,12 +98,12 @@ describe('a risk mode that changes between two polls', () => {
       }),
     });
     bench.start();
-    bench.clock.run(instant(START + 4 * SECOND_MS));
+    bench.until(4 * SECOND_MS);
     expect(polls).toBe(1);
     bench.exchange.setRiskMode('btcusd', 'Reduce-Only');
-    bench.clock.run(instant(START + 3 * MINUTE_MS));
+    bench.until(3 * MINUTE_MS);
     expect(polls).toBe(2);
-    expect(bench.records().filter(({ body }) => body.kind === 'intent')).toHaveLength(1);
+    expect(bench.bodies('intent')).toHaveLength(1);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
 });

@@ -25,9 +25,8 @@ const twap = aTwap('t');
 /** A TWAP that still trades after a day of waiting. */
 const long = aTwap('t', { slices: 60, duration: 'P3D' });
 
-const quotes = (bench: Bench): number => bench.records().filter(({ body }) => body.kind === 'intent').length;
-const begun = (bench: Bench): readonly string[] =>
-  bench.records().flatMap(({ body }) => (body.kind === 'strategy' ? [body.hash] : []));
+const quotes = (bench: Bench): number => bench.bodies('intent').length;
+const begun = (bench: Bench): readonly string[] => bench.bodies('strategy').map((body) => body.hash);
 /** Ann and bob approve, because the requester of a file at a start is unknown. */
 const both = (bench: Bench, id = 'ap-1'): string => {
   approve(bench, 'ann', id);
@@ -46,7 +45,7 @@ describe('a parent above the approval amount', () => {
     expect(both(bench)).toBe('ap-1 is approved');
     run(bench, 12 * MINUTE_MS);
     expect(fills(bench)).toBeGreaterThan(0);
-    const ended = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
+    const ended = bench.bodies('slice');
     expect(ended[0]).toMatchObject({
       result: 'expired',
       reason: 'approval_pending',
@@ -72,7 +71,7 @@ describe('a parent above the approval amount', () => {
     tell(bench, 'bob', { do: 'reject', request: 'ap-1' });
     run(bench, 15 * MINUTE_MS);
     expect(fills(bench)).toBe(0);
-    const [, second] = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
+    const [, second] = bench.bodies('slice');
     expect(second).toMatchObject({ reason: 'approval_refused', detail: 'ap-1 is rejected' });
   });
 

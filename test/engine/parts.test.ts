@@ -112,7 +112,7 @@ describe('the missing part of an order', () => {
     one.bench.kill();
     const { clock, exchange, journal } = one.bench;
     const next = aDesk(script, { clock, exchange, journal, policy: { onDifference: 'alert' } });
-    next.bench.clock.run(after(START, 75 * SECOND_MS));
+    next.bench.until(75 * SECOND_MS);
     expect(text(next.bench.desk.state.reserved('usd'))).toBe(reserved);
     expect(text(next.bench.desk.state.openNotional())).toBe(notional);
   });
@@ -289,7 +289,7 @@ describe('a quote that the venue executes twice', () => {
     seconds(before, 400);
     expect(bought(before)).toBe('1');
     before.bench.kill();
-    before.bench.clock.run(after(START, 2_990_000));
+    before.bench.until(2_990_000);
     const next = nextDesk(before, {});
     seconds(next, 3_000);
     executeAgain(next);

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { money, ratio, text } from '../../src/core/money.ts';
-import { drifts, largestDrift, value } from '../../src/core/risk/portfolio.ts';
-import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { money, text } from '../../src/core/money.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { isDone } from '../../src/engine/run.ts';
-import { aBench, aPolicy, aStrategy, aTwap, START } from './harness.ts';
+import { aBench, aPolicy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
 
 function ran(options: BenchOptions, ms = 15 * MINUTE_MS): Bench {
   const bench = aBench(options);
   bench.start();
-  bench.clock.run(instant(START + ms));
+  bench.until(ms);
   return bench;
 }
 
@@ -59,7 +58,7 @@ describe('a twap on a desk', () => {
 
   it('records the decision price of the slice with each fill', () => {
     const bench = ran({ strategies: [aTwap()] });
-    const decided = bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
+    const decided = bench.bodies('wake').flatMap((body) => body.intents);
     const told = fillsOf(bench.records()).map((fill) => fill.decision_price);
     expect(told).toEqual(decided.map((intent) => intent.decision_price));
     expect(new Set(told).size).toBeGreaterThan(1);
@@ -76,57 +75,8 @@ describe('a twap on a desk', () => {
     const trades = ledgerTrades(bench.exchange);
     expect(trades.length).toBeGreaterThan(3);
     expect(trades.every((trade) => trade.amount.lt('250000'))).toBe(true);
-    expect(bench.records().filter(({ body }) => body.kind === 'maximum')).toHaveLength(1);
-    expect(bench.records().filter(({ body }) => body.kind === 'slice')).toHaveLength(1);
-  });
-});
-
-describe('a rebalancing on a desk', () => {
-  const portfolio = aStrategy('r', 'rebalance', {
-    target_weights: { btc: '0.4', eth: '0.2', usd: '0.4' },
-    drift_threshold: '0.02',
-    duration: 'PT30M',
-  });
-
-  it('brings every weight back into its band, sells before it buys, and then stops trading', () => {
-    const bench = ran({ strategies: [portfolio] }, 20 * MINUTE_MS);
-    expect(bench.seen.error).toBeUndefined();
-    const { exchange } = bench;
-    const account = exchange.accounts[0]?.name ?? '';
-    const targets = new Map([
-      ['btc', ratio('0.4')],
-      ['eth', ratio('0.2')],
-      ['usd', ratio('0.4')],
-    ]);
-    const valued = value(targets, 'usd', exchange.ledger.balances(account), (c) =>
-      exchange.market.mid(`${c}usd`, bench.clock.wall()),
-    );
-    const drift = largestDrift(drifts(valued?.weights ?? new Map(), targets, 'absolute'));
-    expect(Number(drift)).toBeLessThan(0.021);
-    const sides = ledgerTrades(exchange).map((trade) => trade.side);
-    expect(sides.length).toBeGreaterThan(1);
-    expect(sides).toEqual(sides.toSorted((a, b) => (a === b ? 0 : a === 'sell' ? -1 : 1)));
-    expect(sides.length).toBeLessThan(10 * 2);
-  });
-
-  it('finishes its earlier decision after a restart, and does not decide again', () => {
-    const first = aBench({ strategies: [portfolio] });
-    first.start();
-    while (ledgerTrades(first.exchange).length < 2) first.clock.run(instant(first.clock.wall() + 10));
-    first.kill();
-    const { clock, exchange, journal } = first;
-    const second = aBench({ strategies: [portfolio], clock, exchange, journal });
-    second.start();
-    clock.run(instant(START + 30 * MINUTE_MS));
-    const decisions = new Set(
-      second.records().flatMap(({ body }) => (body.kind === 'intent' ? [body.parent] : [])),
-    );
-    const drifted = second
-      .records()
-      .filter(({ body }) => body.kind === 'wake' && body.on === 'drift' && body.intents.length > 0);
-    expect(decisions.size).toBeGreaterThan(1);
-    expect(drifted).toHaveLength(1);
-    expect(faultsOf(second).filter((fault) => fault !== 'not done')).toEqual([]);
+    expect(bench.bodies('maximum')).toHaveLength(1);
+    expect(bench.bodies('slice')).toHaveLength(1);
   });
 });
 
@@ -163,7 +113,7 @@ describe('strategies that share a desk', () => {
     const total = ledgerTrades(bench.exchange).reduce((sum, trade) => sum + Number(trade.amount), 0);
     expect(total).toBeGreaterThan(50_000);
     expect(total).toBeLessThanOrEqual(100_000);
-    const reasons = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.reason] : []));
+    const reasons = bench.bodies('slice').map((body) => body.reason);
     expect(reasons).toContain('day_limit');
   });
 
@@ -216,7 +166,7 @@ describe('a slice that retries without a wait', () => {
       3 * 60 * MINUTE_MS,
     );
     expect(bench.seen.error).toBeUndefined();
-    const ends = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
+    const ends = bench.bodies('slice');
     expect(ends).toMatchObject([{ result: 'expired', reason: 'retry_budget' }]);
     // A hundred thousand attempts: many seconds on a busy machine.
   }, 120_000);

@@ -25,7 +25,7 @@ const aRun = (side: 'buy' | 'sell', over: Partial<BenchOptions> = {}): Bench => 
 };
 
 const runTo = (bench: Bench, minutes: number): void => {
-  bench.clock.run(instant(START + minutes * MINUTE_MS));
+  bench.until(minutes * MINUTE_MS);
 };
 /** Numbers of the slices that traded, as the ledger of the exchange has them. */
 const traded = (bench: Bench): readonly number[] =>
@@ -33,11 +33,9 @@ const traded = (bench: Bench): readonly number[] =>
 /** What the journal says about the slices that did not. */
 const skipped = (bench: Bench): readonly string[] =>
   bench
-    .records()
-    .flatMap(({ body }) =>
-      body.kind === 'slice' && body.result !== 'filled'
-        ? [`${body.slice} ${body.reason ?? ''}: ${body.detail ?? ''}`]
-        : [],
+    .bodies('slice')
+    .flatMap((body) =>
+      body.result !== 'filled' ? [`${body.slice} ${body.reason ?? ''}: ${body.detail ?? ''}`] : [],
     );
 
 describe('a change of the risk mode during a twap', () => {
@@ -72,12 +70,12 @@ describe('a change of the risk mode during a twap', () => {
   it('stops the order of a quote in flight at the gate', () => {
     const bench = aRun('buy', { quoteLatencyMs: 3_000, policy: quickRead });
     // Three seconds for the reference price, and the quote of the slice is on its way.
-    bench.clock.run(instant(START + MINUTE_MS + 4 * SECOND_MS));
-    expect(bench.records().filter(({ body }) => body.kind === 'intent')).toHaveLength(1);
+    bench.until(MINUTE_MS + 4 * SECOND_MS);
+    expect(bench.bodies('intent')).toHaveLength(1);
     bench.exchange.setRiskMode('btcusd', 'Reduce-Only');
     runTo(bench, 1.5);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
-    const ends = bench.records().flatMap(({ body }) => (body.kind === 'attempt' ? [body] : []));
+    const ends = bench.bodies('attempt');
     expect(ends).toMatchObject([{ result: 'discarded', reason: 'no_funds' }]);
   });
 });

@@ -2,7 +2,7 @@ import { defer, delay, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import { money, quantity, ratio, text } from '../../src/core/money.ts';
-import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { instant, MINUTE_MS } from '../../src/core/time.ts';
 import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { termsWords } from '../../src/engine/market/pts-watch.ts';
 import { aBench, aPolicy, aTwap, START } from './harness.ts';
@@ -21,7 +21,7 @@ const plan = aTwap('twap', { start_time: '2026-01-05T00:01:00Z' });
 function ran(over: Partial<BenchOptions>, minutes = 15): Bench {
   const bench = aBench({ strategies: [plan], policy: { pts: onCredit }, venue: poor('Enabled'), ...over });
   bench.start();
-  bench.clock.run(instant(START + minutes * MINUTE_MS));
+  bench.until(minutes * MINUTE_MS);
   return bench;
 }
 
@@ -36,12 +36,6 @@ describe('credit', () => {
     expect(balance(bench, 'usd')).toBeLessThan(0);
   });
 
-  it.each(['Short-Only', 'Reduce-Only'] as const)('is not used for a buy in risk mode %s', (mode) => {
-    const bench = ran({ venue: poor(mode) });
-    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
-    expect(Number(executedTotal(bench.exchange))).toBeGreaterThan(0.45);
-  });
-
   it('is not used if the desk never uses it, and the risk modes are not polled', () => {
     let polls = 0;
     const bench = ran({
@@ -50,42 +44,6 @@ describe('credit', () => {
     });
     expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
     expect(polls).toBe(0);
-  });
-
-  it('stops during a twap when the risk mode changes to Reduce-Only', () => {
-    const bench = aBench({ strategies: [plan], policy: { pts: onCredit }, venue: poor('Enabled') });
-    bench.start();
-    bench.clock.run(instant(START + 7.5 * MINUTE_MS));
-    const before = ledgerTrades(bench.exchange).length;
-    expect(balance(bench, 'usd')).toBeLessThan(0);
-    bench.exchange.setRiskMode('btcusd', 'Reduce-Only');
-    bench.clock.run(instant(START + 15 * MINUTE_MS));
-    // The mode is polled each minute: nothing is bought on credit after the poll, nor by the venue before it.
-    expect(ledgerTrades(bench.exchange)).toHaveLength(before);
-    const reasons = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.reason] : []));
-    expect(reasons.slice(-3)).toEqual(['no_funds', 'no_funds', 'no_funds']);
-  });
-
-  it('is not used once the risk modes are stale', () => {
-    let isDown = false;
-    const error = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'risk modes', status: 503 });
-    const bench = aBench({
-      strategies: [plan],
-      policy: { pts: { ...onCredit, maxAgeMs: 90 * SECOND_MS } },
-      venue: poor('Enabled'),
-      wrap: (venue) => ({
-        ...venue,
-        riskModes: () => defer(() => (isDown ? throwError(() => error) : venue.riskModes())),
-      }),
-    });
-    bench.start();
-    bench.clock.run(instant(START + 30 * SECOND_MS));
-    expect(bench.desk.pts.mode('btcusd')).toBe('Enabled');
-    isDown = true;
-    bench.clock.run(instant(START + 3 * MINUTE_MS));
-    expect(bench.desk.pts.mode('btcusd')).toBeUndefined();
-    bench.clock.run(instant(START + 15 * MINUTE_MS));
-    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
   });
 
   it('is not used, and the desk is not halted, if the account has no post-trade settlement', () => {

@@ -25,7 +25,7 @@ function next(policy: Partial<DeskSettings>, before?: Bench, rearm?: string): Be
     ...(before && { clock: before.clock, exchange: before.exchange, journal: before.journal }),
   });
   bench.start({ rearm });
-  bench.clock.run(after(bench.clock.wall(), MINUTE_MS));
+  bench.run(MINUTE_MS);
   return bench;
 }
 
@@ -70,7 +70,7 @@ describe('a start with changed limits', () => {
   it('does not accept an approval of a halt with other limits', () => {
     const before = next(kept, next(kept));
     before.operator$.next({ do: 'halt', by: 'ann', why: 'wrong prices', isKill: true });
-    before.clock.run(after(before.clock.wall(), SECOND_MS));
+    before.run(SECOND_MS);
     tell(before, 'ann', { do: 'rearm' });
     approve(before, 'ben');
     expect(before.desk.control).toBe('halted'); // killed: only a new process can be armed

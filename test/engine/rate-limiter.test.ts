@@ -53,7 +53,7 @@ class Traffic {
   }
 
   run(untilMs: number): void {
-    this.clock.run(instant(START + untilMs));
+    this.until(untilMs);
   }
 
   names(): readonly string[] {

@@ -36,7 +36,7 @@ const small: BenchOptions = {
 function ran(options: BenchOptions, forMs: number): Bench {
   const bench = aBench(options);
   bench.start();
-  bench.clock.run(instant(START + forMs));
+  bench.until(forMs);
   return bench;
 }
 /** The times of its decisions, and the waits that woke it. */
@@ -46,7 +46,7 @@ const decisions = (bench: Bench): readonly (readonly [number, string])[] =>
     .flatMap(({ at, body }) =>
       body.kind === 'wake' && body.intents.length > 0 ? [[at - START, body.on] as const] : [],
     );
-const fills = (bench: Bench): number => bench.records().filter(({ body }) => body.kind === 'fill').length;
+const fills = (bench: Bench): number => bench.bodies('fill').length;
 
 describe('a rebalancing that a limit blocks', () => {
   it('is retried ten times at growing intervals, and then waits for a change for at most a day', () => {
@@ -62,16 +62,16 @@ describe('a rebalancing that a limit blocks', () => {
   it('is retried at once when a pause is lifted', () => {
     const bench = aBench(OPTIONS);
     bench.start();
-    bench.clock.run(instant(START + 1));
+    bench.until(1);
     const pair = { pair: 'btcusd', by: 'ops', why: 'test' } as const;
     bench.operator$.next({ do: 'pause', ...pair });
-    bench.clock.run(instant(START + 3 * HOUR_MS));
+    bench.until(3 * HOUR_MS);
     const before = decisions(bench);
     expect(before.length).toBeLessThan(12);
     expect(fills(bench)).toBe(0);
     // In the middle of a rest of an hour.
     bench.operator$.next({ do: 'resume', ...pair });
-    bench.clock.run(instant(START + 3 * HOUR_MS + SECOND_MS));
+    bench.until(3 * HOUR_MS + SECOND_MS);
     expect(decisions(bench).slice(before.length)).toEqual([[3 * HOUR_MS, 'lifted']]);
     expect(fills(bench)).toBe(1);
   });
@@ -81,7 +81,7 @@ describe('a rebalancing that a limit blocks', () => {
     const before = decisions(first).length;
     const downMs = 5 * MINUTE_MS;
     const second = nextProcess(first, downMs, OPTIONS);
-    second.clock.run(instant(START + 3 * HOUR_MS + downMs + 30 * SECOND_MS));
+    second.until(3 * HOUR_MS + downMs + 30 * SECOND_MS);
     expect(decisions(second).slice(before)).toMatchObject([[expect.any(Number), 'lifted']]);
     expect(fills(second)).toBe(1);
   });
@@ -92,7 +92,7 @@ describe('a rebalancing that a limit blocks', () => {
     expect(before.at(-1)?.[0]).toBeGreaterThan(120 * MINUTE_MS);
     const account = bench.exchange.accounts[0]?.name ?? '';
     bench.exchange.deposit(account, 'usd', quantity('1000'), bench.clock.wall());
-    bench.clock.run(instant(START + 170 * MINUTE_MS));
+    bench.until(170 * MINUTE_MS);
     expect(decisions(bench).slice(before.length, before.length + 1)).toEqual([
       [expect.any(Number), 'lifted'],
     ]);
@@ -118,11 +118,11 @@ describe('a rebalancing that a limit blocks', () => {
     bench.start();
     bench.clock.run(instant(START));
     bench.operator$.next({ do: 'pause', by: 'ops', why: 'test' });
-    bench.clock.run(instant(START + 130 * MINUTE_MS));
+    bench.until(130 * MINUTE_MS);
     const before = decisions(bench).length;
     expect(fills(bench)).toBe(0);
     bench.operator$.next({ do: 'pause', isReducing: true, by: 'ops', why: 'test' });
-    bench.clock.run(instant(START + 131 * MINUTE_MS));
+    bench.until(131 * MINUTE_MS);
     const [woken] = decisions(bench).slice(before);
     expect(woken).toEqual([expect.closeTo(130 * MINUTE_MS, -3), 'lifted']);
     expect(fills(bench)).toBe(1);

@@ -75,16 +75,8 @@ describe('a leg above a limit per order', () => {
     const limits = { ...base.limits, orderNotionalMax: money('1000') };
     const bench = ran(END, { policy: { ...calm, limits } });
     expect(totals(bench)).toEqual([]);
-    const reasons = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.reason] : []));
+    const reasons = bench.bodies('slice').map((body) => body.reason);
     expect(reasons[0]).toBe('order_size');
-  });
-
-  it('has no tactics for pieces in the journal if it is within the limits', () => {
-    const bench = ran(END, { policy: calm });
-    const tactics = bench
-      .records()
-      .flatMap(({ body }) => (body.kind === 'wake' ? body.intents.map((one) => one.tactics) : []));
-    expect(tactics).toEqual([{ keep: '0' }, { keep: '0' }]);
   });
 
   it('is refused if it is a slice of another kind, such as a twap', () => {
@@ -155,8 +147,7 @@ describe('a rebalancing spread over time', () => {
               inFlight,
             });
             first.start();
-            while (!first.life.isOver && first.clock.wall() < END)
-              first.clock.run(instant(first.clock.wall() + SECOND_MS));
+            while (!first.life.isOver && first.clock.wall() < END) first.run(SECOND_MS);
             first.kill();
             const { clock, exchange, journal } = first;
             const second = ran(END, { strategies, policy, clock, exchange, journal });
@@ -179,6 +170,6 @@ const beyond = (bench: Bench): readonly string[] =>
 /** Legs of another decision than the first. */
 const anew = (bench: Bench): readonly string[] =>
   bench
-    .records()
-    .flatMap(({ body }) => (body.kind === 'wake' ? body.intents.map(({ leg }) => leg) : []))
+    .bodies('wake')
+    .flatMap((body) => body.intents.map(({ leg }) => leg))
     .filter((leg) => !leg.startsWith('1.'));

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { HOUR_MS } from '../../src/core/time.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
-import { ASSETS, engineTrades, inOrder, looksOf, plainTrades, SLACK, turnoverOf } from './rebalance-year.ts';
+import { ASSETS, inOrder, looksOf, plainTrades, SLACK, turnoverOf } from './rebalance-year.ts';
 import type { Bars, Setting, Trade } from './rebalance-year.ts';
 
 export interface Figures {
@@ -10,14 +10,6 @@ export interface Figures {
   readonly trades: number;
   /** Both ways, cents. */
   readonly turnover: bigint;
-}
-
-/** The engine trades what plain arithmetic says, to the last unit, and is within its band after every hour that traded. */
-export function expectPlainArithmetic(bars: Bars, setting: Setting): Figures {
-  const { trades, bench } = engineTrades(bars, setting);
-  expect(bench.seen.error).toBeUndefined();
-  expect(bench.desk.state.control).toBe('active');
-  return expectPlainTrades(bars, setting, trades);
 }
 
 /** The same for trades that somebody else made over these bars. */

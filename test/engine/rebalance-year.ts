@@ -1,17 +1,7 @@
 import { gunzipSync } from 'node:zlib';
-import { concatMap, from, interval, startWith } from 'rxjs';
-import { venueTape } from '../../src/research/run/tape-market.ts';
-import { tapeOf } from '../../src/research/tape/tape.ts';
-import type { MarketPort } from '../../src/engine/ports.ts';
+import { from } from 'rxjs';
 import { quantity, text } from '../../src/core/money.ts';
-import { DAY_MS, HOUR_MS, instant, SECOND_MS } from '../../src/core/time.ts';
-import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
-import { Exchange } from '../../src/simulator/exchange/exchange.ts';
-import { venueOptions } from '../../src/simulator/options/options.ts';
-import type { PriceTape } from '../../src/simulator/market/price-tape.ts';
-import { aBench, aPolicy, aStrategy } from './harness.ts';
-import type { Bench } from './harness.ts';
-import { ledgerTrades } from './oracle.ts';
+import { HOUR_MS } from '../../src/core/time.ts';
 
 /**
  * A portfolio of five assets that is looked at every hour for as long as there are bars: by the whole engine on virtual time
@@ -64,21 +54,6 @@ export function hoursOf(bars: Bars): { readonly first: number; readonly last: nu
   };
 }
 
-/** The closes of hours as the venue prices from them. */
-function hourTape(pair: string, csv: string): PriceTape {
-  const rows = rowsOf(csv);
-  const close = Float64Array.from(rows, (row) => Number(row.close));
-  const columns = {
-    times: Float64Array.from(rows, ({ start }) => start),
-    open: close,
-    high: close,
-    low: close,
-    close,
-    volume: close,
-  };
-  return venueTape(tapeOf({ pair, barMs: HOUR_MS, columns }));
-}
-
 const rowsOf = (csv: string): readonly { readonly start: number; readonly close: string }[] =>
   csv
     .trimEnd()
@@ -90,86 +65,6 @@ const rowsOf = (csv: string): readonly { readonly start: number; readonly close:
     });
 
 export const unzipped = (bytes: Buffer): string => gunzipSync(bytes).toString('utf8');
-
-/** The trades of the whole engine: kernel, sizing, controls, cycle, journal, and the exchange behind them. */
-export function engineTrades(
-  bars: Bars,
-  setting: Setting,
-): { readonly trades: readonly Trade[]; readonly bench: Bench } {
-  const { first, last } = hoursOf(bars);
-  const startedAt = instant(first * HOUR_MS);
-  const clock = new VirtualClock(startedAt);
-  const pair = { halfSpreadBps: 0, impactBps: 0, maxUsd: '1000000000', pricePrecision: 8 };
-  const exchange = new Exchange({
-    options: venueOptions({
-      accounts: [{ balances: { usd: String(BEGUN_WITH) } }],
-      pairs: Object.fromEntries(ASSETS.map((asset) => [`${asset}usd`, pair])),
-    }),
-    tapes: new Map(ASSETS.map((asset) => [`${asset}usd`, hourTape(`${asset}usd`, bars[asset])])),
-    startedAt,
-  });
-  const strategy = aStrategy('five', 'rebalance', {
-    target_weights: Object.fromEntries([
-      ...ASSETS.map((asset) => [asset, fractionText(WEIGHTS[asset])]),
-      ['usd', fractionText(CASH_WEIGHT)],
-    ]),
-    drift_type: setting.driftType,
-    drift_threshold: fractionText(setting.threshold),
-    rebalance_to: setting.rebalanceTo,
-    min_trade_notional: { amount: String(TRADE_MIN), currency: 'usd' },
-    // The venue values the account at full hours, and so do we.
-    valuation_tolerance: '0.0001',
-    // A second after the full hour, when the price of the hour is known.
-    schedule: { cron: '1 0 * * * *' },
-  });
-  const bench = aBench({
-    strategies: [strategy],
-    clock,
-    exchange,
-    // Only the strategy runs more often than once a day.
-    policy: {
-      continuity: { ...aPolicy().continuity, everyMs: DAY_MS, lateMs: DAY_MS },
-      accountPollMs: DAY_MS,
-      pts: { ...aPolicy().pts, pollMs: DAY_MS },
-      historyMs: 7 * DAY_MS,
-      minimumOf: () => ({}),
-    },
-    market: () => hourly(exchange, clock),
-  });
-  bench.start();
-  clock.run(instant(last * HOUR_MS + 30 * SECOND_MS));
-  const times = new Map(
-    exchange.ledger
-      .rows(exchange.accounts[0]?.name ?? '')
-      .flatMap((row) => (row.clientId === undefined ? [] : [[row.clientId, row.at] as const])),
-  );
-  const trades = ledgerTrades(exchange).map(({ clientId, side, pair: name, quantity: size, amount }) => ({
-    hour: Math.floor((times.get(clientId) ?? 0) / HOUR_MS),
-    side,
-    asset: name.slice(0, -3) as Asset,
-    quantity: text(size),
-    cents: BigInt(quantity(amount.toFixed()).times(100).toFixed()),
-  }));
-  return { trades, bench };
-}
-
-/** The prices of every full hour, as a feed of the venue. */
-function hourly(exchange: Exchange, clock: VirtualClock): MarketPort {
-  const pairs = ASSETS.map((asset) => `${asset}usd`);
-  return {
-    prices$: interval(HOUR_MS, clock).pipe(
-      startWith(0),
-      concatMap(() => {
-        const at = clock.wall();
-        return from(
-          pairs.map((pair) => ({ pair, mid: exchange.market.mid(pair, at), at, source: 'tape' as const })),
-        );
-      }),
-    ),
-  };
-}
-
-const fractionText = (hundredths: bigint): string => `0.${String(hundredths).padStart(4, '0')}`;
 
 // From here on all arithmetic uses integers, and no code of the engine.
 

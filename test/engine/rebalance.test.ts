@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { price, quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { aBench, aPolicy, aStrategy, START } from './harness.ts';
+import { aBench, aStrategy, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -51,11 +51,9 @@ const trades = (bench: Bench): readonly string[] =>
 /** The decisions of the journal: what each wake asked for. */
 const decisions = (bench: Bench): readonly (readonly string[])[] =>
   bench
-    .records()
-    .flatMap(({ body }) =>
-      body.kind === 'wake' && body.intents.length > 0
-        ? [body.intents.map(({ side, size, pair }) => `${side} ${size} ${pair}`)]
-        : [],
+    .bodies('wake')
+    .flatMap((body) =>
+      body.intents.length > 0 ? [body.intents.map(({ side, size, pair }) => `${side} ${size} ${pair}`)] : [],
     );
 const wrongOf = (bench: Bench): readonly string[] => faultsOf(bench).filter((fault) => fault !== 'not done');
 
@@ -84,8 +82,7 @@ describe('a rebalancing on a desk', () => {
             inFlight,
           });
           first.start();
-          while (!first.life.isOver && first.clock.wall() < END)
-            first.clock.run(instant(first.clock.wall() + SECOND_MS));
+          while (!first.life.isOver && first.clock.wall() < END) first.run(SECOND_MS);
           const second = next(first, END);
           const found = [trades(second).toSorted(), decisions(second)];
           const expected = [DECIDED.toSorted(), [DECIDED.slice(0, 2), DECIDED.slice(2)]];
@@ -114,12 +111,12 @@ describe('a rebalancing on a desk', () => {
   it('does not trade while the venue reports a different portfolio value, and records that', () => {
     const first = aBench({ strategies: plan({ schedule: { cron: '30 1 * * *' } }), policy: calm, venue });
     first.start();
-    first.clock.run(instant(START + HOUR_MS + 10 * MINUTE_MS));
+    first.until(HOUR_MS + 10 * MINUTE_MS);
     // The venue's figure is of the last full hour: a price has jumped since.
     first.exchange.market.pin('btcusd', price('80000'));
-    first.clock.run(instant(START + 2 * HOUR_MS));
+    first.until(2 * HOUR_MS);
     expect(trades(first)).toEqual([]);
-    const told = first.records().flatMap(({ body }) => (body.kind === 'wake' ? [body] : []));
+    const told = first.bodies('wake');
     expect(told.at(-1)).toMatchObject({
       reason: 'valuation_mismatch',
       note: "ours 140000.00, the venue's 110000.00 usd",
@@ -138,7 +135,7 @@ describe('a rebalancing on a desk', () => {
         venue,
       });
       bench.start();
-      bench.clock.run(instant(START + HOUR_MS + 10 * MINUTE_MS));
+      bench.until(HOUR_MS + 10 * MINUTE_MS);
       const { exchange, clock } = bench;
       exchange.ledger.move(
         exchange.accounts[0]?.name ?? '',
@@ -150,14 +147,6 @@ describe('a rebalancing on a desk', () => {
       expect(wrongOf(bench)).toEqual([]);
     },
   );
-
-  it('keeps its cash buffer', () => {
-    const bench = ran(END, { strategies: plan({ cash_buffer: { amount: '5000', currency: 'usd' } }) });
-    // Of 105000: btc from 50000 to 26250 and so on; in cash 10500 and the buffer.
-    expect(trades(bench)[0]).toBe('sell 0.475 btcusd');
-    const held = bench.exchange.ledger.balances(bench.exchange.accounts[0]?.name ?? '');
-    expect(text(held.get('usd') ?? price('0'))).toBe('15500');
-  });
 });
 
 describe('a rebalancing through another currency', () => {

@@ -32,7 +32,7 @@ function watched(options: Partial<BenchOptions>): Watched {
 }
 
 const minutes = ({ bench }: Watched, count: number): void => {
-  bench.clock.run(after(START, count * MINUTE_MS));
+  bench.until(count * MINUTE_MS);
 };
 
 /** Comes after all ids of rows. */
@@ -51,9 +51,7 @@ const leaking = (since: () => string): ReturnType<typeof faultyVenue> =>
   });
 
 const halts = (bench: Bench): readonly string[] =>
-  bench
-    .records()
-    .flatMap(({ body }) => (body.kind === 'control' && body.state === 'halted' ? [body.why] : []));
+  bench.bodies('control').flatMap((body) => (body.state === 'halted' ? [body.why] : []));
 
 const name = ({ exchange }: Bench): string => exchange.accounts[0]?.name ?? '';
 
@@ -107,7 +105,7 @@ describe('a balance difference without a row', () => {
     const before = watched(options);
     minutes(before, 6);
     before.bench.kill();
-    before.bench.clock.run(after(START, 7 * MINUTE_MS));
+    before.bench.until(7 * MINUTE_MS);
     since = newestId(before.bench);
     const { clock, exchange, journal } = before.bench;
     const next = watched({ ...options, clock, exchange, journal });
@@ -189,7 +187,7 @@ describe('the balance check', () => {
     minutes(before, 6);
     before.bench.kill();
     deposit(before.bench, 'usd', '-5000');
-    before.bench.clock.run(after(START, 10 * MINUTE_MS));
+    before.bench.until(10 * MINUTE_MS);
     deposit(before.bench, 'btc', '2');
     const { clock, exchange, journal } = before.bench;
     const next = watched({ clock, exchange, journal });

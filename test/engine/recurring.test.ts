@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { aBench, aPolicy, aStrategy, START } from './harness.ts';
+import { aBench, aStrategy, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -45,9 +45,7 @@ function next(before: Bench, downMs: number, options: Partial<BenchOptions> = {}
 const minutes = (bench: Bench): readonly string[] =>
   bench.records().flatMap(({ at, body }) => (body.kind === 'intent' ? [isoOf(at).slice(0, 16)] : []));
 const reasons = (bench: Bench): readonly string[] =>
-  bench
-    .records()
-    .flatMap(({ body }) => (body.kind === 'wake' && body.reason !== undefined ? [body.reason] : []));
+  bench.bodies('wake').flatMap((body) => (body.reason !== undefined ? [body.reason] : []));
 
 describe('a recurring strategy on a desk', () => {
   it('buys the same size at nine in London on every weekday of three months, across the clock change', () => {
@@ -83,40 +81,10 @@ describe('a recurring strategy on a desk', () => {
     expect(faultsOf(bench)).toEqual([]);
     expect(bench.desk.state.lives.get('r')?.finished).toBe('finished');
   });
-
-  it('trades within its window if a pause ends in time, and trades the next occurrence as usual', () => {
-    const bench = ran(instant(START + 9 * HOUR_MS - MINUTE_MS));
-    bench.operator$.next({ do: 'pause', by: 'ops', why: 'a look first' });
-    bench.clock.run(instant(START + 9 * HOUR_MS + 5 * MINUTE_MS));
-    expect(ledgerTrades(bench.exchange)).toEqual([]);
-    bench.operator$.next({ do: 'resume', by: 'ops', why: 'looked' });
-    bench.clock.run(instant(START + 2 * DAY_MS));
-    expect(text(executedTotal(bench.exchange))).toBe('1');
-    expect(faultsOf(bench).filter((fault) => fault !== 'not done')).toEqual([]);
-  });
-
-  it('uses a separate parent for each occurrence, so that no parent exceeds its total', () => {
-    const bench = ran(instant(START + 30 * DAY_MS));
-    expect(bench.desk.control).toBe('active');
-    const parents = new Set(
-      bench.records().flatMap(({ body }) => (body.kind === 'intent' ? [body.parent] : [])),
-    );
-    expect(parents.size).toBe(ledgerTrades(bench.exchange).length);
-  });
 });
 
 describe('a restart of a recurring strategy', () => {
   const SLICED = plan({ slices: 4, window: 'PT40M' });
-
-  it('continues in the middle of an occurrence and trades it to its exact size', () => {
-    for (const killedMs of [20, 5 * MINUTE_MS, 10 * MINUTE_MS + 30, 29 * MINUTE_MS]) {
-      const first = ran(instant(START + 9 * HOUR_MS + killedMs), { strategies: SLICED });
-      const second = next(first, 2 * SECOND_MS, { strategies: SLICED });
-      second.clock.run(instant(START + DAY_MS));
-      expect(text(executedTotal(second.exchange))).toBe('0.5');
-      expect(faultsOf(second).filter((fault) => fault !== 'not done')).toEqual([]);
-    }
-  });
 
   it('trades an occurrence exactly once, wherever the process dies', () => {
     const [at, end] = [instant(START + 9 * HOUR_MS - MINUTE_MS), instant(START + 10 * HOUR_MS)];
@@ -127,8 +95,7 @@ describe('a restart of a recurring strategy', () => {
         const death = { at: append, records };
         const first = aBench({ strategies: SLICED, policy: calm, venue, at, death });
         first.start();
-        while (!first.life.isOver && first.clock.wall() < end)
-          first.clock.run(instant(first.clock.wall() + SECOND_MS));
+        while (!first.life.isOver && first.clock.wall() < end) first.run(SECOND_MS);
         const second = next(first, SECOND_MS, { strategies: SLICED });
         second.clock.run(end);
         const total = text(executedTotal(second.exchange));
@@ -153,19 +120,10 @@ describe('a restart of a recurring strategy', () => {
     const strategies = plan({}, { misfire });
     const first = ran(instant(START + DAY_MS + 12 * HOUR_MS), { strategies });
     const second = next(first, 3 * DAY_MS, { strategies });
-    second.clock.run(instant(START + 7 * DAY_MS + 12 * HOUR_MS));
+    second.until(7 * DAY_MS + 12 * HOUR_MS);
     expect(minutes(second).filter((at) => at > '2026-01-06')).toEqual(orders);
     expect(reasons(second)).toContain('missed_slot');
     expect(text(executedTotal(second.exchange))).toBe(String(0.5 * (orders.length + 1)));
     expect(faultsOf(second).filter((fault) => fault !== 'not done')).toEqual([]);
-  });
-
-  it('applies an edited document between two occurrences, including an edited holiday', () => {
-    const first = ran(instant(START + 12 * HOUR_MS));
-    const holiday = { holidays: [{ centre: 'London', days: ['2026-01-06'] }] };
-    const second = next(first, SECOND_MS, { strategies: plan({}, { calendar: holiday }) });
-    second.clock.run(instant(START + 3 * DAY_MS));
-    expect(second.seen.error).toBeUndefined();
-    expect(minutes(second)).toEqual(['2026-01-05T09:00', '2026-01-07T09:00']);
   });
 });

@@ -38,7 +38,7 @@ describe('reference prices', () => {
   it('are requested when a slice needs one, and not in between', () => {
     const bench = probing({ strategies: [aTwap('twap', { slices: 3, duration: 'PT30M' })] });
     bench.start();
-    bench.clock.run(instant(START + HOUR_MS));
+    bench.until(HOUR_MS);
     expect(faultsOf(bench)).toEqual([]);
     expect(bench.probes).toHaveLength(6);
     const slots = new Set(bench.probes.map(({ at }) => Math.floor(at / (10 * MINUTE_MS))));
@@ -49,7 +49,7 @@ describe('reference prices', () => {
     const strategies = Array.from({ length: 5 }, (_, i) => aTwap(`s${i}`, { slices: 1, duration: 'PT5M' }));
     const bench = probing({ strategies });
     bench.start();
-    bench.clock.run(instant(START + 20 * SECOND_MS));
+    bench.until(20 * SECOND_MS);
     expect(bench.probes.map(({ request }) => request.side)).toEqual(['buy', 'sell']);
     expect(ledgerTrades(bench.exchange)).toHaveLength(5);
   });
@@ -61,7 +61,7 @@ describe('reference prices', () => {
       policy: { reference: { ...reference, intervalMs: 10 } },
     });
     bench.start();
-    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    bench.until(10 * MINUTE_MS);
     const perSecond = bench.probes.length / 600;
     expect(perSecond).toBeLessThanOrEqual(2);
     expect(perSecond).toBeGreaterThan(1.5);
@@ -70,7 +70,7 @@ describe('reference prices', () => {
   it('are probed without a client id, so that a probe can never become an order', () => {
     const bench = probing({ strategies: [watching] });
     bench.start();
-    bench.clock.run(instant(START + MINUTE_MS));
+    bench.until(MINUTE_MS);
     expect(bench.probes.length).toBeGreaterThan(4);
     expect(bench.probes.every(({ request }) => !('clientId' in request))).toBe(true);
   });
@@ -86,9 +86,9 @@ describe('reference prices', () => {
       }),
     });
     bench.start();
-    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    bench.until(10 * MINUTE_MS);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
-    const ends = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
+    const ends = bench.bodies('slice');
     expect(ends).toHaveLength(3);
     expect(new Set(ends.map(({ reason }) => reason))).toEqual(new Set(['quotes_unavailable']));
   });
@@ -104,7 +104,7 @@ describe('reference prices', () => {
       }),
     });
     bench.start();
-    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    bench.until(10 * MINUTE_MS);
     expect(ledgerTrades(bench.exchange)).toHaveLength(3);
     expect(probes).toEqual([]);
   });
@@ -120,7 +120,7 @@ describe('reference prices', () => {
       }),
     });
     bench.start();
-    bench.clock.run(instant(START + 20 * MINUTE_MS));
+    bench.until(20 * MINUTE_MS);
     expect(probes.length).toBeGreaterThan(0);
     expect(faultsOf(bench)).toEqual([]);
   });
@@ -145,12 +145,12 @@ describe('reference prices', () => {
   it('age by the monotonic clock, so that setting the wall clock back does not refresh them', () => {
     const bench = aBench({ strategies: [] });
     bench.start();
-    bench.clock.run(instant(START + SECOND_MS));
+    bench.until(SECOND_MS);
     const ready = bench.desk.references.ready(['btcusd']).subscribe();
-    bench.clock.run(instant(START + 2 * SECOND_MS));
+    bench.until(2 * SECOND_MS);
     ready.unsubscribe();
     expect(bench.desk.references.get('btcusd')).toBeDefined();
-    bench.clock.run(instant(START + 5 * MINUTE_MS));
+    bench.until(5 * MINUTE_MS);
     const wall = bench.clock.wall.bind(bench.clock);
     bench.clock.wall = () => instant(wall() - HOUR_MS);
     expect(bench.desk.references.get('btcusd')).toBeUndefined();
@@ -163,10 +163,10 @@ describe('reference prices', () => {
       market: () => ({ prices$: EMPTY }),
     });
     bench.start();
-    bench.clock.run(instant(START + SECOND_MS));
+    bench.until(SECOND_MS);
     let ended: number | undefined;
     bench.desk.references.ready(['btcusd']).subscribe(() => (ended = bench.clock.now() - START));
-    bench.clock.run(instant(START + MINUTE_MS));
+    bench.until(MINUTE_MS);
     expect(ended).toBe(SECOND_MS + aPolicy().reference.waitMs);
   });
 });

@@ -100,10 +100,8 @@ const withoutBtc = (venue: VenuePort): VenuePort => ({
   ...venue,
   currencies: () => venue.currencies().pipe(map((all) => all.filter(({ symbol }) => symbol !== 'btc'))),
 });
-const reloadsIn = (bench: Bench) =>
-  bench.records().flatMap(({ body }) => (body.kind === 'reload' ? [body] : []));
-const begunIn = (bench: Bench): readonly string[] =>
-  bench.records().flatMap(({ body }) => (body.kind === 'strategy' ? [body.strategy] : []));
+const reloadsIn = (bench: Bench) => bench.bodies('reload');
+const begunIn = (bench: Bench): readonly string[] => bench.bodies('strategy').map((body) => body.strategy);
 const boughtBy = (bench: Bench, id: string): number =>
   fillsOf(bench.records()).filter(({ strategy }) => strategy === id).length;
 
@@ -178,7 +176,7 @@ describe('a reload', () => {
     }
     isAway = false;
     until(2.5 * MINUTE_MS);
-    const decided = bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
+    const decided = bench.bodies('wake').flatMap((body) => body.intents);
     expect(decided.map(({ slice, size }) => [slice, size])).toEqual([[0, '0.1'], [1, '0.1'], [2, '0.1']]);
     until(20 * MINUTE_MS);
     expect(faultsOf(bench)).toEqual([]);
@@ -208,7 +206,7 @@ describe('a reload', () => {
     }
     isAway = false;
     until(20 * MINUTE_MS);
-    const decided = bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
+    const decided = bench.bodies('wake').flatMap((body) => body.intents);
     // The occurrence was due before the life that runs now began.
     expect(decided).toEqual([]);
     until(80 * MINUTE_MS);
@@ -226,7 +224,7 @@ describe('a reload', () => {
     files.sources = EDITED;
     expect(reload().says).toContain('twap is NOT changed');
     until(20 * MINUTE_MS);
-    const decided = bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
+    const decided = bench.bodies('wake').flatMap((body) => body.intents);
     expect(decided.map(({ slice }) => slice)).toEqual(Array.from({ length: 10 }, (_, slice) => slice));
     expect(faultsOf(bench)).toEqual([]);
     expect(boughtBy(bench, 'twap')).toBe(10);
@@ -281,7 +279,7 @@ describe('a reload', () => {
     until(18.5 * MINUTE_MS);
     expect(bench.desk.state.fills).toBeGreaterThan(2);
     expect(bench.desk.state.lives.get('twap')).toMatchObject({ late: [] });
-    const late = bench.records().flatMap(({ body }) => (body.kind === 'fill' && body.client_order_id === clientOrderId ? [body] : []));
+    const late = bench.bodies('fill').filter((body) => body.client_order_id === clientOrderId);
     expect(late).toHaveLength(1);
     bench.operator$.next({ do: 'rearm', by: 'ann', why: 'seen' });
     until(30 * MINUTE_MS);
@@ -372,7 +370,7 @@ describe('a reload', () => {
     reload();
     until(20 * MINUTE_MS);
     expect(fillsOf(bench.records())).toEqual([]);
-    const ends = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
+    const ends = bench.bodies('slice');
     expect(ends).toMatchObject([{ strategy: 'twap', slice: 0, filled: '0' }]);
   });
 
@@ -530,7 +528,7 @@ describe('a restart after a reload', () => {
     const pairs = { btcusd: { startPrice: '60000' }, ethusd: { startPrice: '3000' } };
     const before = aBench({ strategies: [slow()], venue: { pairs } });
     before.start();
-    before.clock.run(instant(START + 2.5 * MINUTE_MS));
+    before.until(2.5 * MINUTE_MS);
     before.kill();
     const { clock, exchange, journal } = before;
     const wrap = withoutBtc;

@@ -41,7 +41,7 @@ function aSeries(): Series {
       };
       const bench = before === undefined ? aBench(options) : nextProcess(before, 100, options);
       if (before === undefined) bench.start();
-      bench.clock.run(instant(bench.clock.now() + ms));
+      bench.run(ms);
       before = bench;
       return bench;
     },

@@ -43,12 +43,12 @@ function inDoubt(over: Partial<BenchOptions>): Bench {
 /** Checks a doubt as it is, and again in the next process after the first has died. */
 function throughRestart(over: Partial<BenchOptions>, check: (bench: Bench) => void): void {
   const bench = inDoubt(over);
-  bench.clock.run(after(START, 20 * MINUTE_MS));
+  bench.until(20 * MINUTE_MS);
   expect(bench.desk.state.doubts).toHaveLength(1);
   check(bench);
 
   const young = inDoubt(over);
-  young.clock.run(after(START, 2 * MINUTE_MS));
+  young.until(2 * MINUTE_MS);
   young.kill();
   const { journal, clock, exchange } = young;
   let reads = 0;
@@ -62,7 +62,7 @@ function throughRestart(over: Partial<BenchOptions>, check: (bench: Bench) => vo
     wrap: faultyVenue({ transactions: (rows) => (reads++ === 0 ? rows : down) }),
   });
   next.start({ isUntilDone: true });
-  next.clock.run(after(START, 20 * MINUTE_MS));
+  next.until(20 * MINUTE_MS);
   expect(next.seen.phases).toEqual(['ready']);
   expect(next.desk.state.doubts).toHaveLength(1);
   check(next);
@@ -88,7 +88,7 @@ describe('a doubt, before and after a restart,', () => {
       const today = add(state.totals.dayNotional(ports.clock.wall()), state.openNotional());
       expect(text(today)).toBe(open?.intent.notional_usd);
       expect(traded(bench)).toEqual([]);
-      bench.clock.run(after(START, HOUR_MS));
+      bench.until(HOUR_MS);
       expect(reasons(bench)).toContain('day_limit');
     });
   });

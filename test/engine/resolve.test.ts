@@ -29,7 +29,7 @@ function aDoubt(
     }),
   });
   bench.start({ isUntilDone: true });
-  bench.clock.run(after(START, 5 * MINUTE_MS));
+  bench.until(5 * MINUTE_MS);
   return bench;
 }
 
@@ -46,7 +46,7 @@ function resolve(bench: Bench, over: Partial<Resolution> = {}): readonly Command
     answer: (answer) => answers.push(answer),
     ...over,
   });
-  bench.clock.run(after(bench.clock.wall(), SECOND_MS));
+  bench.run(SECOND_MS);
   return answers;
 }
 const lastKinds = (bench: Bench, count: number): readonly string[] =>
@@ -70,7 +70,7 @@ describe('the resolution of a doubt by an operator', () => {
       result: 'absent',
       reason: 'by_operator',
     });
-    bench.clock.run(after(START, 10 * MINUTE_MS));
+    bench.until(10 * MINUTE_MS);
     expect(text(executedTotal(bench.exchange))).toBe('0.5');
   });
 
@@ -78,7 +78,7 @@ describe('the resolution of a doubt by an operator', () => {
     const bench = aDoubt('answer lost');
     expect(resolve(bench, { verdict: 'filled', figures })).toMatchObject([{ isDone: true }]);
     expect(lastKinds(bench, 5)).toContain('resolved');
-    const fill = bench.records().find(({ body }) => body.kind === 'fill')?.body;
+    const fill = bench.bodies('fill')[0];
     expect(fill).toMatchObject({ source: 'operator', quantity: '0.5', amount: '30000', order_id: '9' });
     expect(bench.desk.state.doubts).toHaveLength(0);
     expect(bench.desk.state.fills).toBe(1);
@@ -90,7 +90,7 @@ describe('the resolution of a doubt by an operator', () => {
     const slip = { ...figures, quantity: quantity('0.4'), amount: money('23900') };
     expect(resolve(bench, { verdict: 'filled', figures: slip })).toMatchObject([{ isDone: true }]);
     isHidden = false;
-    bench.clock.run(after(START, 8 * MINUTE_MS));
+    bench.until(8 * MINUTE_MS);
     expect(bench.seen.error).toBeUndefined();
     expect(bench.records().some(({ body }) => body.kind === 'correction')).toBe(true);
     expect(bench.desk.state.control).toBe('halted');
@@ -105,7 +105,7 @@ describe('the resolution of a doubt by an operator', () => {
       exchange: bench.exchange,
     });
     again.start({ isUntilDone: true });
-    again.clock.run(after(START, 10 * MINUTE_MS));
+    again.until(10 * MINUTE_MS);
     expect(again.desk.state.control).toBe('halted');
     expect(text(again.desk.state.totals.dayNotional(again.clock.wall()))).toBe(
       text(totals.dayNotional(bench.clock.wall())),
@@ -123,9 +123,9 @@ describe('the resolution of a doubt by an operator', () => {
       }),
     });
     young.start({ isUntilDone: true });
-    young.clock.run(after(START, 12 * SECOND_MS));
+    young.until(12 * SECOND_MS);
     expect(resolve(young, { verdict: 'filled' })).toMatchObject([{ isDone: true }]);
-    young.clock.run(after(START, 10 * MINUTE_MS));
+    young.until(10 * MINUTE_MS);
     expect(young.desk.state.doubts).toHaveLength(1);
     young.kill();
     const again = aBench({
@@ -138,10 +138,10 @@ describe('the resolution of a doubt by an operator', () => {
       }),
     });
     again.start({ isUntilDone: true });
-    again.clock.run(after(START, 20 * MINUTE_MS));
+    again.until(20 * MINUTE_MS);
     expect(again.desk.state.doubts).toHaveLength(1);
     isHidden = false;
-    again.clock.run(after(START, 22 * MINUTE_MS));
+    again.until(22 * MINUTE_MS);
     expect(again.desk.state.doubts).toHaveLength(0);
     expect(again.desk.state.fills).toBe(1);
   });
@@ -151,7 +151,7 @@ describe('the resolution of a doubt by an operator', () => {
     const bench = aDoubt('answer lost', (rows) => (isHidden ? down : rows));
     expect(resolve(bench)).toMatchObject([{ isDone: true }]);
     isHidden = false;
-    bench.clock.run(after(START, 8 * MINUTE_MS));
+    bench.until(8 * MINUTE_MS);
     expect(bench.desk.state.control).toBe('halted');
     const fills = bench.records().filter(({ body }) => body.kind === 'fill');
     expect(fills.length).toBeGreaterThan(0);

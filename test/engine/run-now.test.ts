@@ -43,7 +43,7 @@ function runNow(bench: Bench, strategy: string): CommandAnswer[] {
 function running(strategies: BenchOptions['strategies'], over: Partial<BenchOptions> = {}): Bench {
   const bench = aBench({ strategies, ...over });
   bench.start();
-  bench.clock.run(after(START, MINUTE_MS));
+  bench.until(MINUTE_MS);
   return bench;
 }
 
@@ -57,7 +57,7 @@ describe('a recurring strategy run on demand', () => {
   it('trades one occurrence at once, and its scheduled occurrences as usual', () => {
     const bench = running([dca()]);
     const answers = runNow(bench, 'dca');
-    bench.clock.run(after(START, 10 * HOUR_MS));
+    bench.until(10 * HOUR_MS);
     expect(answers).toMatchObject([{ isDone: true, says: 'dca runs now: buy 0.5 btc in btcusd' }]);
     expect(fillTimes(bench)).toEqual(['00:01', '09:00']);
     expect(wrongOf(bench)).toEqual([]);
@@ -66,7 +66,7 @@ describe('a recurring strategy run on demand', () => {
   it('records the run as a wake with its author and reason, and tranche why shows them', () => {
     const bench = running([dca()]);
     runNow(bench, 'dca');
-    bench.clock.run(after(START, 2 * MINUTE_MS));
+    bench.until(2 * MINUTE_MS);
     expect(runs(bench)).toMatchObject([
       { strategy: 'dca', detail: { by: 'ann', why: 'the coupon came early' }, token },
     ]);
@@ -77,9 +77,9 @@ describe('a recurring strategy run on demand', () => {
 
   it('ends its extra occurrence before the next scheduled one begins', () => {
     const bench = running([dca({ window: 'PT30M', slices: 3 })]);
-    bench.clock.run(after(START, 9 * HOUR_MS - 3 * MINUTE_MS));
+    bench.until(9 * HOUR_MS - 3 * MINUTE_MS);
     runNow(bench, 'dca');
-    bench.clock.run(after(START, 10 * HOUR_MS));
+    bench.until(10 * HOUR_MS);
     expect(fillTimes(bench)).toEqual(['08:57', '08:58', '08:59', '09:00', '09:10', '09:20']);
   });
 
@@ -87,7 +87,7 @@ describe('a recurring strategy run on demand', () => {
     const whole = running([dca()]);
     const before = whole.appends();
     runNow(whole, 'dca');
-    whole.clock.run(after(START, 5 * MINUTE_MS));
+    whole.until(5 * MINUTE_MS);
     const appends = whole.appends();
     expect(appends).toBeGreaterThan(before + 2);
     const traded: number[] = [];
@@ -96,10 +96,10 @@ describe('a recurring strategy run on demand', () => {
         for (const inFlight of ['arrives', 'lost'] as const) {
           const first = running([dca()], { death: { at, records }, inFlight });
           const answers = runNow(first, 'dca');
-          first.clock.run(after(START, 2 * MINUTE_MS));
+          first.until(2 * MINUTE_MS);
           expect(first.life.isOver).toBe(true);
           const next = nextProcess(first, SECOND_MS, { strategies: [dca()] });
-          next.clock.run(after(START, 8 * HOUR_MS));
+          next.until(8 * HOUR_MS);
           expect(wrongOf(next)).toEqual([]);
           const trades = ledgerTrades(next.exchange).length;
           traded.push(trades);
@@ -116,7 +116,7 @@ describe('a recurring strategy run on demand', () => {
     });
     bench.operator$.next({ do: 'pause', pair: 'btcusd', by: 'bob', why: 'spread' });
     runNow(bench, 'dca');
-    bench.clock.run(after(START, HOUR_MS));
+    bench.until(HOUR_MS);
     expect(fillTimes(bench)).toEqual([]);
     expect(bench.records().map(({ body }) => body).filter(({ kind }) => kind === 'slice')).toHaveLength(1); // prettier-ignore
   });
@@ -126,7 +126,7 @@ describe('a scheduled rebalance run on demand', () => {
   it('checks the portfolio at once and trades the drift', () => {
     const bench = running([book()], { venue: bookVenue });
     const answers = runNow(bench, 'book');
-    bench.clock.run(after(START, 5 * MINUTE_MS));
+    bench.until(5 * MINUTE_MS);
     expect(answers).toMatchObject([{ isDone: true, says: 'book runs now: buy 0.5 btc in btcusd' }]);
     expect(fillTimes(bench)).toEqual(['00:01']);
     expect(wrongOf(bench)).toEqual([]);
@@ -135,7 +135,7 @@ describe('a scheduled rebalance run on demand', () => {
   it('gives the reason if it trades nothing inside its band', () => {
     const bench = running([book({ drift_threshold: '0.4' })], { venue: bookVenue });
     const answers = runNow(bench, 'book');
-    bench.clock.run(after(START, 2 * MINUTE_MS));
+    bench.until(2 * MINUTE_MS);
     expect(answers).toMatchObject([{ isDone: true, facts: { reason: 'inside_band', intents: 0 } }]);
     expect(answers[0]?.says).toContain('book ran, but trades nothing: inside_band');
   });
@@ -168,7 +168,7 @@ describe('a request to run a strategy now', () => {
     const bench = running(strategies, { venue: bookVenue });
     const [{ id }] = strategies;
     const answers = runNow(bench, id);
-    bench.clock.run(after(START, 2 * MINUTE_MS));
+    bench.until(2 * MINUTE_MS);
     expect(answers).toEqual([{ isDone: false, says: expect.stringContaining(says) as string }]);
     expect(runs(bench)).toEqual([]);
   });
@@ -176,7 +176,7 @@ describe('a request to run a strategy now', () => {
   it('is refused while an occurrence is in progress, so that asking twice does not trade twice', () => {
     const bench = running([dca({ window: 'PT30M', slices: 3 })]);
     runNow(bench, 'dca');
-    bench.clock.run(after(START, 2 * MINUTE_MS));
+    bench.until(2 * MINUTE_MS);
     expect(runNow(bench, 'dca')).toMatchObject([
       {
         isDone: false,
@@ -205,12 +205,12 @@ describe('a request to run a strategy now', () => {
       }),
     });
     isDown = true;
-    bench.clock.run(after(START, 2 * HOUR_MS));
+    bench.until(2 * HOUR_MS);
     const answers = runNow(bench, 'dca');
-    bench.clock.run(after(START, 2 * HOUR_MS + 10 * SECOND_MS));
+    bench.until(2 * HOUR_MS + 10 * SECOND_MS);
     expect(answers).toEqual([{ isDone: false, says: 'no fresh price within 3 s: the strategy did not run' }]);
     isDown = false;
-    bench.clock.run(after(START, 10 * HOUR_MS));
+    bench.until(10 * HOUR_MS);
     expect(fillTimes(bench)).toEqual(['09:00']);
   });
 });

@@ -16,7 +16,7 @@ describe('a second daemon on the same account with another journal', () => {
       const observer = { alert: (id: string) => told.push(id) };
       const first = aBench({ strategies: strategies('one'), observer });
       first.start();
-      first.clock.run(instant(START + laterMs));
+      first.until(laterMs);
       const { clock, exchange } = first;
       const second = aBench({ strategies: strategies('two'), clock, exchange, observer });
       second.start();
@@ -24,9 +24,7 @@ describe('a second daemon on the same account with another journal', () => {
       expect([first.desk.control, second.desk.control]).toEqual(['active', 'halted']);
       expect(told).toContain('fill_adopted');
       const traded = (bench: Bench): readonly string[] =>
-        bench
-          .records()
-          .flatMap(({ body }) => (body.kind === 'fill' && body.source === 'order' ? [body.order_id] : []));
+        bench.bodies('fill').flatMap((body) => (body.source === 'order' ? [body.order_id] : []));
       clock.run(instant(START + laterMs + 10 * MINUTE_MS));
       expect(traded(second)).toEqual([]);
       expect(traded(first).length).toBeGreaterThan(10);

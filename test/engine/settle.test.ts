@@ -1,6 +1,4 @@
-import { defer, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { VenueError } from '../../src/core/errors.ts';
 import { price, quantity, text } from '../../src/core/money.ts';
 import { HOUR_MS, instant, isoOf, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { aBench, aPolicy, aStrategy, START } from './harness.ts';
@@ -92,23 +90,9 @@ describe('a settle strategy on a desk', () => {
     runFor(bench, 5 * HOUR_MS);
     expect(charges(bench)).toBe(0);
     expect(faults(bench)).toEqual([]);
-    const wakes = bench
-      .records()
-      .flatMap(({ body }) => (body.kind === 'wake' && body.strategy === 's' ? [body.on] : []));
+    const wakes = bench.bodies('wake').flatMap((body) => (body.strategy === 's' ? [body.on] : []));
     // One record at its start, one when it is due, one for the outcome of its trade, and one check for a remaining debt.
     expect(wakes).toEqual(['start', 'debt', 'outcome', 'at']);
-  });
-
-  it('lets interest accrue up to its bound, and no further', () => {
-    const bench = started({
-      strategies: [buyer, closer({ before_grace_ends: undefined, max_carry_bps: 0.25 })],
-    });
-    runFor(bench, 12 * HOUR_MS);
-    // Charged at 02:01 and 03:01; a third charge would be 0.3 bps.
-    expect(charges(bench)).toBe(2);
-    expect(closings(bench)).toEqual(['03:46']);
-    expect(balance(bench, 'usd')).toBe(0);
-    expect(faults(bench)).toEqual([]);
   });
 
   it('reports that sizing.keep prevents the closing of a position in whole or in part', () => {
@@ -116,24 +100,12 @@ describe('a settle strategy on a desk', () => {
       const bench = started({ policy: { pts: onCredit, keep: new Map([['btc', quantity(keep)]]) } });
       runFor(bench, 2 * HOUR_MS);
       return bench
-        .records()
-        .flatMap(({ body }) =>
-          body.kind === 'wake' && body.strategy === 's' && body.reason === 'kept_back' ? [body.note] : [],
-        );
+        .bodies('wake')
+        .flatMap((body) => (body.strategy === 's' && body.reason === 'kept_back' ? [body.note] : []));
     };
     expect(told('1')).toContain('not closed: sizing.keep leaves no more of the currency it pays with');
     expect(told('0.8')).toContain('closed in part: sizing.keep leaves no more of the currency it pays with');
     expect(told('0.1')).toEqual([]);
-  });
-
-  it('begins earlier by the time that its pieces take', () => {
-    const pieces = closer({ max_slice_notional: { amount: '2000', currency: 'usd' }, interval: 'PT1M' });
-    const bench = started({ strategies: [buyer, pieces] });
-    runFor(bench, 2 * HOUR_MS);
-    // Some 30 000 usd in some sixteen pieces, a minute each: over ten minutes before the grace period ends.
-    expect(closings(bench)[0]).toBe('00:35');
-    expect(closings(bench).at(-1)).toBe('00:51');
-    expect(charges(bench)).toBe(0);
   });
 
   it('gives interest on a repaid debt no new grace period', () => {
@@ -166,16 +138,6 @@ describe('a settle strategy on a desk', () => {
     expect(faults(bench)).toEqual([]);
   });
 
-  it('closes at once when the venue permits no more credit, if the document says so', () => {
-    const bench = started({ strategies: [buyer, closer({ close_in_modes: ['Reduce-Only'] })] });
-    runFor(bench, 10 * MINUTE_MS);
-    expect(closings(bench)).toEqual([]);
-    bench.exchange.setRiskMode('btcusd', 'Reduce-Only');
-    runFor(bench, 3 * MINUTE_MS);
-    expect(balance(bench, 'usd')).toBe(0);
-    expect(faults(bench)).toEqual([]);
-  });
-
   it('closes earlier if the venue raises the cost of credit', () => {
     const bench = started({
       strategies: [buyer, closer({ before_grace_ends: undefined, max_carry_bps: 0.25 })],
@@ -199,24 +161,6 @@ describe('a settle strategy on a desk', () => {
     runFor(bench, 5 * MINUTE_MS);
     // It is not known since when it was owed before the first check.
     expect(closings(bench)).toEqual(['00:05']);
-    expect(balance(bench, 'usd')).toBe(0);
-  });
-
-  it('closes a position with unknown terms after a timeout, and reports that meanwhile', () => {
-    const error = new VenueError({
-      code: 'unavailable',
-      applied: 'no',
-      attempt: 'funding rates',
-      status: 503,
-    });
-    const bench = started({
-      wrap: (port) => ({ ...port, fundingRates: () => defer(() => throwError(() => error)) }),
-      strategies: [buyer, closer()],
-    });
-    runFor(bench, 15 * MINUTE_MS);
-    expect(closings(bench)).toEqual(['00:11']);
-    const told = bench.records().filter(({ body }) => body.kind === 'wake' && body.reason === 'pts_unknown');
-    expect(told).toHaveLength(10);
     expect(balance(bench, 'usd')).toBe(0);
   });
 

@@ -73,7 +73,7 @@ function ran(
     ...over,
   });
   bench.start();
-  bench.clock.run(instant(START + 40 * MINUTE_MS));
+  bench.until(40 * MINUTE_MS);
   return { bench, probes, waits };
 }
 const sizes = (bench: Bench): readonly string[] =>
@@ -96,7 +96,7 @@ describe('a size ladder', () => {
     // Ten coins cost 5.3 basis points more than one, four cost 2.4: three pieces each, of which none is larger than four.
     expect(sizes(bench).length).toBeGreaterThanOrEqual(18);
     expect(sizes(bench).every((size) => Number(size) <= 4)).toBe(true);
-    const cuts = bench.records().flatMap(({ body }) => (body.kind === 'intent' ? [...body.cuts] : []));
+    const cuts = bench.bodies('intent').flatMap((body) => [...body.cuts]);
     expect(new Set(cuts)).toEqual(new Set(['size_impact']));
     const whole = ran({});
     expect(sizes(whole.bench)).toHaveLength(6);
@@ -125,9 +125,7 @@ describe('a size ladder', () => {
 
   it('never executes a probe: each trade belongs to an attempt', () => {
     const { bench } = ran(LADDER);
-    const known = new Set(
-      bench.records().flatMap(({ body }) => (body.kind === 'intent' ? [body.client_order_id] : [])),
-    );
+    const known = new Set(bench.bodies('intent').map((body) => body.client_order_id));
     for (const { clientId } of ledgerTrades(bench.exchange)) {
       expect(known.has(clientId)).toBe(true);
       expect(parseClientId(clientId)).toBeDefined();
@@ -163,10 +161,10 @@ describe('a size ladder', () => {
     const other = aTwap('other', { slices: 10, duration: 'PT10M', start_time: '2026-01-05T00:01:00Z', total_quantity: { amount: '1', currency: 'btc' } });
     const before = aBench({ strategies: [other], venue: MARKET });
     before.start();
-    before.clock.run(instant(START + 5 * SECOND_MS));
+    before.until(5 * SECOND_MS);
     expect(before.desk.state.lives.get('other')?.waits).toMatchObject([{ on: 'at' }]);
     if (how === 'paused') before.operator$.next({ do: 'pause', strategy: 'other', by: 'ann', why: 'not today' });
-    before.clock.run(instant(START + 6 * SECOND_MS));
+    before.until(6 * SECOND_MS);
     before.kill();
     const { clock, exchange, journal } = before;
     const twap = aTwap('twap', { ...PLAN, ...LADDER });
@@ -219,7 +217,7 @@ describe('a size ladder', () => {
       orderLatencyMs: 0,
     });
     dry.start();
-    dry.clock.run(instant(START + 40 * MINUTE_MS));
+    dry.until(40 * MINUTE_MS);
     const instantly = ran(LADDER, { policy: { mode: 'live', onDifference: 'ignore' }, orderLatencyMs: 0 });
     expect(deeds(dry)).toEqual(deeds(instantly.bench));
     expect(ledgerTrades(dry.exchange)).toEqual([]);

@@ -11,7 +11,7 @@ function ran(options: Partial<BenchOptions>): { readonly bench: Bench; readonly 
   const told: string[] = [];
   const bench = aBench({ strategies, observer: { alert: (id) => told.push(id) }, ...options });
   bench.start();
-  bench.clock.run(instant(START + 20 * MINUTE_MS));
+  bench.until(20 * MINUTE_MS);
   return { bench, told };
 }
 
@@ -69,9 +69,7 @@ describe('a desk whose clock differs from the clock of the venue', () => {
           quantity.toFixed(),
           amount.toFixed(),
         ]),
-        ends: bench
-          .records()
-          .flatMap(({ body }) => (body.kind === 'attempt' ? [[body.result, body.reason]] : [])),
+        ends: bench.bodies('attempt').map((body) => [body.result, body.reason]),
       };
     });
     for (const one of told) expect(one).toEqual(told[0]);

@@ -33,7 +33,7 @@ describe.each(Object.entries(kinds))('a %s on a desk', (kind, own) => {
   function ran(untilMs: number, over: Partial<BenchOptions> = {}): Bench {
     const bench = aBench({ strategies, ...over });
     bench.start();
-    bench.clock.run(instant(START + untilMs));
+    bench.until(untilMs);
     return bench;
   }
 
@@ -69,7 +69,7 @@ describe.each(Object.entries(kinds))('a %s on a desk', (kind, own) => {
     expect(sizes(after).slice(0, 4)).toEqual(planned.slice(0, 4));
     expect(sizes(after).length).toBeGreaterThan(4);
     expect(after.desk.state.lives.get(kind)?.finished).toBe('window_over');
-    const decided = after.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
+    const decided = after.bodies('wake').flatMap((body) => body.intents);
     expect(decided.length).toBeGreaterThan(5);
     expect(new Set(decided.map(({ slice }) => slice)).size).toBe(decided.length);
     for (const { slice, size } of decided)
@@ -82,7 +82,7 @@ describe.each(Object.entries(kinds))('a %s on a desk', (kind, own) => {
     const { clock, exchange, journal } = before;
     clock.run(instant(START + 5 * MINUTE_MS + 30 * SECOND_MS));
     const after = ran(15 * MINUTE_MS, { clock, exchange, journal });
-    const missed = after.records().flatMap(({ body }) => (body.kind === 'wake' ? body.missed : []));
+    const missed = after.bodies('wake').flatMap((body) => body.missed);
     expect(missed.map(({ slice }) => slice)).toEqual([4]);
     const later = ledgerTrades(exchange).slice(4);
     expect(later.length).toBe(5);

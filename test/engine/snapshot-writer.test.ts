@@ -58,11 +58,11 @@ function twoLives(seed: string, deathAt: number, shelfOf?: (journal: Journal) =>
   const kept: Journal = shelf === undefined ? journal : { ...journal, states: shelf.states };
   const first = aTroubledBench(seed, kept);
   first.start({ isUntilDone: true });
-  first.clock.run(instant(START + deathAt));
+  first.until(deathAt);
   first.kill();
   const second = aTroubledBench(seed, kept, first);
   second.start({ isUntilDone: true });
-  second.clock.run(instant(START + 60 * MINUTE_MS));
+  second.until(60 * MINUTE_MS);
   return second;
 }
 
@@ -126,7 +126,7 @@ describe('a state snapshot', () => {
     };
     const first = aBench({ strategies, journal: kept });
     first.start({ isUntilDone: true });
-    first.clock.run(instant(START + 60 * MINUTE_MS));
+    first.until(60 * MINUTE_MS);
     expect(first.seen.phases.at(-1)).toBe('stopped');
     const head = journal.head();
     expect(shelf.kept.at(-1)).toMatchObject({ seq: head.seq, hash: head.hash });

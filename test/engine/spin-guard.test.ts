@@ -54,7 +54,7 @@ function ran(strategy: StrategySource, forMs: number, options: Partial<BenchOpti
   const observer = { alert: (alert: string) => void alerts.push(alert) };
   const bench = aBench({ strategies: [strategy], observer, ...options });
   bench.start();
-  bench.clock.run(after(bench.clock.wall(), forMs));
+  bench.run(forMs);
   return { bench, alerts };
 }
 
@@ -155,7 +155,7 @@ describe('a spinning strategy', () => {
     expect(again.records().at(-1)?.hash).toBe(once.records().at(-1)?.hash);
     const count = wakesOf(once).length;
     const reborn = nextProcess(once, SECOND_MS, { strategies: [spinning()] });
-    reborn.clock.run(after(reborn.clock.wall(), 5 * MINUTE_MS));
+    reborn.run(5 * MINUTE_MS);
     expect(wakesOf(reborn).length - count).toBeLessThanOrEqual(11 + 5);
   });
 
@@ -166,7 +166,7 @@ describe('a spinning strategy', () => {
     );
     const count = wakesOf(bench).length;
     bench.clock.stepWall(-2 * HOUR_MS);
-    bench.clock.run(instant(bench.clock.now() + 5 * MINUTE_MS));
+    bench.run(5 * MINUTE_MS);
     // Its next time on the wall clock is now two hours away; a held wake is held for at most a minute.
     expect(wakesOf(bench).length - count).toBeLessThanOrEqual(5);
   });

@@ -67,7 +67,7 @@ function drawn(draw: (drawn: Drawn) => void): readonly unknown[] {
     },
   });
   const running = runDesk(bench.desk).subscribe();
-  bench.clock.run(after(START, 60 * SECOND_MS - WAKE_MS));
+  bench.until(60 * SECOND_MS - WAKE_MS);
   running.unsubscribe();
   return differences((helpers, scheduler) => {
     for (const clock of clocks) clock.draw(scheduler);

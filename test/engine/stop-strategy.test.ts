@@ -23,7 +23,7 @@ function stop(bench: Bench, strategy = 'btc'): CommandAnswer {
 function running(): Bench {
   const bench = aBench({ strategies: [twap, aTwap('other')] });
   bench.start();
-  bench.clock.run(after(START, 3 * MINUTE_MS + SECOND_MS));
+  bench.until(3 * MINUTE_MS + SECOND_MS);
   return bench;
 }
 
@@ -39,9 +39,9 @@ describe('stopping a strategy as an operator', () => {
       isDone: true,
       says: 'btc is stopped permanently. To trade the rest, give it another id',
     });
-    bench.clock.run(after(START, 5 * MINUTE_MS));
+    bench.until(5 * MINUTE_MS);
     const next = nextProcess(bench, SECOND_MS, { strategies: [twap, aTwap('other')] });
-    next.clock.run(after(START, HOUR_MS));
+    next.until(HOUR_MS);
     expect(tradesOf(next, 'btc')).toBe(before);
     expect(tradesOf(next, 'other')).toBe(10);
     expect(ledgerTrades(next.exchange)).toHaveLength(before + 10);
@@ -68,10 +68,10 @@ describe('stopping a strategy as an operator', () => {
     const dear = aTwap('btc', { limit_price: '1', slices: 1 });
     const bench = aBench({ strategies: [dear] });
     bench.start();
-    bench.clock.run(after(START, MINUTE_MS));
+    bench.until(MINUTE_MS);
     expect(bench.desk.state.slices.size).toBe(1);
     expect(stop(bench).says).toContain('open slices end without another order');
-    bench.clock.run(after(START, 2 * MINUTE_MS));
+    bench.until(2 * MINUTE_MS);
     expect(bench.desk.state.slices.size).toBe(0);
     expect(bench.records().map(({ body }) => body).filter(({ kind }) => kind === 'slice')).toMatchObject([
       { result: 'skipped', reason: 'aborted' },

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { price, quantity, ratio, slippageBps } from '../../src/core/money.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
-import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
-import { dryRunVenue } from '../../src/venue/dry-run.ts';
-import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import { aBench, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
 
@@ -22,7 +21,7 @@ const WILD = {
 const ran = (tactics: Record<string, unknown>, over: Partial<BenchOptions> = {}, minutes = 15): Bench => {
   const bench = aBench({ strategies: [aTwap('twap', tactics)], venue: CALM, ...over });
   bench.start();
-  bench.clock.run(instant(START + minutes * MINUTE_MS));
+  bench.until(minutes * MINUTE_MS);
   return bench;
 };
 /** The policy of a desk that waits this long between two quotes of a slice. */
@@ -33,9 +32,6 @@ const attempts = (records: readonly StoredRecord[]): readonly string[] =>
   records.flatMap(({ body }) => (body.kind === 'attempt' ? [body.reason ?? body.result] : []));
 const slices = (bench: Bench) =>
   bench.records().flatMap(({ at, body }) => (body.kind === 'slice' ? [{ at, ...body }] : []));
-/** When each attempt asked for its quote, ms after the start. */
-const asked = (bench: Bench): readonly number[] =>
-  bench.records().flatMap(({ at, body }) => (body.kind === 'intent' ? [at - START] : []));
 
 /** Intents that were written while an earlier attempt of their slice had not certainly ended: must be empty. */
 function overlaps(records: readonly StoredRecord[]): readonly string[] {
@@ -81,7 +77,7 @@ describe('a quote under price tactics', () => {
         { max_slippage_bps: 6 },
         { venue: { ...WILD, seed }, policy: requotingAfter(5 * SECOND_MS) },
       );
-      const [first] = bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
+      const [first] = bench.bodies('wake').flatMap((body) => body.intents);
       for (const fill of fillsOf(bench.records()))
         expect(
           slippageBps('buy', price(fill.price), price(first?.decision_price ?? '')).lte(ratio('6')),
@@ -96,14 +92,6 @@ describe('a quote under price tactics', () => {
 
 describe('the wait between two quotes', () => {
   const dear = { max_spread_bps: 1 };
-
-  it('is kept as long as the slice lasts', () => {
-    const bench = ran(dear, { policy: requotingAfter(10 * SECOND_MS) }, 1);
-    const at = asked(bench).filter((ms) => ms < MINUTE_MS);
-    expect(at).toHaveLength(6);
-    for (const [i, ms] of at.slice(1).entries())
-      expect(ms - (at[i] ?? 0)).toBeGreaterThanOrEqual(10 * SECOND_MS);
-  });
 
   it('varies with jitter that depends only on the seed', () => {
     const askedOf = (seed: number): readonly (readonly [number, number])[] => {
@@ -139,40 +127,5 @@ describe('the reserve and minimum of a strategy', () => {
     expect(usdOf(ran({ keep }, { venue }))).toBeGreaterThanOrEqual(12_000);
     const policy = { keep: new Map([['usd', quantity('20000')]]) };
     expect(usdOf(ran({ keep }, { venue, policy }))).toBeGreaterThanOrEqual(20_000);
-  });
-
-  it('prevent trades below its own minimum', () => {
-    const bench = ran({ min_trade_notional: { amount: '10000', currency: 'usd' } }, { venue });
-    expect(slices(bench).map(({ reason }) => reason)).toEqual(
-      Array.from({ length: 10 }, () => 'below_min_trade'),
-    );
-    expect(asked(bench)).toEqual([]);
-  });
-});
-
-describe('a dry run with tactics', () => {
-  it('decides, requests quotes and fills as the same desk does live', () => {
-    const tactics = {
-      max_slippage_bps: 20,
-      max_spread_bps: 12,
-      jitter: { time_pct: 30, size_pct: 20, seed: 4 },
-    };
-    const linesOf = (isDry: boolean): readonly string[] => {
-      const bench = ran(tactics, {
-        venue: { ...WILD, seed: '9' },
-        policy: { mode: isDry ? 'dry_run' : 'live', onDifference: 'ignore' },
-        wrap: (venue, clock) => (isDry ? dryRunVenue(venue, { clock, past: [] }) : venue),
-        orderLatencyMs: 0,
-      });
-      expect(bench.desk.controlWhy).toBe('');
-      return bench.records().flatMap(({ at, body }) => {
-        if (body.kind === 'wake') return [`${at} ${JSON.stringify(body)}`];
-        if (body.kind === 'intent') return [`${at} ${JSON.stringify(body)}`];
-        return body.kind === 'fill' ? [`${body.slice} ${body.quantity} ${body.price}`] : [];
-      });
-    };
-    const live = linesOf(false);
-    expect(live.length).toBeGreaterThan(40);
-    expect(linesOf(true)).toEqual(live);
   });
 });

@@ -61,7 +61,7 @@ const ends = (bench: Bench): readonly End[] =>
 describe('a venue that fails while the desk trades', () => {
   const run = (): ReturnType<typeof outage> => {
     const drill = outage({ from: FROM, to: TO, quote: LOST, isReadLost: true });
-    drill.bench.clock.run(instant(START + 15 * MINUTE_MS));
+    drill.bench.until(15 * MINUTE_MS);
     return drill;
   };
 
@@ -88,9 +88,9 @@ describe('a venue that fails while the desk trades', () => {
 
   it('makes the desk not ready, with the reason, until it returns', () => {
     const { bench } = outage({ from: FROM, to: TO, quote: LOST, isReadLost: true });
-    bench.clock.run(instant(START + FROM + MINUTE_MS));
+    bench.until(FROM + MINUTE_MS);
     expect(notReady(bench.desk)[0]).toMatch(/^the venue has not responded for \d+ s: .*connect/u);
-    bench.clock.run(instant(START + TO + MINUTE_MS));
+    bench.until(TO + MINUTE_MS);
     expect(notReady(bench.desk)).toEqual([]);
   });
 });
@@ -105,7 +105,7 @@ describe('a venue that fails while no slice is open', () => {
       isReadLost: true,
       strategies: [later],
     });
-    bench.clock.run(instant(START + 15 * MINUTE_MS));
+    bench.until(15 * MINUTE_MS);
     const down = told.filter(({ alert }) => alert === 'venue_unreachable');
     expect(down).toHaveLength(1);
     expect(down[0]?.at).toBeLessThanOrEqual(FROM + 2 * MINUTE_MS);
@@ -115,7 +115,7 @@ describe('a venue that fails while no slice is open', () => {
 describe('a venue that answers but does not quote', () => {
   it('raises no_quotes within 60 s, and slices state that there are no quotes', () => {
     const { bench, told } = outage({ from: FROM, to: TO, quote: CLOSED, isReadLost: false });
-    bench.clock.run(instant(START + 15 * MINUTE_MS));
+    bench.until(15 * MINUTE_MS);
     const ids = told.map(({ alert }) => alert);
     expect(ids).not.toContain('venue_unreachable');
     expect(ids.filter((id) => id === 'no_quotes')).toHaveLength(1);

@@ -33,74 +33,53 @@ export function repeatsOf(desk: RepeatsSource, trial: RepeatTrial, { at, known, 
   const { slice, clientId } = trial;
   const { filledIds, closedIds } = desk.state;
   const { duplicateMs = 0, minuteExecutionsMax } = desk.policy.limits;
-  const minute = after(at, -MINUTE_MS);
-  const unwritten = unwrittenOrders(desk, { at, minute });
+  const recent = ordersSince(desk, after(at, -MINUTE_MS), at);
   const identical = after(at, -Math.min(duplicateMs, MINUTE_MS));
   return {
     isReused: clientId !== undefined && (filledIds.has(clientId) || closedIds.has(clientId)),
-    duplicate: duplicateOf(desk, trial, { unwritten, from: identical }),
-    inMinute: minuteExecutionsMax === undefined ? 0 : othersOfPair(desk, trial, { unwritten, from: minute }),
+    duplicate: duplicateOf(recent, trial, identical),
+    inMinute: minuteExecutionsMax === undefined ? 0 : othersOfPair(recent, slice.intent),
     ofParent: othersOfParent(desk, slice.intent, known?.slices),
     planned,
     gapUntil: known?.slices.lastGap(slice.intent.slice),
   };
 }
 
-function unwrittenOrders(
-  { leaving, state }: RepeatsSource,
-  { at, minute }: { readonly at: Instant; readonly minute: Instant },
-): readonly LeftOrder[] {
-  if (leaving.size === 0) return NO_ORDERS;
-  return [...leaving.values()]
-    .filter((intent) => !state.totals.orders.hasLeft(intent.client_order_id, minute))
-    .map((intent) => leftOrder(intent, at));
+/** Orders that were sent after `from`, and those that are leaving now. */
+function ordersSince({ leaving, state }: RepeatsSource, from: Instant, at: Instant): readonly LeftOrder[] {
+  const written = state.totals.orders.since(from);
+  if (leaving.size === 0) return written;
+  const ids = new Set(written.map(({ clientId }) => clientId));
+  const unwritten = [...leaving.values()].filter((intent) => !ids.has(intent.client_order_id));
+  return [...written, ...unwritten.map((intent) => leftOrder(intent, at))];
 }
 
-const NO_ORDERS: readonly LeftOrder[] = [];
-
-interface Compared {
-  readonly unwritten: readonly LeftOrder[];
-  /** Orders that were sent at this time or earlier do not count. */
-  readonly from: Instant;
-}
-
-/** Client id of the first identical order of another parent. */
+/** Client id of the first identical order of another parent that was sent after `from`. */
 function duplicateOf(
-  { state }: RepeatsSource,
+  recent: readonly LeftOrder[],
   { slice, size }: RepeatTrial,
-  { unwritten, from }: Compared,
+  from: Instant,
 ): string | undefined {
-  const { orders } = state.totals;
-  if (unwritten.length === 0 && !orders.hasAny(from)) return undefined;
+  if (recent.length === 0) return undefined;
   const { pair, parent, side } = slice.intent;
   const figure = size.by === 'quantity' ? size.quantity : size.amount;
-  const own = { pair, side, size: `${figure.toFixed()} ${size.by}` };
-  const isDuplicate = (order: LeftOrder): boolean =>
-    order.at > from &&
-    order.parent !== parent &&
-    order.pair === pair &&
-    order.side === side &&
-    order.size === own.size;
-  return (orders.alike(own).find(isDuplicate) ?? unwritten.find(isDuplicate))?.clientId;
+  const own = `${figure.toFixed()} ${size.by}`;
+  return recent.find(
+    (order) =>
+      order.at > from &&
+      order.parent !== parent &&
+      order.pair === pair &&
+      order.side === side &&
+      order.size === own,
+  )?.clientId;
 }
 
 /** Other slices of the pair with an order. */
-function othersOfPair(
-  { state }: RepeatsSource,
-  { slice }: RepeatTrial,
-  { unwritten, from }: Compared,
-): number {
-  const { orders } = state.totals;
-  const { intent } = slice;
-  const written = orders.slicesSince(intent.pair, from) - (orders.hasSlice(intent, from) ? 1 : 0);
-  if (unwritten.length === 0) return written;
-  const others = unwritten.filter(
-    (order) =>
-      order.pair === intent.pair &&
-      !(order.parent === intent.parent && order.slice === intent.slice) &&
-      !orders.hasSlice(order, from),
-  );
-  return written + new Set(others.map((order) => sliceKey(order.parent, order.slice))).size;
+function othersOfPair(recent: readonly LeftOrder[], { pair, parent, slice }: OpenSlice['intent']): number {
+  const keys = recent
+    .filter((order) => order.pair === pair)
+    .map((order) => sliceKey(order.parent, order.slice));
+  return new Set(keys).difference(new Set([sliceKey(parent, slice)])).size;
 }
 
 /** Other slices of the parent with an order. */
