@@ -73,30 +73,6 @@ describe('a read of the account', () => {
 }); // prettier-ignore
 
 describe('a live desk with an empty journal', () => {
-  const traded = (hoursAgo: number, pair: 'btcusd' | 'ethusd' = 'btcusd'): Exchange => {
-    const exchange = new Exchange({ options: venueOptions({}), startedAt: instant(START - 2 * DAY_MS) });
-    exchange.ledger.book(exchange.accounts[0]?.name ?? '', {
-      pair,
-      base: pair.slice(0, 3),
-      quote: 'usd',
-      side: 'buy',
-      price: price('3000'),
-      orderId: '900',
-      tradeId: 't-900',
-      at: after(START, -hoursAgo * HOUR_MS),
-      clientId: undefined,
-      quantity: quantity('0.1'),
-      amount: money('300'),
-      fees: money('0'),
-    });
-    return exchange;
-  };
-  const started = (exchange: Exchange, mode: 'live' | 'paper' = 'live'): Watched => {
-    const one = aDesk({}, { exchange, policy: { mode } });
-    seconds(one, 30);
-    return one;
-  };
-
   it('trades at once if its journal knows the account', () => {
     const one = aDesk({}, { policy: { mode: 'live' } });
     seconds(one, 70);

@@ -1,6 +1,6 @@
 import type { ApprovalSettings } from '../../src/core/approvals/approval-settings.ts';
 import type { ApprovalRecord, UsedToken } from '../../src/core/record.ts';
-import { MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Command, CommandAnswer, StrategiesPort } from '../../src/engine/ports.ts';
 import type { StrategySource } from '../../src/engine/state/strategy-source.ts';
 import { ApprovalsProof } from '../../src/journal/proof/approvals-proof.ts';

@@ -6,23 +6,12 @@ import { money, quantity } from '../../src/core/money.ts';
 import { People } from '../../src/core/people.ts';
 import type { ApprovalRecord } from '../../src/core/record.ts';
 import type { Role } from '../../src/core/roles.ts';
-import { MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS, instant, HOUR_MS } from '../../src/core/time.ts';
 import { aPasskey } from '../operate/sign-in/soft-passkey.ts';
 import type { SoftPasskey } from '../operate/sign-in/soft-passkey.ts';
-import {
-  aDesk,
-  approvalsOf,
-  approve,
-  faults,
-  halted,
-  nextDesk,
-  person,
-  requests,
-  run,
-  tell,
-} from './approval-desk.ts';
+import { aDesk, approvalsOf, approve, faults, halted, nextDesk, person, requests, run, tell } from './approval-desk.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aTwap } from './harness.ts';
+import { aTwap, nextProcess } from './harness.ts';
 import type { Bench } from './harness.ts';
 
 const one = approvalsOf({ for: ['rearm', 'doubt'] });
@@ -127,19 +116,14 @@ describe('a rearm that needs approval', () => {
     const first = aDesk(one);
     first.operator$.next({ do: 'halt', by: 'ann', why: 'wrong prices', isKill: true });
     run(first, SECOND_MS);
-    first.kill();
-    const { clock, exchange, journal } = first;
     const strategies = [aTwap('t')];
     const policy = { approvals: one, areLimitsKept: true };
-    const alone = aBench({ strategies, policy, clock, exchange, journal });
-    alone.start({ rearm: 'I say so' });
+    const alone = nextProcess(first, 0, { strategies, policy }, { rearm: 'I say so' });
     expect(String(alone.seen.error)).toContain('operate.approvals requires another person to agree');
     const second = nextDesk(alone, one);
     tell(second, 'ann', { do: 'rearm' });
     expect(approve(second, 'ben').says).toContain('tranche run --rearm');
-    second.kill();
-    const third = aBench({ strategies, policy, clock, exchange, journal });
-    third.start({ rearm: 'two of us' });
+    const third = nextProcess(second, 0, { strategies, policy }, { rearm: 'two of us' });
     expect(third.seen.error).toBeUndefined();
     expect(third.desk.control).toBe('active');
     expect(faults(third)).toEqual([]);

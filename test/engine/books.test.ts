@@ -6,7 +6,7 @@ import { MINUTE_MS, after } from '../../src/core/time.ts';
 import type { Transaction, TransactionsQuery } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { START, aBench, aTwap } from './harness.ts';
+import { START, aBench, aTwap, started } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { faultsOf } from './oracle.ts';
 
@@ -16,28 +16,26 @@ const twap = aTwap('t', { slices: 4, duration: 'PT20M' });
 function aReader(
   seen: (rows: readonly Transaction[], bench: () => Bench) => readonly Transaction[],
   order: () => 'request lost' | 'answer lost' | undefined = () => undefined,
-): { readonly bench: Bench; readonly alerts: string[] } {
-  const alerts: string[] = [];
+): Bench {
   const bench: Bench = aBench({
     strategies: [twap],
     wrap: faultyVenue({ order, transactions: (rows) => seen(rows, () => bench) }),
-    observer: { alert: (alert) => alerts.push(alert) },
   });
   bench.start({ isUntilDone: true });
-  return { bench, alerts };
+  return bench;
 }
 
 describe('a desk that reads its account', () => {
   it('halts if known rows stay missing, but not in the first minute', () => {
     const late = (running: () => Bench): boolean => running().clock.wall() >= after(START, 12 * MINUTE_MS);
-    const { bench, alerts } = aReader((rows, running) =>
+    const bench = aReader((rows, running) =>
       late(running) ? rows.filter(({ at }) => at < START + 4 * MINUTE_MS) : rows,
     );
     bench.until(13 * MINUTE_MS);
     expect(bench.desk.state.control).toBe('active');
     bench.until(16 * MINUTE_MS);
     expect(bench.desk.state.control).toBe('halted');
-    expect(alerts.filter((alert) => alert === 'history_changed')).toHaveLength(1);
+    expect(bench.alerts().filter((alert) => alert === 'history_changed')).toHaveLength(1);
   });
 
   it('does not close a doubt as absent while a gap in the balances could be its trade', () => {
@@ -75,7 +73,7 @@ describe('a desk that reads its account', () => {
       });
       return [...more, ...rows];
     };
-    const { bench } = aReader(
+    const bench = aReader(
       (rows) => (orders < 2 ? rows : hide(deposit(rows))),
       () => (++orders === 2 ? 'answer lost' : undefined),
     );
@@ -123,9 +121,9 @@ describe('a read of an account with several pages', () => {
 
   it('continues to the last page, with each page overlapping the previous one', () => {
     const queries: TransactionsQuery[] = [];
-    const bench = aBench({ strategies: [twap], wrap: paged(() => false, queries) });
-    bench.start({ isUntilDone: true });
-    bench.until(25 * MINUTE_MS);
+    const bench = started({ strategies: [twap], wrap: paged(() => false, queries) }, 25 * MINUTE_MS, {
+      isUntilDone: true,
+    });
     expect(bench.seen.phases).toContain('ready');
     expect(queries.slice(0, 2).map(({ offset }) => offset)).toEqual([undefined, 999]);
     expect(queries.every(({ from }) => from > 0)).toBe(true);
@@ -134,18 +132,20 @@ describe('a read of an account with several pages', () => {
 
   it('starts again from the first page if rows are missing between two pages', () => {
     const queries: TransactionsQuery[] = [];
-    const bench = aBench({ strategies: [twap], wrap: paged((page) => page === 2, queries) });
-    bench.start({ isUntilDone: true });
-    bench.until(MINUTE_MS);
+    const bench = started({ strategies: [twap], wrap: paged((page) => page === 2, queries) }, MINUTE_MS, {
+      isUntilDone: true,
+    });
     expect(queries.slice(0, 4).map(({ offset }) => offset)).toEqual([undefined, 999, undefined, 999]);
     expect(bench.seen.phases).toContain('ready');
   });
 
   it('does not complete if the pages never overlap', () => {
     const queries: TransactionsQuery[] = [];
-    const bench = aBench({ strategies: [twap], wrap: paged((page) => page % 2 === 0, queries) });
-    bench.start({ isUntilDone: true });
-    bench.until(3 * MINUTE_MS);
+    const bench = started(
+      { strategies: [twap], wrap: paged((page) => page % 2 === 0, queries) },
+      3 * MINUTE_MS,
+      { isUntilDone: true },
+    );
     expect(queries.length).toBeGreaterThan(4);
     expect(bench.seen.phases).toEqual([]);
   });

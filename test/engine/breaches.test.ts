@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { money, quantity, ratio } from '../../src/core/money.ts';
 import type { Reason } from '../../src/core/reasons.ts';
 import type { ControlRecord } from '../../src/core/record.ts';
-import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { ClosedHours } from '../../src/core/hours.ts';
 import { Exchange } from '../../src/simulator/exchange/exchange.ts';
 import { venueOptions } from '../../src/simulator/options/options.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';
-import { START, aBench, aPolicy, aTwap } from './harness.ts';
+import { START, aPolicy, aTwap, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';
 
@@ -20,28 +20,15 @@ const still = {
   },
 };
 
-interface Ran {
-  readonly bench: Bench;
-  readonly alerts: string[];
-}
-
-function ran(options: Partial<BenchOptions>, minutes: number): Ran {
-  const alerts: string[] = [];
-  const bench = aBench({
-    strategies: [aTwap('t', { slices: 4, duration: 'PT4M' })],
-    venue: still,
-    ...options,
-    observer: { alert: (id) => alerts.push(id) },
-  });
-  bench.start();
-  bench.until(minutes * MINUTE_MS);
-  return { bench, alerts };
-}
-
-const controls = ({ bench }: Ran): readonly ControlRecord[] => bench.bodies('control');
-const reasonsOf = ({ bench }: Ran): ReadonlySet<Reason | undefined> =>
-  new Set(bench.bodies('slice').map((body) => body.reason));
-const traded = ({ bench }: Ran): number => ledgerTrades(bench.exchange).length;
+const ran = (options: Partial<BenchOptions>, minutes: number): Bench =>
+  started(
+    { strategies: [aTwap('t', { slices: 4, duration: 'PT4M' })], venue: still, ...options },
+    minutes * MINUTE_MS,
+  );
+const controls = (bench: Bench): readonly ControlRecord[] => bench.bodies('control');
+const reasonsOf = (bench: Bench): ReadonlySet<Reason | undefined> =>
+  new Set(bench.bodies('slice').map(({ reason }) => reason));
+const traded = (bench: Bench): number => ledgerTrades(bench.exchange).length;
 
 describe('a parent with a shortfall limit', () => {
   it('is paused after the fill that exceeds the limit, while another parent continues to trade', () => {
@@ -64,14 +51,14 @@ describe('a parent with a shortfall limit', () => {
       10,
     );
     expect(
-      ledgerTrades(two.bench.exchange)
+      ledgerTrades(two.exchange)
         .map(({ pair }) => pair)
         .toSorted(),
     ).toEqual(['btcusd', 'ethusd', 'ethusd', 'ethusd', 'ethusd']);
     expect(controls(two)).toHaveLength(1);
     expect(controls(two)[0]?.why).toMatch(/^shortfall: limit=5 bps value=[67]\.\d+ bps$/u);
-    expect(two.alerts).toContain('paused');
-    expect(two.bench.desk.control).toBe('active');
+    expect(two.alerts()).toContain('paused');
+    expect(two.desk.control).toBe('active');
   });
 
   it('continues while its shortfall is within the limit', () => {
@@ -85,9 +72,9 @@ describe('the daily cost limit', () => {
     // A quarter of a bitcoin costs 9 dollars.
     const one = ran({ policy: { limits: { ...limits, dayCostMax: money('12') } } }, 10);
     expect(traded(one)).toBe(2);
-    expect(one.bench.desk.control).toBe('halted');
+    expect(one.desk.control).toBe('halted');
     expect(controls(one)[0]?.why).toMatch(/^day_limit: limit=max_day_cost 12 value=\d\d\.\d\d$/u);
-    expect(one.alerts).toContain('limit_breached');
+    expect(one.alerts()).toContain('limit_breached');
   });
 });
 
@@ -100,7 +87,7 @@ describe('a desk whose orders are never filled', () => {
       },
       4,
     );
-    const asked = one.bench.records().flatMap(({ at, body }) => (body.kind === 'intent' ? [at] : []));
+    const asked = one.records().flatMap(({ at, body }) => (body.kind === 'intent' ? [at] : []));
     const gaps = asked.slice(1, 9).map((at, n) => Math.round((at - (asked[n] ?? 0)) / SECOND_MS));
     // Each order also waits for the end of its quote and the booking margin.
     expect(gaps).toEqual([1, 1, 4, 4, 4, 16, 16, 16].map((seconds) => 20 + seconds));
@@ -121,13 +108,13 @@ describe('requests held back by the rate limiter for more than a minute', () => 
     expect(controls(one)).toHaveLength(1);
     expect(controls(one)[0]).toMatchObject({ state: 'paused', by: 'tranche' });
     expect(controls(one)[0]?.why).toMatch(/^message_throttle: limit=60000 ms value=\d+ ms$/u);
-    expect(one.alerts).toContain('messages_throttled');
+    expect(one.alerts()).toContain('messages_throttled');
     expect(traded(one)).toBeLessThan(4);
   });
 });
 
 describe('a reducing desk', () => {
-  const reducing = (side: 'buy' | 'sell'): Ran => {
+  const reducing = (side: 'buy' | 'sell'): Bench => {
     const exchange = new Exchange({
       options: venueOptions({ ...still, accounts: [{ balances: { usd: '100000', btc: '0.1' } }] }),
       startedAt: START,
@@ -142,17 +129,15 @@ describe('a reducing desk', () => {
       { exchange, strategies: [aTwap('t', { side, slices: 4, duration: 'PT4M', total_quantity: total })] },
       0,
     );
-    one.bench.operator$.next({ do: 'pause', isReducing: true, by: 'ann', why: 'unwind' });
-    one.bench.until(10 * MINUTE_MS);
+    one.operator$.next({ do: 'pause', isReducing: true, by: 'ann', why: 'unwind' });
+    one.until(10 * MINUTE_MS);
     return one;
   };
 
   it('buys back the borrowed amount and does not buy more', () => {
     const one = reducing('buy');
     expect(traded(one)).toBeGreaterThan(0);
-    expect(one.bench.exchange.ledger.balance(one.bench.exchange.accounts[0]?.name ?? '', 'btc').gt(0)).toBe(
-      false,
-    );
+    expect(one.exchange.ledger.balance(one.exchange.accounts[0]?.name ?? '', 'btc').gt(0)).toBe(false);
     expect(reasonsOf(one)).toContain('reducing');
   });
 
@@ -174,7 +159,7 @@ describe('a strategy outside its permitted pairs, sides, hours or positions', ()
   ])('does not trade and requests no quote: %s', (_, over, reason) => {
     const one = ran({ policy: { limits: { ...limits, ...over } } }, 10);
     expect(traded(one)).toBe(0);
-    expect(one.bench.bodies('intent')).toEqual([]);
+    expect(one.bodies('intent')).toEqual([]);
     expect(reasonsOf(one)).toEqual(new Set([reason]));
   });
 
@@ -196,7 +181,7 @@ describe('an order above the notional limit because of an extra zero', () => {
       10,
     );
     expect(traded(one)).toBe(0);
-    expect(one.bench.bodies('intent')).toEqual([]);
-    expect(one.alerts).toContain('limit_refused');
+    expect(one.bodies('intent')).toEqual([]);
+    expect(one.alerts()).toContain('limit_refused');
   });
 });

@@ -1,10 +1,10 @@
 import { NEVER, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { certain } from '../../src/core/cycle/proof.ts';
-import { SECOND_MS, after } from '../../src/core/time.ts';
+import { SECOND_MS } from '../../src/core/time.ts';
 import type { AttemptEnd } from '../../src/engine/attempt/execute.ts';
 import { record } from '../../src/engine/stages/record.ts';
-import { START, aBench, aTwap } from './harness.ts';
+import { aBench, aTwap } from './harness.ts';
 
 /** What a read found before it was known that the order traded, and what arrives after that is known. */
 const lateEnds = {

@@ -1,13 +1,12 @@
 import { map } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { Alert } from '../../src/core/alerts.ts';
 import { cost, price, ratio, scale } from '../../src/core/money.ts';
 import type { ControlRecord } from '../../src/core/record.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { QuoteRequest } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';
-import { START, aBench, aTwap, nextProcess } from './harness.ts';
+import { START, aTwap, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
@@ -71,9 +70,9 @@ describe.each(sources)('a single wrong quote, with reference prices from %s,', (
   it.each(['10', '0.1', '1.02'])(
     'is discarded at %s times the price, and the parent continues to trade',
     (by) => {
-      const bench = aBench({ strategies: [twap()], wrap: pricing(onceWrong(by)), ...of });
-      bench.start({ isUntilDone: true });
-      bench.until(12 * MINUTE_MS);
+      const bench = started({ strategies: [twap()], wrap: pricing(onceWrong(by)), ...of }, 12 * MINUTE_MS, {
+        isUntilDone: true,
+      });
       const discarded = bench
         .bodies('attempt')
         .flatMap((body) => (body.result === 'discarded' ? [body.reason] : []));
@@ -92,9 +91,9 @@ describe('a wrong probe quote', () => {
       let wrong = 0;
       const factor: Factor = (request, at) =>
         !isOrder(request) && request.side === 'buy' && at >= 2 * MINUTE_MS && wrong++ === 0 ? by : '1';
-      const bench = aBench({ strategies: [twap()], wrap: pricing(factor) });
-      bench.start({ isUntilDone: true });
-      bench.until(12 * MINUTE_MS);
+      const bench = started({ strategies: [twap()], wrap: pricing(factor) }, 12 * MINUTE_MS, {
+        isUntilDone: true,
+      });
       expect(wrong).toBeGreaterThan(1);
       expect(pauses(bench)).toEqual([]);
       expect(ledgerTrades(bench.exchange)).toHaveLength(10);
@@ -105,9 +104,9 @@ describe('a wrong probe quote', () => {
     let wrong = 0;
     const factor: Factor = (request, at) =>
       !isOrder(request) && at >= 2 * MINUTE_MS && wrong++ < 2 ? '10' : '1';
-    const bench = aBench({ strategies: [twap()], wrap: pricing(factor) });
-    bench.start({ isUntilDone: true });
-    bench.until(12 * MINUTE_MS);
+    const bench = started({ strategies: [twap()], wrap: pricing(factor) }, 12 * MINUTE_MS, {
+      isUntilDone: true,
+    });
     expect(wrong).toBeGreaterThan(2);
     expect(pauses(bench)).toEqual([]);
     expect(ledgerTrades(bench.exchange)).toHaveLength(10);
@@ -116,11 +115,9 @@ describe('a wrong probe quote', () => {
 
 describe.each(sources)('quotes that keep disagreeing with reference prices from %s', (_, of) => {
   it('pause their parent after 30 s, are then requested rarely, and end the pause once they agree', () => {
-    const alerts: Alert[] = [];
     const factor = wrongUntil(() => 6 * MINUTE_MS);
     const options = { strategies: [twap()], wrap: pricing(factor), ...of };
-    const bench = aBench({ ...options, observer: { alert: (alert) => alerts.push(alert) } });
-    bench.start();
+    const bench = started(options);
     bench.until(2 * MINUTE_MS + 29 * SECOND_MS);
     expect(pauses(bench)).toEqual([]);
     bench.until(6 * MINUTE_MS);
@@ -132,7 +129,7 @@ describe.each(sources)('quotes that keep disagreeing with reference prices from 
     expect(pauses(bench)).toMatchObject([{ state: 'paused' }, { state: 'active', by: 'tranche' }]);
     expect(pauses(bench)[1]?.why).toMatch(/^prices_agree: /u);
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThanOrEqual(5);
-    expect(alerts).toContain('paused');
+    expect(bench.alerts()).toContain('paused');
     expect(bench.desk.state.totals.paused.size).toBe(0);
     expect(faultsOf(bench)).toEqual([]);
   });
@@ -140,9 +137,7 @@ describe.each(sources)('quotes that keep disagreeing with reference prices from 
   it('pause their parent even across a restart, and the next process ends the pause', () => {
     const factor = wrongUntil(() => 6 * MINUTE_MS);
     const options = { strategies: [twap()], wrap: pricing(factor), ...of };
-    const before = aBench(options);
-    before.start();
-    before.until(2 * MINUTE_MS + 20 * SECOND_MS);
+    const before = started(options, 2 * MINUTE_MS + 20 * SECOND_MS);
     const second = nextProcess(before, SECOND_MS, options);
     second.until(4 * MINUTE_MS);
     expect(pauses(second)).toMatchObject([{ state: 'paused', by: 'tranche' }]);
@@ -155,12 +150,13 @@ describe.each(sources)('quotes that keep disagreeing with reference prices from 
 
 describe('a pause of a parent', () => {
   it('does not end automatically if a person made it, even if prices disagreed before', () => {
-    const bench = aBench({
-      strategies: [twap()],
-      wrap: pricing(wrongUntil(() => 4 * MINUTE_MS)),
-    });
-    bench.start();
-    bench.until(3.5 * MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [twap()],
+        wrap: pricing(wrongUntil(() => 4 * MINUTE_MS)),
+      },
+      3.5 * MINUTE_MS,
+    );
     const parent = pauses(bench)[0]?.parent;
     expect(parent).toBeDefined();
     bench.operator$.next({ do: 'pause', by: 'ops', why: 'collar: I look at it', parent });

@@ -5,19 +5,14 @@ import { MINUTE_MS } from '../../src/core/time.ts';
 import { lineFor } from '../../src/journal/format-record.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { ledgerTrades, overExecuted } from './oracle.ts';
-import { aBench, aPolicy, aTwap } from './harness.ts';
+import { aPolicy, aTwap, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
 const { limits } = aPolicy();
 
-function ran(options: BenchOptions, forMs = 30 * MINUTE_MS): Bench {
-  const bench = aBench(options);
-  bench.start();
-  bench.until(forMs);
-  return bench;
-}
-
+const ran = (options: BenchOptions, forMs = 30 * MINUTE_MS): Bench => started(options, forMs);
 const sliceEnds = (bench: Bench): readonly SliceRecord[] => bench.bodies('slice');
+const controls = (bench: Bench): readonly ControlRecord[] => bench.bodies('control');
 
 describe('a slice ended by a limit', () => {
   it('records the limit and the value that exceeded it, and the journal listing shows both', () => {
@@ -42,17 +37,6 @@ describe('a slice ended by a limit', () => {
   });
 });
 
-const controls = (bench: Bench): readonly ControlRecord[] => bench.bodies('control');
-
-/** The desk of a process that died, begun again on its journal. */
-function restarted(bench: Bench, options: BenchOptions): Bench {
-  bench.kill();
-  const { clock, exchange, journal } = bench;
-  const next = aBench({ ...options, clock, exchange, journal });
-  next.start();
-  return next;
-}
-
 describe('an execution throttle', () => {
   it('halts the desk before a pair exceeds its executions per minute, and a restart does not lift the halt', () => {
     const options = {
@@ -63,7 +47,7 @@ describe('an execution throttle', () => {
     expect(ledgerTrades(bench.exchange)).toHaveLength(3);
     expect(bench.desk.control).toBe('halted');
     expect(controls(bench)[0]?.why).toBe('repeated_execution: limit=3 a minute of btcusd value=4');
-    const next = restarted(bench, options);
+    const next = nextProcess(bench, 0, options);
     next.until(6 * MINUTE_MS);
     expect(next.desk.control).toBe('halted');
     expect(ledgerTrades(next.exchange)).toHaveLength(3);
@@ -92,7 +76,7 @@ describe('day totals', () => {
       policy: { limits: { ...limits, dayNotionalMax } },
     };
     const bench = ran(options, 4 * MINUTE_MS);
-    const next = restarted(bench, options);
+    const next = nextProcess(bench, 0, options);
     next.until(12 * MINUTE_MS);
     const spent = ledgerTrades(next.exchange).reduce((sum, { amount }) => add(sum, amount), NO_MONEY);
     expect(spent.lte(dayNotionalMax)).toBe(true);

@@ -1,7 +1,7 @@
 import { throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { OperatorError, VenueError } from '../../src/core/errors.ts';
-import { MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { aBench, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';

@@ -1,9 +1,10 @@
+import { aPolicy } from '../harness.ts';
 import { of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { money, price, ratio } from '../../src/core/money.ts';
-import { HOUR_MS, instant, MINUTE_MS } from '../../src/core/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
-import { aBench, aPolicy, aStrategy, START } from './harness.ts';
+import { aStrategy, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
 /** Prices that stand still, without costs. */
@@ -36,14 +37,7 @@ const inUsdt: BenchOptions = {
   strategies: [aBuy('usdt', '400000')],
 };
 
-function ran(options: BenchOptions, forMs = 11 * MINUTE_MS): Bench & { readonly alerts: readonly string[] } {
-  const alerts: string[] = [];
-  const bench = aBench({ ...options, observer: { alert: (id) => alerts.push(id) } });
-  bench.start();
-  bench.until(forMs);
-  return { ...bench, alerts };
-}
-
+const ran = (options: BenchOptions, forMs = 11 * MINUTE_MS): Bench => started(options, forMs);
 const fills = (bench: Bench) => bench.bodies('fill');
 const amounts = (bench: Bench): readonly string[] => fills(bench).map(({ amount }) => amount);
 const reasons = (bench: Bench): ReadonlySet<string | undefined> =>
@@ -61,7 +55,7 @@ describe('a desk whose pairs and limits use different currencies', () => {
   it('trades in usdt with limits in usd if the config states the value of usdt', () => {
     const bench = ran({ ...inUsdt, policy: { rates: new Map([['usdt', stated('1')]]) } });
     expect(fills(bench).reduce((sum, { amount }) => sum + Number(amount), 0)).toBe(400_000);
-    expect(bench.alerts).not.toContain('rate_unknown');
+    expect(bench.alerts()).not.toContain('rate_unknown');
   });
 
   it('checks an order in the currency of the limits', () => {
@@ -133,7 +127,7 @@ describe('a desk whose pairs and limits use different currencies', () => {
       HOUR_MS / 2,
     );
     expect(fills(bench)).toHaveLength(0);
-    expect(bench.alerts.filter((id) => id === 'rate_unknown')).toHaveLength(1);
+    expect(bench.alerts().filter((id) => id === 'rate_unknown')).toHaveLength(1);
   });
 
   it('refuses orders while the price for the rate is too old, and names that price', () => {
@@ -142,7 +136,7 @@ describe('a desk whose pairs and limits use different currencies', () => {
       strategies: [aBuy('usdt', '8000')],
     });
     expect(fills(bench)).toHaveLength(0);
-    expect(bench.alerts.filter((id) => id === 'rate_unknown')).toHaveLength(1);
+    expect(bench.alerts().filter((id) => id === 'rate_unknown')).toHaveLength(1);
     const said = bench.bodies('slice').map((body) => body.detail);
     expect(said.join()).toContain('no price of usdtusd that is not older than 30 s');
   });

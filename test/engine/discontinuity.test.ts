@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { Continuity } from '../../src/engine/time/continuity.ts';
 import type { Break } from '../../src/engine/time/continuity.ts';
@@ -62,20 +62,17 @@ const plan = [aTwap('twap', { slices: 10, duration: 'PT10M' })];
 
 interface Seen {
   readonly bench: Bench;
-  readonly alerts: string[];
   readonly orders: number[];
   readonly reads: number[];
 }
 
 /** A desk with a plan of ten slices, a minute apart, whose quotes take a second to come. */
 function seen(options: Partial<BenchOptions> = {}): Seen {
-  const alerts: string[] = [];
   const orders: number[] = [];
   const reads: number[] = [];
   const bench = aBench({
     strategies: plan,
     quoteLatencyMs: 1_000,
-    observer: { alert: (id) => alerts.push(id) },
     wrap: (venue, clock) => ({
       ...venue,
       order: (request) => (orders.push(clock.monotonic()), venue.order(request)),
@@ -84,7 +81,7 @@ function seen(options: Partial<BenchOptions> = {}): Seen {
     ...options,
   });
   bench.start();
-  return { bench, alerts, orders, reads };
+  return { bench, orders, reads };
 }
 
 const run = ({ bench }: Seen, ms: number): void => {
@@ -103,7 +100,7 @@ describe('a desk after a clock discontinuity', () => {
     world.bench.clock.stepWall(3 * SECOND_MS);
     run(world, 1_001);
     expect(world.orders).toHaveLength(1);
-    expect(world.alerts).toContain('discontinuity');
+    expect(world.bench.alerts()).toContain('discontinuity');
     run(world, 10 * SECOND_MS);
     expect(world.orders).toHaveLength(2);
     const ends = world.bench

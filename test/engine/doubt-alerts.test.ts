@@ -1,17 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
-import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';
 import { doubtFacts } from '../../src/engine/account/doubt-alerts.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { START, aBench, aTwap } from './harness.ts';
-import type { Bench, BenchOptions } from './harness.ts';
-
-interface Raised {
-  readonly atMs: number;
-  readonly alert: string;
-  readonly facts: Readonly<Record<string, unknown>> | undefined;
-}
+import { START, aTwap, started } from './harness.ts';
+import type { Bench, BenchOptions, Raised } from './harness.ts';
 
 const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
 
@@ -19,55 +13,54 @@ const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'tran
 function aWatched(
   over: Partial<BenchOptions> = {},
   seen: (rows: readonly Transaction[]) => readonly Transaction[] | VenueError = () => down,
-): { readonly bench: Bench; readonly raised: readonly Raised[] } {
-  const raised: Raised[] = [];
+): Bench {
   let orders = 0;
-  const bench: Bench = aBench({
-    strategies: [aTwap('t', { slices: 1, duration: 'PT60M' })],
-    wrap: faultyVenue({
-      order: () => (++orders === 1 ? 'request lost' : undefined),
-      transactions: (rows) => (orders === 0 && over.journal === undefined ? rows : seen(rows)),
-    }),
-    observer: {
-      alert: (alert, facts) => {
-        if (alert.startsWith('doubt_')) raised.push({ atMs: bench.clock.now() - START, alert, facts });
-      },
+  return started(
+    {
+      strategies: [aTwap('t', { slices: 1, duration: 'PT60M' })],
+      wrap: faultyVenue({
+        order: () => (++orders === 1 ? 'request lost' : undefined),
+        transactions: (rows) => (orders === 0 && over.journal === undefined ? rows : seen(rows)),
+      }),
+      ...over,
     },
-    ...over,
-  });
-  bench.start({ isUntilDone: true });
-  return { bench, raised };
+    0,
+    { isUntilDone: true },
+  );
 }
+const doubtsOf = (bench: Bench): readonly Raised[] =>
+  bench.raised.filter(({ id }) => id.startsWith('doubt_'));
 /** When the doubt began: the order went unanswered for eight seconds. */
-const openedAt = (raised: readonly Raised[]): number =>
-  raised.find(({ alert }) => alert === 'doubt_open')?.atMs ?? NaN;
-const ages = (raised: readonly Raised[], from: number): readonly unknown[] =>
-  raised.filter(({ alert }) => alert !== 'doubt_open').map(({ alert, atMs }) => [alert, atMs - from]);
+const openedAt = (bench: Bench): number => doubtsOf(bench).find(({ id }) => id === 'doubt_open')?.at ?? NaN;
+const ages = (bench: Bench): readonly unknown[] =>
+  doubtsOf(bench)
+    .filter(({ id }) => id !== 'doubt_open')
+    .map(({ id, at }) => [id, at - openedAt(bench)]);
 
 describe('alerts about a doubt', () => {
   it('are raised once each when it is one minute and five minutes old', () => {
-    const { bench, raised } = aWatched();
+    const bench = aWatched();
     bench.until(30 * MINUTE_MS);
-    expect(ages(raised, openedAt(raised))).toEqual([
+    expect(ages(bench)).toEqual([
       ['doubt_60s', 60 * SECOND_MS],
       ['doubt_5min', 5 * MINUTE_MS],
     ]);
   });
 
   it('stop once the doubt has ended', () => {
-    const { bench, raised } = aWatched({}, (rows) => rows);
+    const bench = aWatched({}, (rows) => rows);
     bench.until(30 * MINUTE_MS);
     expect(bench.desk.state.doubts).toEqual([]);
-    expect(raised.map(({ alert }) => alert)).toEqual(['doubt_open']);
+    expect(doubtsOf(bench).map(({ id }) => id)).toEqual(['doubt_open']);
   });
 
   it('contain the order, its worst case and the earliest time at which the account can prove the outcome', () => {
-    const { bench, raised } = aWatched();
+    const bench = aWatched();
     bench.until(15 * SECOND_MS);
     const [open] = bench.desk.state.doubts;
     const early = open === undefined ? undefined : doubtFacts(bench.desk, open);
     bench.until(2 * MINUTE_MS);
-    const first = raised.find(({ alert }) => alert === 'doubt_60s');
+    const first = bench.raised.find(({ id }) => id === 'doubt_60s');
     expect(first?.facts).toMatchObject({
       pair: 'btcusd',
       side: 'buy',
@@ -77,7 +70,7 @@ describe('alerts about a doubt', () => {
       earliest_answer_at: expect.any(String) as string,
     });
     // Ten seconds of life, ten to be booked, and a second read ten seconds after the first.
-    const sentAt = openedAt(raised) - 8 * SECOND_MS;
+    const sentAt = openedAt(bench) - 8 * SECOND_MS;
     const earliest = Date.parse(early?.earliest_answer_at ?? '') - START;
     expect(Math.abs(earliest - sentAt - 30 * SECOND_MS)).toBeLessThanOrEqual(20);
   });
@@ -99,15 +92,15 @@ describe('alerts about a doubt', () => {
       ['doubt_60s', 'doubt_5min'],
     ],
   ])('continue in the process after one %s', (_, end, expected) => {
-    const { bench, raised } = aWatched();
+    const bench = aWatched();
     bench.until(90 * SECOND_MS);
-    expect(raised.map(({ alert }) => alert)).toEqual(['doubt_open', 'doubt_60s']);
+    expect(doubtsOf(bench).map(({ id }) => id)).toEqual(['doubt_open', 'doubt_60s']);
     end(bench);
     bench.until(3 * MINUTE_MS);
     bench.kill();
     const next = aWatched({ journal: bench.journal, clock: bench.clock, exchange: bench.exchange });
-    next.bench.until(20 * MINUTE_MS);
-    expect(next.raised.map(({ alert }) => alert)).toEqual(expected);
-    expect(next.raised.at(-1)?.atMs).toBe(openedAt(raised) + 5 * MINUTE_MS);
+    next.until(20 * MINUTE_MS);
+    expect(doubtsOf(next).map(({ id }) => id)).toEqual(expected);
+    expect(doubtsOf(next).at(-1)?.at).toBe(openedAt(bench) + 5 * MINUTE_MS);
   });
 });

@@ -8,7 +8,7 @@ import { riskContextOf } from '../../src/engine/market/risk-context.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import { allOrderFaults, faultyVenue, orderFaults } from './faulty-venue.ts';
 import type { OrderFault } from './faulty-venue.ts';
-import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import { aBench, aPolicy, aTwap, START, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, intentsInDoubt, ledgerTrades } from './oracle.ts';
 
@@ -29,10 +29,7 @@ const once = (fault: OrderFault, nth = 2): ((request: OrderRequest) => OrderFaul
 };
 
 function ran(options: Partial<BenchOptions>, minutes = 30): Bench {
-  const bench = aBench({ strategies: [slow], ...options });
-  bench.start();
-  bench.until(minutes * MINUTE_MS);
-  return bench;
+  return started({ strategies: [slow], ...options }, minutes * MINUTE_MS);
 }
 
 describe('an order with a lost or faulty answer', () => {
@@ -79,8 +76,7 @@ describe('an order with a lost or faulty answer', () => {
   it('is final after one clean read at the end of its quote and the margin if the venue canceled it', () => {
     let left = 1;
     const venue = { cancelProbability: 1 };
-    const bench = aBench({ strategies: [aTwap('twap', { slices: 1, duration: 'PT3M' })], venue });
-    bench.start();
+    const bench = started({ strategies: [aTwap('twap', { slices: 1, duration: 'PT3M' })], venue });
     while (left-- > 0) bench.until(25 * SECOND_MS);
     const ends = bench
       .records()
@@ -97,30 +93,31 @@ describe('an order with a lost or faulty answer', () => {
     const begun: number[] = [];
     const order = once('request lost', 1);
     let isLost = false;
-    const bench = aBench({
-      strategies: [slow],
-      wrap: (venue, clock) => {
-        const faulty = faultyVenue({
-          order: (request) => {
-            isLost = true;
-            return order(request);
-          },
-        })(venue, clock);
-        return {
-          ...faulty,
-          transactions: (query) => {
-            if (!isLost) return faulty.transactions(query);
-            begun.push(clock.monotonic());
-            // The venue thinks for four seconds before it says that it cannot answer.
-            return begun.length > 2
-              ? faulty.transactions(query)
-              : timer(4 * SECOND_MS, clock).pipe(mergeMap(() => throwError(() => unavailable)));
-          },
-        };
+    const bench = started(
+      {
+        strategies: [slow],
+        wrap: (venue, clock) => {
+          const faulty = faultyVenue({
+            order: (request) => {
+              isLost = true;
+              return order(request);
+            },
+          })(venue, clock);
+          return {
+            ...faulty,
+            transactions: (query) => {
+              if (!isLost) return faulty.transactions(query);
+              begun.push(clock.monotonic());
+              // The venue thinks for four seconds before it says that it cannot answer.
+              return begun.length > 2
+                ? faulty.transactions(query)
+                : timer(4 * SECOND_MS, clock).pipe(mergeMap(() => throwError(() => unavailable)));
+            },
+          };
+        },
       },
-    });
-    bench.start();
-    bench.until(2 * MINUTE_MS);
+      2 * MINUTE_MS,
+    );
     const gaps = begun.slice(1, 4).map((at, n) => Math.round((at - (begun[n] ?? 0)) / SECOND_MS));
     expect(gaps).toEqual([14, 14, 10]);
   });
@@ -128,18 +125,19 @@ describe('an order with a lost or faulty answer', () => {
   it('stays in doubt as long as the account cannot be read', () => {
     let isDown = false;
     const order = once('request lost', 1);
-    const bench = aBench({
-      strategies: [slow],
-      wrap: faultyVenue({
-        order: (request) => {
-          isDown = true;
-          return order(request);
-        },
-        transactions: (rows) => (isDown ? unavailable : rows),
-      }),
-    });
-    bench.start();
-    bench.until(60 * MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [slow],
+        wrap: faultyVenue({
+          order: (request) => {
+            isDown = true;
+            return order(request);
+          },
+          transactions: (rows) => (isDown ? unavailable : rows),
+        }),
+      },
+      60 * MINUTE_MS,
+    );
     expect(bench.desk.state.doubts).toHaveLength(1);
     expect(bench.desk.state.slices.size).toBe(1);
     isDown = false;
@@ -150,16 +148,17 @@ describe('an order with a lost or faulty answer', () => {
 
   it('stays in doubt until the account shows both rows of its trade', () => {
     let isHalf = true;
-    const bench = aBench({
-      strategies: [slow],
-      wrap: faultyVenue({
-        order: once('answer lost', 1),
-        transactions: (rows) =>
-          isHalf ? rows.filter((row) => row.clientId === undefined || row.currency === 'btc') : rows,
-      }),
-    });
-    bench.start();
-    bench.until(4 * MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [slow],
+        wrap: faultyVenue({
+          order: once('answer lost', 1),
+          transactions: (rows) =>
+            isHalf ? rows.filter((row) => row.clientId === undefined || row.currency === 'btc') : rows,
+        }),
+      },
+      4 * MINUTE_MS,
+    );
     expect(bench.desk.state.doubts).toHaveLength(1);
     expect(bench.desk.state.fills).toBe(0);
     isHalf = false;

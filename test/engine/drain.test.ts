@@ -4,18 +4,16 @@ import { text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { isDone } from '../../src/engine/run.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aTwap, START } from './harness.ts';
+import { aTwap, START, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
-import { books, executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+import { books, executedTotal, ledgerTrades, faultsOf } from './oracle.ts';
 
 const strategies = [aTwap('twap', { slices: 4, duration: 'PT4M' })];
 const END = instant(START + 20 * MINUTE_MS);
 
 /** Starts, drains after `ms`, and lets what is under way end. */
 function drained(ms: number, options: Partial<BenchOptions> = {}): Bench {
-  const bench = aBench({ strategies, ...options });
-  bench.start();
-  bench.until(ms);
+  const bench = started({ strategies, ...options }, ms);
   bench.operator$.next({ do: 'drain', why: 'SIGTERM' });
   bench.run(15 * SECOND_MS);
   return bench;
@@ -36,8 +34,7 @@ describe('a drain', () => {
       const told = books(exchange, first.records());
       if (told.ledger.join() !== told.journal.join()) wrong.push(`${ms} ms: the books differ`);
 
-      const second = aBench({ strategies, clock, exchange, journal });
-      second.start();
+      const second = started({ strategies, clock, exchange, journal });
       clock.run(END);
       wrong.push(...faultsOf(second).map((fault) => `${ms} ms: ${fault}`));
       if (text(executedTotal(exchange)) !== '1')
@@ -47,9 +44,7 @@ describe('a drain', () => {
   });
 
   it('waits for the answer to an order that was sent', () => {
-    const bench = aBench({ strategies, orderLatencyMs: 3_000 });
-    bench.start();
-    bench.until(100);
+    const bench = started({ strategies, orderLatencyMs: 3_000 }, 100);
     bench.operator$.next({ do: 'drain', why: 'SIGTERM' });
     expect(bench.seen.phases).toEqual(['ready']);
     bench.until(10 * SECOND_MS);
@@ -77,8 +72,7 @@ describe('a drain', () => {
   });
 
   it('starts automatically when a desk that runs until done is done', () => {
-    const bench = aBench({ strategies });
-    bench.start({ isUntilDone: true });
+    const bench = started({ strategies }, 0, { isUntilDone: true });
     bench.clock.run(END);
     expect(bench.seen.phases).toEqual(['ready', 'stopped']);
     expect(isDone(bench.desk)).toBe(true);

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { quantity, text } from '../../src/core/money.ts';
-import { instant, MINUTE_MS } from '../../src/core/time.ts';
+import { MINUTE_MS } from '../../src/core/time.ts';
 import { dryRunVenue } from '../../src/venue/dry-run.ts';
-import { aBench, aTwap, START } from './harness.ts';
+import { aTwap, started } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { filledTotal, ledgerTrades } from './oracle.ts';
 
 /** Simulated buys and sells between many reads of the account, with real deposits at the given minutes. */
 function aDryRun(deposits: readonly number[] = []): Bench {
-  const bench = aBench({
+  const bench = started({
     strategies: [
       aTwap('buys', { slices: 40, duration: 'PT40M' }),
       aTwap('sells', { side: 'sell', slices: 8, duration: 'PT40M', start_time: '2026-01-05T00:00:30Z' }),
@@ -16,7 +16,6 @@ function aDryRun(deposits: readonly number[] = []): Bench {
     policy: { mode: 'dry_run', onDifference: 'ignore', accountPollMs: 20_000 },
     wrap: (venue, clock) => dryRunVenue(venue, { clock, past: [] }),
   });
-  bench.start();
   const account = bench.exchange.accounts[0]?.name ?? '';
   for (const minute of deposits) {
     bench.until(minute * MINUTE_MS);

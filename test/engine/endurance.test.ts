@@ -8,7 +8,7 @@ import { RateLimiter } from '../../src/engine/rate-limit/rate-limiter.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aTwap, START } from './harness.ts';
+import { aBench, aTwap, START, started } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -30,8 +30,7 @@ describe('a slow write of an intent', () => {
   it('stops an order whose quote has too little life left after the wait', () => {
     const clock = new VirtualClock(START);
     const journal = slowJournal(clock, 9.8 * SECOND_MS);
-    const bench = aBench({ strategies: [aTwap()], clock, journal });
-    bench.start({ isUntilDone: true });
+    const bench = started({ strategies: [aTwap()], clock, journal }, 0, { isUntilDone: true });
     clock.run(instant(START + 5 * MINUTE_MS));
     const reasons = bench.bodies('attempt').map((body) => body.reason);
     expect(reasons.length).toBeGreaterThan(3);
@@ -41,8 +40,9 @@ describe('a slow write of an intent', () => {
 
   it('only delays the order if the quote outlives it', () => {
     const clock = new VirtualClock(START);
-    const bench = aBench({ strategies: [aTwap()], clock, journal: slowJournal(clock, SECOND_MS) });
-    bench.start({ isUntilDone: true });
+    const bench = started({ strategies: [aTwap()], clock, journal: slowJournal(clock, SECOND_MS) }, 0, {
+      isUntilDone: true,
+    });
     clock.run();
     expect(bench.seen.phases).toContain('stopped');
     expect(ordersOf(bench)).toBe(10);
@@ -74,18 +74,17 @@ describe('a desk that was down for three days', () => {
   it('reads the account from an hour before its open attempt, and finds the trade', () => {
     const clock = new VirtualClock(START);
     const asked: number[] = [];
-    const first = aBench({
+    const first = started({
       strategies: [aTwap()],
       clock,
       wrap: faultyVenue({ order: () => 'answer lost' }),
     });
-    first.start();
     clock.run(instant(START + 2 * SECOND_MS));
     first.kill();
     const left = first.records().find(({ body }) => body.kind === 'intent');
     expect(left).toBeDefined();
     clock.run(instant(START + 3 * DAY_MS));
-    const second = aBench({
+    const second = started({
       strategies: [aTwap()],
       clock,
       journal: first.journal,
@@ -98,7 +97,6 @@ describe('a desk that was down for three days', () => {
         },
       }),
     });
-    second.start();
     clock.run(instant(START + 3 * DAY_MS + 10 * MINUTE_MS));
     expect(asked[0]).toBeLessThanOrEqual(after(left?.at ?? START, -HOUR_MS));
     expect(second.bodies('fill')).toHaveLength(1);
@@ -110,18 +108,19 @@ describe('a desk that always has an order in flight', () => {
   it('reads from the last row before its orders, so that reads do not grow with its trading', () => {
     const rows: number[] = [];
     const plan = { duration: 'PT1H', total_quantity: { amount: '9', currency: 'btc' } };
-    const bench = aBench({
-      strategies: [701, 901].map((slices) => aTwap(`twap-${slices}`, { ...plan, slices })),
-      quoteLatencyMs: 1_000,
-      wrap: faultyVenue({
-        transactions: (read) => {
-          rows.push(read.length);
-          return read;
-        },
-      }),
-    });
-    bench.start();
-    bench.until(HOUR_MS);
+    const bench = started(
+      {
+        strategies: [701, 901].map((slices) => aTwap(`twap-${slices}`, { ...plan, slices })),
+        quoteLatencyMs: 1_000,
+        wrap: faultyVenue({
+          transactions: (read) => {
+            rows.push(read.length);
+            return read;
+          },
+        }),
+      },
+      HOUR_MS,
+    );
     expect(rows.length).toBeGreaterThan(50);
     // Less than a page, although the account has three of them.
     expect(Math.max(...rows)).toBeLessThan(1_000);
@@ -156,8 +155,7 @@ describe('a desk that always has an order in flight', () => {
 describe('a desk that trades for hours', () => {
   it('keeps only the ids of ended slices and attempts, and a replay gives the same state', () => {
     const plan = { duration: 'PT1H', slices: 60, total_quantity: { amount: '0.6', currency: 'btc' } };
-    const bench = aBench({ strategies: [0, 1, 2, 3].map((i) => aTwap(`twap-${i}`, plan)) });
-    bench.start({ isUntilDone: true });
+    const bench = started({ strategies: [0, 1, 2, 3].map((i) => aTwap(`twap-${i}`, plan)) }, 0, { isUntilDone: true });
     bench.clock.run();
     const { state, account, endsBeingRecorded, failures } = bench.desk;
     expect(state.fills).toBe(240);

@@ -1,3 +1,4 @@
+import { showing } from './faulty-venue.ts';
 import { EMPTY, NEVER, concat, map, mergeMap, of, switchMap, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
@@ -5,7 +6,7 @@ import { quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, MINUTE_MS, after } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
-import { aBench, aTwap } from './harness.ts';
+import { aBench, aTwap, started } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 
@@ -53,14 +54,16 @@ describe('account rows of an order in doubt', () => {
     bench.until(7 * MINUTE_MS);
     expect(bench.desk.state.control).toBe('halted');
     bench.kill();
-    const again = aBench({
-      strategies: [aTwap('t', { slices: 2, duration: 'PT20M' })],
-      journal: bench.journal,
-      clock: bench.clock,
-      exchange: bench.exchange,
-    });
-    again.start({ isUntilDone: true, rearm: 'looked into' });
-    again.until(40 * MINUTE_MS);
+    const again = started(
+      {
+        strategies: [aTwap('t', { slices: 2, duration: 'PT20M' })],
+        journal: bench.journal,
+        clock: bench.clock,
+        exchange: bench.exchange,
+      },
+      40 * MINUTE_MS,
+      { isUntilDone: true, rearm: 'looked into' },
+    );
     const traded = fillsOf(again).reduce((sum, each) => sum + Number(each), 0);
     expect(traded).toBeLessThanOrEqual(1);
     const held = again.exchange.ledger
@@ -94,20 +97,21 @@ describe('balances', () => {
 describe('a desk on a venue that rejects requests', () => {
   it('does not repeat quote requests rapidly if the venue finds every size too large', () => {
     let quotes = 0;
-    const bench = aBench({
-      strategies: [aTwap('t', { slices: 1, duration: 'PT1M' })],
-      wrap: (venue): VenuePort => ({
-        ...venue,
-        quote: (request) => {
-          if (request.clientId === undefined) return venue.quote(request);
-          quotes++;
-          const error = 'request USD value 60000 greater than max USD value 20000 for pair btcusd';
-          return of({ kind: 'error', status: 422, error } as const);
-        },
-      }),
-    });
-    bench.start();
-    bench.until(MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [aTwap('t', { slices: 1, duration: 'PT1M' })],
+        wrap: (venue): VenuePort => ({
+          ...venue,
+          quote: (request) => {
+            if (request.clientId === undefined) return venue.quote(request);
+            quotes++;
+            const error = 'request USD value 60000 greater than max USD value 20000 for pair btcusd';
+            return of({ kind: 'error', status: 422, error } as const);
+          },
+        }),
+      },
+      MINUTE_MS,
+    );
     expect(quotes).toBeGreaterThan(1);
     expect(quotes).toBeLessThan(30);
   });

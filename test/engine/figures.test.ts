@@ -1,11 +1,11 @@
+import { showing } from './faulty-venue.ts';
 import { map } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { clientId } from '../../src/core/ids.ts';
 import { add, money, quantity, text } from '../../src/core/money.ts';
 import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import type { Order, Transaction } from '../../src/core/venue.ts';
-import { showing } from './faulty-venue.ts';
-import { START, aBench, aTwap } from './harness.ts';
+import { START, aBench, aTwap, nextProcess } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 
@@ -19,8 +19,7 @@ function aDesk({
 }: {
   readonly told?: (order: Order) => Order;
   readonly shown?: (rows: readonly Transaction[], bench: () => Bench) => readonly Transaction[];
-}): { readonly bench: Bench; readonly alerts: string[] } {
-  const alerts: string[] = [];
+}): Bench {
   const bench: Bench = aBench({
     strategies: [twap],
     wrap: (venue) => ({
@@ -30,16 +29,10 @@ function aDesk({
           map((answer) => (answer.kind === 'order' ? { ...answer, order: told(answer.order) } : answer)),
         ),
     }),
-    observer: { alert: (alert) => alerts.push(alert) },
   });
   bench.start({ isUntilDone: true });
-  return { bench, alerts };
+  return bench;
 }
-const kinds = (bench: Bench, kind: string): readonly object[] =>
-  bench.records().flatMap(({ body }) => (body.kind === kind ? [body] : []));
-const run = (bench: Bench, ms: number): void => {
-  bench.until(ms);
-};
 /** A fifth less of everything. */
 const less = (order: Order): Order => ({
   ...order,
@@ -49,19 +42,19 @@ const less = (order: Order): Order => ({
 
 describe('a fill for less than the quoted size', () => {
   it('is booked as stated, raises an alert and pauses the desk', () => {
-    const { bench, alerts } = aDesk({
+    const bench = aDesk({
       told: less,
       shown: (rows) =>
         rows.map((row) =>
           isTrade(row) ? { ...row, amount: quantity(row.amount.times('0.8').toFixed()) } : row,
         ),
     });
-    run(bench, 30 * SECOND_MS);
-    expect(kinds(bench, 'fill')).toMatchObject([{ quantity: '0.4' }]);
-    expect(alerts).toContain('fill_differs');
+    bench.until(30 * SECOND_MS);
+    expect(bench.bodies('fill')).toMatchObject([{ quantity: '0.4' }]);
+    expect(bench.alerts()).toContain('fill_differs');
     expect(bench.desk.state.control).toBe('paused');
-    run(bench, 9 * MINUTE_MS);
-    expect(kinds(bench, 'fill')).toHaveLength(1);
+    bench.until(9 * MINUTE_MS);
+    expect(bench.bodies('fill')).toHaveLength(1);
   });
 });
 
@@ -81,31 +74,27 @@ describe('a fill whose figures differ in the account', () => {
     });
 
   it('is corrected to the account figures, and both stay in the journal', () => {
-    const { bench, alerts } = dearer('3');
-    run(bench, 2 * MINUTE_MS);
-    const [fill] = kinds(bench, 'fill');
-    expect(kinds(bench, 'correction')).toMatchObject([{ fees: '3', was_fees: '0', quantity: '0.5' }]);
+    const bench = dearer('3');
+    bench.until(2 * MINUTE_MS);
+    const [fill] = bench.bodies('fill');
+    expect(bench.bodies('correction')).toMatchObject([{ fees: '3', was_fees: '0', quantity: '0.5' }]);
     expect(fill).toMatchObject({ fees: '0', source: 'order' });
-    expect(alerts.filter((alert) => alert === 'fill_differs')).toHaveLength(1);
+    expect(bench.alerts().filter((alert) => alert === 'fill_differs')).toHaveLength(1);
     expect(bench.desk.state.control).toBe('active');
   });
 
   it('is corrected without an alert if the difference is rounding', () => {
-    const { bench, alerts } = dearer('0.01');
-    run(bench, 2 * MINUTE_MS);
-    expect(kinds(bench, 'correction')).toHaveLength(1);
-    expect(alerts).not.toContain('fill_differs');
+    const bench = dearer('0.01');
+    bench.until(2 * MINUTE_MS);
+    expect(bench.bodies('correction')).toHaveLength(1);
+    expect(bench.alerts()).not.toContain('fill_differs');
   });
 
   it('is corrected only once, even after a restart', () => {
-    const { bench } = dearer('3');
-    run(bench, 2 * MINUTE_MS);
-    bench.kill();
-    const again = aBench({
+    const bench = dearer('3');
+    bench.until(2 * MINUTE_MS);
+    const again = nextProcess(bench, 0, {
       strategies: [twap],
-      journal: bench.journal,
-      clock: bench.clock,
-      exchange: bench.exchange,
       wrap: (venue) => ({
         ...venue,
         transactions: (query) =>
@@ -122,24 +111,22 @@ describe('a fill whose figures differ in the account', () => {
             ),
       }),
     });
-    again.start({ isUntilDone: true });
     again.until(4 * MINUTE_MS);
-    expect(kinds(again, 'correction')).toHaveLength(1);
+    expect(again.bodies('correction')).toHaveLength(1);
   });
 
   it('halts the desk if the size differs, and limits count the size actually traded', () => {
-    const { bench, alerts } = aDesk({ told: (order) => ({ ...less(order), vwap: order.vwap }) });
-    run(bench, 90 * SECOND_MS);
-    expect(kinds(bench, 'correction')).toMatchObject([{ quantity: '0.5', was_quantity: '0.4' }]);
-    expect(alerts).toContain('fill_differs');
+    const bench = aDesk({ told: (order) => ({ ...less(order), vwap: order.vwap }) });
+    bench.until(90 * SECOND_MS);
+    expect(bench.bodies('correction')).toMatchObject([{ quantity: '0.5', was_quantity: '0.4' }]);
+    expect(bench.alerts()).toContain('fill_differs');
     expect(bench.desk.state.control).toBe('halted');
     // The answer stated less than the order: the missing part counted as filled, so that it was not bought again.
-    expect(kinds(bench, 'slice')).toMatchObject([{ filled: '0.4', missing: '0.1' }]);
+    expect(bench.bodies('slice')).toMatchObject([{ filled: '0.4', missing: '0.1' }]);
     // Limits count the size traded, not the size stated in the answer.
     const { totals } = bench.desk.state;
-    const bodies = bench.records().map(({ body }) => body);
-    const correction = bodies.find((body) => body.kind === 'correction');
-    const fill = bodies.find((body) => body.kind === 'fill');
+    const [correction] = bench.bodies('correction');
+    const [fill] = bench.bodies('fill');
     expect(correction?.amount).not.toBe(correction?.was_amount);
     expect(text(totals.dayNotional(bench.clock.wall()))).toBe(correction?.amount);
     expect(text(totals.dayNotional(bench.clock.wall(), 'btcusd'))).toBe(correction?.amount);
@@ -149,11 +136,11 @@ describe('a fill whose figures differ in the account', () => {
 
 describe('a fill missing from the account', () => {
   it('raises an alert after a minute, pauses the desk and stays booked', () => {
-    const { bench, alerts } = aDesk({ shown: (rows) => rows.filter((row) => !isTrade(row)) });
-    run(bench, 55 * SECOND_MS);
-    expect(alerts).not.toContain('fill_unbooked');
-    run(bench, 4 * MINUTE_MS);
-    expect(alerts.filter((alert) => alert === 'fill_unbooked')).toHaveLength(1);
+    const bench = aDesk({ shown: (rows) => rows.filter((row) => !isTrade(row)) });
+    bench.until(55 * SECOND_MS);
+    expect(bench.alerts()).not.toContain('fill_unbooked');
+    bench.until(4 * MINUTE_MS);
+    expect(bench.alerts().filter((alert) => alert === 'fill_unbooked')).toHaveLength(1);
     expect(bench.desk.state.control).toBe('paused');
     expect(bench.desk.state.fills).toBe(1);
   });
@@ -163,7 +150,7 @@ describe('a trade with a client order id of the desk for an attempt that it neve
   it('halts the desk at the read that shows it', () => {
     const theirs = clientId({ desk: 'main', parent: 'abcdefgh', slice: 3, attempt: 0 });
     let at: number | undefined;
-    const { bench, alerts } = aDesk({
+    const bench = aDesk({
       shown: (rows, running) => {
         if (running().clock.wall() < after(START, 90 * SECOND_MS)) return rows;
         at ??= running().clock.now();
@@ -174,8 +161,8 @@ describe('a trade with a client order id of the desk for an attempt that it neve
         );
       },
     });
-    run(bench, 4 * MINUTE_MS);
-    expect(alerts).toContain('fill_adopted');
+    bench.until(4 * MINUTE_MS);
+    expect(bench.alerts()).toContain('fill_adopted');
     expect(bench.desk.state.control).toBe('halted');
     const halted = bench.records().find(({ body }) => body.kind === 'control' && body.state === 'halted');
     expect(halted?.at).toBe(at);

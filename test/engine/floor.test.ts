@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { quantity, text } from '../../src/core/money.ts';
-import { instant, MINUTE_MS } from '../../src/core/time.ts';
-import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import { MINUTE_MS } from '../../src/core/time.ts';
+import { aPolicy, aTwap, started } from './harness.ts';
 import { executedTotal, faultsOf } from './oracle.ts';
 
 /** How much of 0.15 btc is sold, with 0.1 held, in one slice a minute after the start. */
@@ -10,26 +10,27 @@ function sold(
   floor: string | undefined,
 ): string {
   const policy = aPolicy();
-  const bench = aBench({
-    strategies: [
-      aTwap('twap', {
-        side: 'sell',
-        total_quantity: { amount: '0.15', currency: 'btc' },
-        slices: 1,
-        start_time: '2026-01-05T00:01:00Z',
-      }),
-    ],
-    policy: {
-      pts: { ...policy.pts, use: 'when_enabled' },
-      limits: {
-        ...policy.limits,
-        ...(floor === undefined ? {} : { positionMin: new Map([['btc', quantity(floor)]]) }),
+  const bench = started(
+    {
+      strategies: [
+        aTwap('twap', {
+          side: 'sell',
+          total_quantity: { amount: '0.15', currency: 'btc' },
+          slices: 1,
+          start_time: '2026-01-05T00:01:00Z',
+        }),
+      ],
+      policy: {
+        pts: { ...policy.pts, use: 'when_enabled' },
+        limits: {
+          ...policy.limits,
+          ...(floor === undefined ? {} : { positionMin: new Map([['btc', quantity(floor)]]) }),
+        },
       },
+      venue: { accounts: [{ balances: { btc: '0.1' } }], pts: { modes: { btcusd: mode } } },
     },
-    venue: { accounts: [{ balances: { btc: '0.1' } }], pts: { modes: { btcusd: mode } } },
-  });
-  bench.start();
-  bench.until(15 * MINUTE_MS);
+    15 * MINUTE_MS,
+  );
   expect(faultsOf(bench).filter((fault) => fault !== 'not done')).toEqual([]);
   return text(executedTotal(bench.exchange));
 }

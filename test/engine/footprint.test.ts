@@ -1,9 +1,9 @@
+import { noObserver } from '../../../src/engine/observer.ts';
 import { describe, expect, it } from 'vitest';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { Footprint } from '../../src/engine/market/footprint.ts';
-import { noObserver } from '../../src/engine/observer.ts';
-import { aBench, aTwap, START } from './harness.ts';
+import { aTwap, START, started } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';
 
 interface Seen {
@@ -74,12 +74,13 @@ describe('the quote footprint of a pair', () => {
 
 describe('a desk whose quotes never trade', () => {
   const asked = (quotesPerFillMax: number): number => {
-    const bench = aBench({
-      strategies: [aTwap('twap', { limit_price: '1', duration: 'PT1H', slices: 4 })],
-      policy: { quotesPerFillMax },
-    });
-    bench.start();
-    bench.until(60 * MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [aTwap('twap', { limit_price: '1', duration: 'PT1H', slices: 4 })],
+        policy: { quotesPerFillMax },
+      },
+      60 * MINUTE_MS,
+    );
     expect(ledgerTrades(bench.exchange)).toEqual([]);
     return bench.bodies('intent').length;
   };
@@ -93,12 +94,13 @@ describe('a desk whose quotes never trade', () => {
   });
 
   it('requests the first quote of a slice immediately, however slow it has become', () => {
-    const bench = aBench({
-      strategies: [aTwap('twap', { limit_price: '1', duration: 'PT1H', slices: 4 })],
-      policy: { quotesPerFillMax: 5 },
-    });
-    bench.start();
-    bench.until(60 * MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [aTwap('twap', { limit_price: '1', duration: 'PT1H', slices: 4 })],
+        policy: { quotesPerFillMax: 5 },
+      },
+      60 * MINUTE_MS,
+    );
     const first = new Map<number, number>();
     for (const { at, body } of bench.records())
       if (body.kind === 'intent' && !first.has(body.slice)) first.set(body.slice, at - START);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Reason } from '../../src/core/reasons.ts';
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import { aBench, aPolicy, aTwap, START, started } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -20,24 +20,26 @@ function untilAsked(bench: Bench): void {
 describe('the gate, with a quote received', () => {
   it('refuses an order if the reference price is stale', () => {
     const { reference } = aPolicy();
-    const bench = aBench({
-      strategies,
-      quoteLatencyMs: 1_300,
-      policy: { reference: { ...reference, maxAgeMs: 1_000 } },
-    });
-    bench.start();
-    bench.until(30 * SECOND_MS);
+    const bench = started(
+      {
+        strategies,
+        quoteLatencyMs: 1_300,
+        policy: { reference: { ...reference, maxAgeMs: 1_000 } },
+      },
+      30 * SECOND_MS,
+    );
     expect(new Set(reasons(bench))).toEqual(new Set(['no_reference']));
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
 
   it('refuses an order after the deadline of its slice', () => {
-    const bench = aBench({
-      strategies: [aTwap('twap', { slices: 1, duration: 'PT1.5S' })],
-      quoteLatencyMs: 1_000,
-    });
-    bench.start();
-    bench.until(MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [aTwap('twap', { slices: 1, duration: 'PT1.5S' })],
+        quoteLatencyMs: 1_000,
+      },
+      MINUTE_MS,
+    );
     expect(reasons(bench)).toEqual(['deadline']);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
@@ -108,8 +110,7 @@ describe('an attempt left open by a dead process', () => {
     first.kill();
     const { clock, exchange, journal } = first;
     const startedAt = clock.wall();
-    const second = aBench({ strategies, clock, exchange, journal });
-    second.start();
+    const second = started({ strategies, clock, exchange, journal });
     clock.run(instant(START + 2 * HOUR_MS));
     const absent = second.records().find(({ body }) => body.kind === 'attempt' && body.result === 'absent');
     const { lifeMaxMs, bookingMarginMs } = aPolicy().inDoubt;

@@ -8,7 +8,7 @@ import type { Command, CommandAnswer, Halt, HaltPort, VenuePort } from '../../sr
 import type { Journal } from '../../src/journal/journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aTwap, START } from './harness.ts';
+import { aTwap, START, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { books, ledgerTrades } from './oracle.ts';
 
@@ -97,14 +97,13 @@ function story(n: number, act: (bench: Bench, note: Note) => void, over: Partial
     points.push(point);
     if (points.length === n) act(bench, note);
   };
-  const bench: Bench = aBench({
+  const bench: Bench = started({
     strategies,
     halt: note,
     journal: watchedJournal(at),
     wrap: (venue) => watchedVenue(venue, at),
     ...over,
   });
-  bench.start();
   bench.clock.run(END);
   return { bench, points, note };
 }
@@ -149,13 +148,12 @@ describe('a halt', () => {
   );
 
   it('stays in force in memory if neither its file nor the journal can be written', () => {
-    const told: string[] = [];
     const disk = { isFull: false };
     const points: string[] = [];
     const at: Watch = (point) => points.push(point);
     const journal = watchedJournal(at);
     const note = new Note();
-    const bench = aBench({
+    const bench = started({
       strategies,
       halt: {
         isSet: () => note.isSet(),
@@ -173,9 +171,7 @@ describe('a halt', () => {
           disk.isFull ? throwError(() => new Error('ENOSPC')) : journal.append(bodies, when),
       },
       wrap: (venue) => watchedVenue(venue, at),
-      observer: { alert: (id) => told.push(id) },
     });
-    bench.start();
     while (!points.includes('quote')) bench.run(5);
     disk.isFull = true;
     bench.operator$.next(HALT);
@@ -183,12 +179,11 @@ describe('a halt', () => {
     bench.clock.run(END);
     expect(begun(points.slice(from))).toEqual([]);
     expect(bench.desk.control).toBe('halted');
-    expect(told).toEqual(['halted', 'halt_not_noted']);
+    expect(bench.alerts()).toEqual(['halted', 'halt_not_noted']);
     expect(String(bench.seen.error)).toContain('ENOSPC');
   });
 
   it('raises an alert once each time its file can no longer be prepared', () => {
-    const told: string[] = [];
     const note = new Note();
     let isFull = false;
     const halt: HaltPort = {
@@ -204,28 +199,22 @@ describe('a halt', () => {
         if (isFull) throw new Error('ENOSPC');
       },
     };
-    const bench = aBench({ strategies, halt, observer: { alert: (id) => told.push(id) } });
-    bench.start();
+    const bench = started({ strategies, halt });
     for (const full of [false, true, true, false, true]) {
       isFull = full;
       bench.run(5 * SECOND_MS);
     }
-    expect(told.filter((id) => id === 'halt_not_noted')).toHaveLength(2);
+    expect(bench.alerts().filter((id) => id === 'halt_not_noted')).toHaveLength(2);
     expect(bench.desk.control).toBe('active');
   });
 
   it('is assumed if its file cannot be checked', () => {
-    const told: string[] = [];
-    const { bench } = story(
-      untouched.points.indexOf('quote') + 1,
-      (_, note) => {
-        note.isBroken = true;
-      },
-      { observer: { alert: (id) => told.push(id) } },
-    );
+    const { bench } = story(untouched.points.indexOf('quote') + 1, (_, note) => {
+      note.isBroken = true;
+    });
     expect(ledgerTrades(bench.exchange)).toEqual([]);
     expect(bench.desk.controlWhy).toContain('cannot be checked: EIO');
-    expect(told).toContain('halted');
+    expect(bench.alerts()).toContain('halted');
   });
 });
 
@@ -233,9 +222,7 @@ describe('a halted desk', () => {
   /** Halted after the first slices, with the journal of a process that is gone. */
   function halted(command: Command = HALT, over: Partial<BenchOptions> = {}): Story {
     const made = { note: new Note() };
-    const bench = aBench({ strategies, halt: made.note, ...over });
-    bench.start();
-    bench.until(5 * SECOND_MS);
+    const bench = started({ strategies, halt: made.note, ...over }, 5 * SECOND_MS);
     bench.operator$.next(command);
     return { bench, points: [], note: made.note };
   }
@@ -301,9 +288,7 @@ describe('a halted desk', () => {
   });
 
   it('accepts a rearm, which an active desk refuses', () => {
-    const bench = aBench({ strategies });
-    bench.start();
-    bench.until(30 * SECOND_MS);
+    const bench = started({ strategies }, 30 * SECOND_MS);
     expect(asked(bench)).toEqual({ isDone: false, says: 'the desk is not halted, it is active' });
   });
 
@@ -312,27 +297,21 @@ describe('a halted desk', () => {
     ['its file', (note: Note) => note],
   ])('stays halted in the next process because of %s alone', (which, kept) => {
     const { bench, note } = halted();
-    bench.kill();
-    const { clock, exchange } = bench;
     const journal = which === 'its file' ? memoryJournal() : bench.journal;
-    const before = ledgerTrades(exchange).length;
-    const next = aBench({ strategies, clock, exchange, journal, halt: kept(note) });
-    next.start();
-    clock.run(END);
+    const before = ledgerTrades(bench.exchange).length;
+    const next = nextProcess(bench, 0, { strategies, journal, halt: kept(note) });
+    next.clock.run(END);
     expect([next.desk.control, next.desk.state.control]).toEqual(['halted', 'halted']);
-    expect(ledgerTrades(exchange)).toHaveLength(before);
+    expect(ledgerTrades(next.exchange)).toHaveLength(before);
   });
 
   it('is re-armed by a start with a reason, under the same rule about doubts', () => {
     const { bench, note } = halted(HALT, { wrap: faultyVenue({ order: () => 'answer lost' }) });
-    bench.kill();
-    const { clock, exchange, journal } = bench;
-    const refused = aBench({ strategies, clock, exchange, journal, halt: note });
-    refused.start({ rearm: 'found it' });
+    const refused = nextProcess(bench, 0, { strategies, halt: note }, { rearm: 'found it' });
     expect(refused.seen.error).toBeInstanceOf(OperatorError);
     expect(String(refused.seen.error)).toContain('--with-open-doubts');
-    const allowed = aBench({ strategies, clock, exchange, journal, halt: note });
-    allowed.start({ rearm: 'found it', withOpenDoubts: true });
+    const run = { rearm: 'found it', withOpenDoubts: true };
+    const allowed = nextProcess(refused, 0, { strategies, halt: note }, run);
     expect(allowed.desk.control).toBe('active');
     expect(note.halt).toBeUndefined();
   });
@@ -345,32 +324,23 @@ describe('a kill', () => {
     let shut = 0;
     const note = new Note();
     const wrap = (venue: VenuePort): VenuePort => ({ ...venue, shut: () => void shut++ });
-    const bench = aBench({ strategies, halt: note, wrap });
-    bench.start();
-    bench.until(30 * SECOND_MS);
+    const bench = started({ strategies, halt: note, wrap }, 30 * SECOND_MS);
     bench.operator$.next(KILL);
     expect(shut).toBe(1);
     const says: string[] = [];
     bench.operator$.next({ do: 'rearm', by: 'ann', why: 'x', answer: (answer) => says.push(answer.says) });
     expect(says[0]).toContain('tranche run --rearm');
     expect(bench.records().at(-1)?.body).toMatchObject({ state: 'halted', transport: 'closed' });
-    bench.kill();
-
     note.clear();
-    const { clock, exchange, journal } = bench;
-    const next = aBench({ strategies, clock, exchange, journal, halt: note, wrap });
-    next.start();
+    const next = nextProcess(bench, 0, { strategies, halt: note, wrap });
     expect([shut, next.desk.killSwitch.halt?.level]).toEqual([2, 'kill']);
-    next.kill();
-    const armed = aBench({ strategies, clock, exchange, journal, halt: note, wrap });
-    armed.start({ rearm: 'replaced the token' });
+    const armed = nextProcess(next, 0, { strategies, halt: note, wrap }, { rearm: 'replaced the token' });
     expect([shut, armed.desk.control, note.halt]).toEqual([2, 'active', undefined]);
   });
 
   it('can follow a halt', () => {
     let shut = 0;
-    const bench = aBench({ strategies, wrap: (venue) => ({ ...venue, shut: () => void shut++ }) });
-    bench.start();
+    const bench = started({ strategies, wrap: (venue) => ({ ...venue, shut: () => void shut++ }) });
     bench.operator$.next(HALT);
     expect(shut).toBe(0);
     bench.operator$.next(KILL);
@@ -382,7 +352,7 @@ describe('a kill', () => {
 describe('a pause', () => {
   it('sends the order of a quote already requested, and starts nothing else', () => {
     const points: string[] = [];
-    const bench = aBench({
+    const bench = started({
       strategies: [aTwap('btc', { slices: 2, duration: 'PT2M' })],
       quoteLatencyMs: 500,
       wrap: (venue) => ({
@@ -390,7 +360,6 @@ describe('a pause', () => {
         order: (request) => defer(() => (points.push('order'), toObservable(venue.order(request)))),
       }),
     });
-    bench.start();
     while (bench.desk.state.attempts.size === 0) bench.run(10);
     bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch' });
     bench.clock.run(END);
@@ -399,8 +368,7 @@ describe('a pause', () => {
   });
 
   it('is refused if it is longer than a year, and the desk continues', () => {
-    const bench = aBench({ strategies: [aTwap('btc', { slices: 2, duration: 'PT2M' })] });
-    bench.start();
+    const bench = started({ strategies: [aTwap('btc', { slices: 2, duration: 'PT2M' })] });
     const said: CommandAnswer[] = [];
     for (const text of ['P99980000D', 'P367D', 'P366D'])
       bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch', forMs: parseDuration(text), answer: (answer) => said.push(answer) });

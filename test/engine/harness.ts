@@ -1,6 +1,6 @@
 import { NEVER, Subject, merge } from 'rxjs';
 import type { Alert } from '../../src/core/alerts.ts';
-import { money, ratio } from '../../src/core/money.ts';
+import { money, price, quantity, ratio } from '../../src/core/money.ts';
 import type { RecordBody, StoredRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
@@ -10,20 +10,7 @@ import type { StrategySource } from '../../src/engine/desk.ts';
 import { noObserver } from '../../src/engine/observer.ts';
 import type { Observer } from '../../src/engine/observer.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
-import type {
-  AccountFeedPort,
-  AlertsPort,
-  BarsPort,
-  Clock,
-  Command,
-  CommandAnswer,
-  HaltPort,
-  MarketPort,
-  Ports,
-  RequestLogPort,
-  StrategiesPort,
-  VenuePort,
-} from '../../src/engine/ports.ts';
+import type { AccountFeedPort, AlertsPort, BarsPort, Clock, Command, CommandAnswer, HaltPort, MarketPort, Ports, RequestLogPort, StrategiesPort, VenuePort } from '../../src/engine/ports.ts';
 import { Life, mortalJournal, mortalVenue } from './mortal.ts';
 import type { Death } from './mortal.ts';
 import { runDesk } from '../../src/engine/run.ts';
@@ -148,7 +135,7 @@ export interface Bench {
   until(ms: number): void;
   /** Runs the clock for so many milliseconds. */
   run(ms: number): void;
-  /** Gives a command by ann, unless it says otherwise. Returns the answer given in its tick. */
+  /** Gives a command by ann, unless it says otherwise. Returns its answer, which shows what is answered later too. */
   tell(command: Record<string, unknown>): CommandAnswer;
   /** Starts the desk; time stands still until `clock.run`. */
   start(options?: RunOptions): void;
@@ -257,9 +244,9 @@ export function aBench(options: BenchOptions): Bench {
     until: (ms) => void clock.run(instant(START + ms)),
     run: (ms) => void clock.run(instant(clock.now() + ms)),
     tell(command) {
-      let told: CommandAnswer = { isDone: false, says: 'no answer' };
-      const answer = (given: CommandAnswer): CommandAnswer => (told = given);
-      operator$.next({ by: 'ann', why: 'a test', answer, ...command } as Command);
+      const told: CommandAnswer = { isDone: false, says: 'no answer' };
+      const answer = (given: CommandAnswer): CommandAnswer => Object.assign(told, given);
+      operator$.next({ by: 'ann', why: 'a test', answer, ...command } as unknown as Command);
       return told;
     },
     start(run) {
@@ -331,3 +318,25 @@ export const flat = (startPrice: string) => ({
   halfSpreadBps: 0,
   impactBps: 0,
 });
+
+/** Books a trade that the desk did not make: a buy of 0.1 btc at 60 000 usd, unless `over` says otherwise. */
+export function bookTrade(
+  { exchange, clock }: Pick<Bench, 'exchange' | 'clock'>,
+  over: Partial<Parameters<Exchange['ledger']['book']>[1]> & { readonly orderId: string },
+): void {
+  const size = over.quantity ?? quantity('0.1');
+  exchange.ledger.book(exchange.accounts[0]?.name ?? '', {
+    pair: 'btcusd',
+    base: 'btc',
+    quote: 'usd',
+    side: 'buy',
+    price: price('60000'),
+    tradeId: `t-${over.orderId}`,
+    at: clock.wall(),
+    clientId: undefined,
+    quantity: size,
+    amount: money(size.times(60_000).toFixed()),
+    fees: money('0'),
+    ...over,
+  });
+}

@@ -1,13 +1,13 @@
 import { EMPTY, Observable, concat, delay, interval, map, merge, mergeMap, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { text } from '../../src/core/money.ts';
-import { after, monotonic } from '../../src/core/time.ts';
+import { monotonic } from '../../src/core/time.ts';
 import type { Clock, AccountHint } from '../../src/engine/ports.ts';
 import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { still } from '../simulator/world.ts';
-import { aBench, aTwap } from './harness.ts';
+import { aTwap, started } from './harness.ts';
 import type { Bench } from './harness.ts';
 
 type Hints = (exchange: Exchange, clock: Clock) => Observable<AccountHint>;
@@ -48,25 +48,28 @@ const venues: Readonly<Record<'moving' | 'doubtful', VenueInput>> = {
 /** Two twaps to their end, with these hints. */
 function run(hints: Hints, world: keyof typeof venues): Result {
   const reads: number[] = [];
-  const bench: Bench = aBench({
-    strategies: [
-      aTwap('buyer', { total_quantity: { amount: '1', currency: 'btc' }, duration: 'PT20M', slices: 20 }),
-      aTwap('seller', { side: 'sell', duration: 'PT20M', slices: 12 }),
-    ],
-    venue: {
-      ...venues[world],
-      accounts: [{ balances: { usd: '1000000', btc: '25', eth: '0' } }],
-    },
-    accountFeed: (exchange, clock) => ({ hints$: hints(exchange, clock) }),
-    wrap: (venue, clock) => ({
-      ...venue,
-      transactions: (query) => {
-        reads.push(clock.monotonic());
-        return venue.transactions(query);
+  const bench: Bench = started(
+    {
+      strategies: [
+        aTwap('buyer', { total_quantity: { amount: '1', currency: 'btc' }, duration: 'PT20M', slices: 20 }),
+        aTwap('seller', { side: 'sell', duration: 'PT20M', slices: 12 }),
+      ],
+      venue: {
+        ...venues[world],
+        accounts: [{ balances: { usd: '1000000', btc: '25', eth: '0' } }],
       },
-    }),
-  });
-  bench.start({ isUntilDone: true });
+      accountFeed: (exchange, clock) => ({ hints$: hints(exchange, clock) }),
+      wrap: (venue, clock) => ({
+        ...venue,
+        transactions: (query) => {
+          reads.push(clock.monotonic());
+          return venue.transactions(query);
+        },
+      }),
+    },
+    0,
+    { isUntilDone: true },
+  );
   bench.clock.run();
   if (bench.seen.error !== undefined) throw new Error('the desk failed', { cause: bench.seen.error });
   const records = bench.records().map(({ body }) => body);
@@ -130,7 +133,7 @@ describe('the wait for the next account read', () => {
   /** Monotonic, ms, of the reads after one hint at `atMs`. */
   function readsAfterHint(atMs: number): readonly number[] {
     const reads: number[] = [];
-    const bench = aBench({
+    const bench = started({
       strategies: [aTwap('later', { start_time: '2026-01-05T06:00:00Z' })],
       accountFeed: (_, clock) => ({
         hints$: of<AccountHint>({ why: 'fills' }).pipe(delay(atMs, clock.scheduler)),
@@ -143,7 +146,6 @@ describe('the wait for the next account read', () => {
         },
       }),
     });
-    bench.start();
     bench.run(200_000);
     bench.kill();
     return reads;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { price, text } from '../../src/core/money.ts';
-import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';
-import { aBench, aStrategy, nextProcess, START } from './harness.ts';
+import { aBench, aStrategy, afterEachDeath, nextProcess, untilDeath } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -28,9 +28,6 @@ function aLimit(mid: string, options: Partial<BenchOptions> = {}): Bench {
 const pin = ({ exchange, clock }: Bench, mid: string): void => {
   exchange.pin('btcusd', price(mid), clock.wall());
 };
-const runFor = ({ clock }: Bench, ms: number): void => {
-  clock.run(instant(clock.wall() + ms));
-};
 const wakesOf = (bench: Bench): readonly string[] => bench.bodies('wake').map((body) => body.on);
 const total = (bench: Bench): string => text(executedTotal(bench.exchange));
 
@@ -40,22 +37,22 @@ const next = (before: Bench, downMs: number, options: Partial<BenchOptions> = {}
 describe('a limit strategy on a desk', () => {
   it('trades exactly its total, and only while the market is at its price', () => {
     const bench = aLimit('61000');
-    runFor(bench, HOUR_MS);
+    bench.run(HOUR_MS);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
     // An hour above the limit recorded only the start: the strategy waits for a price instead of checking each one.
     expect(wakesOf(bench)).toEqual(['start']);
 
     pin(bench, '59000');
-    runFor(bench, 25 * SECOND_MS);
+    bench.run(25 * SECOND_MS);
     const traded = ledgerTrades(bench.exchange).length;
     expect(traded).toBeGreaterThan(0);
     expect(traded).toBeLessThan(4);
     pin(bench, '60500');
-    runFor(bench, HOUR_MS);
+    bench.run(HOUR_MS);
     expect(ledgerTrades(bench.exchange)).toHaveLength(traded);
 
     pin(bench, '59900');
-    runFor(bench, 5 * MINUTE_MS);
+    bench.run(5 * MINUTE_MS);
     expect(total(bench)).toBe('1.00000003');
     expect(faultsOf(bench)).toEqual([]);
     expect(bench.desk.state.lives.get('l')?.finished).toBe('finished');
@@ -64,14 +61,14 @@ describe('a limit strategy on a desk', () => {
   it('never pays more than its limit, even if quotes are worse than the market price that wakes it', () => {
     // The market stands at the very limit: every quote is above it.
     const bench = aLimit('60000');
-    runFor(bench, HOUR_MS);
+    bench.run(HOUR_MS);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
     const asked = bench.bodies('intent').length;
     expect(asked).toBeGreaterThan(5);
     // Each try that found no price doubles the wait: an hour of quotes a second would be 3600.
     expect(asked).toBeLessThan(450);
     pin(bench, '59500');
-    runFor(bench, 10 * MINUTE_MS);
+    bench.run(10 * MINUTE_MS);
     expect(total(bench)).toBe('1.00000003');
     expect(
       ledgerTrades(bench.exchange).every(({ amount, quantity }) => amount.div(quantity).lte(60000)),
@@ -84,16 +81,16 @@ describe('a limit strategy on a desk', () => {
       market: (exchange, clock) =>
         inProcessMarket(exchange, { clock, pairs: ['btcusd'], everyMs: SECOND_MS }),
     });
-    runFor(bench, 20 * MINUTE_MS);
+    bench.run(20 * MINUTE_MS);
     pin(bench, '59000');
-    runFor(bench, 2 * SECOND_MS);
+    bench.run(2 * SECOND_MS);
     expect(ledgerTrades(bench.exchange)).toHaveLength(1);
   });
 
   it('can trade in more pieces than a parent without a plan, but never more than its total', () => {
     const strategies = plan({ max_slice_quantity: { amount: '0.015', currency: 'btc' } });
     const bench = aLimit('59000', { strategies });
-    runFor(bench, HOUR_MS);
+    bench.run(HOUR_MS);
     expect(ledgerTrades(bench.exchange)).toHaveLength(67);
     expect(total(bench)).toBe('1.00000003');
     expect(faultsOf(bench)).toEqual([]);
@@ -105,36 +102,31 @@ describe('a limit strategy on a desk', () => {
 describe('a restart of a limit strategy', () => {
   it('keeps waiting for its price if the market reached it only while the desk was down', () => {
     const first = aLimit('61000');
-    runFor(first, MINUTE_MS);
+    first.run(MINUTE_MS);
     first.kill();
     pin(first, '59000');
-    runFor(first, 10 * MINUTE_MS);
+    first.run(10 * MINUTE_MS);
     pin(first, '61000');
     const second = next(first, SECOND_MS);
-    runFor(second, 10 * MINUTE_MS);
+    second.run(10 * MINUTE_MS);
     expect(ledgerTrades(second.exchange)).toEqual([]);
     pin(second, '59000');
-    runFor(second, 5 * MINUTE_MS);
+    second.run(5 * MINUTE_MS);
     expect(total(second)).toBe('1.00000003');
     expect(faultsOf(second)).toEqual([]);
   });
 
   it('trades its total exactly once, at whichever append the process dies', () => {
     const whole = aLimit('59000');
-    runFor(whole, 3 * MINUTE_MS);
+    whole.run(3 * MINUTE_MS);
     expect(total(whole)).toBe('1.00000003');
-    const wrong: string[] = [];
-    for (let append = 2; append < whole.appends(); append++) {
-      for (const records of ['lost', 'durable'] as const) {
-        const first = aLimit('59000', { death: { at: append, records } });
-        while (!first.life.isOver && first.clock.wall() < START + 3 * MINUTE_MS) runFor(first, SECOND_MS);
-        const second = next(first, SECOND_MS);
-        runFor(second, 15 * MINUTE_MS);
-        const faults = faultsOf(second);
-        if (total(second) !== '1.00000003' || faults.length > 0)
-          wrong.push(`${append} ${records}: ${total(second)} ${faults.join(' ')}`);
-      }
-    }
+    const wrong = afterEachDeath([2, whole.appends()], (death) => {
+      const first = aLimit('59000', { death });
+      untilDeath(first, 3 * MINUTE_MS);
+      const second = next(first, SECOND_MS);
+      second.run(15 * MINUTE_MS);
+      return total(second) === '1.00000003' ? faultsOf(second) : [total(second)];
+    });
     expect(wrong).toEqual([]);
     expect(whole.appends()).toBeGreaterThan(20);
   });

@@ -1,84 +1,39 @@
-import { Subject, mergeMap, timer } from 'rxjs';
+import { mergeMap, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { money, quantity } from '../../src/core/money.ts';
 import { limitTexts } from '../../src/core/risk/limit-changes.ts';
 import type { Limits } from '../../src/core/risk/limits.ts';
-import { MINUTE_MS, SECOND_MS, after, instant } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
-import type { StrategySource } from '../../src/engine/desk.ts';
-import type { StrategiesRead } from '../../src/engine/state/strategy-source.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { approvalsOf } from './approval-desk.ts';
-import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import { aPolicy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { fillsOf } from './oracle.ts';
+import { running } from './strategy-files.ts';
+import type { Running } from './strategy-files.ts';
 
 const { limits: base } = aPolicy();
 const BEFORE: Limits = { ...base, orderNotionalMax: money('1000000') };
 const withOrderMax = (max: string): Limits => ({ ...BEFORE, orderNotionalMax: money(max) });
 
-interface Running {
-  readonly bench: Bench;
-  readonly alerts: string[];
-  /** What the file says from now on. */
-  readonly write: (limits: Limits) => void;
-  readonly touch: () => void;
-  readonly until: (ms: number) => void;
-  readonly reload: (isDryRun?: boolean) => CommandAnswer;
-}
-
 /** A desk that buys a tenth of a bitcoin a minute, worth about 6,000. */
-function running(
+function limited(
   policy: Partial<DeskSettings> = {},
   before?: Bench,
   over: Partial<BenchOptions> = {},
 ): Running {
-  const sources: readonly StrategySource[] = [aTwap('t', { slices: 10, duration: 'PT10M' })];
-  const alerts: string[] = [];
-  const changed$ = new Subject<void>();
-  let limits = policy.limits ?? BEFORE;
-  const bench = aBench({
-    strategies: sources,
-    policy: { areLimitsKept: true, limits, ...policy },
-    files: {
-      read: (): StrategiesRead => ({ sources, off: [], notes: [], limits }),
-      revive: () => sources[0],
-      changed$,
-    },
-    observer: { alert: (id) => alerts.push(id) },
-    ...(before && { clock: before.clock, exchange: before.exchange, journal: before.journal }),
-    ...over,
-  });
-  before?.kill();
-  bench.start();
-  return {
-    bench,
-    alerts,
-    write: (now) => {
-      limits = now;
-    },
-    touch: () => {
-      changed$.next();
-    },
-    until: (ms) => bench.clock.run(instant(START + ms)),
-    reload(isDryRun = false) {
-      const said: { answer: CommandAnswer } = { answer: { isDone: false, says: 'no answer' } };
-      bench.operator$.next({
-        do: 'reload',
-        by: 'ann',
-        why: 'a calm day',
-        token: { name: 'ann', kind: 'person' },
-        isDryRun,
-        answer: (given) => (said.answer = given),
-      });
-      return said.answer;
-    },
-  };
+  const limits = policy.limits ?? BEFORE;
+  const options = { policy: { areLimitsKept: true, limits, ...policy }, ...over };
+  const desk = running([aTwap('t')], options, before);
+  desk.files.limits = limits;
+  return desk;
 }
 
+const ANN = { why: 'a calm day', token: { name: 'ann', kind: 'person' } };
 const reloadsIn = (bench: Bench) => bench.bodies('reload');
 const boughtIn = (bench: Bench): number => fillsOf(bench.records()).length;
 const inForce = (bench: Bench): string | undefined =>
@@ -86,11 +41,11 @@ const inForce = (bench: Bench): string | undefined =>
 
 describe('a reload of limits', () => {
   it('applies a tighter limit to the next slice, and records the difference and its author', () => {
-    const { bench, until, write, reload } = running();
+    const { bench, until, files, reload } = limited();
     until(3.5 * MINUTE_MS);
     expect(boughtIn(bench)).toBe(4);
-    write(withOrderMax('5'));
-    expect(reload()).toMatchObject({
+    files.limits = withOrderMax('5');
+    expect(reload(ANN)).toMatchObject({
       isDone: true,
       says: 'reloaded:\n  limit max_order_notional 1000000 -> 5',
     });
@@ -111,7 +66,7 @@ describe('a reload of limits', () => {
   it('applies a tighter limit in the tick of the command, and a looser one once its record is durable', () => {
     const memory = memoryJournal();
     const clock = new VirtualClock(START);
-    const { bench, until, write, reload } = running({}, undefined, {
+    const { bench, until, files, reload } = limited({}, undefined, {
       clock,
       journal: {
         ...memory,
@@ -120,8 +75,8 @@ describe('a reload of limits', () => {
       },
     });
     until(30 * SECOND_MS);
-    write({ ...withOrderMax('5'), openDoubtsMax: BEFORE.openDoubtsMax + 1 });
-    reload();
+    files.limits = { ...withOrderMax('5'), openDoubtsMax: BEFORE.openDoubtsMax + 1 };
+    reload(ANN);
     expect([inForce(bench), bench.desk.policy.limits.openDoubtsMax]).toEqual(['5', BEFORE.openDoubtsMax]);
     until(31 * SECOND_MS);
     expect([inForce(bench), bench.desk.policy.limits.openDoubtsMax]).toEqual(['5', BEFORE.openDoubtsMax + 1]);
@@ -129,7 +84,7 @@ describe('a reload of limits', () => {
 
   it('applies in the gate: an order whose quote was in flight is not sent', () => {
     const clock = new VirtualClock(START);
-    const { bench, until, write, reload } = running({}, undefined, {
+    const { bench, until, files, reload } = limited({}, undefined, {
       clock,
       wrap: (venue) => ({
         ...venue,
@@ -143,8 +98,8 @@ describe('a reload of limits', () => {
     until(1.5 * MINUTE_MS);
     const before = boughtIn(bench);
     until(2 * MINUTE_MS + SECOND_MS);
-    write(withOrderMax('5'));
-    reload();
+    files.limits = withOrderMax('5');
+    reload(ANN);
     until(2.5 * MINUTE_MS);
     expect([before, boughtIn(bench)]).toEqual([before, before]);
     const [last] = bench.bodies('attempt').filter((body) => body.result === 'discarded');
@@ -152,49 +107,49 @@ describe('a reload of limits', () => {
   });
 
   it('shows the difference and changes nothing in a dry run', () => {
-    const { bench, until, write, reload } = running();
+    const { bench, until, files, reload } = limited();
     until(MINUTE_MS);
-    write(withOrderMax('5'));
-    expect(reload(true)).toMatchObject({ isDone: true, says: 'a reload would apply these changes:\n  limit max_order_notional 1000000 -> 5' }); // prettier-ignore
+    files.limits = withOrderMax('5');
+    expect(reload({ ...ANN, isDryRun: true })).toMatchObject({ isDone: true, says: 'a reload would apply these changes:\n  limit max_order_notional 1000000 -> 5' }); // prettier-ignore
     expect([inForce(bench), reloadsIn(bench)]).toEqual(['1000000', []]);
   });
 
   it('loosens a limit if one person may do so, reports that and raises an alert', () => {
-    const { bench, alerts, until, write, reload } = running();
+    const { bench, until, files, reload } = limited();
     until(MINUTE_MS);
-    write(withOrderMax('2000000'));
-    expect(reload().says).toBe('reloaded:\n  limit max_order_notional 1000000 -> 2000000 (allows more)');
+    files.limits = withOrderMax('2000000');
+    expect(reload(ANN).says).toBe('reloaded:\n  limit max_order_notional 1000000 -> 2000000 (allows more)');
     until(2 * MINUTE_MS);
     expect(inForce(bench)).toBe('2000000');
-    expect(alerts).toContain('limits_raised');
+    expect(bench.alerts()).toContain('limits_raised');
     expect(bench.desk.state.limits).toMatchObject({ agreed: { limits: { max_order_notional: '2000000' } } });
   });
 
   it('tightens but does not loosen limits when a watched file changes', () => {
-    const { bench, until, write, touch } = running();
+    const { bench, until, files } = limited();
     until(MINUTE_MS);
-    write({ ...withOrderMax('2000000'), openDoubtsMax: 1 });
-    touch();
+    files.limits = { ...withOrderMax('2000000'), openDoubtsMax: 1 };
+    files.changed$.next();
     until(2 * MINUTE_MS);
     expect([inForce(bench), bench.desk.policy.limits.openDoubtsMax]).toEqual(['1000000', 1]);
     expect(reloadsIn(bench)).toHaveLength(1);
-    touch();
+    files.changed$.next();
     until(3 * MINUTE_MS);
     expect(reloadsIn(bench)).toHaveLength(1);
   });
 
   it('reports that nothing has changed if the file equals the limits in force', () => {
-    const { bench, until, reload } = running();
+    const { bench, until, reload } = limited();
     until(MINUTE_MS);
-    expect(reload()).toEqual({ isDone: true, says: 'nothing has changed' });
+    expect(reload(ANN)).toEqual({ isDone: true, says: 'nothing has changed' });
     expect(reloadsIn(bench)).toEqual([]);
   });
 
   it('does not apply limits in another currency before the next start', () => {
-    const { bench, until, write, reload } = running();
+    const { bench, until, files, reload } = limited();
     until(MINUTE_MS);
-    write({ ...withOrderMax('5'), currency: 'eur' });
-    expect(reload()).toMatchObject({
+    files.limits = { ...withOrderMax('5'), currency: 'eur' };
+    expect(reload(ANN)).toMatchObject({
       isDone: false,
       says: expect.stringContaining('at the next start') as string,
     });
@@ -206,10 +161,10 @@ const GUARDED = approvalsOf({ for: ['limits'] });
 
 describe('a reload of limits that needs approval', () => {
   it('applies tighter limits, does not apply looser ones, and names those', () => {
-    const { bench, until, write, reload } = running({ approvals: GUARDED });
+    const { bench, until, files, reload } = limited({ approvals: GUARDED });
     until(MINUTE_MS);
-    write({ ...withOrderMax('2000000'), orderQuantityMax: new Map([['btcusd', quantity('1')]]) });
-    const { isDone, says } = reload();
+    files.limits = { ...withOrderMax('2000000'), orderQuantityMax: new Map([['btcusd', quantity('1')]]) };
+    const { isDone, says } = reload(ANN);
     expect(isDone).toBe(true);
     expect(says).toMatch(
       /limit max_order_quantity\.btcusd \S+ -> 1\n {2}limit is NOT changed: max_order_notional 1000000 -> 2000000: .*two people/u,
@@ -222,10 +177,10 @@ describe('a reload of limits that needs approval', () => {
   });
 
   it('records who tried to loosen a limit alone', () => {
-    const { bench, until, write, reload } = running({ approvals: GUARDED });
+    const { bench, until, files, reload } = limited({ approvals: GUARDED });
     until(MINUTE_MS);
-    write(withOrderMax('2000000'));
-    expect(reload()).toMatchObject({
+    files.limits = withOrderMax('2000000');
+    expect(reload(ANN)).toMatchObject({
       isDone: false,
       says: expect.stringContaining('nothing was changed') as string,
     });
@@ -237,30 +192,30 @@ describe('a reload of limits that needs approval', () => {
   });
 
   it('loosens exactly the requested limit after another person has approved it, and only once', () => {
-    const { bench, until, write, reload } = running({ approvals: GUARDED });
+    const { bench, until, files, reload } = limited({ approvals: GUARDED });
     until(MINUTE_MS);
-    write(withOrderMax('2000000'));
-    reload();
+    files.limits = withOrderMax('2000000');
+    reload(ANN);
     until(2 * MINUTE_MS);
     const approve = (by: string, request: string): void => {
       const token = { name: by, kind: 'person' } as const;
       bench.operator$.next({ do: 'approve', request, by, why: 'w', token, answer: () => undefined });
     };
     // The file now has a higher limit than the request.
-    write(withOrderMax('3000000'));
+    files.limits = withOrderMax('3000000');
     approve('ben', 'ap-1');
     until(3 * MINUTE_MS);
     expect(inForce(bench)).toBe('1000000');
-    write(withOrderMax('2000000'));
+    files.limits = withOrderMax('2000000');
     bench.operator$.next({ do: 'reload', by: 'ann', why: 'w' });
     until(4 * MINUTE_MS);
     expect(inForce(bench)).toBe('2000000');
     expect(reloadsIn(bench).at(-1)).toMatchObject({ approvals: ['ap-1'] });
-    write(withOrderMax('1000000'));
-    reload();
+    files.limits = withOrderMax('1000000');
+    reload(ANN);
     until(5 * MINUTE_MS);
-    write(withOrderMax('2000000'));
-    reload();
+    files.limits = withOrderMax('2000000');
+    reload(ANN);
     until(6 * MINUTE_MS);
     expect(inForce(bench)).toBe('1000000');
   });
@@ -270,9 +225,9 @@ describe('a reload of limits that needs approval', () => {
     ['a program', { name: 'bot', kind: 'program' }, /bot is a program/u],
     ['a signal', undefined, /a signal names no person/u],
   ] as const)('creates no request for %s, which does not count as one of two people', (_, token, says) => {
-    const { bench, until, write } = running({ approvals: GUARDED });
+    const { bench, until, files } = limited({ approvals: GUARDED });
     until(MINUTE_MS);
-    write(withOrderMax('2000000'));
+    files.limits = withOrderMax('2000000');
     const told: CommandAnswer[] = [];
     bench.operator$.next({
       do: 'reload',
@@ -288,22 +243,22 @@ describe('a reload of limits that needs approval', () => {
   });
 
   it('keeps the limits in force after a restart, and a start with looser limits is halted', () => {
-    const first = running({ approvals: GUARDED });
+    const first = limited({ approvals: GUARDED });
     first.until(MINUTE_MS);
-    first.write(withOrderMax('500000'));
-    first.reload();
+    first.files.limits = withOrderMax('500000');
+    first.reload(ANN);
     first.until(2 * MINUTE_MS);
-    const same = running({ approvals: GUARDED, limits: withOrderMax('500000') }, first.bench);
+    const same = limited({ approvals: GUARDED, limits: withOrderMax('500000') }, first.bench);
     same.bench.clock.run(after(same.bench.clock.wall(), MINUTE_MS));
     expect(same.bench.desk.control).toBe('active');
-    const raised = running({ approvals: GUARDED, limits: BEFORE }, same.bench);
+    const raised = limited({ approvals: GUARDED, limits: BEFORE }, same.bench);
     raised.bench.clock.run(after(raised.bench.clock.wall(), MINUTE_MS));
     expect(raised.bench.desk.state).toMatchObject({
       control: 'halted',
       controlWhy: 'limits raised since the last start: max_order_notional 500000 -> 1000000',
     });
     // And nothing more is loosened until two people have agreed to that.
-    raised.write(withOrderMax('1500000'));
-    expect(raised.reload().says).toContain('wait until two people re-arm the desk');
+    raised.files.limits = withOrderMax('1500000');
+    expect(raised.reload(ANN).says).toContain('wait until two people re-arm the desk');
   });
 });

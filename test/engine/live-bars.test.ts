@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { iso, later } from '../../src/strategy/sdk.ts';
 import { defineKernel, nextBar, text, z } from '../../src/strategy/sdk.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { BarsPort, KeptBars } from '../../src/engine/ports.ts';
 import { moduleWith } from '../strategy/module-kind.ts';
-import { START, aBench, nextProcess } from './harness.ts';
+import { START, aBench, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
 /** Notes the bars that it sees at the end of each interval. */
@@ -41,10 +41,7 @@ const notes = (bench: Bench): readonly (string | undefined)[] =>
   bench.bodies('wake').flatMap((body) => (body.on === 'at' ? [body.note] : []));
 
 function running(until: number, over: Partial<BenchOptions> = {}): Bench {
-  const bench = aBench({ strategies: [watching()], ...over });
-  bench.start();
-  bench.until(until);
-  return bench;
+  return started({ strategies: [watching()], ...over }, until);
 }
 
 /** A venue that gives no quotes between two times. */
@@ -113,9 +110,7 @@ describe('bars built from the prices that a desk sees', () => {
   it('are collected while the strategy runs, and cause no quotes without a strategy', () => {
     const probes = (strategies: BenchOptions['strategies']): number => {
       let count = 0;
-      const bench = aBench({ strategies, observer: { reference: () => (count += 1) } });
-      bench.start();
-      bench.until(HOUR_MS);
+      const bench = started({ strategies, observer: { reference: () => (count += 1) } }, HOUR_MS);
       return count;
     };
     expect(probes([])).toBe(0);

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { money, quantity } from '../../src/core/money.ts';
 import { SECOND_MS, after } from '../../src/core/time.ts';
 import type { Order, OrderAnswer } from '../../src/core/venue.ts';
-import { START, aBench, aTwap } from './harness.ts';
+import { START, aTwap, started } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 
 /** A desk whose first answer is lost, and which may look its order up; the account shows nothing for a while. */
 function aDesk(share: string): Bench {
   let told: Order | undefined;
-  const bench = aBench({
+  const bench = started({
     strategies: [aTwap('t', { slices: 1, duration: 'PT4M' })],
     wrap: (venue, clock) => ({
       ...venue,
@@ -46,7 +46,6 @@ function aDesk(share: string): Bench {
           ),
     }),
   });
-  bench.start();
   return bench;
 }
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Alert } from '../../src/core/alerts.ts';
 import { quantity } from '../../src/core/money.ts';
-import { DAY_MS, MINUTE_MS, after, instant } from '../../src/core/time.ts';
+import { DAY_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { START, aBench, aTwap, nextProcess } from './harness.ts';
+import { START, aTwap, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
 /** A trade that the account shows, without a client id. */
@@ -27,56 +26,25 @@ const traded = (
     balance: undefined,
   }));
 
-interface Seen {
-  readonly bench: Bench;
-  readonly alerts: Alert[];
-}
-
-const options = (
-  rows: readonly Transaction[],
-  mode: 'live' | 'paper',
-): { readonly options: BenchOptions; readonly alerts: Alert[] } => {
-  const alerts: Alert[] = [];
-  return {
-    alerts,
-    options: {
-      strategies: [aTwap('t', { slices: 2, duration: 'PT4M' })],
-      policy: { mode, onDifference: 'alert' },
-      observer: {
-        alert: (alert) => {
-          alerts.push(alert);
-        },
-      },
-      wrap: faultyVenue({ transactions: (own) => [...own, ...rows] }),
-    },
-  };
-};
-
-function started(rows: readonly Transaction[], mode: 'live' | 'paper' = 'live'): Seen {
-  const { options: given, alerts } = options(rows, mode);
-  const bench = aBench(given);
-  bench.start();
-  bench.until(MINUTE_MS);
-  return { bench, alerts };
-}
+const options = (rows: readonly Transaction[], mode: 'live' | 'paper' = 'live'): BenchOptions => ({
+  strategies: [aTwap('t', { slices: 2, duration: 'PT4M' })],
+  policy: { mode, onDifference: 'alert' },
+  wrap: faultyVenue({ transactions: (own) => [...own, ...rows] }),
+});
+const first = (...given: Parameters<typeof options>): Bench => started(options(...given), MINUTE_MS);
+const rearm = { do: 'rearm', why: 'a new desk' };
 
 describe('a live desk whose journal is empty', () => {
   it('starts halted if the account traded its pairs within a day, and trades once a person says that it is new', () => {
-    const { bench, alerts } = started(traded(DAY_MS / 2));
-    expect(alerts).toContain('journal_new');
+    const bench = first(traded(DAY_MS / 2));
+    expect(bench.alerts()).toContain('journal_new');
     expect(bench.desk.control).toBe('halted');
     expect(bench.desk.state.controlWhy).toContain(
       'the journal is new, and the account has traded within a day',
     );
     bench.until(10 * MINUTE_MS);
     expect(bench.desk.state.fills).toBe(0);
-    bench.operator$.next({
-      do: 'rearm',
-      by: 'ann',
-      why: 'a new desk',
-      withOpenDoubts: false,
-      answer: () => undefined,
-    });
+    bench.tell(rearm);
     bench.until(20 * MINUTE_MS);
     expect(bench.desk.control).toBe('active');
   });
@@ -90,36 +58,28 @@ describe('a live desk whose journal is empty', () => {
       traded(DAY_MS / 2).map((row) => ({ ...row, action: 'deposit' as const })),
     ],
   ])('trades if %s', (_, rows) => {
-    const { bench, alerts } = started(rows);
-    expect([bench.desk.control, alerts.includes('journal_new')]).toEqual(['active', false]);
+    const bench = first(rows);
+    expect([bench.desk.control, bench.alerts().includes('journal_new')]).toEqual(['active', false]);
   });
 
   it('starts halted if the currency of a row cannot be read', () => {
     const rows = traded(DAY_MS / 2).map((row) => ({ ...row, currency: '' }));
-    expect(started(rows).alerts).toContain('journal_new');
+    expect(first(rows).alerts()).toContain('journal_new');
   });
 
   it('trades in other modes, whose account is not real', () => {
-    expect(started(traded(DAY_MS / 2), 'paper').bench.desk.control).toBe('active');
+    expect(first(traded(DAY_MS / 2), 'paper').desk.control).toBe('active');
   });
 
   it('stays halted after a restart, and does not ask again once a person has re-armed it', () => {
     const rows = traded(DAY_MS / 2);
-    const first = started(rows).bench;
-    const again = nextProcess(first, MINUTE_MS, options(rows, 'live').options);
+    const again = nextProcess(first(rows), MINUTE_MS, options(rows));
     again.until(5 * MINUTE_MS);
     expect(again.desk.control).toBe('halted');
-    again.operator$.next({
-      do: 'rearm',
-      by: 'ann',
-      why: 'a new desk',
-      withOpenDoubts: false,
-      answer: () => undefined,
-    });
+    again.tell(rearm);
     again.until(6 * MINUTE_MS);
-    const { options: last, alerts } = options(rows, 'live');
-    const third = nextProcess(again, MINUTE_MS, last);
+    const third = nextProcess(again, MINUTE_MS, options(rows));
     third.until(10 * MINUTE_MS);
-    expect([third.desk.control, alerts.includes('journal_new')]).toEqual(['active', false]);
+    expect([third.desk.control, third.alerts().includes('journal_new')]).toEqual(['active', false]);
   });
 });

@@ -5,7 +5,7 @@ import type { Journal } from '../../src/journal/journal.ts';
 import { backtestJournal } from '../../src/journal/backtest-journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import { defineKernel, later, z } from '../../src/strategy/sdk.ts';
-import { aBench, aTwap, START } from './harness.ts';
+import { aTwap, START, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, fillsOf } from './oracle.ts';
 import { moduleWith } from '../strategy/module-kind.ts';
@@ -49,10 +49,7 @@ function ran(
   untilMs: number,
   over: Partial<BenchOptions> & { strategies: readonly StrategySource[] },
 ): Bench {
-  const bench = aBench(over);
-  bench.start();
-  bench.until(untilMs);
-  return bench;
+  return started(over, untilMs);
 }
 const finishedOf = (bench: Bench, id = 'own'): unknown => bench.desk.state.lives.get(id)?.finished;
 
@@ -227,9 +224,7 @@ describe('a strategy paused by a person', () => {
   });
 
   it('sends no order for a slice decided before the pause', () => {
-    const bench = aBench({ strategies: [aTwap('twap')], quoteLatencyMs: 3_000 });
-    bench.start();
-    bench.until(500);
+    const bench = started({ strategies: [aTwap('twap')], quoteLatencyMs: 3_000 }, 500);
     bench.operator$.next({ do: 'pause', by: 'ann', why: 'now', strategy: 'twap' });
     bench.until(10 * SECOND_MS);
     expect(fillsOf(bench.records())).toEqual([]);

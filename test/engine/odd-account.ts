@@ -2,13 +2,13 @@ import { NEVER, defer } from 'rxjs';
 import { add, quantity, subtract, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import type { RecordBody } from '../../src/core/record.ts';
-import { SECOND_MS, after } from '../../src/core/time.ts';
+import { SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Transaction, TransactionsQuery } from '../../src/core/venue.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 import { faultyVenue, showing } from './faulty-venue.ts';
 import type { OrderFault } from './faulty-venue.ts';
-import { START, aBench, aTwap } from './harness.ts';
+import { aBench, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
 /** A desk on an account that shows its rows in odd ways, inside the specification. */

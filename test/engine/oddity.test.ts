@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import type { Journal } from '../../src/journal/journal.ts';
-import { aBench, aTwap, START } from './harness.ts';
+import { aTwap, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { books, ledgerTrades } from './oracle.ts';
 
@@ -14,13 +14,15 @@ function ran(
   rearm?: string,
 ): { readonly bench: Bench; readonly told: readonly string[] } {
   const told: string[] = [];
-  const bench = aBench({
-    strategies,
-    observer: { alert: (id) => told.push(id), warn: (message) => told.push(message) },
-    ...options,
-  });
-  bench.start({ rearm });
-  bench.until(5 * MINUTE_MS);
+  const bench = started(
+    {
+      strategies,
+      observer: { alert: (id) => told.push(id), warn: (message) => told.push(message) },
+      ...options,
+    },
+    5 * MINUTE_MS,
+    { rearm },
+  );
   return { bench, told };
 }
 

@@ -1,10 +1,10 @@
 import { map, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { AttemptRecord } from '../../src/core/record.ts';
-import { MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { OrderAnswer } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
-import { START, aBench, aPolicy, aTwap } from './harness.ts';
+import { aPolicy, aTwap, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -21,9 +21,11 @@ function refusing(status: number): (venue: VenuePort) => VenuePort {
 }
 
 function ran(options: Partial<BenchOptions>): Bench {
-  const bench = aBench({ strategies: [aTwap('twap', { slices: 1, duration: 'PT5M' })], ...options });
-  bench.start({ isUntilDone: true });
-  bench.until(6 * MINUTE_MS);
+  const bench = started(
+    { strategies: [aTwap('twap', { slices: 1, duration: 'PT5M' })], ...options },
+    6 * MINUTE_MS,
+    { isUntilDone: true },
+  );
   expect(faultsOf(bench)).toEqual([]);
   expect(ledgerTrades(bench.exchange)).toHaveLength(1);
   return bench;
@@ -81,24 +83,25 @@ describe('a risk mode that changes between two polls', () => {
   it('is read again when the venue refuses the order, so that the next attempt does not borrow', () => {
     let polls = 0;
     const { pts } = aPolicy();
-    const bench = aBench({
-      strategies: [aTwap('twap', { slices: 1, duration: 'PT5M' })],
-      policy: { pts: { ...pts, use: 'when_enabled', pollMs: 4 * MINUTE_MS, maxAgeMs: 10 * MINUTE_MS } },
-      venue: {
-        accounts: [{ balances: { eth: '1' } }],
-        pts: { modes: { btcusd: 'Enabled' } },
-        quoteLifeMs: 5_000,
-      },
-      wrap: (venue) => ({
-        ...refusing(422)(venue),
-        riskModes: () => {
-          polls++;
-          return venue.riskModes().pipe(map((modes) => modes));
+    const bench = started(
+      {
+        strategies: [aTwap('twap', { slices: 1, duration: 'PT5M' })],
+        policy: { pts: { ...pts, use: 'when_enabled', pollMs: 4 * MINUTE_MS, maxAgeMs: 10 * MINUTE_MS } },
+        venue: {
+          accounts: [{ balances: { eth: '1' } }],
+          pts: { modes: { btcusd: 'Enabled' } },
+          quoteLifeMs: 5_000,
         },
-      }),
-    });
-    bench.start();
-    bench.until(4 * SECOND_MS);
+        wrap: (venue) => ({
+          ...refusing(422)(venue),
+          riskModes: () => {
+            polls++;
+            return venue.riskModes().pipe(map((modes) => modes));
+          },
+        }),
+      },
+      4 * SECOND_MS,
+    );
     expect(polls).toBe(1);
     bench.exchange.setRiskMode('btcusd', 'Reduce-Only');
     bench.until(3 * MINUTE_MS);

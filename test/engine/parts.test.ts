@@ -9,7 +9,7 @@ import type { Journal } from '../../src/journal/journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';
 import { frozen } from '../journal/frozen.ts';
-import { START, aStrategy, aTwap } from './harness.ts';
+import { START, aStrategy, aTwap, bookTrade } from './harness.ts';
 import { aDesk, alertsOf, bodies, bought, firstLost, halts, nextDesk, seconds, sold } from './odd-account.ts';
 import type { Script, Watched } from './odd-account.ts';
 
@@ -87,16 +87,10 @@ describe('the missing part of an order', () => {
     seconds(one, 60);
     const [id = ''] = one.bench.desk.state.lacking.keys();
     expect(bookingWords(one.bench.desk)).toEqual([expect.stringMatching(/ lacks 0\.1 btc of its order/u)]);
-    const answers: string[] = [];
-    const say = (why: string): void => {
-      one.bench.operator$.next({ do: 'resolve', clientOrderId: id, verdict: 'not_executed', by: 'ann', why, answer: ({ says }) => answers.push(says) }); // prettier-ignore
-    };
-    say('');
-    say('ticket 1');
-    expect(answers).toEqual([
-      expect.stringMatching(/reason/u),
-      `the missing part of ${id} is closed as not executed`,
-    ]);
+    const say = (why: string): string =>
+      one.bench.tell({ do: 'resolve', clientOrderId: id, verdict: 'not_executed', why }).says;
+    expect(say('')).toMatch(/reason/u);
+    expect(say('ticket 1')).toBe(`the missing part of ${id} is closed as not executed`);
     expect(one.bench.desk.state.lacking.size).toBe(0);
     expect(text(one.bench.desk.state.reserved('usd'))).toBe('0');
   });
@@ -109,9 +103,7 @@ describe('the missing part of an order', () => {
     const notional = text(one.bench.desk.state.openNotional());
     expect(Number(reserved)).toBeGreaterThan(5_900);
     expect(Number(notional)).toBeGreaterThan(5_900);
-    one.bench.kill();
-    const { clock, exchange, journal } = one.bench;
-    const next = aDesk(script, { clock, exchange, journal, policy: { onDifference: 'alert' } });
+    const next = nextDesk(one, script, { policy: { onDifference: 'alert' } });
     next.bench.until(75 * SECOND_MS);
     expect(text(next.bench.desk.state.reserved('usd'))).toBe(reserved);
     expect(text(next.bench.desk.state.openNotional())).toBe(notional);
@@ -195,26 +187,20 @@ describe('an answered order booked as several trades', () => {
 });
 
 /** The venue executes the quote of the first order once more. */
-function executeAgain({ bench: { exchange, clock } }: Watched): void {
-  const [account] = exchange.accounts;
-  const trade = exchange.registry.tradesOf('desk').at(-1);
-  const rows = exchange.ledger.rows('desk').filter(({ orderId }) => orderId === trade?.orderId);
-  const [row] = rows;
-  if (account === undefined || trade === undefined || row === undefined) throw new Error('no trade');
-  const amount = rows.find(({ currency }) => currency === 'usd')?.amount ?? quantity('0');
-  exchange.ledger.book(account.name, {
-    pair: 'btcusd',
-    base: 'btc',
-    quote: 'usd',
-    side: 'buy',
-    price: trade.price,
-    quantity: trade.quantity,
-    amount: money(text(size(amount))),
-    fees: money('0'),
-    orderId: trade.orderId,
-    clientId: row.clientId,
+function executeAgain({ bench }: Watched): void {
+  const trade = bench.exchange.registry.tradesOf('desk').at(-1);
+  if (trade === undefined) throw new Error('no trade');
+  const { orderId, price, quantity: traded } = trade;
+  const rows = bench.exchange.ledger.rows('desk').filter((row) => row.orderId === orderId);
+  const paid = rows.find(({ currency }) => currency === 'usd')?.amount ?? quantity('0');
+  const amount = money(text(size(paid)));
+  bookTrade(bench, {
+    orderId,
+    price,
+    quantity: traded,
+    amount,
+    clientId: rows[0]?.clientId,
     tradeId: 'again',
-    at: clock.wall(),
   });
 }
 
@@ -306,7 +292,7 @@ describe('a fill reported by a person', () => {
     const [open] = one.bench.desk.state.doubts;
     const [trade] = one.bench.exchange.registry.tradesOf('desk');
     if (open === undefined || trade === undefined) throw new Error('nothing is in doubt');
-    one.bench.operator$.next({
+    one.bench.tell({
       do: 'resolve',
       clientOrderId: open.intent.client_order_id,
       verdict: 'filled',
@@ -316,9 +302,7 @@ describe('a fill reported by a person', () => {
         amount: money(open.quote?.amount ?? '0'),
         fees: money('0'),
       },
-      by: 'ann',
       why: 'the statement',
-      answer: () => undefined,
     });
     seconds(one, 180);
     const [fill] = bodies(one, 'fill');

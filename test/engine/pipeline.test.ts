@@ -2,15 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { money, text } from '../../src/core/money.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { isDone } from '../../src/engine/run.ts';
-import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import { aPolicy, aTwap, START, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
 
 function ran(options: BenchOptions, ms = 15 * MINUTE_MS): Bench {
-  const bench = aBench(options);
-  bench.start();
-  bench.until(ms);
-  return bench;
+  return started(options, ms);
 }
 
 describe('a twap on a desk', () => {

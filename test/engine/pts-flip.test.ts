@@ -1,16 +1,17 @@
+import { aPolicy } from '../harness.ts';
 import { defer, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import { parseClientId } from '../../src/core/ids.ts';
-import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { RiskModeText } from '../../src/simulator/options/options.ts';
-import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import { aTwap, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
 /** A desk without btc or usd: every trade is on credit. Slices at every minute from the first. */
 const aRun = (side: 'buy' | 'sell', over: Partial<BenchOptions> = {}): Bench => {
-  const bench = aBench({
+  return started({
     strategies: [aTwap('twap', { side, start_time: '2026-01-05T00:01:00Z', catch_up: 'skip' })],
     policy: { pts: { ...aPolicy().pts, use: 'when_enabled', pollMs: 5_000, maxAgeMs: 20_000 } },
     venue: {
@@ -20,8 +21,6 @@ const aRun = (side: 'buy' | 'sell', over: Partial<BenchOptions> = {}): Bench => 
     },
     ...over,
   });
-  bench.start();
-  return bench;
 };
 
 const runTo = (bench: Bench, minutes: number): void => {

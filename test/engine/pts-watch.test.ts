@@ -5,7 +5,7 @@ import { money, quantity, ratio, text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
 import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { termsWords } from '../../src/engine/market/pts-watch.ts';
-import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import { aPolicy, aTwap, START, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -19,10 +19,10 @@ const poor = (mode: 'Enabled' | 'Long-Only' | 'Short-Only' | 'Reduce-Only'): Ven
 const plan = aTwap('twap', { start_time: '2026-01-05T00:01:00Z' });
 
 function ran(over: Partial<BenchOptions>, minutes = 15): Bench {
-  const bench = aBench({ strategies: [plan], policy: { pts: onCredit }, venue: poor('Enabled'), ...over });
-  bench.start();
-  bench.until(minutes * MINUTE_MS);
-  return bench;
+  return started(
+    { strategies: [plan], policy: { pts: onCredit }, venue: poor('Enabled'), ...over },
+    minutes * MINUTE_MS,
+  );
 }
 
 const balance = (bench: Bench, currency: string): number =>
@@ -89,7 +89,7 @@ describe('a slice due at the start', () => {
     readonly waiting: () => readonly string[];
   } {
     const { amount = '0.8', ...options } = over;
-    const bench = aBench({
+    const bench = started({
       strategies: [
         aTwap('twap', { slices: 1, duration: 'PT5M', total_quantity: { amount, currency: 'btc' } }),
       ],
@@ -97,7 +97,6 @@ describe('a slice due at the start', () => {
       venue: poor('Enabled'),
       ...options,
     });
-    bench.start();
     return { bench, waiting: () => termsWords(bench.desk) };
   }
   const run = ({ clock }: Bench, ms: number): void => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/core/errors.ts';
 import { money } from '../../src/core/money.ts';
-import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import { approvalsOf, approve, faults, requests, run, tell } from './approval-desk.ts';
 import { aBench, aPolicy, aTwap } from './harness.ts';

@@ -53,7 +53,7 @@ class Traffic {
   }
 
   run(untilMs: number): void {
-    this.until(untilMs);
+    this.clock.run(instant(START + untilMs));
   }
 
   names(): readonly string[] {

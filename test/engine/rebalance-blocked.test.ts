@@ -1,12 +1,12 @@
+import { aPolicy } from '../harness.ts';
 import { describe, expect, it } from 'vitest';
 import { showDesk } from '../../src/app/cli/watch.ts';
 import { money, quantity } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import { aBench, aPolicy, aStrategy, nextProcess, START } from './harness.ts';
+import { aBench, aStrategy, nextProcess, START, flat, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
 /** Constant prices and a portfolio far from its targets: only the block decides when it trades. */
-const flat = (startPrice: string) => ({ startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 });
 const OPTIONS: BenchOptions = {
   venue: {
     accounts: [{ balances: { usd: '10000', btc: '1' } }],
@@ -34,10 +34,7 @@ const small: BenchOptions = {
 };
 
 function ran(options: BenchOptions, forMs: number): Bench {
-  const bench = aBench(options);
-  bench.start();
-  bench.until(forMs);
-  return bench;
+  return started(options, forMs);
 }
 /** The times of its decisions, and the waits that woke it. */
 const decisions = (bench: Bench): readonly (readonly [number, string])[] =>
@@ -60,9 +57,7 @@ describe('a rebalancing that a limit blocks', () => {
   });
 
   it('is retried at once when a pause is lifted', () => {
-    const bench = aBench(OPTIONS);
-    bench.start();
-    bench.until(1);
+    const bench = started(OPTIONS, 1);
     const pair = { pair: 'btcusd', by: 'ops', why: 'test' } as const;
     bench.operator$.next({ do: 'pause', ...pair });
     bench.until(3 * HOUR_MS);

@@ -2,12 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { add, money, NO_QUANTITY, price, quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { aBench, aPolicy, aStrategy, START } from './harness.ts';
+import { aPolicy, aStrategy, afterEachDeath, flat, nextProcess, START, untilDeath, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
-/** Constant prices without costs: each decision is known to the last digit. */
-const flat = (startPrice: string) => ({ startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 });
 const venue = {
   accounts: [{ balances: { usd: '10000', btc: '2', eth: '16' } }],
   pairs: { btcusd: flat('50000'), ethusd: flat('2500') },
@@ -35,8 +33,7 @@ const BEFORE = instant(START + HOUR_MS - 30 * SECOND_MS);
 const END = instant(START + 2 * HOUR_MS);
 
 function ran(until: Instant, options: Partial<BenchOptions> = {}): Bench {
-  const bench = aBench({ strategies: plan(), policy: tight, venue, at: BEFORE, ...options });
-  bench.start();
+  const bench = started({ strategies: plan(), policy: tight, venue, at: BEFORE, ...options });
   bench.clock.run(until);
   return bench;
 }
@@ -134,29 +131,18 @@ describe('a rebalancing spread over time', () => {
     'continues %s, wherever the process dies, without a repeated trade, a new decision or a lost fill',
     (_, strategies, policy, isWhole) => {
       const appends = ran(END, { strategies, policy }).appends();
-      const wrong: string[] = [];
-      for (let append = 2; append < appends; append++) {
-        for (const records of ['lost', 'durable'] as const) {
-          for (const inFlight of ['arrives', 'lost'] as const) {
-            const first = aBench({
-              strategies,
-              policy,
-              venue,
-              at: BEFORE,
-              death: { at: append, records },
-              inFlight,
-            });
-            first.start();
-            while (!first.life.isOver && first.clock.wall() < END) first.run(SECOND_MS);
-            first.kill();
-            const { clock, exchange, journal } = first;
-            const second = ran(END, { strategies, policy, clock, exchange, journal });
-            const found = [...wrongOf(second), ...beyond(second), ...anew(second)];
-            if (isWhole && totals(second).join() !== WHOLE.join()) found.push(totals(second).join());
-            if (found.length > 0) wrong.push(`${append} ${records} ${inFlight}: ${found.join()}`);
-          }
-        }
-      }
+      const wrong = afterEachDeath(
+        [2, appends],
+        (death, inFlight) => {
+          const first = started({ strategies, policy, venue, at: BEFORE, death, inFlight });
+          untilDeath(first, END - START);
+          const second = nextProcess(first, 0, { strategies, policy });
+          second.clock.run(END);
+          const isShort = isWhole && totals(second).join() !== WHOLE.join();
+          return [...wrongOf(second), ...beyond(second), ...anew(second), ...(isShort ? totals(second) : [])];
+        },
+        ['arrives', 'lost'],
+      );
       expect(wrong).toEqual([]);
       expect(appends).toBeGreaterThan(15);
     },

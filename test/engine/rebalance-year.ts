@@ -1,6 +1,4 @@
 import { gunzipSync } from 'node:zlib';
-import { from } from 'rxjs';
-import { quantity, text } from '../../src/core/money.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 
 /**

@@ -1,13 +1,12 @@
+import { aPolicy } from '../harness.ts';
 import { describe, expect, it } from 'vitest';
 import { price, quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { aBench, aStrategy, START } from './harness.ts';
+import { aStrategy, START, started, afterEachDeath, untilDeath, flat } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
-/** Constant prices without costs: each decision is known to the last digit. */
-const flat = (startPrice: string) => ({ startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 });
 const venue = {
   accounts: [{ balances: { usd: '10000', btc: '1', eth: '16', ltc: '100' } }],
   pairs: { btcusd: flat('50000'), ethusd: flat('2500'), ltcusd: flat('100'), solusd: flat('100') },
@@ -33,8 +32,7 @@ const [BEFORE, DUE, END] = [HOUR_MS - 30 * SECOND_MS, HOUR_MS, 2 * HOUR_MS].map(
 ) as [Instant, Instant, Instant];
 
 function ran(until: Instant, options: Partial<BenchOptions> = {}): Bench {
-  const bench = aBench({ strategies: plan(), policy: calm, venue, at: BEFORE, ...options });
-  bench.start();
+  const bench = started({ strategies: plan(), policy: calm, venue, at: BEFORE, ...options });
   bench.clock.run(until);
   return bench;
 }
@@ -69,30 +67,18 @@ describe('a rebalancing on a desk', () => {
 
   it('completes its decision and makes no other, wherever the process dies', () => {
     const appends = ran(END).appends();
-    const wrong: string[] = [];
-    for (let append = 2; append < appends; append++) {
-      for (const records of ['lost', 'durable'] as const) {
-        for (const inFlight of ['arrives', 'lost'] as const) {
-          const first = aBench({
-            strategies: plan(),
-            policy: calm,
-            venue,
-            at: BEFORE,
-            death: { at: append, records },
-            inFlight,
-          });
-          first.start();
-          while (!first.life.isOver && first.clock.wall() < END) first.run(SECOND_MS);
-          const second = next(first, END);
-          const found = [trades(second).toSorted(), decisions(second)];
-          const expected = [DECIDED.toSorted(), [DECIDED.slice(0, 2), DECIDED.slice(2)]];
-          if (JSON.stringify(found) !== JSON.stringify(expected) || wrongOf(second).length > 0)
-            wrong.push(
-              `${append} ${records} ${inFlight}: ${JSON.stringify(found)} ${wrongOf(second).join(' ')}`,
-            );
-        }
-      }
-    }
+    const expected = [DECIDED.toSorted(), [DECIDED.slice(0, 2), DECIDED.slice(2)]];
+    const wrong = afterEachDeath(
+      [2, appends],
+      (death, inFlight) => {
+        const first = started({ strategies: plan(), policy: calm, venue, at: BEFORE, death, inFlight });
+        untilDeath(first, END - START);
+        const second = next(first, END);
+        const found = JSON.stringify([trades(second).toSorted(), decisions(second)]);
+        return found === JSON.stringify(expected) ? wrongOf(second) : [found];
+      },
+      ['arrives', 'lost'],
+    );
     expect(wrong).toEqual([]);
     expect(appends).toBeGreaterThan(15);
   });
@@ -109,9 +95,10 @@ describe('a rebalancing on a desk', () => {
   });
 
   it('does not trade while the venue reports a different portfolio value, and records that', () => {
-    const first = aBench({ strategies: plan({ schedule: { cron: '30 1 * * *' } }), policy: calm, venue });
-    first.start();
-    first.until(HOUR_MS + 10 * MINUTE_MS);
+    const first = started(
+      { strategies: plan({ schedule: { cron: '30 1 * * *' } }), policy: calm, venue },
+      HOUR_MS + 10 * MINUTE_MS,
+    );
     // The venue's figure is of the last full hour: a price has jumped since.
     first.exchange.market.pin('btcusd', price('80000'));
     first.until(2 * HOUR_MS);
@@ -129,13 +116,14 @@ describe('a rebalancing on a desk', () => {
   ])(
     'includes a transfer of %s usd, which %s, although the venue has not valued the account since',
     (amount) => {
-      const bench = aBench({
-        strategies: plan({ schedule: { cron: '30 1 * * *' }, valuation_tolerance: '0.01' }),
-        policy: calm,
-        venue,
-      });
-      bench.start();
-      bench.until(HOUR_MS + 10 * MINUTE_MS);
+      const bench = started(
+        {
+          strategies: plan({ schedule: { cron: '30 1 * * *' }, valuation_tolerance: '0.01' }),
+          policy: calm,
+          venue,
+        },
+        HOUR_MS + 10 * MINUTE_MS,
+      );
       const { exchange, clock } = bench;
       exchange.ledger.move(
         exchange.accounts[0]?.name ?? '',

@@ -1,7 +1,8 @@
+import { aPolicy } from '../harness.ts';
 import { defer, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { compareRowIds } from '../../src/core/ids.ts';
-import { add, money, NO_MONEY, price, quantity, roundDown } from '../../src/core/money.ts';
+import { add, quantity, roundDown } from '../../src/core/money.ts';
 import { VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, after, instant } from '../../src/core/time.ts';
 import type { Balance } from '../../src/core/venue.ts';
@@ -10,28 +11,13 @@ import type { VenuePort } from '../../src/engine/ports.ts';
 import { Exchange } from '../../src/simulator/exchange/exchange.ts';
 import { venueOptions } from '../../src/simulator/options/options.ts';
 import { faultyVenue, showing } from './faulty-venue.ts';
-import { START, aBench, aPolicy, aTwap } from './harness.ts';
+import { START, aTwap, bookTrade, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
 const twap = aTwap('t', { slices: 8, duration: 'PT20M' });
 
-interface Watched {
-  readonly bench: Bench;
-  readonly alerts: { readonly id: string; readonly facts: unknown }[];
-}
-
-function watched(options: Partial<BenchOptions>): Watched {
-  const alerts: { id: string; facts: unknown }[] = [];
-  const bench = aBench({
-    strategies: [twap],
-    ...options,
-    observer: { alert: (id, facts) => alerts.push({ id, facts }) },
-  });
-  bench.start();
-  return { bench, alerts };
-}
-
-const minutes = ({ bench }: Watched, count: number): void => {
+const watched = (options: Partial<BenchOptions>): Bench => started({ strategies: [twap], ...options });
+const minutes = (bench: Bench, count: number): void => {
   bench.until(count * MINUTE_MS);
 };
 
@@ -50,6 +36,23 @@ const leaking = (since: () => string): ReturnType<typeof faultyVenue> =>
       ),
   });
 
+interface Leaking {
+  readonly one: Bench;
+  /** From now on, something is missing. */
+  readonly leak: () => void;
+}
+
+/** A desk that has run for six minutes, on an account of which 100 usd go without a row. */
+function leakingDesk(options: Partial<BenchOptions> = {}): Leaking {
+  let since = NEVER_YET;
+  const { wrap = (venue) => venue } = options;
+  const leaks = leaking(() => since);
+  const one = watched({ ...options, wrap: (venue, clock) => wrap(leaks(venue, clock), clock) });
+  minutes(one, 6);
+  return { one, leak: () => (since = newestId(one)) };
+}
+
+const differences = (bench: Bench) => bench.raised.filter(({ id }) => id === 'balance_difference');
 const halts = (bench: Bench): readonly string[] =>
   bench.bodies('control').flatMap((body) => (body.state === 'halted' ? [body.why] : []));
 
@@ -60,57 +63,49 @@ const newestId = (bench: Bench): string =>
 
 describe('a balance difference without a row', () => {
   it('halts the desk after it has lasted for a minute, with both figures as the reason', () => {
-    let since = NEVER_YET;
-    const one = watched({ wrap: leaking(() => since) });
-    minutes(one, 6);
-    expect(one.bench.desk.control).toBe('active');
-    since = newestId(one.bench);
+    const { one, leak } = leakingDesk();
+    expect(one.desk.control).toBe('active');
+    leak();
     minutes(one, 7.2);
-    expect(one.bench.desk.control).toBe('active');
+    expect(one.desk.control).toBe('active');
     minutes(one, 12);
-    expect(one.bench.desk.control).toBe('halted');
-    const [why] = halts(one.bench);
+    expect(one.desk.control).toBe('halted');
     const figures = /^balance_difference: limit=(?<expected>[\d.]+) usd value=(?<told>[\d.]+) usd$/u.exec(
-      why ?? '',
+      halts(one)[0] ?? '',
     );
     expect(Number(figures?.groups?.['expected']) - Number(figures?.groups?.['told'])).toBeCloseTo(100, 6);
-    expect(one.alerts.filter(({ id }) => id === 'balance_difference')).toHaveLength(1);
+    expect(differences(one)).toHaveLength(1);
   });
 
   it('halts the desk once: a rearm accepts the new figures', () => {
-    let since = NEVER_YET;
-    const one = watched({ wrap: leaking(() => since) });
-    minutes(one, 6);
-    since = newestId(one.bench);
+    const { one, leak } = leakingDesk();
+    leak();
     minutes(one, 12);
-    one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'a fee that the venue took' });
+    one.tell({ do: 'rearm', why: 'a fee that the venue took' });
     minutes(one, 25);
-    expect(one.bench.desk.control).toBe('active');
-    expect(halts(one.bench)).toHaveLength(1);
+    expect(one.desk.control).toBe('active');
+    expect(halts(one)).toHaveLength(1);
   });
 
   it('only raises an alert if the config says so', () => {
-    let since = NEVER_YET;
-    const one = watched({ wrap: leaking(() => since), policy: { onDifference: 'alert' } });
-    minutes(one, 6);
-    since = newestId(one.bench);
+    const { one, leak } = leakingDesk({ policy: { onDifference: 'alert' } });
+    leak();
     minutes(one, 25);
-    expect(halts(one.bench)).toEqual([]);
-    expect(one.alerts.filter(({ id }) => id === 'balance_difference')).toHaveLength(1);
+    expect(halts(one)).toEqual([]);
+    expect(differences(one)).toHaveLength(1);
   });
 
   it('is detected by the next process if it arose while no process ran', () => {
     let since = NEVER_YET;
-    const options = { wrap: leaking(() => since) };
+    const options = { strategies: [twap], wrap: leaking(() => since) };
     const before = watched(options);
     minutes(before, 6);
-    before.bench.kill();
-    before.bench.until(7 * MINUTE_MS);
-    since = newestId(before.bench);
-    const { clock, exchange, journal } = before.bench;
-    const next = watched({ ...options, clock, exchange, journal });
+    before.kill();
+    minutes(before, 7);
+    since = newestId(before);
+    const next = nextProcess(before, 0, options);
     minutes(next, 15);
-    expect(halts(next.bench)[0]).toMatch(/^balance_difference: limit=/u);
+    expect(halts(next)[0]).toMatch(/^balance_difference: limit=/u);
   });
 
   it('halts the desk despite a simultaneous deposit, even with reads of a balances route', () => {
@@ -127,11 +122,11 @@ describe('a balance difference without a row', () => {
       wrap: (venue) => ({ ...venue, balances: () => defer(() => of(balances())) }),
     });
     minutes(one, 6);
-    expect(halts(one.bench)).toEqual([]);
+    expect(halts(one)).toEqual([]);
     leak = '-0.01';
-    deposit(one.bench, 'btc', '1');
+    deposit(one, 'btc', '1');
     minutes(one, 12);
-    expect(halts(one.bench)[0]).toMatch(/^balance_difference: limit=[\d.]+ usd value=[\d.]+ usd$/u);
+    expect(halts(one)[0]).toMatch(/^balance_difference: limit=[\d.]+ usd value=[\d.]+ usd$/u);
   });
 });
 
@@ -145,21 +140,21 @@ describe('the balance check', () => {
     const one = watched({});
     for (const at of [3, 5, 7, 9, 11]) {
       minutes(one, at);
-      const { ledger } = one.bench.exchange;
-      deposit(one.bench, 'usd', '1234.56');
-      deposit(one.bench, 'btc', '-0.25');
+      const { ledger } = one.exchange;
+      deposit(one, 'usd', '1234.56');
+      deposit(one, 'btc', '-0.25');
       const fee = quantity('0.5');
-      ledger.move(name(one.bench), { currency: 'usd', amount: quantity('-20'), fee }, one.bench.clock.wall());
+      ledger.move(name(one), { currency: 'usd', amount: quantity('-20'), fee }, one.clock.wall());
       ledger.charge(
-        name(one.bench),
+        name(one),
         { currency: 'usd', amount: quantity('0.07'), description: 'interest' },
-        one.bench.clock.wall(),
+        one.clock.wall(),
       );
     }
     minutes(one, 25);
-    expect(halts(one.bench)).toEqual([]);
-    expect(one.alerts.map(({ id }) => id)).not.toContain('balance_difference');
-    expect(one.bench.desk.state.fills).toBe(8);
+    expect(halts(one)).toEqual([]);
+    expect(differences(one)).toEqual([]);
+    expect(one.desk.state.fills).toBe(8);
   });
 
   it('does not halt the desk for rows that become visible half a minute after newer ones', () => {
@@ -173,28 +168,27 @@ describe('the balance check', () => {
     const one = watched({ clock, wrap: lagging, policy: { inDoubt } });
     for (const at of [3, 5, 7, 9]) {
       minutes(one, at);
-      deposit(one.bench, 'usd', '100');
-      deposit(one.bench, 'usd', '10');
-      deposit(one.bench, 'btc', '-0.1');
+      deposit(one, 'usd', '100');
+      deposit(one, 'usd', '10');
+      deposit(one, 'btc', '-0.1');
     }
     minutes(one, 25);
-    expect(one.bench.desk.state.fills).toBe(8);
-    expect(halts(one.bench)).toEqual([]);
+    expect(one.desk.state.fills).toBe(8);
+    expect(halts(one)).toEqual([]);
   });
 
   it('does not halt the desk for transfers with rows made while no process ran', () => {
     const before = watched({});
     minutes(before, 6);
-    before.bench.kill();
-    deposit(before.bench, 'usd', '-5000');
-    before.bench.until(10 * MINUTE_MS);
-    deposit(before.bench, 'btc', '2');
-    const { clock, exchange, journal } = before.bench;
-    const next = watched({ clock, exchange, journal });
+    before.kill();
+    deposit(before, 'usd', '-5000');
+    before.until(10 * MINUTE_MS);
+    deposit(before, 'btc', '2');
+    const next = nextProcess(before, 0, { strategies: [twap] });
     minutes(next, 25);
-    expect(halts(next.bench)).toEqual([]);
-    expect(next.bench.desk.state.balances?.get('btc')?.toFixed()).toBe(
-      exchange.ledger.balance(name(next.bench), 'btc').toFixed(),
+    expect(halts(next)).toEqual([]);
+    expect(next.desk.state.balances?.get('btc')?.toFixed()).toBe(
+      next.exchange.ledger.balance(name(next), 'btc').toFixed(),
     );
   });
 });
@@ -225,10 +219,10 @@ describe('the balance check on difficult accounts', () => {
     });
     const one = watched({ clock, exchange, wrap });
     minutes(one, 25);
-    expect(one.alerts.map(({ id }) => id)).not.toContain('balance_difference');
-    expect(halts(one.bench)).toEqual([]);
+    expect(differences(one)).toEqual([]);
+    expect(halts(one)).toEqual([]);
     // The known balances are still updated meanwhile.
-    expect(one.bench.desk.state.balances?.get('btc')?.toFixed()).toBe(
+    expect(one.desk.state.balances?.get('btc')?.toFixed()).toBe(
       exchange.ledger.balance(account, 'btc').toFixed(),
     );
   });
@@ -241,14 +235,14 @@ describe('the balance check on difficult accounts', () => {
     });
     const one = watched({ exchange, wrap });
     minutes(one, 4);
-    deposit(one.bench, 'usd', '0.004');
-    deposit(one.bench, 'btc', '0.000000006');
+    deposit(one, 'usd', '0.004');
+    deposit(one, 'btc', '0.000000006');
     minutes(one, 8);
-    deposit(one.bench, 'usd', '0.007');
-    deposit(one.bench, 'btc', '-0.000000003');
+    deposit(one, 'usd', '0.007');
+    deposit(one, 'btc', '-0.000000003');
     minutes(one, 25);
-    expect(one.alerts.map(({ id }) => id)).not.toContain('balance_difference');
-    expect(halts(one.bench)).toEqual([]);
+    expect(differences(one)).toEqual([]);
+    expect(halts(one)).toEqual([]);
   });
 
   it.each(['with', 'without'])(
@@ -263,14 +257,14 @@ describe('the balance check on difficult accounts', () => {
       });
       const one = watched({ exchange, strategies: [long], wrap });
       minutes(one, 3);
-      at = one.bench.clock.wall();
+      at = one.clock.wall();
       const leaves = { currency: 'usd', amount: quantity('-777') };
-      old = String(exchange.ledger.announce(name(one.bench), leaves, at));
+      old = String(exchange.ledger.announce(name(one), leaves, at));
       minutes(one, 75);
-      done = String(exchange.ledger.settle(name(one.bench), Number(old), one.bench.clock.wall()));
+      done = String(exchange.ledger.settle(name(one), Number(old), one.clock.wall()));
       minutes(one, 120);
-      expect(halts(one.bench)).toEqual([]);
-      const told = one.alerts.filter(({ id }) => id === 'balance_difference');
+      expect(halts(one)).toEqual([]);
+      const told = differences(one);
       expect(told).toHaveLength(1);
       expect(told[0]?.facts).toMatchObject({ currency: 'usd', row: old, isSteady: false });
     },
@@ -290,12 +284,12 @@ describe('the balance check on difficult accounts', () => {
     const one = watched({ exchange, strategies: [long], wrap: shown });
     minutes(one, 3);
     const leaves = { currency: 'usd', amount: quantity('-777') };
-    announced = String(exchange.ledger.announce(name(one.bench), leaves, one.bench.clock.wall()));
+    announced = String(exchange.ledger.announce(name(one), leaves, one.clock.wall()));
     minutes(one, 75);
-    done = String(exchange.ledger.settle(name(one.bench), Number(announced), one.bench.clock.wall()));
+    done = String(exchange.ledger.settle(name(one), Number(announced), one.clock.wall()));
     minutes(one, 120);
-    expect(one.alerts.map(({ id }) => id)).not.toContain('balance_difference');
-    expect(halts(one.bench)).toEqual([]);
+    expect(differences(one)).toEqual([]);
+    expect(halts(one)).toEqual([]);
   });
 
   it.each([
@@ -312,10 +306,10 @@ describe('the balance check on difficult accounts', () => {
     const one = watched({ exchange, wrap: shown });
     minutes(one, 6);
     const withdrawal = { currency: 'usd', amount: quantity(moved) };
-    left = String(exchange.ledger.move(name(one.bench), withdrawal, one.bench.clock.wall()));
+    left = String(exchange.ledger.move(name(one), withdrawal, one.clock.wall()));
     minutes(one, 25);
-    expect(one.alerts.map(({ id }) => id)).not.toContain('balance_difference');
-    expect(halts(one.bench)).toEqual([]);
+    expect(differences(one)).toEqual([]);
+    expect(halts(one)).toEqual([]);
   });
 });
 
@@ -344,44 +338,37 @@ describe('a real balance difference', () => {
     minutes(one, 8);
     exchange.ledger.move(account, { currency: 'usd', amount: quantity('-100') }, clock.wall());
     minutes(one, 70);
-    [isLong, since] = [true, newestId(one.bench)];
+    [isLong, since] = [true, newestId(one)];
     minutes(one, 90);
-    expect(halts(one.bench)[0]).toMatch(/^balance_difference: limit=/u);
+    expect(halts(one)[0]).toMatch(/^balance_difference: limit=/u);
   });
 
   it.each([
     ['refuses to list pending rows', 'refused'],
     ['cannot be reached for a while', 'unavailable'],
   ] as const)('halts the desk even if the venue %s', (_, code) => {
-    let since = NEVER_YET;
     let failures = 0;
-    const one = watched({
-      wrap: (venue, clock) => {
-        const inner = leaking(() => since)(venue, clock);
-        return {
-          ...inner,
-          transactions: (query) =>
-            query.types === undefined || (code === 'unavailable' && failures++ > 2)
-              ? inner.transactions(query)
-              : throwError(() => new VenueError({ code, applied: 'no', attempt: 'GET' })),
-        };
-      },
+    const { one, leak } = leakingDesk({
+      wrap: (venue) => ({
+        ...venue,
+        transactions: (query) =>
+          query.types === undefined || (code === 'unavailable' && failures++ > 2)
+            ? venue.transactions(query)
+            : throwError(() => new VenueError({ code, applied: 'no', attempt: 'GET' })),
+      }),
     });
-    minutes(one, 6);
-    since = newestId(one.bench);
+    leak();
     minutes(one, 20);
-    expect(halts(one.bench)[0]).toMatch(/^balance_difference: limit=/u);
+    expect(halts(one)[0]).toMatch(/^balance_difference: limit=/u);
   });
 
   it('halts the desk even if a transfer of another amount is pending', () => {
-    let since = NEVER_YET;
-    const one = watched({ wrap: leaking(() => since) });
-    minutes(one, 6);
-    since = newestId(one.bench);
+    const { one, leak } = leakingDesk();
+    leak();
     const comes = { currency: 'usd', amount: quantity('-99') };
-    one.bench.exchange.ledger.announce(name(one.bench), comes, one.bench.clock.wall());
+    one.exchange.ledger.announce(name(one), comes, one.clock.wall());
     minutes(one, 20);
-    expect(halts(one.bench)[0]).toMatch(/^balance_difference: limit=/u);
+    expect(halts(one)[0]).toMatch(/^balance_difference: limit=/u);
   });
 });
 
@@ -397,43 +384,21 @@ describe('trades of others on the account', () => {
       }),
     });
     minutes(one, 8);
-    const trade = { pair: 'btcusd', base: 'btc', quote: 'usd', side: 'buy', price: price('60000') } as const;
-    one.bench.exchange.ledger.book(name(one.bench), {
-      ...trade,
-      orderId: 'theirs',
-      tradeId: '90001',
-      at: one.bench.clock.wall(),
-      clientId: undefined,
-      quantity: quantity('0.1'),
-      amount: money('6000'),
-      fees: NO_MONEY,
-    });
+    bookTrade(one, { orderId: 'theirs' });
     minutes(one, 70);
     isLong = true;
     minutes(one, 75);
-    expect(one.alerts.filter(({ id }) => id === 'foreign_trades')).toHaveLength(1);
+    expect(one.raised.filter(({ id }) => id === 'foreign_trades')).toHaveLength(1);
   });
 
   it('are reported once, with their number and ids', () => {
     const one = watched({});
     minutes(one, 3);
-    const { ledger } = one.bench.exchange;
-    const trade = { pair: 'btcusd', base: 'btc', quote: 'usd', side: 'buy', price: price('60000') } as const;
-    for (const n of [1, 2]) {
-      ledger.book(name(one.bench), {
-        ...trade,
-        orderId: `theirs-${n}`,
-        tradeId: `9000${n}`,
-        at: one.bench.clock.wall(),
-        clientId: n === 1 ? undefined : 'their-own-id',
-        quantity: quantity('0.1'),
-        amount: money('6000'),
-        fees: NO_MONEY,
-      });
-    }
+    bookTrade(one, { orderId: '1' });
+    bookTrade(one, { orderId: '2', clientId: 'their-own-id' });
     minutes(one, 25);
-    const told = one.alerts.filter(({ id }) => id === 'foreign_trades');
-    expect(told).toEqual([{ id: 'foreign_trades', facts: { count: 2, trades: '90001, 90002' } }]);
-    expect(halts(one.bench)).toEqual([]);
+    const told = one.raised.filter(({ id }) => id === 'foreign_trades');
+    expect(told).toMatchObject([{ facts: { count: 2, trades: 't-1, t-2' } }]);
+    expect(halts(one)).toEqual([]);
   });
 });

@@ -1,8 +1,9 @@
+import { aPolicy } from '../harness.ts';
 import { describe, expect, it } from 'vitest';
 import { text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { aBench, aStrategy, START } from './harness.ts';
+import { aStrategy, START, started, nextProcess, afterEachDeath, untilDeath } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -25,21 +26,13 @@ const calm = {
 const venue = { accounts: [{ balances: { usd: '100000000' } }] };
 
 function ran(until: Instant, options: Partial<BenchOptions> = {}): Bench {
-  const bench = aBench({ strategies: plan(), policy: calm, venue, ...options });
-  bench.start();
+  const bench = started({ strategies: plan(), policy: calm, venue, ...options });
   bench.clock.run(until);
   return bench;
 }
 
-/** The next process on the same journal, clock and exchange, `downMs` later. */
-function next(before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench {
-  before.kill();
-  const { clock, exchange, journal } = before;
-  clock.run(instant(clock.wall() + downMs));
-  const bench = aBench({ strategies: plan(), policy: calm, clock, exchange, journal, ...options });
-  bench.start();
-  return bench;
-}
+const next = (before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench =>
+  nextProcess(before, downMs, { strategies: plan(), policy: calm, ...options });
 
 /** When each order was sent, to the minute, in UTC. */
 const minutes = (bench: Bench): readonly string[] =>
@@ -87,23 +80,16 @@ describe('a restart of a recurring strategy', () => {
   const SLICED = plan({ slices: 4, window: 'PT40M' });
 
   it('trades an occurrence exactly once, wherever the process dies', () => {
-    const [at, end] = [instant(START + 9 * HOUR_MS - MINUTE_MS), instant(START + 10 * HOUR_MS)];
-    const appends = ran(end, { strategies: SLICED, at }).appends();
-    const wrong: string[] = [];
-    for (let append = 2; append < appends; append++) {
-      for (const records of ['lost', 'durable'] as const) {
-        const death = { at: append, records };
-        const first = aBench({ strategies: SLICED, policy: calm, venue, at, death });
-        first.start();
-        while (!first.life.isOver && first.clock.wall() < end) first.run(SECOND_MS);
-        const second = next(first, SECOND_MS, { strategies: SLICED });
-        second.clock.run(end);
-        const total = text(executedTotal(second.exchange));
-        const faults = faultsOf(second).filter((fault) => fault !== 'not done');
-        if (total !== '0.5' || faults.length > 0)
-          wrong.push(`${append} ${records}: ${total} ${faults.join(' ')}`);
-      }
-    }
+    const [at, end] = [instant(START + 9 * HOUR_MS - MINUTE_MS), 10 * HOUR_MS];
+    const appends = ran(instant(START + end), { strategies: SLICED, at }).appends();
+    const wrong = afterEachDeath([2, appends], (death) => {
+      const first = started({ strategies: SLICED, policy: calm, venue, at, death });
+      untilDeath(first, end);
+      const second = next(first, SECOND_MS, { strategies: SLICED });
+      second.until(end);
+      const total = text(executedTotal(second.exchange));
+      return total === '0.5' ? faultsOf(second).filter((fault) => fault !== 'not done') : [total];
+    });
     expect(wrong).toEqual([]);
     expect(appends).toBeGreaterThan(20);
   });

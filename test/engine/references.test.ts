@@ -6,7 +6,7 @@ import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { QuoteRequest } from '../../src/core/venue.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aPolicy, aStrategy, aTwap, START } from './harness.ts';
+import { aBench, aPolicy, aStrategy, aTwap, START, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -76,17 +76,22 @@ describe('reference prices', () => {
   });
 
   it('stop every trade if they are unavailable', () => {
-    const bench = aBench({
-      strategies: [aTwap('twap', { slices: 3, duration: 'PT3M' })],
-      wrap: faultyVenue({
-        quote: (request) =>
-          request.clientId === undefined
-            ? { kind: 'error', status: 503, error: 'quotes temporarily unavailable. please try again later.' }
-            : undefined,
-      }),
-    });
-    bench.start();
-    bench.until(10 * MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [aTwap('twap', { slices: 3, duration: 'PT3M' })],
+        wrap: faultyVenue({
+          quote: (request) =>
+            request.clientId === undefined
+              ? {
+                  kind: 'error',
+                  status: 503,
+                  error: 'quotes temporarily unavailable. please try again later.',
+                }
+              : undefined,
+        }),
+      },
+      10 * MINUTE_MS,
+    );
     expect(ledgerTrades(bench.exchange)).toEqual([]);
     const ends = bench.bodies('slice');
     expect(ends).toHaveLength(3);
@@ -95,16 +100,17 @@ describe('reference prices', () => {
 
   it('come from the feed if there is one, without probes', () => {
     const probes: QuoteRequest[] = [];
-    const bench = aBench({
-      strategies: [aTwap('twap', { slices: 3, duration: 'PT3M' }), watching],
-      market: (exchange, clock) =>
-        inProcessMarket(exchange, { clock, pairs: ['btcusd', 'ethusd'], everyMs: 1_000 }),
-      wrap: faultyVenue({
-        quote: (request) => (request.clientId === undefined && probes.push(request), undefined),
-      }),
-    });
-    bench.start();
-    bench.until(10 * MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [aTwap('twap', { slices: 3, duration: 'PT3M' }), watching],
+        market: (exchange, clock) =>
+          inProcessMarket(exchange, { clock, pairs: ['btcusd', 'ethusd'], everyMs: 1_000 }),
+        wrap: faultyVenue({
+          quote: (request) => (request.clientId === undefined && probes.push(request), undefined),
+        }),
+      },
+      10 * MINUTE_MS,
+    );
     expect(ledgerTrades(bench.exchange)).toHaveLength(3);
     expect(probes).toEqual([]);
   });
@@ -112,15 +118,16 @@ describe('reference prices', () => {
   it('become stale when the feed goes silent, and probes replace them', () => {
     const probes: QuoteRequest[] = [];
     const old = { pair: 'btcusd', mid: price('60000'), at: START, source: 'ticker' } as const;
-    const bench = aBench({
-      strategies: [aTwap('twap', { slices: 2, duration: 'PT10M', start_time: '2026-01-05T00:05:00Z' })],
-      market: () => ({ prices$: of(old) }),
-      wrap: faultyVenue({
-        quote: (request) => (request.clientId === undefined && probes.push(request), undefined),
-      }),
-    });
-    bench.start();
-    bench.until(20 * MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [aTwap('twap', { slices: 2, duration: 'PT10M', start_time: '2026-01-05T00:05:00Z' })],
+        market: () => ({ prices$: of(old) }),
+        wrap: faultyVenue({
+          quote: (request) => (request.clientId === undefined && probes.push(request), undefined),
+        }),
+      },
+      20 * MINUTE_MS,
+    );
     expect(probes.length).toBeGreaterThan(0);
     expect(faultsOf(bench)).toEqual([]);
   });
@@ -130,8 +137,7 @@ describe('reference prices', () => {
     ['are not compared if they are from different instants, because the market may have moved', 5_000, false],
   ])('%s', (_, laterMs, isCompared) => {
     const feed = new Subject<ReferencePrice>();
-    const bench = aBench({ strategies: [], market: () => ({ prices$: feed }) });
-    bench.start();
+    const bench = started({ strategies: [], market: () => ({ prices$: feed }) });
     const ready = bench.desk.references.ready(['btcusd']).subscribe();
     let at = START;
     while (bench.desk.references.get('btcusd') === undefined)
@@ -143,9 +149,7 @@ describe('reference prices', () => {
   });
 
   it('age by the monotonic clock, so that setting the wall clock back does not refresh them', () => {
-    const bench = aBench({ strategies: [] });
-    bench.start();
-    bench.until(SECOND_MS);
+    const bench = started({ strategies: [] }, SECOND_MS);
     const ready = bench.desk.references.ready(['btcusd']).subscribe();
     bench.until(2 * SECOND_MS);
     ready.unsubscribe();
@@ -157,13 +161,14 @@ describe('reference prices', () => {
   });
 
   it('are waited for only for a limited time', () => {
-    const bench = aBench({
-      strategies: [],
-      wrap: (venue) => ({ ...venue, quote: () => NEVER }),
-      market: () => ({ prices$: EMPTY }),
-    });
-    bench.start();
-    bench.until(SECOND_MS);
+    const bench = started(
+      {
+        strategies: [],
+        wrap: (venue) => ({ ...venue, quote: () => NEVER }),
+        market: () => ({ prices$: EMPTY }),
+      },
+      SECOND_MS,
+    );
     let ended: number | undefined;
     bench.desk.references.ready(['btcusd']).subscribe(() => (ended = bench.clock.now() - START));
     bench.until(MINUTE_MS);

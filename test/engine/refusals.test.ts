@@ -2,11 +2,11 @@ import { delay, map } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { money, price, quantity, ratio, text } from '../../src/core/money.ts';
 import type { Reason } from '../../src/core/reasons.ts';
-import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { OrderRequest, QuoteAnswer } from '../../src/core/venue.ts';
 import { shortQuoteWords } from '../../src/engine/attempt/short-quotes.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import { aBench, aPolicy, aTwap, START, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
@@ -162,31 +162,28 @@ describe('an answer to a quote request', () => {
       expect(bench.asked).toHaveLength(1);
       bench.kill();
       isRefused = false;
-      const { clock, exchange, journal } = bench;
-      const again = aBench({ strategies: [patient()], clock, exchange, journal });
-      again.start();
-      clock.run(instant(START + 20 * MINUTE_MS));
+      const again = nextProcess(bench, 0, { strategies: [patient()] });
+      again.until(20 * MINUTE_MS);
       expect(again.desk.state.control).toBe('halted');
-      expect(ledgerTrades(exchange)).toEqual([]);
-      again.kill();
-      const rearmed = aBench({ strategies: [patient()], clock, exchange, journal });
-      rearmed.start({ rearm: 'new token' });
-      clock.run(instant(START + 50 * MINUTE_MS));
+      expect(ledgerTrades(again.exchange)).toEqual([]);
+      const rearmed = nextProcess(again, 0, { strategies: [patient()] }, { rearm: 'new token' });
+      again.until(50 * MINUTE_MS);
       expect(faultsOf(rearmed)).toEqual([]);
-      expect(ledgerTrades(exchange)).toHaveLength(1);
+      expect(ledgerTrades(again.exchange)).toHaveLength(1);
     },
   );
 
   it('also halts the desk if it is a 401 to a probe, and no further probes are sent', () => {
     let probes = 0;
-    const bench = aBench({
-      strategies: [patient()],
-      wrap: faultyVenue({
-        quote: () => (probes++, error(401, 'invalid token. check authorization header.')),
-      }),
-    });
-    bench.start();
-    bench.until(30 * MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [patient()],
+        wrap: faultyVenue({
+          quote: () => (probes++, error(401, 'invalid token. check authorization header.')),
+        }),
+      },
+      30 * MINUTE_MS,
+    );
     expect(bench.desk.state.control).toBe('halted');
     expect(probes).toBe(2);
   });
@@ -194,23 +191,24 @@ describe('an answer to a quote request', () => {
   it('is not executed again if its quote was received before', () => {
     let first: QuoteAnswer | undefined;
     let orders = 0;
-    const bench = aBench({
-      strategies: [aTwap('twap', { slices: 2, duration: 'PT10M' })],
-      wrap: (venue) => ({
-        ...venue,
-        quote: (request) =>
-          toObservable(venue.quote(request)).pipe(
-            map((answer) => {
-              if (request.clientId === undefined || answer.kind !== 'quote') return answer;
-              first ??= answer;
-              return first;
-            }),
-          ),
-        order: (request) => (orders++, venue.order(request)),
-      }),
-    });
-    bench.start();
-    bench.until(10 * MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [aTwap('twap', { slices: 2, duration: 'PT10M' })],
+        wrap: (venue) => ({
+          ...venue,
+          quote: (request) =>
+            toObservable(venue.quote(request)).pipe(
+              map((answer) => {
+                if (request.clientId === undefined || answer.kind !== 'quote') return answer;
+                first ??= answer;
+                return first;
+              }),
+            ),
+          order: (request) => (orders++, venue.order(request)),
+        }),
+      },
+      10 * MINUTE_MS,
+    );
     expect(orders).toBe(1);
     expect(reasons(bench)).toContain('quote_reused');
   });
@@ -221,13 +219,14 @@ const reasons = (bench: Bench): readonly (Reason | undefined)[] =>
 
 describe('a quote', () => {
   it('is not executed if it lives too briefly for an order', () => {
-    const bench = aBench({
-      strategies: [patient()],
-      venue: { quoteLifeMs: 1_500 },
-      policy: { orderMarginMs: 1_490 },
-    });
-    bench.start();
-    bench.until(MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [patient()],
+        venue: { quoteLifeMs: 1_500 },
+        policy: { orderMarginMs: 1_490 },
+      },
+      MINUTE_MS,
+    );
     expect(new Set(reasons(bench))).toEqual(new Set(['quote_too_short']));
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
@@ -235,25 +234,26 @@ describe('a quote', () => {
   it.each([1_000, 1_500, 5_000, 8_400])(
     'is executed if it lives %i ms, which is shorter than the order timeout and its margin',
     (quoteLifeMs) => {
-      const bench = aBench({ strategies: [aTwap()], venue: { quoteLifeMs } });
-      bench.start({ isUntilDone: true });
-      bench.until(12 * MINUTE_MS);
+      const bench = started({ strategies: [aTwap()], venue: { quoteLifeMs } }, 12 * MINUTE_MS, {
+        isUntilDone: true,
+      });
       expect(ledgerTrades(bench.exchange)).toHaveLength(10);
       expect(faultsOf(bench)).toEqual([]);
     },
   );
 
   it('is filled by the answer to its order, even long after the quote has expired', () => {
-    const bench = aBench({
-      strategies: [patient()],
-      venue: { quoteLifeMs: 1_500 },
-      wrap: (venue, clock) => ({
-        ...venue,
-        order: (request) => toObservable(venue.order(request)).pipe(delay(5 * SECOND_MS, clock)),
-      }),
-    });
-    bench.start();
-    bench.until(MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [patient()],
+        venue: { quoteLifeMs: 1_500 },
+        wrap: (venue, clock) => ({
+          ...venue,
+          order: (request) => toObservable(venue.order(request)).pipe(delay(5 * SECOND_MS, clock)),
+        }),
+      },
+      MINUTE_MS,
+    );
     expect(fillsOf(bench.records()).map(({ source }) => source)).toEqual(['order']);
     expect(reasons(bench)).toEqual([undefined]);
   });
@@ -263,17 +263,18 @@ describe('a quote', () => {
     ['take too long to arrive', { venue: { quoteLifeMs: 1_500 }, quoteLatencyMs: 1_200 }, 1_700],
   ])('raises one alert with both figures when three in a row %s', (_, over, needsMs) => {
     const told: unknown[] = [];
-    const bench = aBench({
-      strategies: [patient()],
-      ...over,
-      observer: {
-        alert: (alert, facts) => {
-          if (alert === 'no_quotes') told.push(facts);
+    const bench = started(
+      {
+        strategies: [patient()],
+        ...over,
+        observer: {
+          alert: (alert, facts) => {
+            if (alert === 'no_quotes') told.push(facts);
+          },
         },
       },
-    });
-    bench.start();
-    bench.until(5 * MINUTE_MS);
+      5 * MINUTE_MS,
+    );
     expect(reasons(bench).length).toBeGreaterThan(10);
     expect(told).toEqual([
       {
@@ -293,26 +294,27 @@ describe('a quote', () => {
   it('ends the report when it lives long enough again, and the next three short ones raise a new alert', () => {
     let lifeMs = 1_500;
     const told: unknown[] = [];
-    const bench = aBench({
-      strategies: [aTwap('twap', { slices: 20, duration: 'PT20M' })],
-      policy: { orderMarginMs: 2_000 },
-      wrap: (venue) => ({
-        ...venue,
-        quote: (request) =>
-          toObservable(venue.quote(request)).pipe(
-            map((answer) =>
-              answer.kind === 'quote' ? { ...answer, quote: { ...answer.quote, lifeMs } } : answer,
+    const bench = started(
+      {
+        strategies: [aTwap('twap', { slices: 20, duration: 'PT20M' })],
+        policy: { orderMarginMs: 2_000 },
+        wrap: (venue) => ({
+          ...venue,
+          quote: (request) =>
+            toObservable(venue.quote(request)).pipe(
+              map((answer) =>
+                answer.kind === 'quote' ? { ...answer, quote: { ...answer.quote, lifeMs } } : answer,
+              ),
             ),
-          ),
-      }),
-      observer: {
-        alert: (alert, facts) => {
-          if (alert === 'no_quotes') told.push(facts);
+        }),
+        observer: {
+          alert: (alert, facts) => {
+            if (alert === 'no_quotes') told.push(facts);
+          },
         },
       },
-    });
-    bench.start();
-    bench.until(2 * MINUTE_MS);
+      2 * MINUTE_MS,
+    );
     lifeMs = 5_000;
     bench.until(4 * MINUTE_MS);
     expect(shortQuoteWords(bench.desk)).toEqual([]);
@@ -323,9 +325,7 @@ describe('a quote', () => {
   });
 
   it('is not executed while it is worse than the limit price', () => {
-    const bench = aBench({ strategies: [patient({ duration: 'PT6H', limit_price: '59900' })] });
-    bench.start();
-    bench.until(7 * HOUR_MS);
+    const bench = started({ strategies: [patient({ duration: 'PT6H', limit_price: '59900' })] }, 7 * HOUR_MS);
     expect(reasons(bench)).toContain('limit_price');
     const fills = fillsOf(bench.records());
     expect(fills).toHaveLength(1);
@@ -334,25 +334,24 @@ describe('a quote', () => {
 
   it('is not executed if it drifted too far from the decision price', () => {
     const { limits } = aPolicy();
-    const bench = aBench({
-      strategies: [patient({ limit_price: undefined })],
-      venue: {
-        accounts: [{ balances: { usd: '1000000' } }],
-        pairs: { btcusd: { startPrice: '60000', volatilityPctYear: 900 } },
+    const bench = started(
+      {
+        strategies: [patient({ limit_price: undefined })],
+        venue: {
+          accounts: [{ balances: { usd: '1000000' } }],
+          pairs: { btcusd: { startPrice: '60000', volatilityPctYear: 900 } },
+        },
+        policy: { limits: { ...limits, collarBps: ratio('500'), driftBpsMax: ratio('0.5') } },
       },
-      policy: { limits: { ...limits, collarBps: ratio('500'), driftBpsMax: ratio('0.5') } },
-    });
-    bench.start();
-    bench.until(10 * MINUTE_MS);
+      10 * MINUTE_MS,
+    );
     expect(reasons(bench)).toContain('price_drift');
   });
 });
 
 describe('an operator', () => {
   it('can pause the desk and resume it', () => {
-    const bench = aBench({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] });
-    bench.start();
-    bench.until(90 * SECOND_MS);
+    const bench = started({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] }, 90 * SECOND_MS);
     bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch' });
     bench.until(3.5 * MINUTE_MS);
     expect(ledgerTrades(bench.exchange)).toHaveLength(2);
@@ -384,18 +383,13 @@ describe('an operator', () => {
 
   it('can pause the desk for a limited time, and the next process ends the pause in time', () => {
     const strategies = [aTwap('twap', { slices: 6, duration: 'PT6M' })];
-    const before = aBench({ strategies });
-    before.start();
-    before.until(90 * SECOND_MS);
+    const before = started({ strategies }, 90 * SECOND_MS);
     before.operator$.next({ do: 'pause', by: 'ops', why: 'lunch', forMs: 2 * MINUTE_MS });
     before.until(2 * MINUTE_MS);
-    before.kill();
-    const { clock, exchange, journal } = before;
-    const bench = aBench({ strategies, clock, exchange, journal });
-    bench.start();
-    clock.run(instant(START + 3.4 * MINUTE_MS));
+    const bench = nextProcess(before, 0, { strategies });
+    bench.until(3.4 * MINUTE_MS);
     expect(bench.desk.control).toBe('paused');
-    clock.run(instant(START + 3.6 * MINUTE_MS));
+    bench.until(3.6 * MINUTE_MS);
     expect(bench.desk.control).toBe('active');
   });
 
@@ -408,9 +402,7 @@ describe('an operator', () => {
     ['a halt', 'halted', (bench) => bench.operator$.next({ do: 'halt', by: 'ops', why: 'no' })],
     ['a resume', 'active', (bench) => bench.operator$.next({ do: 'resume', by: 'ops', why: 'back' })],
   ])('can replace a limited pause by %s, and the end of the pause then has no effect', (_, state, act) => {
-    const bench = aBench({ strategies: [patient()] });
-    bench.start();
-    bench.until(SECOND_MS);
+    const bench = started({ strategies: [patient()] }, SECOND_MS);
     bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch', forMs: MINUTE_MS });
     bench.until(10 * SECOND_MS);
     act(bench);
@@ -423,9 +415,7 @@ describe('an operator', () => {
   it.each([[{ do: 'pause', pair: 'btcusd' } as const], [{ do: 'resume' } as const]])(
     'cannot set an end for %j',
     (command) => {
-      const bench = aBench({ strategies: [patient()] });
-      bench.start();
-      bench.until(SECOND_MS);
+      const bench = started({ strategies: [patient()] }, SECOND_MS);
       const told: boolean[] = [];
       bench.operator$.next({
         by: 'ops',
@@ -440,12 +430,11 @@ describe('an operator', () => {
 
   it('can halt the desk between quote and order, and no order is sent', () => {
     const sent: OrderRequest[] = [];
-    const bench: Bench = aBench({
+    const bench: Bench = started({
       strategies: [patient()],
       quoteLatencyMs: 100,
       wrap: (venue) => ({ ...venue, order: (request) => (sent.push(request), venue.order(request)) }),
     });
-    bench.start();
     while (bench.desk.state.attempts.size === 0) bench.run(10);
     bench.operator$.next({ do: 'halt', by: 'ops', why: 'now' });
     bench.until(10 * MINUTE_MS);
@@ -458,24 +447,25 @@ describe('an operator', () => {
 
 describe('a fill', () => {
   it('keeps the desk paused beyond the end of a limited pause if it differs from its quote', () => {
-    const bench = aBench({
-      strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })],
-      orderLatencyMs: 2_000,
-      policy: { orderMarginMs: 100, accountPollMs: 10 * MINUTE_MS },
-      wrap: (venue) => ({
-        ...venue,
-        order: (request) =>
-          toObservable(venue.order(request)).pipe(
-            map((answer) =>
-              answer.kind === 'order'
-                ? { ...answer, order: { ...answer.order, filled: quantity('0.2') } }
-                : answer,
+    const bench = started(
+      {
+        strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })],
+        orderLatencyMs: 2_000,
+        policy: { orderMarginMs: 100, accountPollMs: 10 * MINUTE_MS },
+        wrap: (venue) => ({
+          ...venue,
+          order: (request) =>
+            toObservable(venue.order(request)).pipe(
+              map((answer) =>
+                answer.kind === 'order'
+                  ? { ...answer, order: { ...answer.order, filled: quantity('0.2') } }
+                  : answer,
+              ),
             ),
-          ),
-      }),
-    });
-    bench.start();
-    bench.until(SECOND_MS);
+        }),
+      },
+      SECOND_MS,
+    );
     bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch', forMs: MINUTE_MS });
     expect([bench.desk.state.attempts.size, bench.desk.state.fills]).toEqual([1, 0]);
     bench.until(5 * SECOND_MS);
@@ -485,28 +475,29 @@ describe('a fill', () => {
   });
 
   it('does not stop the desk if it is a cent away from its quote', () => {
-    const bench = aBench({
-      strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })],
-      wrap: (venue) => ({
-        ...venue,
-        order: (request) =>
-          toObservable(venue.order(request)).pipe(
-            map((answer) =>
-              answer.kind === 'order'
-                ? {
-                    ...answer,
-                    order: {
-                      ...answer.order,
-                      filledAmount: money(answer.order.filledAmount.plus('0.01').toFixed()),
-                    },
-                  }
-                : answer,
+    const bench = started(
+      {
+        strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })],
+        wrap: (venue) => ({
+          ...venue,
+          order: (request) =>
+            toObservable(venue.order(request)).pipe(
+              map((answer) =>
+                answer.kind === 'order'
+                  ? {
+                      ...answer,
+                      order: {
+                        ...answer.order,
+                        filledAmount: money(answer.order.filledAmount.plus('0.01').toFixed()),
+                      },
+                    }
+                  : answer,
+              ),
             ),
-          ),
-      }),
-    });
-    bench.start();
-    bench.until(10 * MINUTE_MS);
+        }),
+      },
+      10 * MINUTE_MS,
+    );
     expect(bench.desk.state.control).toBe('active');
     expect(ledgerTrades(bench.exchange)).toHaveLength(4);
   });

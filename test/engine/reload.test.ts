@@ -1,53 +1,19 @@
-import { Subject, map, mergeMap, timer } from 'rxjs';
+import { map, mergeMap, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import { text } from '../../src/core/money.ts';
-import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
-import type { BegunDocument, StrategiesRead } from '../../src/engine/state/strategy-source.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aStrategy, aTwap, START } from './harness.ts';
-import type { Bench, BenchOptions } from './harness.ts';
+import { aBench, aStrategy, aTwap, START, nextProcess, started } from './harness.ts';
+import type { Bench } from './harness.ts';
 import { executedTotal, faultsOf, fillsOf } from './oracle.ts';
-
-/** Strategy files in memory; a reload reads their current content. */
-class Files {
-  sources: readonly StrategySource[];
-  off: readonly string[] = [];
-  notes: readonly string[] = [];
-  problems: string | undefined;
-  reads = 0;
-  readonly changed$ = new Subject<void>();
-
-  constructor(sources: readonly StrategySource[]) {
-    this.sources = sources;
-  }
-
-  /** A port for a desk that watches its files. */
-  readonly port = {
-    read: (): StrategiesRead => {
-      this.reads++;
-      const { sources, off, notes, problems } = this;
-      return problems === undefined ? { sources, off, notes } : { problems };
-    },
-    revive: ({ strategy, hash, type, document }: BegunDocument) => {
-      const { id: _, kind: __, ...params } = document as Record<string, unknown>;
-      return { ...aStrategy(strategy, type, params), hash };
-    },
-    changed$: this.changed$,
-  };
-
-  /** Writes these sources in three steps. */
-  write(sources: readonly StrategySource[]): void {
-    this.sources = sources;
-    for (let step = 0; step < 3; step++) this.changed$.next();
-  }
-}
+import { running } from './strategy-files.ts';
 
 const slow = (id = 'twap', over: Record<string, unknown> = {}): StrategySource =>
   aTwap(id, { slices: 10, duration: 'PT10M', ...over });
@@ -59,37 +25,6 @@ const weights = (btc: string): Record<string, unknown> => ({
 });
 const text0 = (n: number): string => n.toFixed(1);
 
-interface Running {
-  readonly bench: Bench;
-  readonly files: Files;
-  readonly alerts: [string, unknown][];
-  readonly until: (ms: number) => void;
-  readonly reload: (over?: { isDryRun?: boolean; isPatient?: boolean }) => { isDone: boolean; says: string };
-}
-
-function running(sources: readonly StrategySource[], over: Partial<BenchOptions> = {}): Running {
-  const files = new Files(sources);
-  const alerts: [string, unknown][] = [];
-  const bench = aBench({
-    strategies: sources,
-    files: files.port,
-    observer: { alert: (id, facts) => alerts.push([id, facts]) },
-    ...over,
-  });
-  bench.start();
-  return {
-    bench,
-    files,
-    alerts,
-    until: (ms) => bench.clock.run(instant(START + ms)),
-    reload(asked = {}) {
-      const said = { isDone: false, says: 'no answer' };
-      const answer = (given: object): unknown => Object.assign(said, given);
-      bench.operator$.next({ do: 'reload', by: 'ann', why: 'new texts', ...asked, answer });
-      return said;
-    },
-  };
-}
 function slowDisk(clock: VirtualClock): Journal {
   const memory = memoryJournal();
   const append: Journal['append'] = (bodies, at) =>
@@ -399,7 +334,7 @@ describe('a reload', () => {
   }); // prettier-ignore
 
   it('changes nothing if one file is broken, reports that and records it', () => {
-    const { bench, files, alerts, until, reload } = running([slow()]);
+    const { bench, files, until, reload } = running([slow()]);
     until(4.5 * MINUTE_MS);
     Object.assign(files, { sources: [slow('fine')], problems: 'x.yaml:3:7  side\n  expected buy or sell' });
     expect(reload()).toEqual({
@@ -409,7 +344,9 @@ describe('a reload', () => {
     until(20 * MINUTE_MS);
     expect(faultsOf(bench)).toEqual([]);
     expect(text(executedTotal(bench.exchange))).toBe('1');
-    expect(alerts).toContainEqual(['reload_refused', { problems: files.problems }]);
+    expect(bench.raised).toContainEqual(
+      expect.objectContaining({ id: 'reload_refused', facts: { problems: files.problems } }),
+    );
     expect(reloadsIn(bench)).toEqual([
       {
         kind: 'reload',
@@ -483,14 +420,14 @@ describe('a desk that watches its files', () => {
   });
 
   it('reports a refusal once, and not at each later change', () => {
-    const { bench, files, alerts, until } = running([slow()]);
+    const { bench, files, until } = running([slow()]);
     until(MINUTE_MS);
     for (let n = 1; n <= 3; n++) {
       files.problems = 'x.yaml is broken';
       files.changed$.next();
       until(MINUTE_MS + 2 * n * SECOND_MS);
     }
-    expect(alerts.filter(([id]) => id === 'reload_refused')).toHaveLength(1);
+    expect(bench.alerts().filter((id) => id === 'reload_refused')).toHaveLength(1);
     files.problems = undefined;
     files.write([slow('twap', { slices: 5 })]);
     until(MINUTE_MS + 10 * SECOND_MS);
@@ -500,14 +437,14 @@ describe('a desk that watches its files', () => {
   });
 
   it('reports a refusal again if its cause was fixed in between', () => {
-    const { files, alerts, until } = running([slow()]);
+    const { bench, files, until } = running([slow()]);
     until(MINUTE_MS);
     for (let n = 1; n <= 4; n++) {
       files.problems = n % 2 === 1 ? 'x.yaml is broken' : undefined;
       files.write([slow()]);
       until(MINUTE_MS + 2 * n * SECOND_MS);
     }
-    expect(alerts.filter(([id]) => id === 'reload_refused')).toHaveLength(2);
+    expect(bench.alerts().filter((id) => id === 'reload_refused')).toHaveLength(2);
   });
 });
 
@@ -515,11 +452,8 @@ describe('a restart after a reload', () => {
   it('continues although the account can no longer access the pair of a recent fill', () => {
     const { bench, until } = running([slow()]);
     until(2 * MINUTE_MS);
-    bench.kill();
-    const { clock, exchange, journal } = bench;
     const wrap = withoutBtc;
-    const again = aBench({ strategies: [], clock, exchange, journal, wrap });
-    again.start();
+    const again = nextProcess(bench, 0, { strategies: [], wrap });
     until(5 * MINUTE_MS);
     expect(again.seen).toEqual({ phases: ['ready'], error: undefined });
   });
@@ -551,11 +485,8 @@ describe('a restart after a reload', () => {
     const wrap = faultyVenue({ order: () => (++orders === 1 ? 'answer lost' : undefined), transactions: (rows) => (orders === 0 ? rows : away) });
     const { bench, files, until } = running([aTwap('twap', plan)], { wrap });
     until(2 * MINUTE_MS);
-    bench.kill();
-    const { clock, exchange, journal } = bench;
     files.sources = [aTwap('twap', { ...plan, total_quantity: { amount, currency: 'btc' } })];
-    const again = aBench({ strategies: files.sources, clock, exchange, journal, files: files.port });
-    again.start();
+    const again = nextProcess(bench, 0, { strategies: files.sources, files: files.port });
     until(5 * MINUTE_MS);
     expect(again.desk.state.fills).toBe(1);
     expect(again.desk.control).toBe('active');
@@ -571,19 +502,8 @@ describe('a restart after a reload', () => {
     ];
     reload();
     until(5.25 * MINUTE_MS);
-    bench.kill();
-    const { clock, exchange, journal } = bench;
-    const alerts: string[] = [];
-    const after = aBench({
-      strategies: files.sources,
-      files: files.port,
-      clock,
-      exchange,
-      journal,
-      observer: { alert: (id) => alerts.push(id) },
-    });
-    after.start();
-    clock.run(instant(START + 60 * MINUTE_MS));
+    const after = nextProcess(bench, 0, { strategies: files.sources, files: files.port });
+    after.until(60 * MINUTE_MS);
     expect(after.seen.error).toBeUndefined();
     expect(begunIn(after)).toEqual(['twap', 'late']);
     expect(boughtBy(after, 'twap')).toBe(10);
@@ -594,18 +514,9 @@ describe('a restart after a reload', () => {
   it('is refused if the old text can no longer be read', () => {
     const { bench, files, until } = running([slow()]);
     until(4.5 * MINUTE_MS);
-    bench.kill();
-    const { clock, exchange, journal } = bench;
     const port = { ...files.port, revive: () => undefined };
-    const after = aBench({
-      strategies: [slow('twap', { slices: 5 })],
-      files: port,
-      clock,
-      exchange,
-      journal,
-    });
-    after.start();
-    clock.run(instant(START + 6 * MINUTE_MS));
+    const after = nextProcess(bench, 0, { strategies: [slow('twap', { slices: 5 })], files: port });
+    after.until(6 * MINUTE_MS);
     expect(String(after.seen.error)).toContain('strategy twap was edited while its parent is running');
   });
 });

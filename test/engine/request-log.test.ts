@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SECOND_MS, instant } from '../../src/core/time.ts';
+import { SECOND_MS } from '../../src/core/time.ts';
 import { requestLogFile } from '../../src/journal/sidecar/request-log.ts';
 import { aBench, aTwap, nextProcess } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';

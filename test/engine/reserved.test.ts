@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import { NO_MONEY, add, money, quantity, text } from '../../src/core/money.ts';
 import type { Money } from '../../src/core/money.ts';
-import { HOUR_MS, MINUTE_MS, after } from '../../src/core/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { START, aBench, aPolicy, aTwap } from './harness.ts';
+import { aPolicy, aTwap, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';
 
@@ -35,9 +35,7 @@ function inDoubt(over: Partial<BenchOptions>): Bench {
     }),
     ...over,
   };
-  const bench = aBench(options);
-  bench.start({ isUntilDone: true });
-  return bench;
+  return started(options, 0, { isUntilDone: true });
 }
 
 /** Checks a doubt as it is, and again in the next process after the first has died. */
@@ -49,19 +47,18 @@ function throughRestart(over: Partial<BenchOptions>, check: (bench: Bench) => vo
 
   const young = inDoubt(over);
   young.until(2 * MINUTE_MS);
-  young.kill();
-  const { journal, clock, exchange } = young;
   let reads = 0;
-  const next = aBench({
-    strategies: [first, second],
-    ...over,
-    journal,
-    clock,
-    exchange,
-    // One read lets the desk start; nothing after it may prove anything.
-    wrap: faultyVenue({ transactions: (rows) => (reads++ === 0 ? rows : down) }),
-  });
-  next.start({ isUntilDone: true });
+  const next = nextProcess(
+    young,
+    0,
+    {
+      strategies: [first, second],
+      ...over,
+      // One read lets the desk start; nothing after it may prove anything.
+      wrap: faultyVenue({ transactions: (rows) => (reads++ === 0 ? rows : down) }),
+    },
+    { isUntilDone: true },
+  );
   next.until(20 * MINUTE_MS);
   expect(next.seen.phases).toEqual(['ready']);
   expect(next.desk.state.doubts).toHaveLength(1);

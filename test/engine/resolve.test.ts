@@ -8,7 +8,7 @@ import type { Transaction } from '../../src/core/venue.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import type { OrderFault } from './faulty-venue.ts';
-import { START, aBench, aTwap } from './harness.ts';
+import { aTwap, started } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { executedTotal } from './oracle.ts';
 
@@ -21,16 +21,17 @@ function aDoubt(
   seen: (rows: readonly Transaction[]) => readonly Transaction[] | VenueError = () => down,
 ): Bench {
   let orders = 0;
-  const bench = aBench({
-    strategies: [twap],
-    wrap: faultyVenue({
-      order: () => (++orders === 1 ? fault : undefined),
-      transactions: (rows) => (orders === 0 ? rows : seen(rows)),
-    }),
-  });
-  bench.start({ isUntilDone: true });
-  bench.until(5 * MINUTE_MS);
-  return bench;
+  return started(
+    {
+      strategies: [twap],
+      wrap: faultyVenue({
+        order: () => (++orders === 1 ? fault : undefined),
+        transactions: (rows) => (orders === 0 ? rows : seen(rows)),
+      }),
+    },
+    5 * MINUTE_MS,
+    { isUntilDone: true },
+  );
 }
 
 /** Gives the resolution and runs the clock for a second. */
@@ -98,14 +99,16 @@ describe('the resolution of a doubt by an operator', () => {
     // The total of a day has no more digits than an amount.
     expect(text(totals.dayNotional(bench.clock.wall()))).toMatch(/^\d+(?:\.\d{1,8})?$/u);
     bench.kill();
-    const again = aBench({
-      strategies: [twap],
-      journal: bench.journal,
-      clock: bench.clock,
-      exchange: bench.exchange,
-    });
-    again.start({ isUntilDone: true });
-    again.until(10 * MINUTE_MS);
+    const again = started(
+      {
+        strategies: [twap],
+        journal: bench.journal,
+        clock: bench.clock,
+        exchange: bench.exchange,
+      },
+      10 * MINUTE_MS,
+      { isUntilDone: true },
+    );
     expect(again.desk.state.control).toBe('halted');
     expect(text(again.desk.state.totals.dayNotional(again.clock.wall()))).toBe(
       text(totals.dayNotional(bench.clock.wall())),
@@ -115,30 +118,34 @@ describe('the resolution of a doubt by an operator', () => {
   it('as filled without figures waits until the account shows them, even across a restart', () => {
     let isHidden = true;
     let orders = 0;
-    const young = aBench({
-      strategies: [twap],
-      wrap: faultyVenue({
-        order: () => (++orders === 1 ? 'answer lost' : undefined),
-        transactions: (rows) => (isHidden ? rows.filter((row) => row.clientId === undefined) : rows),
-      }),
-    });
-    young.start({ isUntilDone: true });
-    young.until(12 * SECOND_MS);
+    const young = started(
+      {
+        strategies: [twap],
+        wrap: faultyVenue({
+          order: () => (++orders === 1 ? 'answer lost' : undefined),
+          transactions: (rows) => (isHidden ? rows.filter((row) => row.clientId === undefined) : rows),
+        }),
+      },
+      12 * SECOND_MS,
+      { isUntilDone: true },
+    );
     expect(resolve(young, { verdict: 'filled' })).toMatchObject([{ isDone: true }]);
     young.until(10 * MINUTE_MS);
     expect(young.desk.state.doubts).toHaveLength(1);
     young.kill();
-    const again = aBench({
-      strategies: [twap],
-      journal: young.journal,
-      clock: young.clock,
-      exchange: young.exchange,
-      wrap: faultyVenue({
-        transactions: (rows) => (isHidden ? rows.filter((row) => row.clientId === undefined) : rows),
-      }),
-    });
-    again.start({ isUntilDone: true });
-    again.until(20 * MINUTE_MS);
+    const again = started(
+      {
+        strategies: [twap],
+        journal: young.journal,
+        clock: young.clock,
+        exchange: young.exchange,
+        wrap: faultyVenue({
+          transactions: (rows) => (isHidden ? rows.filter((row) => row.clientId === undefined) : rows),
+        }),
+      },
+      20 * MINUTE_MS,
+      { isUntilDone: true },
+    );
     expect(again.desk.state.doubts).toHaveLength(1);
     isHidden = false;
     again.until(22 * MINUTE_MS);
@@ -174,14 +181,13 @@ describe('the resolution of a doubt by an operator', () => {
   ] as const)('as %s is accepted while the venue cannot be reached at start', (_, fault, word) => {
     const bench = aDoubt(fault);
     bench.kill();
-    const again = aBench({
+    const again = started({
       strategies: [twap],
       journal: bench.journal,
       clock: bench.clock,
       exchange: bench.exchange,
       wrap: (venue) => ({ ...venue, currencies: () => throwError(() => down) }),
-    });
-    again.start({ isUntilDone: true });
+    }, 0, { isUntilDone: true });
     again.clock.run(after(bench.clock.wall(), 6 * MINUTE_MS));
     expect(again.seen.phases).toEqual([]);
     expect(resolve(again, word)).toMatchObject([{ isDone: true }]);

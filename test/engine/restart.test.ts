@@ -5,26 +5,20 @@ import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/t
 import { memoryJournal } from '../../src/journal/memory.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aStrategy, aTwap, START } from './harness.ts';
+import { aBench, aStrategy, aTwap, START, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { books, executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
 
 const strategies = [aTwap('twap', { slices: 4, duration: 'PT4M' })];
 
 function ran(until: number, options: Partial<BenchOptions> = {}): Bench {
-  const bench = aBench({ strategies, ...options });
-  bench.start();
-  bench.until(until);
-  return bench;
+  return started({ strategies, ...options }, until);
 }
 
 /** The next process on the same journal, clock and exchange. */
 function next(before: Bench, until: number, options: Partial<BenchOptions> = {}, rearm?: string): Bench {
-  before.kill();
-  const { clock, exchange, journal } = before;
-  const bench = aBench({ strategies, clock, exchange, journal, ...options });
-  bench.start({ rearm });
-  clock.run(instant(START + until));
+  const bench = nextProcess(before, 0, { strategies, ...options }, { rearm });
+  bench.until(until);
   return bench;
 }
 
@@ -38,16 +32,17 @@ function backup(journal: Journal, records: number): Journal {
 describe('a starting desk', () => {
   it('reads the account before it requests the first quote', () => {
     const calls: string[] = [];
-    const bench = aBench({
-      strategies,
-      wrap: (venue) => ({
-        ...venue,
-        quote: (request) => (calls.push('quote'), venue.quote(request)),
-        transactions: (query) => (calls.push('transactions'), venue.transactions(query)),
-      }),
-    });
-    bench.start();
-    bench.until(SECOND_MS);
+    const bench = started(
+      {
+        strategies,
+        wrap: (venue) => ({
+          ...venue,
+          quote: (request) => (calls.push('quote'), venue.quote(request)),
+          transactions: (query) => (calls.push('transactions'), venue.transactions(query)),
+        }),
+      },
+      SECOND_MS,
+    );
     expect(calls.slice(0, 2)).toEqual(['transactions', 'quote']);
   });
 
@@ -55,15 +50,16 @@ describe('a starting desk', () => {
     let isDown = true;
     let quotes = 0;
     const error = new VenueError({ code: 'timeout', applied: 'no', attempt: 'transactions' });
-    const bench = aBench({
-      strategies: [aTwap('twap', { slices: 4, duration: 'PT1H' })],
-      wrap: faultyVenue({
-        transactions: (rows) => (isDown ? error : rows),
-        quote: () => (quotes++, undefined),
-      }),
-    });
-    bench.start();
-    bench.until(5 * MINUTE_MS);
+    const bench = started(
+      {
+        strategies: [aTwap('twap', { slices: 4, duration: 'PT1H' })],
+        wrap: faultyVenue({
+          transactions: (rows) => (isDown ? error : rows),
+          quote: () => (quotes++, undefined),
+        }),
+      },
+      5 * MINUTE_MS,
+    );
     expect(quotes).toBe(0);
     expect(bench.seen.phases).toEqual([]);
     isDown = false;
@@ -75,12 +71,13 @@ describe('a starting desk', () => {
   it('obeys a halt that is given before the venue can be reached', () => {
     let isDown = true;
     const error = new VenueError({ code: 'timeout', applied: 'no', attempt: 'transactions' });
-    const bench = aBench({
-      strategies,
-      wrap: faultyVenue({ transactions: (rows) => (isDown ? error : rows) }),
-    });
-    bench.start();
-    bench.until(5 * SECOND_MS);
+    const bench = started(
+      {
+        strategies,
+        wrap: faultyVenue({ transactions: (rows) => (isDown ? error : rows) }),
+      },
+      5 * SECOND_MS,
+    );
     bench.operator$.next({ do: 'halt', by: 'ops', why: 'no' });
     isDown = false;
     bench.until(10 * MINUTE_MS);
@@ -101,10 +98,13 @@ describe('a starting desk', () => {
     expect(after.seen.error).toBeInstanceOf(OperatorError);
     expect(String(after.seen.error)).toMatch(/another token, address or mode/u);
     expect(calls).toEqual([]);
-    const { clock, exchange, journal } = before;
-    const told = aBench({ strategies, clock, exchange, journal, policy: { account: 'another' } });
-    told.start({ accountChanged: 'the token was rotated' });
-    clock.run(instant(START + 10 * MINUTE_MS));
+    const told = nextProcess(
+      before,
+      0,
+      { strategies, policy: { account: 'another' } },
+      { accountChanged: 'the token was rotated' },
+    );
+    told.until(10 * MINUTE_MS);
     expect(faultsOf(told)).toEqual([]);
   });
 
@@ -117,9 +117,7 @@ describe('a starting desk', () => {
   };
 
   it('refuses a strategy that can never trade within its limits, before it begins', () => {
-    const bench = aBench({ strategies, ...tooLarge });
-    bench.start();
-    bench.until(MINUTE_MS);
+    const bench = started({ strategies, ...tooLarge }, MINUTE_MS);
     expect(String(bench.seen.error)).toMatch(/cannot trade as they are written:\n {2}strategy twap: every slice is above/u);
     expect(bench.bodies('strategy')).toEqual([]);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
@@ -238,8 +236,7 @@ describe('a journal that is behind the account', () => {
             journal: backup(journal, kept),
             policy: { adoptFills },
           };
-          const restored = aBench(options);
-          restored.start();
+          const restored = started(options);
           clock.run(instant(clock.wall() + rearmedMs));
           restored.kill();
           const rearmed = aBench(options);
@@ -268,8 +265,7 @@ describe('a journal that is behind the account', () => {
     const kept = kinds.lastIndexOf('balances') + 1;
     expect(kinds.slice(kept)).toContain('fill');
     clock.run(instant(START + HOUR_MS));
-    const restored = aBench({ strategies, clock, exchange, journal: backup(journal, kept), skewMs });
-    restored.start();
+    const restored = started({ strategies, clock, exchange, journal: backup(journal, kept), skewMs });
     clock.run(instant(START + HOUR_MS + MINUTE_MS));
     const { ledger, journal: booked } = books(exchange, restored.records());
     expect(booked).toEqual(ledger);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import type { OrderFault } from './faulty-venue.ts';
-import { aBench, aTwap, nextProcess, START } from './harness.ts';
+import { aBench, aTwap, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf } from './oracle.ts';
 
@@ -27,9 +27,7 @@ describe('the proof of a doubt', () => {
       bootId: 'one',
       wrap: firstOrderLost(),
     });
-    const quiet = aBench(options());
-    quiet.start();
-    quiet.until(3 * MINUTE_MS);
+    const quiet = started(options(), 3 * MINUTE_MS);
     const withoutKills = proofMs(quiet) ?? 0;
     expect(withoutKills).toBeGreaterThan(20 * SECOND_MS);
 

@@ -1,9 +1,9 @@
+import { whyOf } from '../../src/journal/why.ts';
 import { describe, expect, it } from 'vitest';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, after, isoOf } from '../../src/core/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, isoOf } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
-import { whyOf } from '../../src/journal/why.ts';
-import { START, aBench, aStrategy, aTwap, nextProcess } from './harness.ts';
+import { aStrategy, aTwap, nextProcess, flat, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -15,7 +15,6 @@ const dca = (over: object = {}): StrategySource =>
     schedule: { cron: '0 9 * * *', time_zone: 'UTC' },
     ...over,
   });
-const flat = (startPrice: string) => ({ startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 });
 const book = (over: object = {}): StrategySource =>
   aStrategy('book', 'rebalance', {
     target_weights: { btc: '0.5', usd: '0.5' },
@@ -41,10 +40,7 @@ function runNow(bench: Bench, strategy: string): CommandAnswer[] {
 }
 
 function running(strategies: BenchOptions['strategies'], over: Partial<BenchOptions> = {}): Bench {
-  const bench = aBench({ strategies, ...over });
-  bench.start();
-  bench.until(MINUTE_MS);
-  return bench;
+  return started({ strategies, ...over }, MINUTE_MS);
 }
 
 const runs = (bench: Bench): readonly object[] =>

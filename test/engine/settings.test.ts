@@ -3,13 +3,13 @@ import { money } from '../../src/core/money.ts';
 import type { RecordBody, SettingsRecord } from '../../src/core/record.ts';
 import { settingChanges, settingsHash, withChanges } from '../../src/core/risk/setting-changes.ts';
 import type { SettingTexts } from '../../src/core/risk/setting-changes.ts';
-import { MINUTE_MS, after } from '../../src/core/time.ts';
+import { MINUTE_MS } from '../../src/core/time.ts';
 import type { Limits } from '../../src/core/risk/limits.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
-import type { CommandAnswer } from '../../src/engine/ports.ts';
-import type { StrategiesRead } from '../../src/engine/state/strategy-source.ts';
-import { aBench, aPolicy, aTwap } from './harness.ts';
+import { aPolicy, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
+import { running } from './strategy-files.ts';
+import type { Running } from './strategy-files.ts';
 
 const { limits: base } = aPolicy();
 const withOrderMax = (max: string): Limits => ({ ...base, orderNotionalMax: money(max) });
@@ -19,31 +19,13 @@ const SETTINGS: SettingTexts = {
   'operate.tokens.ann': 'approver, person',
 };
 
-interface Edited {
-  limits: Limits;
-}
-
-function process(policy: Partial<DeskSettings> = {}, before?: Bench): { bench: Bench; files: Edited } {
-  before?.kill();
-  const sources = [aTwap('t', { slices: 10, duration: 'PT10M' })];
-  const files: Edited = { limits: policy.limits ?? base };
-  const bench = aBench({
-    strategies: sources,
-    policy: { areLimitsKept: true, settings: SETTINGS, startedBy: 'cli:ops', ...policy },
-    files: {
-      read: (): StrategiesRead => ({
-        sources,
-        off: [],
-        notes: [],
-        limits: files.limits,
-      }),
-      revive: () => sources[0],
-    },
-    ...(before && { clock: before.clock, exchange: before.exchange, journal: before.journal }),
-  });
-  bench.start();
-  bench.run(MINUTE_MS);
-  return { bench, files };
+/** A desk that has run for a minute, with files whose limits are those of its start. */
+function begun(policy: Partial<DeskSettings> = {}, before?: Bench): Running {
+  const settled = { areLimitsKept: true, settings: SETTINGS, startedBy: 'cli:ops', ...policy };
+  const desk = running([aTwap('t')], { policy: settled }, before);
+  desk.files.limits = policy.limits ?? base;
+  desk.bench.run(MINUTE_MS);
+  return desk;
 }
 
 const settingsIn = (bench: Bench): readonly SettingsRecord[] => bench.bodies('settings');
@@ -51,20 +33,8 @@ const startsIn = (bench: Bench) => bench.bodies('started');
 const folded = (bench: Bench): SettingTexts =>
   settingsIn(bench).reduce<SettingTexts>((settings, { changes }) => withChanges(settings, changes), {});
 
-function reload(bench: Bench): CommandAnswer {
-  const said: { answer: CommandAnswer } = { answer: { isDone: false, says: 'no answer' } };
-  bench.operator$.next({
-    do: 'reload',
-    by: 'ann',
-    why: 'a calm day',
-    token: { name: 'ann', kind: 'person' },
-    answer: (given) => (said.answer = given),
-  });
-  return said.answer;
-}
-
 function person(bench: Bench, record: Partial<RecordBody & { kind: 'person' }>): void {
-  bench.operator$.next({
+  bench.tell({
     do: 'person',
     record: {
       kind: 'person',
@@ -75,7 +45,6 @@ function person(bench: Bench, record: Partial<RecordBody & { kind: 'person' }>):
       why: 'new',
       ...record,
     },
-    answer: () => undefined,
   });
 }
 
@@ -112,14 +81,14 @@ describe('the difference between settings', () => {
 
 describe('settings in force', () => {
   it('are recorded in full at the first start, and only as a hash at an unchanged start', () => {
-    const first = process();
+    const first = begun();
     const [whole] = settingsIn(first.bench);
     expect(whole).toMatchObject({ cause: 'start', by: 'cli:ops', why: 'first settings of this journal' });
     expect(folded(first.bench)).toMatchObject({
       ...SETTINGS,
       'controls.currency': 'usd',
     });
-    const { bench } = process({}, first.bench);
+    const { bench } = begun({}, first.bench);
     expect(settingsIn(bench)).toHaveLength(1);
     expect(startsIn(bench).map(({ by, settings }) => [by, settings])).toEqual([
       ['cli:ops', whole?.hash],
@@ -129,9 +98,9 @@ describe('settings in force', () => {
   });
 
   it('are recorded with the difference and who started the process, if the config changed while it was stopped', () => {
-    const { bench: before } = process({ limits: withOrderMax('900000') });
+    const { bench: before } = begun({ limits: withOrderMax('900000') });
     const settings = { ...SETTINGS, 'retry.budget': 'PT2M' };
-    const { bench } = process({ limits: withOrderMax('800000'), settings, startedBy: 'cli:mallory' }, before);
+    const { bench } = begun({ limits: withOrderMax('800000'), settings, startedBy: 'cli:mallory' }, before);
     expect(settingsIn(bench).at(-1)).toEqual({
       kind: 'settings',
       cause: 'start',
@@ -146,9 +115,9 @@ describe('settings in force', () => {
   });
 
   it('are recorded right after a reload, with its author', () => {
-    const { bench, files } = process();
+    const { bench, files, reload } = begun();
     files.limits = withOrderMax('7');
-    expect(reload(bench).isDone).toBe(true);
+    expect(reload({ token: { name: 'ann', kind: 'person' } }).isDone).toBe(true);
     const kinds = bench.records().map(({ body }) => body.kind);
     expect(kinds.indexOf('settings', kinds.indexOf('reload'))).toBe(kinds.indexOf('reload') + 1);
     expect(settingsIn(bench).at(-1)).toMatchObject({
@@ -160,7 +129,7 @@ describe('settings in force', () => {
   });
 
   it('are recorded when people are invited, enrol and are removed, not when they sign in', () => {
-    const { bench } = process();
+    const { bench } = begun();
     const passkey = { id: 'k1', public_key: 'pem', counter: 0 };
     person(bench, {});
     person(bench, { step: 'enrolled', passkey });
@@ -172,6 +141,6 @@ describe('settings in force', () => {
       { changes: [{ path, before: 'approver, invited', after: 'approver' }] },
       { changes: [{ path, before: 'approver' }], why: 'left' },
     ]);
-    expect(settingsIn(process({}, bench).bench)).toHaveLength(4);
+    expect(settingsIn(begun({}, bench).bench)).toHaveLength(4);
   });
 });

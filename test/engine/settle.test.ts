@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { price, quantity, text } from '../../src/core/money.ts';
 import { HOUR_MS, instant, isoOf, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import { aBench, aPolicy, aStrategy, START } from './harness.ts';
+import { aBench, afterEachDeath, untilDeath, aPolicy, aStrategy, nextProcess } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -27,7 +27,7 @@ const buyer = trader();
 const closer = (over: object = {}): BenchOptions['strategies'][number] =>
   aStrategy('s', 'settle', { pairs: ['btcusd'], before_grace_ends: 'PT10M', ...over });
 
-function started(options: Partial<BenchOptions> = {}): Bench {
+function begun(options: Partial<BenchOptions> = {}): Bench {
   const bench = aBench({
     strategies: [buyer, closer()],
     venue,
@@ -38,9 +38,6 @@ function started(options: Partial<BenchOptions> = {}): Bench {
   bench.start();
   return bench;
 }
-const runFor = ({ clock }: Bench, ms: number): void => {
-  clock.run(instant(clock.wall() + ms));
-};
 const balance = ({ exchange }: Bench, currency: string): number =>
   Number(exchange.ledger.balance('main', currency));
 const charges = ({ exchange, clock }: Bench): number => {
@@ -60,34 +57,25 @@ const sold = (bench: Bench): number =>
     .filter(({ side }) => side === 'sell')
     .reduce((sum, { amount }) => sum + Number(amount), 0);
 
-function next(before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench {
-  before.kill();
-  const { clock, exchange, journal } = before;
-  clock.run(instant(clock.wall() + downMs));
-  const bench = aBench({
+const next = (before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench =>
+  nextProcess(before, downMs, {
     strategies: [buyer, closer()],
     policy: { pts: onCredit },
-    clock,
-    exchange,
-    journal,
     ...options,
   });
-  bench.start();
-  return bench;
-}
 
 describe('a settle strategy on a desk', () => {
   it('closes a position opened on credit before any interest is charged, and not earlier than stated', () => {
-    const bench = started();
-    runFor(bench, 45 * MINUTE_MS);
+    const bench = begun();
+    bench.run(45 * MINUTE_MS);
     expect(balance(bench, 'usd')).toBeLessThan(-29_000);
     expect(closings(bench)).toEqual([]);
-    runFor(bench, HOUR_MS);
+    bench.run(HOUR_MS);
     // Opened at 00:01, an hour of grace, ten minutes before its end.
     expect(closings(bench)).toEqual(['00:51']);
     expect(balance(bench, 'usd')).toBe(0);
     expect(balance(bench, 'btc')).toBeGreaterThan(0.39);
-    runFor(bench, 5 * HOUR_MS);
+    bench.run(5 * HOUR_MS);
     expect(charges(bench)).toBe(0);
     expect(faults(bench)).toEqual([]);
     const wakes = bench.bodies('wake').flatMap((body) => (body.strategy === 's' ? [body.on] : []));
@@ -97,8 +85,8 @@ describe('a settle strategy on a desk', () => {
 
   it('reports that sizing.keep prevents the closing of a position in whole or in part', () => {
     const told = (keep: string): readonly (string | undefined)[] => {
-      const bench = started({ policy: { pts: onCredit, keep: new Map([['btc', quantity(keep)]]) } });
-      runFor(bench, 2 * HOUR_MS);
+      const bench = begun({ policy: { pts: onCredit, keep: new Map([['btc', quantity(keep)]]) } });
+      bench.run(2 * HOUR_MS);
       return bench
         .bodies('wake')
         .flatMap((body) => (body.strategy === 's' && body.reason === 'kept_back' ? [body.note] : []));
@@ -109,15 +97,15 @@ describe('a settle strategy on a desk', () => {
   });
 
   it('gives interest on a repaid debt no new grace period', () => {
-    const bench = started();
-    runFor(bench, 70 * MINUTE_MS);
+    const bench = begun();
+    bench.run(70 * MINUTE_MS);
     expect([closings(bench), balance(bench, 'usd')]).toEqual([['00:51'], 0]);
     bench.exchange.ledger.charge(
       'main',
       { currency: 'usd', amount: quantity('0.3'), description: 'interest' },
       bench.clock.wall(),
     );
-    runFor(bench, 10 * MINUTE_MS);
+    bench.run(10 * MINUTE_MS);
     expect(closings(bench)).toHaveLength(2);
     expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
   });
@@ -125,8 +113,8 @@ describe('a settle strategy on a desk', () => {
   it('buys back a short position in pieces', () => {
     const seller = trader({ side: 'sell', total_quantity: { amount: '0.5', currency: 'btc' } });
     const pieces = closer({ max_slice_notional: { amount: '10000', currency: 'usd' } });
-    const bench = started({ strategies: [seller, pieces] });
-    runFor(bench, 2 * HOUR_MS);
+    const bench = begun({ strategies: [seller, pieces] });
+    bench.run(2 * HOUR_MS);
     expect(balance(bench, 'btc')).toBe(0);
     expect(ledgerTrades(bench.exchange).map(({ side, quantity: size }) => `${side} ${text(size)}`)).toEqual([
       'sell 0.5',
@@ -139,43 +127,40 @@ describe('a settle strategy on a desk', () => {
   });
 
   it('closes earlier if the venue raises the cost of credit', () => {
-    const bench = started({
+    const bench = begun({
       strategies: [buyer, closer({ before_grace_ends: undefined, max_carry_bps: 0.25 })],
     });
-    runFor(bench, 90 * MINUTE_MS);
+    bench.run(90 * MINUTE_MS);
     bench.exchange.setFundingRate('usd', { ...RATE, annualRate: '0.876' });
-    runFor(bench, HOUR_MS);
+    bench.run(HOUR_MS);
     // One charge would be 1 bps now: the one at 02:01.
     expect(closings(bench)).toEqual(['01:46']);
     expect(charges(bench)).toBe(0);
   });
 
   it('reads the terms and closes positions of others even if the desk itself never uses credit', () => {
-    const other = started({ strategies: [buyer] });
-    runFor(other, 5 * MINUTE_MS);
-    other.kill();
-    const { clock, exchange } = other;
+    const other = begun({ strategies: [buyer] });
+    other.run(5 * MINUTE_MS);
     const policy = { pts: aPolicy().pts, desk: 'second' };
-    const bench = aBench({ strategies: [closer()], policy, clock, exchange });
-    bench.start();
-    runFor(bench, 5 * MINUTE_MS);
+    const bench = nextProcess(other, 0, { strategies: [closer()], policy, journal: undefined });
+    bench.run(5 * MINUTE_MS);
     // It is not known since when it was owed before the first check.
     expect(closings(bench)).toEqual(['00:05']);
     expect(balance(bench, 'usd')).toBe(0);
   });
 
   it('sells as much as possible if the holdings no longer cover the debt', () => {
-    const bench = started();
-    runFor(bench, 10 * MINUTE_MS);
+    const bench = begun();
+    bench.run(10 * MINUTE_MS);
     bench.exchange.pin('btcusd', price('20000'), bench.clock.wall());
-    runFor(bench, 2 * HOUR_MS);
+    bench.run(2 * HOUR_MS);
     // Everything is sold and a debt remains: it is recorded repeatedly, at growing intervals.
     expect(balance(bench, 'btc')).toBe(0);
     expect(balance(bench, 'usd')).toBeLessThan(-10_000);
     expect(bench.desk.state.lives.get('s')?.lastReason).toBe('no_funds');
     const before = bench.records().length;
     bench.exchange.deposit('main', 'btc', quantity('1'), bench.clock.wall());
-    runFor(bench, 10 * MINUTE_MS);
+    bench.run(10 * MINUTE_MS);
     expect(balance(bench, 'usd')).toBe(0);
     expect(bench.records().length).toBeGreaterThan(before);
   });
@@ -185,10 +170,10 @@ describe('a restart of a settle strategy', () => {
   it.each([10 * MINUTE_MS, 49 * MINUTE_MS])(
     'knows since when a position is open, even after a downtime of %i ms',
     (downMs) => {
-      const first = started();
-      runFor(first, 1.5 * MINUTE_MS);
+      const first = begun();
+      first.run(1.5 * MINUTE_MS);
       const second = next(first, downMs);
-      runFor(second, HOUR_MS);
+      second.run(HOUR_MS);
       const [at = ''] = closings(second);
       expect(at).toBe('00:51');
       expect(charges(second)).toBe(0);
@@ -200,29 +185,22 @@ describe('a restart of a settle strategy', () => {
   it('closes each position exactly once, wherever the process dies', () => {
     const pieces = closer({ max_slice_notional: { amount: '12000', currency: 'usd' } });
     const strategies = [buyer, pieces];
-    const due = instant(START + 50 * MINUTE_MS);
-    const end = instant(START + 56 * MINUTE_MS);
-    const whole = started({ strategies });
-    whole.clock.run(due);
+    const [due, end] = [50 * MINUTE_MS, 56 * MINUTE_MS];
+    const whole = begun({ strategies });
+    whole.until(due);
     const appendsBefore = whole.appends();
-    whole.clock.run(end);
+    whole.until(end);
     expect(balance(whole, 'usd')).toBe(0);
     const owed = sold(whole);
-    const wrong: string[] = [];
-    for (let append = appendsBefore; append < whole.appends(); append++) {
-      for (const records of ['lost', 'durable'] as const) {
-        const first = started({ strategies, death: { at: append, records } });
-        first.clock.run(due);
-        while (!first.life.isOver && first.clock.wall() < end) runFor(first, SECOND_MS);
-        const second = next(first, SECOND_MS, { strategies });
-        runFor(second, 30 * MINUTE_MS);
-        const isClosed = balance(second, 'usd') === 0 && sold(second) === owed && charges(second) <= 1;
-        if (!isClosed || faults(second).length > 0)
-          wrong.push(
-            `${append} ${records}: ${balance(second, 'usd')} ${sold(second)} ${faults(second).join(' ')}`,
-          );
-      }
-    }
+    const wrong = afterEachDeath([appendsBefore, whole.appends()], (death) => {
+      const first = begun({ strategies, death });
+      first.until(due);
+      untilDeath(first, end);
+      const second = next(first, SECOND_MS, { strategies });
+      second.run(30 * MINUTE_MS);
+      const isClosed = balance(second, 'usd') === 0 && sold(second) === owed && charges(second) <= 1;
+      return isClosed ? faults(second) : [`${balance(second, 'usd')} ${sold(second)}`];
+    });
     expect(wrong).toEqual([]);
     expect(whole.appends() - appendsBefore).toBeGreaterThan(10);
   });
@@ -230,24 +208,24 @@ describe('a restart of a settle strategy', () => {
 
 describe('the time since which a balance is below zero', () => {
   it('begins with the fill that caused it, and ends with the fill that reverses it', () => {
-    const bench = started();
-    runFor(bench, 5 * MINUTE_MS);
+    const bench = begun();
+    bench.run(5 * MINUTE_MS);
     const since = bench.desk.state.owedSince.get('usd') ?? 0;
     expect(isoOf(instant(since)).slice(0, 16)).toBe('2026-01-05T00:01');
-    runFor(bench, HOUR_MS);
+    bench.run(HOUR_MS);
     expect(bench.desk.state.owedSince.size).toBe(0);
   });
 
   it('is the time of the previous check if another desk caused it', () => {
-    const bench = started({ strategies: [closer()] });
-    runFor(bench, 10 * MINUTE_MS);
+    const bench = begun({ strategies: [closer()] });
+    bench.run(10 * MINUTE_MS);
     const { clock, exchange } = bench;
     const policy = { pts: onCredit, desk: 'other' };
     const late = trader({ start_time: '2026-01-05T00:12:00Z' });
     const other = aBench({ strategies: [late], policy, clock, exchange });
     const before = bench.clock.wall();
     other.start();
-    runFor(bench, 5 * MINUTE_MS);
+    bench.run(5 * MINUTE_MS);
     const since = bench.desk.state.owedSince.get('usd') ?? 0;
     expect(balance(bench, 'usd')).toBeLessThan(0);
     expect(since).toBeGreaterThan(0);

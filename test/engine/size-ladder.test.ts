@@ -2,12 +2,12 @@ import { map } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { parseClientId } from '../../src/core/ids.ts';
 import { text } from '../../src/core/money.ts';
-import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { QuoteAnswer, QuoteRequest } from '../../src/core/venue.ts';
 import type { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 import { dryRunVenue } from '../../src/venue/dry-run.ts';
-import { aBench, aStrategy, aTwap, START } from './harness.ts';
+import { aStrategy, aTwap, START, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
@@ -61,19 +61,20 @@ function ran(
       return isLadder ? asked.pipe(map((given) => answer?.(request) ?? given)) : asked;
     },
   });
-  const bench = aBench({
-    strategies: [aTwap('twap', { ...PLAN, ...own })],
-    venue: MARKET,
-    wrap: watched,
-    observer: {
-      paced: (route, priority, waitedMs) => {
-        if (route === 'quote' && priority === 'quote') waits.push(waitedMs);
+  const bench = started(
+    {
+      strategies: [aTwap('twap', { ...PLAN, ...own })],
+      venue: MARKET,
+      wrap: watched,
+      observer: {
+        paced: (route, priority, waitedMs) => {
+          if (route === 'quote' && priority === 'quote') waits.push(waitedMs);
+        },
       },
+      ...over,
     },
-    ...over,
-  });
-  bench.start();
-  bench.until(40 * MINUTE_MS);
+    40 * MINUTE_MS,
+  );
   return { bench, probes, waits };
 }
 const sizes = (bench: Bench): readonly string[] =>
@@ -159,9 +160,7 @@ describe('a size ladder', () => {
 
   it.each(['paused', 'no longer configured'])('continues to probe beside a strategy that is %s and has an overdue slot', (how) => {
     const other = aTwap('other', { slices: 10, duration: 'PT10M', start_time: '2026-01-05T00:01:00Z', total_quantity: { amount: '1', currency: 'btc' } });
-    const before = aBench({ strategies: [other], venue: MARKET });
-    before.start();
-    before.until(5 * SECOND_MS);
+    const before = started({ strategies: [other], venue: MARKET }, 5 * SECOND_MS);
     expect(before.desk.state.lives.get('other')?.waits).toMatchObject([{ on: 'at' }]);
     if (how === 'paused') before.operator$.next({ do: 'pause', strategy: 'other', by: 'ann', why: 'not today' });
     before.until(6 * SECOND_MS);
@@ -209,15 +208,16 @@ describe('a size ladder', () => {
   it('probes the same for the same seed, and a dry run decides as a live desk does', () => {
     const live = deeds(ran(LADDER, { policy: { onDifference: 'ignore' } }).bench);
     expect(deeds(ran(LADDER, { policy: { onDifference: 'ignore' } }).bench)).toEqual(live);
-    const dry = aBench({
-      strategies: [aTwap('twap', { ...PLAN, ...LADDER })],
-      venue: MARKET,
-      policy: { mode: 'dry_run', onDifference: 'ignore' },
-      wrap: (venue, clock) => dryRunVenue(venue, { clock, past: [] }),
-      orderLatencyMs: 0,
-    });
-    dry.start();
-    dry.until(40 * MINUTE_MS);
+    const dry = started(
+      {
+        strategies: [aTwap('twap', { ...PLAN, ...LADDER })],
+        venue: MARKET,
+        policy: { mode: 'dry_run', onDifference: 'ignore' },
+        wrap: (venue, clock) => dryRunVenue(venue, { clock, past: [] }),
+        orderLatencyMs: 0,
+      },
+      40 * MINUTE_MS,
+    );
     const instantly = ran(LADDER, { policy: { mode: 'live', onDifference: 'ignore' }, orderLatencyMs: 0 });
     expect(deeds(dry)).toEqual(deeds(instantly.bench));
     expect(ledgerTrades(dry.exchange)).toEqual([]);

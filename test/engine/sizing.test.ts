@@ -4,15 +4,12 @@ import { HOUR_MS, instant, MINUTE_MS } from '../../src/core/time.ts';
 import type { QuoteAnswer, QuoteRequest } from '../../src/core/venue.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aTwap, START } from './harness.ts';
+import { aTwap, START, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
 const ran = (over: Partial<BenchOptions>, untilMs = 15 * MINUTE_MS): Bench => {
-  const bench = aBench({ strategies: [aTwap()], ...over });
-  bench.start();
-  bench.until(untilMs);
-  return bench;
+  return started({ strategies: [aTwap()], ...over }, untilMs);
 };
 const balance = (bench: Bench, currency: string): number =>
   Number(bench.exchange.ledger.balance(bench.exchange.accounts[0]?.name ?? '', currency));
@@ -39,21 +36,22 @@ describe('a reserve', () => {
   });
 
   it('is checked again in the gate if others spend the funds above it while a quote is in flight', () => {
-    const bench = aBench({
-      strategies: [
-        aTwap('twap', {
-          slices: 1,
-          start_time: '2026-01-05T00:00:18Z',
-          total_quantity: { amount: '0.15', currency: 'btc' },
-        }),
-      ],
-      venue: { ...account, quoteLifeMs: 40_000 },
-      policy: { keep: new Map([['usd', quantity('20000')]]), accountPollMs: 1_000 },
-      market: (exchange, clock) => inProcessMarket(exchange, { clock, pairs: ['btcusd'], everyMs: 1_000 }),
-      quoteLatencyMs: 9_000,
-    });
-    bench.start();
-    bench.until(18_500);
+    const bench = started(
+      {
+        strategies: [
+          aTwap('twap', {
+            slices: 1,
+            start_time: '2026-01-05T00:00:18Z',
+            total_quantity: { amount: '0.15', currency: 'btc' },
+          }),
+        ],
+        venue: { ...account, quoteLifeMs: 40_000 },
+        policy: { keep: new Map([['usd', quantity('20000')]]), accountPollMs: 1_000 },
+        market: (exchange, clock) => inProcessMarket(exchange, { clock, pairs: ['btcusd'], everyMs: 1_000 }),
+        quoteLatencyMs: 9_000,
+      },
+      18_500,
+    );
     const { exchange, clock } = bench;
     const size = { by: 'amount', amount: money('5000') } as const;
     const name = exchange.accounts[0]?.name ?? '';
@@ -161,16 +159,11 @@ describe('the maximum quote size of the venue', () => {
   );
 
   it('survives a restart, because the journal contains it with its origin', () => {
-    const first = aBench({ strategies: [LARGE], venue: { accounts: ample.accounts } });
-    first.start();
-    first.until(3_000);
-    first.kill();
-    const { clock, exchange, journal } = first;
-    const second = aBench({ strategies: [LARGE], clock, exchange, journal });
-    second.start();
-    clock.run(instant(START + 30 * MINUTE_MS));
+    const first = started({ strategies: [LARGE], venue: { accounts: ample.accounts } }, 3_000);
+    const second = nextProcess(first, 0, { strategies: [LARGE] });
+    second.until(30 * MINUTE_MS);
     expect(second.desk.state.maximums.get('btcusd')).toMatchObject({ why: 'told' });
     expect(maximums(second).filter((one) => one.startsWith('told'))).toHaveLength(1);
-    expect(text(executedTotal(exchange))).toBe('13');
+    expect(text(executedTotal(second.exchange))).toBe('13');
   });
 });

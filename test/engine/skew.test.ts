@@ -1,19 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
-import { aBench, aTwap, START } from './harness.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
+import { aTwap, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
 const strategies = [aTwap('twap', { slices: 4, duration: 'PT4M' })];
 
-function ran(options: Partial<BenchOptions>): { readonly bench: Bench; readonly told: readonly string[] } {
-  const told: string[] = [];
-  const bench = aBench({ strategies, observer: { alert: (id) => told.push(id) }, ...options });
-  bench.start();
-  bench.until(20 * MINUTE_MS);
-  return { bench, told };
-}
+const ran = (options: Partial<BenchOptions>): Bench => started({ strategies, ...options }, 20 * MINUTE_MS);
 
 const saying = (skewMs: () => number | undefined): Partial<BenchOptions> => ({
   wrap: (venue) => ({ ...venue, skewMs }),
@@ -23,7 +17,7 @@ describe('a desk whose clock differs from the clock of the venue', () => {
   it.each([30_001, -30_001, DAY_MS])(
     'does not start with a difference of %i ms, and does not trade',
     (skewMs) => {
-      const { bench } = ran(saying(() => skewMs));
+      const bench = ran(saying(() => skewMs));
       expect(bench.seen.error).toMatchObject({ name: 'OperatorError', exit: 'again' });
       expect(String(bench.seen.error)).toContain(
         `${Math.abs(skewMs) === DAY_MS ? '1 d 0 h' : '30 s'} ${skewMs > 0 ? 'behind' : 'ahead of'} the venue's`,
@@ -33,27 +27,27 @@ describe('a desk whose clock differs from the clock of the venue', () => {
   );
 
   it.each([2_001, -29_999])('starts with a difference of %i ms, and raises one alert', (skewMs) => {
-    const { bench, told } = ran(saying(() => skewMs));
+    const bench = ran(saying(() => skewMs));
     expect(faultsOf(bench)).toEqual([]);
-    expect(told.filter((id) => id === 'clock_skew')).toHaveLength(1);
+    expect(bench.alerts().filter((id) => id === 'clock_skew')).toHaveLength(1);
   });
 
   it.each([undefined, 0, 2_000, -2_000])('raises no alert for a difference of %s ms', (skewMs) => {
-    const { bench, told } = ran(saying(() => skewMs));
+    const bench = ran(saying(() => skewMs));
     expect(faultsOf(bench)).toEqual([]);
-    expect(told).not.toContain('clock_skew');
+    expect(bench.alerts()).not.toContain('clock_skew');
   });
 
   it('raises the alert again when the difference returns', () => {
     let asked = 0;
-    const { told } = ran(saying(() => (Math.floor(asked++ / 100) % 2 === 0 ? 3_000 : 0)));
-    expect(told.filter((id) => id === 'clock_skew').length).toBeGreaterThan(2);
+    const bench = ran(saying(() => (Math.floor(asked++ / 100) % 2 === 0 ? 3_000 : 0)));
+    expect(bench.alerts().filter((id) => id === 'clock_skew').length).toBeGreaterThan(2);
   });
 
   it('makes the same decisions for any difference, through doubts and cancels', () => {
     const told = [0, 1, -1, 2_500, -2_500, HOUR_MS, -HOUR_MS, DAY_MS, -DAY_MS].map((skewMs) => {
       let orders = 0;
-      const { bench } = ran({
+      const bench = ran({
         skewMs,
         venue: { cancelProbability: 0.2 },
         wrap: faultyVenue({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { quantity, text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import { aBench, aStrategy, START } from './harness.ts';
+import { aStrategy, START, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -31,10 +31,7 @@ describe.each(Object.entries(kinds))('a %s on a desk', (kind, own) => {
     ledgerTrades(bench.exchange).map((trade) => text(trade.quantity));
 
   function ran(untilMs: number, over: Partial<BenchOptions> = {}): Bench {
-    const bench = aBench({ strategies, ...over });
-    bench.start();
-    bench.until(untilMs);
-    return bench;
+    return started({ strategies, ...over }, untilMs);
   }
 
   it('fills the sizes of its curve, according to the ledger of the exchange', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { pack, unpack } from '../../src/core/text/pack.ts';
-import { instant, MINUTE_MS } from '../../src/core/time.ts';
+import { MINUTE_MS } from '../../src/core/time.ts';
 import { EngineState } from '../../src/engine/state/engine-state.ts';
 import { restoreInto, savedOf } from '../../src/engine/state/snapshot.ts';
 import { STATE_FORMAT } from '../../src/engine/state/snapshot-writer.ts';
@@ -13,7 +13,7 @@ import type { Journal } from '../../src/journal/journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aTwap, START } from './harness.ts';
+import { aBench, aTwap, nextProcess, started } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { aShelf, foldOf, wordsOf } from './kept.ts';
 import type { Shelf } from './kept.ts';
@@ -124,15 +124,11 @@ describe('a state snapshot', () => {
       states: shelf.states,
       read: (after) => (read.push(after), journal.read(after)),
     };
-    const first = aBench({ strategies, journal: kept });
-    first.start({ isUntilDone: true });
-    first.until(60 * MINUTE_MS);
+    const first = started({ strategies, journal: kept }, 60 * MINUTE_MS, { isUntilDone: true });
     expect(first.seen.phases.at(-1)).toBe('stopped');
     const head = journal.head();
     expect(shelf.kept.at(-1)).toMatchObject({ seq: head.seq, hash: head.hash });
-    const { clock, exchange } = first;
-    const second = aBench({ strategies, journal: kept, clock, exchange });
-    second.start({ isUntilDone: true });
+    const second = nextProcess(first, 0, { strategies, journal: kept }, { isUntilDone: true });
     expect(wordsOf(second.desk.state)).toBe(wordsOf(foldOf(journal.read())));
     expect(read).toEqual([0, head.seq]);
   });
@@ -143,13 +139,12 @@ describe('a state snapshot', () => {
     const shelf = aShelf(journal, 1);
     shelf.states.keep({ seq: 3, hash: '0'.repeat(64), text: 'nothing' });
     const said: string[] = [];
-    const bench = aBench({
+    const bench = started({
       strategies,
       journal: { ...journal, states: shelf.states },
       observer: { warn: (message) => said.push(message) },
       policy: { account: 'a0' },
     });
-    bench.start();
     expect(said[0]).toMatch(/the state snapshot is not usable/u);
     expect(wordsOf(bench.desk.state)).toBe(wordsOf(foldOf(journal.read())));
   });

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { price, quantity } from '../../src/core/money.ts';
 import type { WakeRecord } from '../../src/core/record.ts';
-import { after, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { after, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Wait, Wake } from '../../src/core/wake.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';
 import { defineStrategy } from '../../src/strategy/kernel.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
-import { aBench, nextProcess, START } from './harness.ts';
+import { nextProcess, START, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';
 
@@ -44,24 +44,15 @@ const atOrAbove = (level: string, notBefore: Instant): Wait => ({
   notBefore,
 });
 
-interface Run {
-  readonly bench: Bench;
-  readonly alerts: readonly string[];
-}
-
-function ran(strategy: StrategySource, forMs: number, options: Partial<BenchOptions> = {}): Run {
-  const alerts: string[] = [];
-  const observer = { alert: (alert: string) => void alerts.push(alert) };
-  const bench = aBench({ strategies: [strategy], observer, ...options });
-  bench.start();
+function ran(strategy: StrategySource, forMs: number, options: Partial<BenchOptions> = {}): Bench {
+  const bench = started({ strategies: [strategy], ...options });
   bench.run(forMs);
-  return { bench, alerts };
+  return bench;
 }
 
 const wakesOf = (bench: Bench): readonly (WakeRecord & { readonly at: Instant })[] =>
   bench.records().flatMap(({ at, body }) => (body.kind === 'wake' ? [{ ...body, at }] : []));
-const spins = (alerts: readonly string[]): number =>
-  alerts.filter((alert) => alert === 'strategy_blocked').length;
+const spins = (bench: Bench): number => bench.alerts().filter((id) => id === 'strategy_blocked').length;
 const lastReason = (bench: Bench): string | undefined => bench.desk.state.lives.get('own')?.lastReason;
 
 describe('a spinning strategy', () => {
@@ -71,14 +62,14 @@ describe('a spinning strategy', () => {
     ['a price that holds already', ({ at }) => atOrAbove('1', at)],
     ['a price that holds already a millisecond later', ({ at }) => atOrAbove('1', after(at, 1))],
   ])('is woken ten times, then once a minute, and reported once if it waits for %s', (_, wait) => {
-    const { bench, alerts } = ran(
+    const bench = ran(
       aKind((_was, wake) => ({ waits: [wait(wake)], reason: 'blackout', note: 'closed' })),
       10 * MINUTE_MS + 30 * SECOND_MS,
     );
     const wakes = wakesOf(bench).filter(({ on }) => on !== 'start');
     expect(wakes.length).toBeGreaterThanOrEqual(11 + 9);
     expect(wakes.length).toBeLessThanOrEqual(12 + 10);
-    expect(spins(alerts)).toBe(1);
+    expect(spins(bench)).toBe(1);
     expect(lastReason(bench)).toBe('strategy_blocked');
     const first = wakes.findIndex(({ reason }) => reason === 'strategy_blocked');
     expect(wakes[first]?.note).toContain('blackout: closed');
@@ -86,17 +77,17 @@ describe('a spinning strategy', () => {
   });
 
   it('is detected even if it waits longer between some of its steps', () => {
-    const { bench, alerts } = ran(
+    const bench = ran(
       aKind(({ steps }, { at }) => ({ waits: [soon(at, steps % 9 === 0 ? 150 : 1)] })),
       10 * MINUTE_MS,
     );
     expect(wakesOf(bench).length).toBeLessThan(30);
-    expect(spins(alerts)).toBe(1);
+    expect(spins(bench)).toBe(1);
   });
 
   it('continues within a minute after it decides something, and is no longer reported', () => {
     const opensAt = after(START, 5 * MINUTE_MS);
-    const { bench, alerts } = ran(
+    const bench = ran(
       aKind((_was, { at }) => ({
         waits: [soon(at, at < opensAt ? 1 : HOUR_MS)],
         ...(at < opensAt ? {} : { missed: [{ leg: 'all', slice: 0 }] }),
@@ -107,21 +98,21 @@ describe('a spinning strategy', () => {
     expect(last?.missed).toHaveLength(1);
     expect((last?.at ?? 0) - opensAt).toBeLessThanOrEqual(MINUTE_MS);
     expect(lastReason(bench)).toBeUndefined();
-    expect(spins(alerts)).toBe(1);
+    expect(spins(bench)).toBe(1);
   });
 
   it('is reported again only after it has waited for a while in between', () => {
-    const { bench, alerts } = ran(
+    const bench = ran(
       aKind(({ steps }, { at }) => ({ waits: [soon(at, steps === 15 ? HOUR_MS : 1)] })),
       2 * HOUR_MS,
     );
-    expect(spins(alerts)).toBe(2);
+    expect(spins(bench)).toBe(2);
     expect(wakesOf(bench).length).toBeLessThan(100);
   });
 
   it('receives an outcome at once', () => {
     const seen: string[] = [];
-    const { bench } = ran(
+    const bench = ran(
       aKind(({ steps }, wake) => {
         seen.push(wake.on);
         const intent = {
@@ -150,8 +141,8 @@ describe('a spinning strategy', () => {
 
   it('is limited after a restart as well, and the same seed gives the same journal', () => {
     const spinning = (): StrategySource => aKind((_was, { at }) => ({ waits: [soon(at)] }));
-    const once = ran(spinning(), 5 * MINUTE_MS).bench;
-    const again = ran(spinning(), 5 * MINUTE_MS).bench;
+    const once = ran(spinning(), 5 * MINUTE_MS);
+    const again = ran(spinning(), 5 * MINUTE_MS);
     expect(again.records().at(-1)?.hash).toBe(once.records().at(-1)?.hash);
     const count = wakesOf(once).length;
     const reborn = nextProcess(once, SECOND_MS, { strategies: [spinning()] });
@@ -160,7 +151,7 @@ describe('a spinning strategy', () => {
   });
 
   it('is held for at most a minute if the wall clock goes back meanwhile', () => {
-    const { bench } = ran(
+    const bench = ran(
       aKind((_was, { at }) => ({ waits: [soon(at)] })),
       30 * SECOND_MS,
     );
@@ -174,7 +165,7 @@ describe('a spinning strategy', () => {
 
 describe('a busy strategy that does not spin', () => {
   it('may react to every price, fifty times a second', () => {
-    const { bench, alerts } = ran(
+    const bench = ran(
       aKind((_was, wake) => ({
         waits: [
           {
@@ -196,7 +187,7 @@ describe('a busy strategy that does not spin', () => {
       clock.run(after(clock.wall(), 20));
     }
     expect(wakesOf(bench).length - before).toBeGreaterThan(450);
-    expect(spins(alerts)).toBe(0);
+    expect(spins(bench)).toBe(0);
   });
 
   it('may wake ten times a second, or take many steps at one instant that each skip a slot', () => {
@@ -204,7 +195,7 @@ describe('a busy strategy that does not spin', () => {
       aKind((_was, { at }) => ({ waits: [soon(at, 100)] })),
       10 * SECOND_MS,
     );
-    expect(wakesOf(calm.bench)).toHaveLength(101);
+    expect(wakesOf(calm)).toHaveLength(101);
     const busy = ran(
       aKind(({ steps }, { at }) => ({
         waits: [soon(at, steps < 500 ? 0 : HOUR_MS)],
@@ -212,7 +203,7 @@ describe('a busy strategy that does not spin', () => {
       })),
       SECOND_MS,
     );
-    expect(wakesOf(busy.bench)).toHaveLength(501);
-    expect([...calm.alerts, ...busy.alerts].filter((alert) => alert === 'strategy_blocked')).toEqual([]);
+    expect(wakesOf(busy)).toHaveLength(501);
+    expect(spins(calm) + spins(busy)).toBe(0);
   });
 });

@@ -2,7 +2,7 @@ import { NEVER, defer, ignoreElements, map, mergeMap, of, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { describe, expect, it } from 'vitest';
-import { SECOND_MS, after } from '../../src/core/time.ts';
+import { SECOND_MS } from '../../src/core/time.ts';
 import { execute } from '../../src/engine/attempt/execute.ts';
 import type { AttemptEnd } from '../../src/engine/attempt/execute.ts';
 import type { Desk } from '../../src/engine/desk.ts';
@@ -21,7 +21,7 @@ import type { StrategyWake } from '../../src/engine/stages/triggers.ts';
 import type { OpenSlice } from '../../src/engine/state/engine-state.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';
 import { MarbleClock, differences } from './marbles.ts';
-import { START, aBench, aTwap } from './harness.ts';
+import { aBench, aTwap } from './harness.ts';
 
 /** A desk at the first frame, 10 ms before its strategy wakes for the second of ten slices. */
 interface Drawn extends RunHelpers {

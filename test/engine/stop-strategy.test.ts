@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
-import { START, aBench, aTwap, nextProcess } from './harness.ts';
+import { aTwap, nextProcess, started } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';
 
@@ -21,10 +21,7 @@ function stop(bench: Bench, strategy = 'btc'): CommandAnswer {
 }
 
 function running(): Bench {
-  const bench = aBench({ strategies: [twap, aTwap('other')] });
-  bench.start();
-  bench.until(3 * MINUTE_MS + SECOND_MS);
-  return bench;
+  return started({ strategies: [twap, aTwap('other')] }, 3 * MINUTE_MS + SECOND_MS);
 }
 
 const tradesOf = (bench: Bench, strategy: string): number =>
@@ -66,9 +63,7 @@ describe('stopping a strategy as an operator', () => {
   it('ends an open slice without another order', () => {
     // No quote is ever good enough: the slice is tried again and again.
     const dear = aTwap('btc', { limit_price: '1', slices: 1 });
-    const bench = aBench({ strategies: [dear] });
-    bench.start();
-    bench.until(MINUTE_MS);
+    const bench = started({ strategies: [dear] }, MINUTE_MS);
     expect(bench.desk.state.slices.size).toBe(1);
     expect(stop(bench).says).toContain('open slices end without another order');
     bench.until(2 * MINUTE_MS);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { price, quantity, text } from '../../src/core/money.ts';
-import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import { aBench, aStrategy, nextProcess, START } from './harness.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { aBench, aStrategy, afterEachDeath, nextProcess, untilDeath } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -17,15 +17,12 @@ const plan = (over: object = {}): BenchOptions['strategies'] => [
 ];
 const venue = { accounts: [{ name: 'main', balances: { usd: '50000', btc: '2' } }] };
 
-function started(options: Partial<BenchOptions> = {}): Bench {
+function begun(options: Partial<BenchOptions> = {}): Bench {
   const bench = aBench({ strategies: plan(), venue, ...options });
   bench.exchange.pin('btcusd', price('50000'), bench.clock.wall());
   bench.start();
   return bench;
 }
-const runFor = ({ clock }: Bench, ms: number): void => {
-  clock.run(instant(clock.wall() + ms));
-};
 const pay = ({ exchange, clock }: Bench, amount: string, currency = 'btc'): void => {
   exchange.deposit('main', currency, quantity(amount), clock.wall());
 };
@@ -40,18 +37,18 @@ const next = (before: Bench, downMs: number, options: Partial<BenchOptions> = {}
 
 describe('a sweep on a desk', () => {
   it('sells incoming payments down to the reserve, and is idle in between', () => {
-    const bench = started();
-    runFor(bench, HOUR_MS);
+    const bench = begun();
+    bench.run(HOUR_MS);
     expect(wakesOf(bench)).toEqual(['start']);
     pay(bench, '1.5');
-    runFor(bench, 5 * MINUTE_MS);
+    bench.run(5 * MINUTE_MS);
     expect(ledgerTrades(bench.exchange).map(({ quantity: size }) => text(size))).toEqual(['0.75', '0.75']);
     expect(balance(bench, 'btc')).toBe('2');
 
-    runFor(bench, HOUR_MS);
+    bench.run(HOUR_MS);
     const before = wakesOf(bench).length;
     pay(bench, '0.25');
-    runFor(bench, 5 * MINUTE_MS);
+    bench.run(5 * MINUTE_MS);
     expect(balance(bench, 'btc')).toBe('2');
     expect(wakesOf(bench).slice(before)).toEqual(['inflow', 'outcome']);
     expect(faults(bench)).toEqual([]);
@@ -65,8 +62,8 @@ describe('a sweep on a desk', () => {
       duration: 'PT10M',
       slices: 4,
     });
-    const bench = started({ strategies: [...plan(), buyer] });
-    runFor(bench, 30 * MINUTE_MS);
+    const bench = begun({ strategies: [...plan(), buyer] });
+    bench.run(30 * MINUTE_MS);
     expect(balance(bench, 'btc')).toBe('2');
     const sold = ledgerTrades(bench.exchange).filter(({ side }) => side === 'sell');
     expect(
@@ -79,13 +76,13 @@ describe('a sweep on a desk', () => {
 describe('a restart of a sweep', () => {
   it('continues the pieces of its decision, and sweeps payments received while it was down', () => {
     for (const killedMs of [20, 5 * SECOND_MS, 20 * SECOND_MS, 40 * SECOND_MS]) {
-      const first = started();
+      const first = begun();
       pay(first, '3');
-      runFor(first, 61 * SECOND_MS + killedMs);
+      first.run(61 * SECOND_MS + killedMs);
       first.kill();
       pay(first, '0.5');
       const second = next(first, 2 * SECOND_MS);
-      runFor(second, 15 * MINUTE_MS);
+      second.run(15 * MINUTE_MS);
       expect(balance(second, 'btc')).toBe('2');
       expect(text(executedTotal(second.exchange))).toBe('3.5');
       expect(faults(second)).toEqual([]);
@@ -94,24 +91,21 @@ describe('a restart of a sweep', () => {
 
   it('sells each payment exactly once, wherever the process dies', () => {
     const paid = (options: Partial<BenchOptions> = {}): Bench => {
-      const bench = started(options);
+      const bench = begun(options);
       pay(bench, '2.00000001');
       return bench;
     };
     const whole = paid();
-    runFor(whole, 3 * MINUTE_MS);
+    whole.run(3 * MINUTE_MS);
     expect(balance(whole, 'btc')).toBe('2');
-    const wrong: string[] = [];
-    for (let append = 2; append < whole.appends(); append++) {
-      for (const records of ['lost', 'durable'] as const) {
-        const first = paid({ death: { at: append, records } });
-        while (!first.life.isOver && first.clock.wall() < START + 3 * MINUTE_MS) runFor(first, SECOND_MS);
-        const second = next(first, SECOND_MS);
-        runFor(second, 15 * MINUTE_MS);
-        const told = [balance(second, 'btc'), text(executedTotal(second.exchange)), ...faults(second)];
-        if (told.join(' ') !== '2 2.00000001') wrong.push(`${append} ${records}: ${told.join(' ')}`);
-      }
-    }
+    const wrong = afterEachDeath([2, whole.appends()], (death) => {
+      const first = paid({ death });
+      untilDeath(first, 3 * MINUTE_MS);
+      const second = next(first, SECOND_MS);
+      second.run(15 * MINUTE_MS);
+      const told = [balance(second, 'btc'), text(executedTotal(second.exchange)), ...faults(second)];
+      return told.join(' ') === '2 2.00000001' ? [] : told;
+    });
     expect(wrong).toEqual([]);
     expect(whole.appends()).toBeGreaterThan(10);
   });

@@ -1,9 +1,10 @@
+import { aPolicy } from '../harness.ts';
 import { describe, expect, it } from 'vitest';
 import { price, quantity, ratio, slippageBps } from '../../src/core/money.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
-import { aBench, aTwap, START } from './harness.ts';
+import { aTwap, START, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
 
@@ -19,10 +20,7 @@ const WILD = {
 };
 
 const ran = (tactics: Record<string, unknown>, over: Partial<BenchOptions> = {}, minutes = 15): Bench => {
-  const bench = aBench({ strategies: [aTwap('twap', tactics)], venue: CALM, ...over });
-  bench.start();
-  bench.until(minutes * MINUTE_MS);
-  return bench;
+  return started({ strategies: [aTwap('twap', tactics)], venue: CALM, ...over }, minutes * MINUTE_MS);
 };
 /** The policy of a desk that waits this long between two quotes of a slice. */
 const requotingAfter = (requoteMs: number): Partial<DeskSettings> => ({

@@ -1,19 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
-import { MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { QuoteAnswer } from '../../src/core/venue.ts';
 import { notReady } from '../../src/app/daemon/readiness.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { START, aBench, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { faultsOf, fillsOf } from './oracle.ts';
-
-interface Told {
-  readonly alert: string;
-  /** Milliseconds after the start. */
-  readonly at: number;
-  readonly facts: unknown;
-}
 
 /** From `from` to `to` the venue answers with `quote`, and reads of the account fail if `isReadLost`. */
 function outage(options: {
@@ -22,8 +15,7 @@ function outage(options: {
   readonly quote: QuoteAnswer;
   readonly isReadLost: boolean;
   readonly strategies?: readonly ReturnType<typeof aTwap>[];
-}): { readonly bench: Bench; readonly told: readonly Told[] } {
-  const told: Told[] = [];
+}): Bench {
   const isOut = (): boolean => {
     const at = bench.clock.now() - START;
     return at >= options.from && at < options.to;
@@ -35,12 +27,9 @@ function outage(options: {
       quote: () => (isOut() ? options.quote : undefined),
       transactions: (rows) => (isOut() && options.isReadLost ? lost : rows),
     }),
-    observer: {
-      alert: (alert, facts) => told.push({ alert, at: bench.clock.now() - START, facts }),
-    },
   });
   bench.start();
-  return { bench, told };
+  return bench;
 }
 
 const FROM = 2 * MINUTE_MS;
@@ -61,13 +50,13 @@ const ends = (bench: Bench): readonly End[] =>
 describe('a venue that fails while the desk trades', () => {
   const run = (): ReturnType<typeof outage> => {
     const drill = outage({ from: FROM, to: TO, quote: LOST, isReadLost: true });
-    drill.bench.until(15 * MINUTE_MS);
+    drill.until(15 * MINUTE_MS);
     return drill;
   };
 
   it('raises venue_unreachable once within 60 s', () => {
-    const { told } = run();
-    const of = (id: string): readonly Told[] => told.filter(({ alert }) => alert === id);
+    const { raised } = run();
+    const of = (id: string) => raised.filter((one) => one.id === id);
     expect(of('venue_unreachable')).toHaveLength(1);
     expect(of('venue_unreachable')[0]?.at).toBeGreaterThanOrEqual(FROM);
     expect(of('venue_unreachable')[0]?.at).toBeLessThanOrEqual(FROM + MINUTE_MS);
@@ -76,7 +65,7 @@ describe('a venue that fails while the desk trades', () => {
   });
 
   it('lets trading resume within 30 s of its return, and slices of the outage state the failure', () => {
-    const { bench } = run();
+    const bench = run();
     const back = fillsOf(bench.records()).map(({ executed_at: at }) => at - START).filter((at) => at >= TO); // prettier-ignore
     expect(Math.min(...back)).toBeLessThanOrEqual(TO + 30 * SECOND_MS);
     const missed = ends(bench).filter(({ at, result }) => at > FROM + MINUTE_MS && at < TO && result !== 'filled'); // prettier-ignore
@@ -87,7 +76,7 @@ describe('a venue that fails while the desk trades', () => {
   });
 
   it('makes the desk not ready, with the reason, until it returns', () => {
-    const { bench } = outage({ from: FROM, to: TO, quote: LOST, isReadLost: true });
+    const bench = outage({ from: FROM, to: TO, quote: LOST, isReadLost: true });
     bench.until(FROM + MINUTE_MS);
     expect(notReady(bench.desk)[0]).toMatch(/^the venue has not responded for \d+ s: .*connect/u);
     bench.until(TO + MINUTE_MS);
@@ -98,7 +87,7 @@ describe('a venue that fails while the desk trades', () => {
 describe('a venue that fails while no slice is open', () => {
   it('raises venue_unreachable because of failed account reads alone', () => {
     const later = aTwap('twap', { start_time: '2026-01-06T00:00:00Z' });
-    const { bench, told } = outage({
+    const bench = outage({
       from: FROM,
       to: TO,
       quote: LOST,
@@ -106,7 +95,7 @@ describe('a venue that fails while no slice is open', () => {
       strategies: [later],
     });
     bench.until(15 * MINUTE_MS);
-    const down = told.filter(({ alert }) => alert === 'venue_unreachable');
+    const down = bench.raised.filter(({ id }) => id === 'venue_unreachable');
     expect(down).toHaveLength(1);
     expect(down[0]?.at).toBeLessThanOrEqual(FROM + 2 * MINUTE_MS);
   });
@@ -114,12 +103,12 @@ describe('a venue that fails while no slice is open', () => {
 
 describe('a venue that answers but does not quote', () => {
   it('raises no_quotes within 60 s, and slices state that there are no quotes', () => {
-    const { bench, told } = outage({ from: FROM, to: TO, quote: CLOSED, isReadLost: false });
+    const bench = outage({ from: FROM, to: TO, quote: CLOSED, isReadLost: false });
     bench.until(15 * MINUTE_MS);
-    const ids = told.map(({ alert }) => alert);
+    const ids = bench.alerts();
     expect(ids).not.toContain('venue_unreachable');
     expect(ids.filter((id) => id === 'no_quotes')).toHaveLength(1);
-    const down = told.find(({ alert }) => alert === 'no_quotes');
+    const down = bench.raised.find(({ id }) => id === 'no_quotes');
     expect(down?.at).toBeLessThanOrEqual(FROM + MINUTE_MS);
     expect(down?.facts).toMatchObject({ pair: 'btcusd', reason: 'quotes_unavailable' });
     const missed = ends(bench).filter(({ at, result }) => at > FROM + MINUTE_MS && at < TO && result !== 'filled'); // prettier-ignore

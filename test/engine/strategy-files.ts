@@ -1,0 +1,73 @@
+import { Subject } from 'rxjs';
+import type { StrategySource } from '../../src/engine/desk.ts';
+import type { CommandAnswer } from '../../src/engine/ports.ts';
+import type { BegunDocument, StrategiesRead } from '../../src/engine/state/strategy-source.ts';
+import { aStrategy, started } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+
+type Read = Exclude<StrategiesRead, { readonly problems: string }>;
+
+/** Files of a desk in memory; a reload reads their current content. */
+export class Files {
+  sources: readonly StrategySource[];
+  off: readonly string[] = [];
+  notes: readonly string[] = [];
+  limits: Read['limits'];
+  channels: Read['channels'];
+  problems: string | undefined;
+  reads = 0;
+  readonly changed$ = new Subject<void>();
+
+  constructor(sources: readonly StrategySource[]) {
+    this.sources = sources;
+  }
+
+  /** A port for a desk that watches its files. */
+  readonly port = {
+    read: (): StrategiesRead => {
+      this.reads++;
+      const { sources, off, notes, limits, channels, problems } = this;
+      return problems === undefined ? { sources, off, notes, limits, channels } : { problems };
+    },
+    revive: ({ strategy, hash, type, document }: BegunDocument) => {
+      const { id: _, kind: __, ...params } = document as Record<string, unknown>;
+      return { ...aStrategy(strategy, type, params), hash };
+    },
+    changed$: this.changed$,
+  };
+
+  /** Writes these sources in three steps. */
+  write(sources: readonly StrategySource[]): void {
+    this.sources = sources;
+    for (let step = 0; step < 3; step++) this.changed$.next();
+  }
+}
+
+export interface Running {
+  readonly bench: Bench;
+  readonly files: Files;
+  readonly until: (ms: number) => void;
+  readonly reload: (over?: object) => CommandAnswer;
+}
+
+/** A desk with files, and the next process on the journal of `before` if there was one. */
+export function running(
+  sources: readonly StrategySource[],
+  over: Partial<BenchOptions> = {},
+  before?: Bench,
+): Running {
+  before?.kill();
+  const files = new Files(sources);
+  const bench = started({
+    strategies: sources,
+    files: files.port,
+    ...(before && { clock: before.clock, exchange: before.exchange, journal: before.journal }),
+    ...over,
+  });
+  return {
+    bench,
+    files,
+    until: bench.until,
+    reload: (asked = {}) => bench.tell({ do: 'reload', why: 'new texts', ...asked }),
+  };
+}
