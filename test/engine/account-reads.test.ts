@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { money, price, quantity } from '../../src/core/money.ts';
-import { DAY_MS, HOUR_MS, after, instant } from '../../src/core/time.ts';
+import { DAY_MS, after, instant } from '../../src/core/time.ts';
 import { compareRowIds } from '../../src/core/ids.ts';
-import { Exchange } from '../../src/simulator/exchange/exchange.ts';
-import { venueOptions } from '../../src/simulator/options/options.ts';
 import { START, aTwap } from './harness.ts';
 import { aDesk, alertsOf, bodies, bought, firstLost, halts, nextDesk, seconds, sold } from './odd-account.ts';
 import type { Script, Watched } from './odd-account.ts';

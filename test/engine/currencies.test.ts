@@ -1,4 +1,4 @@
-import { aPolicy } from '../harness.ts';
+import { aPolicy } from './harness.ts';
 import { of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { money, price, ratio } from '../../src/core/money.ts';

@@ -93,7 +93,7 @@ describe('an order with a lost or faulty answer', () => {
     const begun: number[] = [];
     const order = once('request lost', 1);
     let isLost = false;
-    const bench = started(
+    started(
       {
         strategies: [slow],
         wrap: (venue, clock) => {

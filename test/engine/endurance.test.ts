@@ -108,7 +108,7 @@ describe('a desk that always has an order in flight', () => {
   it('reads from the last row before its orders, so that reads do not grow with its trading', () => {
     const rows: number[] = [];
     const plan = { duration: 'PT1H', total_quantity: { amount: '9', currency: 'btc' } };
-    const bench = started(
+    started(
       {
         strategies: [701, 901].map((slices) => aTwap(`twap-${slices}`, { ...plan, slices })),
         quoteLatencyMs: 1_000,

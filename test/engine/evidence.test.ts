@@ -97,7 +97,7 @@ describe('balances', () => {
 describe('a desk on a venue that rejects requests', () => {
   it('does not repeat quote requests rapidly if the venue finds every size too large', () => {
     let quotes = 0;
-    const bench = started(
+    started(
       {
         strategies: [aTwap('t', { slices: 1, duration: 'PT1M' })],
         wrap: (venue): VenuePort => ({

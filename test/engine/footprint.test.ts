@@ -1,4 +1,3 @@
-import { noObserver } from '../../../src/engine/observer.ts';
 import { describe, expect, it } from 'vitest';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';

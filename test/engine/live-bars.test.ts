@@ -110,7 +110,7 @@ describe('bars built from the prices that a desk sees', () => {
   it('are collected while the strategy runs, and cause no quotes without a strategy', () => {
     const probes = (strategies: BenchOptions['strategies']): number => {
       let count = 0;
-      const bench = started({ strategies, observer: { reference: () => (count += 1) } }, HOUR_MS);
+      started({ strategies, observer: { reference: () => (count += 1) } }, HOUR_MS);
       return count;
     };
     expect(probes([])).toBe(0);

@@ -1,4 +1,4 @@
-import { aPolicy } from '../harness.ts';
+import { aPolicy } from './harness.ts';
 import { defer, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';

@@ -1,4 +1,4 @@
-import { aPolicy } from '../harness.ts';
+import { aPolicy } from './harness.ts';
 import { describe, expect, it } from 'vitest';
 import { showDesk } from '../../src/app/cli/watch.ts';
 import { money, quantity } from '../../src/core/money.ts';

@@ -1,4 +1,4 @@
-import { aPolicy } from '../harness.ts';
+import { aPolicy } from './harness.ts';
 import { defer, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { compareRowIds } from '../../src/core/ids.ts';

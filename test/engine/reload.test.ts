@@ -10,7 +10,7 @@ import type { VenuePort } from '../../src/engine/ports.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aStrategy, aTwap, START, nextProcess, started } from './harness.ts';
+import { aBench, aStrategy, aTwap, START, nextProcess } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { executedTotal, faultsOf, fillsOf } from './oracle.ts';
 import { running } from './strategy-files.ts';

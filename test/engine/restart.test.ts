@@ -32,7 +32,7 @@ function backup(journal: Journal, records: number): Journal {
 describe('a starting desk', () => {
   it('reads the account before it requests the first quote', () => {
     const calls: string[] = [];
-    const bench = started(
+    started(
       {
         strategies,
         wrap: (venue) => ({

@@ -1,4 +1,4 @@
-import { aPolicy } from '../harness.ts';
+import { aPolicy } from './harness.ts';
 import { describe, expect, it } from 'vitest';
 import { price, quantity, ratio, slippageBps } from '../../src/core/money.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
