@@ -38,8 +38,7 @@ import { DayClock } from './time/limit-day.ts';
 export type { StrategySource } from './state/strategy-source.ts';
 
 /**
- * One account, assembled. Only this file knows all parts. Each stage names the few parts that it uses in an interface
- * of its own, which a desk implements.
+ * One account, assembled. Only this file knows all parts; the parts do not import it.
  */
 export class Desk {
   readonly ports: Ports;

@@ -14,14 +14,6 @@ import { fillFromEvidence } from '../attempt/booking.ts';
 import { changesBy, changesOf } from '../../core/cycle/balance-changes.ts';
 import type { Desk } from '../desk.ts';
 import { noteTransfers } from './transfers.ts';
-import type { TransfersContext } from './transfers.ts';
-
-/** The parts of a desk that this file uses. */
-export type BalancesContext = Pick<
-  Desk,
-  'control' | 'instruments' | 'journal' | 'limitDay' | 'observer' | 'policy' | 'rateLimiter' | 'state'
-> &
-  TransfersContext;
 
 /**
  * Unchanged balances are recorded again after this time or after a read of so many rows, so that reads need not go far
@@ -39,7 +31,7 @@ interface ReportedBalances {
 }
 
 /** Records new balances: those that the venue reports as booked, plus own fills that it has not booked yet. */
-export function keepBalances(desk: BalancesContext, read: WholeAccount): Observable<never> {
+export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> {
   const { venue } = desk.ports;
   noteTransfers(desk, read.rows);
   const told = balancesIn(read.rows);
@@ -122,7 +114,7 @@ function newestOf({ rows }: WholeAccount, before: string): string {
  * A deposit or withdrawal may have moved a balance although no read shows it, because a read omits those that are
  * pending or that began before its period. The desk requests them when a difference would count.
  */
-function slowRows(desk: BalancesContext, { at, startedAt }: WholeAccount): Observable<WholeAccount['rows']> {
+function slowRows(desk: Desk, { at, startedAt }: WholeAccount): Observable<WholeAccount['rows']> {
   if (dueBreaks(desk.account.books, startedAt).length === 0) return of([]);
   const asked = desk.ports.venue.transactions({
     from: instant(at - Math.min(desk.policy.historyMs, SLOW_MS)),
@@ -155,7 +147,7 @@ const AGREED: Compared = { isPending: false, bodies: [] };
 
 /** Compares the balances of a route of their own with the rows, and reports what no row explains. */
 function compared(
-  desk: BalancesContext,
+  desk: Desk,
   { startedAt }: WholeAccount,
   { booked, slow, isOwn }: Pick<ReportedBalances, 'booked'> & { readonly slow: WholeAccount['rows']; readonly isOwn: boolean },
 ): Compared {
@@ -191,11 +183,11 @@ const inWords = (one: Difference): string =>
   `limit=${figuresOf(one).expected} ${one.currency} value=${figuresOf(one).told} ${one.currency}`;
 
 /** Recent fills that no read has shown completely. The reported balances lack them or a part of them. */
-const unshown = ({ state, limitDay }: BalancesContext): readonly FillRecord[] =>
+const unshown = ({ state, limitDay }: Desk): readonly FillRecord[] =>
   state.recentFills(limitDay.now()).filter(({ client_order_id: id }) => state.unshown.has(id));
 
 /** Currencies that an order in flight may have moved, or that an incompletely booked fill has moved. */
-function underWayIn(desk: BalancesContext): ReadonlySet<string> {
+function underWayIn(desk: Desk): ReadonlySet<string> {
   const { state } = desk;
   const currencies = new Set<string>();
   for (const { intent } of state.attempts.values()) currencies.add(intent.base).add(intent.quote);
@@ -204,7 +196,7 @@ function underWayIn(desk: BalancesContext): ReadonlySet<string> {
 }
 
 function merged(
-  desk: BalancesContext,
+  desk: Desk,
   told: ReadonlyMap<string, Quantity>,
   read: WholeAccount,
 ): ReadonlyMap<string, Quantity> {

@@ -1,3 +1,4 @@
+import type { Desk } from '../desk.ts';
 import { EMPTY, concat, defer, ignoreElements, of, repeat, takeUntil, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { after } from '../../core/time.ts';
@@ -5,10 +6,6 @@ import type { Monotonic } from '../../core/time.ts';
 import { readOnce } from './watch-account.ts';
 import { record } from '../stages/record.ts';
 import { learnVenue } from '../operator/recover.ts';
-import type { RecoverContext } from '../operator/recover.ts';
-
-/** The parts of a desk that this file uses. */
-export type ClosingReadContext = RecoverContext;
 
 /** How long the desk retries the closing read after the earliest time at which such a read counts. */
 const TRIED_FOR_MS = 60_000;
@@ -17,7 +14,7 @@ const TRIED_FOR_MS = 60_000;
  * The earliest time at which a whole read of the account can start and show all of the last fills; `undefined` if a
  * read has shown them, or if nothing was filled.
  */
-export function closingReadDue({ account }: Pick<ClosingReadContext, 'account'>): Monotonic | undefined {
+export function closingReadDue({ account }: Pick<Desk, 'account'>): Monotonic | undefined {
   const { bookedBy, wholeReadAt } = account;
   return bookedBy === undefined || (wholeReadAt !== undefined && wholeReadAt >= bookedBy)
     ? undefined
@@ -29,7 +26,7 @@ export function closingReadDue({ account }: Pick<ClosingReadContext, 'account'>)
  * booked the last fills. The desk processes its rows as in any read. Emits `closing` when it has to wait. Also
  * completes if the read cannot succeed in time; `closingReadDue` then still returns the time at which it was due.
  */
-export function closingRead(desk: ClosingReadContext): Observable<'closing'> {
+export function closingRead(desk: Desk): Observable<'closing'> {
   return defer(() => {
     const { clock, journal } = desk.ports;
     const due = closingReadDue(desk);
@@ -59,7 +56,7 @@ export function closingRead(desk: ClosingReadContext): Observable<'closing'> {
 }
 
 /** Describes, for people, what the desk waits for before it stops. */
-export function closingWords(desk: ClosingReadContext): readonly string[] {
+export function closingWords(desk: Desk): readonly string[] {
   const due = desk.account.isClosing ? closingReadDue(desk) : undefined;
   if (due === undefined) return [];
   const seconds = Math.ceil((due - desk.ports.clock.monotonic()) / 1_000);
@@ -68,7 +65,7 @@ export function closingWords(desk: ClosingReadContext): readonly string[] {
 }
 
 /** Why the closing read failed or is still missing; `undefined` if it succeeded or the desk needs none. */
-export const unconfirmedWords = (desk: ClosingReadContext): string | undefined =>
+export const unconfirmedWords = (desk: Desk): string | undefined =>
   !desk.account.isClosing || closingReadDue(desk) === undefined
     ? undefined
     : `the account did not confirm the last fills: ${desk.account.readFault ?? 'no read finished in time'}; the next start reads it again`;

@@ -12,12 +12,6 @@ import type { Desk } from '../desk.ts';
 import type { OpenAttempt } from '../state/engine-state.ts';
 import { watch } from '../watch.ts';
 
-/** The parts of a desk that this file uses. */
-export type DoubtAlertsContext = Pick<
-  Desk,
-  'account' | 'changed$' | 'observer' | 'policy' | 'ports' | 'state'
->;
-
 /** The ages of a doubt at which the operator is alerted, once at each age. */
 const STAGES: readonly { readonly ageMs: number; readonly alert: Alert }[] = [
   { ageMs: MINUTE_MS, alert: 'doubt_60s' },
@@ -101,7 +95,7 @@ function isWholeOrder(
 }
 
 /** The facts of a doubt, for alerts, the status and the list of doubts. */
-export function doubtFacts(desk: DoubtAlertsContext, open: OpenAttempt): DoubtFacts {
+export function doubtFacts(desk: Desk, open: OpenAttempt): DoubtFacts {
   const { intent, doubt, since } = open;
   const unattributed = rowFacts(open, desk.account.evidence.get(intent.client_order_id)?.rows ?? []);
   const phase = desk.account.doubts.get(intent.client_order_id);
@@ -125,7 +119,7 @@ export function doubtFacts(desk: DoubtAlertsContext, open: OpenAttempt): DoubtFa
  * Alerts the operator once when a doubt reaches each age. This also holds across restarts, because an earlier process
  * has already reported the ages that the doubt reached then. Never emits.
  */
-export function watchDoubts(desk: DoubtAlertsContext): Observable<never> {
+export function watchDoubts(desk: Desk): Observable<never> {
   const { clock } = desk.ports;
   const alerted = new Map<string, number>();
   const alertedBefore = ({ doubt }: OpenAttempt): number =>

@@ -9,19 +9,13 @@ import type { AttemptEnd, OperatorResolution } from '../attempt/execute.ts';
 import type { Command } from '../ports.ts';
 import { commands } from '../operator/approvals.ts';
 
-/** The parts of a desk that this file uses. */
-export type ResolutionContext = Pick<
-  Desk,
-  'account' | 'changed$' | 'journal' | 'limitDay' | 'policy' | 'ports' | 'agreed$' | 'state'
->;
-
 type Resolve = Command & { readonly do: 'resolve' };
 
 /**
  * Ends doubts with a person's resolution, which is the only way if the account never shows the outcome. Responds to a
  * resolution that is not allowed, and changes nothing. If a trade appears later, the desk books it and halts.
  */
-export const resolutions = (desk: ResolutionContext): Observable<AttemptEnd> =>
+export const resolutions = (desk: Desk): Observable<AttemptEnd> =>
   commands(desk).pipe(
     filter((command) => command.do === 'resolve'),
     mergeMap((command) => defer(() => resolve(desk, command))),
@@ -38,7 +32,7 @@ const resolvedRecord = ({ clientOrderId, verdict, rows, by, why, token }: Resolv
 });
 
 /** A person confirms that the missing part of a fill never traded, so it no longer counts as filled. */
-function resolveMissing(desk: ResolutionContext, command: Resolve): Observable<never> {
+function resolveMissing(desk: Desk, command: Resolve): Observable<never> {
   const { clientOrderId } = command;
   const fault = missingFault(command);
   if (fault !== undefined) {
@@ -58,7 +52,7 @@ function resolveMissing(desk: ResolutionContext, command: Resolve): Observable<n
 }
 
 /** A person says whose rows are. The next read of the account, which follows at once, draws the conclusions. */
-function attributeRows(desk: ResolutionContext, command: Resolve): Observable<never> {
+function attributeRows(desk: Desk, command: Resolve): Observable<never> {
   const { clientOrderId, verdict, rows = [] } = command;
   const held = desk.account.evidence.get(clientOrderId)?.rows ?? [];
   const isOpen = desk.state.attempts.get(clientOrderId)?.doubt !== undefined;
@@ -83,7 +77,7 @@ function attributeRows(desk: ResolutionContext, command: Resolve): Observable<ne
   );
 }
 
-function resolve(desk: ResolutionContext, command: Resolve): Observable<AttemptEnd> {
+function resolve(desk: Desk, command: Resolve): Observable<AttemptEnd> {
   const { clientOrderId, verdict, figures, by, why } = command;
   if (verdict === 'ours' || verdict === 'not_ours') return attributeRows(desk, command);
   const { clock } = desk.ports;

@@ -10,12 +10,6 @@ import type { Desk } from '../desk.ts';
 import type { OpenAttempt } from '../state/engine-state.ts';
 import type { AttemptEnd } from '../attempt/execute.ts';
 
-/** The parts of a desk that this file uses. */
-export type LookupContext = Pick<
-  Desk,
-  'account' | 'instruments' | 'limitDay' | 'observer' | 'ports' | 'rateLimiter' | 'state'
->;
-
 /** Interval between rounds of lookups while any attempt is in doubt. */
 const LOOKUP_MS = 2_000;
 
@@ -23,7 +17,7 @@ const LOOKUP_MS = 2_000;
  * Looks up the orders of attempts in doubt, if the venue has a route for it. Only a fill counts. An unknown or canceled
  * order proves nothing; the account's transactions decide.
  */
-export function watchLookups(desk: LookupContext): Observable<AttemptEnd> {
+export function watchLookups(desk: Desk): Observable<AttemptEnd> {
   if (desk.ports.venue.lookup === undefined) return EMPTY;
   return timer(LOOKUP_MS, desk.ports.clock.scheduler).pipe(
     concatMap(() => from(desk.state.doubts)),
@@ -32,7 +26,7 @@ export function watchLookups(desk: LookupContext): Observable<AttemptEnd> {
   );
 }
 
-function lookUp(desk: LookupContext, open: OpenAttempt): Observable<AttemptEnd> {
+function lookUp(desk: Desk, open: OpenAttempt): Observable<AttemptEnd> {
   const { lookup } = desk.ports.venue;
   const { intent } = open;
   if (lookup === undefined) return EMPTY;
@@ -80,11 +74,7 @@ function lookUp(desk: LookupContext, open: OpenAttempt): Observable<AttemptEnd> 
   );
 }
 
-const isWhole = (
-  desk: LookupContext,
-  { intent, quote }: OpenAttempt,
-  { filled, filledAmount }: Order,
-): boolean =>
+const isWhole = (desk: Desk, { intent, quote }: OpenAttempt, { filled, filledAmount }: Order): boolean =>
   extentOf(
     { intent, quoted: quotedIn(quote), precisions: desk.instruments.precisions(intent.pair) },
     { quantity: filled, amount: filledAmount },

@@ -13,12 +13,6 @@ import type { Instant, Monotonic } from '../../core/time.ts';
 import type { Transaction } from '../../core/venue.ts';
 import type { Desk } from '../desk.ts';
 
-/** The parts of a desk that this file uses. */
-export type ReadAccountContext = Pick<
-  Desk,
-  'account' | 'limitDay' | 'policy' | 'ports' | 'rateLimiter' | 'state'
->;
-
 const PAGE = 1000;
 /** Number of times that a read restarts because its pages do not fit together, before it fails. */
 const RESTARTS_MAX = 2;
@@ -62,7 +56,7 @@ interface Progress {
  * has moved between two requests, the read starts over.
  * - Errors: `VenueError` if a page did not arrive, or if the pages never fit together.
  */
-export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
+export function readAccount(desk: Desk): Observable<AccountRead> {
   return defer(() => {
     const { clock, venue } = desk.ports;
     let at = clock.wall();
@@ -141,7 +135,7 @@ const unreadable = (said: string): VenueError =>
  * attempt or fill that is not settled. Stamps bound only the reads of a journal that knows no row yet, or of
  * a venue whose ids cannot be ordered.
  */
-function reachOf(desk: ReadAccountContext, at: Instant): Reach {
+function reachOf(desk: Desk, at: Instant): Reach {
   const { state, account } = desk;
   // By the clock that fills are stamped by, because a clock that is set forward makes no fill older. The first read looks at
   // what nobody has looked at since the last fill of an earlier process.
@@ -171,7 +165,7 @@ const SKEW_MAX_MS = 2 * DAY_MS;
 
 /** Without ids: two days before the last read, or before whatever is not settled. */
 function beginning(
-  { state, policy, account }: ReadAccountContext,
+  { state, policy, account }: Desk,
   { at, young }: { readonly at: Instant; readonly young: readonly FillRecord[] },
 ): Instant {
   const known = account.readUntil ?? state.balancesReadAt ?? instant(at - policy.historyMs);

@@ -1,16 +1,10 @@
 import type { Desk } from '../desk.ts';
 
-/** The parts of a desk that this file uses. */
-export type StillBookingContext = Pick<Desk, 'account' | 'ports' | 'state'>;
-
 /** Describes, one line each, orders that the venue has not fully booked. */
-export const bookingWords = (desk: StillBookingContext): readonly string[] => [
-  ...partWords(desk),
-  ...missingWords(desk),
-];
+export const bookingWords = (desk: Desk): readonly string[] => [...partWords(desk), ...missingWords(desk)];
 
 /** Fills that the account shows only in part so far. */
-function partWords(desk: StillBookingContext): readonly string[] {
+function partWords(desk: Desk): readonly string[] {
   const now = desk.ports.clock.monotonic();
   return [...desk.account.booking].map(([id, { shown, dueAt }]) => {
     const seconds = Math.ceil((dueAt - now) / 1_000);
@@ -23,7 +17,7 @@ function partWords(desk: StillBookingContext): readonly string[] {
 }
 
 /** Fills with a missing part. */
-const missingWords = ({ state }: StillBookingContext): readonly string[] =>
+const missingWords = ({ state }: Desk): readonly string[] =>
   [...state.lacking.values()].map(({ client_order_id: id, missing, base }) => {
     const what = `${missing?.quantity ?? '0'} ${base}`;
     return `${id} lacks ${what} of its order: it counts as filled until the account shows it, or a person resolves it as not executed`;

@@ -4,16 +4,13 @@ import { HOUR_MS } from '../../core/time.ts';
 import type { Transaction } from '../../core/venue.ts';
 import type { Desk } from '../desk.ts';
 
-/** The parts of a desk that this file uses. */
-export type TransfersContext = Pick<Desk, 'account' | 'ports' | 'rates'>;
-
 /** The venue publishes a valuation every hour. A valuation older than two hours is not used. */
 const KEPT_MS = 3 * HOUR_MS;
 /** The oldest are dropped first. */
 const TRANSFERS_MAX = 1_000;
 
 /** Remembers the deposits and withdrawals that a read of the account showed. */
-export function noteTransfers({ account, ports }: TransfersContext, rows: readonly Transaction[]): void {
+export function noteTransfers({ account, ports }: Desk, rows: readonly Transaction[]): void {
   const { transfers } = account;
   const oldest = ports.clock.wall() - KEPT_MS;
   for (const [id, { at }] of transfers) if (at < oldest) transfers.delete(id);
@@ -25,7 +22,7 @@ export function noteTransfers({ account, ports }: TransfersContext, rows: readon
 }
 
 /** The venue's newest hourly valuation, adjusted for transfers since then, USD. */
-export function currentValuation(desk: TransfersContext): Money | undefined {
+export function currentValuation(desk: Desk): Money | undefined {
   const { valuation, transfers } = desk.account;
   if (valuation === undefined) return undefined;
   let { usd } = valuation;

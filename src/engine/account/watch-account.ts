@@ -45,16 +45,6 @@ import type { AttemptEnd } from '../attempt/execute.ts';
 import { sliceKey } from '../state/engine-state.ts';
 import type { OpenAttempt } from '../state/engine-state.ts';
 import { watch } from '../watch.ts';
-import type { ReadAccountContext } from './read-account.ts';
-import type { BalancesContext } from './balances.ts';
-import type { BookingContext } from '../attempt/booking.ts';
-
-/** The parts of a desk that this file uses. */
-export type AccountWatchContext = Pick<Desk, 'changed$' | 'limitDay' | 'mark' | 'strategies'> &
-  BalancesContext &
-  BookingContext &
-  ReadAccountContext &
-  Pick<Desk, 'venueHealth'>;
 
 /** Interval from the start of a failed read to the next read; at least `SOON_MS` after its end. */
 const RETRY_MS = 10_000;
@@ -67,7 +57,7 @@ const HINT_MS = 1_000;
  * feed. Emits how doubts ended, books fills that the journal does not know, and maintains the balances. A failed read
  * proves nothing and is retried.
  */
-export function watchAccount(desk: AccountWatchContext): Observable<AttemptEnd> {
+export function watchAccount(desk: Desk): Observable<AttemptEnd> {
   const { ports } = desk;
   const waitMs$ = watch(desk.changed$, () => untilNextRead(desk)).pipe(distinctUntilChanged());
   // Measured from the start of one read to the start of the next, because a read of many pages takes long.
@@ -101,7 +91,7 @@ export function watchAccount(desk: AccountWatchContext): Observable<AttemptEnd> 
 }
 
 /** Hints cannot overload the route, because the rate limiter bounds reads of the account. */
-function untilNextRead(desk: AccountWatchContext): number {
+function untilNextRead(desk: Desk): number {
   const { inDoubt, accountPollMs } = desk.policy;
   const ms = desk.state.hasDoubts() || desk.account.booking.size > 0 ? inDoubt.pollMs : accountPollMs;
   return desk.account.isHinted ? Math.min(ms, HINT_MS) : ms;
@@ -112,11 +102,7 @@ function untilNextRead(desk: AccountWatchContext): number {
  * towards the proof of a doubt. A read shortly before that instant would delay the proof, because the route is rate
  * limited. `lastAt`: when the last read started.
  */
-function untilCountingRead(
-  { account, ports }: AccountWatchContext,
-  pollMs: number,
-  lastAt: Monotonic,
-): number {
+function untilCountingRead({ account, ports }: Desk, pollMs: number, lastAt: Monotonic): number {
   const now = ports.clock.monotonic();
   let first: Monotonic | undefined;
   for (const { proof } of account.doubts.values())
@@ -131,7 +117,7 @@ function untilCountingRead(
 }
 
 /** One read and its consequences. Empty after a failure, which proves nothing. */
-export function readOnce(desk: AccountWatchContext): Observable<AttemptEnd> {
+export function readOnce(desk: Desk): Observable<AttemptEnd> {
   const { clock } = desk.ports;
   return defer(() => {
     const retryAt = after(clock.monotonic(), RETRY_MS);
@@ -154,7 +140,7 @@ export function readOnce(desk: AccountWatchContext): Observable<AttemptEnd> {
 }
 
 /** Applies a whole read: fills first, so that balances include them, then proofs of absence. */
-function applyRead(desk: AccountWatchContext, read: AccountRead): Observable<AttemptEnd> {
+function applyRead(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
   return defer(() => {
     const { account, state } = desk;
     desk.observer.accountRead(read.rows.length);
@@ -213,7 +199,7 @@ function applyRead(desk: AccountWatchContext, read: AccountRead): Observable<Att
 
 /** The trades in a read, of the orders that the journal knows and of the others with our ids. */
 function tradesIn(
-  { state, instruments }: AccountWatchContext,
+  { state, instruments }: Desk,
   { ours }: Attributed,
 ): Pick<WholeAccount, 'trades' | 'strange'> {
   const trades = new Map<string, Trade>();
@@ -238,10 +224,7 @@ function tradesIn(
  * Rows of trades that this read shows for the first time and that are not ours. They cannot be the trade of an order
  * whose intent becomes durable after this is recorded.
  */
-const noteOthers = (
-  { state }: AccountWatchContext,
-  { unattributed, others }: WholeAccount,
-): readonly Transaction[] =>
+const noteOthers = ({ state }: Desk, { unattributed, others }: WholeAccount): readonly Transaction[] =>
   [...unattributed, ...others].filter((row) => state.rows.seenAt(row) === undefined);
 
 const shownOthers = (rows: readonly Transaction[]): RecordBody => ({
@@ -256,7 +239,7 @@ const shownOthers = (rows: readonly Transaction[]): RecordBody => ({
 });
 
 /** Reports trades on the account that this desk did not make, except those that hold a doubt open. */
-function tellForeign({ account, observer }: AccountWatchContext, rows: readonly Transaction[]): void {
+function tellForeign({ account, observer }: Desk, rows: readonly Transaction[]): void {
   const held = new Set([...account.evidence.values()].flatMap((one) => one.rows.map(({ id }) => id)));
   const foreign = new Set(rows.filter(({ id }) => !held.has(id)).map(({ id, tradeId }) => tradeId ?? id));
   if (foreign.size === 0) return;
@@ -267,7 +250,7 @@ function tellForeign({ account, observer }: AccountWatchContext, rows: readonly 
  * A journal without any intent, on an account that traded its pairs within a day, may have replaced a lost one, whose
  * plan would be bought again. A live desk then starts halted until a person says that it is new.
  */
-function suspectLostJournal(desk: AccountWatchContext, { rows, at }: AccountRead): Observable<never> {
+function suspectLostJournal(desk: Desk, { rows, at }: AccountRead): Observable<never> {
   const { state, policy } = desk;
   if (policy.mode !== 'live' || state.rows.data.newest !== '' || state.balancesReadAt !== undefined)
     return EMPTY;
@@ -291,7 +274,7 @@ function suspectLostJournal(desk: AccountWatchContext, { rows, at }: AccountRead
  * Compares every booked fill with the account, regardless of its source and age. The account is authoritative, and its
  * figures apply before anything is sized again.
  */
-function compare(desk: AccountWatchContext, read: WholeAccount): Observable<never> {
+function compare(desk: Desk, read: WholeAccount): Observable<never> {
   const { account, observer } = desk;
   const bodies: RecordBody[] = [];
   /**
@@ -360,7 +343,7 @@ function compare(desk: AccountWatchContext, read: WholeAccount): Observable<neve
 }
 
 /** The account changed rows of a fill that it had shown, or shows them under new ids. */
-const tellChanged = ({ observer }: AccountWatchContext, id: string, changes: readonly string[]): void => {
+const tellChanged = ({ observer }: Desk, id: string, changes: readonly string[]): void => {
   observer.alert('fill_differs', { client_order_id: id, why: changes.slice(0, 20).join('; ') });
 };
 
@@ -369,7 +352,7 @@ interface Compared extends Pick<Booked, 'fill' | 'rowBefore'> {
 }
 
 /** Fills that a read may confirm: those of which it shows rows, and those that no read has shown completely. */
-function compared({ state }: AccountWatchContext, { trades }: WholeAccount): readonly Compared[] {
+function compared({ state }: Desk, { trades }: WholeAccount): readonly Compared[] {
   return [...new Set([...trades.keys(), ...state.unshown.keys()])].flatMap((id): readonly Compared[] => {
     const booked = state.filledIds.get(id);
     if (booked === undefined || booked.fill.source === 'dry_run') return [];
@@ -381,7 +364,7 @@ const isIn = (doubtful: WholeRead['doubtful'], currency: string): boolean =>
   doubtful !== undefined && doubtful !== 'all' && doubtful.has(currency);
 
 /** Alerts, once, about a fill that the account should have shown. */
-function tellUnbooked(desk: AccountWatchContext, fill: FillRecord): readonly RecordBody[] {
+function tellUnbooked(desk: Desk, fill: FillRecord): readonly RecordBody[] {
   const { client_order_id: id, order_id: orderId, pair } = fill;
   if (desk.account.unbooked.has(id)) return [];
   desk.account.unbooked.add(id);
@@ -394,7 +377,7 @@ function tellUnbooked(desk: AccountWatchContext, fill: FillRecord): readonly Rec
 }
 
 /** Reports that the venue executed more than was ordered, for each read that shows more, and halts the desk. */
-function tellTwice(desk: AccountWatchContext, id: string, why: string): readonly RecordBody[] {
+function tellTwice(desk: Desk, id: string, why: string): readonly RecordBody[] {
   const key = `${id} ${why}`;
   // A person who re-arms the desk has seen the alert.
   if (desk.account.executedTwice.has(key)) return [];
@@ -406,7 +389,7 @@ function tellTwice(desk: AccountWatchContext, id: string, why: string): readonly
 
 /** Reports inconsistencies of a read, and halts the desk when rows have disappeared. */
 function report(
-  desk: AccountWatchContext,
+  desk: Desk,
   { gone, isCut, isGivenUp }: Audit & { readonly isGivenUp: boolean },
 ): Observable<never> {
   if (isGivenUp)
@@ -423,7 +406,7 @@ function report(
  * Judges each open doubt by this read. Returns the doubts that end, with a trade or with proof that there is none, and
  * the doubts whose proof has progressed.
  */
-function judgeDoubts(desk: AccountWatchContext, read: WholeAccount): readonly AttemptEnd[] {
+function judgeDoubts(desk: Desk, read: WholeAccount): readonly AttemptEnd[] {
   const ends: AttemptEnd[] = [];
   const { account } = desk;
   for (const open of desk.state.doubts) {
@@ -474,7 +457,7 @@ const orderIdsOf = (trade: Trade | undefined): readonly string[] =>
   trade === undefined || trade.orderId === '' ? [] : [trade.orderId];
 
 /** Reports rows that could be the trade of a doubt, each once. */
-function alertUnattributed(desk: AccountWatchContext, open: OpenAttempt, rows: readonly Transaction[]): void {
+function alertUnattributed(desk: Desk, open: OpenAttempt, rows: readonly Transaction[]): void {
   const { account, observer } = desk;
   const { client_order_id: id } = open.intent;
   const fresh = rows.filter((row) => !account.ambiguousTrades.has(`${id} ${row.id}`));
@@ -491,7 +474,7 @@ const AMBIGUOUS_MAX = 1_000;
  * Books trades with one of our ids that the journal does not know, and halts unless the operator allowed it. A trade
  * that was proven absent always halts the desk, because the venue contradicted its own account.
  */
-function adopt(desk: AccountWatchContext, read: WholeAccount): Observable<never> {
+function adopt(desk: Desk, read: WholeAccount): Observable<never> {
   const { rememberedSince, closedIds } = desk.state;
   const strange = read.strange.filter(({ trade: { at } }) => at === 0 || at > rememberedSince);
   // A trade with one leg so far waits: nothing may trade in its place before its figures are known.
@@ -516,7 +499,7 @@ function adopt(desk: AccountWatchContext, read: WholeAccount): Observable<never>
 }
 
 /** A pause for the booking margin and one more read of the account. */
-const untilBooked = ({ ports, policy }: AccountWatchContext, why: string): RecordBody => ({
+const untilBooked = ({ ports, policy }: Desk, why: string): RecordBody => ({
   kind: 'control',
   state: 'paused',
   by: 'tranche',

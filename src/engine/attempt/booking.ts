@@ -26,9 +26,6 @@ import type { Desk } from '../desk.ts';
 import { sliceKey } from '../state/engine-state.ts';
 import type { OpenAttempt } from '../state/engine-state.ts';
 
-/** The parts of a desk that this file uses. */
-export type BookingContext = Pick<Desk, 'instruments' | 'policy' | 'rates' | 'state'>;
-
 /** Builds fill records from each source of proof. */
 
 const named = (
@@ -195,7 +192,7 @@ export function sideOf(base: string, rows: readonly Transaction[]): Side {
 
 /** From the account's transactions, for one of our ids that the journal does not know. The id itself names the attempt. */
 export function adoptedFill(
-  desk: BookingContext,
+  desk: Desk,
   { trade, pair }: { readonly trade: Trade; readonly pair: Pair | undefined },
   now: Instant,
 ): FillRecord {

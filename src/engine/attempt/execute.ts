@@ -12,11 +12,10 @@ import type { Money, Quantity } from '../../core/money.ts';
 import { missingOf } from '../../core/cycle/order-extent.ts';
 import type { FillRecord, IntentRecord, Missing, ResolvedRecord } from '../../core/record.ts';
 import { fillFromOrder } from './booking.ts';
-import type { BookingContext } from './booking.ts';
 import type { Desk } from '../desk.ts';
 import { passGate, refusalNow } from './gate.ts';
-import type { Approved, GateContext, Gated } from './gate.ts';
-import type { SendOrderContext, Sending } from './send-order.ts';
+import type { Approved, Gated } from './gate.ts';
+import type { Sending } from './send-order.ts';
 import { stopped } from '../stage-types.ts';
 import type { Paced, Sized, Stopped } from '../stage-types.ts';
 import { andThen, isAsync, mergeMapMaybe } from '../maybe-async.ts';
@@ -24,12 +23,6 @@ import type { MaybeAsync } from '../maybe-async.ts';
 import type { Permit } from '../rate-limit/rate-limiter.ts';
 import type { CommandAnswer } from '../ports.ts';
 import { acceptQuote, sendOrder, whileWriting } from './send-order.ts';
-
-/** The parts of a desk that this file uses. */
-export type ExecuteContext = Pick<Desk, 'controlWhy' | 'priceTrials' | 'venueHealth'> &
-  BookingContext &
-  GateContext &
-  SendOrderContext;
 
 /**
  * A person's resolution of a doubt. It is recorded in the journal before its consequences, and the person receives a
@@ -74,7 +67,7 @@ const CYCLES_MAX = 64;
  * and sends the order.
  */
 export function execute(
-  desk: ExecuteContext,
+  desk: Desk,
   drain$: Observable<unknown>,
 ): OperatorFunction<Paced | Stopped, AttemptEnd | Stopped> {
   const until = { isOver: () => desk.isStopping, over$: drain$ };
@@ -118,7 +111,7 @@ const QUOTING: Phase = { state: 'quoting' };
 
 /** One attempt. */
 interface Attempt extends Gated, Sending {
-  readonly desk: ExecuteContext;
+  readonly desk: Desk;
   /** Permission to request the quote. */
   readonly permit: Permit;
 }
@@ -201,7 +194,7 @@ function askForQuote({ desk, intent, request, item, permit }: Attempt): MaybeAsy
   });
 }
 
-function intentOf(desk: ExecuteContext, item: Sized): IntentRecord {
+function intentOf(desk: Desk, item: Sized): IntentRecord {
   const { slice, instrument, size } = item;
   const { parent, slice: number, pair, side } = slice.intent;
   const intent: { -readonly [K in keyof IntentRecord]: IntentRecord[K] } = {

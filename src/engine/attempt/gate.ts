@@ -17,19 +17,12 @@ import { quoteSufficed, quoteWasTooShort } from './short-quotes.ts';
 import type { ShortQuotes } from './quote-failures.ts';
 import { canPay, leftOfSlice } from '../stages/size.ts';
 import { keepOf, tacticFault } from './tactics.ts';
-import type { ShortQuotesContext } from './short-quotes.ts';
-import type { SizeContext } from '../stages/size.ts';
-
-/** The parts of a desk that this file uses. */
-export type GateContext = Pick<Desk, 'continuity' | 'leaving' | 'quoteIds' | 'rateLimiter'> &
-  ShortQuotesContext &
-  SizeContext;
 
 type Quoted = Phase & { readonly state: 'quoted' };
 
 /** What the gate needs to know about an attempt. */
 export interface Gated {
-  readonly desk: GateContext;
+  readonly desk: Desk;
   readonly item: Sized;
   readonly intent: IntentRecord;
   /** Number of time jumps before the quote request. */
@@ -164,7 +157,7 @@ const stoppedBy = ({ reason, detail, next }: Refused): CycleEvent => ({
 /** Why the order would not reach the venue within the certain life of its quote. */
 function lateRefusal(
   { quote: { lifeMs }, quoteLife }: Pick<Quoted, 'quote' | 'quoteLife'>,
-  { ports, policy }: GateContext,
+  { ports, policy }: Desk,
 ): Refused {
   const needsMs = Math.ceil(ports.clock.monotonic() - quoteLife.askedAt + policy.orderMarginMs);
   if (needsMs <= lifeMs)
@@ -180,7 +173,7 @@ function lateRefusal(
 }
 
 /** Rejects a reused quote id, and a life that is longer than recovery after a crash would wait. */
-function quoteFault({ policy, quoteIds }: GateContext, quote: Quote): Refused | undefined {
+function quoteFault({ policy, quoteIds }: Desk, quote: Quote): Refused | undefined {
   const { quoteId } = quote;
   if (quote.lifeMs > policy.inDoubt.lifeMaxMs) return again('quote_invalid', `a life of ${quote.lifeMs} ms`);
   return quoteIds.has(quoteId) ? again('quote_reused', quoteId) : undefined;
@@ -227,7 +220,7 @@ function refusalOf(
 
 /** Checks again what may have changed since sizing: the slice's time, its price and its state. */
 function staleFault(
-  desk: GateContext,
+  desk: Desk,
   { slice, size, reference: known }: Sized,
   reference: ReferencePrice | undefined,
 ): Refused | undefined {

@@ -18,9 +18,6 @@ import type { FillRecord, IntentRecord, RecordBody } from '../../core/record.ts'
 import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
 
-/** The parts of a desk that this file uses. */
-export type MaximumContext = Pick<Desk, 'ports' | 'rates' | 'state'>;
-
 /** How far a piece stays below the venue's maximum, because the venue's USD rate differs from ours. */
 const SHARE = ratio('0.98');
 /** Time after which the whole size is requested again, because a maximum from a stressed minute must not cut slices forever. */
@@ -38,11 +35,7 @@ const RAISE = ratio('1.5');
  * The largest piece in quote currency, if reported within `ageMs`. The venue states its maximum in USD. It is converted
  * at our rate and at the venue's own, and the smaller result counts.
  */
-export function maximumOf(
-  desk: MaximumContext,
-  { pair, quote }: Instrument,
-  ageMs = AGE_MS,
-): Money | undefined {
+export function maximumOf(desk: Desk, { pair, quote }: Instrument, ageMs = AGE_MS): Money | undefined {
   const known = desk.state.maximums.get(pair);
   if (known === undefined || desk.ports.clock.wall() - known.at > ageMs) return undefined;
   const allowed = scale(known.usd, SHARE);
@@ -93,7 +86,7 @@ const RATE_DIGITS = 12;
  * disproves the maximum and replaces it.
  */
 export function raisedMaximum(
-  desk: MaximumContext,
+  desk: Desk,
   { pair, quote, amount }: FillRecord,
   { cuts }: IntentRecord,
 ): readonly RecordBody[] {

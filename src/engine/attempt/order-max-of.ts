@@ -4,12 +4,9 @@ import type { Instrument } from '../../core/instrument.ts';
 import { orderMax } from '../../core/risk/order-max.ts';
 import type { Desk } from '../desk.ts';
 
-/** The parts of a desk that this file uses. */
-export type OrderMaxContext = Pick<Desk, 'policy' | 'rates'>;
-
 /** The largest order, in base currency, that the per-order limits allow at the price `dearest`. */
 export function orderMaxOf(
-  { policy: { limits }, rates }: OrderMaxContext,
+  { policy: { limits }, rates }: Desk,
   instrument: Instrument,
   dearest: Price,
 ): Quantity | undefined {

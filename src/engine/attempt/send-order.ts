@@ -12,15 +12,9 @@ import type { Approved } from './gate.ts';
 import { andThen, isAsync, toObservable } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 
-/** The parts of a desk that this file uses. */
-export type SendOrderContext = Pick<
-  Desk,
-  'account' | 'journal' | 'observer' | 'policy' | 'ports' | 'rateLimiter'
->;
-
 /** The facts of an attempt that sending an order needs. */
 export interface Sending {
-  readonly desk: SendOrderContext;
+  readonly desk: Desk;
   readonly intent: IntentRecord;
   readonly request: QuoteRequest;
   readonly drain$: Observable<unknown>;

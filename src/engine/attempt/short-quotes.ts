@@ -1,18 +1,11 @@
 import type { Desk } from '../desk.ts';
 import type { ShortQuotes } from './quote-failures.ts';
 
-/** The parts of a desk that this file uses. */
-export type ShortQuotesContext = Pick<Desk, 'observer' | 'policy' | 'shortQuotes'>;
-
 /** Consecutive quotes after which the alert is raised, once. */
 export const SHORT_QUOTES_MAX = 3;
 
 /** Counts a quote whose life was too short for an order. */
-export function quoteWasTooShort(
-  desk: ShortQuotesContext,
-  pair: string,
-  figures: Omit<ShortQuotes, 'count'>,
-): void {
+export function quoteWasTooShort(desk: Desk, pair: string, figures: Omit<ShortQuotes, 'count'>): void {
   const count = (desk.shortQuotes.get(pair)?.count ?? 0) + 1;
   desk.shortQuotes.set(pair, { count, ...figures });
   if (count !== SHORT_QUOTES_MAX) return;
@@ -27,12 +20,12 @@ export function quoteWasTooShort(
 }
 
 /** A quote of the pair lived long enough, so the count starts over. */
-export function quoteSufficed(desk: ShortQuotesContext, pair: string): void {
+export function quoteSufficed(desk: Desk, pair: string): void {
   if (desk.shortQuotes.size > 0) desk.shortQuotes.delete(pair);
 }
 
 /** Describes, one line each, pairs whose quotes are too short for an order. */
-export const shortQuoteWords = (desk: ShortQuotesContext): readonly string[] =>
+export const shortQuoteWords = (desk: Desk): readonly string[] =>
   [...desk.shortQuotes].flatMap(([pair, { count, lifeMs, needsMs }]) =>
     count < SHORT_QUOTES_MAX
       ? []

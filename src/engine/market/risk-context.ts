@@ -28,23 +28,6 @@ import { doneOf } from '../state/totals.ts';
 import type { ParentTotals } from '../state/totals.ts';
 import { repeatsOf } from './repeats.ts';
 
-/** The parts of a desk that this file uses. */
-export type RiskContextSource = Pick<
-  Desk,
-  | 'account'
-  | 'control'
-  | 'instruments'
-  | 'isStopping'
-  | 'leaving'
-  | 'limitDay'
-  | 'policy'
-  | 'ports'
-  | 'priceTrials'
-  | 'references'
-  | 'state'
-  | 'strategies'
->;
-
 /** The order that an attempt would send, and its ids. */
 export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
   readonly slice: OpenSlice;
@@ -56,12 +39,11 @@ export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
 }
 
 /** All values that limits are compared with, for one attempt at this moment. */
-export const riskContextOf = (desk: RiskContextSource, trial: Trial): RiskContext =>
-  new DeskWorld(desk, trial);
+export const riskContextOf = (desk: Desk, trial: Trial): RiskContext => new DeskWorld(desk, trial);
 
 /** Sums are computed only when a limit reads them, because most desks have few limits, and every open attempt counts in a sum. */
 class DeskWorld implements RiskContext {
-  readonly #desk: RiskContextSource;
+  readonly #desk: Desk;
   readonly #trial: Trial;
   readonly #today: Instant;
   readonly #doubts: Doubts;
@@ -70,7 +52,7 @@ class DeskWorld implements RiskContext {
   readonly repeats: Repeats;
   readonly caps: Caps;
 
-  constructor(desk: RiskContextSource, trial: Trial) {
+  constructor(desk: Desk, trial: Trial) {
     const { control } = desk;
     const plan = desk.strategies.plan(trial.slice.strategy);
     const known = desk.state.totals.parent(trial.slice.intent.parent);
@@ -175,7 +157,7 @@ interface Brought {
 }
 
 /** The currency whose balance an order increases, and by how much. */
-function broughtBy(desk: RiskContextSource, { slice, quantity: bought, amount }: Trial): Brought {
+function broughtBy(desk: Desk, { slice, quantity: bought, amount }: Trial): Brought {
   const { pair, side } = slice.intent;
   const { base, quote } = desk.instruments.of(pair);
   return side === 'buy' ? { brings: base, brought: bought } : { brings: quote, brought: amount };
@@ -190,7 +172,7 @@ interface Doubts {
 const NO_DOUBTS: Doubts = { open: 0, ofPair: 0, notional: NO_MONEY };
 
 /** Attempts whose outcome is unknown, except this one, and fills with a missing part. */
-function doubtsOf(desk: RiskContextSource, { slice, clientId }: Trial): Doubts {
+function doubtsOf(desk: Desk, { slice, clientId }: Trial): Doubts {
   const { attempts, lacking } = desk.state;
   if (attempts.size === 0 && lacking.size === 0) return NO_DOUBTS;
   let doubts = NO_DOUBTS;
@@ -213,13 +195,13 @@ function doubtsOf(desk: RiskContextSource, { slice, clientId }: Trial): Doubts {
 }
 
 /** Why nothing new may start for the strategy of a slice. */
-const notRunWhy = (desk: RiskContextSource, slice: OpenSlice): string | undefined =>
+const notRunWhy = (desk: Desk, slice: OpenSlice): string | undefined =>
   desk.strategies.isRun(slice)
     ? desk.state.totals.strategyPausedWhy(slice.strategy)
     : `strategy ${slice.strategy} is no longer running`;
 
 /** Nothing starts on stale data. A recent whole read of the account is required. */
-export function blindness(desk: RiskContextSource): RiskContext['blind'] {
+export function blindness(desk: Desk): RiskContext['blind'] {
   const { accountAgeMaxMs } = desk.policy;
   if (accountAgeMaxMs === undefined) return undefined;
   const ageMs = desk.ports.clock.monotonic() - (desk.account.lastReadAt ?? Number.NEGATIVE_INFINITY);
@@ -230,18 +212,13 @@ export function blindness(desk: RiskContextSource): RiskContext['blind'] {
 
 const unasked = (currency: string): Position => ({ currency, after: undefined });
 
-function givenPosition(
-  desk: RiskContextSource,
-  currency: string,
-  paid: Quantity,
-  except: string | undefined,
-): Position {
+function givenPosition(desk: Desk, currency: string, paid: Quantity, except: string | undefined): Position {
   const available = desk.state.available(currency, except);
   return { currency, after: available && subtract(available, paid) };
 }
 
 function gottenPosition(
-  desk: RiskContextSource,
+  desk: Desk,
   currency: string,
   brought: Quantity,
   except: string | undefined,
@@ -274,14 +251,14 @@ function incoming(intent: IntentRecord, currency: string, collarBps: ReturnType<
 }
 
 /** A balance below zero moves towards zero and does not cross it. */
-function isReducing(desk: RiskContextSource, { clientId }: Trial, { brings, brought }: Brought): boolean {
+function isReducing(desk: Desk, { clientId }: Trial, { brings, brought }: Brought): boolean {
   const { after: sum } = gottenPosition(desk, brings, brought, clientId);
   const borrowed = negate(desk.state.balances?.get(brings) ?? NO_QUANTITY);
   return borrowed.gt(0) && sum?.lte(0) === true;
 }
 
 function capsOf(
-  desk: RiskContextSource,
+  desk: Desk,
   { slice, size, clientId }: Trial,
   { known, plan }: { readonly known: ParentTotals | undefined; readonly plan: StrategyPlan | undefined },
 ): Caps {

@@ -36,24 +36,6 @@ import type { Desk } from '../desk.ts';
 import { toObservable } from '../maybe-async.ts';
 import { freshRounds } from './size-probes.ts';
 
-/** The parts of a desk that this file uses. */
-export type SizeProbingContext = Pick<
-  Desk,
-  | 'control'
-  | 'footprint'
-  | 'instruments'
-  | 'isStopping'
-  | 'journal'
-  | 'observer'
-  | 'ports'
-  | 'venueHealth'
-  | 'rateLimiter'
-  | 'references'
-  | 'sizeProbes'
-  | 'state'
-  | 'strategies'
->;
-
 /** Number of rounds in a curve, and their maximum age. */
 const ROUNDS_KEPT = 5;
 /** Interval between two rounds of one ladder; longer after a round without prices. */
@@ -73,7 +55,7 @@ const IDLE_LOOK_MS = 200;
  * Probes the sizes of ladders while the quote limit is idle. A probe has no client id, so it can never be executed. It
  * uses one place in an otherwise empty window, and no place shortly before planned activity. Never emits.
  */
-export function probeSizes(desk: SizeProbingContext): Observable<never> {
+export function probeSizes(desk: Desk): Observable<never> {
   const { clock, strategies } = desk.ports;
   return defer(() => {
     // A reload may add a ladder to a desk that had none.
@@ -85,14 +67,12 @@ export function probeSizes(desk: SizeProbingContext): Observable<never> {
   }).pipe(ignoreElements(), repeat());
 }
 
-const wishesOf = ({
-  strategies,
-}: SizeProbingContext): readonly { readonly id: string; readonly wish: LadderWish }[] =>
+const wishesOf = ({ strategies }: Desk): readonly { readonly id: string; readonly wish: LadderWish }[] =>
   [...strategies.sources].flatMap(([id, { bound }]) =>
     bound.ladder === undefined ? [] : [{ id, wish: bound.ladder }],
   );
 
-function isDue(desk: SizeProbingContext, strategy: string, { pair, side }: LadderWish): boolean {
+function isDue(desk: Desk, strategy: string, { pair, side }: LadderWish): boolean {
   const { clock } = desk.ports;
   const life = desk.state.lives.get(strategy);
   if (life === undefined || life.finished !== undefined || life.state === undefined) return false;
@@ -105,7 +85,7 @@ function isDue(desk: SizeProbingContext, strategy: string, { pair, side }: Ladde
 }
 
 /** Requests one size after the other; keeps the round if all were priced in time. */
-function climb(desk: SizeProbingContext, wish: LadderWish): Observable<never> {
+function climb(desk: Desk, wish: LadderWish): Observable<never> {
   const { clock } = desk.ports;
   const { pair, side } = wish;
   const known = desk.sizeProbes.of(pair, side);
@@ -128,7 +108,7 @@ function climb(desk: SizeProbingContext, wish: LadderWish): Observable<never> {
 }
 
 /** The sizes of a ladder, smallest first, without those below the minimum; a single size is not a ladder. */
-function sizesOf(desk: SizeProbingContext, { pair, size }: LadderWish): readonly Size[] {
+function sizesOf(desk: Desk, { pair, size }: LadderWish): readonly Size[] {
   const { basePrecision, quotePrecision, minimum } = desk.instruments.of(pair);
   const sizes = ladderShares.flatMap((part): readonly Size[] => {
     if (size.by === 'quantity') {
@@ -142,14 +122,14 @@ function sizesOf(desk: SizeProbingContext, { pair, size }: LadderWish): readonly
 }
 
 /** Emits once, when nothing else wants a quote. */
-const whenIdle = (desk: SizeProbingContext): Observable<unknown> =>
+const whenIdle = (desk: Desk): Observable<unknown> =>
   interval(IDLE_LOOK_MS, desk.ports.clock.scheduler).pipe(
     startWith(undefined),
     filter(() => isIdle(desk)),
     take(1),
   );
 
-function isIdle(desk: SizeProbingContext): boolean {
+function isIdle(desk: Desk): boolean {
   if (desk.control !== 'active' || desk.isStopping || !desk.rateLimiter.isIdle('quote')) return false;
   const now = desk.ports.clock.wall();
   for (const life of desk.state.lives.values()) {
@@ -162,7 +142,7 @@ function isIdle(desk: SizeProbingContext): boolean {
   return true;
 }
 
-function probe(desk: SizeProbingContext, request: QuoteRequest): Observable<Rung | undefined> {
+function probe(desk: Desk, request: QuoteRequest): Observable<Rung | undefined> {
   const { clock, venue } = desk.ports;
   const { pair } = request;
   const instrument = desk.instruments.of(pair);
@@ -189,11 +169,7 @@ function probe(desk: SizeProbingContext, request: QuoteRequest): Observable<Rung
 }
 
 /** The result of a probe. The venue's other responses count as for a slice. */
-function heed(
-  desk: SizeProbingContext,
-  { pair, size }: QuoteRequest,
-  meaning: QuoteMeaning,
-): Observable<Rung | undefined> {
+function heed(desk: Desk, { pair, size }: QuoteRequest, meaning: QuoteMeaning): Observable<Rung | undefined> {
   switch (meaning.means) {
     case 'quote': {
       const { quantity, price } = meaning.quote;

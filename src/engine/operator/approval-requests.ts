@@ -27,18 +27,9 @@ import { MINUTE_MS, after } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
 import type { Command, CommandAnswer } from '../ports.ts';
 import { untilTime } from '../time/watch-clocks.ts';
-import type { WatchClocksContext } from '../time/watch-clocks.ts';
 import { watch } from '../watch.ts';
 import { asked, isHeld, missingWords, neededNow } from './approvals.ts';
 import type { Guarded, Wish } from './proposals.ts';
-
-/** The parts of a desk that a look at its requests uses. */
-type LookContext = Pick<Desk, 'policy' | 'ports' | 'proposals' | 'state'>;
-
-/** The parts of a desk that this file uses. */
-export type RequestsContext = LookContext &
-  Pick<Desk, 'agreed$' | 'approved$' | 'changed$' | 'journal' | 'observer' | 'wished$'> &
-  WatchClocksContext;
 
 type Decision = Command & { readonly do: 'approve' | 'reject' };
 
@@ -47,7 +38,7 @@ type Decision = Command & { readonly do: 'approve' | 'reject' };
  * step. An approved command is executed immediately; approvals for files and parents are looked up by subject. Never
  * emits.
  */
-export const approvalRequests = (desk: RequestsContext): Observable<unknown> =>
+export const approvalRequests = (desk: Desk): Observable<unknown> =>
   merge(
     desk.ports.operator$.pipe(
       mergeMap((command) => {
@@ -75,7 +66,7 @@ export const approvalRequests = (desk: RequestsContext): Observable<unknown> =>
   );
 
 /** A command that needs approval waits for it. */
-function hold(desk: RequestsContext, command: Guarded): Observable<unknown> {
+function hold(desk: Desk, command: Guarded): Observable<unknown> {
   const { by, why, token } = command;
   const { clock } = desk.ports;
   const { held } = desk.proposals;
@@ -102,7 +93,7 @@ function hold(desk: RequestsContext, command: Guarded): Observable<unknown> {
 /** Largest number of undecided requests of one person, so that nobody fills the shared list. */
 const OPEN_MAX = 20;
 
-function holdFault(desk: RequestsContext, command: Guarded, subject: string): string | undefined {
+function holdFault(desk: Desk, command: Guarded, subject: string): string | undefined {
   if (command.do === 'rearm' && desk.state.control !== 'halted') return 'the desk is not halted';
   const standing = standingOf(desk, subject);
   if (standing?.is === 'open')
@@ -141,7 +132,7 @@ const withoutGaps = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
 /** Records the decision of one person. The last approval carries the request out; one rejection ends it. */
-function decide(desk: RequestsContext, command: Decision): Observable<unknown> {
+function decide(desk: Desk, command: Decision): Observable<unknown> {
   const { request: id, by, why, token } = command;
   const known = desk.state.approvals.get(id);
   const fault = decisionFault(desk, known, command);
@@ -166,7 +157,7 @@ function decide(desk: RequestsContext, command: Decision): Observable<unknown> {
 
 /** Appends a step of a request. Until it is durable, no other step may be decided. */
 function recorded(
-  { journal, proposals: { busy } }: RequestsContext,
+  { journal, proposals: { busy } }: Desk,
   { proposal: { token: _token, ...proposal } }: ApprovalRequest,
   step: Pick<ApprovalRecord, 'step' | 'by' | 'why' | 'token' | 'assertion'>,
 ): Observable<unknown> {
@@ -176,7 +167,7 @@ function recorded(
 }
 
 /** Acts on the last approval. A command is taken only once, so it cannot run twice. */
-function carryOut(desk: RequestsContext, { proposal, agreed }: ApprovalRequest, approval: Decision): void {
+function carryOut(desk: Desk, { proposal, agreed }: ApprovalRequest, approval: Decision): void {
   const { request: id } = proposal;
   const held = desk.proposals.takeCommand(id);
   if (held === undefined) {
@@ -193,7 +184,7 @@ function carryOut(desk: RequestsContext, { proposal, agreed }: ApprovalRequest, 
 
 /** Why this decision does not count; `undefined` when it does. */
 function decisionFault(
-  desk: LookContext,
+  desk: Desk,
   known: ApprovalRequest | undefined,
   command: Decision,
 ): string | undefined {
@@ -208,7 +199,7 @@ function decisionFault(
 }
 
 /** Why nobody may reject the request as it stands. */
-export function mayRejectFault(desk: LookContext, known: ApprovalRequest): string | undefined {
+export function mayRejectFault(desk: Desk, known: ApprovalRequest): string | undefined {
   const { request: id } = known.proposal;
   if (known.usedBy !== undefined) return `${id} is used: it cannot be rejected`;
   if (known.ended !== undefined) return `${id} is ${known.ended.how} already`;
@@ -216,7 +207,7 @@ export function mayRejectFault(desk: LookContext, known: ApprovalRequest): strin
 }
 
 /** Why this person may not approve the request as it stands, regardless of signatures. */
-export function mayApproveFault(desk: LookContext, known: ApprovalRequest, actor: Actor): string | undefined {
+export function mayApproveFault(desk: Desk, known: ApprovalRequest, actor: Actor): string | undefined {
   const { proposal } = known;
   const { people } = desk.state;
   // A request may outlive a restart that brings other settings, so each approval is judged by those in force.
@@ -266,7 +257,7 @@ export function standingOf(
 }
 
 /** Records that nobody decided a request that outlives a process in time. */
-const expire = (desk: RequestsContext): Observable<unknown> =>
+const expire = (desk: Desk): Observable<unknown> =>
   watch(desk.changed$, () => nextToExpire(desk)).pipe(
     distinctUntilChanged(),
     switchMap((next) =>

@@ -10,20 +10,6 @@ import type { OpenSlice } from '../state/engine-state.ts';
 import { costOf, MALFORMED, shortfallBps } from '../state/totals.ts';
 import type { ParentTotals } from '../state/totals.ts';
 
-/** The parts of a desk that this file uses. */
-export type CircuitBreakersContext = Pick<
-  Desk,
-  | 'control'
-  | 'instruments'
-  | 'limitDay'
-  | 'observer'
-  | 'policy'
-  | 'ports'
-  | 'priceTrials'
-  | 'state'
-  | 'strategies'
->;
-
 /** The effects of a bad end beyond its slice: pauses of a parent, a pair or the desk, and halts. */
 
 export interface BadEnd {
@@ -40,11 +26,7 @@ const MALFORMED_MAX = 5;
 const TOLD: ReadonlySet<Reason> = new Set<Reason>(['order_size', 'position_limit', 'control_failed']);
 
 /** Records that accompany an attempt that ended without a trade, or a try without a quote request. */
-export function circuitBreakers(
-  desk: CircuitBreakersContext,
-  { intent }: OpenSlice,
-  end: BadEnd,
-): readonly RecordBody[] {
+export function circuitBreakers(desk: Desk, { intent }: OpenSlice, end: BadEnd): readonly RecordBody[] {
   const { reason, detail } = end;
   const { totals } = desk.state;
   const { parent, pair } = intent;
@@ -79,7 +61,7 @@ export function circuitBreakers(
  * Whether quotes of a parent were outside the collar often enough and for long enough. Reference prices expire after
  * `reference.max_age`, so the quotes disagreed with at least two of them, and one absurd price cannot pause a parent.
  */
-function haveDisagreed({ state, policy, ports }: CircuitBreakersContext, parent: string): boolean {
+function haveDisagreed({ state, policy, ports }: Desk, parent: string): boolean {
   const known = state.totals.parent(parent);
   const collars = (known?.collars ?? 0) + 1;
   const now = ports.clock.wall();
@@ -89,14 +71,14 @@ function haveDisagreed({ state, policy, ports }: CircuitBreakersContext, parent:
 }
 
 /** Ends a parent's pause because of disagreeing prices; a person's pause stays. */
-function resumeParent(desk: CircuitBreakersContext, parent: string, detail: string): readonly RecordBody[] {
+function resumeParent(desk: Desk, parent: string, detail: string): readonly RecordBody[] {
   if (!desk.state.totals.isPricePaused(parent)) return [];
   desk.priceTrials.end(parent);
   return [{ kind: 'control', state: 'active', parent, by: 'tranche', why: `prices_agree: ${detail}` }];
 }
 
 /** Records to write with a fill, computed as if it were already booked. */
-export function afterFill(desk: CircuitBreakersContext, fill: FillRecord): readonly RecordBody[] {
+export function afterFill(desk: Desk, fill: FillRecord): readonly RecordBody[] {
   if (fill.source === 'transactions' || fill.source === 'lookup') tellLate(desk, fill);
   if (desk.state.filledIds.has(fill.client_order_id)) return [];
   const known = desk.state.totals.parent(fill.parent);
@@ -118,7 +100,7 @@ export function afterFill(desk: CircuitBreakersContext, fill: FillRecord): reado
 const REPORT_MS = 5 * SECOND_MS;
 
 /** Raises an alert for a fill that became known late. */
-function tellLate(desk: CircuitBreakersContext, { client_order_id, executed_at }: FillRecord): void {
+function tellLate(desk: Desk, { client_order_id, executed_at }: FillRecord): void {
   const lateMs = desk.ports.clock.wall() - executed_at;
   if (lateMs > REPORT_MS) desk.observer.alert('fill_reported_late', { client_order_id, late_ms: lateMs });
 }
@@ -131,11 +113,7 @@ const withFill = (known: ParentTotals, fill: FillRecord): ParentTotals => ({
 });
 
 /** A fill that exceeds its parent or slice by more than one unit of the currency means a bug or a broken venue. */
-function capBroken(
-  desk: CircuitBreakersContext,
-  fill: FillRecord,
-  known: ParentTotals | undefined,
-): BadEnd | undefined {
+function capBroken(desk: Desk, fill: FillRecord, known: ParentTotals | undefined): BadEnd | undefined {
   const slice = desk.state.slices.get(sliceKey(fill.parent, fill.slice));
   if (slice === undefined) return undefined;
   const { intent } = slice;
@@ -156,7 +134,7 @@ function capBroken(
 }
 
 /** The gate refuses orders before they exceed the day limit; if fills exceed it anyway, a person must investigate. */
-function dayBroken(desk: CircuitBreakersContext, fill: FillRecord): BadEnd | undefined {
+function dayBroken(desk: Desk, fill: FillRecord): BadEnd | undefined {
   const { limits } = desk.policy;
   const today = desk.limitDay.now();
   const { dayNotionalMax, dayCostMax } = limits;
@@ -187,13 +165,13 @@ function dayBroken(desk: CircuitBreakersContext, fill: FillRecord): BadEnd | und
 /** Text for the journal. The code comes first, so that it can be searched for. */
 const words = ({ reason, detail }: BadEnd): string => `${reason}: ${detail}`;
 
-function pauseParent(desk: CircuitBreakersContext, parent: string, end: BadEnd): ControlRecord {
+function pauseParent(desk: Desk, parent: string, end: BadEnd): ControlRecord {
   desk.observer.alert('parent_paused', { parent, ...end });
   return { kind: 'control', state: 'paused', parent, by: 'tranche', why: words(end) };
 }
 
 /** A pause that ends automatically is not enough here. This pause waits for a person. */
-const pauseDesk = (desk: CircuitBreakersContext, end: BadEnd): readonly RecordBody[] =>
+const pauseDesk = (desk: Desk, end: BadEnd): readonly RecordBody[] =>
   desk.control === 'active' || (desk.control === 'paused' && desk.state.controlUntil !== undefined)
     ? [{ kind: 'control', state: 'paused', by: 'tranche', why: words(end) }]
     : [];

@@ -1,9 +1,10 @@
+import type { Desk } from '../desk.ts';
 import { changeWords, limitDifference, limitTexts, loosenedLimits } from '../../core/risk/limit-changes.ts';
 import type { LimitChange } from '../../core/risk/limit-changes.ts';
 import type { Limits } from '../../core/risk/limits.ts';
 import { tighterLimits } from '../../core/risk/tighter-limits.ts';
 import { limitsVerdict } from './reload-approvals.ts';
-import type { ReloadApprovalsContext, ReloadedBy, Verdict } from './reload-approvals.ts';
+import type { ReloadedBy, Verdict } from './reload-approvals.ts';
 
 /** The effect of a reload on the limits. */
 export interface PlannedLimits extends Pick<Verdict, 'wish' | 'approval'> {
@@ -23,11 +24,7 @@ const NOTHING: PlannedLimits = { changes: [], loosened: [], kept: [] };
  * Compares the limits of the file with those in force. Tighter limits apply immediately; looser ones only when a person
  * reloads and no further approval is needed.
  */
-export function planLimits(
-  desk: ReloadApprovalsContext,
-  wanted: Limits | undefined,
-  asker: ReloadedBy,
-): PlannedLimits {
+export function planLimits(desk: Desk, wanted: Limits | undefined, asker: ReloadedBy): PlannedLimits {
   const { policy } = desk;
   if (wanted === undefined) return NOTHING;
   const before = limitTexts(policy.limits);

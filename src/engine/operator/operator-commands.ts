@@ -20,18 +20,11 @@ import { after, DAY_MS, isoOf } from '../../core/time.ts';
 import { untilTime } from '../time/watch-clocks.ts';
 import type { Desk } from '../desk.ts';
 import { approvalRequests } from './approval-requests.ts';
-import type { RequestsContext } from './approval-requests.ts';
 import { commands } from './approvals.ts';
 import { people } from './people.ts';
 import type { Command } from '../ports.ts';
 import { scopeOf } from '../state/totals.ts';
 import { watch } from '../watch.ts';
-import type { WatchClocksContext } from '../time/watch-clocks.ts';
-
-/** The parts of a desk that this file uses. */
-export type CommandContext = Pick<Desk, 'control' | 'controlWhy' | 'killSwitch' | 'settings' | 'strategies'> &
-  RequestsContext &
-  WatchClocksContext;
 
 type Control = Command & { readonly do: 'pause' | 'resume' | 'halt' | 'rearm' };
 const isControl = (command: Command): command is Control =>
@@ -39,7 +32,7 @@ const isControl = (command: Command): command is Control =>
 type Rearm = Command & { readonly do: 'rearm' };
 
 /** Executes and records operator commands and halt files. Never emits. */
-export function operate(desk: CommandContext): Observable<never> {
+export function operate(desk: Desk): Observable<never> {
   const carriedOut = commands(desk).pipe(
     filter(isControl),
     mergeMap((command) => defer(() => obey(desk, command))),
@@ -56,7 +49,7 @@ export function operate(desk: CommandContext): Observable<never> {
 }
 
 /** Sets the kill switch in the tick of the command, whether or not the journal can record it yet. */
-export const halts = (desk: CommandContext): Observable<unknown> =>
+export const halts = (desk: Desk): Observable<unknown> =>
   desk.ports.operator$.pipe(
     filter((command) => command.do === 'halt'),
     tap((command) => {
@@ -66,7 +59,7 @@ export const halts = (desk: CommandContext): Observable<unknown> =>
 
 /** Sets memory first, in the tick of the command. The reason in a halt file takes precedence over a signal. */
 export function setKillSwitch(
-  desk: CommandContext,
+  desk: Desk,
   { by, why, isKill, token }: Command & { readonly do: 'halt' },
 ): void {
   desk.killSwitch.look();
@@ -74,7 +67,7 @@ export function setKillSwitch(
   desk.killSwitch.set({ level, by, why, ...(token === undefined ? {} : { token }) });
 }
 
-function obey(desk: CommandContext, command: Control): Observable<unknown> {
+function obey(desk: Desk, command: Control): Observable<unknown> {
   switch (command.do) {
     case 'halt':
       setKillSwitch(desk, command);
@@ -88,10 +81,7 @@ function obey(desk: CommandContext, command: Control): Observable<unknown> {
 }
 
 /** Pauses or resumes the named scope, and responds with the result. */
-function turn(
-  desk: CommandContext,
-  command: Command & { readonly do: 'pause' | 'resume' },
-): Observable<unknown> {
+function turn(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }): Observable<unknown> {
   const fault = turnFault(desk, command);
   if (fault !== undefined) {
     command.answer?.({ isDone: false, says: fault });
@@ -125,7 +115,7 @@ function turn(
 }
 
 /** Ends a pause at its end time, even if the pause began before this process started. */
-function resumeInTime(desk: CommandContext): Observable<unknown> {
+function resumeInTime(desk: Desk): Observable<unknown> {
   return watch(desk.changed$, () => desk.state.controlUntil).pipe(
     distinctUntilChanged(),
     switchMap((until) => (until === undefined ? EMPTY : untilTime(desk, until).pipe(map(() => until)))),
@@ -143,10 +133,7 @@ function resumeInTime(desk: CommandContext): Observable<unknown> {
 const PAUSE_MAX_MS = 366 * DAY_MS;
 
 /** Why the scope cannot be paused or resumed; `undefined` when it can. */
-function turnFault(
-  desk: CommandContext,
-  command: Command & { readonly do: 'pause' | 'resume' },
-): string | undefined {
+function turnFault(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }): string | undefined {
   const { slices, totals } = desk.state;
   const { parent, pair, strategy } = command;
   if ([parent, pair, strategy].filter((one) => one !== undefined).length > 1)
@@ -188,7 +175,7 @@ function turnFault(
  */
 const LOOK_MS = 1_000;
 
-function watchLatch(desk: CommandContext): Observable<unknown> {
+function watchLatch(desk: Desk): Observable<unknown> {
   if (!desk.killSwitch.isWatched) return EMPTY;
   return timer(LOOK_MS, desk.ports.clock.scheduler).pipe(
     mergeMap(() => {
@@ -202,13 +189,13 @@ function watchLatch(desk: CommandContext): Observable<unknown> {
 }
 
 /** Records the current state of the kill switch. */
-export function noteHalt(desk: CommandContext): Observable<unknown> {
+export function noteHalt(desk: Desk): Observable<unknown> {
   const body = haltNote(desk);
   return body === undefined ? EMPTY : desk.journal.append([body]);
 }
 
 /** The part of the current halt that is not in the journal yet. */
-export function haltNote(desk: CommandContext): ControlRecord | undefined {
+export function haltNote(desk: Desk): ControlRecord | undefined {
   const { state } = desk;
   const { halt } = desk.killSwitch;
   if (halt === undefined) return undefined;
@@ -220,11 +207,11 @@ export function haltNote(desk: CommandContext): ControlRecord | undefined {
 }
 
 /** Ids of orders whose outcome is unknown or still awaited. */
-const openOrders = (desk: CommandContext): readonly string[] => [...desk.state.attempts.keys()];
+const openOrders = (desk: Desk): readonly string[] => [...desk.state.attempts.keys()];
 
 /** Why the desk may not be re-armed in this way; `undefined` when it may. */
 export function rearmFault(
-  desk: CommandContext,
+  desk: Desk,
   { by, why, withOpenDoubts }: Pick<Rearm, 'by' | 'why'> & { readonly withOpenDoubts?: boolean | undefined },
 ): string | undefined {
   if (by.trim() === '') return 'name the person who re-arms the desk';
@@ -236,16 +223,13 @@ export function rearmFault(
 }
 
 /** The record that re-arms the desk: who, why, and with which open doubts. */
-export function rearmRecord(
-  desk: CommandContext,
-  { by, why, token }: Pick<Rearm, 'by' | 'why' | 'token'>,
-): RecordBody {
+export function rearmRecord(desk: Desk, { by, why, token }: Pick<Rearm, 'by' | 'why' | 'token'>): RecordBody {
   const doubts = openOrders(desk);
   const used = token === undefined ? {} : { token };
   return { kind: 'control', state: 'active', by, why, ...used, ...(doubts.length === 0 ? {} : { doubts }) };
 }
 
-function rearm(desk: CommandContext, command: Rearm): Observable<unknown> {
+function rearm(desk: Desk, command: Rearm): Observable<unknown> {
   const answer = (isDone: boolean, says: string): void => {
     command.answer?.({ isDone, says });
   };

@@ -8,12 +8,6 @@ import type { OpenSlice } from '../state/engine-state.ts';
 import { standingOf } from './approval-requests.ts';
 import { settingsNow } from './approvals.ts';
 
-/** The parts of a desk that this file uses. */
-export type ParentApprovalsContext = Pick<
-  Desk,
-  'instruments' | 'policy' | 'ports' | 'proposals' | 'rates' | 'state' | 'strategies' | 'wished$'
->;
-
 /** A total of a parent, in its own currency. */
 interface Total {
   readonly amount: Quantity;
@@ -31,7 +25,7 @@ interface Judgement {
  * Whether an order of this parent may leave now: by the decision on its request, or else by its amount at the current
  * reference prices. Requests approval if the parent needs one.
  */
-export function judgedParent(desk: ParentApprovalsContext, { strategy, hash, intent }: OpenSlice): Judgement {
+export function judgedParent(desk: Desk, { strategy, hash, intent }: OpenSlice): Judgement {
   if (settingsNow(desk)?.parents_above === undefined) return {};
   const { parent, side, pair } = intent;
   const subject = parentSubject(parent);
@@ -69,7 +63,7 @@ export function judgedParent(desk: ParentApprovalsContext, { strategy, hash, int
 }
 
 /** Describes the size of the parent for people. */
-function sizeWords({ policy }: ParentApprovalsContext, totals: readonly Total[], amount: string): string {
+function sizeWords({ policy }: Desk, totals: readonly Total[], amount: string): string {
   const { currency, dayNotionalMax } = policy.limits;
   if (totals.length === 0)
     return `amount not known before it trades${dayNotionalMax === undefined ? '' : `; at most ${text(dayNotionalMax)} ${currency} a day, by max_day_notional`}`;
@@ -78,7 +72,7 @@ function sizeWords({ policy }: ParentApprovalsContext, totals: readonly Total[],
 }
 
 /** The largest of the totals, in the currency of the limits; `undefined` while one of them cannot be converted. */
-function worthOf({ rates, policy }: ParentApprovalsContext, totals: readonly Total[]): Money | undefined {
+function worthOf({ rates, policy }: Desk, totals: readonly Total[]): Money | undefined {
   const worths = totals.map(({ amount, currency }) =>
     rates.convert(currency, amount, policy.limits.currency),
   );
@@ -91,7 +85,7 @@ function worthOf({ rates, policy }: ParentApprovalsContext, totals: readonly Tot
  * so far. Empty if the strategy does not know its total before it trades; it then counts as unlimited.
  */
 function totalsOf(
-  { state, strategies, instruments }: ParentApprovalsContext,
+  { state, strategies, instruments }: Desk,
   { strategy, hash, intent }: Pick<OpenSlice, 'strategy' | 'hash' | 'intent'>,
 ): readonly Total[] {
   const { base, quote } = instruments.of(intent.pair);

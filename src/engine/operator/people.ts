@@ -4,9 +4,6 @@ import type { PersonRecord, RecordBody } from '../../core/record.ts';
 import type { Desk } from '../desk.ts';
 import type { Command } from '../ports.ts';
 
-/** The parts of a desk that this file uses. */
-export type PeopleContext = Pick<Desk, 'journal' | 'ports' | 'settings' | 'state'>;
-
 type PersonCommand = Command & { readonly do: 'person' };
 
 /** People who may sign in or were invited, and the passkeys of one person. */
@@ -16,7 +13,7 @@ const PASSKEYS_MAX = 10;
 const NAME = /^[\w.@-]{1,60}$/u;
 
 /** Records invitations, enrolments, sign-ins and removals, if they are allowed. */
-export const people = (desk: PeopleContext): Observable<unknown> =>
+export const people = (desk: Desk): Observable<unknown> =>
   desk.ports.operator$.pipe(
     filter((command): command is PersonCommand => command.do === 'person'),
     mergeMap((command) => {
@@ -34,10 +31,7 @@ export const people = (desk: PeopleContext): Observable<unknown> =>
     }),
   );
 
-function settingsAfter(
-  { state, settings, ports }: PeopleContext,
-  record: PersonRecord,
-): readonly RecordBody[] {
+function settingsAfter({ state, settings, ports }: Desk, record: PersonRecord): readonly RecordBody[] {
   const { step, by, why, token } = record;
   const person = step === 'signed_in' ? undefined : state.people.after(record, ports.clock.wall());
   return person === undefined ? [] : settings.person(person, { cause: 'person', by, why, token });
@@ -51,7 +45,7 @@ const SAYS: Readonly<Record<PersonRecord['step'], (record: PersonRecord) => stri
 };
 
 /** Why this cannot be recorded; `undefined` when it can. */
-function personRecordFault({ state }: PeopleContext, record: PersonRecord): string | undefined {
+function personRecordFault({ state }: Desk, record: PersonRecord): string | undefined {
   const { person: name, step, role, passkey, by, why } = record;
   if (by.trim() === '') return 'name the operator';
   if (why.trim() === '') return 'give the reason';

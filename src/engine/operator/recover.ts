@@ -40,24 +40,8 @@ import { firstSteps } from '../stages/decide.ts';
 import { beginnings, faultLine, infeasible, planFor, tellKept, unknownPairs, wishes } from './reload.ts';
 import { skewRefusal } from '../time/clock-skew.ts';
 import { resolutions } from '../account/operator-resolutions.ts';
-import type { ResolutionContext } from '../account/operator-resolutions.ts';
-import type { RecordContext } from '../stages/record.ts';
 import type { ClockBackContext } from '../time/clock-back.ts';
-import type { CommandContext } from './operator-commands.ts';
-import type { ReloadContext } from './reload.ts';
 import type { StrategyFault } from '../state/strategy-source.ts';
-import type { DecideContext } from '../stages/decide.ts';
-import type { AccountWatchContext } from '../account/watch-account.ts';
-
-/** The parts of a desk that this file uses. */
-export type RecoverContext = Pick<Desk, 'requestsKnownSince' | 'snapshotWriter'> &
-  AccountWatchContext &
-  ClockBackContext &
-  CommandContext &
-  DecideContext &
-  RecordContext &
-  ReloadContext &
-  ResolutionContext;
 
 /**
  * Start-up is recovery. `takeOver` folds the journal into the state and turns attempts that a dead process left open
@@ -65,7 +49,7 @@ export type RecoverContext = Pick<Desk, 'requestsKnownSince' | 'snapshotWriter'>
  * Completes when the desk may trade; while the venue cannot be reached, it waits and reports that.
  * - Errors: `OperatorError` when a strategy cannot run.
  */
-export function recover(desk: RecoverContext): Observable<never> {
+export function recover(desk: Desk): Observable<never> {
   const steps = concat(
     defer(() => learnVenue(desk)),
     defer(() => checkPairs(desk)),
@@ -104,7 +88,7 @@ const OTHER_ACCOUNT = [
  * - Errors: `OperatorError` when the journal belongs to another account.
  */
 export function takeOver(
-  desk: RecoverContext,
+  desk: Desk,
   { rearm, accountChanged, withOpenDoubts }: TakeOverOptions = {},
 ): Observable<never> {
   const { state, policy, ports } = desk;
@@ -217,7 +201,7 @@ export function takeOver(
 
 /** Checks, where lifting a halt needs approval, that it was approved in the previous process and within the time limit. */
 function unapprovedFault(
-  desk: RecoverContext,
+  desk: Desk,
   command: { readonly withOpenDoubts?: boolean | undefined },
 ): string | undefined {
   const { policy, ports, state } = desk;
@@ -234,14 +218,14 @@ function unapprovedFault(
 }
 
 /** From here on, requests are logged for the next process. */
-function beginRequestLog({ state, ports, requestsKnownSince }: RecoverContext): void {
+function beginRequestLog({ state, ports, requestsKnownSince }: Desk): void {
   const boot = ports.clock.boot?.();
   if (boot !== undefined && state.startSeq !== undefined)
     ports.requestLog?.begin(state.startSeq, requestsKnownSince ?? boot);
 }
 
 /** A halt from an earlier process stays. A halt known only from the halt file is recorded. */
-function heldBack(desk: RecoverContext): readonly RecordBody[] {
+function heldBack(desk: Desk): readonly RecordBody[] {
   const { state, killSwitch } = desk;
   const { controlBy: by, controlWhy: why } = state;
   if (state.control === 'halted')
@@ -251,7 +235,7 @@ function heldBack(desk: RecoverContext): readonly RecordBody[] {
 }
 
 /** Why the desk must not trade before a person has checked; `undefined` if nothing is unusual. */
-function suspicionOf({ state, policy, ports, observer }: RecoverContext): string | undefined {
+function suspicionOf({ state, policy, ports, observer }: Desk): string | undefined {
   const { oddity } = ports.journal;
   if (oddity?.what === 'no_anchor') observer.warn(oddity.why);
   if (oddity?.what === 'rolled_back') {
@@ -287,7 +271,7 @@ function causesOf(deaths: readonly Death[]): string {
  * if it died, because probes and reads leave no record. If it logged its requests, they are known exactly. The last
  * requests may still be on their way.
  */
-function holdBack(desk: RecoverContext): void {
+function holdBack(desk: Desk): void {
   const { state, rateLimiter, policy, ports, observer } = desk;
   if (state.lastRecordAt === undefined) return;
   let longestMs = 0;
@@ -320,7 +304,7 @@ function holdBack(desk: RecoverContext): void {
 }
 
 /** Loads what the account can access. Retries indefinitely, because nothing can be sized without this information. */
-export function learnVenue(desk: RecoverContext): Observable<never> {
+export function learnVenue(desk: Desk): Observable<never> {
   const { venue } = desk.ports;
   const read = <T>(source: Observable<T>): Observable<T> =>
     desk.rateLimiter
@@ -349,7 +333,7 @@ function noSuchRoute(error: unknown): Observable<never> {
   return throwError(() => error);
 }
 
-function backOff(desk: RecoverContext, error: unknown, count: number): Observable<unknown> {
+function backOff(desk: Desk, error: unknown, count: number): Observable<unknown> {
   if (!(error instanceof VenueError)) return throwError(() => error);
   if (error.code === 'unauthorised') {
     return throwError(
@@ -370,7 +354,7 @@ function backOff(desk: RecoverContext, error: unknown, count: number): Observabl
 }
 
 /** Every pair of every strategy must be one that the account can access. */
-function checkPairs(desk: RecoverContext): Observable<never> {
+function checkPairs(desk: Desk): Observable<never> {
   const [first] = unknownPairs(desk, [...desk.strategies.sources.values()]);
   return first === undefined ? EMPTY : throwError(() => new OperatorError('config', first));
 }
@@ -379,7 +363,7 @@ function checkPairs(desk: RecoverContext): Observable<never> {
  * Starts the strategies that this journal has not seen; the others continue. A strategy edited while its parent runs continues
  * with the document it started with, as it would have without the restart.
  */
-function beginLives(desk: RecoverContext): Observable<never> {
+function beginLives(desk: Desk): Observable<never> {
   const sources = [...desk.strategies.sources.values()];
   const planned = planFor(desk, { sources, off: [] }, { by: 'tranche', why: 'the desk starts' });
   const { begin, changes, run, faults } = planned;
@@ -405,7 +389,7 @@ const infeasibleWords = (faults: readonly StrategyFault[]): string =>
   ['the strategies cannot trade as they are written:', ...faults.map(faultLine)].join('\n  ');
 
 /** The first whole read of the account, before the first quote; retried until it succeeds. */
-function firstRead(desk: RecoverContext): Observable<never> {
+function firstRead(desk: Desk): Observable<never> {
   return defer(() => readOnce(desk)).pipe(
     record(desk, EMPTY),
     ignoreElements(),

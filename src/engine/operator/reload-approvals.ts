@@ -8,9 +8,6 @@ import { settingsNow } from './approvals.ts';
 import type { Wish } from './proposals.ts';
 import { differences } from './text-differences.ts';
 
-/** The parts of a desk that this file uses. */
-export type ReloadApprovalsContext = Pick<Desk, 'policy' | 'ports' | 'proposals' | 'state'>;
-
 /** Whether a start or reload may carry out a change. */
 export interface Verdict {
   /** Why not; omitted: it may. */
@@ -34,7 +31,7 @@ export interface ReloadedBy {
  * expiry, only a person's reload requests approval again.
  */
 export function strategyVerdict(
-  desk: ReloadApprovalsContext,
+  desk: Desk,
   { id, kind, hash, document }: StrategySource,
   asker: ReloadedBy,
 ): Verdict {
@@ -65,7 +62,7 @@ export function strategyVerdict(
 
 /** Whether these limits may be loosened now. An approval covers exactly these changes. */
 export function limitsVerdict(
-  desk: ReloadApprovalsContext,
+  desk: Desk,
   loosened: readonly string[],
   { by, why, token }: ReloadedBy,
 ): Verdict {

@@ -20,24 +20,6 @@ import type { PlannedLimits } from './limits-reload.ts';
 import { channelLines, planChannels } from './channels-reload.ts';
 import type { PlannedChannels } from './channels-reload.ts';
 
-/** The parts of a desk that this file uses. */
-export type ReloadContext = Pick<
-  Desk,
-  | 'approved$'
-  | 'changed$'
-  | 'instruments'
-  | 'journal'
-  | 'lastReloadReport'
-  | 'observer'
-  | 'policy'
-  | 'ports'
-  | 'proposals'
-  | 'rates'
-  | 'settings'
-  | 'state'
-  | 'strategies'
->;
-
 /** An editor writes a file in several steps, so the desk reads it once it has not changed for this long. */
 const QUIET_MS = SECOND_MS;
 
@@ -54,7 +36,7 @@ const isReload = (command: Command): command is Reload => command.do === 'reload
  * Keeps reload requests from callers that cannot retry, made before the desk trades, and executes them once there are runs to
  * compare the files with.
  */
-export const patientReloads = ({ ports }: ReloadContext): Observable<Reload> =>
+export const patientReloads = ({ ports }: Desk): Observable<Reload> =>
   ports.operator$.pipe(
     filter(isReload),
     filter(({ isPatient }) => isPatient === true),
@@ -62,7 +44,7 @@ export const patientReloads = ({ ports }: ReloadContext): Observable<Reload> =>
   );
 
 /** Reloads the strategies on command, or after a change of their files if they are watched. Never emits. */
-export function reloads(desk: ReloadContext, patient: Observable<Reload>): Observable<never> {
+export function reloads(desk: Desk, patient: Observable<Reload>): Observable<never> {
   const { operator$, strategies, clock } = desk.ports;
   const requested = operator$.pipe(
     filter(isReload),
@@ -88,7 +70,7 @@ export function reloads(desk: ReloadContext, patient: Observable<Reload>): Obser
 }
 
 /** Ends one strategy permanently in the journal, so that no restart continues it. */
-function stop(desk: ReloadContext, command: Stop): Observable<unknown> {
+function stop(desk: Desk, command: Stop): Observable<unknown> {
   const { strategy, by, why, token } = command;
   const life = desk.state.lives.get(strategy);
   if (life === undefined || !desk.strategies.sources.has(strategy) || life.finished !== undefined) {
@@ -137,12 +119,12 @@ function stop(desk: ReloadContext, command: Stop): Observable<unknown> {
     );
 }
 
-function notRunning({ strategies }: ReloadContext, strategy: string): string {
+function notRunning({ strategies }: Desk, strategy: string): string {
   const ids = [...strategies.sources.keys()].join(', ');
   return `no strategy ${strategy} runs; ${ids === '' ? 'none does' : `there are ${ids}`}`;
 }
 
-function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
+function reload(desk: Desk, command: Reload): Observable<unknown> {
   const read = desk.ports.strategies?.read();
   if (read === undefined)
     return answered(command, { isDone: false, says: 'this desk cannot reload its strategies' });
@@ -206,7 +188,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
 }
 
 /** A watched folder signals every touched file, so an unchanged refusal is reported only once. */
-function isSaid(desk: ReloadContext, { by }: Reload, { changes }: Planned): boolean {
+function isSaid(desk: Desk, { by }: Reload, { changes }: Planned): boolean {
   const words = JSON.stringify(changes);
   const isAgain =
     by === 'tranche' &&
@@ -218,7 +200,7 @@ function isSaid(desk: ReloadContext, { by }: Reload, { changes }: Planned): bool
 
 /** Compares the strategies in the files with those that run. */
 export const planFor = (
-  desk: ReloadContext,
+  desk: Desk,
   { sources, off }: { readonly sources: readonly StrategySource[]; readonly off: readonly string[] },
   asker: ReloadedBy,
 ): Planned =>
@@ -244,12 +226,7 @@ interface Settings {
 }
 
 /** The record, with the runs that it starts: all or nothing. Until it is durable, no changed strategy wakes. */
-function apply(
-  desk: ReloadContext,
-  planned: Planned,
-  settings: Settings,
-  record: ReloadRecord,
-): Observable<unknown> {
+function apply(desk: Desk, planned: Planned, settings: Settings, record: ReloadRecord): Observable<unknown> {
   const { limits } = settings.limits;
   desk.strategies.run(planned.run);
   // Tighter limits apply from this tick; looser ones once they are durable.
@@ -280,11 +257,11 @@ function apply(
 }
 
 /** Records of the approvals to request. */
-export const wishes = (desk: ReloadContext, all: readonly Wish[]): readonly RecordBody[] =>
+export const wishes = (desk: Desk, all: readonly Wish[]): readonly RecordBody[] =>
   all.map((wish) => proposalOf(desk, wish));
 
 /** Records of the runs that start now. */
-export const beginnings = (desk: ReloadContext, sources: readonly StrategySource[]): readonly RecordBody[] =>
+export const beginnings = (desk: Desk, sources: readonly StrategySource[]): readonly RecordBody[] =>
   sources.map(({ id, kind, hash, document }) => ({
     kind: 'strategy',
     strategy: id,
@@ -295,14 +272,14 @@ export const beginnings = (desk: ReloadContext, sources: readonly StrategySource
   }));
 
 /** Reports running strategies that keep their document although their file differs. */
-export function tellKept(desk: ReloadContext, changes: readonly Change[]): void {
+export function tellKept(desk: Desk, changes: readonly Change[]): void {
   for (const { strategy, what, why } of changes)
     if (what === 'kept')
       desk.observer.warn('a strategy that runs keeps the text that it started with', { strategy, why });
 }
 
 /** Pairs that the account cannot access, in words. */
-export const unknownPairs = (desk: ReloadContext, sources: readonly StrategySource[]): readonly string[] =>
+export const unknownPairs = (desk: Desk, sources: readonly StrategySource[]): readonly string[] =>
   sources.flatMap(({ id, bound }) =>
     bound.pairs.flatMap((pair) => {
       const known = desk.instruments.pair(pair);
@@ -320,7 +297,7 @@ interface Infeasible {
 }
 
 /** States which strategies could not trade as they are written. */
-export function infeasible(desk: ReloadContext, { run, begin }: Planned): Infeasible {
+export function infeasible(desk: Desk, { run, begin }: Planned): Infeasible {
   const faults = desk.ports.strategies?.infeasible?.(run, {
     lives: desk.state.lives,
     now: desk.ports.clock.wall(),
@@ -337,7 +314,7 @@ export const faultLine = ({ strategy, says }: StrategyFault): string =>
   `${strategy === undefined ? 'the strategies together' : `strategy ${strategy}`}: ${says}`;
 
 /** If the limits are in another currency, a rate is needed, because every trade would otherwise be refused. */
-function unknownRate({ policy, rates }: ReloadContext, quote: string): string | undefined {
+function unknownRate({ policy, rates }: Desk, quote: string): string | undefined {
   const { currency, orderNotionalMax, dayNotionalMax } = policy.limits;
   if (orderNotionalMax === undefined && dayNotionalMax === undefined) return undefined;
   return rates.pairs(quote, currency) === undefined
@@ -346,7 +323,7 @@ function unknownRate({ policy, rates }: ReloadContext, quote: string): string | 
 }
 
 /** Nothing changes. Reports the result, and records it unless it was a dry run. */
-function refused(desk: ReloadContext, command: Reload, problems: string): Observable<unknown> {
+function refused(desk: Desk, command: Reload, problems: string): Observable<unknown> {
   command.answer?.({ isDone: false, says: `nothing was changed:\n${problems}` });
   if (command.isDryRun === true) return EMPTY;
   const isAgain = command.by === 'tranche' && desk.lastReloadReport === problems;
@@ -362,7 +339,7 @@ function refused(desk: ReloadContext, command: Reload, problems: string): Observ
 
 /** The files change only settings that they may not change. The desk notifies a person, and records who tried. */
 function settingsKept(
-  desk: ReloadContext,
+  desk: Desk,
   command: Reload,
   { settings, problems }: { readonly settings: Settings; readonly problems: string },
 ): Observable<unknown> {
@@ -402,7 +379,7 @@ const WORDS: Readonly<Record<Change['what'], string>> = {
 
 /** The differences for people: one line per strategy, followed by the changed fields. */
 function wordsOf(
-  desk: ReloadContext,
+  desk: Desk,
   { changes }: Planned,
   sources: readonly StrategySource[],
   notes: readonly string[],

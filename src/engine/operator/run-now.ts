@@ -6,12 +6,6 @@ import type { Desk } from '../desk.ts';
 import type { Command, CommandAnswer } from '../ports.ts';
 import type { RunCommand, StrategyWake } from '../stages/triggers.ts';
 
-/** The parts of a desk that this file uses. */
-export type RunNowContext = Pick<
-  Desk,
-  'control' | 'controlWhy' | 'instruments' | 'ports' | 'state' | 'strategies'
->;
-
 const isRunNow = (command: Command): command is RunCommand => command.do === 'run';
 
 /** Longest wait for a fresh price after a person's command; then nothing runs. */
@@ -21,7 +15,7 @@ export const RUN_WAIT_MS = 3_000;
  * Runs of a strategy that people request. Only the record of the step counts. Before it is durable, nothing has
  * started; after that, the next process continues the run. An occurrence therefore runs once or not at all.
  */
-export const runsNow = (desk: RunNowContext): Observable<StrategyWake> =>
+export const runsNow = (desk: Desk): Observable<StrategyWake> =>
   desk.ports.operator$.pipe(
     filter(isRunNow),
     mergeMap((command) => {
@@ -37,7 +31,7 @@ export const runsNow = (desk: RunNowContext): Observable<StrategyWake> =>
   );
 
 /** Why a strategy cannot run an occurrence now. Checked again when the step is taken. */
-export function runNowFault(desk: RunNowContext, strategy: string): string | undefined {
+export function runNowFault(desk: Desk, strategy: string): string | undefined {
   const { strategies, state } = desk;
   const life = state.lives.get(strategy);
   const source = strategies.sources.get(strategy);
@@ -55,10 +49,7 @@ export function runNowFault(desk: RunNowContext, strategy: string): string | und
 }
 
 /** The result of the step, for the person who asked. */
-export function ranAnswer(
-  { instruments }: Pick<RunNowContext, 'instruments'>,
-  record: WakeRecord,
-): CommandAnswer {
+export function ranAnswer({ instruments }: Pick<Desk, 'instruments'>, record: WakeRecord): CommandAnswer {
   const { strategy, intents, reason, note, waits } = record;
   const facts = { strategy, reason, intents: intents.length };
   const because = reason === undefined ? '' : `: ${reason}, ${reasons[reason]}`;
@@ -77,7 +68,7 @@ export function ranAnswer(
   return { isDone: true, says: `${strategy} ${says}`, facts };
 }
 
-function wantedOf({ side, size, by, pair }: IntentText, instruments: RunNowContext['instruments']): string {
+function wantedOf({ side, size, by, pair }: IntentText, instruments: Desk['instruments']): string {
   const { base, quote } = instruments.of(pair);
   return `${side} ${size} ${by === 'quantity' ? base : quote} in ${pair}`;
 }

@@ -11,21 +11,16 @@ import type { Desk } from '../desk.ts';
 import { stopped } from '../stage-types.ts';
 import type { Sized, Stopped } from '../stage-types.ts';
 import { judgedParent } from '../operator/parent-approvals.ts';
-import type { ParentApprovalsContext } from '../operator/parent-approvals.ts';
 import { riskContextOf } from '../market/risk-context.ts';
 import type { Trial } from '../market/risk-context.ts';
-import type { RiskContextSource } from '../market/risk-context.ts';
-
-/** The parts of a desk that this file uses. */
-export type ControlContext = Pick<Desk, 'rates'> & ParentApprovalsContext & RiskContextSource;
 
 /** Checks the limits before the first request to the venue. The gate checks them again with the quote. */
-export function control(desk: ControlContext): OperatorFunction<Sized | Stopped, Sized | Stopped> {
+export function control(desk: Desk): OperatorFunction<Sized | Stopped, Sized | Stopped> {
   return map((item) => controlled(desk, item));
 }
 
 /** Checks one item against the limits at this moment. */
-export function controlled(desk: ControlContext, item: Sized | Stopped): Sized | Stopped {
+export function controlled(desk: Desk, item: Sized | Stopped): Sized | Stopped {
   if (item.stage === 'stopped') return item;
   if (item.slice.intent.side === 'sell' && !desk.policy.isSellingOn) {
     return stopped(item.slice, 'selling_off', 'venue.sell_path is not set', { do: 'stop' });
@@ -60,7 +55,7 @@ interface Figures extends Pick<Proposal, 'price' | 'quantity' | 'notional'> {
 }
 
 /** Why the item may not proceed with these figures; `undefined` if it may. A limit that cannot be checked refuses. */
-export function refuses(desk: ControlContext, item: Sized, figures: Figures): Refusal | undefined {
+export function refuses(desk: Desk, item: Sized, figures: Figures): Refusal | undefined {
   const { slice, size } = item;
   const { pair, side, decision_price: decision } = slice.intent;
   try {
@@ -97,10 +92,7 @@ export function refuses(desk: ControlContext, item: Sized, figures: Figures): Re
  * Reservations of other attempts become free when those end. Exceeding the planned executions or quantity is not a
  * market condition, so the desk halts.
  */
-export function nextAfter(
-  desk: ControlContext,
-  { reason, isFinal }: Pick<Refusal, 'reason' | 'isFinal'>,
-): Next {
+export function nextAfter(desk: Desk, { reason, isFinal }: Pick<Refusal, 'reason' | 'isFinal'>): Next {
   if (isFinal === true) return { do: 'stop' };
   switch (reason) {
     case 'approval_refused':

@@ -8,7 +8,6 @@ import { HOUR_MS, after } from '../../core/time.ts';
 import type { Intent, Wake } from '../../core/wake.ts';
 import type { Step } from '../../strategy/kernel.ts';
 import { RUN_WAIT_MS, ranAnswer, runNowFault } from '../operator/run-now.ts';
-import type { RunNowContext } from '../operator/run-now.ts';
 import type { Desk, StrategySource } from '../desk.ts';
 import { sliceKey } from '../state/engine-state.ts';
 import type { StrategyRun, OpenSlice } from '../state/engine-state.ts';
@@ -17,15 +16,6 @@ import type { MaybeAsync } from '../maybe-async.ts';
 import { DeskView } from '../state/desk-view.ts';
 import { IDLE_WAKES_MAX } from '../operator/spin-guard.ts';
 import type { RunCommand, StrategyWake } from './triggers.ts';
-import type { DeskViewContext } from '../state/desk-view.ts';
-
-/** The parts of a desk that this file uses. */
-export type DecideContext = Pick<
-  Desk,
-  'changed$' | 'isStopping' | 'journal' | 'observer' | 'policy' | 'rateLimiter' | 'spins'
-> &
-  DeskViewContext &
-  RunNowContext;
 
 /** Maximum age of a valuation of the venue, which updates it hourly. */
 const VALUATION_AGE_MS = 2 * HOUR_MS;
@@ -43,7 +33,7 @@ type Decided = OpenSlice | Stepped;
  * Runs the kernel of the strategy that woke, and records the wake with its full result. Emits the new slices, and then
  * that the strategy has stepped. Every wake leaves one record in the journal before anything else happens.
  */
-export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Decided> {
+export function decide(desk: Desk): OperatorFunction<StrategyWake, Decided> {
   // Strategies that woke and whose step is not recorded yet. Without this list, a reload would re-arm a strategy and
   // wake it twice.
   const deciding = new Map<StrategyRun, Wake>();
@@ -84,7 +74,7 @@ function refuse(command: RunCommand | undefined, says: string): readonly never[]
 }
 
 /** Whether the step's data arrive while a person still waits for the response. */
-const isInTime = (desk: DecideContext, ready: MaybeAsync<unknown>): MaybeAsync<boolean> =>
+const isInTime = (desk: Desk, ready: MaybeAsync<unknown>): MaybeAsync<boolean> =>
   isAsync(ready)
     ? race(
         ready.pipe(
@@ -96,7 +86,7 @@ const isInTime = (desk: DecideContext, ready: MaybeAsync<unknown>): MaybeAsync<b
     : true;
 
 /** Waits until trades that a read of the account showed are durable; `undefined` if all are. */
-const whenAccountTradesRecorded = (desk: DecideContext): MaybeAsync<unknown> =>
+const whenAccountTradesRecorded = (desk: Desk): MaybeAsync<unknown> =>
   desk.journal.hasPendingAccountTrades
     ? desk.changed$.pipe(
         filter(() => !desk.journal.hasPendingAccountTrades),
@@ -106,7 +96,7 @@ const whenAccountTradesRecorded = (desk: DecideContext): MaybeAsync<unknown> =>
 
 /** The strategy's decision, once durable; `undefined` if the strategy no longer runs. */
 function takeStep(
-  desk: DecideContext,
+  desk: Desk,
   woken: Woken & Pick<StrategyWake, 'isAtOnce' | 'command'>,
 ): MaybeAsync<readonly IntentText[] | undefined> {
   const { life, command } = woken;
@@ -145,7 +135,7 @@ const hearsOfTradeFirst = ({ life, wake }: Woken): boolean =>
   life.waits.every(({ on }) => on !== 'outcome');
 
 /** Takes the first steps of new runs, in one append. Their intents proceed with everything else that is open. */
-export function firstSteps(desk: DecideContext, sources: readonly StrategySource[]): Observable<unknown> {
+export function firstSteps(desk: Desk, sources: readonly StrategySource[]): Observable<unknown> {
   const wake: Wake = { on: 'start', at: desk.ports.clock.wall() };
   const bodies = sources.flatMap((source): readonly RecordBody[] => {
     const life = desk.state.lives.get(source.id);
@@ -155,7 +145,7 @@ export function firstSteps(desk: DecideContext, sources: readonly StrategySource
   return bodies.length === 0 ? EMPTY : desk.journal.append(bodies);
 }
 
-function openSlice(desk: DecideContext, intent: IntentText): OpenSlice {
+function openSlice(desk: Desk, intent: IntentText): OpenSlice {
   const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
   invariant(slice !== undefined, () => `slice ${intent.parent}/${intent.slice} was just decided`);
   return slice;
@@ -165,7 +155,7 @@ function openSlice(desk: DecideContext, intent: IntentText): OpenSlice {
  * Waits for the data of the kernel's step: fresh prices, credit terms, and the venue's valuation if the strategy checks
  * it.
  */
-function prepare(desk: DecideContext, { bound }: StrategySource, wake: Wake): MaybeAsync<void> {
+function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): MaybeAsync<void> {
   if (wake.on === 'outcome' || wake.on === 'start') return undefined;
   const { needsTerms, needsValuation } = bound;
   const pairs = needsValuation ? withHoldings(desk, bound.pairs) : bound.pairs;
@@ -180,7 +170,7 @@ function prepare(desk: DecideContext, { bound }: StrategySource, wake: Wake): Ma
  * A check against the venue's valuation, which is in USD, needs a USD value of everything in the account, including assets
  * that the strategy itself does not price in USD.
  */
-function withHoldings(desk: DecideContext, known: readonly string[]): readonly string[] {
+function withHoldings(desk: Desk, known: readonly string[]): readonly string[] {
   const isPriced = (currency: string): boolean =>
     known.some((each) => {
       const pair = desk.instruments.pair(each);
@@ -196,7 +186,7 @@ function withHoldings(desk: DecideContext, known: readonly string[]): readonly s
 }
 
 /** Requests the valuation, unless it is fresh. */
-function refreshValuation(desk: DecideContext): MaybeAsync<void> {
+function refreshValuation(desk: Desk): MaybeAsync<void> {
   const { clock, venue } = desk.ports;
   const known = desk.account.valuation;
   if (known !== undefined && clock.monotonic() - known.readAt < VALUATION_POLL_MS) return undefined;
@@ -232,7 +222,7 @@ interface Woken {
  * slice that did trade, the strategy receives that trade first. Steps are pure, so a step without a record has not
  * happened, and its wait fires again.
  */
-function wakeRecord(desk: DecideContext, woken: Woken): WakeRecord {
+function wakeRecord(desk: Desk, woken: Woken): WakeRecord {
   const step = stepOf(desk, woken);
   const { source, life, wake } = woken;
   for (const { leg, slice } of step.missed ?? NONE) {
@@ -255,7 +245,7 @@ function wakeRecord(desk: DecideContext, woken: Woken): WakeRecord {
   return recordOf(desk, woken, step);
 }
 
-const parentOf = (desk: DecideContext, { source, life }: Omit<Woken, 'wake'>, leg: string): string =>
+const parentOf = (desk: Desk, { source, life }: Omit<Woken, 'wake'>, leg: string): string =>
   parentId(desk.policy.desk, source.id, life.hash, runOf(life), leg);
 
 /** Names the run of a strategy. Cached, because consecutive wakes mostly belong to the same run. */
@@ -265,14 +255,14 @@ function runOf({ begunAt }: StrategyRun): string {
 }
 let lastRun = { begunAt: 0, run: '0' };
 
-function stepOf(desk: DecideContext, { source, life, wake }: Woken): Step<unknown> {
+function stepOf(desk: Desk, { source, life, wake }: Woken): Step<unknown> {
   const view = new DeskView(desk);
   return wake.on === 'start'
     ? source.bound.start(life.begunAt, view)
     : source.bound.step(life.state, wake, { begunAt: life.begunAt, view });
 }
 
-function recordOf(desk: DecideContext, woken: Woken, step: Step<unknown>): WakeRecord {
+function recordOf(desk: Desk, woken: Woken, step: Step<unknown>): WakeRecord {
   const { source, life, wake } = woken;
   if (step.fault !== undefined) return failedRecord(life, wake, step.fault);
   const record: Writable<WakeRecord> = {
@@ -313,7 +303,7 @@ const failedRecord = (life: StrategyRun, { on }: Wake, fault: string): WakeRecor
 
 /** Adds a note about spinning to a spinning strategy's record, in addition to its own reason. */
 function withSpin(
-  desk: DecideContext,
+  desk: Desk,
   { life, isAtOnce }: Pick<Woken, 'life'> & Pick<StrategyWake, 'isAtOnce'>,
   record: WakeRecord,
 ): WakeRecord {
@@ -338,7 +328,7 @@ const isIdle = ({ on, intents, missed, finished, reason }: WakeRecord): boolean 
   reason !== 'strategy_failed';
 
 /** If a step fails, the pause of its strategy goes into the same append, so that it cannot wake in between. */
-function withPause(desk: DecideContext, record: WakeRecord): readonly RecordBody[] {
+function withPause(desk: Desk, record: WakeRecord): readonly RecordBody[] {
   const { strategy, reason, note } = record;
   if (reason !== 'strategy_failed') return [record];
   const why = note ?? '';
@@ -373,7 +363,7 @@ function detailOf(wake: Wake): WakeRecord['detail'] {
   }
 }
 
-function intentText(desk: DecideContext, woken: Omit<Woken, 'wake'>, intent: Intent): IntentText {
+function intentText(desk: Desk, woken: Omit<Woken, 'wake'>, intent: Intent): IntentText {
   const { leg, slice, pair, side, size, limit, tactics, deadline } = intent;
   const parent = parentOf(desk, woken, leg);
   const { by } = size;

@@ -9,10 +9,6 @@ import { mergeMapMaybe } from '../maybe-async.ts';
 import { deadlineOf } from '../rate-limit/rate-limiter.ts';
 import type { Permit, PermitRequest } from '../rate-limit/rate-limiter.ts';
 import { sizeNow } from './size.ts';
-import type { SizeContext } from './size.ts';
-
-/** The parts of a desk that this file uses. */
-export type PaceContext = Pick<Desk, 'observer' | 'rateLimiter'> & SizeContext;
 
 /** A request that waits longer than this behind other requests pauses the desk. */
 export const MESSAGE_WAIT_MAX_MS = MINUTE_MS;
@@ -22,7 +18,7 @@ export const MESSAGE_WAIT_MAX_MS = MINUTE_MS;
  * drains. An item that had to wait is sized and checked again, because prices, funds and limits may have changed.
  */
 export function pace(
-  desk: PaceContext,
+  desk: Desk,
   drain$: Observable<unknown>,
 ): OperatorFunction<Sized | Stopped, Paced | Stopped> {
   const until = { isOver: () => desk.isStopping, over$: drain$ };
@@ -40,12 +36,12 @@ export function pace(
   });
 }
 
-const refused = (desk: PaceContext, { slice }: Sized): Stopped =>
+const refused = (desk: Desk, { slice }: Sized): Stopped =>
   stopped(slice, desk.isStopping ? 'shutdown' : 'deadline', 'no quote request could leave in time', {
     do: 'again',
   });
 
-function permitted(desk: PaceContext, item: Sized, permit: Permit): Paced | Stopped {
+function permitted(desk: Desk, item: Sized, permit: Permit): Paced | Stopped {
   if (permit.queuedMs > MESSAGE_WAIT_MAX_MS) {
     permit.giveBack();
     const detail = `limit=${MESSAGE_WAIT_MAX_MS} ms value=${Math.round(permit.queuedMs)} ms`;

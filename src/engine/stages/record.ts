@@ -20,6 +20,9 @@ import { andThen, mergeMapMaybe } from '../maybe-async.ts';
 import { raisedMaximum, statedMaximum } from '../attempt/learnt-maximum.ts';
 import { leftOfSlice } from './size.ts';
 import { pauseOf, waitOf } from '../attempt/tactics.ts';
+<<<<<<< ours
+import { COLLAR } from '../state/totals.ts';
+=======
 import type { MaximumContext } from '../attempt/learnt-maximum.ts';
 import type { CircuitBreakersContext } from '../operator/circuit-breakers.ts';
 import type { TacticsContext } from '../attempt/tactics.ts';
@@ -34,13 +37,14 @@ export type RecordContext = Pick<
   MaximumContext &
   TacticsContext &
   WatchClocksContext;
+>>>>>>> theirs
 
 /**
  * Records ends durably, in order, and decides what each slice does next. Emits the slice when it is to be retried,
  * after a wait that suits the reason. A slice that ends wakes its strategy through the state.
  */
 export function record(
-  desk: RecordContext,
+  desk: Desk,
   drain$: Observable<unknown>,
 ): OperatorFunction<AttemptEnd | Stopped, OpenSlice> {
   return (ends) =>
@@ -63,7 +67,7 @@ interface Ending {
   readonly after?: (() => Observable<OpenSlice> | undefined) | undefined;
 }
 
-function endingOf(desk: RecordContext, end: AttemptEnd | Stopped): Ending {
+function endingOf(desk: Desk, end: AttemptEnd | Stopped): Ending {
   if ('stage' in end) return retryOrEnd(desk, end.slice, { ...end, bodies: [] });
   const { intent } = end;
   const id = intent.client_order_id;
@@ -87,7 +91,7 @@ function endingOf(desk: RecordContext, end: AttemptEnd | Stopped): Ending {
 }
 
 /** Whether the end comes from a read that is older than the proof that the order traded. Such a read no longer proves absence. */
-const isOutdated = ({ account }: RecordContext, end: AttemptEnd): boolean =>
+const isOutdated = ({ account }: Desk, end: AttemptEnd): boolean =>
   end.resolution === undefined &&
   account.doubts.get(end.intent.client_order_id)?.proof.proves === 'nothing' &&
   (end.end === 'closed' || (end.end === 'doubt' && end.phase.proof.proves !== 'nothing'));
@@ -101,7 +105,7 @@ const became: Readonly<Record<AttemptEnd['end'], string>> = {
 const resolutionOf = ({ resolution }: AttemptEnd): readonly RecordBody[] =>
   resolution === undefined ? [] : [resolution.record];
 
-function attemptEnding(desk: RecordContext, end: AttemptEnd): Ending {
+function attemptEnding(desk: Desk, end: AttemptEnd): Ending {
   const { intent } = end;
   const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
   switch (end.end) {
@@ -146,7 +150,7 @@ function attemptEnding(desk: RecordContext, end: AttemptEnd): Ending {
 
 /** The result of an attempt or, for a doubt, the progress of its proof. */
 export function attemptRecord(
-  { ports: { clock } }: RecordContext,
+  { ports: { clock } }: Desk,
   { client_order_id }: IntentRecord,
   {
     result,
@@ -174,11 +178,7 @@ export function attemptRecord(
 }
 
 /** Books a fill. The slice continues after a piece, and ends when it is complete or was cut for lack of funds. */
-function fillEnding(
-  desk: RecordContext,
-  slice: OpenSlice | undefined,
-  end: AttemptEnd & { end: 'filled' },
-): Ending {
+function fillEnding(desk: Desk, slice: OpenSlice | undefined, end: AttemptEnd & { end: 'filled' }): Ending {
   const { fill, intent, differs } = end;
   const isTwice = end.isMore === true && desk.control !== 'halted';
   const bodies: RecordBody[] = [
@@ -214,11 +214,7 @@ function fillEnding(
 }
 
 /** A fill that differs from its quote is booked as reported; nothing new starts until a person has examined it. */
-function pauseRecord(
-  desk: RecordContext,
-  { client_order_id: id }: IntentRecord,
-  differs = '',
-): readonly RecordBody[] {
+function pauseRecord(desk: Desk, { client_order_id: id }: IntentRecord, differs = ''): readonly RecordBody[] {
   const { control, controlUntil } = desk.state;
   // A pause that ends automatically would let the desk continue before a person has checked.
   if (control === 'halted' || (control === 'paused' && controlUntil === undefined)) return [];
@@ -227,7 +223,7 @@ function pauseRecord(
 }
 
 /** Whether less than one unit of the currency's precision is left. An amount that is filled by quantity cannot be reached exactly. */
-function isDust(desk: RecordContext, slice: Traded): boolean {
+function isDust(desk: Desk, slice: Traded): boolean {
   const left = leftOfSlice(slice);
   const { basePrecision, quotePrecision } = desk.instruments.precisions(slice.intent.pair);
   return left.by === 'quantity'
@@ -244,12 +240,17 @@ interface EndedTry {
 }
 
 /** After an attempt that did not trade: a retry later, or the end of the slice. */
+<<<<<<< ours
+function retryOrEnd(desk: Desk, slice: OpenSlice, { reason, detail, next, bodies }: EndedTry): Ending {
+  if (COLLAR.has(reason)) desk.references.renew(slice.intent.pair);
+=======
 function retryOrEnd(
   desk: RecordContext,
   slice: OpenSlice,
   { reason, detail, next, bodies }: EndedTry,
 ): Ending {
   if (reason === 'collar') desk.references.renew(slice.intent.pair);
+>>>>>>> theirs
   const braked = [...bodies, ...circuitBreakers(desk, slice, { reason, detail })];
   if (next.do === 'halt') {
     const isToken = reason === 'unauthorised';
@@ -276,18 +277,13 @@ function retryOrEnd(
   return { bodies: braked, after: () => (isStale ? merge(desk.pts.poll(), retry()) : retry()) };
 }
 
-function retryAt(
-  desk: RecordContext,
-  slice: OpenSlice,
-  waitMs: number,
-  reason?: Reason,
-): Observable<OpenSlice> {
+function retryAt(desk: Desk, slice: OpenSlice, waitMs: number, reason?: Reason): Observable<OpenSlice> {
   if (reason !== undefined) desk.observer.retried(reason);
   return timer(waitMs, desk.ports.clock.scheduler).pipe(map(() => slice));
 }
 
 /** Ends a slice at its deadline, unless something else ended it before. */
-export function expireLater(desk: RecordContext, slice: OpenSlice, known: Why): Observable<never> {
+export function expireLater(desk: Desk, slice: OpenSlice, known: Why): Observable<never> {
   const why = causeOf(desk, slice, known);
   return concat(
     untilTime(desk, slice.intent.deadline).pipe(mergeMap(() => EMPTY)),
@@ -305,11 +301,15 @@ export function expireLater(desk: RecordContext, slice: OpenSlice, known: Why): 
 const SYMPTOMS: ReadonlySet<Reason | undefined> = new Set<Reason>([
   'deadline',
   'no_balances',
+<<<<<<< ours
+  'no_reference',
+=======
+>>>>>>> theirs
   'no_reference',
 ]);
 
 /** The venue's fault that caused a reason, otherwise the reason itself. */
-function causeOf({ venueHealth }: RecordContext, { intent }: OpenSlice, why: Why): Why {
+function causeOf({ venueHealth }: Desk, { intent }: OpenSlice, why: Why): Why {
   const fault = SYMPTOMS.has(why.reason) ? venueHealth.faultOf(intent.pair) : undefined;
   if (fault === undefined) return why;
   return { reason: fault.reason, detail: `${fault.detail} (${why.reason ?? ''})` };
@@ -356,7 +356,7 @@ type Traded = Pick<
  * permitted. Failures of the venue back off with full jitter; an unacceptable price is retried soon.
  */
 function waitFor(
-  desk: RecordContext,
+  desk: Desk,
   slice: OpenSlice,
   reason: Reason,
   statedMs: number | undefined,
@@ -389,8 +389,13 @@ const REJECTS_MAX = 3;
 /** After this many consecutive quotes outside the collar, the waits stop growing. */
 const COLLAR_DOUBLINGS_MAX = 4;
 
+<<<<<<< ours
+function slowedBy(desk: Desk, { intent: { parent, pair } }: OpenSlice, reason: Reason): number {
+  if (COLLAR.has(reason))
+=======
 function slowedBy(desk: RecordContext, { intent: { parent, pair } }: OpenSlice, reason: Reason): number {
   if (reason === 'collar')
+>>>>>>> theirs
     return 2 ** Math.min(COLLAR_DOUBLINGS_MAX, desk.state.totals.parent(parent)?.collars ?? 0);
   if (reason !== 'order_canceled' && reason !== 'order_refused') return 1;
   // The record of this failure is written with its consequences.
@@ -406,6 +411,10 @@ const FAILURES: ReadonlySet<Reason> = new Set<Reason>([
   'quotes_unavailable',
   'venue_failed',
   'quote_invalid',
+<<<<<<< ours
+  'quote_invalid',
+=======
+>>>>>>> theirs
   'venue_refused',
   'never_sent',
   'too_large',
@@ -415,6 +424,10 @@ const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
   'collar',
   'limit_price',
   'tactics_refused',
+<<<<<<< ours
+  'tactics_refused',
+=======
+>>>>>>> theirs
   'price_drift',
   'prices_agree',
   'quote_too_short',
@@ -425,7 +438,7 @@ const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
 ]);
 
 /** Counts a failure of a pair; returns the number before it. A failure after a long quiet time starts over. */
-function failed(desk: RecordContext, pair: string, now: Monotonic): number {
+function failed(desk: Desk, pair: string, now: Monotonic): number {
   const known = desk.failures.get(pair);
   const isOld = known === undefined || now - known.last > 4 * desk.policy.retry.capMs;
   const streak = isOld ? { count: 0, since: now } : known;

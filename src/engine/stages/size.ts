@@ -33,18 +33,9 @@ import { CRUMBS_AGE_MS, maximumOf } from '../attempt/learnt-maximum.ts';
 import { orderMaxOf } from '../attempt/order-max-of.ts';
 import { keepOf, knownPrices, pieceOf } from '../attempt/tactics.ts';
 import { watch } from '../watch.ts';
-import type { TacticsContext } from '../attempt/tactics.ts';
-import type { MaximumContext } from '../attempt/learnt-maximum.ts';
-import type { ControlContext } from './control.ts';
-
-/** The parts of a desk that this file uses. */
-export type SizeContext = Pick<Desk, 'changed$' | 'pts'> & ControlContext & MaximumContext & TacticsContext;
 
 /** Cuts each slice to what may be requested now. Waits for a reference price, because nothing trades without one. */
-export function size(
-  desk: SizeContext,
-  drain$: Observable<unknown>,
-): OperatorFunction<OpenSlice, Sized | Stopped> {
+export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<OpenSlice, Sized | Stopped> {
   return mergeMapMaybe((slice) => {
     const { pair } = slice.intent;
     const refused = deskRefusal(desk);
@@ -68,7 +59,7 @@ const awaitsTerms = (item: Sized | Stopped): boolean =>
   item.stage === 'stopped' && item.reason === 'pts_unknown';
 
 /** Sizes the slice once the credit terms have been read, or after half of its remaining time. */
-function sizeOnTerms(desk: SizeContext, slice: OpenSlice): Observable<Sized | Stopped> {
+function sizeOnTerms(desk: Desk, slice: OpenSlice): Observable<Sized | Stopped> {
   const { clock } = desk.ports;
   const mostMs = Math.max(0, (slice.intent.deadline - clock.wall()) / 2);
   const pending$ = watch(desk.changed$, () => desk.pts.isPending()).pipe(distinctUntilChanged());
@@ -76,7 +67,7 @@ function sizeOnTerms(desk: SizeContext, slice: OpenSlice): Observable<Sized | St
 }
 
 /** The pair, and the pairs that convert its quote currency into the currency of the limits. */
-const pricedPairs = (desk: SizeContext, pair: string): readonly string[] => [
+const pricedPairs = (desk: Desk, pair: string): readonly string[] => [
   pair,
   ...(desk.rates.pairs(desk.instruments.of(pair).quote, desk.policy.limits.currency) ?? []),
 ];
@@ -102,7 +93,7 @@ export const leftOfSlice = ({
 
 /** Sizes a slice with current data. */
 export function sizeNow(
-  desk: SizeContext,
+  desk: Desk,
   slice: OpenSlice,
   { isFinal = false }: { readonly isFinal?: boolean } = {},
 ): Sized | Stopped {
@@ -160,7 +151,7 @@ export function sizeNow(
 }
 
 /** A maximum that leaves only tiny pieces counts for a minute. It may come from an invalid response, so it is then tested again. */
-function sizeWithin(desk: SizeContext, question: SizingQuestion): ReturnType<typeof sizeSlice> {
+function sizeWithin(desk: Desk, question: SizingQuestion): ReturnType<typeof sizeSlice> {
   const sized = sizeSlice(question);
   const isOdd =
     'reason' in sized &&
@@ -177,12 +168,7 @@ const tighter = (side: Side, worst: Price): Price =>
   side === 'buy' ? roundDown(worst, 12) : roundUp(worst, 12);
 
 /** The order's value at its dearest price, in the currency of the limits. */
-function worstNotional(
-  desk: SizeContext,
-  { quote }: Instrument,
-  what: Size,
-  dearest: Price,
-): Money | undefined {
+function worstNotional(desk: Desk, { quote }: Instrument, what: Size, dearest: Price): Money | undefined {
   const amount = what.by === 'amount' ? what.amount : cost(dearest, what.quantity);
   const worth = desk.rates.convert(quote, holding(amount), desk.policy.limits.currency);
   return worth === undefined ? undefined : roundUp(worth, 8);
@@ -198,7 +184,7 @@ const NEVER: SizingQuestion['pts'] = {
 };
 
 /** The credit data in the currency `pays`, for an order of the pair. `except` names an attempt that does not count. */
-function creditOf(desk: SizeContext, pair: string, pays: string, except?: string): SizingQuestion['pts'] {
+function creditOf(desk: Desk, pair: string, pays: string, except?: string): SizingQuestion['pts'] {
   const { use } = desk.policy.pts;
   if (use === 'never') return NEVER;
   return {
@@ -223,10 +209,7 @@ export interface Payment {
 }
 
 /** Whether the account can pay now, including credit within mode, cap and carry, counting all orders in flight. */
-export function canPay(
-  desk: SizeContext,
-  { instrument, side, needs, worst, clientId, keep }: Payment,
-): boolean {
+export function canPay(desk: Desk, { instrument, side, needs, worst, clientId, keep }: Payment): boolean {
   const { pair, base, quote } = instrument;
   const pays = side === 'buy' ? quote : base;
   const available = desk.state.available(pays, clientId);
@@ -251,7 +234,7 @@ export function canPay(
  * What may still be borrowed of `currency` under `pts.max_credit`, counting what attempts in progress may borrow;
  * `undefined` without a cap. Zero if the debt cannot be valued.
  */
-function creditLeft(desk: SizeContext, currency: string, except?: string): Quantity | undefined {
+function creditLeft(desk: Desk, currency: string, except?: string): Quantity | undefined {
   const cap = desk.policy.pts.creditMax;
   if (cap === undefined) return undefined;
   const { state } = desk;

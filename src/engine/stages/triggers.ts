@@ -28,14 +28,6 @@ import type { StrategyRun } from '../state/engine-state.ts';
 import type { Command, Lookout } from '../ports.ts';
 import { AT_ONCE_MS } from '../operator/spin-guard.ts';
 import { watch } from '../watch.ts';
-import type { WatchClocksContext } from '../time/watch-clocks.ts';
-
-/** The parts of a desk that this file uses. */
-export type TriggersContext = Pick<
-  Desk,
-  'instruments' | 'journal' | 'outcomes$' | 'pts' | 'references' | 'spins' | 'state' | 'strategies'
-> &
-  WatchClocksContext;
 
 /** A person's command to run a strategy now. */
 export type RunCommand = Command & { readonly do: 'run' };
@@ -51,13 +43,13 @@ export interface StrategyWake {
 }
 
 /** Arms the waits of each arriving strategy; the first wait that is met is its next wake. */
-export const wakes = (desk: TriggersContext, armed$: Observable<string>): Observable<StrategyWake> =>
+export const wakes = (desk: Desk, armed$: Observable<string>): Observable<StrategyWake> =>
   armed$.pipe(
     groupBy((strategy) => strategy),
     mergeMap((armings$) => armings$.pipe(switchMap((strategy) => nextWake(desk, strategy)))),
   );
 
-function nextWake(desk: TriggersContext, strategy: string): Observable<StrategyWake> {
+function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
   const life = desk.state.lives.get(strategy);
   if (life === undefined || life.finished !== undefined || !desk.strategies.isRun(life)) return EMPTY;
   const isPaused = (): boolean => desk.state.totals.strategyPausedWhy(strategy) !== undefined;
@@ -70,7 +62,7 @@ function nextWake(desk: TriggersContext, strategy: string): Observable<StrategyW
   );
 }
 
-function firstWake(desk: TriggersContext, life: StrategyRun): Observable<StrategyWake> {
+function firstWake(desk: Desk, life: StrategyRun): Observable<StrategyWake> {
   const { strategy, waits, state } = life;
   const { clock } = desk.ports;
   if (state === undefined) return of({ strategy, wake: { on: 'start', at: clock.wall() }, isAtOnce: false });
@@ -129,7 +121,7 @@ const whenFound = <T>(changed$: Observable<unknown>, look: () => T | undefined):
 
 /** The outcome that `look` finds in the run of a strategy, once its outcomes have changed. */
 const whenTold = (
-  { outcomes$, state, ports }: TriggersContext,
+  { outcomes$, state, ports }: Desk,
   strategy: string,
   look: (life: StrategyRun) => SliceOutcome | undefined,
 ): Observable<StrategyWake> =>
@@ -142,14 +134,10 @@ const whenTold = (
   );
 
 /** A trade found after its slice had ended. A strategy that waits for its next scheduled time must receive the trade before it decides. */
-const whenLate = (desk: TriggersContext, strategy: string): Observable<StrategyWake> =>
+const whenLate = (desk: Desk, strategy: string): Observable<StrategyWake> =>
   whenTold(desk, strategy, ({ late }) => late[0]);
 
-const whenEnded = (
-  desk: TriggersContext,
-  strategy: string,
-  wait: Wait & { on: 'outcome' },
-): Observable<StrategyWake> =>
+const whenEnded = (desk: Desk, strategy: string, wait: Wait & { on: 'outcome' }): Observable<StrategyWake> =>
   defer(() => {
     const known = outcomeOf(desk.state.lives.get(strategy), wait);
     return known === undefined
@@ -157,11 +145,7 @@ const whenEnded = (
       : of(outcomeWake(desk.ports, strategy, known));
   });
 
-const outcomeWake = (
-  { clock }: TriggersContext['ports'],
-  strategy: string,
-  outcome: SliceOutcome,
-): StrategyWake => ({
+const outcomeWake = ({ clock }: Desk['ports'], strategy: string, outcome: SliceOutcome): StrategyWake => ({
   strategy,
   wake: { on: 'outcome', at: clock.wall(), outcome },
   isAtOnce: false,
@@ -176,7 +160,7 @@ interface Arming {
 }
 
 /** Emits when `wait` is met. */
-function when(desk: TriggersContext, wait: Wait, arming: Arming): Observable<StrategyWake> {
+function when(desk: Desk, wait: Wait, arming: Arming): Observable<StrategyWake> {
   const { strategy, soon } = arming;
   if (wait.on === 'outcome') return whenEnded(desk, strategy, wait);
   if (wait.on !== 'at')
@@ -193,7 +177,7 @@ function when(desk: TriggersContext, wait: Wait, arming: Arming): Observable<Str
 
 /** Evaluates a condition now, and whenever it may have been met. */
 function whenCondition(
-  desk: TriggersContext,
+  desk: Desk,
   wait: Exclude<Wait, { on: 'at' | 'outcome' }>,
   { strategy, soon, isHeld }: Arming,
 ): Observable<StrategyWake> {
@@ -210,7 +194,7 @@ function whenCondition(
   return merge(fired$, looked$);
 }
 
-function whenSo(desk: TriggersContext, wait: Exclude<Wait, { on: 'at' | 'outcome' }>): Observable<Wake> {
+function whenSo(desk: Desk, wait: Exclude<Wait, { on: 'at' | 'outcome' }>): Observable<Wake> {
   switch (wait.on) {
     case 'price':
       return whenPriced(desk, wait);
@@ -226,7 +210,7 @@ function whenSo(desk: TriggersContext, wait: Exclude<Wait, { on: 'at' | 'outcome
 }
 
 /** Watches the price of the pair, and evaluates every new one. A stale price does not count. */
-function whenPriced({ references, ports }: TriggersContext, wait: Wait & { on: 'price' }): Observable<Wake> {
+function whenPriced({ references, ports }: Desk, wait: Wait & { on: 'price' }): Observable<Wake> {
   const { pair, is, level } = wait;
   const bound = price(level);
   const news = references.changed$.pipe(filter((changed) => changed.pair === pair));
@@ -242,7 +226,7 @@ function whenPriced({ references, ports }: TriggersContext, wait: Wait & { on: '
 
 /** Evaluates the balance whenever records were applied. An unknown balance does not count. */
 const whenReceived = (
-  { changed$, state, ports }: TriggersContext,
+  { changed$, state, ports }: Desk,
   { currency, above }: Wait & { on: 'inflow' },
 ): Observable<Wake> => {
   const floor = quantity(above);
@@ -253,7 +237,7 @@ const whenReceived = (
 };
 
 /** Evaluates balances and operator commands, now and whenever records were applied. */
-const whenLifted = (desk: TriggersContext, { held, since }: Wait & { on: 'lifted' }): Observable<Wake> => {
+const whenLifted = (desk: Desk, { held, since }: Wait & { on: 'lifted' }): Observable<Wake> => {
   const amounts = Object.entries(held).map(([currency, amount]) => [currency, quantity(amount)] as const);
   return whenFound(desk.changed$, () => {
     const { balances } = desk.state;
@@ -270,7 +254,7 @@ const whenLifted = (desk: TriggersContext, { held, since }: Wait & { on: 'lifted
  * Computes when the first debt is to be closed, and recomputes this whenever balances or credit terms may have changed.
  * Waits only for that instant.
  */
-function whenOwed(desk: TriggersContext, wait: Wait & { on: 'debt' }): Observable<Wake> {
+function whenOwed(desk: Desk, wait: Wait & { on: 'debt' }): Observable<Wake> {
   const pairs = wait.pairs.map((pair) => desk.instruments.of(pair));
   const { beforeGraceMs, carryBpsMax, leadMs, modes, pieces } = wait;
   const rule = {
@@ -297,7 +281,7 @@ function whenOwed(desk: TriggersContext, wait: Wait & { on: 'debt' }): Observabl
 }
 
 /** Watches the prices of the portfolio, and evaluates it now and at each change of a price or balance. */
-function whenAdrift(desk: TriggersContext, wait: Wait & { on: 'drift' }): Observable<Wake> {
+function whenAdrift(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake> {
   const { references, changed$, ports } = desk;
   const pairs = Object.keys(wait.targets)
     .filter((currency) => currency !== wait.cash)
@@ -313,7 +297,7 @@ function whenAdrift(desk: TriggersContext, wait: Wait & { on: 'drift' }): Observ
 
 /** Emits the data that a drift wait needs, once now and again whenever a balance of the portfolio has changed. */
 function drifting(
-  { changed$, state }: TriggersContext,
+  { changed$, state }: Desk,
   wait: Wait & { on: 'drift' },
   pairs: readonly string[],
 ): Observable<Lookout> {
@@ -332,17 +316,17 @@ function drifting(
 }
 
 /** Largest drift of the portfolio now; `undefined` while balances or a price are unknown. */
-export function driftNow(desk: TriggersContext, wait: Wait & { on: 'drift' }): Ratio | undefined {
+export function driftNow(desk: Desk, wait: Wait & { on: 'drift' }): Ratio | undefined {
   const known = knownOf(desk);
   return known && driftOf(wait, known);
 }
 
-function isAdriftNow(desk: TriggersContext, wait: Wait & { on: 'drift' }): boolean {
+function isAdriftNow(desk: Desk, wait: Wait & { on: 'drift' }): boolean {
   const known = knownOf(desk);
   return known !== undefined && hasDrifted(wait, known);
 }
 
-function knownOf({ state, references }: TriggersContext): Parameters<typeof hasDrifted>[1] | undefined {
+function knownOf({ state, references }: Desk): Parameters<typeof hasDrifted>[1] | undefined {
   const { balances } = state;
   return balances && { holdings: balances, midOf: (pair) => references.get(pair)?.mid };
 }

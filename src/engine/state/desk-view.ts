@@ -10,16 +10,9 @@ import type { Instant } from '../../core/time.ts';
 import type { FundingRate, RiskMode, Side } from '../../core/venue.ts';
 import type { View } from '../../strategy/kernel.ts';
 import { orderMaxOf } from '../attempt/order-max-of.ts';
-import type { OrderMaxContext } from '../attempt/order-max-of.ts';
 import { debtsOf } from '../account/debts.ts';
 import type { Desk } from '../desk.ts';
 import { currentValuation } from '../account/transfers.ts';
-import type { TransfersContext } from '../account/transfers.ts';
-
-/** The parts of a desk that this file uses. */
-export type DeskViewContext = Pick<Desk, 'bars' | 'instruments' | 'pts' | 'references' | 'state'> &
-  OrderMaxContext &
-  TransfersContext;
 
 const NOTHING_HELD: ReadonlyMap<string, Quantity> = new Map();
 const UNIT = price('1');
@@ -27,9 +20,9 @@ const UNIT = price('1');
 /** The view of a desk that a kernel gets for one step; computed on use. */
 export class DeskView implements View {
   readonly at: Instant;
-  readonly #desk: DeskViewContext;
+  readonly #desk: Desk;
 
-  constructor(desk: DeskViewContext) {
+  constructor(desk: Desk) {
     this.at = desk.ports.clock.wall();
     this.#desk = desk;
   }

@@ -2,13 +2,10 @@ import { OperatorError } from '../../core/errors.ts';
 import { instant, isoOf, spanText } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
 
-/** The parts of a desk that this file uses. */
-export type ClockSkewContext = Pick<Desk, 'observer' | 'policy' | 'ports'>;
-
-const skewOf = ({ ports }: ClockSkewContext): number => ports.venue.skewMs?.() ?? 0;
+const skewOf = ({ ports }: Desk): number => ports.venue.skewMs?.() ?? 0;
 
 /** Raises an alert once each time the clocks begin to differ by too much. */
-export function skewTeller(desk: ClockSkewContext): () => void {
+export function skewTeller(desk: Desk): () => void {
   let isTold = false;
   return () => {
     const skewMs = skewOf(desk);
@@ -19,7 +16,7 @@ export function skewTeller(desk: ClockSkewContext): () => void {
 }
 
 /** Why a desk cannot start with this clock; `undefined` if it can. */
-export function skewRefusal(desk: ClockSkewContext): OperatorError | undefined {
+export function skewRefusal(desk: Desk): OperatorError | undefined {
   const skewMs = skewOf(desk);
   if (Math.abs(skewMs) <= desk.policy.skew.refuseMs) return undefined;
   const way = skewMs > 0 ? 'behind' : 'ahead of';

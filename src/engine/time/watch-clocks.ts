@@ -14,20 +14,12 @@ import type { Instant } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
 import { skewTeller } from './clock-skew.ts';
 import { waitUntil } from './virtual-clock.ts';
-import type { ClockSkewContext } from './clock-skew.ts';
-
-/** The parts of a desk that this file uses. */
-export type WatchClocksContext = Pick<
-  Desk,
-  'account' | 'breaks$' | 'changed$' | 'continuity' | 'venueHealth'
-> &
-  ClockSkewContext;
 
 /**
  * Watches the clocks while subscribed, and everything that takes too long by them. After a jump, the desk reads the
  * account soon and recomputes every wait for a wall-clock time. Never emits.
  */
-export function watchClocks(desk: WatchClocksContext): Observable<never> {
+export function watchClocks(desk: Desk): Observable<never> {
   return defer(() => {
     let known = desk.continuity.look();
     const tellSkew = skewTeller(desk);
@@ -48,7 +40,7 @@ export function watchClocks(desk: WatchClocksContext): Observable<never> {
 }
 
 /** Emits once the wall clock shows `at` or a later time, even if it was set forward or the machine slept. */
-export function untilTime(desk: WatchClocksContext, at: Instant): Observable<void> {
+export function untilTime(desk: Desk, at: Instant): Observable<void> {
   const wait$ = waitUntil(desk.ports.clock, at);
   if (desk.breaks$ === undefined) return wait$;
   const breaks$ = desk.breaks$;
