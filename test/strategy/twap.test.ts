@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { money, quantity, text } from '../../src/core/money.ts';
+import { quantity, text } from '../../src/core/money.ts';
 import { HOUR_MS, instant, isoOf, MINUTE_MS } from '../../src/core/time.ts';
 import { twap } from '../../src/strategy/kinds/twap.ts';
 import { amountOf, intentsOf, Life, NINE } from './views.ts';

@@ -40,7 +40,6 @@ import { firstSteps } from '../stages/decide.ts';
 import { beginnings, faultLine, infeasible, planFor, tellKept, unknownPairs, wishes } from './reload.ts';
 import { skewRefusal } from '../time/clock-skew.ts';
 import { resolutions } from '../account/operator-resolutions.ts';
-import type { ClockBackContext } from '../time/clock-back.ts';
 import type { StrategyFault } from '../state/strategy-source.ts';
 
 /**

@@ -20,24 +20,6 @@ import { andThen, mergeMapMaybe } from '../maybe-async.ts';
 import { raisedMaximum, statedMaximum } from '../attempt/learnt-maximum.ts';
 import { leftOfSlice } from './size.ts';
 import { pauseOf, waitOf } from '../attempt/tactics.ts';
-<<<<<<< ours
-import { COLLAR } from '../state/totals.ts';
-=======
-import type { MaximumContext } from '../attempt/learnt-maximum.ts';
-import type { CircuitBreakersContext } from '../operator/circuit-breakers.ts';
-import type { TacticsContext } from '../attempt/tactics.ts';
-import type { WatchClocksContext } from '../time/watch-clocks.ts';
-
-/** The parts of a desk that this file uses. */
-export type RecordContext = Pick<
-  Desk,
-  'endsBeingRecorded' | 'failures' | 'journal' | 'pts' | 'rateLimiter' | 'references' | 'venueHealth'
-> &
-  CircuitBreakersContext &
-  MaximumContext &
-  TacticsContext &
-  WatchClocksContext;
->>>>>>> theirs
 
 /**
  * Records ends durably, in order, and decides what each slice does next. Emits the slice when it is to be retried,
@@ -240,17 +222,8 @@ interface EndedTry {
 }
 
 /** After an attempt that did not trade: a retry later, or the end of the slice. */
-<<<<<<< ours
 function retryOrEnd(desk: Desk, slice: OpenSlice, { reason, detail, next, bodies }: EndedTry): Ending {
-  if (COLLAR.has(reason)) desk.references.renew(slice.intent.pair);
-=======
-function retryOrEnd(
-  desk: RecordContext,
-  slice: OpenSlice,
-  { reason, detail, next, bodies }: EndedTry,
-): Ending {
   if (reason === 'collar') desk.references.renew(slice.intent.pair);
->>>>>>> theirs
   const braked = [...bodies, ...circuitBreakers(desk, slice, { reason, detail })];
   if (next.do === 'halt') {
     const isToken = reason === 'unauthorised';
@@ -301,10 +274,6 @@ export function expireLater(desk: Desk, slice: OpenSlice, known: Why): Observabl
 const SYMPTOMS: ReadonlySet<Reason | undefined> = new Set<Reason>([
   'deadline',
   'no_balances',
-<<<<<<< ours
-  'no_reference',
-=======
->>>>>>> theirs
   'no_reference',
 ]);
 
@@ -389,13 +358,8 @@ const REJECTS_MAX = 3;
 /** After this many consecutive quotes outside the collar, the waits stop growing. */
 const COLLAR_DOUBLINGS_MAX = 4;
 
-<<<<<<< ours
 function slowedBy(desk: Desk, { intent: { parent, pair } }: OpenSlice, reason: Reason): number {
-  if (COLLAR.has(reason))
-=======
-function slowedBy(desk: RecordContext, { intent: { parent, pair } }: OpenSlice, reason: Reason): number {
   if (reason === 'collar')
->>>>>>> theirs
     return 2 ** Math.min(COLLAR_DOUBLINGS_MAX, desk.state.totals.parent(parent)?.collars ?? 0);
   if (reason !== 'order_canceled' && reason !== 'order_refused') return 1;
   // The record of this failure is written with its consequences.
@@ -411,10 +375,6 @@ const FAILURES: ReadonlySet<Reason> = new Set<Reason>([
   'quotes_unavailable',
   'venue_failed',
   'quote_invalid',
-<<<<<<< ours
-  'quote_invalid',
-=======
->>>>>>> theirs
   'venue_refused',
   'never_sent',
   'too_large',
@@ -424,10 +384,6 @@ const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
   'collar',
   'limit_price',
   'tactics_refused',
-<<<<<<< ours
-  'tactics_refused',
-=======
->>>>>>> theirs
   'price_drift',
   'prices_agree',
   'quote_too_short',
