@@ -219,15 +219,6 @@ describe('an answer to a quote request', () => {
     );
   });
 
-  it.each<readonly [string, object]>([
-    ['no price for its side', { buy_price: undefined }],
-    ['a price for the other side only', { buy_price: undefined, sell_price: 60_000 }],
-    ['a time without a zone', { date_expiry: '2026-12-01T09:00:15.000' }],
-    ['text instead of a time', { date_quote: 'soon' }],
-  ])('is not read with %s', (_, over) => {
-    expect(meaning(JSON.stringify({ ...body, ...over }))).toBe('unread');
-  });
-
   it('is classified without an exception, whatever it contains', () => {
     const figure = fc.constantFrom('0', '-1', '1', '0.5', '30000', '60000', '1e-40', '1e39');
     const quote = fc.record<Quote>({

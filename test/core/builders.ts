@@ -1,7 +1,8 @@
 import type { KnownRows } from '../../src/core/account/rows.ts';
 import type { Instrument } from '../../src/core/instrument.ts';
-import { money, price, quantity } from '../../src/core/money.ts';
+import { money, price, quantity, ratio } from '../../src/core/money.ts';
 import type { IntentRecord } from '../../src/core/record.ts';
+import type { Limits, Proposal, RiskContext } from '../../src/core/risk/limits.ts';
 import { instant } from '../../src/core/time.ts';
 import type { Order, OrderRequest, Quote, QuoteRequest, Side, Transaction } from '../../src/core/venue.ts';
 
@@ -130,3 +131,62 @@ export const aTrade = (
   const quoteLeg = { currency: 'usd', amount: quantity(from + quote), fees: quantity('1.5') };
   return [aRow({ action: side, ...over, ...baseLeg }), aRow({ action: side, ...over, ...quoteLeg })];
 };
+
+/** Buys 1 btc at 60000: 60000 usd, which is what the reference says. */
+export const aProposal = (over: Partial<Proposal> = {}): Proposal => ({
+  pair: 'btcusd',
+  side: 'buy',
+  quantity: quantity('1'),
+  price: price('60000'),
+  notional: money('60000'),
+  limit: undefined,
+  reference: price('60000'),
+  decisionPrice: undefined,
+  ...over,
+});
+/** What the controls know of the desk: nothing that refuses an order. */
+export const aRiskContext = (over: Partial<RiskContext> = {}): RiskContext => ({
+  control: 'active',
+  isStopping: false,
+  openDoubts: 0,
+  pairDoubts: 0,
+  dayNotional: money('0'),
+  at: instant(Date.UTC(2026, 0, 5, 12)),
+  pausedWhy: undefined,
+  blind: undefined,
+  doubtNotional: money('0'),
+  pairDayNotional: money('0'),
+  referenceGapBps: undefined,
+  referenceGapBpsMax: undefined,
+  isReducing: false,
+  gives: { currency: 'usd', after: quantity('100') },
+  gets: { currency: 'btc', after: quantity('10') },
+  repeats: {
+    isReused: false,
+    duplicate: undefined,
+    inMinute: 0,
+    ofParent: 0,
+    planned: undefined,
+    gapUntil: undefined,
+  },
+  caps: {
+    asked: quantity('1'),
+    parentDone: quantity('0'),
+    parentMax: undefined,
+    slice: quantity('1'),
+    slicePlanned: undefined,
+  },
+  ...over,
+});
+export const theLimits = (over: Partial<Limits> = {}): Limits => ({
+  currency: 'usd',
+  orderNotionalMax: undefined,
+  dayNotionalMax: undefined,
+  orderQuantityMax: new Map(),
+  collarBps: ratio('50'),
+  driftBpsMax: undefined,
+  openDoubtsMax: 3,
+  pairs: undefined,
+  sides: new Set(['buy', 'sell']),
+  ...over,
+});

@@ -6,69 +6,17 @@ import { money, price, quantity, ratio } from '../../src/core/money.ts';
 import { reasons } from '../../src/core/reasons.ts';
 import type { Reason } from '../../src/core/reasons.ts';
 import { after, instant } from '../../src/core/time.ts';
+import { aProposal, aRiskContext, theLimits } from './builders.ts';
 
 /** Monday noon, UTC. */
 const NOON = instant(Date.UTC(2026, 0, 5, 12));
-const repeats: RiskContext['repeats'] = {
-  isReused: false,
-  duplicate: undefined,
-  inMinute: 0,
-  ofParent: 0,
-  planned: undefined,
-  gapUntil: undefined,
-};
-const caps: RiskContext['caps'] = {
-  asked: quantity('1'),
-  parentDone: quantity('0'),
-  parentMax: undefined,
-  slice: quantity('1'),
-  slicePlanned: undefined,
-};
-const aWorld: RiskContext = {
-  control: 'active',
-  isStopping: false,
-  at: NOON,
-  pausedWhy: undefined,
-  blind: undefined,
-  openDoubts: 0,
-  pairDoubts: 0,
-  doubtNotional: money('0'),
-  dayNotional: money('0'),
-  pairDayNotional: money('0'),
-  referenceGapBps: undefined,
-  referenceGapBpsMax: ratio('1'),
-  isReducing: false,
-  gives: { currency: 'usd', after: quantity('100') },
-  gets: { currency: 'btc', after: quantity('10') },
-  repeats,
-  caps,
-};
-const aProposal: Proposal = {
-  pair: 'btcusd',
-  side: 'buy',
-  quantity: quantity('1'),
-  price: price('60000'),
-  notional: money('60000'),
-  limit: undefined,
-  reference: price('60000'),
-  decisionPrice: undefined,
-};
-const theLimits: Limits = {
-  currency: 'usd',
-  orderNotionalMax: undefined,
-  dayNotionalMax: undefined,
-  orderQuantityMax: new Map(),
-  collarBps: ratio('50'),
-  driftBpsMax: undefined,
-  openDoubtsMax: 3,
-  pairs: undefined,
-  sides: new Set(['buy', 'sell']),
-};
+const aWorld = aRiskContext({ at: NOON, referenceGapBpsMax: ratio('1') });
+const { repeats, caps } = aWorld;
 const refused = (
   world: Partial<RiskContext>,
   limits: Partial<Limits> = {},
   proposal: Partial<Proposal> = {},
-) => refusal({ ...aProposal, ...proposal }, { ...aWorld, ...world }, { ...theLimits, ...limits });
+) => refusal(aProposal(proposal), { ...aWorld, ...world }, theLimits(limits));
 
 type Case = readonly [Reason, Partial<Limits>, Partial<RiskContext>, Partial<RiskContext>];
 const at = (over: Partial<RiskContext['repeats']>): Partial<RiskContext> => ({
@@ -182,7 +130,7 @@ describe('controls', () => {
         },
       });
     const limits: Limits = {
-      ...theLimits,
+      ...theLimits(),
       orderNotionalMax: money('1000000'),
       dayNotionalMax: money('1000000'),
       pairDayNotionalMax: new Map([['btcusd', money('1000000')]]),
@@ -191,7 +139,7 @@ describe('controls', () => {
       closedHours: [{ from: '01:00', to: '02:00', timeZone: 'UTC', days: new Set(weekdays) }],
     };
     for (const name of Object.keys(aWorld).filter((each) => each !== 'doubtNotional')) {
-      const answer = refusal(aProposal, broken(name as keyof RiskContext), limits);
+      const answer = refusal(aProposal(), broken(name as keyof RiskContext), limits);
       expect([name, answer?.reason]).toEqual([name, 'control_failed']);
       expect(answer?.detail).toContain(`no ${name}`);
     }

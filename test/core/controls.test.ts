@@ -3,71 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { refusal, worstPrice } from '../../src/core/risk/controls.ts';
 import type { Limits, Proposal, RiskContext } from '../../src/core/risk/limits.ts';
 import { money, price, quantity, ratio, text } from '../../src/core/money.ts';
-import { instant } from '../../src/core/time.ts';
 import type { Side } from '../../src/core/venue.ts';
+import { aProposal, aRiskContext, theLimits } from './builders.ts';
 
-/** Buys 1 btc at 60000: 60000 usd, which is what the reference says. */
-const aProposal = (over: Partial<Proposal> = {}): Proposal => ({
-  pair: 'btcusd',
-  side: 'buy',
-  quantity: quantity('1'),
-  price: price('60000'),
-  notional: money('60000'),
-  limit: undefined,
-  reference: price('60000'),
-  decisionPrice: undefined,
-  ...over,
-});
-const aWorld = (over: Partial<RiskContext> = {}): RiskContext => ({
-  control: 'active',
-  isStopping: false,
-  openDoubts: 0,
-  pairDoubts: 0,
-  dayNotional: money('0'),
-  at: instant(Date.UTC(2026, 0, 5, 12)),
-  pausedWhy: undefined,
-  blind: undefined,
-  doubtNotional: money('0'),
-  pairDayNotional: money('0'),
-  referenceGapBps: undefined,
-  referenceGapBpsMax: undefined,
-  isReducing: false,
-  gives: { currency: 'usd', after: quantity('100') },
-  gets: { currency: 'btc', after: quantity('10') },
-  repeats: {
-    isReused: false,
-    duplicate: undefined,
-    inMinute: 0,
-    ofParent: 0,
-    planned: undefined,
-    gapUntil: undefined,
-  },
-  caps: {
-    asked: quantity('1'),
-    parentDone: quantity('0'),
-    parentMax: undefined,
-    slice: quantity('1'),
-    slicePlanned: undefined,
-  },
-  ...over,
-});
-const theLimits = (over: Partial<Limits> = {}): Limits => ({
-  currency: 'usd',
-  orderNotionalMax: undefined,
-  dayNotionalMax: undefined,
-  orderQuantityMax: new Map(),
-  collarBps: ratio('50'),
-  driftBpsMax: undefined,
-  openDoubtsMax: 3,
-  pairs: undefined,
-  sides: new Set(['buy', 'sell']),
-  ...over,
-});
 const reason = (
   proposal: Partial<Proposal>,
   limits: Partial<Limits> = {},
   world: Partial<RiskContext> = {},
-) => refusal(aProposal(proposal), aWorld(world), theLimits(limits))?.reason;
+) => refusal(aProposal(proposal), aRiskContext(world), theLimits(limits))?.reason;
 
 describe('limits', () => {
   it('do not refuse an order if they are not set', () => {
@@ -153,7 +96,7 @@ describe('limits', () => {
   });
 
   it('report their figure and the value of the order', () => {
-    const refused = refusal(aProposal(), aWorld(), theLimits({ orderNotionalMax: money('50000') }));
+    const refused = refusal(aProposal(), aRiskContext(), theLimits({ orderNotionalMax: money('50000') }));
     expect(refused?.detail).toBe('limit=max_order_notional 50000 value=60000.00');
   });
 });

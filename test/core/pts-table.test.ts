@@ -82,16 +82,6 @@ const sized = (
 };
 
 describe('the risk-mode table', () => {
-  it('covers every mode and both sides, with own funds, credit and reduction', () => {
-    expect(cases).toHaveLength(5 * holdings.length);
-    for (const side of ['buy', 'sell']) {
-      const of = holdings.filter((held) => held.side === side);
-      expect(of.some(({ own, reduces }) => own === 0 && reduces === 0)).toBe(true);
-      expect(of.some(({ own }) => own === 3)).toBe(true);
-      expect(of.some(({ reduces }) => reduces > 0)).toBe(true);
-    }
-  });
-
   it.each(cases)('sizes a $side under $mode with $what to $expected of 3', (row) => {
     expect(sized(row)).toBe(String(row.expected));
   });

@@ -109,9 +109,8 @@ describe('the simulated venue over HTTP', () => {
     });
   });
 
-  it('keeps all 18 decimals of an amount, as number or text, from request to ledger', async () => {
+  it('keeps all 18 decimals of an amount from request to ledger', async () => {
     await using venue = await aVenue({
-      lenient: true,
       currencies: { wei: { precision: 18 } },
       accounts: [{ balances: { usd: '1000', wei: '1.000000000000000001' } }],
       pairs: {
@@ -124,10 +123,10 @@ describe('the simulated venue over HTTP', () => {
         },
       },
     });
-    for (const quantity of ['0.100000000000000001', '"0.200000000000000003"']) {
+    for (const quantity of ['0.100000000000000001', '0.200000000000000003']) {
       const quoted = await venue.post('/v1/quote', `{"pair":"weiusd","side":"buy","quantity":${quantity}}`);
       const quote = read(quoteSchema, quoted);
-      expect(text(quote.quantity)).toBe(quantity.replaceAll('"', ''));
+      expect(text(quote.quantity)).toBe(quantity);
       await venue.post('/v1/orders/buy', orderFor(quote));
     }
     const heard = await venue.get(TRANSACTIONS);

@@ -19,7 +19,7 @@ const errorOf = (answer: RawAnswer | undefined): string => {
   return `${answer?.status ?? 'nothing'} ${error ?? ''}`;
 };
 
-describe('a strict venue', () => {
+describe('the venue', () => {
   const ask = async (
     line: string,
     { body, headers = [JSON_TYPE] }: { body?: string; headers?: string[] } = {},
@@ -219,42 +219,5 @@ describe('a strict venue', () => {
     const { problems, statuses } = await fuzz(venue, { seed: 'unit', count: 4_000 });
     expect(problems).toEqual([]);
     expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 201, 400, 401, 404, 405, 415, 422]));
-  });
-});
-
-describe('a lenient venue', () => {
-  it.each([
-    ['numbers as text', QUOTE.replace(':1}', ':"1"}'), JSON_TYPE],
-    ['a side in capitals', QUOTE.replace('buy', 'BUY'), JSON_TYPE],
-    ['unknown fields', QUOTE.replace('{', '{"colour":1,'), JSON_TYPE],
-    ['a form body', 'pair=btcusd&side=buy&quantity=1.0', 'content-type: application/x-www-form-urlencoded'],
-    ['a body without a content type', QUOTE, 'x: y'],
-  ])('accepts %s', async (_, body, header) => {
-    await using venue = await aVenue({ ...quiet, lenient: true });
-    using client = new RawClient(venue.baseUrl);
-    const answer = await client.send(
-      rawRequest('POST /v1/quote', { token: venue.tokens[0] ?? '', body, headers: [header] }),
-    );
-    expect(answer?.status).toBe(201);
-    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ pair: 'btcusd', side: 'BUY', quantity: 1 });
-  });
-
-  it('accepts the token as the user name of HTTP Basic, unlike a strict venue', async () => {
-    for (const [lenient, status] of [
-      [true, 200],
-      [false, 401],
-    ] as const) {
-      await using venue = await aVenue({ ...quiet, lenient });
-      const authorization = `Basic ${btoa(`${venue.tokens[0]}:`)}`;
-      expect((await fetch(`${venue.baseUrl}/v1/currency`, { headers: { authorization } })).status).toBe(
-        status,
-      );
-    }
-  });
-
-  it('refuses hostile requests with an error in JSON, as a strict venue does', async () => {
-    await using venue = await aVenue({ ...quiet, lenient: true, pts: { defaultMode: 'Enabled' } });
-    const { problems } = await fuzz(venue, { seed: 'lenient', count: 2_000 });
-    expect(problems).toEqual([]);
   });
 });

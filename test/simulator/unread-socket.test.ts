@@ -10,7 +10,6 @@ const clock = new VirtualClock(START);
 const A_WORLD: LineWorld = {
   clock,
   now: () => clock.wall(),
-  style: { shape: 'typed', unit: 'ms' },
   authenticate: () => undefined,
   isFeed: () => false,
   first: () => undefined,

@@ -139,7 +139,7 @@ class Player {
     const currency = this.pick(currencies);
     const amount = quantity(this.decimal(currency === 'usd' ? 30_000 : 0.8, currency === 'usd' ? 2 : 8));
     const asked = { currency, amount, address: 'addr', isWire: this.random.next() < 0.5, memo: '' };
-    return outcomeOf(this.exchange.withdrawals.withdraw({ account, user: account }, asked, this.now));
+    return outcomeOf(this.exchange.withdrawals.withdraw(account, asked, this.now));
   }
 
   private transfer(account: string): string {

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { text } from '../../src/core/money.ts';
-import {
-  balancesSchema, currenciesSchema, errorSchema, fundingRatesSchema, pairsSchema, riskModesSchema, transactionsSchema, valuationSchema,
-} from '../../src/wire/account.ts'; // prettier-ignore
+import { currenciesSchema, errorSchema, transactionsSchema } from '../../src/wire/account.ts'; // prettier-ignore
 import { readBody, readMessage } from '../../src/wire/message.ts';
 
 function read<T>(
@@ -91,55 +89,7 @@ describe('a list of currencies', () => {
   });
 });
 
-describe('post-trade settlement', () => {
-  it.each(['Reduce-Only', 'Reduce_Only', 'reduce-only'])('reads a risk mode spelled %s', (spelling) => {
-    const body = `{"data":[{"currency_pair":"btcusd","risk_mode":"${spelling}"},{"currency_pair":"ethusd","risk_mode":"Enabled"}]}`;
-    expect(read(riskModesSchema, body).value.data).toEqual([
-      { currency_pair: 'btcusd', risk_mode: 'Reduce-Only' },
-      { currency_pair: 'ethusd', risk_mode: 'Enabled' },
-    ]);
-  });
-
-  it('reads an unknown risk mode as undefined, and the others as they are', () => {
-    const body =
-      '{"data":[{"currency_pair":"btcusd","risk_mode":"Both"},{"currency_pair":"ethusd","risk_mode":"Long-Only"}]}';
-    expect(read(riskModesSchema, body).value.data.map((row) => row.risk_mode)).toEqual([
-      undefined,
-      'Long-Only',
-    ]);
-  });
-
-  it('reads funding rates with every digit and names unknown fields in them', () => {
-    const body =
-      '{"btc":{"interest_rate":0.020000000000000001,"interest_grace_period_minutes":60,"interest_frequency_minutes":15,"tier":1}}';
-    const { value, extras } = read(fundingRatesSchema, body);
-    expect(value['btc'] && text(value['btc'].interest_rate)).toBe('0.020000000000000001');
-    expect(extras).toEqual(['tier']);
-  });
-});
-
 describe('the other account schemas', () => {
-  it('read the valuation, balances and pairs', () => {
-    const points = read(
-      valuationSchema,
-      '{"data":[{"timestamp":1700000000000,"usd_value":1234567890123.123456789}]}',
-    ).value.data;
-    expect(points.map(({ at, usd }) => [at, text(usd)])).toEqual([
-      [1700000000000, '1234567890123.123456789'],
-    ]);
-    const balances = read(
-      balancesSchema,
-      '[{"currency":"USD","balance":"1.10","available":0.90,"held":null,"trading_wallet":1}]',
-    );
-    expect(
-      balances.value.map(({ currency, balance, available }) => [currency, text(balance), text(available)]),
-    ).toEqual([['usd', '1.1', '0.9']]);
-    expect(balances.extras).toEqual(['trading_wallet']);
-    expect(
-      read(pairsSchema, '{"ethusd":{"symbol":"ethusd","base":"eth","quote":"usd"}}').value,
-    ).toHaveProperty('ethusd');
-  });
-
   it('read an error only if it is text', () => {
     expect(errorSchema.safeParse({ error: 'internal error', code: 1 }).data).toEqual({
       error: 'internal error',

@@ -85,7 +85,6 @@ export function addVenue(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'
     )
     .option('--start <time>', 'market time at the start, such as 2018-10-01T00:00:00Z')
     .option('--spec-only', 'serve only the routes of the interface specification')
-    .option('--lenient', 'accept requests that known clients send: numbers as text, sides in capitals, forms')
     .option('--faults <file>', 'fault plan for drills; see config/faults')
     .option('--admin-port <port>', 'port of the admin API on loopback; 0 picks a free port', portNumber)
     .action(async (options) => {

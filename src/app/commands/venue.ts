@@ -19,7 +19,6 @@ export interface VenueCommandOptions {
   readonly prices: readonly string[];
   readonly start?: string | undefined;
   readonly specOnly?: boolean | undefined;
-  readonly lenient?: boolean | undefined;
   /** Fault plan, a file like those in `config/faults`. */
   readonly faults?: string | undefined;
   readonly adminPort?: number | undefined;
@@ -51,7 +50,6 @@ export async function venue(options: VenueCommandOptions, io: RunIo): Promise<nu
     ...(options.seed === undefined ? {} : { seed: options.seed }),
     ...(options.start === undefined ? {} : { marketStart: options.start }),
     ...(options.specOnly === true ? { specOnly: true } : {}),
-    ...(options.lenient === true ? { lenient: true } : {}),
     ...(prices.size === 0 ? {} : { prices: { ...base.prices, ...Object.fromEntries(prices) } }),
   });
   const running = await startVenue(chosen, {

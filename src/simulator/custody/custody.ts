@@ -11,8 +11,6 @@ import type { Reply } from '../http/reply.ts';
 export interface CustodySetup {
   readonly options: VenueOptions;
   readonly registry: OrderRegistry;
-  /** Names of the users of an account: the possible approvers. */
-  readonly usersOf: (account: string) => readonly string[];
   readonly startedAt: Instant;
 }
 
@@ -30,13 +28,13 @@ export class Custody {
   }
 
   open(account: string): void {
-    const { options, registry, usersOf, startedAt } = this.setup;
+    const { options, registry, startedAt } = this.setup;
     this.addresses.set(account, new Set(this.optionsOf(account)?.addresses.map(String)));
     this.rules.set(
       account,
       options.custody.rules.map(({ ruleType, requiredApprovals, threshold }) => ({
         id: registry.nextNumber(),
-        availableApprovers: usersOf(account).length,
+        availableApprovers: 1,
         addedAt: instant(Math.floor(startedAt)),
         ruleType,
         requiredApprovals,

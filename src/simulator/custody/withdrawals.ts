@@ -3,7 +3,6 @@ import type { Money, Quantity } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
 import type { PtsMetrics } from '../../wire/pts.ts';
 import type { FeeChannel, WithdrawalRequest, WithdrawalResult } from '../../wire/withdrawal.ts';
-import type { Asker } from './asker.ts';
 import type { Custody } from './custody.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Market } from '../market/market.ts';
@@ -57,7 +56,7 @@ export class Withdrawals {
     return found(channel === 'international' ? WIRE_FEE_INTERNATIONAL : WIRE_FEE_DOMESTIC);
   }
 
-  withdraw({ account, user }: Asker, asked: WithdrawalRequest, now: Instant): Reply<WithdrawalResult> {
+  withdraw(account: string, asked: WithdrawalRequest, now: Instant): Reply<WithdrawalResult> {
     const { options, ledger, market, transit, custody } = this.setup;
     const { currency, amount, memo } = asked;
     const address = currency === 'usd' ? '' : asked.address;
@@ -76,7 +75,7 @@ export class Withdrawals {
         stopped: custody.needsApproval(account, usd) ? APPROVAL_REQUIRED : undefined,
         amount: negate(amount),
         way: currency === 'usd' ? 'bank' : 'crypto',
-        remarks: { memo, description: address, addedBy: user },
+        remarks: { memo, description: address, addedBy: account },
       },
       now,
     );

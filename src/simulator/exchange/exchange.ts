@@ -134,8 +134,7 @@ export class Exchange {
       stepMinutes: options.transferStepMinutes,
     });
     this.sources = [this.dealer, this.resting, this.positions, this.transit];
-    const usersOf = (account: string): readonly string[] => this.access.usersOf(account);
-    this.custody = new Custody({ options, registry, usersOf, startedAt });
+    this.custody = new Custody({ options, registry, startedAt });
     this.withdrawals = new Withdrawals({
       options,
       ledger,
@@ -202,8 +201,7 @@ export class Exchange {
 
   /** Name of the account of a token. `now` determines whether a token has expired; default: the time of the last call. */
   authenticate(token: string, now: Instant = this.time): Reply<string> {
-    const owner = this.access.identify(token, now);
-    return owner.ok ? found(owner.value.account) : owner;
+    return this.access.identify(token, now);
   }
 
   /** Counts a request against the limit of its route; returns a refusal if it exceeds the limit. */

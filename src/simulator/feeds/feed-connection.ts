@@ -1,7 +1,7 @@
 import type { Instant, Monotonic } from '../../core/time.ts';
 import type { Clock } from '../../engine/ports.ts';
 import { answerText, dataText, readFeedRequest } from '../../wire/feeds/feed-requests.ts';
-import type { Answer, FeedRequest, MessageStyle } from '../../wire/feeds/feed-requests.ts';
+import type { Answer, FeedRequest } from '../../wire/feeds/feed-requests.ts';
 import type { Met, Strike } from '../faults/fault-plan.ts';
 import type { FeedFault } from '../faults/faults.ts';
 
@@ -25,7 +25,6 @@ export interface FeedFaults {
 export interface LineWorld {
   readonly clock: Clock;
   readonly now: () => Instant;
-  readonly style: MessageStyle;
   readonly faults?: FeedFaults | undefined;
   /** Name of the account that the token belongs to. */
   authenticate(token: string): string | undefined;
@@ -96,9 +95,7 @@ export class Line {
   /** Sends data, which is already JSON, if the connection is subscribed to the feed. */
   publish(feed: string, payload: string): void {
     if (!this.feeds.has(feed)) return;
-    this.send(feed, (number) =>
-      dataText({ feed, payload }, number, { ...this.world.style, now: this.world.now() }),
-    );
+    this.send(feed, (number) => dataText({ feed, payload }, number, this.world.now()));
   }
 
   ping(): void {
@@ -166,8 +163,7 @@ export class Line {
   }
 
   private answering(answer: Answer): (number: number) => string {
-    const { now, style } = this.world;
-    return (number) => answerText(answer, number, { now: now(), unit: style.unit });
+    return (number) => answerText(answer, number, this.world.now());
   }
 
   private strike(what: string, account = this.owner): Strike<FeedFault> | undefined {

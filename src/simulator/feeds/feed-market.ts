@@ -1,17 +1,7 @@
-import {
-  fraction,
-  money,
-  price,
-  quantity,
-  quantityDown,
-  ratio,
-  significant,
-  worsen,
-} from '../../core/money.ts';
+import { fraction, money, quantity, quantityDown, ratio, significant, worsen } from '../../core/money.ts';
 import { instant, SECOND_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { PublicTrade } from '../../wire/feeds/feed-bodies.ts';
-import type { OrderBook } from '../../wire/market.ts';
 import type { Listing } from '../exchange/listing.ts';
 import type { Market } from '../market/market.ts';
 import { roundedAgainst } from '../exchange/pricing.ts';
@@ -44,11 +34,3 @@ export function marketTrade(
   const pairId = [...market.listings.keys()].indexOf(listing.pair) + 1;
   return { id: `${at}${pairId}`, pair: listing.pair, pairId, side, quantity: size, price: each, at };
 } // prettier-ignore
-
-/** A book whose prices include the fee: what a buyer pays and a seller receives in total. */
-export function netBook(book: OrderBook, feeBps: number): OrderBook {
-  const fee = ratio(String(feeBps));
-  const net = (side: 'buy' | 'sell', levels: OrderBook['bids']): OrderBook['bids'] =>
-    levels.map(([each, volume, place]) => [price(worsen(side, each, fee).toFixed()), volume, place]);
-  return { ...book, bids: net('sell', book.bids), asks: net('buy', book.asks) };
-}

@@ -13,10 +13,10 @@ import type { PtsMetrics } from '../../wire/pts.ts';
 import type { Change } from '../exchange/exchange-changes.ts';
 import { orderBook } from '../market/order-book.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { marketTrade, netBook } from './feed-market.ts';
+import { marketTrade } from './feed-market.ts';
 
 /** Feeds of a pair, by the prefix of their names. */
-const MARKET = ['ticker.sfox.', 'trades.sfox.', 'orderbook.sfox.', 'orderbook.net.'] as const;
+const MARKET = ['ticker.sfox.', 'trades.sfox.', 'orderbook.sfox.'] as const;
 const BALANCES = 'private.user.balances';
 const ORDERS = 'private.user.open-orders';
 const FILLS = 'private.user.trades';
@@ -63,9 +63,7 @@ export class FeedSource {
       return trade && JSON.stringify(marketTradeBody(trade));
     }
     const book = orderBook(exchange.market, pair, now);
-    if (!book.ok) return undefined;
-    const isNet = start === 'orderbook.net.';
-    return JSON.stringify(orderBookBody(isNet ? netBook(book.value, exchange.options.feeBps) : book.value));
+    return book.ok ? JSON.stringify(orderBookBody(book.value)) : undefined;
   }
 
   /**

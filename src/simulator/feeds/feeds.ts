@@ -114,7 +114,6 @@ export class Feeds {
       clock,
       now,
       faults,
-      style: { shape: options.feeds.messageShape, unit: options.feeds.timestampUnit },
       authenticate(token) {
         const owner = exchange.authenticate(token, now());
         return owner.ok ? owner.value : undefined;

@@ -6,7 +6,6 @@ import type { VenueOptions } from '../options/options.ts';
 import { uuidOf } from '../exchange/quotes.ts';
 import { assumed, created, documented, found } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
-import type { Asker } from '../custody/asker.ts';
 
 export interface AccountAccess {
   readonly name: string;
@@ -16,15 +15,13 @@ export interface AccountAccess {
 /** Maximum number of valid tokens that a partner may have. */
 const ISSUED_MAX = 100_000;
 
-/** The owner of a token: a user of an account, the partner, or (for one day) the partner on behalf of a user. */
+/** The owner of a token: an account, the partner, or (for one day) an account that the partner acts for. */
 export class Access {
-  /** Configured accounts, each with the token of its first user. */
+  /** Configured accounts. */
   readonly accounts: readonly AccountAccess[];
   readonly partner: AccountAccess;
-  /** Tokens of all users, by account and user name. */
-  readonly users: readonly (Asker & { readonly token: string })[];
-  private readonly byToken: ReadonlyMap<string, Asker>;
-  private readonly issued = new Map<string, Asker & { readonly expiresAt: Instant }>();
+  private readonly byToken: ReadonlyMap<string, string>;
+  private readonly issued = new Map<string, { readonly account: string; readonly expiresAt: Instant }>();
   private readonly seed: string;
   private lastIssued = 0;
 
@@ -34,31 +31,15 @@ export class Access {
       token ?? `sim-${digest(`${seed}\n${name}`, 32)}`;
     this.accounts = accounts.map(({ name, token }) => ({ name, token: tokenOf(name, token) }));
     this.partner = { name: partner.name, token: tokenOf(`partner\n${partner.name}`, partner.token) };
-    this.users = accounts.flatMap(({ name, token, users }) => [
-      { account: name, user: name, token: tokenOf(name, token) },
-      ...users.map((user) => ({
-        account: name,
-        user: user.name,
-        token: tokenOf(`${name}\n${user.name}`, user.token),
-      })),
-    ]);
-    this.byToken = new Map([
-      [this.partner.token, { account: partner.name, user: partner.name }],
-      ...this.users.map(({ token, account, user }) => [token, { account, user }] as const),
-    ]);
+    this.byToken = new Map([this.partner, ...this.accounts].map(({ name, token }) => [token, name]));
   }
 
-  /** The user that the token belongs to. */
-  identify(token: string, now: Instant): Reply<Asker> {
+  /** The account that the token belongs to. */
+  identify(token: string, now: Instant): Reply<string> {
     const known = this.byToken.get(token);
     if (known !== undefined) return found(known);
     const lent = this.issued.get(token);
-    if (lent === undefined || lent.expiresAt <= now) return documented.invalidToken();
-    return found({ account: lent.account, user: lent.user });
-  }
-
-  usersOf(account: string): readonly string[] {
-    return this.users.filter((each) => each.account === account).map(({ user }) => user);
+    return lent === undefined || lent.expiresAt <= now ? documented.invalidToken() : found(lent.account);
   }
 
   /** Why `account` may not obtain tokens for these users; `undefined` if it may. */
@@ -85,7 +66,7 @@ export class Access {
       uuidOf(`${part} ${this.seed} ${userId} ${this.lastIssued}`).replaceAll('-', '');
     const token = `${half('user')}${half('token')}`;
     const expiresAt = after(instant(Math.floor(now)), DAY_MS);
-    this.issued.set(token, { account: userId, user: userId, expiresAt });
+    this.issued.set(token, { account: userId, expiresAt });
     return created({ token, userId, expiresAt });
   }
 }

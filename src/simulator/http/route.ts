@@ -10,8 +10,6 @@ import type { Refusal, Reply } from './reply.ts';
 /** The data of a request that its route receives. */
 export interface Call {
   readonly account: string;
-  /** Name of the token's user; default: the name of the account. */
-  readonly user?: string | undefined;
   readonly now: Instant;
   readonly query: unknown;
   readonly params: unknown;
@@ -57,12 +55,6 @@ export const withBody =
 
 /** Schema of an id in a path. */
 export const id = z.string().min(1).max(128);
-
-/** The caller: the account, and the user that the token belongs to. */
-export const askerOf = ({ account, user }: Call): { account: string; user: string } => ({
-  account,
-  user: user ?? account,
-});
 
 /** The body, validated by `schema`. */
 export const bodyAs = <T>(

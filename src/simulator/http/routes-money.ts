@@ -5,7 +5,7 @@ import type { RouteName } from '../../wire/routes.ts';
 import { userTokenBody } from '../../wire/user-tokens.ts';
 import { withdrawalResultBody, withdrawFeeBody } from '../../wire/withdrawal.ts';
 import { created } from './reply.ts';
-import { as, askerOf, id, withBody, withPath, withQuery } from './route.ts';
+import { as, id, withBody, withPath, withQuery } from './route.ts';
 import type { Answer } from './route.ts';
 
 const currencyPath = z.object({ currency: z.string().min(1).max(12) });
@@ -19,8 +19,8 @@ export const moneyAnswers = {
       as(exchange.withdrawals.fee(currency, channel), withdrawFeeBody),
     )(exchange, call),
   ),
-  withdraw: withBody(venueRoutes.withdraw.body, (exchange, asked, call) =>
-    as(exchange.withdrawals.withdraw(askerOf(call), asked, call.now), withdrawalResultBody),
+  withdraw: withBody(venueRoutes.withdraw.body, (exchange, asked, { account, now }) =>
+    as(exchange.withdrawals.withdraw(account, asked, now), withdrawalResultBody),
   ),
   approvalRules: (exchange, { account }) => as(exchange.custody.list(account), approvalRulesBody),
   removeAddress: withPath(addressPath, (exchange, path, { account }) =>

@@ -18,7 +18,7 @@ import { routes } from './routes.ts';
 import type { Route } from './routes.ts';
 import { Router } from './router.ts';
 import type { FoundRoute } from './router.ts';
-import { lenientBody, strictProblem } from './strict-request.ts';
+import { strictProblem } from './strict-request.ts';
 
 /** A request as received. */
 export interface RequestSeen {
@@ -29,8 +29,8 @@ export interface RequestSeen {
   readonly route: string;
   /** Name of the account; `undefined` if the token is invalid. */
   readonly account: string | undefined;
-  /** Name of the account's user that the token belongs to. */
-  readonly user?: string | undefined;
+  /** The bearer token as received; empty if there is none. */
+  readonly token: string;
 }
 
 /** Changes that a test script makes to the processing of a request. Omitted fields change nothing. */
@@ -172,9 +172,10 @@ class Desk {
     const cut = url.indexOf('?');
     const path = cut === -1 ? url : url.slice(0, cut);
     const routed = this.router.find(method, path);
-    const owner = exchange.access.identify(this.tokenOf(request), now());
-    const { account, user } = owner.ok ? owner.value : {};
-    const seen = { at: clock.monotonic(), method, route: routed.route?.path ?? '', account, user };
+    const token = tokenOf(request);
+    const owner = exchange.authenticate(token, now());
+    const account = owner.ok ? owner.value : undefined;
+    const seen = { at: clock.monotonic(), method, route: routed.route?.path ?? '', account, token };
     onRequest?.(seen);
     const tooMany = exchange.admitAddress(request.socket.remoteAddress ?? '', now());
     if (tooMany !== undefined) this.refuse(request, response, tooMany);
@@ -278,27 +279,21 @@ class Desk {
   }
 
   private ask({ route, params, query, seen, request }: Serving, body: string): Reply<object> {
-    const { exchange, options, now } = this.setup;
+    const { exchange, now } = this.setup;
     const at = now();
     const account = seen.account ?? '';
     const limited = route.limit === undefined ? undefined : exchange.admit(route.limit, account, at);
     if (limited !== undefined) return limited;
-    const plain = options.lenient || body === '' ? undefined : readPlain(body);
-    const asked = { headers: request.headers, query, body, plain };
-    const problem = options.lenient ? undefined : strictProblem(route, asked);
+    const plain = body === '' ? undefined : readPlain(body);
+    const problem = strictProblem(route, { headers: request.headers, query, body, plain });
     if (problem !== undefined) return problem;
-    const read = options.lenient ? lenientBody(route, asked) : body;
-    return route.answer(exchange, { account, user: seen.user, now: at, query, params, body: read, plain });
+    return route.answer(exchange, { account, now: at, query, params, body, plain });
   }
+}
 
-  /** A lenient venue also accepts the token as the user name of HTTP Basic. Source: clients and old documentation. */
-  private tokenOf({ headers }: IncomingMessage): string {
-    const given = headers.authorization ?? '';
-    if (given.startsWith(BEARER)) return given.slice(BEARER.length);
-    if (!this.setup.options.lenient) return '';
-    const basic = /^Basic ([A-Za-z0-9+/=]{1,512})$/u.exec(given)?.[1] ?? '';
-    return Buffer.from(basic, 'base64').toString('latin1').replace(/:.*$/su, '');
-  }
+function tokenOf({ headers }: IncomingMessage): string {
+  const given = headers.authorization ?? '';
+  return given.startsWith(BEARER) ? given.slice(BEARER.length) : '';
 }
 
 /** HTTP/1.1 requires the header Host in every request. */

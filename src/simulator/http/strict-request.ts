@@ -19,8 +19,8 @@ export interface Asked {
 }
 
 /**
- * Why a strict venue rejects the request before it reaches the route; `undefined` if it is acceptable. A strict venue
- * accepts only JSON, only the fields that the interface defines, and numbers only as JSON numbers.
+ * Why the venue rejects the request before it reaches the route; `undefined` if it is acceptable. The venue accepts only
+ * JSON, only the fields that the interface defines, and numbers only as JSON numbers.
  */
 export function strictProblem(route: Route, { headers, query, body, plain }: Asked): Refusal | undefined {
   if (!acceptsJson(headers.accept)) return refused.accept();
@@ -71,29 +71,6 @@ function fits(value: unknown, types: ReadonlySet<string>): boolean {
 
 const worded = (types: ReadonlySet<string>): string =>
   [...types].map((type) => `a JSON ${type}`).join(' or ');
-
-/**
- * Converts a body as a lenient venue does: it accepts forms instead of JSON, sides in capitals, and unknown fields, which
- * clients of the venue are known to send. Every route accepts numbers as strings in any case.
- *
- * Source: open-source clients of the venue; no document states this.
- */
-export function lenientBody(route: Route, { headers, body }: Asked): string {
-  if (route.body === undefined || body === '') return body;
-  const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
-  const json = isForm ? jsonOfForm(wireFields(route.body), body) : body;
-  return json.replaceAll(/(?<="side"\s*:\s*")(?:BUY|SELL|Buy|Sell)(?=")/gu, (side) => side.toLowerCase());
-}
-
-/** Text fields stay strings even if they look like numbers; numeric fields become JSON numbers with the same digits. */
-function jsonOfForm(fields: ReadonlyMap<string, WireField>, body: string): string {
-  const members = [...new URLSearchParams(body)].map(([name, value]) => {
-    const types = fields.get(name)?.types;
-    const isNumber = types !== undefined && !types.has('string') && /^-?\d+(?:\.\d+)?$/u.test(value);
-    return `${JSON.stringify(name)}:${isNumber ? value : JSON.stringify(value)}`;
-  });
-  return `{${members.join(',')}}`;
-}
 
 const isJsonType = (type: string | undefined): boolean =>
   /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/iu.test(type ?? '');

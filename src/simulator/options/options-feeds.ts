@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { camelKeys, milliseconds } from './options-parts.ts';
 
-/** Settings of the WebSocket. The defaults follow the public documentation; sources disagree about the last two. */
+/** Settings of the WebSocket. The defaults follow the public documentation. */
 export const feedsSchema = z.lazy(() => z
   .strictObject({
     connections_per_address: z.int().min(1).default(10).describe('Maximum number of open connections of one network address'),
@@ -18,15 +18,5 @@ export const feedsSchema = z.lazy(() => z
       .default(300_000)
       .describe('Time without a response to a ping after which a connection is dropped'),
     idle_ms: milliseconds.min(10).default(300_000).describe('Time without a feed after which a connection is dropped'),
-    message_shape: z
-      .enum(['both', 'recipient', 'typed'])
-      .default('both')
-      .describe(
-        'Fields of data messages. typed: type and action, as in the specification. recipient: recipient, as in the public documentation. both: all of them',
-      ),
-    timestamp_unit: z
-      .enum(['ns', 'us', 'ms'])
-      .default('ns')
-      .describe('Unit of message timestamps'),
   })
   .transform(camelKeys)); // prettier-ignore

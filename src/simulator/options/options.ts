@@ -46,14 +46,10 @@ type Parts = 'feeds' | 'custody' | 'partner';
 const riskModes = ['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'Reduce_Only'] as const;
 
 const token = z.string().min(8).max(256).optional().describe('Bearer token; default: made from the seed');
-const user = z
-  .strictObject({ name: z.string().min(1).max(64).describe('Name of the user'), token })
-  .describe('A user of the account');
 const account = z.strictObject({
   name: z.string().min(1).max(64).default('desk').describe('Name of the account'),
   token,
   balances: z.record(symbol, decimal).describe('Opening balances, by currency'),
-  users: z.array(user).max(20).default([]).describe('Further users of the account, with tokens of their own'),
   addresses: z.array(z.int().min(1)).max(1_000).default([]).describe('Ids of the whitelisted addresses'),
   custody: z
     .boolean()
@@ -199,7 +195,6 @@ const partner = z.strictObject({
 interface Named {
   readonly name: string;
   readonly token?: string | undefined;
-  readonly users: readonly { readonly token?: string | undefined }[];
 }
 const accountsOf = <S extends z.ZodType<Named>>(each: S) =>
   z
@@ -207,13 +202,9 @@ const accountsOf = <S extends z.ZodType<Named>>(each: S) =>
     .min(1)
     .max(100)
     .refine((all) => isDistinct(all.map(({ name }) => name)), { error: 'two accounts have the same name' })
-    .refine(
-      (all) =>
-        isDistinct(
-          all.flatMap(({ token: own, users }) => [own ?? [], ...users.map((one) => one.token ?? [])].flat()),
-        ),
-      { error: 'two accounts have the same token' },
-    );
+    .refine((all) => isDistinct(all.flatMap(({ token: own }) => own ?? [])), {
+      error: 'two accounts have the same token',
+    });
 const ACCOUNTS = [{ name: 'desk', balances: { usd: '1000000', btc: '25', eth: '400' } }];
 const PAIRS = { btcusd: { start_price: '60000' }, ethusd: { start_price: '3000' } };
 
@@ -272,8 +263,6 @@ const wholeSchema = z
     last_look_bps: bps.optional(),
     /** Share of orders canceled without a reason. */
     cancel_probability: share.default(0),
-    /** Accepts deviations that some clients are known to send: numbers as text, sides in capitals, unknown fields, forms, HTTP Basic. */
-    lenient: z.boolean().default(false),
     /** How orders are booked; default: one trade for each order, visible immediately. */
     booking: bookingSchema.optional(),
     /** How the transactions show the rows of orders; default: as they are booked. */

@@ -1,8 +1,4 @@
 import { z } from 'zod';
-import { NO_MONEY, NO_QUANTITY } from '../../core/money.ts';
-import type { Money, Price, Quantity } from '../../core/money.ts';
-import type { Instant } from '../../core/time.ts';
-import type { Balance, Side } from '../../core/venue.ts';
 import { wireId, wireIso, wireMoney, wirePrice, wireQuantity } from '../message.ts';
 
 /**
@@ -18,8 +14,7 @@ const bare = <Out>(schema: z.ZodType<Out, string>) =>
   z.union([z.string(), z.number().transform(String)]).pipe(schema);
 
 /** Accepts a list or a single element, because some payloads appear as both. */
-const listOf = <Row extends z.ZodType>(row: Row) =>
-  z.union([z.array(row).max(5_000), row.transform((one) => [one])]);
+const listOf = <Row extends z.ZodType>(row: Row) => z.union([z.array(row).max(5_000), row]);
 
 const sideWord = z
   .string()
@@ -59,22 +54,10 @@ export const marketTradeSchema = z.object({
   pair_id: z.unknown().optional(),
   is_decimal: z.unknown().optional(),
 });
-export type MarketTrade = z.output<typeof marketTradeSchema>;
+/** Price, base quantity, and the venue's name of the market, of each level. */
+const levels = z.array(z.tuple([bare(wirePrice), bare(wireQuantity), z.string()])).max(5_000);
 
-const levelSchema = z
-  .tuple([bare(wirePrice), bare(wireQuantity), z.string()])
-  .transform(([each, quantity, at]): BookLevel => ({ price: each, quantity, at }));
-/** One price of a book. */
-export interface BookLevel {
-  readonly price: Price;
-  /** Base currency. */
-  readonly quantity: Quantity;
-  /** The venue's name of the market with this level. */
-  readonly at: string;
-}
-const levels = z.array(levelSchema).max(5_000);
-
-/** `orderbook.sfox.<pair>` and `orderbook.net.<pair>` (fees included): the whole book each time. */
+/** `orderbook.sfox.<pair>`: the whole book each time. */
 export const bookSchema = z.object({
   bids: levels.describe('best first'),
   asks: levels.describe('best first'),
@@ -85,7 +68,6 @@ export const bookSchema = z.object({
   lastpublished: z.number().nullish().describe('Unix ms'),
   timestamps: z.unknown().optional(),
 });
-export type Book = z.output<typeof bookSchema>;
 
 const walletFields = {
   held: wireQuantity.nullish(),
@@ -97,101 +79,51 @@ const walletFields = {
 
 /** `private.user.balances`: amounts are strings. Another variant reports one web3 address, without `available`. */
 export const feedBalancesSchema = listOf(
-  z
-    .object({
-      currency: z.string().nullish(),
-      network: z.string().nullish(),
-      balance: wireQuantity,
-      available: wireQuantity.nullish(),
-      address: z.string().nullish(),
-      type: z.string().nullish(),
-      ...walletFields,
-    })
-    .transform((row): Balance => ({
-      currency: (row.currency ?? row.network ?? '').toLowerCase(),
-      balance: row.balance,
-      available: row.available ?? row.balance,
-    })),
+  z.object({
+    currency: z.string().nullish(),
+    network: z.string().nullish(),
+    balance: wireQuantity,
+    available: wireQuantity.nullish(),
+    address: z.string().nullish(),
+    type: z.string().nullish(),
+    ...walletFields,
+  }),
 );
-
-/** One of the account's own orders, as the feed reports it. */
-export interface FeedOrder {
-  readonly orderId: string;
-  readonly clientId: string;
-  readonly pair: string;
-  readonly side: Side;
-  readonly status: string;
-  /** Base currency. */
-  readonly filled: Quantity;
-  /** Quote currency. */
-  readonly filledAmount: Money;
-}
 
 /** `private.user.open-orders`: all open orders first, then every change. Amounts are strings, unlike in orders over REST. */
 export const feedOrdersSchema = listOf(
-  z
-    .object({
-      id: wireId,
-      algorithm_id: z.unknown().optional(),
-      client_order_id: z.string().nullish(),
-      status: z.string(),
-      pair: z.string(),
-      action: sideWord.describe('Buy or Sell'),
-      type: z.string().nullish(),
-      date_added: z.string().nullish(),
-      filled: wireQuantity.nullish(),
-      filled_amount: wireMoney.nullish(),
-      vwap: wirePrice.nullish(),
-      price: wirePrice.nullish(),
-      quantity: wireQuantity.nullish(),
-      fees: wireMoney.nullish(),
-    })
-    .transform((row): FeedOrder => ({
-      orderId: row.id,
-      clientId: row.client_order_id ?? '',
-      pair: row.pair,
-      side: row.action,
-      status: row.status,
-      filled: row.filled ?? NO_QUANTITY,
-      filledAmount: row.filled_amount ?? NO_MONEY,
-    })),
+  z.object({
+    id: wireId,
+    algorithm_id: z.unknown().optional(),
+    client_order_id: z.string().nullish(),
+    status: z.string(),
+    pair: z.string(),
+    action: sideWord.describe('Buy or Sell'),
+    type: z.string().nullish(),
+    date_added: z.string().nullish(),
+    filled: wireQuantity.nullish(),
+    filled_amount: wireMoney.nullish(),
+    vwap: wirePrice.nullish(),
+    price: wirePrice.nullish(),
+    quantity: wireQuantity.nullish(),
+    fees: wireMoney.nullish(),
+  }),
 );
-
-/** A fill of one of the account's own orders, as the feed reports it. */
-export interface FeedFill {
-  readonly tradeId: string;
-  readonly orderId: string;
-  readonly at: Instant;
-  readonly side: Side;
-  readonly pair: string;
-  readonly quantity: Quantity;
-  readonly amount: Money;
-}
 
 /** `private.user.trades`: like `GET /v1/account/trades`, without the cursor. Amounts are strings. */
 export const feedFillsSchema = listOf(
-  z
-    .object({
-      trade_id: wireId,
-      order_id: wireId,
-      date_updated: wireIso,
-      action: sideWord.describe('Buy or Sell'),
-      currency_pair: z.string(),
-      quantity: wireQuantity,
-      amount: wireMoney,
-      price: wirePrice,
-      fees: wireMoney.nullish(),
-      net_amount: wireMoney.nullish(),
-    })
-    .transform((row): FeedFill => ({
-      tradeId: row.trade_id,
-      orderId: row.order_id,
-      at: row.date_updated,
-      side: row.action,
-      pair: row.currency_pair,
-      quantity: row.quantity,
-      amount: row.amount,
-    })),
+  z.object({
+    trade_id: wireId,
+    order_id: wireId,
+    date_updated: wireIso,
+    action: sideWord.describe('Buy or Sell'),
+    currency_pair: z.string(),
+    quantity: wireQuantity,
+    amount: wireMoney,
+    price: wirePrice,
+    fees: wireMoney.nullish(),
+    net_amount: wireMoney.nullish(),
+  }),
 );
 
 /** `private.user.post-trade-settlement`: a snapshot, then an update at each transaction. Amounts are strings, in USD. */

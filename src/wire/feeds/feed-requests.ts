@@ -41,7 +41,7 @@ const actionSchema = z.object({ type: z.enum(['authenticate', 'subscribe', 'unsu
 
 const sequence = z.int().positive().describe('counts the messages of one connection from 1');
 /** A whole number of 19 digits, more than `z.int` accepts. */
-const timestamp = z.number().positive().multipleOf(1).describe('nanoseconds since 1970 by default');
+const timestamp = z.number().positive().multipleOf(1).describe('nanoseconds since 1970');
 
 /** Response to a request. Source: specification, "WebSocket"; `feeds` and the error: public documentation. */
 export const feedAnswerSchema = z.object({
@@ -58,29 +58,19 @@ export const feedAnswerSchema = z.object({
 
 /**
  * Envelope of a data message. The specification gives every message `type` and `action`; the public documentation gives
- * data messages `recipient` instead. The setting `feeds.message_shape` chooses which of these the simulated venue writes
- * (default: both).
+ * data messages `recipient` instead. The simulated venue writes both.
  */
 export const feedDataSchema = z.object({
-  recipient: z.string().optional().describe('name of the feed'),
-  type: z.literal('data').optional().describe('not documented; specific to this simulator'),
+  recipient: z.string().describe('name of the feed'),
+  type: z.literal('data').describe('not documented; specific to this simulator'),
   sequence,
   timestamp,
   payload: z.unknown(),
-  action: z.string().optional().describe('name of the feed; not documented; specific to this simulator'),
+  action: z.string().describe('name of the feed; not documented; specific to this simulator'),
 });
 
-export type MessageShape = 'both' | 'recipient' | 'typed';
-export type TimestampUnit = 'ns' | 'us' | 'ms';
-const ZEROS: Readonly<Record<TimestampUnit, string>> = { ns: '000000', us: '000', ms: '' };
-
-export interface MessageStyle {
-  readonly shape: MessageShape;
-  readonly unit: TimestampUnit;
-}
-
-/** Returns a timestamp as text, because nanoseconds since 1970 have 19 digits, more than a float holds. */
-const stamp = (now: Instant, unit: TimestampUnit): string => `${Math.floor(now)}${ZEROS[unit]}`;
+/** Nanoseconds since 1970 as text, because they have 19 digits, more than a float holds. */
+const stamp = (now: Instant): string => `${Math.floor(now)}000000`;
 
 export interface Answer {
   readonly type: 'success' | 'error';
@@ -89,15 +79,11 @@ export interface Answer {
   readonly error?: string | undefined;
 }
 
-export const answerText = (
-  { type, action, feeds, error }: Answer,
-  number: number,
-  { now, unit }: { readonly now: Instant; readonly unit: TimestampUnit },
-): string =>
+export const answerText = ({ type, action, feeds, error }: Answer, number: number, now: Instant): string =>
   JSON.stringify({
     type,
     sequence: number,
-    timestamp: exact(stamp(now, unit)),
+    timestamp: exact(stamp(now)),
     payload: { action, feeds, error },
     action,
   });
@@ -106,10 +92,8 @@ export const answerText = (
 export function dataText(
   { feed, payload }: { readonly feed: string; readonly payload: string },
   number: number,
-  { shape, unit, now }: MessageStyle & { readonly now: Instant },
+  now: Instant,
 ): string {
   const name = JSON.stringify(feed);
-  const recipient = shape === 'typed' ? '' : `"recipient":${name},`;
-  const [type, action] = shape === 'recipient' ? ['', ''] : ['"type":"data",', `,"action":${name}`];
-  return `{${type}${recipient}"sequence":${number},"timestamp":${stamp(now, unit)},"payload":${payload}${action}}`;
+  return `{"type":"data","recipient":${name},"sequence":${number},"timestamp":${stamp(now)},"payload":${payload},"action":${name}}`;
 }

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Balance } from '../../core/venue.ts';
 import {
   bookSchema,
   feedBalancesSchema,
@@ -11,7 +10,7 @@ import {
   settlementSchema,
   tickerSchema,
 } from './feed-payloads.ts';
-import type { Book, FeedFill, FeedOrder, FeedTicker, MarketTrade } from './feed-payloads.ts';
+import type { FeedTicker } from './feed-payloads.ts';
 import { isObject, readBody, readMessage } from '../message.ts';
 
 /** A WebSocket message in the terms of this program. */
@@ -30,36 +29,29 @@ export interface FeedStamp {
 /** The data that a feed delivers. */
 export type FeedData =
   | { readonly of: 'ticker'; readonly ticker: FeedTicker }
-  | { readonly of: 'trade'; readonly trade: MarketTrade }
-  | { readonly of: 'book'; readonly book: Book }
-  | { readonly of: 'balances'; readonly balances: readonly Balance[] }
-  | { readonly of: 'orders'; readonly orders: readonly FeedOrder[] }
-  | { readonly of: 'fills'; readonly fills: readonly FeedFill[] }
-  | { readonly of: 'settlement'; readonly settlement: z.output<typeof settlementSchema> }
+  /** The desk reads the account instead; these only say that something has changed. */
+  | { readonly of: 'trade' | 'book' | 'balances' | 'orders' | 'fills' | 'settlement' }
   /** A feed that this program has no reader for. */
   | { readonly of: 'unknown' };
 
 /** Combines a schema with the kind that its values get. */
-const known = <T>(schema: z.ZodType<T>, name: (value: T) => FeedData) => ({
+const known = <T>(schema: z.ZodType<T>, data: (value: T) => FeedData) => ({
   schema,
   read(payload: unknown): FeedData | { readonly of: 'unreadable'; readonly why: string } {
     const read = readMessage(schema, payload);
-    return read.ok ? name(read.value) : { of: 'unreadable', why: read.why };
+    return read.ok ? data(read.value) : { of: 'unreadable', why: read.why };
   },
 });
 
 /** Every feed by the prefix of its name, with the schema of its payload. */
 export const feedKinds = {
   'ticker.': known(tickerSchema, (ticker) => ({ of: 'ticker', ticker })),
-  'trades.': known(marketTradeSchema, (trade) => ({ of: 'trade', trade })),
-  'orderbook.': known(bookSchema, (book) => ({ of: 'book', book })),
-  'private.user.balances': known(feedBalancesSchema, (balances) => ({ of: 'balances', balances })),
-  'private.user.open-orders': known(feedOrdersSchema, (orders) => ({ of: 'orders', orders })),
-  'private.user.trades': known(feedFillsSchema, (fills) => ({ of: 'fills', fills })),
-  'private.user.post-trade-settlement': known(settlementSchema, (settlement) => ({
-    of: 'settlement',
-    settlement,
-  })),
+  'trades.': known(marketTradeSchema, () => ({ of: 'trade' })),
+  'orderbook.': known(bookSchema, () => ({ of: 'book' })),
+  'private.user.balances': known(feedBalancesSchema, () => ({ of: 'balances' })),
+  'private.user.open-orders': known(feedOrdersSchema, () => ({ of: 'orders' })),
+  'private.user.trades': known(feedFillsSchema, () => ({ of: 'fills' })),
+  'private.user.post-trade-settlement': known(settlementSchema, () => ({ of: 'settlement' })),
 } as const;
 const kinds = Object.entries(feedKinds);
 

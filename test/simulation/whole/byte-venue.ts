@@ -98,7 +98,7 @@ export class ByteVenue {
     const { route, params } = { params: {}, ...router.find(outgoing.method, path) };
     const headers = headersOf(outgoing);
     const token = /^Bearer (?<token>\S+)$/u.exec(headers['authorization'] ?? '')?.groups?.['token'] ?? '';
-    const owner = exchange.access.identify(token, at);
+    const owner = exchange.authenticate(token, at);
     if (!owner.ok) return answerOf(owner);
     if (this.#options.now() < this.refusesTokenUntil)
       return answerOf({ ok: false, status: 401, error: 'invalid token. check authorization header.' });
