@@ -205,40 +205,31 @@ describe('an order against a quote', () => {
     await expectRefused(quote, {});
   });
 
-  it('is refused above the quoted quantity', async () => {
-    await expectRefused(await aQuote(venue, { quantity: '0.01' }), { quantity: '0.02' });
-  });
-
-  it('is refused above the quoted amount', async () => {
-    const quote = await aQuote(venue, { quantity: undefined, amount: '100' });
-    await expectRefused(quote, { quantity: undefined, amount: '101' });
-  });
-
-  it('is refused with both quantity and amount', async () => {
-    const quote = await aQuote(venue);
-    await expectRefused(quote, { amount: numberOf(quote['amount']) });
-  });
-
-  it('is refused with neither quantity nor amount', async () => {
-    await expectRefused(await aQuote(venue), { quantity: undefined });
-  });
-
-  it('is refused by amount if the quote was by quantity', async () => {
-    const quote = await aQuote(venue);
-    await expectRefused(quote, { quantity: undefined, amount: numberOf(quote['amount']) });
-  });
-
-  it('is refused by quantity if the quote was by amount', async () => {
-    await expectRefused(await aQuote(venue, { quantity: undefined, amount }), {});
-  });
-
-  it('is refused without client_order_id if the quote had a client_quote_id', async () => {
-    await expectRefused(await aQuote(venue, { client_quote_id: `"${clientId('left-out')}"` }), {});
-  });
-
-  it('is refused if its client_order_id differs from the client_quote_id', async () => {
-    const quote = await aQuote(venue, { client_quote_id: `"${clientId('one')}"` });
-    await expectRefused(quote, { client_order_id: `"${clientId('two')}"` });
+  const byAmount = { quantity: undefined, amount: '100' };
+  it.each<readonly [string, Readonly<Record<string, string | undefined>>, (quote: Fields) => object]>([
+    ['above the quoted quantity', { quantity: '0.01' }, () => ({ quantity: '0.02' })],
+    ['above the quoted amount', byAmount, () => ({ quantity: undefined, amount: '101' })],
+    ['with both quantity and amount', {}, (quote) => ({ amount: numberOf(quote['amount']) })],
+    ['with neither quantity nor amount', {}, () => ({ quantity: undefined })],
+    [
+      'by amount if the quote was by quantity',
+      {},
+      (quote) => ({ quantity: undefined, amount: numberOf(quote['amount']) }),
+    ],
+    ['by quantity if the quote was by amount', byAmount, () => ({})],
+    [
+      'without client_order_id if the quote had a client_quote_id',
+      { client_quote_id: `"${clientId('left-out')}"` },
+      () => ({}),
+    ],
+    [
+      'if its client_order_id differs from the client_quote_id',
+      { client_quote_id: `"${clientId('one')}"` },
+      () => ({ client_order_id: `"${clientId('two')}"` }),
+    ],
+  ])('is refused %s', async (_, quoted, ordered) => {
+    const quote = await aQuote(venue, quoted);
+    await expectRefused(quote, { ...ordered(quote) });
   });
 
   it.each([

@@ -106,7 +106,7 @@ describe('a pair on credit', () => {
   /** Trades more than the account owns of the outgoing currency. */
   const trade = async (side: 'buy' | 'sell', quantity: string) =>
     await anOrder(venue, await aQuote(venue, { side: `"${side}"`, quantity }));
-  const set = (mode: 'Long-Only' | 'Short-Only' | 'Reduce-Only'): void => {
+  const set = (mode: 'Enabled' | 'Long-Only' | 'Short-Only' | 'Reduce-Only'): void => {
     venue.own?.exchange.setRiskMode(pair, mode);
   };
   /** Repays borrowed balances, independent of the test. */
@@ -116,40 +116,24 @@ describe('a pair on credit', () => {
     if (owned('btc').startsWith('-')) expectGood(await trade('buy', '0.1'));
   };
 
-  it('opens a long position if it is Enabled', async () => {
-    expect(fieldsOf(expectGood(await trade('buy', '0.1')).body)['status']).toBe('Done');
+  it.each([
+    ['long', 'Enabled', 'buy'],
+    ['short', 'Enabled', 'sell'],
+    ['long', 'Long-Only', 'buy'],
+    ['short', 'Short-Only', 'sell'],
+  ] as const)('opens a %s position if it is %s', async (_, mode, side) => {
+    set(mode);
+    expect(fieldsOf(expectGood(await trade(side, '0.1')).body)['status']).toBe('Done');
     await flat();
   });
 
-  it('opens a short position if it is Enabled', async () => {
-    expect(fieldsOf(expectGood(await trade('sell', '0.1')).body)['status']).toBe('Done');
-    await flat();
-  });
-
-  it('opens a long position if it is Long-Only', async () => {
-    set('Long-Only');
-    expect(fieldsOf(expectGood(await trade('buy', '0.1')).body)['status']).toBe('Done');
-    await flat();
-  });
-
-  it('refuses a short position if it is Long-Only', async () => {
-    set('Long-Only');
-    expectError(await trade('sell', '0.1'), REFUSED);
-  });
-
-  it('opens a short position if it is Short-Only', async () => {
-    set('Short-Only');
-    expect(fieldsOf(expectGood(await trade('sell', '0.1')).body)['status']).toBe('Done');
-    await flat();
-  });
-
-  it('refuses a long position if it is Short-Only', async () => {
-    set('Short-Only');
-    expectError(await trade('buy', '0.1'), REFUSED);
-  });
-
-  it.each(['buy', 'sell'] as const)('refuses a position by a %s if it is Reduce-Only', async (side) => {
-    set('Reduce-Only');
+  it.each([
+    ['short', 'Long-Only', 'sell'],
+    ['long', 'Short-Only', 'buy'],
+    ['long', 'Reduce-Only', 'buy'],
+    ['short', 'Reduce-Only', 'sell'],
+  ] as const)('refuses a %s position if it is %s', async (_, mode, side) => {
+    set(mode);
     expectError(await trade(side, '0.1'), REFUSED);
   });
 

@@ -93,34 +93,13 @@ describe('POST /v1/user/withdraw', () => {
     expect(unitsOf((await withdrawn())['amount'])).toBe(1_000_000n);
   });
 
-  it('initiates a wire to the bank without an address', async () => {
-    const answer = await withdraw(venue, {
-      currency: '"usd"',
-      amount: '100',
-      address: undefined,
-      isWire: '1',
-    });
+  it.each([
+    ['a wire', '1'],
+    ['a wire, with isWire as a boolean', 'true'],
+    ['ACH', '0'],
+  ])('initiates %s to the bank without an address', async (_, isWire) => {
+    const answer = await withdraw(venue, { currency: '"usd"', amount: '100', address: undefined, isWire });
     expectShape(fieldsOf(expectGood(answer, 200).body), 'currency', exactly('usd'));
-  });
-
-  it('accepts isWire as a boolean, too', async () => {
-    const answer = await withdraw(venue, {
-      currency: '"usd"',
-      amount: '100',
-      address: undefined,
-      isWire: 'true',
-    });
-    expect(answer.status).toBe(200);
-  });
-
-  it('initiates ACH with isWire 0', async () => {
-    const answer = await withdraw(venue, {
-      currency: '"usd"',
-      amount: '100',
-      address: undefined,
-      isWire: '0',
-    });
-    expect(answer.status).toBe(200);
   });
 
   it('initiates ACH if isWire is omitted', async (context) => {
