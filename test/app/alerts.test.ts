@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { observe } from '../../src/app/cli/watch.ts';
@@ -15,6 +13,7 @@ import { faultyVenue } from '../engine/faulty-venue.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
 import type { Bench } from '../engine/harness.ts';
 import { look } from './support/look.ts';
+import { aFolder } from '../support/folder.ts';
 
 interface Told {
   readonly bench: Bench;
@@ -25,14 +24,7 @@ interface Told {
 }
 
 /** A desk that records and reports its alerts as in a daemon. */
-function aTellingDesk(
-  folder = mkdtempSync(join(tmpdir(), 'tranche-alerts-')),
-  before?: Bench,
-  over: Record<string, unknown> = {},
-): Told {
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
+function aTellingDesk(folder = aFolder(), before?: Bench, over: Record<string, unknown> = {}): Told {
   const file = join(folder, 'desk.db');
   const journal = sqliteJournal(file);
   const venue = { isQuoting: false };
@@ -89,7 +81,7 @@ describe('alerts of a desk', () => {
   });
 
   it('are restored from the journal by the next process', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tranche-alerts-'));
+    const folder = aFolder();
     const first = aTellingDesk(folder);
     first.bench.start();
     first.bench.clock.run(after(START, MINUTE_MS));

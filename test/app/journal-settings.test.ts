@@ -1,6 +1,5 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { journalSettings } from '../../src/app/commands/journal/journal-settings.ts';
 import type { SettingsOptions } from '../../src/app/commands/journal/journal-settings.ts';
@@ -10,6 +9,7 @@ import { after } from '../../src/core/time.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { NINE, appendNow, someSettings } from '../journal/records.ts';
 import { aFolder } from '../support/folder.ts';
+import { streamed } from '../support/streams.ts';
 
 function aJournal(lastHash?: string): string {
   const file = join(aFolder(), 'journal.db');
@@ -33,10 +33,8 @@ async function ran(
   url: string,
   options: SettingsOptions,
 ): Promise<{ code: number; out: string; err: string }> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const code = await journalSettings(url, options, { stdout, stderr });
-  const said = (stream: PassThrough): string => String((stream.read() as Buffer | null) ?? '');
-  return { code, out: said(stdout), err: said(stderr) };
+  const { code, stdout, stderr } = await streamed(async (out) => await journalSettings(url, options, out));
+  return { code, out: stdout, err: stderr };
 }
 
 describe('tranche journal settings', () => {

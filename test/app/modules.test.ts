@@ -1,22 +1,18 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadModule } from '../../src/app/strategies/modules.ts';
 import { readStrategies } from '../../src/app/strategies/strategies.ts';
 import { sha256 } from '../../src/journal/proof/link.ts';
 import { isAmount } from '../../src/core/money.ts';
 import { NINE, aView } from '../strategy/views.ts';
+import { aFolder } from '../support/folder.ts';
 
 let folder = '';
 let outside = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-modules-'));
-  outside = mkdtempSync(join(tmpdir(), 'tranche-elsewhere-'));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
-  rmSync(outside, { recursive: true });
+  folder = aFolder();
+  outside = aFolder();
 });
 
 const KERNEL = `import { defineKernel, later, z } from 'tranche/strategy';

@@ -205,7 +205,7 @@ drift_threshold: "0.05"
     expect(configOf('mode: paper').venue.sellPath).toBe('/v1/orders/sell');
   });
 
-  it.each(['validate', 'plan', 'run'])('is rejected by tranche %s with the same message', (command) => {
+  it.each(['plan', 'run'])('is rejected by tranche %s with the same message', (command) => {
     writeFileSync(join(folder, 'r.yaml'), rebalance);
     writeFileSync(join(folder, 'desk.yaml'), `mode: dry_run\n${DRY_RUN}\njournal: "memory:"\nstrategies: ./r.yaml\n`); // prettier-ignore
     const program = join(repo, 'bin/tranche.js');

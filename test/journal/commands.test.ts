@@ -1,44 +1,16 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { PassThrough, Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { journalExport, journalShow } from '../../src/app/commands/journal/journal.ts';
 import { journalVerify } from '../../src/app/commands/journal/journal-verify.ts';
-import type { Out } from '../../src/app/commands/journal/journal.ts';
 import type { RecordBody } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { lineFor } from '../../src/journal/format-record.ts';
 import { NINE, aFill, appendNow, everyKind } from './records.ts';
 import { aFolder } from '../support/folder.ts';
-
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** A stream that accepts little at a time, so that commands have to wait for it. */
-function sink(): { stream: Writable; text: () => string } {
-  const chunks: string[] = [];
-  const stream = new Writable({
-    highWaterMark: 16,
-    write(chunk: Buffer, _encoding, done) {
-      chunks.push(chunk.toString());
-      setImmediate(done);
-    },
-  });
-  return { stream, text: () => chunks.join('') };
-}
-
-async function ran(command: (out: Out) => Promise<number>): Promise<Ran> {
-  const [stdout, stderr] = [sink(), sink()];
-  const code = await command({ stdout: stdout.stream, stderr: stderr.stream });
-  await Promise.all(
-    [stdout, stderr].map(async ({ stream }) => await new Promise<void>((done) => stream.end(done))),
-  );
-  return { code, stdout: stdout.text(), stderr: stderr.text() };
-}
+import { streamed } from '../support/streams.ts';
 
 /** URL of a closed journal with `bodies`, one per second. */
 function aJournal(bodies: readonly RecordBody[] = everyKind()): { url: string; file: string } {
@@ -65,14 +37,16 @@ describe('journal show', () => {
       ['a', 'b', 'a', 'c'].map((by) => ({ kind: 'control', state: 'paused', by: `person-${by}`, why: '' })),
     );
     const seqs = async (options: Parameters<typeof journalShow>[1]): Promise<readonly unknown[]> => {
-      const { stdout } = await ran(async (out) => await journalShow(url, { ...options, json: true }, out));
+      const { stdout } = await streamed(
+        async (out) => await journalShow(url, { ...options, json: true }, out),
+      );
       return stdout.trim().split('\n').map((line) => (JSON.parse(line) as { seq: unknown }).seq); // prettier-ignore
     };
     expect(await seqs({ record: '1, 3-4' })).toEqual([1, 3, 4]);
     expect(await seqs({ about: 'person-a' })).toEqual([1, 3]);
     expect(await seqs({ about: 'person-a', record: '2-4' })).toEqual([3]);
     for (const record of ['', '3-', 'x', '1;2']) {
-      const { code, stderr } = await ran(async (out) => await journalShow(url, { record }, out));
+      const { code, stderr } = await streamed(async (out) => await journalShow(url, { record }, out));
       expect([code, stderr]).toEqual([64, expect.stringContaining('--record: expected numbers of records')]);
     }
   });
@@ -91,7 +65,9 @@ describe('journal show', () => {
   });
 
   it('prints one line for each record, with time, kind and text', async () => {
-    const { code, stdout, stderr } = await ran(async (out) => await journalShow(aJournal().url, {}, out));
+    const { code, stdout, stderr } = await streamed(
+      async (out) => await journalShow(aJournal().url, {}, out),
+    );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatchInlineSnapshot(`
       "2026-12-01T09:00:00.000Z  started   tranche 0.1.0 opened the journal for desk main in mode paper
@@ -118,7 +94,9 @@ describe('journal show', () => {
     const fills = [0, 1, 2, 3].map((slice) => aFill({ slice, strategy: slice === 1 ? 'other' : 'btc-twap' }));
     const { url } = aJournal([...fills, ...everyKind().slice(0, 1)]);
     const slices = async (options: Parameters<typeof journalShow>[1]): Promise<readonly string[]> => {
-      const { stdout } = await ran(async (out) => await journalShow(url, { kind: 'fills', ...options }, out));
+      const { stdout } = await streamed(
+        async (out) => await journalShow(url, { kind: 'fills', ...options }, out),
+      );
       return [...stdout.matchAll(/slice (\d)/gu)].map(([, slice]) => slice ?? '');
     };
     expect(await slices({})).toEqual(['0', '1', '2', '3']);
@@ -130,7 +108,7 @@ describe('journal show', () => {
   });
 
   it('reports that no records match, for example with a mistyped strategy', async () => {
-    const { code, stdout, stderr } = await ran(
+    const { code, stdout, stderr } = await streamed(
       async (out) => await journalShow(aJournal().url, { strategy: 'btc-twpa' }, out),
     );
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: 'no matching records\n' });
@@ -138,12 +116,12 @@ describe('journal show', () => {
 
   it('names a folder instead of reporting a failed disk', async () => {
     const folder = aFolder();
-    const { code, stderr } = await ran(async (out) => await journalShow(`sqlite:${folder}`, {}, out));
+    const { code, stderr } = await streamed(async (out) => await journalShow(`sqlite:${folder}`, {}, out));
     expect({ code, stderr }).toEqual({ code: 74, stderr: `${folder} is a folder: name a file\n` });
   });
 
   it('prints whole records as JSON', async () => {
-    const { stdout } = await ran(
+    const { stdout } = await streamed(
       async (out) => await journalShow(aJournal().url, { json: true, limit: 2 }, out),
     );
     const bodies = stdout
@@ -155,13 +133,13 @@ describe('journal show', () => {
 
   it('removes control characters of a record before it prints them', async () => {
     const { url } = aJournal([{ kind: 'control', state: 'halted', by: 'ops', why: '\u001B[2J\nfill' }]);
-    const { stdout } = await ran(async (out) => await journalShow(url, {}, out));
+    const { stdout } = await streamed(async (out) => await journalShow(url, {}, out));
     expect(stdout.trimEnd()).not.toMatch(/\p{Cc}/u);
     expect(stdout.split('\n')).toHaveLength(2);
   });
 
   it('prints the intact records, then names the damaged one and exits with 65', async () => {
-    const { code, stdout, stderr } = await ran(async (out) => await journalShow(damaged(), {}, out));
+    const { code, stdout, stderr } = await streamed(async (out) => await journalShow(damaged(), {}, out));
     expect(code).toBe(65);
     expect(stdout.trimEnd().split('\n')).toHaveLength(5);
     expect(stderr).toContain('is damaged at record 6');
@@ -171,7 +149,7 @@ describe('journal show', () => {
     ['an unknown kind', { kind: 'trades' }, 64],
     ['a limit of zero', { limit: 0 }, 64],
   ])('refuses %s', async (_, options, exit) => {
-    const { code, stdout } = await ran(async (out) => await journalShow(aJournal().url, options, out));
+    const { code, stdout } = await streamed(async (out) => await journalShow(aJournal().url, options, out));
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
   });
 
@@ -186,7 +164,7 @@ describe('journal show', () => {
 
 describe('journal export', () => {
   it('writes only the fills', async () => {
-    const { code, stdout, stderr } = await ran(
+    const { code, stdout, stderr } = await streamed(
       async (out) => await journalExport(aJournal().url, { format: 'csv', kind: 'fills' }, out),
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -200,7 +178,7 @@ describe('journal export', () => {
     ['all kinds in one table', aJournalUrl, 'all', 64],
   ])('refuses %s', async (_, url, kind, exit) => {
     const where = typeof url === 'string' ? url : url();
-    const { code, stdout, stderr } = await ran(
+    const { code, stdout, stderr } = await streamed(
       async (out) => await journalExport(where, { format: 'csv', kind }, out),
     );
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
@@ -210,7 +188,7 @@ describe('journal export', () => {
 
 describe('journal verify', () => {
   it('prints the number of intact records and the head', async () => {
-    const { code, stdout } = await ran(async (out) => await journalVerify(aJournal().url, {}, out));
+    const { code, stdout } = await streamed(async (out) => await journalVerify(aJournal().url, {}, out));
     expect(code).toBe(0);
     expect(stdout).toMatch(
       /^The chain of 16 records is intact\. Head: [0-9a-f]{64}\nThis check shows that no record was changed by accident\./u,
@@ -218,10 +196,10 @@ describe('journal verify', () => {
   });
 
   it('names the first damaged record and exits with 65', async () => {
-    const words = await ran(async (out) => await journalVerify(damaged(), {}, out));
+    const words = await streamed(async (out) => await journalVerify(damaged(), {}, out));
     expect(words).toMatchObject({ code: 65, stdout: '' });
     expect(words.stderr).toContain('breaks at record 6: its hash does not match its content');
-    const json = await ran(async (out) => await journalVerify(damaged(), { json: true }, out));
+    const json = await streamed(async (out) => await journalVerify(damaged(), { json: true }, out));
     expect(json.code).toBe(65);
     expect(JSON.parse(json.stdout)).toEqual({
       ok: false,

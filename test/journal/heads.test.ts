@@ -5,7 +5,6 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { journalHead, journalTimestamp } from '../../src/app/commands/journal/journal-head.ts';
 import { journalVerify } from '../../src/app/commands/journal/journal-verify.ts';
@@ -16,6 +15,8 @@ import { timestampProblem } from '../../src/journal/proof/timestamp.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { aFill, appendNow } from './records.ts';
 import { aFolder } from '../support/folder.ts';
+import { streamed } from '../support/streams.ts';
+import type { Streamed } from '../support/streams.ts';
 
 let folder = '';
 let url = '';
@@ -38,27 +39,12 @@ function writeJournal(quantity: string, { anchored = true } = {}): void {
   journal.close();
 }
 
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-async function ran(command: (out: { stdout: Writable; stderr: Writable }) => Promise<number>): Promise<Ran> {
-  const texts = { stdout: '', stderr: '' };
-  const into = (name: 'stdout' | 'stderr'): Writable =>
-    new Writable({
-      write(chunk: Buffer, _, done) {
-        texts[name] += chunk.toString();
-        done();
-      },
-    });
-  const code = await command({ stdout: into('stdout'), stderr: into('stderr') });
-  return { code, ...texts };
-}
-const verify = async (options: VerifyOptions = {}): Promise<Ran> =>
-  await ran(async (out) => await journalVerify(url, options, out));
+const verify = async (options: VerifyOptions = {}): Promise<Streamed> =>
+  await streamed(async (out) => await journalVerify(url, options, out));
 const head = async (publicKey = false): Promise<string> => {
-  const { code, stdout } = await ran(async (out) => await journalHead(url, { publicKey }, { now: NOW }, out));
+  const { code, stdout } = await streamed(
+    async (out) => await journalHead(url, { publicKey }, { now: NOW }, out),
+  );
   expect(code).toBe(0);
   return stdout;
 };
@@ -225,7 +211,7 @@ describe.skipIf(!hasOpenssl)(
       const server = authority();
       await once(server, 'listening');
       const stamp = { authority: addressOf(server), out: 'head.tsr' };
-      const { code, stdout } = await ran(
+      const { code, stdout } = await streamed(
         async (out) => await journalTimestamp(url, stamp, { cwd: folder }, out),
       );
       server.close();
@@ -245,10 +231,10 @@ describe.skipIf(!hasOpenssl)(
       );
       await once(server, 'listening');
       const stamp = { authority: addressOf(server), out: 'head.tsr' };
-      const refused = await ran(async (out) => await journalTimestamp(url, stamp, { cwd: folder }, out));
+      const refused = await streamed(async (out) => await journalTimestamp(url, stamp, { cwd: folder }, out));
       server.close();
       expect(refused).toMatchObject({ code: 75, stderr: expect.stringContaining('the authority refused: status 2') as string }); // prettier-ignore
-      const gone = await ran(async (out) => await journalTimestamp(url, { ...stamp, authority: 'http://127.0.0.1:1' }, { cwd: folder }, out)); // prettier-ignore
+      const gone = await streamed(async (out) => await journalTimestamp(url, { ...stamp, authority: 'http://127.0.0.1:1' }, { cwd: folder }, out)); // prettier-ignore
       expect(gone.code).toBe(75);
       expect(statSync(at('head.tsr'), { throwIfNoEntry: false })).toBeUndefined();
     });

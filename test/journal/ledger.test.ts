@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'csv-parse/sync';
 import { exportLedger } from '../../src/app/commands/journal/journal-ledger.ts';
@@ -14,18 +13,11 @@ import { NINE, aFill, aStart, idOf } from '../report/records.ts';
 import { aHistoryRow, writeHistory } from './history-file.ts';
 import { appendNow } from './records.ts';
 import { aFolder } from '../support/folder.ts';
+import { streamed } from '../support/streams.ts';
 import { loadBeancount, loadHledger, noBeancount, noHledger } from './plain-text-accounting.ts';
 
 const aRow = (id: number, over: Partial<HistoryRow>): HistoryRow =>
   aHistoryRow({ id, at: NINE + id * 1_000, ...over });
-
-const sinkOf = (texts: string[]): Writable =>
-  new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      texts.push(chunk.toString());
-      done();
-    },
-  });
 
 interface Exported {
   readonly code: number;
@@ -46,20 +38,16 @@ async function exported(
   const [history, file] = [join(folder, 'history.jsonl'), join(folder, 'out')];
   if (rows !== undefined) writeHistory(history, rows);
   if (costs !== undefined) writeFileSync(join(folder, 'costs.csv'), costs);
-  const said: Record<'out' | 'err', string[]> = { out: [], err: [] };
-  const code = await exportLedger(
-    `sqlite:${join(folder, 'journal.db')}`,
-    {
-      format,
-      booking,
-      history: rows === undefined ? undefined : history,
-      costs: costs === undefined ? undefined : join(folder, 'costs.csv'),
-    },
-    { stdout: sinkOf(said.out), stderr: sinkOf(said.err) },
-  );
-  const [out, err] = [said.out.join(''), said.err.join('')];
-  writeFileSync(file, out);
-  return { code, out, err, file };
+  const options = {
+    format,
+    booking,
+    history: rows === undefined ? undefined : history,
+    costs: costs === undefined ? undefined : join(folder, 'costs.csv'),
+  };
+  const url = `sqlite:${join(folder, 'journal.db')}`;
+  const { code, stdout, stderr } = await streamed(async (out) => await exportLedger(url, options, out));
+  writeFileSync(file, stdout);
+  return { code, out: stdout, err: stderr, file };
 } // prettier-ignore
 
 /** A year in small: a purchase, a sale, and everything else that changes an account, with the odd names and signs that venues send. */

@@ -197,7 +197,6 @@ const crossChecks = (
   ...checkCurrencies(raw, document),
   ...checkListen(raw, document),
   ...checkApprovals(raw, document),
-  ...checkApprovals(raw, document),
   ...checkQuoteLife(raw, document, mode),
 ];
 

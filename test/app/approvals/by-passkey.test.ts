@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { journalVerify } from '../../../src/app/commands/journal/journal-verify.ts';
 import type { PersonRecord } from '../../../src/core/record.ts';
@@ -13,6 +12,7 @@ import { appendNow } from '../../journal/records.ts';
 import { aPasskey } from '../../operate/sign-in/soft-passkey.ts';
 import { served } from '../api/served.ts';
 import { aFolder } from '../../support/folder.ts';
+import { streamed } from '../../support/streams.ts';
 
 const approvals = approvalsOf({ parents_above: '50000', passkey: 'required' });
 
@@ -25,20 +25,10 @@ async function verified(records: ReturnType<ReturnType<typeof memoryJournal>['re
   const journal = sqliteJournal(file);
   for (const { body, at } of records) appendNow(journal, [body], at);
   journal.close();
-  let told = '';
-  const sink = (): Writable =>
-    new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        told += chunk.toString();
-        done();
-      },
-    });
-  const code = await journalVerify(
-    `sqlite:${file}`,
-    { approvals: true, json },
-    { stdout: sink(), stderr: sink() },
+  const { code, stdout, stderr } = await streamed(
+    async (out) => await journalVerify(`sqlite:${file}`, { approvals: true, json }, out),
   );
-  return { code, told };
+  return { code, told: stdout + stderr };
 }
 
 describe('an approval by passkey over the API', () => {
