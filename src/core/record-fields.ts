@@ -16,6 +16,7 @@ const asWritten = z.string().refine(isAmountText, { error: 'expected a number as
 export const at = z.int().transform(instant);
 export const count = z.int().nonnegative();
 /** A time on the boot clock, and which boot. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const boot = () => z.strictObject({ id: z.string(), ms: z.number().nonnegative() });
 export const side = z.enum(['buy', 'sell']);
 export const sizedBy = z.enum(['quantity', 'amount']);
@@ -26,10 +27,12 @@ export const list = <T extends z.ZodType>(element: T): z.ZodReadonly<z.ZodArray<
   z.array(element).readonly();
 
 /** The token behind a command. `machine`: the token that a daemon writes beside its journal. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const token = () =>
   z.strictObject({ name: z.string(), kind: z.enum(['person', 'program', 'machine']) });
 
 /** `operate.approvals`. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const approvals = () =>
   z.strictObject({
     for: list(z.enum(guardedNames)),
@@ -39,6 +42,7 @@ export const approvals = () =>
   });
 
 /** Rows of the account that belong to an order, with the figures that each showed. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const rows = () =>
   list(
     z.strictObject({
@@ -58,12 +62,14 @@ export const rows = () =>
   );
 
 /** Fees by currency; negative for a rebate. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const otherFees = () => z.record(z.string(), amount);
 
 /**
  * The part of a traded order that the account does not show. It counts as filled, at its worst price, until rows show
  * it or a person resolves it, so the strategy does not trade it again.
  */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const missing = () =>
   z.strictObject({
     quantity: amount,
@@ -73,6 +79,7 @@ export const missing = () =>
   });
 
 /** A condition that a strategy waits for. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const wait = () =>
   z.discriminatedUnion('on', [
     z.strictObject({ on: z.literal('at'), at }),
@@ -140,6 +147,7 @@ export const wait = () =>
   ]);
 
 /** How a slice is quoted, apart from its limit price; a running slice keeps its tactics. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const tactics = () =>
   z.strictObject({
     /** Largest slippage of a quote from the arrival price, in basis points; positive is bad. */
@@ -159,6 +167,7 @@ export const tactics = () =>
   });
 
 /** An intent as text. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const intentText = () =>
   z.strictObject({
     leg: z.string(),
