@@ -1,8 +1,7 @@
 import { Observable, ReplaySubject, firstValueFrom, map, race, timer } from 'rxjs';
 import { add, holding, money, quantity, subtract, text } from '../../core/money.ts';
-import type { Resolution, TradeFigures } from '../../core/cycle/resolution.ts';
+import type { TradeFigures } from '../../core/cycle/resolution.ts';
 import type { FillRecord } from '../../core/record.ts';
-import type { PasskeyAssertion } from '../../core/approvals/passkey-assertion.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Wait } from '../../core/wake.ts';
 import type { Desk } from '../../engine/desk.ts';
@@ -18,7 +17,7 @@ import { shortQuoteWords } from '../../engine/attempt/short-quotes.ts';
 import { bookingWords } from '../../engine/account/still-booking.ts';
 import { leftOfSlice } from '../../engine/stages/size.ts';
 import type { OperatedDesk, Order, RunNowOrder } from '../../operate/api/operated-desk.ts';
-import { ROWS_MAX, ROW_ID_MAX } from '../../operate/api/page-limits.ts';
+import type { ResolveBody } from '../../operate/api/schema-commands.ts';
 import type { ParentProgress } from '../../strategy/kernel.ts';
 import { slotCounts } from '../cli/watch.ts';
 import { approvalsOf, awaitedByStrategy, openApprovals } from './approvals-api.ts';
@@ -295,14 +294,13 @@ function obey(desk: Desk, order: Order, send: (command: Command) => void): Maybe
     case 'rearm':
     case 'reload':
     case 'stop':
+    case 'approve':
+    case 'reject':
       return answered(desk, (answer) => {
         send({ ...order, answer });
       });
     case 'resolve':
       return resolve(desk, order, send);
-    case 'approve':
-    case 'reject':
-      return judge(desk, { ...order, do: order.do }, send);
   }
 }
 
@@ -334,80 +332,40 @@ export function answered(
   return firstValueFrom(race(answer$, timer(DURABLE_MS, ports.clock.scheduler).pipe(map(() => NOT_YET))));
 }
 
-/** An order whose body is not parsed. */
-type BodyOrder = Extract<Order, { readonly body: unknown }>;
-
-function judge(
+function resolve(
   desk: Desk,
-  { do: what, by, token, body }: BodyOrder & { readonly do: 'approve' | 'reject' },
+  { by, token, body }: Extract<Order, { readonly do: 'resolve' }>,
   send: (command: Command) => void,
 ): MaybeLater {
-  const { request, why, hash, assertion } = body;
-  if (typeof request !== 'string' || typeof why !== 'string' || why.length > TEXT_MAX)
-    return { isDone: false, says: 'name the request, and the reason as "why"' };
-  const told = {
-    request,
-    token,
-    by,
-    why,
-    hash: typeof hash === 'string' ? hash : undefined,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API has read it by its schema
-    assertion: assertion as PasskeyAssertion | undefined,
-  };
-  return answered(desk, (answer) => {
-    send({ do: what, ...told, answer });
-  });
-}
-
-const TEXT_MAX = 500;
-
-function resolve(desk: Desk, { by, token, body }: BodyOrder, send: (command: Command) => void): MaybeLater {
   const { client_order_id: clientOrderId, verdict, evidence: why } = body;
-  if (typeof clientOrderId !== 'string' || typeof why !== 'string')
-    return { isDone: false, says: 'name client_order_id, and the evidence' };
-  if (verdict !== 'filled' && verdict !== 'not_executed' && verdict !== 'ours' && verdict !== 'not_ours')
-    return { isDone: false, says: 'verdict must be filled, not_executed, ours or not_ours' };
+  const isAttribution = verdict === 'ours' || verdict === 'not_ours';
+  if (!isAttribution && body.rows !== undefined)
+    return { isDone: false, says: `a verdict of ${verdict} has no rows` };
+  if (isAttribution && body.rows === undefined)
+    return {
+      isDone: false,
+      says: 'name the rows as "rows": ids of rows that /api/v1/doubts shows as unattributed, such as ["4711"]',
+    };
+  const rows = body.rows && [...new Set(body.rows)];
   const figures = figuresOf(body);
   if (typeof figures === 'string') return { isDone: false, says: figures };
-  const rows = rowsOf(body, verdict);
-  if (typeof rows === 'string') return { isDone: false, says: rows };
   return answered(desk, (answer) => {
     send({ do: 'resolve', clientOrderId, verdict, rows, figures, by, why, token, answer });
   });
 }
 
-/** Returns the ids of attributed rows, each once; `undefined` for other verdicts; the problem if they are invalid. */
-function rowsOf(
-  { rows }: Readonly<Record<string, unknown>>,
-  verdict: Resolution['verdict'],
-): readonly string[] | string | undefined {
-  const isAttribution = verdict === 'ours' || verdict === 'not_ours';
-  if (!isAttribution) return rows === undefined ? undefined : `a verdict of ${verdict} has no rows`;
-  if (!Array.isArray(rows) || rows.length === 0)
-    return 'name the rows as "rows": ids of rows that /api/v1/doubts shows as unattributed, such as ["4711"]';
-  if (rows.length > ROWS_MAX) return `"rows" must have at most ${ROWS_MAX} ids: send the rest separately`;
-  const ids = rows.filter(
-    (row): row is string => typeof row === 'string' && row !== '' && row.length <= ROW_ID_MAX,
-  );
-  if (ids.length < rows.length)
-    return `"rows" must be a list of row ids as text of 1 to ${ROW_ID_MAX} characters, such as ["4711"]`;
-  return [...new Set(ids)];
-}
-
 /** Returns the trade from the venue's statement; `undefined` without figures; the problem if they are invalid. */
-function figuresOf(body: Readonly<Record<string, unknown>>): TradeFigures | string | undefined {
-  const { order_id: orderId, quantity: base, amount, fees = '0' } = body;
+function figuresOf({
+  order_id: orderId,
+  quantity: base,
+  amount,
+  fees = '0',
+}: ResolveBody): TradeFigures | string | undefined {
   if (orderId === undefined && base === undefined && amount === undefined) return undefined;
-  const texts = { orderId, base, amount, fees };
-  if (!Object.values(texts).every((value) => typeof value === 'string'))
+  if (orderId === undefined || base === undefined || amount === undefined)
     return 'give order_id, quantity and amount together, amounts as text such as "0.25"';
   try {
-    return {
-      orderId: String(orderId),
-      quantity: quantity(String(base)),
-      amount: money(String(amount)),
-      fees: money(String(fees)),
-    };
+    return { orderId, quantity: quantity(base), amount: money(amount), fees: money(fees) };
   } catch {
     return 'quantity, amount and fees must be plain decimals such as "0.25"';
   }

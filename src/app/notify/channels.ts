@@ -125,15 +125,14 @@ export const command = (
     // A program that does not read stdin may exit before the whole message is written.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${JSON.stringify(message)}\n`);
-    let code: unknown;
-    let signal: unknown;
     try {
-      [code, signal] = await once(child, 'exit');
+      await once(child, 'exit');
     } catch (cause) {
       const known = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
       throw new Undelivered(`the command cannot be run${known}`);
     }
-    if (code === 0) return;
-    if (signal === 'SIGKILL') throw new Undelivered(`the command did not finish within ${timeoutMs} ms`);
-    throw new Undelivered(`the command ended with ${String(signal ?? `exit code ${String(code)}`)}`);
+    const { exitCode, signalCode } = child;
+    if (exitCode === 0) return;
+    if (signalCode === 'SIGKILL') throw new Undelivered(`the command did not finish within ${timeoutMs} ms`);
+    throw new Undelivered(`the command ended with ${signalCode ?? `exit code ${exitCode}`}`);
   };

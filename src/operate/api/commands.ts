@@ -106,7 +106,9 @@ export function addCommands(
   server.post('/api/v1/doubts/resolve', async (request, reply) => {
     const role = hasStatement(request.body) ? first('doubt') : 'approver';
     const { by, body } = commanded(request, role, KEYS.resolve);
-    return await answer(reply, { do: 'resolve', ...by, body });
+    // Loaded on demand, so that a start does not wait for it.
+    const { resolve } = await import('./schema-commands.ts');
+    return await answer(reply, { do: 'resolve', ...by, body: readAs(resolve, body) });
   });
   for (const [what, role] of [
     ['approve', 'approver'],
@@ -114,11 +116,9 @@ export function addCommands(
   ] as const) {
     server.post(`/api/v1/approvals/${what}`, async (request, reply) => {
       const { by, body } = commanded(request, role, what === 'approve' ? [...DECIDE, 'assertion'] : DECIDE);
-      // Loaded on demand, so that a start does not wait for it.
-      const schemas = await import('./schema-commands.ts');
-      readAs(schemas[what === 'approve' ? 'approve' : 'decide'], body);
-      const { id, ...rest } = body;
-      return await answer(reply, { do: what, ...by, body: { ...rest, request: id } });
+      const { approve } = await import('./schema-commands.ts');
+      const { id, hash, why, assertion } = readAs(approve, body);
+      return await answer(reply, { do: what, ...by, request: id, hash, why, assertion });
     });
   }
 }

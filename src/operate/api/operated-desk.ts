@@ -1,6 +1,8 @@
+import type { PasskeyAssertion } from '../../core/approvals/passkey-assertion.ts';
 import type { UsedToken } from '../../core/record.ts';
 import type { CommandAnswer, Scope } from '../../engine/ports.ts';
 import type { Caller, Role } from '../access.ts';
+import type { ResolveBody } from './schema-commands.ts';
 
 /** A person's command to the desk. The person is already identified. */
 export type Order = { readonly by: string; readonly token: UsedToken } & (
@@ -16,9 +18,14 @@ export type Order = { readonly by: string; readonly token: UsedToken } & (
   | { readonly do: 'stop'; readonly why: string; readonly strategy: string }
   | { readonly do: 'rearm'; readonly why: string; readonly withOpenDoubts: boolean }
   | {
-      readonly do: 'resolve' | 'approve' | 'reject';
-      readonly body: Readonly<Record<string, unknown>>;
+      readonly do: 'approve' | 'reject';
+      /** Id of the request. */
+      readonly request: string;
+      readonly hash: string;
+      readonly why: string;
+      readonly assertion?: PasskeyAssertion | undefined;
     }
+  | { readonly do: 'resolve'; readonly body: ResolveBody }
 );
 
 /** The part of a request for approval that the API needs. */

@@ -60,6 +60,7 @@ export const resolve = z.strictObject({
   amount: amount.optional(),
   fees: amount.optional(),
 });
+export type ResolveBody = z.output<typeof resolve>;
 const requestHash = z
   .string()
   .regex(/^[0-9a-f]{64}$/u)
