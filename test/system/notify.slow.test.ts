@@ -24,7 +24,7 @@ operate:
       - name: hook
         type: webhook
         format: json
-        url_file: hook.url
+        url_file: token-hook.url
 strategies: plan.yaml
 `;
 /** A strategy that ends by itself after so many seconds. */
@@ -63,7 +63,7 @@ interface Told {
 
 describe('a desk that is killed between a notice and its delivery', () => {
   it('delivers each pending notice exactly once after the restart', async () => {
-    const hook = { name: 'hook', type: 'webhook', format: 'json', url_file: 'hook.url' };
+    const hook = { name: 'hook', type: 'webhook', format: 'json', url_file: 'token-hook.url' };
     const { folder: cwd, token } = aDesk({
       venue: await aServedVenue('canary-of-the-notices'),
       strategies: [2, 3, 4, 8].map((seconds) => endingAfter(seconds)),
@@ -75,7 +75,7 @@ describe('a desk that is killed between a notice and its delivery', () => {
     const path = '/hook/secret-of-the-path';
     guarded('secret-of-the-path');
     const options = { cwd, env: { TRANCHE_TOKEN: token } };
-    writeFileSync(join(cwd, 'hook.url'), `${first.url}${path}`, { mode: 0o600 });
+    writeFileSync(join(cwd, 'token-hook.url'), `${first.url}${path}`, { mode: 0o600 });
     const killed = start(['run', '--config', 'desk.yaml'], options);
     await until(
       () => waiting(file).filter((kind) => kind === 'ended').length >= 2,
@@ -111,8 +111,8 @@ describe('a desk whose channels change while it runs', () => {
     const [old, fresh] = [await receiver(), await receiver()];
     for (const path of ['old-channel-path', 'new-channel-path']) guarded(path);
     const options = { cwd };
-    writeFileSync(join(cwd, 'hook.url'), `${old.url}/old-channel-path`, { mode: 0o600 });
-    writeFileSync(join(cwd, 'other.url'), `${fresh.url}/new-channel-path`, { mode: 0o600 });
+    writeFileSync(join(cwd, 'token-hook.url'), `${old.url}/old-channel-path`, { mode: 0o600 });
+    writeFileSync(join(cwd, 'token-other.url'), `${fresh.url}/new-channel-path`, { mode: 0o600 });
     writeFileSync(join(cwd, 'desk.yaml'), config);
     writeFileSync(join(cwd, 'plan.yaml'), planOf(Array.from({ length: 30 }, (_, n) => 2 * n + 2)));
     const desk = start(['run', '--config', 'desk.yaml'], options);
@@ -122,7 +122,7 @@ describe('a desk whose channels change while it runs', () => {
     );
     writeFileSync(
       join(cwd, 'desk.yaml'),
-      config.replace('name: hook', 'name: other').replace('hook.url', 'other.url'),
+      config.replace('name: hook', 'name: other').replace('token-hook.url', 'token-other.url'),
     );
     desk.signal('SIGHUP');
     await desk.said('operate.notify other added');
