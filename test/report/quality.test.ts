@@ -104,7 +104,7 @@ describe('the quotes of a report', () => {
       accept_ratio: 0,
       response_ratio: 0.5,
     });
-    expect(quoting).not.toHaveProperty('fill_ratio');
+    expect(quoting.fill_ratio).toBeUndefined();
   });
 
   it('have percentiles by the nearest rank', () => {
@@ -187,7 +187,7 @@ describe('the benchmarks of a report', () => {
     const late = minutes('btcusd', CLOSES);
     const shifted = { ...late, times: late.times.map((at) => at + 60 * MINUTE) };
     const made = reportOf(figuresOf(STORY, { version: 't', prices: [shifted] }));
-    expect(made.parents[0]).not.toHaveProperty('twap');
+    expect(made.parents[0]?.twap).toBeUndefined();
     expect(made.warnings.join('\n')).toContain('does not cover 1 of its 1 parents');
   });
 });
