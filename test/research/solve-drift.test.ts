@@ -1,25 +1,32 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { indexPrices } from '../../src/research/tape/index.ts';
-import { driftSolver, nextByPrice, nextDrift } from '../../src/research/run/solve.ts';
-import type { Holdings, Market, Span } from '../../src/research/run/solve.ts';
+import { driftSolver } from '../../src/research/run/solve.ts';
+import type { Holdings, Market } from '../../src/research/run/solve.ts';
 import { knownAt, lastKnownRow, priceAt } from '../../src/research/tape/tape.ts';
 import { quantity, ratio } from '../../src/core/money.ts';
 import { driftOf } from '../../src/core/risk/portfolio.ts';
 import { instant } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
 import type { DriftType, Wait } from '../../src/core/wake.ts';
 import { historyOf, manners, tapeFrom, tapeInManner } from './markets.ts';
 import type { Manner } from './markets.ts';
 
 type DriftWait = Wait & { on: 'drift' };
-type Question = Span & { readonly holdings: Holdings };
+interface Question {
+  readonly from: Instant;
+  readonly holdings: Holdings;
+}
+
+const nextDrift = (market: Market, wait: DriftWait, question: Question): Instant | undefined =>
+  driftSolver(market, wait)(question);
 
 /** The drift at an instant as a desk sees it, with decimals. */
-function driftAt(market: Market, wait: DriftWait, { holdings, ageMaxMs }: Question, at: number) {
+function driftAt(market: Market, wait: DriftWait, { holdings }: Question, at: number) {
   const midOf = (pair: string) => {
     const tape = market.get(pair)?.tape;
     const row = tape === undefined ? -1 : lastKnownRow(tape, instant(at));
-    if (tape === undefined || row < 0 || at - knownAt(tape, row) > (ageMaxMs ?? Infinity)) return undefined;
+    if (tape === undefined || row < 0) return undefined;
     return priceAt(tape.close, row);
   };
   return driftOf(wait, { holdings, midOf });
@@ -27,12 +34,12 @@ function driftAt(market: Market, wait: DriftWait, { holdings, ageMaxMs }: Questi
 
 /** The first breach that a check of every price finds. */
 function scanned(market: Market, wait: DriftWait, question: Question): number | undefined {
-  const { from, until } = question;
+  const { from } = question;
   const instants = new Set<number>([from]);
   for (const { tape } of market.values())
     for (let row = 0; row < tape.rows; row++) instants.add(knownAt(tape, row));
   return [...instants]
-    .filter((at) => at >= from && at <= (until ?? Infinity))
+    .filter((at) => at >= from)
     .toSorted((a, b) => a - b)
     .find((at) => {
       const drift = driftAt(market, wait, question, at);
@@ -49,8 +56,6 @@ interface Case {
   readonly driftType: DriftType;
   readonly threshold: number;
   readonly from: number;
-  readonly until: number | undefined;
-  readonly ageMaxMs: number | undefined;
   /** Separate times, the same times with gaps, or the same times without gaps. */
   readonly times: 'own' | 'same' | 'even';
   readonly isVia: boolean;
@@ -74,8 +79,6 @@ const cases: fc.Arbitrary<Case> = fc
     driftType: fc.constantFrom<DriftType>('absolute', 'relative'),
     threshold: fc.oneof(fc.integer({ min: 3, max: 300 }), fc.constantFrom(3, 5, 10, 50)),
     from: fc.double({ min: -0.1, max: 0.8, noNaN: true }),
-    until: fc.option(fc.double({ min: 0, max: 1.1, noNaN: true }), { nil: undefined, freq: 1 }),
-    ageMaxMs: fc.constantFrom(undefined, undefined, undefined, 60_000, 7_200_000),
     times: fc.constantFrom<Case['times']>('own', 'own', 'same', 'even'),
     isVia: fc.boolean(),
     isRound: fc.boolean(),
@@ -134,8 +137,7 @@ function built(of: Case): { market: Market; wait: DriftWait; question: Question 
     threshold: short(of.threshold / 1000, 3),
     notBefore: at(of.from),
   };
-  const until = of.until === undefined ? undefined : at(of.until);
-  return { market, wait, question: { from: at(of.from), until, ageMaxMs: of.ageMaxMs, holdings } };
+  return { market, wait, question: { from: at(of.from), holdings } };
 }
 
 describe('the next breach of a drift band', () => {
@@ -251,7 +253,7 @@ describe('the next breach of a drift band', () => {
   };
   const holdings = new Map([['btc', quantity('1')], ['usd', quantity('100')]]); // prettier-ignore
 
-  it('requires a price of every pair that is not too old', () => {
+  it('requires a price of every pair', () => {
     const two: DriftWait = { ...wait, targets: { btc: '0.5', eth: '0.25', usd: '0.25' } };
     const btc = historyOf(tapeFrom('btcusd', 1_000, [[0, 1000]]));
     const eth = historyOf(tapeFrom('ethusd', 1_000, [[59_000, 10]]));
@@ -260,8 +262,6 @@ describe('the next breach of a drift band', () => {
 
     expect(nextDrift(new Map([['btcusd', btc]]), two, world)).toBeUndefined();
     expect(nextDrift(market, two, world)).toBe(60_000);
-    expect(nextDrift(market, two, { ...world, ageMaxMs: 59_000 })).toBe(60_000);
-    expect(nextDrift(market, two, { ...world, ageMaxMs: 58_999 })).toBeUndefined();
   });
 
   it('uses only the last of several trades of one instant', () => {
@@ -270,14 +270,6 @@ describe('the next breach of a drift band', () => {
 
     expect(nextDrift(market, wait, { from: instant(0), holdings })).toBe(9);
     expect(nextDrift(market, { ...wait, threshold: '0.4' }, { from: instant(0), holdings })).toBeUndefined();
-  });
-
-  it('does not come before the earliest time of the wait', () => {
-    const market = new Map([['btcusd', historyOf(tapeFrom('btcusd', 1_000, [[0, 1000], [9_000, 100]]))]]); // prettier-ignore
-    const from = (notBefore: number) =>
-      nextByPrice(market, { ...wait, notBefore: instant(notBefore) }, { from: instant(0), holdings });
-
-    expect([0, 1_000, 5_000, 9_999, 10_000].map(from)).toStrictEqual([1_000, 1_000, 5_000, 9_999, undefined]);
   });
 
   it('does not exist for cash alone, for empty tapes, or for a portfolio without value', () => {

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decimalText, knownAt, lastKnownRow, priceAt } from '../../src/research/tape/tape.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
-import { nextByPrice, nextCrossing, nextPriceAt } from '../../src/research/run/solve.ts';
-import type { Span } from '../../src/research/run/solve.ts';
+import { nextCrossing, nextPriceAt } from '../../src/research/run/solve.ts';
 import { isBeyond } from '../../src/core/reference-price.ts';
 import { price } from '../../src/core/money.ts';
 import { instant } from '../../src/core/time.ts';
-import type { Beyond, Wait } from '../../src/core/wake.ts';
+import type { Instant } from '../../src/core/time.ts';
+import type { Beyond } from '../../src/core/wake.ts';
 import { historyOf, manners, tapeFrom, tapeInManner } from './markets.ts';
 
 interface Crossing {
@@ -16,15 +16,12 @@ interface Crossing {
 }
 
 /** The first crossing that a check of every price finds, with decimals. */
-function scanned(tape: Tape, { is, level }: Crossing, { from, until, ageMaxMs }: Span): number | undefined {
-  const end = until ?? Infinity;
+function scanned(tape: Tape, { is, level }: Crossing, from: Instant): number | undefined {
   const isWanted = (row: number): boolean => isBeyond(priceAt(tape.close, row), is, price(level));
   const known = lastKnownRow(tape, from);
-  if (known >= 0 && from - knownAt(tape, known) <= (ageMaxMs ?? Infinity) && isWanted(known))
-    return from <= end ? from : undefined;
+  if (known >= 0 && isWanted(known)) return from;
   for (let row = known + 1; row < tape.rows; row++) {
     const at = knownAt(tape, row);
-    if (at > end) return undefined;
     if (row + 1 < tape.rows && knownAt(tape, row + 1) === at) continue;
     if (isWanted(row)) return at;
   }
@@ -39,8 +36,6 @@ const cases = fc.record({
   away: fc.oneof(fc.constant(0), fc.integer({ min: -300, max: 300 })),
   tail: fc.constantFrom('', '00000000000000001', '9'),
   from: fc.double({ min: -0.1, max: 1.1, noNaN: true }),
-  until: fc.option(fc.double({ min: -0.1, max: 1.1, noNaN: true }), { nil: undefined }),
-  ageMaxMs: fc.constantFrom(undefined, undefined, 0, 60_000, 90_000_000),
 });
 
 describe('the next crossing of a level', () => {
@@ -48,20 +43,18 @@ describe('the next crossing of a level', () => {
     let found = 0;
     let exact = 0;
     fc.assert(
-      fc.property(cases, ({ manner, is, row, away, tail, ...span }) => {
+      fc.property(cases, ({ manner, is, row, away, tail, from: part }) => {
         const tape = tapeInManner('btcusd', manner);
         const near = decimalText((tape.close[row % tape.rows] ?? 0) * (1 + away / 1000));
         const level = near + (tail === '' ? '' : near.includes('.') ? tail : `.${tail}`);
         const [begins, ends] = [knownAt(tape, 0), knownAt(tape, tape.rows - 1)];
-        const at = (part: number) => instant(Math.round(begins + part * (ends - begins + 1)));
-        const until = span.until === undefined ? undefined : at(span.until);
-        const question = { from: at(span.from), until, ageMaxMs: span.ageMaxMs };
-        const wanted = scanned(tape, { is, level }, question);
+        const from = instant(Math.round(begins + part * (ends - begins + 1)));
+        const wanted = scanned(tape, { is, level }, from);
         if (wanted !== undefined) found++;
         if (wanted !== undefined && priceAt(tape.close, lastKnownRow(tape, instant(wanted))).eq(level))
           exact++;
 
-        expect(nextCrossing(historyOf(tape), { is, level }, question)).toBe(wanted);
+        expect(nextCrossing(historyOf(tape), { is, level }, from)).toBe(wanted);
       }),
       { numRuns: 3_000 },
     );
@@ -71,8 +64,7 @@ describe('the next crossing of a level', () => {
 
   it('includes the level itself and compares all digits of the level', () => {
     const history = historyOf(tapeFrom('btcusd', 60_000, [[0, 2], [60_000, 0.1], [120_000, 0.05]])); // prettier-ignore
-    const crossing = (is: Beyond, level: string) =>
-      nextCrossing(history, { is, level }, { from: instant(0) });
+    const crossing = (is: Beyond, level: string) => nextCrossing(history, { is, level }, instant(0));
 
     expect(crossing('at_or_below', '0.1')).toBe(120_000);
     expect(crossing('at_or_below', '0.1000000000000000000001')).toBe(120_000);
@@ -84,8 +76,7 @@ describe('the next crossing of a level', () => {
 
   it('does not come before the end of the bar', () => {
     const history = historyOf(tapeFrom('btcusd', 60_000, [[0, 10], [60_000, 5], [120_000, 10]])); // prettier-ignore
-    const from = (at: number) =>
-      nextCrossing(history, { is: 'at_or_below', level: '5' }, { from: instant(at) });
+    const from = (at: number) => nextCrossing(history, { is: 'at_or_below', level: '5' }, instant(at));
 
     expect(from(60_000)).toBe(120_000);
     expect(from(120_000)).toBe(120_000);
@@ -96,29 +87,7 @@ describe('the next crossing of a level', () => {
   it('uses only the last of several trades of one instant', () => {
     const history = historyOf(tapeFrom('btcusd', 0, [[0, 10], [5, 1], [5, 10], [9, 10], [9, 1]])); // prettier-ignore
 
-    expect(nextCrossing(history, { is: 'at_or_below', level: '1' }, { from: instant(0) })).toBe(9);
-  });
-});
-
-describe('the next wake by price', () => {
-  const history = historyOf(tapeFrom('btcusd', 60_000, [[0, 10], [60_000, 5], [120_000, 4]])); // prettier-ignore
-  const market = new Map([['btcusd', history]]);
-  const wait = { on: 'price', pair: 'btcusd', is: 'at_or_below', level: '5' } as const;
-  const world = { from: instant(0), holdings: new Map() };
-
-  it('does not come before the earliest time of a price wait', () => {
-    expect(nextByPrice(market, { ...wait, notBefore: instant(0) }, world)).toBe(120_000);
-    expect(nextByPrice(market, { ...wait, notBefore: instant(150_000) }, world)).toBe(150_000);
-    expect(nextByPrice(market, { ...wait, pair: 'ethusd', notBefore: instant(0) }, world)).toBeUndefined();
-  });
-
-  it.each<Wait>([
-    { on: 'at', at: instant(5) },
-    { on: 'inflow', currency: 'usd', above: '0', notBefore: instant(0) },
-    { on: 'debt', pairs: ['btcusd'], leadMs: 0, modes: [], notBefore: instant(0) },
-    { on: 'outcome', leg: 'a', slice: 0 },
-  ])('does not exist for a wait on $on', (other) => {
-    expect(nextByPrice(market, other, world)).toBeUndefined();
+    expect(nextCrossing(history, { is: 'at_or_below', level: '1' }, instant(0))).toBe(9);
   });
 });
 

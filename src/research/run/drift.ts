@@ -13,13 +13,9 @@ export type { History, Valuation };
 export interface DriftQuestion {
   /** Evaluates the known prices at this instant, and at each later instant at which a price arrives. Unix ms. */
   readonly from: number;
-  /** End of the search. */
-  readonly until?: number | undefined;
   /** Units held of each asset, as the nearest doubles. */
   readonly held: Float64Array;
   readonly cash: number;
-  /** Maximum age of a price. While a price is older, the portfolio's value is unknown. */
-  readonly ageMaxMs?: number | undefined;
   /** Decides whether there is a breach at these rows, one row of each history. Called if rounding could matter. */
   isBreach(rows: Int32Array): boolean;
 }
@@ -68,15 +64,14 @@ export function driftSearch(
   let asked: DriftQuestion = { from: 0, held: NO_CLOSES, cash: 0, isBreach: () => false };
 
   const isBreachNow = (): boolean => {
-    const { held, cash, ageMaxMs = Infinity } = asked;
-    const { rows, at } = cursor;
+    const { held, cash } = asked;
+    const { rows } = cursor;
     looked.rows++;
     for (let i = 0; i < assets; i++) {
       const { close, pair, onward, onwardClose } = closes[i] ?? NO_ASSET;
       const value = (held[i] ?? 0) * (close[rows[pair] ?? 0] ?? 0);
       values[i] = onwardClose === undefined ? value : value * (onwardClose[rows[onward] ?? 0] ?? 0);
     }
-    if (ageMaxMs < Infinity && at - cursor.oldest() > ageMaxMs) return false;
     if (!mayLeaveAt(band, values, cash)) return false;
     if (hasLeft(band, values, cash)) return true;
     looked.doubts++;
@@ -87,7 +82,7 @@ export function driftSearch(
     levels: blocks.levels,
     width,
     from: 0,
-    until: 0,
+    until: lastKnown,
     misses: 0,
     mayHold(level: number, block: number) {
       looked.blocks++;
@@ -97,8 +92,7 @@ export function driftSearch(
     open(first: number, last: number) {
       // In the first block the cursor is already at the beginning of the search.
       if (first * width >= search.from) cursor.enter(first);
-      const end = Math.min((last + 1) * width, search.until + 1);
-      while (cursor.advance(end)) if (isBreachNow()) return cursor.at;
+      while (cursor.advance((last + 1) * width)) if (isBreachNow()) return cursor.at;
       return undefined;
     },
     resumesAt: () => cursor.nextAt(),
@@ -107,12 +101,10 @@ export function driftSearch(
     asked = question;
     bounds.cash = question.cash;
     const from = Math.max(question.from, firstKnown);
-    const end = question.until ?? Infinity;
-    if (from > end || from === Infinity || assets === 0) return undefined;
+    if (from === Infinity || assets === 0) return undefined;
     cursor.seek(from);
     if (isBreachNow()) return instant(from);
     search.from = from + 1;
-    search.until = Math.min(end, lastKnown);
     const found = walk(search);
     return found === undefined ? undefined : instant(found);
   };

@@ -8,8 +8,6 @@ export interface RowCursor {
   /** The last row of each tape that is known at `at`. */
   readonly rows: Int32Array;
   readonly at: number;
-  /** Returns when the oldest of these prices became known. */
-  oldest(): number;
   /** Returns when the next price arrives; infinity if none does. */
   nextAt(): number;
   /** Moves to the prices known at an instant. */
@@ -49,7 +47,6 @@ export function rowCursor(histories: readonly History[], exponent: number): RowC
     get at() {
       return at;
     },
-    oldest: () => rows.reduce((oldest, row, i) => Math.min(oldest, knownAt(i, row)), Infinity),
     nextAt: soonest,
     seek(to) {
       at = to;

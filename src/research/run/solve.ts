@@ -13,16 +13,6 @@ import { boundsAt, LEVELS } from '../tape/index.ts';
 import { lastKnownRow, priceAt } from '../tape/tape.ts';
 import { walk } from './walk.ts';
 
-/** Start and end of the search, Unix ms. */
-export interface Span {
-  /** Prices known at this time count. */
-  readonly from: Instant;
-  /** Prices that become known later do not count. */
-  readonly until?: Instant | undefined;
-  /** Prices older than this do not count, ms. */
-  readonly ageMaxMs?: number | undefined;
-}
-
 /** Market histories by pair. Of several prices at one instant, the last counts. */
 export type Market = ReadonlyMap<string, History>;
 
@@ -36,25 +26,24 @@ export function nextPriceAt(tapes: Iterable<History['tape']>, at: Instant): Inst
   return first === Infinity ? undefined : instant(first);
 }
 
-/** Returns the first instant at which the price is on the wanted side of the level; `undefined` if there is none. */
+/** Returns the first instant from `from` on at which the price is on the wanted side of the level; `undefined` if there is none. */
 export function nextCrossing(
   { tape, index }: History,
   { is, level }: Pick<Wait & { on: 'price' }, 'is' | 'level'>,
-  { from, until = instant(Infinity), ageMaxMs = Infinity }: Span,
+  from: Instant,
 ): Instant | undefined {
   const { times, close, barMs, rows } = tape;
   const isWanted = beyond(is, level);
   const side = is === 'at_or_below' ? 0 : 1;
   const known = lastKnownRow(tape, from);
-  const isFresh = known >= 0 && from - ((times[known] ?? 0) + barMs) <= ageMaxMs;
-  if (isFresh && isWanted(close[known] ?? 0)) return from <= until ? from : undefined;
+  if (known >= 0 && isWanted(close[known] ?? 0)) return from;
   const width = 2 ** index.exponent;
   let row = known + 1;
   const search = {
     levels: LEVELS,
     width,
     from: (times[row] ?? 0) + barMs,
-    until: Math.min(until, (times[rows - 1] ?? 0) + barMs),
+    until: (times[rows - 1] ?? 0) + barMs,
     misses: 0,
     mayHold(height: number, block: number) {
       const bounds = index.bounds[height];
@@ -62,7 +51,7 @@ export function nextCrossing(
       return isWanted(bounds[boundsAt(bounds, index.first[height] ?? 0, block) + side] ?? 0);
     },
     open(first: number, last: number) {
-      const end = Math.min((last + 1) * width, until + 1) - barMs;
+      const end = (last + 1) * width - barMs;
       const start = index.starts[first - (index.first[0] ?? 0)] ?? rows;
       for (row = Math.max(start, known + 1); row < rows; row++) {
         const time = times[row] ?? 0;
@@ -93,17 +82,6 @@ function beyond(is: Beyond, text: string): (value: number) => boolean {
 
 /** Holdings of a portfolio, by currency. */
 export type Holdings = ReadonlyMap<string, Quantity>;
-
-/**
- * Returns the first instant at which the portfolio has drifted beyond the threshold with constant holdings, which is
- * exactly when a desk that evaluates every price would wake. `undefined` if there is no such instant, or if a price is
- * permanently missing.
- */
-export const nextDrift = (
-  market: Market,
-  wait: DriftWait,
-  question: Span & { readonly holdings: Holdings },
-): Instant | undefined => driftSolver(market, wait)(question);
 
 type DriftWait = Wait & { on: 'drift' };
 
@@ -143,18 +121,19 @@ function driftProblem(wait: DriftWait): DriftProblem {
 }
 
 /**
- * Prepares `nextDrift` for a wait that is evaluated repeatedly. Computes only once everything that does not depend on
- * the holdings.
+ * Returns a function that finds the first instant from `from` on at which the portfolio has drifted beyond the threshold with constant
+ * holdings, which is exactly when a desk that evaluates every price would wake; `undefined` if there is no such instant, or if a price is
+ * permanently missing. Computes only once everything that does not depend on the holdings.
  */
 export function driftSolver(
   market: Market,
   wait: DriftWait,
-): (question: Span & { readonly holdings: Holdings }) => Instant | undefined {
+): (question: { readonly from: Instant; readonly holdings: Holdings }) => Instant | undefined {
   const { pairs, valuations, band, heldIn } = driftProblem(wait);
   const histories = pairs.map((pair) => market.get(pair)).filter((history) => history !== undefined);
   if (histories.length < pairs.length) return () => undefined;
   const search = driftSearch(histories, valuations, band);
-  return ({ holdings, from, until, ageMaxMs }) => {
+  return ({ holdings, from }) => {
     const isBreach = (rows: Int32Array): boolean => {
       const midOf = (pair: string): Price | undefined => {
         const place = pairs.indexOf(pair);
@@ -164,7 +143,7 @@ export function driftSolver(
       return hasDrifted(wait, { holdings, midOf });
     };
     const { held, cash } = heldIn(holdings);
-    return search.next({ from, until, ageMaxMs, held, cash, isBreach });
+    return search.next({ from, held, cash, isBreach });
   };
 }
 
@@ -172,32 +151,4 @@ export function driftSolver(
 function pairsOf(currency: string, wait: DriftWait): readonly string[] {
   const bridge = wait.via?.[currency];
   return [tradedPair(currency, wait), ...(bridge === undefined ? [] : [bridge + wait.cash])];
-}
-
-/**
- * Returns the first instant at which a price meets a wait. Two kinds of waits depend on prices: `price` depends on its
- * pair's price, and `drift` on the prices of its portfolio and on the holdings. `undefined` for all other kinds: `at`
- * is an instant itself, `inflow` and `lifted` depend on the balance, `debt` on balances and the venue's terms,
- * `outcome` on the strategy's own slices.
- */
-export function nextByPrice(
-  market: Market,
-  wait: Wait,
-  question: Span & { readonly holdings: Holdings },
-): Instant | undefined {
-  switch (wait.on) {
-    case 'price':
-    case 'drift': {
-      const span = { ...question, from: instant(Math.max(question.from, wait.notBefore)) };
-      if (wait.on === 'drift') return nextDrift(market, wait, span);
-      const history = market.get(wait.pair);
-      return history === undefined ? undefined : nextCrossing(history, wait, span);
-    }
-    case 'at':
-    case 'inflow':
-    case 'debt':
-    case 'lifted':
-    case 'outcome':
-      return undefined;
-  }
 }

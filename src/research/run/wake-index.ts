@@ -46,7 +46,7 @@ export function solvedOver(
     if (next === undefined || wait === undefined) return next;
     if (wait.on === 'drift') return solverOf(wait)({ from: next, holdings: holdings ?? new Map() });
     const history = historyOf(wait.pair);
-    return history && nextCrossing(history, wait, { from: next });
+    return history && nextCrossing(history, wait, next);
   };
 }
 
