@@ -3,12 +3,12 @@ import type { Money, Price } from '../../core/money.ts';
 import type { FillRecord } from '../../core/record.ts';
 import { MINUTE_MS } from '../../core/time.ts';
 import type { Report } from '../json/schema.ts';
+import type { Spread } from '../json/schema-parts.ts';
 import { fourDecimals } from './digits.ts';
 import type { FillFacts } from './facts.ts';
 import { exactPrice } from './prices.ts';
 import type { PriceBook } from './prices.ts';
 import { spreadOf } from './quoting.ts';
-import type { Spread } from './quoting.ts';
 import { against, bpsOf, roundedBps } from './shortfall.ts';
 import { Sum } from './sum.ts';
 

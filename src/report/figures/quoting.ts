@@ -1,20 +1,12 @@
 import { fixedEven, fraction, ratioOf } from '../../core/money.ts';
 import type { Reason } from '../../core/reasons.ts';
 import type { Report } from '../json/schema.ts';
+import type { Spread } from '../json/schema-parts.ts';
 import { nearestWhole } from './digits.ts';
 import type { AttemptFacts } from './facts.ts';
 
 /** Figures of quotes and orders, as `report.json` has them. A ratio is omitted if its whole is 0. */
 export type Quoting = Report['quoting'];
-
-/** Statistics of measurements, by nearest rank. */
-export interface Spread {
-  readonly count: number;
-  readonly mean: number;
-  readonly median: number;
-  readonly p95: number;
-  readonly max: number;
-}
 
 /** Reasons without a usable quote. Every other reason implies a usable quote. */
 const WITHOUT_QUOTE: ReadonlySet<Reason> = new Set<Reason>([

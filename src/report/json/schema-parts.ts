@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Spread } from '../figures/quoting.ts';
 
 /**
  * Parts of the schema of `report.json`. Every description states unit, sign and formula. `docs/report.md` and
@@ -22,6 +21,15 @@ export const count = z.int().min(0);
 export const ratio = z.number().describe('A fraction, six decimals');
 export const side = z.enum(['buy', 'sell']);
 export const list = <T extends z.ZodType>(of: T): z.ZodReadonly<z.ZodArray<T>> => z.array(of).readonly();
+
+/** Statistics of measurements, by nearest rank. */
+export interface Spread {
+  readonly count: number;
+  readonly mean: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly max: number;
+}
 
 export const spreadOf = (unit: string): z.ZodType<Spread> =>
   z.strictObject({
