@@ -9,7 +9,18 @@ import type { Role } from '../../src/core/roles.ts';
 import { MINUTE_MS, SECOND_MS, instant, HOUR_MS } from '../../src/core/time.ts';
 import { aPasskey } from '../operate/sign-in/soft-passkey.ts';
 import type { SoftPasskey } from '../operate/sign-in/soft-passkey.ts';
-import { aDesk, approvalsOf, approve, faults, halted, nextDesk, person, requests, run, tell } from './approval-desk.ts';
+import {
+  aDesk,
+  approvalsOf,
+  approve,
+  faults,
+  halted,
+  nextDesk,
+  person,
+  requests,
+  run,
+  tell,
+} from './approval-desk.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { aTwap, nextProcess } from './harness.ts';
 import type { Bench } from './harness.ts';

@@ -4,7 +4,13 @@ import { compareRowIds } from '../../src/core/ids.ts';
 import { VenueError } from '../../src/core/errors.ts';
 import { NO_MONEY, NO_QUANTITY } from '../../src/core/money.ts';
 import { instant } from '../../src/core/time.ts';
-import type { OrderAnswer, OrderRequest, QuoteAnswer, QuoteRequest, Transaction } from '../../src/core/venue.ts';
+import type {
+  OrderAnswer,
+  OrderRequest,
+  QuoteAnswer,
+  QuoteRequest,
+  Transaction,
+} from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 import type { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';

@@ -3,6 +3,7 @@ import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { noObserver } from '../../src/engine/observer.ts';
 import { Footprint } from '../../src/engine/market/footprint.ts';
+import { noObserver } from '../../src/engine/observer.ts';
 import { aTwap, START, started } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';
 

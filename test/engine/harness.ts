@@ -10,7 +10,20 @@ import type { StrategySource } from '../../src/engine/desk.ts';
 import { noObserver } from '../../src/engine/observer.ts';
 import type { Observer } from '../../src/engine/observer.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
-import type { AccountFeedPort, AlertsPort, BarsPort, Clock, Command, CommandAnswer, HaltPort, MarketPort, Ports, RequestLogPort, StrategiesPort, VenuePort } from '../../src/engine/ports.ts';
+import type {
+  AccountFeedPort,
+  AlertsPort,
+  BarsPort,
+  Clock,
+  Command,
+  CommandAnswer,
+  HaltPort,
+  MarketPort,
+  Ports,
+  RequestLogPort,
+  StrategiesPort,
+  VenuePort,
+} from '../../src/engine/ports.ts';
 import { Life, mortalJournal, mortalVenue } from './mortal.ts';
 import type { Death } from './mortal.ts';
 import { runDesk } from '../../src/engine/run.ts';

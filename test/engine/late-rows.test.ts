@@ -5,7 +5,17 @@ import type { Transaction } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 import { andThen } from '../../src/engine/maybe-async.ts';
 import { START, aPolicy, aTwap } from './harness.ts';
-import { aDesk, alertsOf, bodies, bought, faultsIn, firstLost, nextDesk, seconds, sold } from './odd-account.ts';
+import {
+  aDesk,
+  alertsOf,
+  bodies,
+  bought,
+  faultsIn,
+  firstLost,
+  nextDesk,
+  seconds,
+  sold,
+} from './odd-account.ts';
 import type { Part, Script } from './odd-account.ts';
 
 const margin = (ms: number) => ({ policy: { inDoubt: { ...aPolicy().inDoubt, bookingMarginMs: ms } } });

@@ -7,6 +7,22 @@ import type { Instant, Monotonic } from '../../src/core/time.ts';
 import type { Clock } from '../../src/engine/ports.ts';
 import type { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 
+/** Sources with values, ends and errors at every place that matters to a stage. */
+export const SOURCES = [
+  'a',
+  'ab|',
+  '-a--b--|',
+  '--a-#',
+  '#',
+  '|',
+  '--|',
+  '(a|)',
+  '(ab|)',
+  '(a#)',
+  '---a---(b|)',
+  '-',
+];
+
 /** Draws `run` in marbles, one frame a millisecond; returns what differs from its expectations. */
 export function differences(
   run: (helpers: RunHelpers, scheduler: TestScheduler) => void,

@@ -1,36 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Subject, finalize, mergeAll, mergeMap, of, range, take, takeUntil } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
-import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { andThen, mergeLists, mergeMapMaybe, toObservable } from '../../src/engine/maybe-async.ts';
 import type { MaybeAsync } from '../../src/engine/maybe-async.ts';
-
-/** Draws `run` in marbles; returns what differs from its expectations. */
-function differences(run: (helpers: RunHelpers) => void): readonly unknown[] {
-  const found: unknown[] = [];
-  new TestScheduler((actual: unknown, expected: unknown) => {
-    if (!isDeepStrictEqual(actual, expected)) found.push({ actual, expected });
-  }).run(run);
-  return found;
-}
-
-/** Values, completions and errors at every place that matters to a stage. */
-const SOURCES = [
-  'a',
-  'ab|',
-  '-a--b--|',
-  '--a-#',
-  '#',
-  '|',
-  '--|',
-  '(a|)',
-  '(ab|)',
-  '(a#)',
-  '---a---(b|)',
-  '-',
-];
+import { SOURCES, differences } from './marbles.ts';
 
 describe('mergeMapMaybe', () => {
   it('emits known answers at once and waits for the others', () => {

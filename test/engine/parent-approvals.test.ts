@@ -3,7 +3,19 @@ import { money } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/state/strategy-source.ts';
 import { whyOf } from '../../src/journal/why.ts';
-import { aDesk, approvalsOf, approve, faults, files, fills, nextDesk, person, requests, run, tell } from './approval-desk.ts';
+import {
+  aDesk,
+  approvalsOf,
+  approve,
+  faults,
+  files,
+  fills,
+  nextDesk,
+  person,
+  requests,
+  run,
+  tell,
+} from './approval-desk.ts';
 import { aPolicy, aStrategy, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
 

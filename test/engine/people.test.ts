@@ -12,23 +12,9 @@ function started(): Bench {
   return bench;
 }
 
-function tell(bench: Bench, record: Partial<PersonRecord>): CommandAnswer {
-  let told: CommandAnswer = { isDone: false, says: 'no answer' };
-  bench.operator$.next({
-    do: 'person',
-    record: {
-      kind: 'person',
-      person: 'ann',
-      step: 'invited',
-      role: 'approver',
-      by: 'ops',
-      why: 'new',
-      ...record,
-    },
-    answer: (answer) => (told = answer),
-  });
-  return told;
-}
+const ANN = { kind: 'person', person: 'ann', step: 'invited', role: 'approver', by: 'ops', why: 'new' };
+const tell = (bench: Bench, record: Partial<PersonRecord>): CommandAnswer =>
+  bench.tell({ do: 'person', record: { ...ANN, ...record } });
 
 const key = (id: string, counter = 0): PersonRecord['passkey'] => ({
   id,

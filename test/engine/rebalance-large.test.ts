@@ -2,7 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { add, money, NO_QUANTITY, price, quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { aPolicy, aStrategy, afterEachDeath, flat, nextProcess, START, untilDeath, started } from './harness.ts';
+import {
+  aPolicy,
+  aStrategy,
+  afterEachDeath,
+  flat,
+  nextProcess,
+  START,
+  untilDeath,
+  started,
+} from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 

@@ -35,20 +35,12 @@ function aDoubt(
 }
 
 /** Gives the resolution and runs the clock for a second. */
-function resolve(bench: Bench, over: Partial<Resolution> = {}): readonly CommandAnswer[] {
-  const answers: CommandAnswer[] = [];
-  const id = [...bench.desk.state.attempts.keys()][0] ?? 'none';
-  bench.operator$.next({
-    do: 'resolve',
-    clientOrderId: id,
-    verdict: 'not_executed',
-    by: 'ann',
-    why: 'the venue confirmed it by mail',
-    answer: (answer) => answers.push(answer),
-    ...over,
-  });
+function resolve(bench: Bench, over: Partial<Resolution> = {}): CommandAnswer {
+  const clientOrderId = [...bench.desk.state.attempts.keys()][0] ?? 'none';
+  const why = 'the venue confirmed it by mail';
+  const told = bench.tell({ do: 'resolve', clientOrderId, verdict: 'not_executed', why, ...over });
   bench.run(SECOND_MS);
-  return answers;
+  return told;
 }
 const lastKinds = (bench: Bench, count: number): readonly string[] =>
   bench
@@ -63,7 +55,7 @@ describe('the resolution of a doubt by an operator', () => {
     expect(bench.desk.state.doubts).toHaveLength(1);
     const before = bench.records().length;
     const answers = resolve(bench);
-    expect(answers).toMatchObject([{ isDone: true }]);
+    expect(answers).toMatchObject({ isDone: true });
     const [first, second] = bench.records().slice(before);
     expect(first?.body).toMatchObject({ kind: 'resolved', verdict: 'not_executed', by: 'ann' });
     expect(second?.body).toMatchObject({
@@ -77,7 +69,7 @@ describe('the resolution of a doubt by an operator', () => {
 
   it('as filled books the stated figures', () => {
     const bench = aDoubt('answer lost');
-    expect(resolve(bench, { verdict: 'filled', figures })).toMatchObject([{ isDone: true }]);
+    expect(resolve(bench, { verdict: 'filled', figures })).toMatchObject({ isDone: true });
     expect(lastKinds(bench, 5)).toContain('resolved');
     const fill = bench.bodies('fill')[0];
     expect(fill).toMatchObject({ source: 'operator', quantity: '0.5', amount: '30000', order_id: '9' });
@@ -89,7 +81,7 @@ describe('the resolution of a doubt by an operator', () => {
     let isHidden = true;
     const bench = aDoubt('answer lost', (rows) => (isHidden ? down : rows));
     const slip = { ...figures, quantity: quantity('0.4'), amount: money('23900') };
-    expect(resolve(bench, { verdict: 'filled', figures: slip })).toMatchObject([{ isDone: true }]);
+    expect(resolve(bench, { verdict: 'filled', figures: slip })).toMatchObject({ isDone: true });
     isHidden = false;
     bench.until(8 * MINUTE_MS);
     expect(bench.seen.error).toBeUndefined();
@@ -129,7 +121,7 @@ describe('the resolution of a doubt by an operator', () => {
       12 * SECOND_MS,
       { isUntilDone: true },
     );
-    expect(resolve(young, { verdict: 'filled' })).toMatchObject([{ isDone: true }]);
+    expect(resolve(young, { verdict: 'filled' })).toMatchObject({ isDone: true });
     young.until(10 * MINUTE_MS);
     expect(young.desk.state.doubts).toHaveLength(1);
     young.kill();
@@ -156,7 +148,7 @@ describe('the resolution of a doubt by an operator', () => {
   it('as not executed is overruled by a later trade, which is booked and halts the desk', () => {
     let isHidden = true;
     const bench = aDoubt('answer lost', (rows) => (isHidden ? down : rows));
-    expect(resolve(bench)).toMatchObject([{ isDone: true }]);
+    expect(resolve(bench)).toMatchObject({ isDone: true });
     isHidden = false;
     bench.until(8 * MINUTE_MS);
     expect(bench.desk.state.control).toBe('halted');
@@ -167,10 +159,11 @@ describe('the resolution of a doubt by an operator', () => {
   it('is refused with a reason if the order is not in doubt, or if no person is named', () => {
     const bench = aDoubt('request lost');
     const before = bench.records().length;
-    expect(resolve(bench, { clientOrderId: 'main-nothing-0-0-x' })).toEqual([
-      { isDone: false, says: 'main-nothing-0-0-x is not in doubt' },
-    ]);
-    expect(resolve(bench, { by: '' })).toEqual([{ isDone: false, says: 'name the person who resolves it' }]);
+    expect(resolve(bench, { clientOrderId: 'main-nothing-0-0-x' })).toEqual({
+      isDone: false,
+      says: 'main-nothing-0-0-x is not in doubt',
+    });
+    expect(resolve(bench, { by: '' })).toEqual({ isDone: false, says: 'name the person who resolves it' });
     expect(bench.records().length).toBe(before);
   });
 
@@ -190,7 +183,7 @@ describe('the resolution of a doubt by an operator', () => {
     }, 0, { isUntilDone: true });
     again.clock.run(after(bench.clock.wall(), 6 * MINUTE_MS));
     expect(again.seen.phases).toEqual([]);
-    expect(resolve(again, word)).toMatchObject([{ isDone: true }]);
+    expect(resolve(again, word)).toMatchObject({ isDone: true });
     expect(again.seen.error).toBeUndefined();
     expect(again.desk.state.doubts).toHaveLength(0);
     expect(again.desk.state.fills).toBe('figures' in word ? 1 : 0);
@@ -200,6 +193,6 @@ describe('the resolution of a doubt by an operator', () => {
     const bench = aDoubt('request lost');
     const id = [...bench.desk.state.attempts.keys()][0];
     resolve(bench);
-    expect(resolve(bench, { clientOrderId: id ?? '' })).toMatchObject([{ isDone: false }]);
+    expect(resolve(bench, { clientOrderId: id ?? '' })).toMatchObject({ isDone: false });
   });
 });

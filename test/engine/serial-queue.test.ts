@@ -1,40 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Subject, merge, observeOn, queueScheduler, take } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { TestScheduler } from 'rxjs/testing';
-import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { describe, expect, it } from 'vitest';
 import { SerialQueue } from '../../src/engine/serial-queue.ts';
-
-type Run = (helpers: RunHelpers, scheduler: TestScheduler) => void;
-
-/** Differences from the expectations, in frames. */
-function differences(run: Run): readonly unknown[] {
-  const found: unknown[] = [];
-  const scheduler = new TestScheduler((actual: unknown, expected: unknown) => {
-    if (!isDeepStrictEqual(actual, expected)) found.push({ actual, expected });
-  });
-  scheduler.run((helpers) => {
-    run(helpers, scheduler);
-  });
-  return found;
-}
-
-/** Sources with values, ends and errors at every place that matters to a stage. */
-const SOURCES = [
-  'a',
-  'ab|',
-  '-a--b--|',
-  '--a-#',
-  '#',
-  '|',
-  '--|',
-  '(a|)',
-  '(ab|)',
-  '(a#)',
-  '---a---(b|)',
-  '-',
-];
+import { SOURCES, differences } from './marbles.ts';
 
 describe('the serial queue', () => {
   it('behaves like observeOn(queueScheduler) for one source', () => {

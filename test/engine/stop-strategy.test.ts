@@ -8,17 +8,8 @@ import { ledgerTrades } from './oracle.ts';
 /** Ten slices, a minute apart. */
 const twap = aTwap('btc');
 
-function stop(bench: Bench, strategy = 'btc'): CommandAnswer {
-  let told: CommandAnswer = { isDone: false, says: 'no answer' };
-  bench.operator$.next({
-    do: 'stop',
-    strategy,
-    by: 'ann',
-    why: 'the fund has changed its mind',
-    answer: (answer) => (told = answer),
-  });
-  return told;
-}
+const stop = (bench: Bench, strategy = 'btc'): CommandAnswer =>
+  bench.tell({ do: 'stop', strategy, why: 'the fund has changed its mind' });
 
 function running(): Bench {
   return started({ strategies: [twap, aTwap('other')] }, 3 * MINUTE_MS + SECOND_MS);
