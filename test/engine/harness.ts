@@ -325,7 +325,7 @@ export function untilDeath(bench: Bench, endMs: number): void {
 }
 
 /** The price of a pair that stands still and costs nothing, so that each decision is known to the last digit. */
-export const flat = (startPrice: string) => ({
+export const flat = (startPrice: string): NonNullable<VenueInput['pairs']>[string] => ({
   startPrice,
   volatilityPctYear: 0,
   halfSpreadBps: 0,

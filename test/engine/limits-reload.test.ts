@@ -102,7 +102,7 @@ describe('a reload of limits', () => {
     reload(ANN);
     until(2.5 * MINUTE_MS);
     expect([before, boughtIn(bench)]).toEqual([before, before]);
-    const [last] = bench.bodies('attempt').filter((body) => body.result === 'discarded');
+    const last = bench.bodies('attempt').find((body) => body.result === 'discarded');
     expect(last).toMatchObject({ reason: 'order_size' });
   });
 

@@ -29,7 +29,7 @@ export class Files {
       const { sources, off, notes, limits, channels, problems } = this;
       return problems === undefined ? { sources, off, notes, limits, channels } : { problems };
     },
-    revive: ({ strategy, hash, type, document }: BegunDocument) => {
+    revive: ({ strategy, hash, type, document }: BegunDocument): StrategySource => {
       const { id: _, kind: __, ...params } = document as Record<string, unknown>;
       return { ...aStrategy(strategy, type, params), hash };
     },
@@ -67,7 +67,9 @@ export function running(
   return {
     bench,
     files,
-    until: bench.until,
+    until: (ms) => {
+      bench.until(ms);
+    },
     reload: (asked = {}) => bench.tell({ do: 'reload', why: 'new texts', ...asked }),
   };
 }
