@@ -97,13 +97,14 @@ function story(n: number, act: (bench: Bench, note: Note) => void, over: Partial
     points.push(point);
     if (points.length === n) act(bench, note);
   };
-  const bench: Bench = started({
+  const bench: Bench = aBench({
     strategies,
     halt: note,
     journal: watchedJournal(at),
     wrap: (venue) => watchedVenue(venue, at),
     ...over,
   });
+  bench.start();
   bench.clock.run(END);
   return { bench, points, note };
 }
