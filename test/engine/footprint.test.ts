@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
-import { noObserver } from '../../src/engine/observer.ts';
 import { Footprint } from '../../src/engine/market/footprint.ts';
 import { noObserver } from '../../src/engine/observer.ts';
 import { aTwap, START, started } from './harness.ts';

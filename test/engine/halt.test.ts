@@ -8,7 +8,7 @@ import type { Command, CommandAnswer, Halt, HaltPort, VenuePort } from '../../sr
 import type { Journal } from '../../src/journal/journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aTwap, START, nextProcess, started } from './harness.ts';
+import { aBench, aTwap, START, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { books, ledgerTrades } from './oracle.ts';
 
