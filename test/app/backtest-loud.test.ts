@@ -93,7 +93,7 @@ drift_threshold: '0.02'
 `,
     });
     const { err } = await backtest(cwd, '--config', 'config.yaml');
-    expect(err.split('\n')[0]).toMatch(/^both COULD NOT SELL: none of \d+ sells traded, \d+ times because controls\.sides does not list the side/u); // prettier-ignore
+    expect(err.split('\n')[0]).toMatch(/^both COULD NOT SELL: none of \d+ sells traded, \d+ times because controls\.pairs does not list the pair, or controls\.sides not the side/u); // prettier-ignore
   });
 
   it('state that the code of a strategy failed, with file and line, and the exit code is 78', async () => {

@@ -57,7 +57,7 @@ describe('a parent with a shortfall limit', () => {
     ).toEqual(['btcusd', 'ethusd', 'ethusd', 'ethusd', 'ethusd']);
     expect(controls(two)).toHaveLength(1);
     expect(controls(two)[0]?.why).toMatch(/^shortfall: limit=5 bps value=[67]\.\d+ bps$/u);
-    expect(two.alerts()).toContain('paused');
+    expect(two.alerts()).toContain('parent_paused');
     expect(two.desk.control).toBe('active');
   });
 

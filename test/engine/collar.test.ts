@@ -129,7 +129,7 @@ describe.each(sources)('quotes that keep disagreeing with reference prices from 
     expect(pauses(bench)).toMatchObject([{ state: 'paused' }, { state: 'active', by: 'tranche' }]);
     expect(pauses(bench)[1]?.why).toMatch(/^prices_agree: /u);
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThanOrEqual(5);
-    expect(bench.alerts()).toContain('paused');
+    expect(bench.alerts()).toContain('parent_paused');
     expect(bench.desk.state.totals.paused.size).toBe(0);
     expect(faultsOf(bench)).toEqual([]);
   });

@@ -63,19 +63,23 @@ describe('whyOf', () => {
     [
       'a slice that traded less than planned, with the reason',
       [wanting(), aSlice({ result: 'filled', filled: '0.2', filled_amount: '12000', reason: 'no_funds' })],
-      ['traded: bought 0.2 btc for 12000 usd of 0.5 btc: the size was cut to the funds of the account'],
+      [
+        'traded: bought 0.2 btc for 12000 usd of 0.5 btc: the funds of the account do not pay for the whole trade',
+      ],
     ],
     [
       'a slice that was skipped, with the figures of the limit',
       [wanting({ side: 'sell' }), aSlice({ reason: 'order_size', detail: 'limit=50000 value=60000.12' })],
       [
-        'not_traded: did not sell 0.5 btc: skipped: the order would exceed controls.max_order_notional (limit 50000, here 60000.12)',
+        'not_traded: did not sell 0.5 btc: skipped: the order would exceed controls.max_order_notional or controls.max_order_quantity (limit 50000, here 60000.12)',
       ],
     ],
     [
       'a size in quote currency with the base currency that it buys',
       [wanting({ by: 'amount', size: '250' }), aSlice({ result: 'expired', reason: 'paused' })],
-      ['not_traded: did not buy 250 usd of btc: expired: the desk is paused'],
+      [
+        'not_traded: did not buy 250 usd of btc: expired: the desk, the strategy, the pair or the parent is paused',
+      ],
     ],
     [
       'a wake that led to no trade, with its figures',
