@@ -13,7 +13,7 @@ import { systemClock, systemRandom } from './clock.ts';
 import { notReady } from './readiness.ts';
 
 export interface ChannelParts {
-  readonly journal: Pick<Journal, 'read' | 'outbox'>;
+  readonly journal: Pick<Journal, 'select' | 'read' | 'outbox'>;
   readonly alert: Observer['alert'];
   readonly warn: Observer['warn'];
 }
@@ -65,7 +65,9 @@ export async function channelsInUse(
       if (running === undefined) {
         // The chain has been verified by the first record, so neither reads nor writes wait for the verification.
         try {
-          notifier.recover(stored.seq - 1, journal.read);
+          notifier.recover(stored.seq - 1, (after, before) =>
+            before === undefined ? journal.read(after) : journal.select({ after, before, order: 'oldest' }),
+          );
         } catch (error) {
           warn('notices of the previous process could not be read', { error });
         }

@@ -1,25 +1,31 @@
-import { copyFileSync, constants, existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { makeFolders } from '../../files/folders.ts';
+import { schemaText } from '../config/schema.ts';
 import { shownPath, whyUnreadable } from '../config/files.ts';
 import type { RunIo } from '../commands/run.ts';
 
-/** Files that `init` writes: the examples of this package, which its tests load. */
-export const initFiles = [
+/** Examples of this package that `init` writes; its tests load them. */
+const exampleFiles = [
   'config/paper.yaml',
   'config/dry-run.yaml',
   'config/live.yaml',
   'config/venue.yaml',
-  'config/schema/config.schema.json',
-  'config/schema/strategy.schema.json',
-  'config/schema/venue.schema.json',
   'strategies/btc-twap.yaml',
   'strategies/treasury-rebalance.yaml',
   'strategies/demo/twap-buy.yaml',
   'strategies/demo/rebalance.yaml',
 ] as const;
+
+/** Schemas by which editors check the examples. */
+const schemaFiles = new Map(
+  (['config', 'strategy', 'venue'] as const).map((name) => [`config/schema/${name}.schema.json`, name]),
+);
+
+/** Files that `init` writes. */
+export const initFiles: readonly string[] = [...exampleFiles, ...schemaFiles.keys()];
 
 /** Folder of this package. */
 const examples = fileURLToPath(new URL('../../../', import.meta.url));
@@ -46,7 +52,9 @@ export function init(
     const to = join(target, file);
     try {
       makeFolders(dirname(to));
-      copyFileSync(join(examples, file), to, constants.COPYFILE_EXCL);
+      const schema = schemaFiles.get(file);
+      const text = schema === undefined ? readFileSync(join(examples, file)) : schemaText(schema);
+      writeFileSync(to, text, { flag: 'wx' });
     } catch (cause) {
       throw new OperatorError(
         'storage',

@@ -68,7 +68,7 @@ export const mail = ({ url, from, to, ca }: MailChannel): Channel['send'] =>
     const address = url.reveal();
     const transport = createTransport({
       url: address,
-      requireTLS: address.startsWith('smtp:') && !address.endsWith(PLAIN),
+      requireTLS: URL.parse(address)?.protocol === 'smtp:' && !address.endsWith(PLAIN),
       tls: { minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) },
       connectionTimeout: WAIT_MS,
       greetingTimeout: WAIT_MS,

@@ -45,13 +45,15 @@ const FAILURES_MAX = 3;
 const AGE_MAX_MS = DAY_MS;
 /** Maximum number of notices of one channel; beyond it, the oldest of the least severe are dropped. */
 const WAITING_MAX = 500;
-/** Number of records that an earlier process may have written between a notice and the save after it. */
-const MISSED_MAX = 2_000;
+/** Number of records that an earlier process may have written between a notice and the save after it, if it could save none for long. */
+const MISSED_MAX = 20_000;
 
 interface Waiting {
   /** Number of the record that it is about. */
   readonly seq: number;
   readonly notice: Notice;
+  /** Failed attempts of this process. */
+  readonly tries: number;
 }
 
 /** A channel and its state. */
@@ -114,40 +116,48 @@ export class Notifier {
 
   /**
    * Continues where earlier processes stopped, with waiting notices and with records that no process has handled.
-   * `head`: the newest record; `read` returns those after a number.
+   * `head`: the newest record; `read` returns those after a number, and before another. If it throws, what earlier processes
+   * saved is not replaced.
    */
-  recover(head: number, read: (after: number) => Iterable<StoredRecord>): void {
+  recover(head: number, read: (after: number, before?: number) => Iterable<StoredRecord>): void {
+    this.#hasFailed = true;
     const text = this.#options.outbox.load();
     const saved = text === undefined ? undefined : (JSON.parse(text) as Saved); // oxlint-disable-line typescript/no-unsafe-type-assertion -- this program wrote it
-    for (const lane of this.#lanes)
-      for (const seq of saved?.waiting[lane.channel.name] ?? [])
-        for (const stored of Iterator.from(read(seq - 1)).take(1)) this.#tell(stored, [lane]);
+    const lanesOf = (seq: number): readonly Lane[] =>
+      this.#lanes.filter(({ channel }) => saved?.waiting[channel.name]?.includes(seq) === true);
+    for (const seq of new Set(Object.values(saved?.waiting ?? {}).flat()))
+      for (const stored of read(seq - 1, seq + 1)) this.#tell(stored, lanesOf(seq));
     // A desk with a new channel does not report old records, nor does a desk whose journal is an older copy.
     const seen = Math.max(Math.min(saved?.seen ?? head, head), head - MISSED_MAX);
     for (const stored of Iterator.from(read(seen)).take(head - seen)) this.take(stored);
     this.#seen = head;
+    this.#hasFailed = false;
   }
 
   /** A record became durable. Never waits and never throws. */
   take(stored: StoredRecord): void {
     this.#seen = stored.seq;
-    try {
-      this.#tell(stored, this.#lanes);
-    } catch (error) {
-      this.#options.warn('a record could not be turned into a notice', { error });
-    }
+    this.#tell(stored, this.#lanes);
   }
 
   #tell(stored: StoredRecord, lanes: readonly Lane[]): void {
-    const { seq } = stored;
-    const notice = noticeOf(stored);
-    if (notice === undefined || this.#options.clock.wall() - notice.at > AGE_MAX_MS) return;
-    for (const lane of lanes) {
-      if (rank(notice.severity) < rank(lane.channel.severity)) continue;
-      lane.waiting.set(seq, { seq, notice });
-      this.#isChanged = true;
-      const [least] = [...lane.waiting.values()].toSorted(leastFirst);
-      if (lane.waiting.size > WAITING_MAX && least !== undefined) this.#drop(lane, least);
+    const { seq, body } = stored;
+    try {
+      const notice = noticeOf(stored);
+      if (notice === undefined || this.#options.clock.wall() - notice.at > AGE_MAX_MS) return;
+      for (const lane of lanes) {
+        const { name, severity } = lane.channel;
+        if (rank(notice.severity) < rank(severity)) continue;
+        // A delivered report of its own failure would end the failure.
+        if (body.kind === 'alert' && body.alert === 'channel_failing' && body.facts['channel'] === name)
+          continue;
+        lane.waiting.set(seq, { seq, notice, tries: 0 });
+        this.#isChanged = true;
+        const [least] = [...lane.waiting.values()].toSorted(leastFirst);
+        if (lane.waiting.size > WAITING_MAX && least !== undefined) this.#drop(lane, least);
+      }
+    } catch (error) {
+      this.#options.warn('a record could not be turned into a notice', { error });
     }
   }
 
@@ -189,12 +199,20 @@ export class Notifier {
     }
   }
 
-  /** Sends what waits, the most severe first, until the channel fails. A message that it refuses does not hold up the others. */
+  /**
+   * Sends what waits, the most severe first. After a failure, what was tried least is next, so that a message that the channel
+   * refuses does not hold up the others.
+   */
   async #send(lane: Lane): Promise<void> {
     const { desk, mode } = this.#options;
+    const left = new Set(lane.waiting.values());
     let failures = 0;
-    for (const one of [...lane.waiting.values()].toSorted((a, b) => leastFirst(b, a) || a.seq - b.seq)) {
-      if (failures === FAILURES_MAX || !this.#lanes.includes(lane)) break;
+    while (failures < FAILURES_MAX && this.#lanes.includes(lane)) {
+      const [one] = [...left].toSorted(
+        (a, b) => (lane.failures === 0 ? 0 : a.tries - b.tries) || leastFirst(b, a) || a.seq - b.seq,
+      );
+      if (one === undefined) break;
+      left.delete(one);
       const { channel } = lane;
       const key = `${desk}-${channel.name}-${one.seq}-${one.notice.at.toString(36)}`;
       try {
@@ -202,6 +220,7 @@ export class Notifier {
         await channel.send(messageOf(one.notice, { key, desk, mode }, this.#dashboard));
       } catch (error) {
         failures += 1;
+        if (failures === 1) lane.failures += 1;
         this.#failed(lane, one, error);
         continue;
       }
@@ -220,7 +239,7 @@ export class Notifier {
     // Any other error is a bug, and its message may contain anything.
     const why = error instanceof Undelivered ? error.message : 'an error in the channel itself';
     lane.failed += 1;
-    lane.failures += 1;
+    lane.waiting.set(one.seq, { ...one, tries: one.tries + 1 });
     lane.failingSince ??= now;
     lane.nextAt = after(clock.monotonic(), backOffMs(lane.failures, random.next()));
     if (now - lane.failingSince >= FAILING_MS && !lane.isToldFailing) {

@@ -54,8 +54,9 @@ function courseJson(course: EquityCurve, figures: PortfolioFigures): CourseJson 
     drawdown: nineDigits(course.drawdown),
     ...driftJson(course.drift),
     get gap(): CourseJson['gap'] {
-      if (figures.gap === undefined) throw new Error('invariant broken: the course has no gap');
-      return figures.gap;
+      const { gap } = figures;
+      if (gap === undefined) throw new Error('invariant broken: the course has no gap');
+      return gap;
     },
     get hold_gains(): CourseJson['hold_gains'] {
       const decimals = decimalsOf(course.points.values[0] ?? 0);
