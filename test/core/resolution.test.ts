@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { nextPhase } from '../../src/core/cycle/cycle.ts';
 import { certain, inherited } from '../../src/core/cycle/proof.ts';
 import { money, quantity } from '../../src/core/money.ts';
 import { missingFault, resolutionFault } from '../../src/core/cycle/resolution.ts';
@@ -58,6 +59,12 @@ describe('the resolution of a doubt by an operator', () => {
   it('cannot deny a trade that may still happen or be booked', () => {
     expect(resolutionFault(word(), open, monotonic(OVER - 1))).toMatch(/try again in 1 s/u);
     expect(resolutionFault(filled(), open, monotonic(0))).toBeUndefined();
+  });
+
+  it('need not wait for the second read of the proof', () => {
+    const read = nextPhase(phase, { on: 'clean_read', startedAt: monotonic(OVER), gapMs: 10_000 });
+    if (read.state !== 'doubt') throw new Error('one read ended it');
+    expect(resolutionFault(word(), { ...open, phase: read }, monotonic(OVER + 1))).toBeUndefined();
   });
 
   it('cannot deny a trade that the account has shown', () => {

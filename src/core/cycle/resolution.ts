@@ -50,7 +50,9 @@ export function resolutionFault(
   if (figures !== undefined) return 'an order that was not executed has no figures';
   if (phase.proof.proves === 'nothing')
     return `${clientOrderId} certainly traded: only its figures are missing`;
-  if (now < phase.proof.notBefore) {
+  // After a first read of the proof, the order can neither trade nor be booked; the wait for the second only guards that read.
+  const isOver = phase.proof.proves === 'absent' && phase.proof.readsLeft < 2;
+  if (!isOver && now < phase.proof.notBefore) {
     const seconds = Math.ceil((phase.proof.notBefore - now) / 1_000);
     return `${clientOrderId} may still trade, or be booked: try again in ${seconds} s`;
   }
