@@ -1,46 +1,49 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { faultPlanSchema } from '../../src/simulator/faults/faults.ts';
-import type { FaultPlan } from '../../src/simulator/faults/faults.ts';
-import { expectNoToken, expectWholeJournal } from './support/checks.ts';
-import { aDesk, aFolder } from './support/desk.ts';
-import type { FillRow } from './support/desk.ts';
-import { expectSameSums, expectSlicesOnce, expectSlicesWithin, twapOf } from './support/drill.ts';
-import { expectExecutedOnce, expectSameStory, readLedger, readTrades } from './support/ledger.ts';
-import type { Row } from './support/ledger.ts';
-import { ROOT, finish } from './support/program.ts';
-import type { Event, Program } from './support/program.ts';
-import { aVenueProcess } from './support/venue.ts';
-import type { ServedVenue } from './support/venue.ts';
+import { faultPlanSchema } from '../../../src/simulator/faults/faults.ts';
+import type { FaultPlan } from '../../../src/simulator/faults/faults.ts';
+import { expectNoToken, expectWholeJournal } from '../support/checks.ts';
+import { aDesk, aFolder } from '../support/desk.ts';
+import type { FillRow } from '../support/desk.ts';
+import { expectSameSums, expectSlicesOnce, expectSlicesWithin, twapOf } from '../support/drill.ts';
+import { expectExecutedOnce, expectSameStory, readLedger, readTrades } from '../support/ledger.ts';
+import type { Row } from '../support/ledger.ts';
+import { ROOT, finish } from '../support/program.ts';
+import type { Event, Program } from '../support/program.ts';
+import { aVenueProcess } from '../support/venue.ts';
+import type { ServedVenue } from '../support/venue.ts';
 
-/** Every drill that is shipped. */
+/**
+ * The drills that are shipped, a test file each list: they mostly wait, so their files run side by side. What stands in no list
+ * is in `answers`.
+ */
 const FAULTS = join(ROOT, 'config/faults');
-const TWICE = 'executed-twice.yaml';
-const PARTS = 'booked-in-parts.yaml';
-/** Rows of these venues cannot be attributed when an answer is lost and the desk cannot look orders up. */
-const OPEN = ['order-ids-only.yaml', 'mangled-client-ids.yaml'];
-/** In these drills the rows of an order are not just its legs, or change later. */
-const SUMS: ReadonlySet<string> = new Set([
+const amounts = [
   'amended-rows.yaml',
-  'executed-although-canceled.yaml',
+  'booked-in-parts.yaml',
   'fees-as-rows.yaml',
-  'late-ids.yaml',
-  'ledger-clock.yaml',
-  'leg-directions.yaml',
-  'odd-fields.yaml',
   'parts-without-trade-ids.yaml',
-  'symbol-spelling.yaml',
-]);
+];
+const spelling = ['ledger-clock.yaml', 'leg-directions.yaml', 'odd-fields.yaml', 'symbol-spelling.yaml'];
+const late = ['executed-although-canceled.yaml', 'late-ids.yaml'];
+/** Rows of these venues cannot be attributed when an answer is lost and the desk cannot look orders up. */
+const open = ['order-ids-only.yaml', 'mangled-client-ids.yaml'];
+const twice = ['executed-twice.yaml'];
+const named = new Set([...amounts, ...spelling, ...late, ...open, ...twice]);
+const answers = readdirSync(FAULTS).filter((file) => file.endsWith('.yaml') && !named.has(file));
+export const DRILLS = { amounts, answers, late, open, spelling, twice };
+const PARTS = 'booked-in-parts.yaml';
+/** In these drills the rows of an order are not just its legs, or change later. */
+const SUMS: ReadonlySet<string> = new Set(
+  [...amounts, ...spelling, ...late].filter((file) => file !== PARTS),
+);
 /** In these drills the amounts are not only those of the trades: the books show whether every fee and amendment counts. */
 const BOOKS: ReadonlySet<string> = new Set(['amended-rows.yaml', 'fees-as-rows.yaml']);
 /** Drills that lose responses or give false ones. */
 const LOSING: ReadonlySet<string> = new Set(['lost-replies.yaml', ...SUMS]);
-const drills = readdirSync(FAULTS).filter(
-  (file) => file.endsWith('.yaml') && file !== TWICE && !OPEN.includes(file),
-);
 /** How long the faults last: as long as the strategies decide. */
 const DRILL_MS = 32_000;
 /** The last rows of a drill appear or change within this time of their order. */
@@ -136,7 +139,8 @@ async function expectLedgerOfTheAccount(desk: ReturnType<typeof aDesk>, venue: S
   expect([code, stderr]).toEqual([0, '']);
 }
 
-describe('a desk in a fault drill', () => {
+/** The tests of drills in which every doubt ends by itself. */
+export function executesOnce(drills: readonly string[]): void {
   it.each(drills)(
     'executes no slice beyond its plan and has the same trades as the venue: %s',
     async (file) => {
@@ -187,8 +191,11 @@ describe('a desk in a fault drill', () => {
       expect(venue.program.hasEnded).toBe(false);
     },
   );
+}
 
-  it.each(OPEN)('keeps an order in doubt that may have traded, and names the rows: %s', async (file) => {
+/** The tests of drills in which a person must say whose rows are. */
+export function keepsOpen(drills: readonly string[]): void {
+  it.each(drills)('keeps an order in doubt that may have traded, and names the rows: %s', async (file) => {
     const venue = await aVenueProcess(['--faults', join(FAULTS, file)], aFolder());
     const { baseUrl, token } = venue;
     const desk = aDesk({
@@ -218,25 +225,31 @@ describe('a desk in a fault drill', () => {
     expectSlicesOnce(fills, records, { id: 'btc', total: '1.4', isComplete: false });
     await expectWholeJournal(desk, [lost[0]?.['client_order_id'] ?? '']);
   });
+}
 
-  it(`reports an order that was executed twice, halts, and books both executions exactly: ${TWICE}`, async () => {
-    const venue = await aVenueProcess(['--faults', join(FAULTS, TWICE)], aFolder());
-    const desk = aDesk({
-      venue,
-      strategies: [twapOf({ id: 'btc', slices: 14, everyMs: 2_000 })],
-      config: { in_doubt: { booking_margin: 'PT2S' } },
-    });
-    const daemon = desk.run('--json');
-    await daemon.event('control', { withinMs: CALM_MS });
-    // Second executions are booked while the desk is halted.
-    await sleep(TWICE_MS);
-    daemon.signal('SIGTERM');
-    expect(await daemon.ended(CALM_MS)).toMatchObject({ signal: null });
-    expect(readFileSync(join(desk.folder, 'journal.db.log'), 'utf8')).toContain('"alert":"executed_twice"');
-    const [fills, records] = [await desk.fills(), await desk.records()];
-    expect(records.filter(({ kind, state }) => kind === 'control' && state === 'halted')).not.toEqual([]);
-    expectSameSums(fills, records, await readTrades(venue));
-    expect(new Set(fills.map(({ client_order_id: id }) => id)).size).toBe(fills.length);
-    await expectWholeJournal(desk);
-  });
-});
+/** The tests of drills in which the venue breaks the promise. */
+export function reportsTwice(drills: readonly string[]): void {
+  it.each(drills)(
+    'reports an order that was executed twice, halts, and books both executions exactly: %s',
+    async (file) => {
+      const venue = await aVenueProcess(['--faults', join(FAULTS, file)], aFolder());
+      const desk = aDesk({
+        venue,
+        strategies: [twapOf({ id: 'btc', slices: 14, everyMs: 2_000 })],
+        config: { in_doubt: { booking_margin: 'PT2S' } },
+      });
+      const daemon = desk.run('--json');
+      await daemon.event('control', { withinMs: CALM_MS });
+      // Second executions are booked while the desk is halted.
+      await sleep(TWICE_MS);
+      daemon.signal('SIGTERM');
+      expect(await daemon.ended(CALM_MS)).toMatchObject({ signal: null });
+      expect(readFileSync(join(desk.folder, 'journal.db.log'), 'utf8')).toContain('"alert":"executed_twice"');
+      const [fills, records] = [await desk.fills(), await desk.records()];
+      expect(records.filter(({ kind, state }) => kind === 'control' && state === 'halted')).not.toEqual([]);
+      expectSameSums(fills, records, await readTrades(venue));
+      expect(new Set(fills.map(({ client_order_id: id }) => id)).size).toBe(fills.length);
+      await expectWholeJournal(desk);
+    },
+  );
+}
