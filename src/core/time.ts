@@ -84,11 +84,17 @@ const TWO_DIGITS = Array.from({ length: 60 }, (_, count) => String(count).padSta
 const two = (count: number): string => TWO_DIGITS[Math.trunc(count)] ?? '';
 const three = (count: number): string => (count < 10 ? `00${count}` : count < 100 ? `0${count}` : `${count}`);
 
-/** Reads an ISO 8601 time that names its offset or zone; `undefined` when it is not one. */
+/** Year first, to the minute at least, with its offset: in no other form is the month told from the day. */
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:?\d{2})$/u;
+
+/** Reads an ISO 8601 time of the calendar that names its offset; `undefined` when it is not one. */
 export function parseIso(text: string): Instant | undefined {
-  if (!/(?:Z|[+-]\d{2}:?\d{2})$/iu.test(text)) return undefined;
-  const ms = Date.parse(text);
-  return Number.isFinite(ms) ? instant(ms) : undefined;
+  if (!ISO_TIME.test(text)) return undefined;
+  try {
+    return instant(Temporal.Instant.from(text).epochMilliseconds);
+  } catch {
+    return undefined; // no such day or hour
+  }
 }
 
 /**

@@ -104,6 +104,8 @@ export interface Occurrence {
   readonly zone: string;
   /** Why nothing runs then; omitted if it runs. */
   readonly closed?: string | undefined;
+  /** What is easily misread in the calendar; omitted if nothing is. */
+  readonly note?: string | undefined;
 }
 
 /** Expected cost of a plan compared with the price at its start, in basis points of its value. Positive is bad. */
@@ -189,7 +191,7 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   ceiling?(params: Params, instrument: Instrument): Ceiling;
   /**
    * Returns the next `count` times after `from` at which the calendar lets the strategy run, or one closed time with
-   * its reason if none is open within a year. Empty if there is no later time; `undefined` if there is no calendar.
+   * its reason if none is open within nine years. Empty if there is no later time; `undefined` if there is no calendar.
    */
   occurrences?(params: Params, from: Instant, count: number): readonly Occurrence[] | undefined;
   /** Returns notes for people, shown by `plan`, such as what happens when a trade fails. */

@@ -15,7 +15,7 @@ export interface Reply {
   readonly body: string;
   /** Names in lower case. */
   readonly headers: Headers;
-  /** From `retry-after`, if that is a number of seconds above 0 and at most 300. */
+  /** From `retry-after`, if that is a number of seconds above 0; at most 300 s. */
   readonly retryAfterMs: number | undefined;
   /** When the first byte of the request left. */
   readonly sentAt: Monotonic;
@@ -185,10 +185,13 @@ function failureOf(undiciCode: string): VenueErrorCode {
   return 'broken';
 }
 
+/** A longer pause counts as this one, s: a false header must not stop the desk for a day. */
+const RETRY_AFTER_MAX = 300;
+
 /** The date form of `retry-after` is ignored, because it would require our clock to agree with the venue's. */
 function retryAfterMs(headers: Headers): number | undefined {
   const stated = headers['retry-after'];
-  if (typeof stated !== 'string' || !/^\d{1,3}(?:\.\d{1,3})?$/u.test(stated)) return undefined;
+  if (typeof stated !== 'string' || !/^\d{1,9}(?:\.\d{1,3})?$/u.test(stated)) return undefined;
   const seconds = Number(stated);
-  return seconds > 0 && seconds <= 300 ? Math.ceil(seconds * 1000) : undefined;
+  return seconds > 0 ? Math.ceil(Math.min(seconds, RETRY_AFTER_MAX) * 1000) : undefined;
 }

@@ -102,7 +102,7 @@ schedule:
     );
     const to = io(folder);
     expect(validate({ files: ['x.yaml'] }, to)).toBe(0);
-    expect(to.printed.out).toMatch(/nothing within a year: .* are closed, quiet hours 08:00 to 10:00/u);
+    expect(to.printed.out).toMatch(/nothing within nine years: .* are closed, quiet hours 08:00 to 10:00/u);
   });
 
   it('prints each strategy with its kind, pairs and slots', () => {

@@ -3,7 +3,7 @@ import type { HistoryRow } from '../../src/journal/account-history.ts';
 
 export const aHistoryRow = (over: Partial<HistoryRow>): HistoryRow => ({
   id: 1,
-  at: 1_000,
+  at: Date.UTC(2026),
   action: 'deposit',
   currency: 'btc',
   amount: '0',

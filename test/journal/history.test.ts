@@ -13,7 +13,12 @@ describe('the history of the account', () => {
   it('has each row once, as the last page shows it, whatever pages overlap', () => {
     const file = join(aFolder(), 'history.jsonl');
     const first = aHistoryRow({ id: 1, status: 'Initiated', description: 'a "b"\n' });
-    const second = aHistoryRow({ id: 2, at: 2_000, amount: '0.10000000000000000001', pair: 'btcusd' });
+    const second = aHistoryRow({
+      id: 2,
+      at: Date.UTC(2026, 5),
+      amount: '0.10000000000000000001',
+      pair: 'btcusd',
+    });
     writeHistory(file, [second, first], [], [{ ...first, status: 'In Progress' }]);
     expect(readHistory(file)).toEqual([second, { ...first, status: 'In Progress' }]);
   });
@@ -31,6 +36,8 @@ describe('the history of the account', () => {
     ['not JSON', '[{"id":1'],
     ['no list', '{"transactions":[]}'],
     ['an id that is no whole number', '[{"id":"x","currency":"btc","amount":"1"}]'],
+    ['a time in seconds', '[{"id":7,"currency":"btc","amount":"1","timestamp":1609466400}]'],
+    ['a time in microseconds', '[{"id":7,"currency":"btc","amount":"1","timestamp":1609466400000000}]'],
     ['an unreadable amount', '[{"id":7,"currency":"btc","amount":"much"}]'],
   ])('is refused with its line if a page has %s', (_, line) => {
     const file = join(aFolder(), 'history.jsonl');

@@ -77,13 +77,19 @@ describe('the HTTP client of the venue', () => {
     expect(connections.size).toBe(1);
   });
 
-  it.each(['0', '301', '-1', 'soon', '1e2', 'Wed, 21 Oct 2026 07:28:00 GMT'])(
-    'ignores the retry-after value %s',
-    async (value) => {
-      const server = await answering(http('429 Too Many', '{"error":"slow"}', `retry-after: ${value}`));
-      await expect(get(client(server.url))).resolves.toMatchObject({ status: 429, retryAfterMs: undefined });
-    },
-  );
+  it.each([
+    ['0', undefined],
+    ['-1', undefined],
+    ['soon', undefined],
+    ['1e2', undefined],
+    ['Wed, 21 Oct 2026 07:28:00 GMT', undefined],
+    ['300', 300_000],
+    ['3600', 300_000],
+    ['999999999', 300_000],
+  ])('reads the retry-after value %s as %j ms', async (value, retryAfterMs) => {
+    const server = await answering(http('429 Too Many', '{"error":"slow"}', `retry-after: ${value}`));
+    await expect(get(client(server.url))).resolves.toMatchObject({ status: 429, retryAfterMs });
+  });
 
   it.each([
     'GET /v1/user/withdraw',

@@ -14,8 +14,11 @@ export function namedZone(zone: string): string {
   }
 }
 
-/** Returns the IANA time zone of this machine. */
-export const zoneHere = (): string => Temporal.Now.timeZoneId();
+/** Returns the IANA time zone of this machine; UTC where none is known, as with an empty TZ. */
+export function zoneHere(): string {
+  const zone = Temporal.Now.timeZoneId();
+  return zone === 'Etc/Unknown' ? 'UTC' : zone;
+}
 
 /** Returns the zone of a strategy document: of its schedule, its volume profile, or its times; else `undefined`. */
 export function zoneOf(document: unknown): string | undefined {

@@ -3,6 +3,7 @@ import { exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
+import { zoneHere } from '../cli/local-time.ts';
 import { readConfig } from '../config/config.ts';
 import type { Config, Mode } from '../config/config.ts';
 import { shownPath } from '../config/files.ts';
@@ -110,8 +111,10 @@ interface Occurrence {
   readonly at: string;
   /** IANA time zone of the calendar. */
   readonly zone: string;
-  /** Why the strategy does not run within a year; omitted if it does. */
+  /** Why the strategy does not run within nine years; omitted if it does. */
   readonly closed?: string | undefined;
+  /** What is easily misread in the calendar. */
+  readonly note?: string | undefined;
 }
 
 /** Number of coming calendar times to show. */
@@ -164,16 +167,17 @@ function whenOf({ slots, first, last, looks, next }: StrategySummary): string {
     return `decides at ${looks.count} times, ${both(looks.first)} to ${both(looks.last)}`;
   if (next === undefined) return 'when its condition is met';
   const [coming] = next;
-  return coming === undefined ? 'no future time in its calendar' : `on a calendar in ${coming.zone}, next`;
+  if (coming === undefined) return 'no future time in its calendar';
+  return `on a calendar in ${coming.zone}${coming.note === undefined ? '' : ` (${coming.note})`}, next`;
 }
 
 const calendarLine = ({ at, zone, closed }: Occurrence): string =>
   closed === undefined
     ? `           ${both(at, zone)}`
-    : `           nothing within a year: ${both(at, zone)} and all later times are closed, ${closed}`;
+    : `           nothing within nine years: ${both(at, zone)} and all later times are closed, ${closed}`;
 
 /** Returns a time in UTC and in a zone; default: the zone of this machine. */
-function both(iso: string, zone = Temporal.Now.timeZoneId()): string {
+function both(iso: string, zone = zoneHere()): string {
   const at = Temporal.Instant.from(iso);
   const local = at.toZonedDateTimeISO(zone).toPlainDateTime().toString({ smallestUnit: 'second' });
   const utc = isoOf(instant(at.epochMilliseconds)).replace(/\.\d+Z$/u, 'Z');

@@ -237,9 +237,10 @@ class Reader {
         return refuse(`${whole} is not a variable: write \${NAME} with letters, digits and underscores`);
       }
       const found = Object.hasOwn(this.#env, name) ? this.#env[name] : undefined;
-      if (found === undefined) {
+      if (found === undefined || found.trim() === '') {
+        const how = found === undefined ? 'not set' : 'empty';
         return refuse(
-          `the environment variable ${name} is not set: set it before starting, or write a value here`,
+          `the environment variable ${name} is ${how}: set it before starting, or write a value here`,
         );
       }
       return found;

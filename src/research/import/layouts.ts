@@ -18,8 +18,8 @@ interface Layout {
   readonly unit?: 's' | 'mixed';
   /** Column of the volume in base currency, if not one of `VOLUMES`. */
   readonly volume?: string;
-  /** Order of the prices of two layouts that differ in nothing else. */
-  readonly order?: 'ohlc' | 'ochl';
+  /** Differs from others only in the order of its prices. */
+  readonly isOrdered?: boolean;
   /** Whether rows without prices mean that nothing traded. */
   readonly mayBeEmpty?: boolean;
   /** The pair, and for Kraken the minutes of a bar, in the name of a file. */
@@ -60,8 +60,9 @@ const layouts: readonly Layout[] = [
   { format: 'bitstamp', header: 'timestamp open weightedprice', mayBeEmpty: true },
   { format: 'kraken', cells: 'time open high low close volume count', unit: 's', name: KRAKEN },
   { format: 'kraken', cells: 'time open high low close mean volume count', unit: 's', name: KRAKEN },
-  { format: 'bitfinex', cells: 'time open close high low volume', order: 'ochl', note: 'its columns are time, open, close, high, low, volume' },
-  { format: 'freqtrade', cells: 'time open high low close volume', order: 'ohlc', name: FREQTRADE },
+  { format: 'bitfinex', cells: 'time open close high low volume', isOrdered: true, note: 'its columns are time, open, close, high, low, volume' },
+  { format: 'freqtrade', cells: 'time open high low close volume', isOrdered: true, name: FREQTRADE },
+  { format: 'coinbase', cells: 'time low high open close volume', isOrdered: true, note: 'its columns are time, low, high, open, close, volume' },
   { format: 'bitcoincharts', cells: 'time close volume', unit: 's' },
   { format: 'named', header: '', name: FREQTRADE },
 ]; // prettier-ignore
@@ -151,9 +152,9 @@ function planOf(
   };
 }
 
-/** Recognizes a layout by its header, which a line about the publisher may precede. */
+/** Recognizes a layout by its header, which comments, Excel's `sep=` or a line about the publisher may precede. */
 function byHeader(layout: Layout, { rows }: Sample, hints: Hints): Found | Refused | undefined {
-  const skip = /cryptodatadownload\.com/iu.test(rows[0]?.join(',') ?? '') ? 2 : 1;
+  const skip = 1 + rows.findIndex((row) => !/^(?:#|sep=)|cryptodatadownload\.com/iu.test(row.join(',')));
   const head = rows[skip - 1] ?? [];
   const header = placesOf(head);
   const names = (layout.header ?? '').split(' ').filter((name) => name !== '');
@@ -261,11 +262,10 @@ function byCells(
   if (hints.format === undefined) {
     const other = (name: string): number => numberOf(first[names.indexOf(name)]);
     const fits = names.every((name, place) => CHECKS[name]?.(first[place] ?? '', other) ?? true);
-    const order = layout.order && (orderOf(sample.rows) ?? 'either');
-    if (!fits || (layout.unit === 's' && found !== 's') || (order !== layout.order && order !== 'either'))
-      return undefined;
-    if (order === 'either')
-      return { refused: 'its rows fit two layouts (open, close, high, low and open, high, low, close): add --format bitfinex or --format freqtrade' }; // prettier-ignore
+    const alike = layout.isOrdered === true ? leastWrong(sample.rows) : [layout];
+    if (!fits || (layout.unit === 's' && found !== 's') || !alike.includes(layout)) return undefined;
+    if (alike.length > 1)
+      return { refused: `its rows fit ${alike.length} layouts: add ${alike.map(({ format }) => `--format ${format}`).join(' or ')}` }; // prettier-ignore
   }
   const ask = Object.fromEntries(PRICES.map((name) => [`ask ${name}`, at(`ask${name}`)]));
   const bid = Object.fromEntries(PRICES.map((name) => [name, at(name)]));
@@ -291,19 +291,17 @@ function leanTime({ rows, name }: Sample): TimeCell | undefined {
   return day === undefined || !/^\d{1,8}$/u.test(first) ? undefined : { as: 'ofDay', dayMs: day };
 }
 
-/**
- * Returns the order of the four prices after the time: the one with fewer contradictions, such as a high below an open
- * or a close. `undefined` if both are equal. Rows without four numbers do not count.
- */
-function orderOf(rows: readonly Row[]): Layout['order'] {
-  let balance = 0;
-  for (const row of rows) {
-    const [a = Number.NaN, b = Number.NaN, c = Number.NaN, d = Number.NaN] = row.slice(1, 5).map(numberOf);
-    if (Number.isNaN(a + b + c + d)) continue;
-    if (b < Math.max(a, d) || c > Math.min(a, d)) balance -= 1; // not open, high, low, close
-    if (c < Math.max(a, b) || d > Math.min(a, b)) balance += 1;
-  }
-  return balance === 0 ? undefined : balance > 0 ? 'ohlc' : 'ochl';
+/** Returns the ordered layouts that the fewest rows contradict, by a high below another price or a low above one. */
+function leastWrong(rows: readonly Row[]): readonly Layout[] {
+  const ordered = layouts.filter(({ isOrdered }) => isOrdered === true);
+  const wrong = ordered.map(({ cells = '' }) => {
+    const places = PRICES.map((name) => cells.split(' ').indexOf(name));
+    return rows.filter((row) => {
+      const [open = 0, high = 0, low = 0, close = 0] = places.map((place) => numberOf(row[place]));
+      return high < Math.max(open, close) || low > Math.min(open, close);
+    }).length;
+  });
+  return ordered.filter((_, n) => wrong[n] === Math.min(...wrong));
 }
 
 /** Whether the volume counts contracts, as for coin-margined futures. The paid amounts then differ from price times volume. */

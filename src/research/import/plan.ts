@@ -3,7 +3,7 @@
 /** Raise this version whenever the same bytes would produce another tape. Tapes cached by older readers are then rebuilt. */
 export const READER_VERSION = 4;
 
-export const formats = ['tranche', 'binance', 'coinapi', 'cryptodatadownload', 'tardis', 'bitmex', 'lean', 'bitstamp', 'kraken', 'bitfinex', 'freqtrade', 'bitcoincharts', 'named'] as const; // prettier-ignore
+export const formats = ['tranche', 'binance', 'coinapi', 'cryptodatadownload', 'tardis', 'bitmex', 'lean', 'bitstamp', 'kraken', 'bitfinex', 'freqtrade', 'coinbase', 'bitcoincharts', 'named'] as const; // prettier-ignore
 /** Layouts by the name of their publisher; `named` is any table whose header names time, open, high, low and close. */
 export type Format = (typeof formats)[number];
 

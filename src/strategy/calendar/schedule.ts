@@ -353,18 +353,26 @@ export function firstOpen(
   return first;
 }
 
-const YEAR_MS = 366 * DAY_MS;
+/** Cron matches a day by either field where both name days: what reads like "and" means "or". */
+function eitherDay(cron = ''): string | undefined {
+  const [month, , week] = cron.trim().split(/\s+/u).slice(-3);
+  const isOr = week !== undefined && [month, week].every((field) => field !== '*' && field !== '?');
+  return isOr ? `runs on days of the month ${month} and, besides, on weekdays ${week}` : undefined;
+}
+
+/** From one 29 February to the next there may be eight years: 2096 to 2104. */
+const LOOKED_MS = 9 * 366 * DAY_MS;
 
 /**
- * Returns the next `count` open times after `from` and before `until` (default: a year after `from`); if there is none, the first
- * closed time and its reason.
+ * Returns the next `count` open times after `from` and before `until` (default: nine years after `from`); if there is none, the
+ * first closed time and its reason.
  */
 export function occurrencesOf(
   schedule: Omit<Schedule, 'misfire'>,
   {
     from,
     count,
-    until = after(from, YEAR_MS),
+    until = after(from, LOOKED_MS),
   }: { readonly from: Instant; readonly count: number; readonly until?: Instant | undefined },
 ): readonly Occurrence[] {
   const found: Occurrence[] = [];
@@ -372,7 +380,7 @@ export function occurrencesOf(
   while (found.length < count) {
     const next = firstOpen(schedule, { from: at, until });
     if (next === undefined || (next.closed !== undefined && found.length > 0)) break;
-    found.push({ ...next, zone: schedule.time_zone });
+    found.push({ ...next, zone: schedule.time_zone, note: eitherDay(schedule.cron) });
     if (next.closed !== undefined) break;
     ({ at } = next);
   }

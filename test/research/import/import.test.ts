@@ -115,7 +115,7 @@ describe('an import', () => {
     'JSON that is not an array': ['{"code":1}', 'x.csv: JSON, but not an array of candles'],
     'JSON of objects': ['[{"t":1}]', 'x.csv: element 1 is not an array'],
     'JSON with null values': ['[[1700000000000,1,1,1,1,null]]', 'x.csv: element 1 holds null, not a number'],
-    'candles with ambiguous columns': ['[[1700000000000,1,1,1,1,1],[1700000060000,1,1,1,1,1]]', 'fit two layouts'],
+    'candles with ambiguous columns': ['[[1700000000000,1,1,1,1,1],[1700000060000,1,1,1,1,1]]', 'fit 3 layouts'],
   }; // prettier-ignore
   it.each(Object.entries(refused))('refuses %s', async (_, [text, message]) => {
     expect(await refusal(text)).toContain(message);

@@ -236,6 +236,16 @@ export const samples: Readonly<Record<string, Sample>> = {
     head: 0,
     barMs: MINUTE_MS,
   },
+  'Coinbase arrays of the API, newest first': {
+    format: 'coinbase',
+    name: 'x.json',
+    text: arrays((n) => {
+      const [o, h, l, c, v] = figures(ROWS - 1 - n).map(Number);
+      return [at(ROWS - 1 - n) / 1_000, l, h, o, c, v];
+    }),
+    head: 0,
+    barMs: MINUTE_MS,
+  },
   'freqtrade arrays': {
     format: 'freqtrade',
     name: 'LTC_BTC-1m.json',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError, exitCodes } from '../../../core/errors.ts';
 import { isAmountText, money, text } from '../../../core/money.ts';
-import { isoOf, parseIso } from '../../../core/time.ts';
+import { parseIso } from '../../../core/time.ts';
 import { inBalanceOrder } from '../../../journal/account-history.ts';
 import { beancount } from '../../../journal/ledger/beancount.ts';
 import type { Booking, Cost } from '../../../journal/ledger/entries.ts';
@@ -60,8 +60,7 @@ function readCosts(file: string): readonly (readonly [string, Cost])[] {
   return content.trimEnd().split(/\r?\n/u).map((line, n): readonly [string, Cost] => {
     const [, id = '', value = '', acquired] = /^([^,]+),(\d[\d.]*),(\d{4}-\d{2}-\d{2})?$/u.exec(line) ?? [];
     const day = parseIso(`${acquired ?? '1970-01-01'}T00:00:00Z`);
-    const isDay = day !== undefined && isoOf(day).startsWith(acquired ?? ''); // 30 February would become a day of March
-    if (n === 0 ? line !== COLUMNS : !isAmountText(value) || !isDay)
+    if (n === 0 ? line !== COLUMNS : !isAmountText(value) || day === undefined)
       throw new OperatorError('data', `${file}:${n + 1}: expected ${COLUMNS}, such as transaction 7,45000.00,2024-05-01, got "${line.slice(0, 80)}"`);
     return [id, { value: money(n === 0 ? '0' : value), acquired }];
   });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '../../../core/errors.ts';
 import { text } from '../../../core/money.ts';
+import { isoOf } from '../../../core/time.ts';
 import { isDone } from '../../../journal/account-history.ts';
 import type { HistoryRow } from '../../../journal/account-history.ts';
 import { transactionDetailsSchema } from '../../../wire/account.ts';
@@ -43,11 +44,19 @@ function pageOf(line: string, where: string): readonly HistoryRow[] {
   return page.map((row) => rowOf(row, where));
 }
 
+/** Any other time of a transaction is in another unit. */
+const TIMES = { from: Date.UTC(2009), until: Date.UTC(2100) };
+
 function rowOf(row: TransactionDetail, where: string): HistoryRow {
   const id = Number(row.id);
   const problem = row.spoiled === undefined ? 'an id that is no whole number' : `an unreadable ${row.spoiled.join(', ')}`; // prettier-ignore
   if (row.spoiled !== undefined || !Number.isSafeInteger(id))
     throw new OperatorError('data', `${where}: transaction ${row.id} has ${problem}`);
+  if (row.at < TIMES.from || row.at >= TIMES.until)
+    throw new OperatorError(
+      'data',
+      `${where}: transaction ${id} is of ${isoOf(row.at)}: its time is not in milliseconds`,
+    );
   return {
     id,
     at: row.at,

@@ -1,0 +1,66 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { validate } from '../../src/app/commands/validate.ts';
+import { instant } from '../../src/core/time.ts';
+import { aFolder } from '../support/folder.ts';
+
+/** Inputs as they come from the field: what people and their tools write into files and environments. */
+
+const twap = (start: string): string =>
+  `id: t1\nkind: twap\npair: btcusd\nside: buy\nstart_time: "${start}"\nduration: PT4H\nslices: 4\ntotal_quantity: { amount: "1.5", currency: btc }\n`;
+const recurring = (cron: string): string =>
+  `id: c1\nkind: recurring\npair: btcusd\nside: buy\neach_notional: { amount: "1000", currency: usd }\nschedule: { cron: "${cron}" }\n`;
+
+/** Validates one strategy file, with a config or alone. */
+function validated(
+  strategy: string,
+  { config, env = {} }: { config?: string; env?: Record<string, string> } = {},
+) {
+  const cwd = aFolder();
+  writeFileSync(join(cwd, 's.yaml'), strategy);
+  if (config !== undefined) writeFileSync(join(cwd, 'c.yaml'), config);
+  const said = { out: '', err: '' };
+  const code = validate(config === undefined ? { files: ['s.yaml'] } : { config: 'c.yaml' }, {
+    stdout: { write: (text: string) => (said.out += text) },
+    stderr: { write: (text: string) => (said.err += text) },
+    now: instant(Date.UTC(2026, 10, 21, 12)),
+    env,
+    cwd,
+    colour: false,
+  });
+  return { code, ...said };
+}
+
+describe('what is written in the field', () => {
+  it.each(['05-06-2027', '05/06/2027 09:00Z', '01-12-2026', 'June-2027', '2027-02-29T09:00:00Z', '2027-04-31T09:00:00Z', '2027-02-29T09:00:00[Europe/London]'])(
+    'a date that is day first or does not exist is refused: %s',
+    (start) => {
+      expect(validated(twap(start))).toMatchObject({ code: 78, err: expect.stringContaining(start) as string });
+    },
+  ); // prettier-ignore
+
+  it('a calendar of 29 February runs in the next leap year', () => {
+    expect(validated(recurring('0 9 29 2 *')).out).toContain('2028-02-29T09:00:00Z');
+  });
+
+  it.each([
+    ['0 9 13 * 5', 'runs on days of the month 13 and, besides, on weekdays 5'],
+    ['0 9 13 * *', 'on a calendar in UTC, next'],
+  ])('days of the month and weekdays together mean "or": %s', (cron, said) => {
+    expect(validated(recurring(cron)).out).toContain(said);
+  });
+
+  it.each(['', 'Nowhere/Else'])('a time zone of the machine that is not known means UTC: TZ=%j', (zone) => {
+    vi.stubEnv('TZ', zone);
+    expect(validated(twap('2027-06-01T09:00:00Z'))).toMatchObject({ code: 0, err: '' });
+  });
+
+  it.each([{}, { DATA: '' }, { DATA: ' ' }])('a variable without a value is refused: %j', (env) => {
+    const config = 'mode: paper\njournal: "sqlite:./${DATA}.db"\nstrategies: ./s.yaml\n';
+    expect(validated(twap('2027-06-01T09:00:00Z'), { config, env })).toMatchObject({
+      code: 78,
+      err: expect.stringContaining('the environment variable DATA is') as string,
+    });
+  });
+});
