@@ -163,8 +163,13 @@ export const mutants: readonly Mutant[] = [
   }),
   one('moved-only-if-equal', 'a row may be amended as it moves', {
     file: ROWS,
-    find: 'for (const isEqual of [true, false]) {',
-    replace: 'for (const isEqual of [true]) {',
+    find: 'if (!moved.has(was) && fresh.delete(now.id))',
+    replace: 'if (was.amount === now.amount && !moved.has(was) && fresh.delete(now.id))',
+  }),
+  one('moved-in-any-order', 'of parts without trade ids, the nearest amount moved', {
+    file: ROWS,
+    find: 'moves.toSorted((a, b) => a.by.comparedTo(b.by))',
+    replace: 'moves',
   }),
   one('amendments-unseen', 'figures of known rows are compared', {
     file: ROWS,

@@ -284,22 +284,21 @@ const isOther = ({ was: a, now: b }: Replaced): boolean =>
   a.id !== b.id || a.amount !== b.amount || (a.fees ?? '0') !== (b.fees ?? '0');
 
 /**
- * The new rows that earlier rows became; takes them out of `fresh`. All equal amounts first, because parts of an order may
- * share a trade id, or have none. Then any new row of the order and currency, because a row may be amended as it moves.
+ * The new rows that earlier rows became; takes them out of `fresh`. The nearest amounts first, because parts of an order
+ * may share a trade id, or have none, and a row may be amended as it moves.
  */
 function movesOf(gone: readonly RowText[], fresh: Map<string, RowText>): ReadonlyMap<RowText, RowText> {
   const moved = new Map<RowText, RowText>();
-  for (const isEqual of [true, false]) {
-    for (const before of gone) {
-      if (moved.has(before)) continue;
-      const to = fresh
-        .values()
-        .find((row) => isSameTrade(before, row) && (!isEqual || row.amount === before.amount));
-      if (to === undefined) continue;
-      moved.set(before, to);
-      fresh.delete(to.id);
-    }
-  }
+  const moves = gone.flatMap((was) => {
+    const same = [...fresh.values()].filter((now) => isSameTrade(was, now));
+    return same.map((now) => ({
+      was,
+      now,
+      by: size(add(quantity(now.amount), negate(quantity(was.amount)))),
+    }));
+  });
+  for (const { was, now } of moves.toSorted((a, b) => a.by.comparedTo(b.by)))
+    if (!moved.has(was) && fresh.delete(now.id)) moved.set(was, now);
   return moved;
 }
 

@@ -295,6 +295,12 @@ describe('the rows of a fill as of a read', () => {
     expect(sum(currentRows(before, shown, always).rows)).toBe('0.5');
   });
 
+  it('match an amended part by the nearest amount, as where a lagging read shows its former id', () => {
+    const [first, second] = [kept({ id: '2', amount: '750' }), kept({ id: '7', amount: '1500' })];
+    const { rows } = currentRows([first, second], [kept({ id: '4', amount: '1499.99' })], always);
+    expect(rows).toEqual([first, kept({ id: '4', amount: '1499.99' })]);
+  });
+
   it('do not take a row of another trade for an old one', () => {
     expect(sum(currentRows([kept()], [kept({ id: '9', trade_id: 't-2' })], always).rows)).toBe('1');
   });
