@@ -166,11 +166,6 @@ export const mutants: readonly Mutant[] = [
     find: 'if (!moved.has(was) && fresh.delete(now.id))',
     replace: 'if (was.amount === now.amount && !moved.has(was) && fresh.delete(now.id))',
   }),
-  one('moved-in-any-order', 'of parts without trade ids, the nearest amount moved', {
-    file: ROWS,
-    find: 'moves.toSorted((a, b) => a.by.comparedTo(b.by))',
-    replace: 'moves',
-  }),
   one('amendments-unseen', 'figures of known rows are compared', {
     file: ROWS,
     find: 'now: now.get(was.id) ?? moved.get(was) ?? was',
