@@ -10,7 +10,7 @@ import { onTestFinished } from 'vitest';
 import { wideControls } from './desk.ts';
 import type { FillRow, VenueAddress } from './desk.ts';
 import { fastClock } from './fast.ts';
-import { ROOT } from './program.ts';
+import { COMPILED, ROOT } from './program.ts';
 import type { Ended, Event } from './program.ts';
 import { until } from './until.ts';
 
@@ -49,7 +49,13 @@ export async function live({ cwd, clock, token, dieAt }: LifeOptions): Promise<L
     [...imports, join(ROOT, 'bin/tranche.js'), 'run', '--config', 'desk.yaml', '--until-done'],
     {
       cwd,
-      env: { PATH: process.env['PATH'] ?? '', HOME: cwd, NO_COLOR: '1', TRANCHE_TOKEN: token },
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: cwd,
+        XDG_CACHE_HOME: COMPILED,
+        NO_COLOR: '1',
+        TRANCHE_TOKEN: token,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );

@@ -44,7 +44,7 @@ export interface ProgramOptions {
 }
 
 /** Code that Node compiled, for all processes of all runs: they would compile it again at each start. */
-const COMPILED = join(tmpdir(), `tranche-tests-${String(process.getuid?.() ?? '')}`);
+export const COMPILED = join(tmpdir(), `tranche-tests-${String(process.getuid?.() ?? '')}`);
 
 /** Generous: the machine may be busy with other things. */
 const PATIENCE_MS = 120_000;
