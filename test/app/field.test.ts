@@ -2,7 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { validate } from '../../src/app/commands/validate.ts';
-import { instant } from '../../src/core/time.ts';
+import { MINUTE_MS } from '../../src/core/time.ts';
+import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
+import { NOON } from './support/look.ts';
+import { runLine } from './support/cli.ts';
 import { aFolder } from '../support/folder.ts';
 
 /** Inputs as they come from the field: what people and their tools write into files and environments. */
@@ -24,7 +27,7 @@ function validated(
   const code = validate(config === undefined ? { files: ['s.yaml'] } : { config: 'c.yaml' }, {
     stdout: { write: (text: string) => (said.out += text) },
     stderr: { write: (text: string) => (said.err += text) },
-    now: instant(Date.UTC(2026, 10, 21, 12)),
+    now: NOON,
     env,
     cwd,
     colour: false,
@@ -62,5 +65,26 @@ describe('what is written in the field', () => {
       code: 78,
       err: expect.stringContaining('the environment variable DATA is') as string,
     });
+  });
+
+  it.each([
+    ['dogeusd', 'usd'],
+    ['pepeusd', 'usd'],
+    ['maticusdt', 'usdt'],
+    ['btccad', 'cad'],
+    ['btcbrl', 'brl'],
+  ])('a pair with prices trades in a backtest, whatever its currencies: %s', async (pair, quote) => {
+    const cwd = aFolder();
+    const begin = Date.UTC(2026, 0, 5);
+    const bars = Array.from({ length: 120 }, (_, n) => `${begin + n * MINUTE_MS},${100 + (n % 7)}`);
+    writeFileSync(join(cwd, 'p.csv'), ['timestamp_ms,close', ...bars, ''].join('\n'));
+    writeFileSync(
+      join(cwd, 's.yaml'),
+      `id: s1\nkind: twap\npair: ${pair}\nside: buy\nstart_time: "2026-01-05T00:30:00Z"\nduration: PT1H\nslices: 3\ntotal_notional: { amount: "1000", currency: ${quote} }\n`,
+    );
+    const rates = quote === 'usd' ? [] : ['--data', `${quote}usd=p.csv`];
+    const line = ['backtest', 's.yaml', '--data', `${pair}=p.csv`, ...rates, '--holdings', `${quote}=250000`];
+    const { code, err } = await runLine(addBacktest, line, { cwd, now: NOON, config: 'config/paper.yaml' });
+    expect([code, err]).toEqual([0, expect.stringContaining(`249,000 ${quote}`)]);
   });
 });

@@ -18,7 +18,7 @@ import type { CommandIo } from '../commands/io.ts';
 import { readHoldings } from '../config/holdings.ts';
 import type { FileProblem } from '../config/problems.ts';
 import { simulatedCurrencies } from '../config/rates.ts';
-import { readStrategies } from '../strategies/strategies.ts';
+import { COMMON_CURRENCIES, readStrategies } from '../strategies/strategies.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 
 export interface InputOptions extends WindowOptions {
@@ -67,6 +67,7 @@ export async function readInput(
     onTapes(
       read.loaded.config,
       named.map(({ pair }) => pair),
+      holdingsOf(options, read.loaded.config),
     );
   const files = (options.files ?? []).map((file) => resolve(io.cwd, file));
   const strategyFiles = files.length > 0 ? files : read.strategyFiles;
@@ -122,8 +123,8 @@ journal: 'memory:'
 strategies: []
 `;
 
-/** Returns the config, with a simulated venue that trades exactly the pairs with tapes. */
-function onTapes(config: Config, pairs: readonly string[]): Config {
+/** Returns the config, with a simulated venue that trades exactly the pairs with tapes, whatever their currencies. */
+function onTapes(config: Config, pairs: readonly string[], holdings: ReadonlyMap<string, Quantity>): Config {
   const { simulated } = config.venue;
   if (simulated === undefined) return config;
   const known = Object.entries(simulated.pairs).filter(([pair]) => pairs.includes(pair));
@@ -131,7 +132,12 @@ function onTapes(config: Config, pairs: readonly string[]): Config {
   const [some] = Object.values(simulated.pairs);
   const plain = some && { ...some, base: undefined, quote: undefined, startPrice: undefined };
   const all = pairs.flatMap((pair) => {
-    const setting = settings[pair] ?? plain;
+    const sides = sidesOf(pair, [
+      ...Object.keys(simulated.currencies),
+      ...holdings.keys(),
+      ...COMMON_CURRENCIES,
+    ]);
+    const setting = settings[pair] ?? (plain && { ...plain, ...sides });
     return setting === undefined ? [] : [[pair, setting] as const];
   });
   return {
