@@ -28,6 +28,7 @@ const REMOVED: Readonly<Record<string, RegExp>> = {
   'an interview and a second checker':
     /tranche doctor|bash-completion|zsh completion|allow_other|node-sums/iu,
   'a cache of known files, and own LZ4': /known-file|encodeLz4|decodeLz4/iu,
+  'a server for assistants': /\bmcp\b|model context protocol/iu,
   'words of other tools': /thesaurus|other-words/iu,
 };
 

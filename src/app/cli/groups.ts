@@ -93,11 +93,6 @@ export const groups: readonly Group[] = [
     },
   },
   {
-    names: ['mcp'],
-    add: async (cli, { io, done }) =>
-      (await import('../mcp/mcp-cli.ts')).addMcp(cli, { io, config, input: process.stdin, done }),
-  },
-  {
     names: ['schema'],
     add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addSchema(cli, { io, done }),
   },
