@@ -142,7 +142,7 @@ function differences({ fill, precisions }: FillCheck, total: ReturnType<typeof t
       fill.missing !== undefined && fill.quote_id === ''
         ? total.isUneven || total.quantity.lt(fill.quantity) || total.amount.lt(quantity(fill.amount))
         : total.quantity.lt(wanted) || isBelow,
-    isMore: isHalfMore || (isKnown && isOther && extentOf(asked, total) === 'more'),
+    isMore: isHalfMore || (isKnown && isOther && isAbove.includes(true) && extentOf(asked, total) === 'more'),
     // Only one leg of the excess has come; the figures wait for the other.
     isHalfMore,
     asked,

@@ -113,6 +113,17 @@ describe('a fill whose rows are known', () => {
     });
   });
 
+  it('does not count as executed twice if its rounded parts become exact again', () => {
+    const parts = [part('0.2', '11999.99', 't-1'), part('0.3', '17999.99', 't-2')].flat();
+    const rounded = free({ by: 'amount', amount: '29999.98', rows: kept(parts) });
+    const exact = parts.map((row) => (row.currency === 'usd' ? { ...row, amount: row.amount.minus('0.01') } : row));
+    expect(compared(rounded, exact as readonly Transaction[], true)).toMatchObject({
+      is: 'differs',
+      isMore: false,
+      correction: { amount: '30000' },
+    });
+  });
+
   it('is corrected, and does not count as executed twice, if the size of its order is unknown', () => {
     const adopted = free({ quantity: '0.3', amount: '18000', rows: kept(some), adopted: true });
     expect(compared(adopted, all, true)).toMatchObject({ is: 'differs', isMore: false });
