@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Minimum } from '../../src/core/instrument.ts';
 import { add, money, NO_QUANTITY, price, quantity, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
 import { limit } from '../../src/strategy/kinds/limit/limit.ts';
-import { amountOf, instrumentOf, intentsOf, Life, NINE, problemsOf } from './views.ts';
+import { amountOf, instrumentOf, intentsOf, Life, NINE } from './views.ts';
 import type { Scene } from './views.ts';
 
 /** Buys 1 btc at or below 60 000, at most 0.4 at a time. */
@@ -19,8 +18,6 @@ const PLAN = {
   max_slice_quantity: { amount: '0.4', currency: 'btc' },
 };
 const aLife = (over: object = {}, scene: Scene = {}): Life => new Life(limit, { ...PLAN, ...over }, scene);
-const messagesOf = (over: object, minimum: Minimum = {}): readonly string[] =>
-  problemsOf(limit, { ...PLAN, ...over }, minimum);
 
 /** Reports the price, `lateMs` after the strategy may act on it. */
 function priced(life: Life, mid = '59000', lateMs = 0): Step<unknown> {
@@ -298,81 +295,6 @@ describe('the pieces of a limit order', () => {
 });
 
 describe('the check of a limit document', () => {
-  it('reports no problem in a valid document', () => {
-    expect(messagesOf({}, { quantity: quantity('0.0001'), notional: money('5') })).toEqual([]);
-    expect(messagesOf({ max_slice_quantity: undefined })).toEqual([]);
-  });
-
-  it.each<readonly [object, Minimum, string]>([
-    [{ total_quantity: undefined }, {}, ': give one of total_quantity and total_notional'],
-    [
-      { total_notional: { amount: '1', currency: 'usd' }, max_slice_quantity: undefined },
-      {},
-      'total_notional: give either total_quantity or total_notional, not both: remove one',
-    ],
-    [
-      { total_quantity: { amount: '1', currency: 'usd' } },
-      {},
-      'total_quantity.currency: total_quantity of btcusd must be in btc, not usd; for usd write total_notional',
-    ],
-    [
-      { max_slice_quantity: { amount: '1', currency: 'usd' } },
-      {},
-      'max_slice_quantity.currency: max_slice_quantity of btcusd must be in btc, not usd; for usd write max_slice_notional',
-    ],
-    [
-      { max_slice_notional: { amount: '1', currency: 'usd' } },
-      {},
-      'max_slice_notional: give either max_slice_quantity or max_slice_notional, not both: remove one',
-    ],
-    [
-      { total_quantity: undefined, total_notional: { amount: '1', currency: 'usd' } },
-      {},
-      'max_slice_quantity: with total_notional, the pieces must be sized in quote currency: write max_slice_notional',
-    ],
-    [
-      { start_time: '2026-12-01T09:00:00Z', good_til: '2026-12-01T09:00:00Z' },
-      {},
-      'good_til: good_til must be later than start_time',
-    ],
-    [{ interval: 'PT0.5S' }, {}, 'interval: the interval must be at least one second (PT1S)'],
-    [
-      { max_slice_quantity: { amount: '0.00001', currency: 'btc' } },
-      {},
-      'max_slice_quantity.amount: more than 10000 pieces: allow larger pieces',
-    ],
-    [
-      {},
-      { quantity: quantity('0.35') },
-      "max_slice_quantity.amount: pieces as small as 0.33333333 btc are below the venue's minimum of 0.35 btc: allow pieces of 0.5 btc or more",
-    ],
-    [
-      { max_slice_quantity: undefined, max_slice_notional: { amount: '100', currency: 'usd' } },
-      { notional: money('120') },
-      "max_slice_notional.amount: pieces as small as 0.00166389 btc are below the venue's minimum of 0.002 btc: allow pieces of 120 usd or more",
-    ],
-    [
-      { total_quantity: { amount: '0.00001', currency: 'btc' } },
-      { notional: money('5') },
-      "total_quantity.amount: the whole total is below the venue's minimum, which is 0.00008334 btc at limit_price",
-    ],
-  ])('states what is wrong and what to write instead: %j %j', (over, minimum, message) => {
-    expect(messagesOf(over, minimum)).toEqual([message]);
-  });
-
-  it('suggests a maximum piece size that it then accepts, with and without jitter', () => {
-    for (const size_pct of [0, 20, 50]) {
-      const jitter = { size_pct, seed: 1 };
-      const minimum = { quantity: quantity('0.03') };
-      const [message = ''] = messagesOf(
-        { jitter, max_slice_quantity: { amount: '0.029', currency: 'btc' } },
-        minimum,
-      );
-      const [, amount] = /allow pieces of ([\d.]+) btc/u.exec(message) ?? [];
-      expect(messagesOf({ jitter, max_slice_quantity: { amount, currency: 'btc' } }, minimum)).toEqual([]);
-    }
-  });
-
   it('gives the controls a ceiling for its trades', () => {
     const bound = limit.bind(PLAN);
     expect(bound.ceiling(instrumentOf('btcusd'))).toEqual({ total: '1', currency: 'btc', slices: 16 });

@@ -4,7 +4,7 @@ import type { Wake } from '../../src/core/wake.ts';
 import { quantity, ratio } from '../../src/core/money.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
 import { rebalance } from '../../src/strategy/kinds/rebalance/rebalance.ts';
-import { amountOf, intentsOf, Life, NINE, problemsOf } from './views.ts';
+import { amountOf, intentsOf, Life, NINE } from './views.ts';
 import type { Scene } from './views.ts';
 
 const PLAN = {
@@ -215,16 +215,6 @@ describe('the closed hours of a rebalancing without times', () => {
     const buys = life.end(SOLD, parseTime('2026-12-01T10:00:01Z'));
     expect(intentTexts(buys)).toHaveLength(1);
   });
-
-  it('are refused with a first time that nothing follows, or an unknown zone', () => {
-    for (const [schedule, path] of [
-      [{ first: '2026-12-01T09:00:00[Europe/London]' }, ['schedule']],
-      [{ time_zone: 'London' }, ['schedule', 'time_zone']],
-    ] as const) {
-      const { error } = rebalance.params.safeParse({ ...PLAN, schedule });
-      expect(error?.issues.map((issue) => issue.path)).toContainEqual(path);
-    }
-  });
 });
 
 describe('a delisted asset', () => {
@@ -377,54 +367,5 @@ describe('rebalancing on a schedule', () => {
     life.arrive(0, STRAIGHT);
     expect(isoOf(life.due)).toBe('2026-12-01T10:30:00.000Z');
     expect(life.arrive(0, DRIFTED)).toMatchObject({ finished: 'window_over', waits: [] });
-  });
-});
-
-describe('a rebalance document', () => {
-  const messages = (over: object): readonly string[] => problemsOf(rebalance, { ...PLAN, ...over });
-
-  it('reports no problem if it is valid', () => {
-    expect(messages({})).toEqual([]);
-    expect(rebalance.bind(PLAN).pairs).toEqual(['btcusd', 'ethusd']);
-  });
-
-  it.each<readonly [object, string]>([
-    [
-      { target_weights: { btc: '0.5', usd: '0.4999' } },
-      'target_weights: the weights sum to 0.9999, not 1: add 0.0001',
-    ],
-    [
-      { target_weights: { btc: '0.7', usd: '0.4' } },
-      'target_weights: the weights sum to 1.1, not 1: subtract 0.1',
-    ],
-    [{ target_weights: { usd: '1' } }, 'target_weights: name at least one currency besides usd'],
-    [
-      { min_trade_notional: { amount: '1', currency: 'btc' } },
-      'min_trade_notional.currency: min_trade_notional must be in the cash currency: write usd',
-    ],
-    [
-      { end_time: '2026-12-01T09:00:00Z', duration: 'P1D' },
-      'duration: give either end_time or duration, not both: remove one',
-    ],
-    [
-      { start_time: '2026-12-01T09:00:00Z', end_time: '2026-12-01T09:00:00Z' },
-      'end_time: end_time must be later than start_time',
-    ],
-  ])('states what is wrong with %j', (over, message) => {
-    expect(messages(over)).toEqual([message]);
-  });
-
-  it.each<readonly [object, string]>([
-    [{ target_weights: { btc: 0.5, usd: '0.5' } }, 'target_weights.btc'],
-    [{ target_weights: { btc: '-0.5', usd: '1.5' } }, 'target_weights.btc'],
-    [{ target_weights: { BTC: '0.5', usd: '0.5' } }, 'target_weights.BTC'],
-    [{ drift_threshold: '5' }, 'drift_threshold'],
-    [{ drift_threshold: undefined }, 'drift_threshold'],
-    [{ rebalance_to: 'middle' }, 'rebalance_to'],
-    [{ leg_timeout: '2 minutes' }, 'leg_timeout'],
-    [{ threshold: '0.1' }, ''],
-  ])('is refused by its schema with %j', (over, path) => {
-    const result = rebalance.params.safeParse({ ...PLAN, ...over });
-    expect(result.error?.issues.map((one) => one.path.join('.'))).toContain(path);
   });
 });

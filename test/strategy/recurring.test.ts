@@ -4,8 +4,8 @@ import { add, money, quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS, parseTime } from '../../src/core/time.ts';
 import { recurring } from '../../src/strategy/kinds/recurring/recurring.ts';
 import { DAILY, PLAN, TEN, leg, aLife, scheduled, trade } from './daily.ts';
-import { amountOf, intentsOf, NINE, problemsOf } from './views.ts';
-import type { Life, Scene } from './views.ts';
+import { amountOf, intentsOf, NINE } from './views.ts';
+import type { Life } from './views.ts';
 
 /** Fills the next `count` occurrences and returns their legs. */
 const legsOf = (life: Life, count: number, lateMs = 0): readonly string[] =>
@@ -317,58 +317,5 @@ describe('trading hours, holidays and blackouts', () => {
     const blackouts = [{ from: '2026-12-01T00:00:00Z', to: '2036-12-01T00:00:00Z' }];
     const never = recurring.bind({ ...PLAN, schedule: { ...DAILY, blackouts } }).occurrences(NINE, 5);
     expect(never).toEqual([{ at: TEN, zone: 'UTC', closed: 'blackout until 2036-12-01T00:00:00Z' }]);
-  });
-});
-
-describe('the check of a recurring document', () => {
-  const problems = (over: object, minimum: Scene['minimum'] = {}): readonly string[] =>
-    problemsOf(recurring, { ...PLAN, ...over }, minimum);
-
-  it.each<readonly [object, RegExp]>([
-    [{ each_quantity: undefined }, /^: give one of each_quantity and each_notional/u],
-    [{ each_notional: { amount: '1', currency: 'usd' } }, /^each_notional: give either/u],
-    [
-      { each_quantity: { amount: '1', currency: 'usd' } },
-      /^each_quantity.currency: .*for usd write each_notional/u,
-    ],
-    [{ start_time: '2026-12-02T00:00:00Z', end_time: '2026-12-01T00:00:00Z' }, /^end_time: /u],
-    [
-      { start_time: '2026-12-01T11:00:00Z', end_time: '2026-12-02T10:00:00Z' },
-      /^schedule.cron: the schedule has no time between/u,
-    ],
-    [{ window: 'P8D' }, /^window: .*P7D/u],
-    [{ window: 'PT25H' }, /^window: .*86400 s .* write at most PT86400S/u],
-    [
-      scheduled({ quiet_hours: [{ from: '09:00', to: '11:00' }] }),
-      /^schedule: every time .*quiet hours 09:00 to 11:00/u,
-    ],
-    [scheduled({ cut_off: '10:00' }), /^schedule: every time .*cut-off at 10:00/u],
-    [scheduled({ cron: '0 10 * * 6', calendar: {} }), /^schedule: every time .*weekend \(saturday\)/u],
-    [
-      {
-        start_time: '2026-12-01T00:00:00Z',
-        end_time: '2026-12-31T00:00:00Z',
-        ...scheduled({ blackouts: [{ from: '2026-11-01T00:00:00Z', to: '2027-01-01T00:00:00Z' }] }),
-      },
-      /^schedule: every time .*blackout until 2027/u,
-    ],
-  ])('refuses %j', (over, said) => {
-    expect(problems(over)).toEqual([expect.stringMatching(said)]);
-  });
-
-  it('suggests the number of slices that the minimum of the venue allows', () => {
-    expect(problems({ slices: 10 }, { quantity: quantity('0.3') })).toEqual([
-      expect.stringMatching(/^slices: .*slices: 6 or fewer/u),
-    ]);
-    expect(problems({ slices: 6 }, { quantity: quantity('0.3') })).toEqual([]);
-    expect(problems({}, { quantity: quantity('3') })).toEqual([
-      expect.stringMatching(/^each_quantity: every occurrence is below/u),
-    ]);
-  });
-
-  it('accepts a plan with few open times', () => {
-    expect(problems(scheduled({ cron: '0 10 1 * *', calendar: {} }))).toEqual([]);
-    expect(problems(scheduled({ cron: '0 10 29 2 *' }))).toEqual([]);
-    expect(problems({ end_time: '2026-12-02T00:00:00Z' })).toEqual([]);
   });
 });

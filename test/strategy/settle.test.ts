@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Minimum } from '../../src/core/instrument.ts';
 import { add, money, NO_QUANTITY, quantity, ratio, roundDown, subtract, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
@@ -8,7 +7,7 @@ import type { Instant } from '../../src/core/time.ts';
 import type { FundingRate } from '../../src/core/venue.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
 import { settle } from '../../src/strategy/kinds/settle/settle.ts';
-import { amountOf, intentsOf, Life, NINE, problemsOf } from './views.ts';
+import { amountOf, intentsOf, Life, NINE } from './views.ts';
 import type { Scene } from './views.ts';
 
 const PLAN = { pairs: ['btcusd', 'ethusd'], before_grace_ends: 'PT10M' };
@@ -273,35 +272,5 @@ describe('settle', () => {
     const life = aLife();
     const late = { leg: '7.btcusd.sell', slice: 0, filled: quantity('1'), filledAmount: money('1') };
     expect(life.end(late, DUE)).toMatchObject({ reason: 'waiting', waits: [{ on: 'debt' }] });
-  });
-});
-
-describe('the check of a settle document', () => {
-  const messagesOf = (over: object, minimum: Minimum = {}): readonly string[] =>
-    problemsOf(settle, { ...PLAN, ...over }, minimum);
-
-  it('reports no problem in a valid document', () => {
-    expect(
-      messagesOf({ max_slice_notional: { amount: '10', currency: 'usd' } }, { notional: money('5') }),
-    ).toEqual([]);
-  });
-
-  it.each<readonly [object, string]>([
-    [
-      { before_grace_ends: undefined },
-      ': closing times are missing: give before_grace_ends, max_carry_bps or close_in_modes',
-    ],
-    [{ pairs: ['btcusd', 'btcusd'] }, 'pairs.1: btcusd is listed twice: remove one'],
-    [{ interval: 'PT0.1S' }, 'interval: the interval must be at least one second (PT1S)'],
-    [
-      { pairs: ['btcusd', 'btceur'], max_slice_notional: { amount: '10', currency: 'usd' } },
-      'pairs.1: max_slice_notional is in usd, but btceur is quoted in eur: use a separate document for btceur',
-    ],
-    [
-      { pairs: ['btcusd'], max_slice_notional: { amount: '9', currency: 'usd' } },
-      "max_slice_notional.amount: pieces could be below the venue's minimum of 5: write at least twice as much",
-    ],
-  ])('states what is wrong and what to write instead: %j', (over, message) => {
-    expect(messagesOf(over, { notional: money('5') })).toEqual([message]);
   });
 });

@@ -6,7 +6,7 @@ import { estimate, leftAfter, urgency } from '../../src/strategy/kinds/almgren-c
 import { shortfall } from '../../src/strategy/kinds/shortfall.ts';
 import { twap } from '../../src/strategy/kinds/twap.ts';
 import { describeSliced, PLAN, slotsOf } from './sliced.ts';
-import { instrumentOf, NINE, problemsOf } from './views.ts';
+import { instrumentOf, NINE } from './views.ts';
 
 const OWN = {
   risk_aversion: 3.65,
@@ -177,31 +177,6 @@ describe('the forecast of a shortfall', () => {
 
   it('does not exist for a kind without a cost model', () => {
     expect(twap.bind(PLAN).forecast(NINE, instrumentOf('btcusd'))).toBeUndefined();
-  });
-});
-
-describe('a shortfall document', () => {
-  it('names the currency of its total if its pace is in another currency', () => {
-    const impact = { bps: 3, per_hour: { amount: '8', currency: 'usd' } };
-    expect(problemsOf(shortfall, plan({ impact }))).toEqual([
-      'impact.per_hour.currency: per_hour must be in the currency of the total, btc, not usd',
-    ]);
-  });
-
-  it.each([
-    [{ risk_aversion: -1 }, 'risk_aversion'],
-    [{ risk_aversion: '3' }, 'risk_aversion'],
-    [{ risk_aversion: undefined }, 'risk_aversion'],
-    [{ volatility: '60' }, 'volatility'],
-    [{ volatility: '0' }, 'volatility'],
-    [{ volatility: 0.6 }, 'volatility'],
-    [{ impact: { ...OWN.impact, bps: 0 } }, 'impact.bps'],
-    [{ impact: { bps: 3, per_hour: '8' } }, 'impact.per_hour'],
-    [{ impact: { ...OWN.impact, half_spread_bps: -1 } }, 'impact.half_spread_bps'],
-    [{ impact: undefined }, 'impact'],
-  ])('is refused with %j', (over, path) => {
-    const { error } = shortfall.params.safeParse(plan(over));
-    expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
   });
 });
 

@@ -6,7 +6,7 @@ import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
 import { sweep } from '../../src/strategy/kinds/sweep/sweep.ts';
-import { amountOf, intentsOf, Life, NINE, problemsOf } from './views.ts';
+import { amountOf, intentsOf, Life, NINE } from './views.ts';
 import type { Scene } from './views.ts';
 
 /** Payments in btc become usd; 2 btc stay. */
@@ -337,11 +337,6 @@ describe('the pieces of sweeps', () => {
 });
 
 describe('the check of a sweep document', () => {
-  it('reports no problem in a valid document', () => {
-    expect(problemsOf(sweep, SELL, { notional: money('5') })).toEqual([]);
-    expect(problemsOf(sweep, BUY)).toEqual([]);
-  });
-
   it.each([
     [{ from: 'btc', to: 'usd' }, 'btcusd'],
     [{ from: 'usd', to: 'btc' }, 'btcusd'],
@@ -352,30 +347,5 @@ describe('the check of a sweep document', () => {
     [{ from: 'btc', to: 'eth', pair: 'btceth' }, 'btceth'],
   ])('reads the pair of %j as %s', (names, pair) => {
     expect(sweep.bind(names).pairs).toEqual([pair]);
-  });
-
-  it.each<readonly [object, string]>([
-    [{ ...SELL, to: 'btc' }, 'to: from and to are both btc: name two currencies'],
-    [{ ...SELL, pair: 'ethusd' }, 'pair: ethusd is not a pair of btc and usd: write btcusd or usdbtc'],
-    [{ ...SELL, keep: { amount: '1', currency: 'usd' } }, 'keep.currency: keep must be in btc, not usd'],
-    [
-      { ...SELL, min_trade_notional: { amount: '1', currency: 'btc' } },
-      'min_trade_notional.currency: min_trade_notional must be in usd, not btc',
-    ],
-    [
-      { ...BUY, max_slice_notional: { amount: '9', currency: 'usd' } },
-      "max_slice_notional.amount: pieces could be below the venue's minimum of 5: write at least twice as much",
-    ],
-    [
-      { ...SELL, collect: 'PT1M', schedule: { cron: '0 17 * * *' } },
-      'collect: give either schedule or collect, not both: remove one',
-    ],
-    [
-      { ...SELL, start_time: '2026-12-01T09:00:00Z', end_time: '2026-12-01T08:00:00Z' },
-      'end_time: end_time must be later than start_time',
-    ],
-    [{ ...SELL, interval: 'PT0.2S' }, 'interval: the interval must be at least one second (PT1S)'],
-  ])('states what is wrong and what to write instead: %j', (document, message) => {
-    expect(problemsOf(sweep, document, { notional: money('5') })).toEqual([message]);
   });
 });

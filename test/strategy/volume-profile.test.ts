@@ -124,23 +124,4 @@ describe('a weekly profile', () => {
     expect(sized('2026-12-04T00:00:00Z', weights)).toEqual(['6', '1.5', '1.5']);
     expect(sized('2026-12-06T00:00:00Z', weights)).toEqual(['1.8', '5.4', '1.8']);
   });
-
-  it('requires a number of weights that divides its minutes', () => {
-    const messages = (count: number, period: string): readonly string[] =>
-      (
-        vwap.params.safeParse({
-          pair: 'btcusd',
-          side: 'buy',
-          total_quantity: { amount: '9', currency: 'btc' },
-          duration: 'PT4H',
-          slices: 3,
-          profile: { period, weights: Array.from({ length: count }, () => 1) },
-        }).error?.issues ?? []
-      ).map(({ path, message }) => `${path.join('.')}: ${message}`);
-    expect(messages(168, 'week')).toEqual([]);
-    expect(messages(168, 'day')).toEqual([
-      'profile.weights: the number of weights must divide the 1440 minutes of a day, such as 24 (an hour each) or 48 (half an hour each)',
-    ]);
-    expect(messages(25, 'week')[0]).toContain('10080 minutes of a week');
-  });
 });

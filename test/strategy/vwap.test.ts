@@ -108,41 +108,6 @@ describe('the profile of a vwap', () => {
     const small = new Life(vwap, plan, { minimum: { quantity: quantity('2') } });
     expect(small.last).toMatchObject({ finished: 'invalid_plan' });
   });
-
-  it('is refused with the planned size of its smallest slice', () => {
-    const plan = { ...PLAN, profile: { weights: hours({ 10: 2, 11: 4 }) } };
-    const minimum = { quantity: quantity('1.1') };
-    const rest = (smallest: string): string =>
-      `slices: the smallest of 4 slices is ${smallest} btc, below the venue's minimum of 1.1 btc; at most 3 slices are possible`;
-    expect(problemsOf(vwap, plan, minimum)).toEqual([rest('1')]);
-    const jitter = { time_pct: 0, size_pct: 10, seed: 1 };
-    expect(problemsOf(vwap, { ...plan, jitter }, minimum)).toEqual([rest('0.9')]);
-  });
-
-  it.each([
-    [{ weights: Array.from({ length: 23 }, () => 1) }, 'profile.weights'],
-    [{ weights: [] }, 'profile.weights'],
-    [{ weights: hours({ 3: 0 }) }, 'profile.weights.3'],
-    [{ weights: hours({ 3: -1 }) }, 'profile.weights.3'],
-    [{ weights: ['1'] }, 'profile.weights.0'],
-    [{ weights: [1], time_zone: 'London' }, 'profile.time_zone'],
-    [undefined, 'profile'],
-  ])('is refused if it is invalid: case %#', (profile, path) => {
-    const { error } = vwap.params.safeParse({ ...PLAN, profile });
-    expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
-  });
-});
-
-describe('the window of a vwap', () => {
-  it.each([
-    [{ duration: 'P366D' }, []],
-    [{ duration: 'P367D' }, ['duration']],
-    [{ duration: undefined, end_time: '2027-12-03T09:00:00Z' }, ['end_time']],
-    [{ duration: undefined, start_time: undefined, end_time: '2027-12-03T09:00:00Z' }, ['end_time']],
-  ])('is at most 366 days: %j', (over, paths) => {
-    const messages = problemsOf(vwap, { ...PLAN, profile: { weights: [1] }, ...over });
-    expect(messages.map((message) => message.split(':')[0])).toEqual(paths);
-  });
 });
 
 describe('the documentation page of vwap', () => {
