@@ -74,27 +74,6 @@ describe('a module', () => {
     expect(after.state).toMatchObject({ own: { n: 1, heard: ['no-0 skipped'] }, traded: '0', open: {} });
   });
 
-  it.each([['nothing left of its total', [4, 'it wants 0.25, and 0 of its total of 1 is left']]])(
-    'stops with a fault on an intent with %s',
-    (_, [fills, why]) => {
-      const life = new Life(moduleWith(counter), { ...PLAN, max_intents_per_minute: 60 });
-      for (let n = 0; n < Number(fills); n++) {
-        life.arrive();
-        life.end({ leg: String(n), slice: 0, filled: quantity('0.25') }, life.due);
-      }
-      expect(life.arrive().fault).toBe(why);
-    },
-  );
-
-  it('counts an open intent at its full size', () => {
-    const life = new Life(moduleWith(counter), {
-      ...PLAN,
-      total_quantity: { amount: '0.4', currency: 'btc' },
-    });
-    life.arrive();
-    expect(life.arrive().fault).toBe('it wants 0.25, and 0.15 of its total of 0.4 is left');
-  });
-
   it('counts a late trade under the tag of its intent', () => {
     const life = new Life(moduleWith(counter), PLAN);
     life.arrive();

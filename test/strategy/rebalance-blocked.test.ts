@@ -46,11 +46,8 @@ function round(
   expect(intentsOf(step)).toEqual([]);
   return step;
 }
-const rests = (
-  life: Life,
-  rounds: readonly Parameters<typeof round>[2][],
-  from = NINE,
-): readonly number[] => {
+type Round = Parameters<typeof round>[2];
+const rests = (life: Life, rounds: readonly Round[], from = NINE): readonly number[] => {
   let at = from;
   return rounds.map((ends) => {
     const ms = restMs(round(life, at, ends), at);
@@ -61,37 +58,23 @@ const rests = (
 const BLOCKED = [{ reason: 'not_allowed' }, { reason: 'order_size' }];
 
 describe('a continuous rebalancing blocked by a limit', () => {
-  it('doubles its wait each time, up to an hour', () => {
-    expect(
-      rests(
-        new Life(rebalance, PLAN),
-        Array.from({ length: 9 }, () => BLOCKED),
-      ),
-    ).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
-  });
+  const same = (count: number, one: Round): readonly Round[] => Array.from({ length: count }, () => one);
+  const both = (reason: string): Round => [{ reason }, { reason }];
+  const traded = [{ filled: '0.1', reason: 'no_funds' }, { reason: 'order_size' }];
+  const half = [{ reason: 'halted' }, { reason: 'no_funds' }];
+  const venue = [{ reason: 'not_allowed' }, { reason: 'quotes_unavailable' }];
+  const late = parseTime('2026-12-01T23:50:00Z');
 
-  it('waits the configured interval if that is longer than an hour', () => {
-    const life = new Life(rebalance, { ...PLAN, min_interval: 'PT90M' });
-    expect(rests(life, [BLOCKED, BLOCKED])).toEqual([90, 90]);
-  });
-
-  it('waits the usual interval after a trade, and then starts doubling again', () => {
-    const traded = [{ filled: '0.1', reason: 'no_funds' }, { reason: 'order_size' }];
-    expect(rests(new Life(rebalance, PLAN), [BLOCKED, BLOCKED, BLOCKED, traded, BLOCKED, BLOCKED])).toEqual([
-      1, 2, 4, 1, 1, 2,
-    ]);
-  });
-
-  it('starts doubling again if another limit blocks every trade', () => {
-    const other = [{ reason: 'halted' }, { reason: 'halted' }];
-    const half = [{ reason: 'halted' }, { reason: 'no_funds' }];
-    expect(rests(new Life(rebalance, PLAN), [BLOCKED, BLOCKED, other, half, half])).toEqual([1, 2, 1, 2, 4]);
-  });
-
-  it('waits the usual interval at first if the venue, not a limit, prevents a trade, then ten minutes', () => {
-    const venue = [{ reason: 'not_allowed' }, { reason: 'quotes_unavailable' }];
-    const rounds = Array.from({ length: 7 }, () => venue);
-    expect(rests(new Life(rebalance, PLAN), rounds)).toEqual([1, 1, 1, 1, 10, 10, 10]);
+  it.each<readonly [string, readonly Round[], readonly number[], object?, Instant?]>([
+    ['doubles its wait each time, up to an hour', same(9, BLOCKED), [1, 2, 4, 8, 16, 32, 60, 60, 60]],
+    ['waits its interval if that is longer', same(2, BLOCKED), [90, 90], { min_interval: 'PT90M' }],
+    ['begins again after a trade', [...same(3, BLOCKED), traded, ...same(2, BLOCKED)], [1, 2, 4, 1, 1, 2]],
+    ['begins again at another limit', [BLOCKED, BLOCKED, both('halted'), half, half], [1, 2, 1, 2, 4]],
+    ['waits its interval, then ten minutes, for the venue', same(7, venue), [1, 1, 1, 1, 10, 10, 10]],
+    ['does not wait past the end of the day', same(6, both('day_limit')), [1, 2, 4, 3, 16, 32], {}, late],
+    ['looks every 15 minutes at restricted hours', same(6, both('restricted_hours')), [1, 2, 4, 8, 15, 15]],
+  ])('%s', (_, rounds, minutes, over, from) => {
+    expect(rests(new Life(rebalance, { ...PLAN, ...over }), rounds, from)).toEqual(minutes);
   });
 
   it.each([['not_allowed'], ['no_usd_rate'], ['too_large'], ['quotes_unavailable'], ['order_refused']])(
@@ -147,28 +130,6 @@ describe('a continuous rebalancing blocked by a limit', () => {
     const at = instant(NINE + HOUR_MS);
     expect(life.wake({ on: 'lifted', at }, straight)).toMatchObject({ reason: 'inside_band' });
     expect(rests(life, [BLOCKED], instant(at + MINUTE_MS))).toEqual([1]);
-  });
-
-  it('does not wait past the end of the day if a limit per day blocks it', () => {
-    const day = [{ reason: 'day_limit' }, { reason: 'day_limit' }];
-    const late = parseTime('2026-12-01T23:50:00Z');
-    expect(
-      rests(
-        new Life(rebalance, PLAN),
-        Array.from({ length: 6 }, () => day),
-        late,
-      ),
-    ).toEqual([1, 2, 4, 3, 16, 32]);
-  });
-
-  it('checks every 15 minutes whether restricted hours are over', () => {
-    const closed = [{ reason: 'restricted_hours' }, { reason: 'restricted_hours' }];
-    expect(
-      rests(
-        new Life(rebalance, PLAN),
-        Array.from({ length: 6 }, () => closed),
-      ),
-    ).toEqual([1, 2, 4, 8, 15, 15]);
   });
 
   it('checks earlier if balances change, something is resumed, or the weights move by a band', () => {

@@ -80,53 +80,35 @@ const LONG_SOL = scene('450', '1', '5000');
 const SHORT_SOL = scene('50', '1', '45000');
 
 describe('a currency without a pair against cash', () => {
-  it('is priced and traded through the currency that via names', () => {
+  it('is priced through the currency that via names', () => {
     expect(rebalance.bind(VIA).pairs).toEqual(['solbtc', 'btcusd']);
-    const life = new Life(rebalance, VIA);
-    expect(life.last.waits).toMatchObject([{ on: 'drift', via: { sol: 'btc' } }]);
-    const first = life.wake(drifted, LONG_SOL);
-    expect(told(first)).toEqual(['sell 200 solbtc']);
-    const second = life.end({ leg: idOf(first), slice: 0, filled: quantity('200') }, NINE);
-    expect(told(second)).toEqual(['sell 0.4 btcusd']);
-    const last = life.end({ leg: idOf(second), slice: 0, filled: quantity('0.4') }, NINE);
-    expect(last.waits).toMatchObject([{ on: 'drift' }]);
+    expect(new Life(rebalance, VIA).last.waits).toMatchObject([{ on: 'drift', via: { sol: 'btc' } }]);
   });
 
-  it('is bought with a bridge currency that was bought for cash before', () => {
-    const life = new Life(rebalance, VIA);
-    const first = life.wake(drifted, SHORT_SOL);
-    expect(told(first)).toEqual(['buy 0.4 btcusd']);
-    const second = life.end({ leg: idOf(first), slice: 0, filled: quantity('0.4') }, NINE);
-    expect(told(second)).toEqual(['buy 200 solbtc']);
-  });
+  it.each<readonly [Scene, string, string, readonly string[]]>([
+    [LONG_SOL, 'sell 200 solbtc', '0', []],
+    [LONG_SOL, 'sell 200 solbtc', '100', ['sell 0.2 btcusd']],
+    [LONG_SOL, 'sell 200 solbtc', '200', ['sell 0.4 btcusd']],
+    [SHORT_SOL, 'buy 0.4 btcusd', '0', []],
+    [SHORT_SOL, 'buy 0.4 btcusd', '0.1', ['buy 50 solbtc']],
+    [SHORT_SOL, 'buy 0.4 btcusd', '0.4', ['buy 200 solbtc']],
+  ])(
+    'is traded through it, with no more of it than the first trade brought: case %#',
+    (of, one, filled, two) => {
+      const life = new Life(rebalance, VIA);
+      const first = life.wake(drifted, of);
+      expect(told(first)).toEqual([one]);
+      const second = life.end({ leg: idOf(first), slice: 0, filled: quantity(filled) }, NINE);
+      expect(told(second)).toEqual(two);
+      const last = two.length === 0 ? second : life.end({ leg: idOf(second), slice: 0 }, NINE);
+      expect(last.waits).toMatchObject([{ on: 'drift' }]);
+    },
+  );
 
   it('leaves its proceeds in the bridge currency if that is below its target', () => {
     // Sol 45 %, btc 30 %, cash 25 %: all that sol gives stays in btc.
     const first = new Life(rebalance, VIA).wake(drifted, scene('450', '0.6', '25000'));
     expect(told(first)).toEqual(['sell 200 solbtc']);
-  });
-
-  it.each([
-    ['nothing', '0', []],
-    ['half', '100', ['sell 0.2 btcusd']],
-    ['all', '200', ['sell 0.4 btcusd']],
-  ])('sells no more of the bridge currency than its own sale brought: %s', (_, filled, expected) => {
-    const life = new Life(rebalance, VIA);
-    const first = life.wake(drifted, LONG_SOL);
-    const second = life.end({ leg: idOf(first), slice: 0, filled: quantity(filled) }, NINE);
-    expect(told(second)).toEqual(expected);
-    expect(second.waits).toMatchObject([{ on: expected.length === 0 ? 'drift' : 'outcome' }]);
-  });
-
-  it.each([
-    ['nothing', '0', []],
-    ['a quarter', '0.1', ['buy 50 solbtc']],
-    ['all', '0.4', ['buy 200 solbtc']],
-  ])('spends no more of the bridge currency than was bought: %s', (_, filled, expected) => {
-    const life = new Life(rebalance, VIA);
-    const first = life.wake(drifted, SHORT_SOL);
-    const second = life.end({ leg: idOf(first), slice: 0, filled: quantity(filled) }, NINE);
-    expect(told(second)).toEqual(expected);
   });
 
   it('is not traded while one of its two prices is missing', () => {

@@ -263,6 +263,10 @@ describe('a check of the portfolio', () => {
     expect([step.reason, intentTexts(step), waitsFor(step)]).toEqual([reason, [], ['drift']]);
     expect(step.waits).toMatchObject([{ notBefore: NINE + MINUTE_MS }]);
     expect(step.state).toMatchObject({ decisions: 0, legs: [] });
+    const told = { below_min_trade: 'btc 10.000 %, eth -6.000 %, usd -4.000 %', no_reference: 'ethusd' }[
+      reason
+    ];
+    expect(step.note).toBe(told ?? step.note);
   });
 
   it.each<readonly [string, object, Scene]>([

@@ -76,14 +76,6 @@ describe('catch_up after an outage', () => {
     expect(at).toMatchObject({ intents: [{ slice: 1 }], missed: [{ slice: 0 }] });
   });
 
-  it('skip: leaves missed quantity untraded', () => {
-    const life = aLife({ slices: 8, catch_up: 'skip' });
-    trade(life);
-    expect(intentsOf(life.arrive(75 * MINUTE_MS)).map((one) => [one.slice, text(amountOf(one))])).toEqual([
-      [3, '1'],
-    ]);
-  });
-
   it('extend: moves slots and end by the outage, by at most a quarter of the window', () => {
     const life = aLife({ slices: 8, catch_up: 'extend' });
     trade(life);

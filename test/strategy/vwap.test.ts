@@ -32,13 +32,6 @@ describeSliced('vwap', {
 });
 
 describe('the profile of a vwap', () => {
-  it('starts again at midnight', () => {
-    const over = { start_time: '2026-12-01T22:00:00Z', profile: { weights: hours({ 0: 5 }) } };
-    expect(sizes(over)).toEqual(['1', '1', '5', '1']);
-    const days = { ...over, duration: 'P4D', slices: 4 };
-    expect(sizes(days)).toEqual(['2', '2', '2', '2']);
-  });
-
   it.each([
     // At one o'clock UTC the clocks of London go from one to two: the hour from one to two is not there.
     ['has no volume in a skipped hour', '2026-03-29T00:00:00Z', ['2', '4', '1', '1']],
