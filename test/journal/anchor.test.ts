@@ -1,10 +1,11 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Journal } from '../../src/journal/journal.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { aFill, appendNow } from './records.ts';
 import { aFolder } from '../support/folder.ts';
+import { aFile, open } from '../support/sqlite.ts';
 
 interface Place {
   readonly file: string;
@@ -13,16 +14,12 @@ interface Place {
 }
 
 function aPlace(): Place {
-  const file = join(aFolder(), 'journal.db');
+  const file = aFile();
   const anchor = join(aFolder(), 'elsewhere', 'anchor');
   return {
     file,
     anchor,
-    open() {
-      const journal = sqliteJournal(file, { anchor });
-      onTestFinished(() => journal.close());
-      return journal;
-    },
+    open: () => open(file, { anchor }),
   };
 }
 
@@ -40,7 +37,7 @@ function written(place: Place, runs: number): readonly string[] {
 
 describe('the journal anchor', () => {
   it('is refused with its path if the path is a folder', () => {
-    const [file, anchor] = [join(aFolder(), 'journal.db'), aFolder()];
+    const [file, anchor] = [aFile(), aFolder()];
     expect(() => sqliteJournal(file, { anchor })).toThrow(`${anchor} is a folder: name a file`);
   });
 
@@ -56,8 +53,7 @@ describe('the journal anchor', () => {
     // The state after a crash: the log is not written back and the end is not in the anchor.
     for (const end of ['', '-wal']) copyFileSync(first.file + end, `${first.file}.dead${end}`);
     journal.close();
-    const dead = sqliteJournal(`${first.file}.dead`, { anchor: first.anchor });
-    onTestFinished(() => dead.close());
+    const dead = open(`${first.file}.dead`, { anchor: first.anchor });
     expect(dead.head().seq).toBe(8);
     expect(dead.oddity).toBeUndefined();
   });

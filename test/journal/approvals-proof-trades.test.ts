@@ -1,55 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { requestHash } from '../../src/core/approvals/requests.ts';
 import { VenueError } from '../../src/core/errors.ts';
 import { money, quantity } from '../../src/core/money.ts';
 import type { ApprovalRecord, RecordBody, StoredRecord } from '../../src/core/record.ts';
 import { MINUTE_MS } from '../../src/core/time.ts';
-import { ApprovalsProof } from '../../src/journal/proof/approvals-proof.ts';
 import { aDesk, approvalsOf, approve, nextDesk, run, tell } from '../engine/approval-desk.ts';
 import { faultyVenue } from '../engine/faulty-venue.ts';
 import { aPolicy, aTwap } from '../engine/harness.ts';
+import { changed, faultsIn, patched, rehashed, withBefore, without } from './forgery.ts';
 
 const parents = approvalsOf({ for: ['doubt', 'rearm', 'limits'], parents_above: '50000' });
 
-function faults(records: readonly StoredRecord[]): readonly string[] {
-  const proof = new ApprovalsProof();
-  for (const stored of records) proof.take(stored);
-  return proof.findings.flatMap(({ seq, fault }) => (fault === undefined ? [] : [`${seq}: ${fault}`]));
-}
-const forged = (
-  records: readonly StoredRecord[],
-  change: (body: RecordBody) => RecordBody | undefined,
-): readonly StoredRecord[] =>
-  records.flatMap((stored) => {
-    const body = change(stored.body);
-    return body === undefined ? [] : [{ ...stored, body }];
-  });
-/** The journal with another record before the first of a kind. */
-function withBefore(
-  records: readonly StoredRecord[],
-  isIt: (body: RecordBody) => boolean,
-  body: RecordBody,
-): readonly StoredRecord[] {
-  const at = records.findIndex((one) => isIt(one.body));
-  const there = records[at];
-  if (there === undefined) throw new Error('no such record');
-  return [...records.slice(0, at), { ...there, body }, ...records.slice(at)];
-}
-/** Changes every record of the requests in the same way and gives it the hash of the changed proposal. */
-function rehashed(
-  records: readonly StoredRecord[],
-  change: (body: ApprovalRecord) => ApprovalRecord | undefined,
-): readonly StoredRecord[] {
-  const [start] = records;
-  const origin = start?.body.kind === 'started' ? start.body : { desk: '', account: '' };
-  let hash = '';
-  return forged(records, (body) => {
-    if (body.kind !== 'approval') return body;
-    const now = change(body);
-    if (now?.step === 'proposed') hash = requestHash(now, origin);
-    return now === undefined ? undefined : { ...now, hash };
-  });
-}
+const faults = faultsIn;
+const is =
+  (kind: RecordBody['kind']) =>
+  (body: RecordBody): boolean =>
+    body.kind === kind;
 const firstOf = (records: readonly StoredRecord[], kind: RecordBody['kind']): number =>
   records.find(({ body }) => body.kind === kind)?.seq ?? Number.NaN;
 
@@ -123,12 +88,11 @@ describe('the proof of approvals for parents', () => {
   });
 
   it('finds an order whose request was not yet decided, or was rejected', () => {
-    const open = forged(records, (body) => (isOf(body, 'approved') ? undefined : body));
-    expect(faults(open)[0]).toMatch(/was sent although ap-1, which its parent \S+ needs, was not approved/u);
-    const rejected = forged(records, (body) =>
-      isOf(body, 'approved') ? { ...(body as ApprovalRecord), step: 'rejected' } : body,
+    const approved = (body: RecordBody): boolean => isOf(body, 'approved');
+    expect(faults(without(records, approved))[0]).toMatch(
+      /was sent although ap-1, which its parent \S+ needs, was not approved/u,
     );
-    expect(faults(rejected)[0]).toMatch(/was rejected/u);
+    expect(faults(patched(records, approved, { step: 'rejected' }))[0]).toMatch(/was rejected/u);
   });
 
   it('finds an order without a request if the recorded amount of its parent needs one', () => {
@@ -137,23 +101,20 @@ describe('the proof of approvals for parents', () => {
     const quote = small.records().find(({ body }) => body.kind === 'quote')?.body;
     expect(quote).toMatchObject({ parent_amount: expect.stringMatching(/^\d/u) as string });
     expect(faults(small.records())).toEqual([]);
-    const stricter = forged(small.records(), (body) => (body.kind === 'started' ? { ...body, approvals: parents } : body)); // prettier-ignore
-    expect(faults(stricter)[0]).toMatch(
+    expect(faults(patched(small.records(), is('started'), { approvals: parents }))[0]).toMatch(
       /was sent without the approval that its parent \S+ of \d+(\.\d+)? needs/u,
     );
-    const unjudged = forged(small.records(), (body) => {
-      if (body.kind !== 'quote') return body;
-      const { parent_amount: _amount, ...rest } = body;
-      return rest;
-    });
-    expect(faults(unjudged)[0]).toMatch(/of unknown needs/u);
+    expect(faults(patched(small.records(), is('quote'), { parent_amount: undefined }))[0]).toMatch(
+      /of unknown needs/u,
+    );
   });
 
   it('finds a request that demands less than its amount needs, and an altered amount', () => {
     const cheap = rehashed(records, (body) => ({ ...body, count: 1 }));
     expect(faults(cheap)[0]).toMatch(/operate.approvals demands more than ap-1 does: 2 other people/u);
-    const renamed = forged(records, (body) => (body.kind === 'approval' ? { ...body, amount: '1' } : body));
-    expect(faults(renamed)[0]).toMatch(/its hash is not that of the request/u);
+    expect(faults(patched(records, is('approval'), { amount: '1' }))[0]).toMatch(
+      /its hash is not that of the request/u,
+    );
   });
 });
 
@@ -167,8 +128,6 @@ describe('the proof of approvals for a rearm', () => {
   for (const name of ['ann', 'bob']) approve(bench, name);
   run(bench, 2 * MINUTE_MS);
   const records = bench.records();
-  const changed = (change: (body: ApprovalRecord) => ApprovalRecord | undefined): readonly StoredRecord[] =>
-    rehashed(records, change);
 
   it('accepts a rearm approved by as many people as the raised limits require', () => {
     const request = records.map(({ body }) => body).find((body) => body.kind === 'approval');
@@ -182,23 +141,17 @@ describe('the proof of approvals for a rearm', () => {
   });
 
   it('finds a rearm whose request is of another kind, another halt or other limits, or demands fewer people', () => {
-    const withoutApproval = /a halt was lifted without the approval that it needed/u;
-    expect(faults(changed((body) => ({ ...body, for: 'doubt' }))).join('\n')).toMatch(withoutApproval);
-    expect(faults(changed((body) => ({ ...body, difference: ['x 1 -> 2'] }))).join('\n')).toMatch(
-      withoutApproval,
-    );
-    expect(faults(changed((body) => ({ ...body, asks: 'lift another halt' }))).join('\n')).toMatch(
-      withoutApproval,
-    );
-    expect(faults(changed((body) => ({ ...body, count: 1 }))).join('\n')).toMatch(
-      /a halt was lifted: operate.approvals demands more than ap-1 does: 2 other people/u,
-    );
+    for (const [over, fault] of [
+      [{ for: 'doubt' }, 'without the approval that it needed'],
+      [{ difference: ['x 1 -> 2'] }, 'without the approval that it needed'],
+      [{ asks: 'lift another halt' }, 'without the approval that it needed'],
+      [{ count: 1 }, 'operate.approvals demands more than ap-1 does: 2 other people'],
+    ] as const)
+      expect(faults(rehashed(records, (body) => ({ ...body, ...over }))).join()).toContain(fault);
   });
 
   it('finds an order under raised limits if neither a halt nor an approval was recorded', () => {
-    const active = forged(records, (body) =>
-      body.kind === 'approval' || body.kind === 'control' ? undefined : body,
-    );
+    const active = without(records, ({ kind }) => kind === 'approval' || kind === 'control');
     expect(faults(active).join('\n')).toMatch(
       /an order was sent although nobody had approved max_order_notional 100000 -> 200000/u,
     );
@@ -220,14 +173,13 @@ describe('the proof of approvals for looser limits', () => {
   it('accepts exactly the approved limits', () => {
     expect(bench.desk.policy.limits.orderNotionalMax?.toFixed()).toBe('200000');
     expect(faults(records)).toEqual([]);
-    const further = forged(records, (body) =>
+    const further = changed(records, (body) =>
       body.kind === 'reload' && body.limits !== undefined
         ? { ...body, limits: { ...body.limits, max_order_notional: '300000' } }
         : body,
     );
-    expect(faults(further)[0]).toMatch(/limits were loosened without the approval/u);
-    const alone = forged(records, (body) => (body.kind === 'approval' ? undefined : body));
-    expect(faults(alone)[0]).toMatch(/limits were loosened without the approval/u);
+    for (const other of [further, without(records, is('approval'))])
+      expect(faults(other)[0]).toMatch(/limits were loosened without the approval/u);
   });
 
   it('finds a request that was not proposed by a person', () => {
@@ -240,29 +192,25 @@ describe('the proof of approvals for looser limits', () => {
 
 describe('the proof of approvals for a start', () => {
   const settings = approvalsOf({ for: ['limits', 'rearm'] });
+  const next = nextDesk(aDesk(settings), settings);
+  run(next, 3 * MINUTE_MS);
 
-  it('finds a start that does not record its limits and approvals after a start that did', () => {
-    const next = nextDesk(aDesk(settings), settings);
+  it.each([
+    [
+      'its limits and approvals',
+      { limits: undefined, approvals: undefined },
+      'a start did not record its limits',
+    ],
+    [
+      'an approval for orders without any',
+      { approvals: undefined },
+      'had approved approvals.count 1 -> none',
+    ],
+  ])('finds a start that does not record %s after a start that did', (_, over, fault) => {
     expect(faults(next.records())).toEqual([]);
     let starts = 0;
-    const dropped = forged(next.records(), (body) => {
-      if (body.kind !== 'started' || ++starts === 1) return body;
-      const { limits: _limits, approvals: _approvals, ...rest } = body;
-      return rest;
-    });
-    expect(faults(dropped)[0]).toMatch(/a start did not record its limits and approvals/u);
-  });
-
-  it('finds orders after a start that removed operate.approvals without an approval', () => {
-    const next = nextDesk(aDesk(settings), settings);
-    run(next, 3 * MINUTE_MS);
-    let starts = 0;
-    const weaker = forged(next.records(), (body) => {
-      if (body.kind !== 'started' || ++starts === 1) return body;
-      const { approvals: _approvals, ...rest } = body;
-      return rest;
-    });
-    expect(faults(weaker).join('\n')).toMatch(/nobody had approved approvals.count 1 -> none/u);
+    const second = (body: RecordBody): boolean => body.kind === 'started' && ++starts > 1;
+    expect(faults(patched(next.records(), second, over)).join()).toContain(fault);
   });
 });
 
@@ -286,13 +234,10 @@ describe('the proof of approvals for a doubt', () => {
   it('accepts only the figures that the approvers agreed to', () => {
     expect(records.some(({ body }) => body.kind === 'fill' && body.source === 'operator')).toBe(true);
     expect(faults(records)).toEqual([]);
-    for (const other of [{ quantity: '0.26' }, { amount: '14000' }, { fees: '1' }, { order_id: '8' }]) {
-      const changed = forged(records, (body) =>
-        body.kind === 'fill' && body.source === 'operator' ? { ...body, ...other } : body,
-      );
-      expect(faults(changed)[0]).toMatch(/a doubt was resolved with a statement that nobody had approved/u);
-    }
-    const alone = forged(records, (body) => (body.kind === 'approval' ? undefined : body));
-    expect(faults(alone)[0]).toMatch(/a statement that nobody had approved/u);
+    const isOurs = (body: RecordBody): boolean => body.kind === 'fill' && body.source === 'operator';
+    const others = [{ quantity: '0.26' }, { amount: '14000' }, { fees: '1' }, { order_id: '8' }];
+    const forged = others.map((other) => patched(records, isOurs, other));
+    for (const journal of [...forged, without(records, is('approval'))])
+      expect(faults(journal)[0]).toMatch(/a doubt was resolved with a statement that nobody had approved/u);
   });
 });

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { requestHash } from '../../src/core/approvals/requests.ts';
 import type { ApprovalSettings } from '../../src/core/approvals/approval-settings.ts';
 import type { PasskeyAssertion } from '../../src/core/approvals/passkey-assertion.ts';
 import type { ApprovalRecord, RecordBody, StoredRecord } from '../../src/core/record.ts';
 import { DAY_MS, instant } from '../../src/core/time.ts';
-import { ApprovalsProof } from '../../src/journal/proof/approvals-proof.ts';
 import { aDesk, approve, halted, nextDesk, person, tell } from '../engine/approval-desk.ts';
 import type { Bench } from '../engine/harness.ts';
 import { aPasskey } from '../operate/sign-in/soft-passkey.ts';
 import type { SoftPasskey } from '../operate/sign-in/soft-passkey.ts';
+import { changed, faultsIn, findingsIn, patched, rehashed, without } from './forgery.ts';
 
 const approvals: ApprovalSettings = { for: ['rearm', 'strategy'], count: 2, passkey: 'required' };
 
@@ -61,32 +60,49 @@ function aJournal(): readonly StoredRecord[] {
 }
 
 const whole = aJournal();
-const origin = whole.flatMap(({ body }) => (body.kind === 'started' ? [body] : []))[0] ?? {
-  desk: '',
-  account: '',
-};
-/** The proposer of ap-2, whose name and reason the hash covers. */
-const proposer = { by: 'eve', why: 'w', token: person('eve') };
+const bare = ({ passkey: _passkey, assertion: _assertion, ...body }: ApprovalRecord): ApprovalRecord => body;
+const waiting = (body: ApprovalRecord): ApprovalRecord => ({
+  ...body,
+  expires_at: instant(body.expires_at + DAY_MS),
+});
+const strict = { ...approvals, count: 3 };
+const isStart = ({ kind }: RecordBody): boolean => kind === 'started';
 const isStep = (body: RecordBody, step: string, by?: string): body is ApprovalRecord =>
   body.kind === 'approval' &&
   body.request === 'ap-2' &&
   body.step === step &&
   (by === undefined || body.by === by);
 
-function proofOf(records: readonly StoredRecord[]): ApprovalsProof {
-  const proof = new ApprovalsProof();
-  for (const stored of records) proof.take(stored);
-  return proof;
-}
-const findings = (records: readonly StoredRecord[]) => proofOf(records).findings;
+const findings = findingsIn;
 const faults = (records: readonly StoredRecord[]): readonly (string | undefined)[] =>
   findings(records).flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
-/** The journal with some records changed, as by anyone who can write it. */
-const forged = (change: (body: RecordBody) => RecordBody | undefined, of = whole): readonly StoredRecord[] =>
-  of.flatMap((stored) => {
-    const body = change(stored.body);
-    return body === undefined ? [] : [{ ...stored, body }];
-  });
+const seqOf = (step: string, by?: string): number =>
+  whole.find(({ body }) => isStep(body, step, by))?.seq ?? Number.NaN;
+const assertionOf = (by: string): PasskeyAssertion | undefined =>
+  whole.map(({ body }) => body).find((body) => isStep(body, 'approved', by))?.assertion;
+
+const ofCat = (body: RecordBody): boolean => isStep(body, 'approved', 'cat');
+const isCat = (body: RecordBody): boolean => body.kind === 'person' && body.person === 'cat';
+const enrolled = (body: RecordBody): boolean => isCat(body) && 'step' in body && body.step === 'enrolled';
+const isRequest = (request: string) => (body: RecordBody) =>
+  body.kind === 'approval' && body.request === request;
+/** The journal with another approval by cat. */
+const asCat = (over: object): readonly StoredRecord[] => patched(whole, ofCat, over);
+/** The journal with another passkey of cat. */
+const keyed = (over: object): readonly StoredRecord[] =>
+  changed(whole, (body) =>
+    isCat(body) && 'passkey' in body && typeof body.passkey === 'object'
+      ? { ...body, passkey: { ...body.passkey, ...over } }
+      : body,
+  );
+const again = (change: (body: ApprovalRecord) => ApprovalRecord): readonly StoredRecord[] =>
+  rehashed(whole, change, ({ request }) => request === 'ap-2');
+const late = (ms: number): readonly StoredRecord[] =>
+  whole.map((stored) => (ofCat(stored.body) ? { ...stored, at: instant(stored.at + ms) } : stored));
+const ANN = { by: 'ann', token: person('ANN'), assertion: assertionOf('ann') };
+const signature = assertionOf('cat')?.signature ?? '';
+const asksOther = { asks: 'lift another halt' };
+const inspected = { ...assertionOf('cat'), signature: `A${signature.slice(1)}B` };
 
 describe('the proof of approvals', () => {
   it('accepts the journal of a desk and lists each approval with its record number and kind of proof', () => {
@@ -103,201 +119,105 @@ describe('the proof of approvals', () => {
     expect(whole.find(({ seq }) => seq === first?.seq)?.body).toMatchObject({ step: 'approved', by: 'ann' });
   });
 
-  it('finds an approver who was not invited on the machine, where approvals are set', () => {
-    const elsewhere = forged((body) =>
-      body.kind === 'person' && body.person === 'cat' ? { ...body, token: person('eve') } : body,
-    );
-    expect(faults(elsewhere)).toEqual(['cat was not invited on the machine of the desk']);
-  });
-
-  it.each<readonly [string, (body: RecordBody) => RecordBody | undefined, RegExp]>([
+  it.each<readonly [string, readonly StoredRecord[], string]>([
     [
       'a request whose text was altered',
-      (body) =>
-        body.kind === 'approval' && body.request === 'ap-2' ? { ...body, asks: 'lift another halt' } : body,
-      /its hash is not that of the request/u,
+      patched(whole, isRequest('ap-2'), asksOther),
+      'its hash is not that of',
     ],
     [
-      'an approval of a different request',
-      (body) => (isStep(body, 'approved', 'cat') ? { ...body, asks: 'lift another halt' } : body),
-      /approves a different request than the one proposed/u,
+      'an approval of another request',
+      asCat(asksOther),
+      'approves a different request than the one proposed',
     ],
+    ['the passkey of another person', asCat({ by: 'bob', token: person('bob') }), 'does not belong to bob'],
+    ['a missing signature', asCat({ assertion: undefined }), 'this request needs a passkey'],
+    ['an altered signature', asCat({ assertion: inspected }), 'signature does not match the key'],
+    ['the proposer in upper case', asCat({ by: 'EVE', token: person('Eve') }), 'has proposed it'],
+    ['an approval by a program', asCat({ token: { name: 'cat', kind: 'program' } }), 'cat is a program'],
+    ['a halt lifted before its approval was complete', without(whole, ofCat), 'lifted without the approval'],
     [
-      'a signature by the passkey of another person',
-      (body) => (isStep(body, 'approved', 'cat') ? { ...body, by: 'bob', token: person('bob') } : body),
-      /the passkey does not belong to bob/u,
-    ],
-    [
-      'a missing signature',
-      (body) => {
-        if (!isStep(body, 'approved', 'cat')) return body;
-        const { assertion: _assertion, ...rest } = body;
-        return rest;
-      },
-      /this request needs a passkey/u,
-    ],
-    [
-      'an altered signature',
-      (body) =>
-        isStep(body, 'approved', 'cat') && body.assertion !== undefined
-          ? { ...body, assertion: { ...body.assertion, signature: `A${body.assertion.signature.slice(1)}B` } }
-          : body,
-      /signature does not match the key/u,
-    ],
-    [
-      'an approval by the proposer, spelt in upper case',
-      (body) => (isStep(body, 'approved', 'cat') ? { ...body, by: 'EVE', token: person('Eve') } : body),
-      /EVE has proposed it|Eve has proposed it/u,
-    ],
-    [
-      'an approval by a program',
-      (body) =>
-        isStep(body, 'approved', 'ann') ? { ...body, token: { name: 'ann', kind: 'program' } } : body,
-      /ann is a program/u,
-    ],
-    [
-      'a halt that was lifted before its approval was complete',
-      (body) => (isStep(body, 'approved', 'cat') ? undefined : body),
-      /a halt was lifted without the approval/u,
-    ],
-    [
-      'a strategy that began without its approval',
-      (body) => (body.kind === 'approval' && body.request === 'ap-1' ? undefined : body),
-      /strategy t began without the approval/u,
+      'a strategy without approval',
+      without(whole, isRequest('ap-1')),
+      'strategy t began without the approval',
     ],
     [
       'a replaced public key',
-      (body) =>
-        body.kind === 'person' && body.person === 'cat' && body.passkey !== undefined
-          ? { ...body, passkey: { ...body.passkey, public_key: aPasskey().publicKey } }
-          : body,
-      /signature does not match the key/u,
+      keyed({ public_key: aPasskey().publicKey }),
+      'signature does not match the key',
     ],
     [
-      'a signature made on the page of another desk',
-      (body) =>
-        body.kind === 'person' && body.person === 'cat' && body.passkey !== undefined
-          ? { ...body, passkey: { ...body.passkey, origin: 'https://tranche.example:8443' } }
-          : body,
-      /made at https:\/\/tranche.example, where the passkey has not signed in/u,
+      'the page of another desk',
+      keyed({ origin: `${HOME.origin}:8443` }),
+      'where the passkey has not signed in',
     ],
+    ['a signature for another host', keyed({ rp_id: 'example' }), 'was not made for this desk'],
     [
-      'a signature for another host',
-      (body) =>
-        body.kind === 'person' && body.person === 'cat' && body.passkey !== undefined
-          ? { ...body, passkey: { ...body.passkey, rp_id: 'example' } }
-          : body,
-      /was not made for this desk/u,
+      'a removed person',
+      patched(whole, enrolled, { step: 'removed' }),
+      'cat was removed, and can no longer approve',
     ],
+    ['a viewer', patched(whole, isCat, { role: 'viewer' }), 'the viewer role, who may not approve'],
     [
-      'an approval by a person who had been removed',
-      (body) =>
-        body.kind === 'person' && body.person === 'cat' && body.step === 'enrolled'
-          ? { ...body, step: 'removed' }
-          : body,
-      /cat was removed, and can no longer approve/u,
+      'an approver invited elsewhere',
+      patched(whole, isCat, { token: person('eve') }),
+      'on the machine of the desk',
     ],
+    ['an approval after the request had expired', late(DAY_MS), 'ap-2 has expired'],
     [
-      'a request that may wait for longer than 15 minutes',
-      (body) => {
-        if (body.kind !== 'approval' || body.request !== 'ap-2') return body;
-        const changed = { ...body, expires_at: instant(body.expires_at + DAY_MS) };
-        return { ...changed, hash: requestHash({ ...changed, ...proposer }, origin) };
-      },
-      /it waits for longer than a request may/u,
+      'a request that waits for longer than 15 minutes',
+      again(waiting),
+      'waits for longer than a request may',
     ],
-  ])('finds %s', (_name, change, why) => {
-    expect(faults(forged(change)).join('\n')).toMatch(why);
+    ['a request for fewer people', again((body) => ({ ...body, count: 1 })), 'demands more than ap-2 does'],
+    ['a request without a passkey', again(bare), 'ap-2 does: 2 other people, each with a passkey'],
+    [
+      'a request below later settings',
+      patched(whole, isStart, { approvals: strict }),
+      'ap-2 does: 3 other people',
+    ],
+    ['a person who approves twice', asCat(ANN), 'ANN has approved it already'],
+    ['the approval of another person', asCat({ assertion: ANN.assertion }), 'does not belong to cat'],
+  ])('finds %s', (_name, records, why) => {
+    expect(faults(records).join('\n')).toContain(why);
   });
-
-  /** Changes every record of a request in the same way and computes its hash again, as an attacker could. */
-  const rehashed = (change: (body: ApprovalRecord) => ApprovalRecord): readonly StoredRecord[] =>
-    forged((body) => {
-      if (body.kind !== 'approval' || body.request !== 'ap-2') return body;
-      const changed = change(body);
-      return { ...changed, hash: requestHash({ ...changed, ...proposer }, origin) };
-    });
-
-  it('finds a request that demands no passkey, or fewer people, although the settings in force do', () => {
-    const bare = rehashed(({ passkey: _passkey, assertion: _assertion, ...body }) => body);
-    expect(faults(bare)[0]).toMatch(/demands more than ap-2 does: 2 other people, each with a passkey/u);
-    expect(faults(rehashed((body) => ({ ...body, count: 1 })))[0]).toMatch(/demands more than ap-2 does/u);
-    const stricter = { ...approvals, count: 3 };
-    const later = forged((body) => (body.kind === 'started' ? { ...body, approvals: stricter } : body));
-    expect(faults(later)).toContain(
-      'operate.approvals demands more than ap-2 does: 3 other people, each with a passkey',
-    );
-  });
-
-  it('finds a signature by the passkey of a viewer', () => {
-    const viewer = forged((body) => (body.kind === 'person' && body.person === 'cat' ? { ...body, role: 'viewer' } : body)); // prettier-ignore
-    expect(new Set(faults(viewer))).toEqual(
-      new Set(['the passkey belongs to a person with the viewer role, who may not approve']),
-    );
-  });
-
-  it('finds an approval that was given after the request had expired', () => {
-    const late = whole.map((stored) =>
-      isStep(stored.body, 'approved', 'cat') ? { ...stored, at: instant(stored.at + DAY_MS) } : stored,
-    );
-    expect(faults(late)).toEqual(['ap-2 has expired']);
-  });
-
-  const named = (records: readonly StoredRecord[]): readonly string[] =>
-    findings(records).flatMap(({ seq, fault }) => (fault === undefined ? [] : [`${seq}: ${fault}`]));
-  const seqOf = (step: string, by?: string): number =>
-    whole.find(({ body }) => body.kind === 'approval' && body.request === 'ap-2' && isStep(body, step, by))
-      ?.seq ?? Number.NaN;
-  const assertionOf = (by: string): PasskeyAssertion | undefined =>
-    whole.flatMap(({ body }) => (body.kind === 'approval' && body.by === by && body.request === 'ap-2' ? [body.assertion] : []))[0]; // prettier-ignore
 
   it('finds an approval that was replayed on another request, with the number of its record', () => {
     // Two requests for the same halt, which differ only in their ids.
     const second = whole.flatMap((stored) => {
-      const { body } = stored;
-      const isSecond = isStep(body, 'proposed') || isStep(body, 'approved', 'ann');
-      return isSecond ? [{ ...stored, body: { ...body, request: 'ap-3' } }, stored] : [stored];
+      const isSecond = isStep(stored.body, 'proposed') || isStep(stored.body, 'approved', 'ann');
+      return isSecond ? [{ ...stored, body: { ...stored.body, request: 'ap-3' } }, stored] : [stored];
     });
-    const hashes = new Map<string, string>();
-    const replayed = second.map((stored) => {
-      const { body } = stored;
-      if (body.kind !== 'approval' || body.request !== 'ap-3') return stored;
-      if (body.step === 'proposed') hashes.set('ap-3', requestHash(body, origin));
-      return { ...stored, body: { ...body, hash: hashes.get('ap-3') ?? '' } };
-    });
-    expect(named(replayed)).toEqual([
-      `${seqOf('approved', 'ann')}: the approval is not valid: it signs a different request`,
-    ]);
+    expect(
+      faultsIn(
+        rehashed(
+          second,
+          (body) => body,
+          ({ request }) => request === 'ap-3',
+        ),
+      ),
+    ).toEqual([`${seqOf('approved', 'ann')}: the approval is not valid: it signs a different request`]);
   });
 
   it('finds approvals copied from the journal of another desk with the same people', () => {
-    const copied = forged((body) => (body.kind === 'started' ? { ...body, desk: 'other' } : body));
-    expect(named(copied)).toContain(`${seqOf('proposed')}: its hash is not that of the request`);
+    const copied = patched(whole, isStart, { desk: 'other' });
+    expect(faultsIn(copied)).toContain(`${seqOf('proposed')}: its hash is not that of the request`);
     // With new hashes for that desk, the signatures belong to other requests.
-    let hash = '';
-    const again = copied.map((stored) => {
-      const { body } = stored;
-      if (body.kind !== 'approval' || body.request !== 'ap-2') return stored;
-      if (body.step === 'proposed') hash = requestHash(body, { ...origin, desk: 'other' });
-      return { ...stored, body: { ...body, hash } };
-    });
+    const fresh = faultsIn(
+      rehashed(
+        copied,
+        (body) => body,
+        ({ request }) => request === 'ap-2',
+      ),
+    );
     for (const by of ['ann', 'cat'])
-      expect(named(again)).toContain(
+      expect(fresh).toContain(
         `${seqOf('approved', by)}: the approval is not valid: it signs a different request`,
       );
   });
 
-  it('finds a person who approves twice, also under the name of another person', () => {
-    const twice = forged((body) => (isStep(body, 'approved', 'cat') ? { ...body, by: 'ann', token: person('ANN'), assertion: assertionOf('ann') } : body)); // prettier-ignore
-    expect(named(twice)[0]).toBe(`${seqOf('approved', 'cat')}: ANN has approved it already`);
-    const borrowed = forged((body) => (isStep(body, 'approved', 'cat') ? { ...body, assertion: assertionOf('ann') } : body)); // prettier-ignore
-    expect(named(borrowed)[0]).toMatch(
-      new RegExp(`^${seqOf('approved', 'cat')}: the passkey does not belong to cat`, 'u'),
-    );
-  });
-
   it.each<readonly [string, Partial<ApprovalRecord>]>([
-    ['words', { asks: 'lift another halt' }],
+    ['words', asksOther],
     ['subject', { subject: '0'.repeat(64) }],
     ['count', { count: 1 }],
     ['time', { expires_at: instant(9_999_999_999_999) }],
@@ -306,21 +226,17 @@ describe('the proof of approvals', () => {
     ['kind', { for: 'doubt' }],
     ['hash', { hash: '0'.repeat(64) }],
   ])('finds a proposal whose %s was altered, with the number of its record', (_what, altered) => {
-    const changed = forged((body) =>
-      isStep(body, 'proposed') && body.request === 'ap-2' ? { ...body, ...altered } : body,
-    );
-    expect(named(changed)[0]).toBe(`${seqOf('proposed')}: its hash is not that of the request`);
+    const proposed = patched(whole, (body) => isStep(body, 'proposed'), altered);
+    expect(faultsIn(proposed)[0]).toBe(`${seqOf('proposed')}: its hash is not that of the request`);
   });
 
-  it.each<readonly [string, Partial<ApprovalRecord>]>([
-    ['words', { asks: 'lift another halt' }],
-    ['count', { count: 1 }],
-    ['hash', { hash: '0'.repeat(64) }],
-    ['kind', { for: 'strategy' }],
-  ])('finds an approval whose %s was altered, with the number of its record', (_what, altered) => {
-    const changed = forged((body) => (isStep(body, 'approved', 'cat') ? { ...body, ...altered } : body));
-    expect(named(changed)[0]).toBe(
-      `${seqOf('approved', 'cat')}: it approves a different request than the one proposed`,
-    );
-  });
+  it.each([asksOther, { count: 1 }, { hash: '0'.repeat(64) }, { for: 'strategy' }])(
+    'finds an approval that was altered to %j, with the number of its record',
+    (altered) => {
+      const seq = seqOf('approved', 'cat');
+      expect(faultsIn(asCat(altered))[0]).toBe(
+        `${seq}: it approves a different request than the one proposed`,
+      );
+    },
+  );
 });

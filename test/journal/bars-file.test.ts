@@ -6,10 +6,7 @@ import { instant } from '../../src/core/time.ts';
 import { barsFile } from '../../src/journal/sidecar/bars-file.ts';
 import { aFolder } from '../support/folder.ts';
 
-function aFile(): string {
-  const folder = aFolder();
-  return join(folder, 'paper.db.bars');
-}
+const aFile = (): string => join(aFolder(), 'paper.db.bars');
 const bar = {
   from: instant(0),
   open: price('60000.5'),

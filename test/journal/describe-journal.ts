@@ -105,13 +105,6 @@ export function describeChain(name: string, make: () => Journal): void {
       expect(other.head()).toEqual(one.head());
     });
 
-    it('has a different head if a time differs', async () => {
-      const [one, other] = [open(), open()];
-      await appended(one, [aFill()]);
-      await appended(other, [aFill()], after(NINE, 1));
-      expect(other.head()).not.toEqual(one.head());
-    });
-
     it('reads the records that existed when reading began, while more are appended', async () => {
       const journal = open();
       await appended(journal, [control('a'), control('b')]);

@@ -7,6 +7,7 @@ import type { SqliteOptions } from '../../src/journal/sqlite/sqlite-options.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { aFill, appendNow, failureOf, thrownBy } from './records.ts';
 import { aFolder } from '../support/folder.ts';
+import { aFile, open } from '../support/sqlite.ts';
 
 const RESERVE = 256 * 1024;
 
@@ -30,7 +31,7 @@ async function failing(
   at: number,
   options: SqliteOptions = {},
 ): Promise<Failing> {
-  const file = join(aFolder(), 'journal.db');
+  const file = aFile();
   let steps = 0;
   const { code, says } = refusals[refusal];
   const journal = sqliteJournal(file, {
@@ -47,12 +48,6 @@ async function failing(
   return { journal, file, steps: () => steps };
 }
 
-const reopened = (file: string): Journal => {
-  const journal = sqliteJournal(file);
-  onTestFinished(() => journal.close());
-  return journal;
-};
-
 describe('a journal on a disk', () => {
   const reserving = async (file: string, reserveBytes: number): Promise<void> => {
     const journal = sqliteJournal(file, { reserveBytes });
@@ -64,7 +59,7 @@ describe('a journal on a disk', () => {
   };
 
   it('writes out its reserve and keeps it for the next process', async () => {
-    const file = join(aFolder(), 'journal.db');
+    const file = aFile();
     await reserving(file, RESERVE);
     const { ino, size, blocks } = statSync(`${file}.reserve`);
     expect(size).toBe(RESERVE);
@@ -84,7 +79,7 @@ describe('a journal on a disk', () => {
         expect(existsSync(`${file}.reserve`)).toBe(false);
         expect(journal.verify()).toMatchObject({ ok: true, count: 10 });
         journal.close();
-        expect(reopened(file).head().seq).toBe(10);
+        expect(open(file).head().seq).toBe(10);
       }
     },
   );
@@ -106,21 +101,21 @@ describe('a journal on a disk', () => {
         expect(steps()).toBe(tried);
         expect(journal.isSpent).toBe(false);
         journal.close();
-        expect(reopened(file).head().seq).toBe(acknowledged);
+        expect(open(file).head().seq).toBe(acknowledged);
       }
     },
   );
 
   it('reserves exactly the requested number of bytes, also if it is not a multiple of a piece', async () => {
     for (const bytes of [1, 1_048_575, 3 * 1_048_576, 3 * 1_048_576 + 7]) {
-      const file = join(aFolder(), 'journal.db');
+      const file = aFile();
       await reserving(file, bytes);
       expect(statSync(`${file}.reserve`).size).toBe(bytes);
     }
   });
 
   it('is refused with exit storage if the reserve does not fit, and leaves no file of the reserve', async () => {
-    const file = join(aFolder(), 'journal.db');
+    const file = aFile();
     const error = await reserving(file, 2 ** 50).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ exit: 'storage' });
     expect(String(error)).toMatch(/no space for the reserve of 1073741824 MiB at .*: only \d+ MiB are free/u);

@@ -1,13 +1,12 @@
 import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { OperatorError } from '../../src/core/errors.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { aFill, appendNow } from './records.ts';
-import { aFolder } from '../support/folder.ts';
+import { aFile } from '../support/sqlite.ts';
 
 /** A journal of fifty records: closed normally, or as a crash leaves it, with its log not written back. */
 export function aJournalOfFifty(state: 'closed' | 'dead'): string {
-  const file = join(aFolder(), 'journal.db');
+  const file = aFile();
   const journal = sqliteJournal(file);
   for (let n = 0; n < 10; n++)
     appendNow(
@@ -44,7 +43,7 @@ export function flip(
   bits: number | readonly number[],
 ): { readonly accepted: readonly string[]; readonly refused: number; readonly tried: number } {
   const path = file + part;
-  const target = join(aFolder(), 'journal.db');
+  const target = aFile();
   const wal = `${file}-wal`;
   const intact = readFileSync(path);
   const before = reading(file);

@@ -1,10 +1,9 @@
 import { copyFileSync, globSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/journal/sqlite/database.ts';
-import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { aFill, appendNow } from './records.ts';
-import { aFolder } from '../support/folder.ts';
+import { aFile, open } from '../support/sqlite.ts';
 
 /**
  * The head of the journal of each layout as its version wrote it; `scripts/golden-journal.ts` makes one.
@@ -18,10 +17,9 @@ const FOLDER = join(import.meta.dirname, '../fixtures/journals');
 it.each(HEADS)(
   'the journal of layout %s is read as its version wrote it and can be continued',
   (name, head) => {
-    const copy = join(aFolder(), 'journal.db');
+    const copy = aFile();
     copyFileSync(join(FOLDER, `${name}.db`), copy);
-    const journal = sqliteJournal(copy);
-    onTestFinished(() => journal.close());
+    const journal = open(copy);
     expect(journal.head()).toEqual(head);
     expect(journal.verify()).toMatchObject({ ok: true });
     appendNow(journal, [aFill()]);

@@ -1,30 +1,14 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  rmdirSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync, symlinkSync } from 'node:fs';
+import { truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { haltFile, haltFileOf, leaveHalt } from '../../src/journal/sidecar/halt-file.ts';
+import { aFolder } from '../support/folder.ts';
 
 const HALT = { level: 'halt', by: 'ops', why: 'prices look wrong' } as const;
 
 function aPlace(): { readonly file: string; readonly armed: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'tranche-halt-'));
-  onTestFinished(() => {
-    chmodSync(folder, 0o700);
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const folder = aFolder();
   return { file: join(folder, 'live.db.halt'), armed: join(folder, 'live.db.armed') };
 }
 

@@ -1,20 +1,11 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { OutboxPort } from '../../src/core/outbox.ts';
 import type { Journal } from '../../src/journal/journal.ts';
-import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
-import type { SqliteOptions } from '../../src/journal/sqlite/sqlite-options.ts';
 import { aFill, appendNow, failureOf } from './records.ts';
-import { aFolder } from '../support/folder.ts';
+import { aFile, open } from '../support/sqlite.ts';
 
-const open = (file: string, options?: SqliteOptions): Journal => {
-  const journal = sqliteJournal(file, options);
-  onTestFinished(() => journal.close());
-  return journal;
-};
-const aFile = (): string => join(aFolder(), 'journal.db');
 const outboxOf = ({ outbox }: Journal): OutboxPort => {
   if (outbox === undefined) throw new TypeError('this journal has no outbox');
   return outbox;

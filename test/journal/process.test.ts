@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { aFill, appendNow, thrownBy } from './records.ts';
-import { aFolder } from '../support/folder.ts';
+import { aFile, open } from '../support/sqlite.ts';
 
 const HOLDER = join(import.meta.dirname, 'holder.ts');
 
@@ -25,7 +25,7 @@ function startHolder(
 
 describe('a journal that another process writes', () => {
   it('refuses a second writer, lets readers verify it, and is free and intact immediately after kill -9', async () => {
-    const file = join(aFolder(), 'journal.db');
+    const file = aFile();
     const { holder, said } = startHolder(process.execPath, [HOLDER, file]);
     await said.next();
 
@@ -45,8 +45,7 @@ describe('a journal that another process writes', () => {
     await once(holder, 'close');
     for (let line = await said.next(); line.done !== true; line = await said.next())
       acknowledged = Number(line.value);
-    const journal = sqliteJournal(file);
-    onTestFinished(() => journal.close());
+    const journal = open(file);
     expect(journal.head().seq).toBeGreaterThanOrEqual(acknowledged);
     expect(acknowledged).toBeGreaterThan(20);
     expect(journal.verify()).toMatchObject({ ok: true, count: journal.head().seq });
@@ -56,7 +55,7 @@ describe('a journal that another process writes', () => {
   it.skipIf(process.platform === 'win32')(
     'refuses appends after the disk is full and keeps all acknowledged records',
     async () => {
-      const file = join(aFolder(), 'journal.db');
+      const file = aFile();
       // The limit of the file size simulates a full disk: writes fail in the kernel, in the middle of a commit.
       const { holder, said } = startHolder('bash', [
         '-c',
@@ -73,8 +72,7 @@ describe('a journal that another process writes', () => {
       expect(lines.at(-1)).toMatch(/failed earlier and accepts no more records/u);
 
       const acknowledged = Number(lines.at(-3));
-      const journal = sqliteJournal(file);
-      onTestFinished(() => journal.close());
+      const journal = open(file);
       expect(acknowledged).toBeGreaterThan(20);
       expect(journal.head().seq).toBeGreaterThanOrEqual(acknowledged);
     },

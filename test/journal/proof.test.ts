@@ -1,18 +1,13 @@
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { beginProof, partsOf } from '../../src/journal/proof/proof.ts';
-import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { headOf } from '../../src/journal/proof/verify-file.ts';
 import { verifyPart } from '../../src/journal/proof/verify-part.ts';
-import { appendNow, everyKind } from './records.ts';
-import { aFolder } from '../support/folder.ts';
+import { everyKind } from './records.ts';
+import { written } from '../support/sqlite.ts';
 
 function aJournal(records: number): DatabaseSync {
-  const file = join(aFolder(), 'journal.db');
-  const journal = sqliteJournal(file);
-  for (let n = 0; n < records; n++) appendNow(journal, everyKind().slice(0, 1));
-  journal.close();
+  const file = written(...Array.from({ length: records }, () => everyKind().slice(0, 1)));
   const db = new DatabaseSync(file);
   onTestFinished(() => {
     db.close();

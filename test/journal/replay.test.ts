@@ -1,26 +1,11 @@
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Journal } from '../../src/journal/journal.ts';
+import { describe, expect, it } from 'vitest';
 import { GENESIS, link } from '../../src/journal/proof/chain.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
-import type { SqliteOptions } from '../../src/journal/sqlite/sqlite-options.ts';
 import { aFill, appendNow, everyKind, failureOf, thrownBy } from './records.ts';
-import { aFolder } from '../support/folder.ts';
+import { open, written } from '../support/sqlite.ts';
 
-function aJournalFile(): string {
-  const file = join(aFolder(), 'journal.db');
-  const journal = sqliteJournal(file);
-  for (let n = 0; n < 100; n++) appendNow(journal, everyKind());
-  journal.close();
-  return file;
-}
-
-const open = (file: string, options?: SqliteOptions): Journal => {
-  const journal = sqliteJournal(file, options);
-  onTestFinished(() => journal.close());
-  return journal;
-};
+const aJournalFile = (): string => written(...Array.from({ length: 100 }, everyKind));
 
 function sql(file: string, text: string): unknown {
   const db = new DatabaseSync(file);
@@ -86,8 +71,7 @@ describe.each([
 describe('a journal written by another version with the same layout', () => {
   /** A journal with a valid chain and one record of a version that may know more than this one. */
   function foreign(body: string): string {
-    const file = join(aFolder(), 'journal.db');
-    sqliteJournal(file).close();
+    const file = written();
     const hash = link(GENESIS, 1, 5, body);
     sql(file, `INSERT INTO records VALUES (1, 5, 'control', '${body}', '${hash}')`);
     sql(file, `UPDATE meta SET value = '1 ${hash}' WHERE key = 'head'`);

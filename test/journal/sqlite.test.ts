@@ -4,30 +4,16 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { after } from '../../src/core/time.ts';
 import { SCHEMA_VERSION, makeDurable } from '../../src/journal/sqlite/database.ts';
-import type { Journal } from '../../src/journal/journal.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
-import type { SqliteOptions } from '../../src/journal/sqlite/sqlite-options.ts';
 import { describeJournal } from './describe-journal.ts';
 import { NINE, aFill, appendNow, everyKind, failureOf, thrownBy } from './records.ts';
 import { aFolder } from '../support/folder.ts';
+import { aFile, open, written } from '../support/sqlite.ts';
 
-describeJournal('sqlite', () => sqliteJournal(join(aFolder(), 'journal.db')));
-
-const open = (file: string, options?: SqliteOptions): Journal => {
-  const journal = sqliteJournal(file, options);
-  onTestFinished(() => journal.close());
-  return journal;
-};
-const aFile = (): string => join(aFolder(), 'journal.db');
+describeJournal('sqlite', () => sqliteJournal(aFile()));
 
 /** A closed journal with one record of each kind. */
-function aJournalFile(): string {
-  const file = aFile();
-  const journal = sqliteJournal(file);
-  appendNow(journal, everyKind());
-  journal.close();
-  return file;
-}
+const aJournalFile = (): string => written(everyKind());
 
 /** Changes the file directly, as a user with access to the machine could. */
 function tamper(file: string, sql: string): void {
@@ -61,13 +47,6 @@ describe('a journal file', () => {
     expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(join(folder, '..')).mode & 0o777).toBe(0o700);
-  });
-
-  it('is made private if it was readable by others', () => {
-    const file = aFile();
-    writeFileSync(file, '', { mode: 0o644 });
-    open(file);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   it('uses a write-ahead log and full synchronisation', () => {

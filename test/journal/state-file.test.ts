@@ -7,7 +7,7 @@ import type { Journal } from '../../src/journal/journal.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import type { StateOptions } from '../../src/journal/sidecar/snapshot-file.ts';
 import { aFill, appendNow } from './records.ts';
-import { aFolder } from '../support/folder.ts';
+import { aFile } from '../support/sqlite.ts';
 
 const OPTIONS: StateOptions = { program: 'one' };
 const TEXT = '{"desk":{"fills":7},"more":"ümlaut"}';
@@ -30,7 +30,7 @@ function open(file: string, options: StateOptions = OPTIONS): Opened {
 
 /** A journal of ten records whose state was stored at the end. */
 function aKeptJournal(fill = '71'): Opened {
-  const opened = open(join(aFolder(), 'journal.db'));
+  const opened = open(aFile());
   for (let slice = 0; slice < 10; slice++) appendNow(opened.journal, [aFill({ slice, order_id: fill })]);
   opened.states.keepNow({ ...opened.journal.head(), text: TEXT });
   opened.journal.close();
@@ -59,7 +59,7 @@ describe('the state file beside a journal', () => {
   });
 
   it('may be missing', () => {
-    expect(open(join(aFolder(), 'journal.db')).states.read()).toBeUndefined();
+    expect(open(aFile()).states.read()).toBeUndefined();
   });
 
   it('is ignored if any bit of it is flipped', () => {
@@ -91,7 +91,7 @@ describe('the state file beside a journal', () => {
     const kept = aKeptJournal();
     const bytes = readFileSync(`${kept.file}.state`);
     expect(readOf(reopened(aKeptJournal('72')), bytes)).toHaveProperty('unfit');
-    const older = open(join(aFolder(), 'journal.db'));
+    const older = open(aFile());
     for (let slice = 0; slice < 9; slice++) appendNow(older.journal, [aFill({ slice, order_id: '71' })]);
     older.journal.close();
     expect(readOf(reopened(older), bytes)).toHaveProperty('unfit');

@@ -1,16 +1,15 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { aFill, appendNow } from './records.ts';
-import { aFolder } from '../support/folder.ts';
+import { aFile } from '../support/sqlite.ts';
 
 /** https://www.sqlite.org/fileformat2.html#walformat */
 const FRAME_HEADER_BYTES = 24;
 
 describe('a journal whose process died while it wrote its last record', () => {
   it('has all earlier records and no part of the last one, at whichever byte the log was cut off', () => {
-    const file = join(aFolder(), 'journal.db');
+    const file = aFile();
     const journal = sqliteJournal(file);
     for (let n = 0; n < 5; n++) appendNow(journal, [aFill({ slice: n, order_id: `o-${n}` })]);
     const log = `${file}-wal`;
@@ -28,7 +27,7 @@ describe('a journal whose process died while it wrote its last record', () => {
     expect(cuts.length).toBeGreaterThan(60);
     const wrong: string[] = [];
     for (const at of cuts) {
-      const torn = join(aFolder(), 'journal.db');
+      const torn = aFile();
       copyFileSync(dead, torn);
       writeFileSync(`${torn}-wal`, whole.subarray(0, at));
       const next = sqliteJournal(torn);

@@ -1,35 +1,26 @@
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { tapeFromArrow, tapeToArrow } from '../../src/research/tape/arrow-file.ts';
 import { generateTape } from '../../src/research/tape/generate.ts';
 import { openTape } from '../../src/research/tape/store.ts';
 import type { OpenTape } from '../../src/research/tape/store.ts';
 import { columnNames, decimalText, hashOf, tapeOf } from '../../src/research/tape/tape.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
+import { aFolder } from '../support/folder.ts';
 
 const BEGIN = instant(Date.UTC(2026, 0, 5));
 const aTape = (over: Partial<Parameters<typeof generateTape>[0]> = {}) =>
   generateTape({ pair: 'btcusd', rows: 500, barMs: MINUTE_MS, startsAt: BEGIN, seed: 's', startPrice: 60_000, volatility: 0.03, correlation: 0.5, ...over }); // prettier-ignore
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'tranche-tapes-'));
-  onTestFinished(() => {
-    rmSync(path, { recursive: true, force: true });
-  });
-  return path;
-}
 const csv = (close = '2'): string => `timestamp_ms,close\n60000,1.5\n120000,${close}\n180000,3\n`;
 
 describe('a tape as an Arrow file', () => {
@@ -107,7 +98,7 @@ describe('opening a tape', () => {
     await openTape(files, { cwd, cacheFolder: 'tapes', pair: 'btcusd', ...options });
 
   it('imports a file once and then uses the cache, with the same report', async () => {
-    const cwd = folder();
+    const cwd = aFolder();
     writeFileSync(join(cwd, 'a.csv'), csv());
     const first = await open(cwd, ['a.csv']);
     expect([first.origin, [...first.tape.close]]).toEqual(['imported', [1.5, 2, 3]]);
@@ -119,7 +110,7 @@ describe('opening a tape', () => {
   });
 
   it('identifies a cached tape by content and options, not by the time of the file', async () => {
-    const cwd = folder();
+    const cwd = aFolder();
     const file = join(cwd, 'a.csv');
     writeFileSync(file, csv());
     await open(cwd, ['a.csv']);
@@ -133,7 +124,7 @@ describe('opening a tape', () => {
   });
 
   it.each(['a changed byte', 'a cut', 'other content'])('rebuilds a cached tape after %s', async (what) => {
-    const cwd = folder();
+    const cwd = aFolder();
     writeFileSync(join(cwd, 'a.csv'), csv());
     const { file = '', tape } = await open(cwd, ['a.csv']);
     const bytes = readFileSync(file);
@@ -150,7 +141,7 @@ describe('opening a tape', () => {
   });
 
   it('continues without a cache if the folder cannot be written, and reports that', async () => {
-    const cwd = folder();
+    const cwd = aFolder();
     writeFileSync(join(cwd, 'a.csv'), csv());
     writeFileSync(join(cwd, 'tapes'), 'a file in its place');
     const opened = await open(cwd, ['a.csv']);
@@ -159,7 +150,7 @@ describe('opening a tape', () => {
   });
 
   it('loads a tape file directly and refuses it for another pair', async () => {
-    const cwd = folder();
+    const cwd = aFolder();
     writeFileSync(join(cwd, 'a.csv'), csv());
     const { file = '', tape } = await open(cwd, ['a.csv']);
     const loaded = await open(cwd, [file], { pair: undefined });
@@ -168,7 +159,7 @@ describe('opening a tape', () => {
   });
 
   it('leaves no files behind if it fails', async () => {
-    const cwd = folder();
+    const cwd = aFolder();
     mkdirSync(join(cwd, 'tapes'));
     writeFileSync(join(cwd, 'a.csv'), csv('x'));
     await expect(open(cwd, ['a.csv'])).rejects.toThrow('a.csv:3: expected a price, got "x"');
@@ -177,7 +168,7 @@ describe('opening a tape', () => {
   });
 
   it('removes partial files that another process left long ago, but not recent ones', async () => {
-    const cwd = folder();
+    const cwd = aFolder();
     writeFileSync(join(cwd, 'a.csv'), csv());
     const [old, young] = ['0123.arrow.new-AbCdEf', '4567.arrow.new-GhIjKl'].map((name) =>
       join(cwd, 'tapes', name),
@@ -193,7 +184,7 @@ describe('opening a tape', () => {
   });
 
   it('does not retry forever if its folder cannot be created', async () => {
-    const cwd = folder();
+    const cwd = aFolder();
     writeFileSync(join(cwd, 'a.csv'), csv());
     const opened = await open(cwd, ['a.csv'], { cacheFolder: '/proc/none/tapes' });
     expect([opened.origin, opened.said]).toEqual([
@@ -203,14 +194,14 @@ describe('opening a tape', () => {
   });
 
   it('explains why a file cannot be read', async () => {
-    const cwd = folder();
+    const cwd = aFolder();
     mkdirSync(join(cwd, 'd'));
     await expect(open(cwd, ['none.csv'])).rejects.toThrow('cannot read none.csv: there is no such file');
     await expect(open(cwd, ['d'])).rejects.toThrow('cannot read d: it is a folder: name the files in it');
   });
 
   it('joins files of one pair in any order', async () => {
-    const cwd = folder();
+    const cwd = aFolder();
     const whole = aTape();
     const lines = Array.from(whole.times, (at, n) => `${at},${columnNames.slice(1).map((name) => whole[name][n]).join(',')}`); // prettier-ignore
     const head = 'timestamp_ms,open,high,low,close,volume';
@@ -226,7 +217,7 @@ describe('opening a tape', () => {
     ['pair', 'btcusd', 'btbusd'],
     ['length of a bar', '60000', '20000'],
   ])('is rebuilt if its %s is damaged, which its hash does not cover', async (_, was, is) => {
-    const cwd = folder();
+    const cwd = aFolder();
     writeFileSync(join(cwd, 'x.csv'), csv());
     const options = { cwd, cacheFolder: 'tapes', pair: 'btcusd' };
     const { file = '' } = await openTape(['x.csv'], options);
