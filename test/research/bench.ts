@@ -1,5 +1,6 @@
 import { quantity } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
+import type { FillRecord } from '../../src/core/record.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import { presetModel } from '../../src/research/run/model.ts';
@@ -125,3 +126,14 @@ export function aRun(shape: RunShape): Ran {
 }
 
 export const at = (minutes: number): Instant => instant(START + minutes * MINUTE_MS);
+
+/** A market with a constant price, in bars of a minute. */
+export const stillTape = (rows: number, close: number, pair = 'btcusd'): Tape =>
+  closesTape(pair, {
+    barMs: MINUTE_MS,
+    times: Array.from({ length: rows }, (_, n) => START + n * MINUTE_MS),
+    closes: Array.from({ length: rows }, () => close),
+  });
+
+export const fillsOf = ({ journal }: Ran): readonly (FillRecord & { readonly at: Instant })[] =>
+  [...journal.read()].flatMap(({ at: when, body }) => (body.kind === 'fill' ? [{ ...body, at: when }] : []));

@@ -16,8 +16,8 @@ import type { Tape } from '../../src/research/tape/tape.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { normalAt, seededRandom } from '../../src/simulator/market/random.ts';
 import { DAY_MS } from '../../src/core/time.ts';
-import { closesTape } from './bench.ts';
-import { journalUnder, randomModel, secondsOf, stillOf } from './calibrate.ts';
+import { closesTape, stillTape } from './bench.ts';
+import { journalUnder, randomModel, secondsOf } from './calibrate.ts';
 
 const base = presetModel('normal');
 const learnFrom = (records: readonly StoredRecord[], tapes: readonly Tape[] = []): readonly Learnt[] =>
@@ -156,7 +156,7 @@ describe('calibration from a journal', () => {
   });
 
   it('estimates no setting from too few quotes, and no impact from similar sizes', () => {
-    const few = learnFrom(journalUnder({}, { seed: 'few', slices: 8, tapes: stillOf(70) }));
+    const few = learnFrom(journalUnder({}, { seed: 'few', slices: 8, tapes: [stillTape(70, 60_000)] }));
     expect(few.filter(isFitted).map(({ name }) => name)).toEqual(['quote_life_ms', 'fee_bps']);
     expect(few).toContainEqual({ name: 'half_spread_bps', why: '8 quotes: at least 20 are needed' });
     const records = journalUnder({ halfSpreadBps: 4, impactBps: 10 }, { seed: 'one', slices: 480 });
@@ -172,7 +172,7 @@ describe('calibration from a journal', () => {
   });
 
   it('does not use a dry run to estimate the results of orders', () => {
-    const records = journalUnder({ feeBps: 0 }, { seed: 'dry', slices: 60, tapes: stillOf(430) });
+    const records = journalUnder({ feeBps: 0 }, { seed: 'dry', slices: 60, tapes: [stillTape(430, 60_000)] });
     const dry = records.map((record) => record.body.kind === 'started' ? { ...record, body: { ...record.body, mode: 'dry_run' } } : record); // prettier-ignore
     const learnt = learnFrom(dry);
     for (const name of ['order_latency_ms', 'fee_bps', 'rejected_share', 'last_look_bps'] as const)
@@ -181,7 +181,7 @@ describe('calibration from a journal', () => {
   });
 
   it('reads only the given window', () => {
-    const records = journalUnder({}, { seed: 'w', slices: 40, tapes: stillOf(300) });
+    const records = journalUnder({}, { seed: 'w', slices: 40, tapes: [stillTape(300, 60_000)] });
     const all = askedOf(records);
     const cut = all.asks[20]?.at;
     const [before, after] = [askedOf(records, { until: cut }), askedOf(records, { since: cut })];

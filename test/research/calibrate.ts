@@ -5,9 +5,8 @@ import type { Tape } from '../../src/research/tape/tape.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { money, ratio } from '../../src/core/money.ts';
 import { hash32, mix, seededRandom } from '../../src/simulator/market/random.ts';
-import { MINUTE_MS } from '../../src/core/time.ts';
-import { START, aPolicy, aStrategy } from '../engine/harness.ts';
-import { aRun, closesTape, walkTape } from './bench.ts';
+import { aPolicy, aStrategy } from '../engine/harness.ts';
+import { aRun, walkTape } from './bench.ts';
 
 /** A model with random settings within a realistic range. */
 export function randomModel(seed: string): ExecutionModel {
@@ -66,13 +65,4 @@ export const marketOf = (seed: string, minutes: number): readonly Tape[] => [
 /** Prices every second. */
 export const secondsOf = (seed: string, seconds: number, volatility: number): readonly Tape[] => [
   walkTape({ pair: 'btcusd', rows: seconds, seed, barMs: 1_000, startPrice: 60_000, volatility }),
-];
-
-/** A market with a constant price. */
-export const stillOf = (minutes: number): readonly Tape[] => [
-  closesTape('btcusd', {
-    barMs: MINUTE_MS,
-    times: Array.from({ length: minutes }, (_, n) => START + n * MINUTE_MS),
-    closes: Array.from({ length: minutes }, () => 60_000),
-  }),
 ];

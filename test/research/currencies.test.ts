@@ -3,8 +3,8 @@ import { settings } from '../engine/rebalance-year.ts';
 import { someBars } from '../engine/rebalance-year-check.ts';
 import { MINUTE_MS } from '../../src/core/time.ts';
 import { aStrategy } from '../engine/harness.ts';
-import { aRun, at, walkTape } from './bench.ts';
-import { expectRateAlone, expectSameInUsdt, fillsOf, rateTape } from './currencies.ts';
+import { aRun, at, fillsOf, walkTape } from './bench.ts';
+import { expectRateAlone, expectSameInUsdt, rateTape } from './currencies.ts';
 
 describe('a portfolio of five assets in usdt, with limits in usd', () => {
   const bars = someBars();
@@ -15,13 +15,6 @@ describe('a portfolio of five assets in usdt, with limits in usd', () => {
       expect(expectSameInUsdt(bars, setting)).toBeGreaterThan(20);
     },
   );
-
-  it('is limited by the maximum of the venue in the same way as in usd', () => {
-    const [setting] = settings;
-    if (setting === undefined) throw new Error('no setting');
-    const model = { maxUsd: '25000', impactBps: 10, halfSpreadBps: 5 };
-    expect(expectSameInUsdt(bars, setting, { model })).toBeGreaterThan(20);
-  });
 
   it('trades the same under a series of rates, with figures that differ only by the rate', () => {
     const [setting] = settings;

@@ -1,14 +1,13 @@
 import { expect } from 'vitest';
 import { cost, price, quantity, roundUp, text } from '../../src/core/money.ts';
 import type { Price } from '../../src/core/money.ts';
-import type { FillRecord } from '../../src/core/record.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
 import type { Bars, Setting } from '../engine/rebalance-year.ts';
 import { hoursOf } from '../engine/rebalance-year.ts';
 import type { Ran } from './bench.ts';
-import { closesTape } from './bench.ts';
+import { closesTape, fillsOf } from './bench.ts';
 import { portfolioRun } from './portfolio.ts';
 import type { Counted } from './portfolio.ts';
 
@@ -18,9 +17,6 @@ const usdtOf = (usdRate: string | undefined) => ({
 });
 
 const statedOne = { rates: new Map([['usdt', { usd: price('1'), gapBpsMax: undefined }]]) };
-
-export const fillsOf = ({ journal }: Ran): readonly (FillRecord & { readonly at: Instant })[] =>
-  [...journal.read()].flatMap(({ at, body }) => (body.kind === 'fill' ? [{ ...body, at }] : []));
 
 const held = ({ desk }: Ran): Readonly<Record<string, string>> =>
   Object.fromEntries([...(desk.state.balances ?? [])].map(([name, amount]) => [name, text(amount)]));

@@ -1,20 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { money } from '../../src/core/money.ts';
-import type { FillRecord } from '../../src/core/record.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
 import { millionBpsOf } from '../../src/research/run/market-depth.ts';
 import { presetModel, presets } from '../../src/research/run/model.ts';
 import type { ExecutionModel } from '../../src/research/run/model.ts';
 import { Impact } from '../../src/simulator/exchange/impact.ts';
 import { aTwap, START } from '../engine/harness.ts';
-import { aRun, closesTape, walkTape } from './bench.ts';
+import { aRun, fillsOf, stillTape, walkTape } from './bench.ts';
 
-/** A market with the constant price 1000. */
-const still = closesTape('btcusd', {
-  barMs: MINUTE_MS,
-  times: Array.from({ length: 300 }, (_, n) => START + n * MINUTE_MS),
-  closes: Array.from({ length: 300 }, () => 1_000),
-});
+const still = stillTape(300, 1_000);
 
 /** Mean price of one million USD in `slices` slices over two hours, in basis points above the market. */
 function costOf(slices: number, model: Partial<ExecutionModel>): number {
@@ -25,7 +19,7 @@ function costOf(slices: number, model: Partial<ExecutionModel>): number {
     holdings: { usd: '2000000' },
     policy: { minimumOf: () => ({}) },
   });
-  const fills = [...ran.journal.read()].flatMap(({ body }): FillRecord[] => (body.kind === 'fill' ? [body] : [])); // prettier-ignore
+  const fills = fillsOf(ran);
   const bought = fills.reduce((sum, { quantity }) => sum + Number(quantity), 0);
   expect(bought).toBeCloseTo(1_000, 8);
   return (fills.reduce((sum, { amount }) => sum + Number(amount), 0) / bought / 1_000 - 1) * 10_000;
@@ -104,7 +98,7 @@ describe('price impact by participation', () => {
   });
 
   it('raises the prices of a backtest on thin volume, and refuses a tape without volume', () => {
-    const run = (volume: number): readonly FillRecord[] => {
+    const prices = (volume: number): readonly number[] => {
       const own = { ...tape, volume: tape.volume.map(() => volume) };
       const ran = aRun({
         tapes: [own],
@@ -112,16 +106,12 @@ describe('price impact by participation', () => {
         strategies: [aTwap('twap', { duration: 'PT1H', slices: 2, start_time: undefined })],
         model: { ...presetModel('tight'), halfSpreadBps: 0, impactParticipation: 1 },
       });
-      return [...ran.journal.read()].flatMap(({ body }): FillRecord[] =>
-        body.kind === 'fill' ? [body] : [],
-      );
+      return fillsOf(ran).map(({ price }) => Number(price));
     };
-    const prices = (fills: readonly FillRecord[]): readonly number[] =>
-      fills.map(({ price }) => Number(price));
-    const [thin, thick] = [prices(run(1)), prices(run(100))];
+    const [thin, thick] = [prices(1), prices(100)];
     expect(thin.length).toBe(2);
     for (const [i, price] of thin.entries()) expect(price).toBeGreaterThan(thick[i] ?? Infinity);
-    expect(() => run(Number.NaN)).toThrow(
+    expect(() => prices(Number.NaN)).toThrow(
       'impact_participation needs volume: the prices of btcusd have none',
     );
   });

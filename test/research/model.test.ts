@@ -3,18 +3,12 @@ import { modelFileSchema, presetModel, presets, settingsOf } from '../../src/res
 import type { ExecutionModel } from '../../src/research/run/model.ts';
 import { outages } from '../../src/research/run/run.ts';
 import { add, cost, money, NO_MONEY, NO_QUANTITY, price, quantity, subtract } from '../../src/core/money.ts';
-import type { FillRecord } from '../../src/core/record.ts';
 import { MINUTE_MS } from '../../src/core/time.ts';
 import { aTwap, START } from '../engine/harness.ts';
-import { aRun, closesTape, walkTape } from './bench.ts';
+import { aRun, closesTape, fillsOf, stillTape, walkTape } from './bench.ts';
 import type { Ran } from './bench.ts';
 
-/** A market with the constant price 1000. */
-const still = closesTape('btcusd', {
-  barMs: MINUTE_MS,
-  times: Array.from({ length: 200 }, (_, n) => START + n * MINUTE_MS),
-  closes: Array.from({ length: 200 }, () => 1_000),
-});
+const still = stillTape(200, 1_000);
 const quiet: Partial<ExecutionModel> = { ...presetModel('tight'), halfSpreadBps: 0, impactBps: 0 };
 
 const runWith = (model: Partial<ExecutionModel>, over: Record<string, unknown> = {}): Ran =>
@@ -30,8 +24,6 @@ const runWith = (model: Partial<ExecutionModel>, over: Record<string, unknown> =
     ],
     model: { ...quiet, ...model },
   });
-const fillsOf = (ran: Ran): readonly FillRecord[] =>
-  [...ran.journal.read()].flatMap(({ body }) => (body.kind === 'fill' ? [body] : []));
 const attemptsOf = (ran: Ran): readonly string[] =>
   [...ran.journal.read()].flatMap(({ body }) =>
     body.kind === 'attempt' && body.reason !== undefined ? [body.reason] : [],
@@ -51,11 +43,7 @@ describe('an execution model', () => {
     ['shibusd', 0.000_012_34],
     ['xrpbtc', 0.000_000_01],
   ])('rounds quotes of %s at %d by far less than the spread', (pair, mid) => {
-    const tape = closesTape(pair, {
-      barMs: MINUTE_MS,
-      times: Array.from({ length: 30 }, (_, n) => START + n * MINUTE_MS),
-      closes: Array.from({ length: 30 }, () => mid),
-    });
+    const tape = stillTape(30, mid, pair);
     const quote = pair.slice(-3);
     const spend = quote === 'usd' ? '2000' : '1';
     const ran = aRun({

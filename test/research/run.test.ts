@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
 import { aStrategy, aTwap } from '../engine/harness.ts';
-import { aBacktest, aRun, at, closesTape, walkTape } from './bench.ts';
-import type { Ran } from './bench.ts';
+import { aBacktest, aRun, at, closesTape, fillsOf, walkTape } from './bench.ts';
 
 const btc = walkTape({ pair: 'btcusd', rows: 700, startPrice: 60_000 });
 const aLimit = (over: Record<string, unknown> = {}): ReturnType<typeof aStrategy> =>
@@ -20,11 +19,6 @@ const aRebalance = aStrategy('band', 'rebalance', {
   drift_threshold: '0.01',
   min_trade_notional: { amount: '10', currency: 'usd' },
 });
-
-const fillsOf = (ran: Ran): readonly { readonly at: number; readonly price: string }[] =>
-  [...ran.journal.read()].flatMap(({ at: when, body }) =>
-    body.kind === 'fill' ? [{ at: when, price: body.price }] : [],
-  );
 
 describe('a backtest', () => {
   it('trades a twap to its total, each slice at the price of its time', () => {

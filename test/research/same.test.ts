@@ -4,7 +4,7 @@ import { solvedOver } from '../../src/research/run/wake-index.ts';
 import type { NextPossible } from '../../src/research/run/tape-market.ts';
 import { settings } from '../engine/rebalance-year.ts';
 import { expectPlainTrades, someBars } from '../engine/rebalance-year-check.ts';
-import { aPolicy, aStrategy } from '../engine/harness.ts';
+import { aStrategy } from '../engine/harness.ts';
 import { aRun, walkTape } from './bench.ts';
 import { portfolioRun } from './portfolio.ts';
 import { aCase, sameInBothWays } from './same.ts';
@@ -48,24 +48,6 @@ describe('a backtest that jumps from wake to wake', () => {
     const [some, other] = toldOf(solvedOver(tapes));
     expect(other).toBe(one);
     expect(some).toBeLessThan(100);
-  });
-
-  it('retries a rebalancing in a forbidden pair at growing intervals, up to one day', () => {
-    const rows = 3 * 1_440;
-    const tapes = [walkTape({ pair: 'btcusd', rows, startPrice: 60_000, volatility: 0.0001 })];
-    const band = aStrategy('band', 'rebalance', {
-      target_weights: { btc: '0.5', usd: '0.5' },
-      drift_threshold: '0.05',
-    });
-    const policy = { limits: { ...aPolicy().limits, pairs: new Set(['ethusd']) } };
-    const heads = [undefined, solvedOver(tapes)].map((nextPossible) => {
-      const ran = aRun({ tapes, strategies: [band], policy, nextPossible });
-      const tries = [...ran.journal.lines()].filter(({ kind }) => kind === 'slice').length;
-      // 1, 2, 4, 8, 16 and 32 minutes, three times an hour, then every day.
-      expect(tries).toBe(9 + Math.ceil((rows - 243) / 1_440));
-      return ran.journal.head().hash;
-    });
-    expect(new Set(heads).size).toBe(1);
   });
 
   it.each(settings)(
