@@ -10,6 +10,7 @@ import { lineFor } from '../../src/journal/format-record.ts';
 import { NINE, aFill, appendNow, everyKind } from './records.ts';
 import { aFolder } from '../support/folder.ts';
 import { streamed } from '../support/streams.ts';
+import type { Streamed } from '../support/streams.ts';
 import { aFile } from '../support/sqlite.ts';
 
 /** URL of a closed journal with `bodies`, one per second. */
@@ -20,6 +21,14 @@ function aJournal(bodies: readonly RecordBody[] = everyKind()): { url: string; f
   journal.close();
   return { url: `sqlite:${file}`, file };
 }
+
+type Options<T extends (url: string, options: never, out: never) => unknown> = Parameters<T>[1];
+const show = async (url: string, options: Options<typeof journalShow> = {}): Promise<Streamed> =>
+  await streamed(async (out) => await journalShow(url, options, out));
+const exported = async (url: string, options: Options<typeof journalExport>): Promise<Streamed> =>
+  await streamed(async (out) => await journalExport(url, options, out));
+const verify = async (url: string, options: Options<typeof journalVerify> = {}): Promise<Streamed> =>
+  await streamed(async (out) => await journalVerify(url, options, out));
 
 function damaged(): string {
   const { url, file } = aJournal();
@@ -37,16 +46,14 @@ describe('journal show', () => {
       ['a', 'b', 'a', 'c'].map((by) => ({ kind: 'control', state: 'paused', by: `person-${by}`, why: '' })),
     );
     const seqs = async (options: Parameters<typeof journalShow>[1]): Promise<readonly unknown[]> => {
-      const { stdout } = await streamed(
-        async (out) => await journalShow(url, { ...options, json: true }, out),
-      );
+      const { stdout } = await show(url, { ...options, json: true });
       return stdout.trim().split('\n').map((line) => (JSON.parse(line) as { seq: unknown }).seq); // prettier-ignore
     };
     expect(await seqs({ record: '1, 3-4' })).toEqual([1, 3, 4]);
     expect(await seqs({ about: 'person-a' })).toEqual([1, 3]);
     expect(await seqs({ about: 'person-a', record: '2-4' })).toEqual([3]);
     for (const record of ['', '3-', 'x', '1;2']) {
-      const { code, stderr } = await streamed(async (out) => await journalShow(url, { record }, out));
+      const { code, stderr } = await show(url, { record });
       expect([code, stderr]).toEqual([64, expect.stringContaining('--record: expected numbers of records')]);
     }
   });
@@ -65,9 +72,7 @@ describe('journal show', () => {
   });
 
   it('prints one line for each record, with time, kind and text', async () => {
-    const { code, stdout, stderr } = await streamed(
-      async (out) => await journalShow(aJournal().url, {}, out),
-    );
+    const { code, stdout, stderr } = await show(aJournal().url);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const found = stdout.split('\n').map((line) => line.split(/ +/u, 2));
     const kinds = everyKind().map(({ kind }, n) => [isoOf(after(NINE, n * 1_000)), kind]);
@@ -86,9 +91,7 @@ describe('journal show', () => {
     const fills = [0, 1, 2, 3].map((slice) => aFill({ slice, strategy: slice === 1 ? 'other' : 'btc-twap' }));
     const { url } = aJournal([...fills, ...everyKind().slice(0, 1)]);
     const slices = async (options: Parameters<typeof journalShow>[1]): Promise<readonly string[]> => {
-      const { stdout } = await streamed(
-        async (out) => await journalShow(url, { kind: 'fills', ...options }, out),
-      );
+      const { stdout } = await show(url, { kind: 'fills', ...options });
       return [...stdout.matchAll(/slice (\d)/gu)].map(([, slice]) => slice ?? '');
     };
     expect(await slices({})).toEqual(['0', '1', '2', '3']);
@@ -100,22 +103,18 @@ describe('journal show', () => {
   });
 
   it('reports that no records match, for example with a mistyped strategy', async () => {
-    const { code, stdout, stderr } = await streamed(
-      async (out) => await journalShow(aJournal().url, { strategy: 'btc-twpa' }, out),
-    );
+    const { code, stdout, stderr } = await show(aJournal().url, { strategy: 'btc-twpa' });
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: 'no matching records\n' });
   });
 
   it('names a folder instead of reporting a failed disk', async () => {
     const folder = aFolder();
-    const { code, stderr } = await streamed(async (out) => await journalShow(`sqlite:${folder}`, {}, out));
+    const { code, stderr } = await show(`sqlite:${folder}`);
     expect({ code, stderr }).toEqual({ code: 74, stderr: `${folder} is a folder: name a file\n` });
   });
 
   it('prints whole records as JSON', async () => {
-    const { stdout } = await streamed(
-      async (out) => await journalShow(aJournal().url, { json: true, limit: 2 }, out),
-    );
+    const { stdout } = await show(aJournal().url, { json: true, limit: 2 });
     const bodies = stdout
       .trimEnd()
       .split('\n')
@@ -125,13 +124,13 @@ describe('journal show', () => {
 
   it('removes control characters of a record before it prints them', async () => {
     const { url } = aJournal([{ kind: 'control', state: 'halted', by: 'ops', why: '\u001B[2J\nfill' }]);
-    const { stdout } = await streamed(async (out) => await journalShow(url, {}, out));
+    const { stdout } = await show(url);
     expect(stdout.trimEnd()).not.toMatch(/\p{Cc}/u);
     expect(stdout.split('\n')).toHaveLength(2);
   });
 
   it('prints the intact records, then names the damaged one and exits with 65', async () => {
-    const { code, stdout, stderr } = await streamed(async (out) => await journalShow(damaged(), {}, out));
+    const { code, stdout, stderr } = await show(damaged());
     expect(code).toBe(65);
     expect(stdout.trimEnd().split('\n')).toHaveLength(5);
     expect(stderr).toContain('is damaged at record 6');
@@ -141,7 +140,7 @@ describe('journal show', () => {
     ['an unknown kind', { kind: 'trades' }, 64],
     ['a limit of zero', { limit: 0 }, 64],
   ])('refuses %s', async (_, options, exit) => {
-    const { code, stdout } = await streamed(async (out) => await journalShow(aJournal().url, options, out));
+    const { code, stdout } = await show(aJournal().url, options);
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
   });
 
@@ -156,9 +155,7 @@ describe('journal show', () => {
 
 describe('journal export', () => {
   it('writes only the fills', async () => {
-    const { code, stdout, stderr } = await streamed(
-      async (out) => await journalExport(aJournal().url, { format: 'csv', kind: 'fills' }, out),
-    );
+    const { code, stdout, stderr } = await exported(aJournal().url, { format: 'csv', kind: 'fills' });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.split('\r\n')).toHaveLength(3);
     expect(stdout).toContain(',60000.12,');
@@ -170,9 +167,7 @@ describe('journal export', () => {
     ['all kinds in one table', aJournalUrl, 'all', 64],
   ])('refuses %s', async (_, url, kind, exit) => {
     const where = typeof url === 'string' ? url : url();
-    const { code, stdout, stderr } = await streamed(
-      async (out) => await journalExport(where, { format: 'csv', kind }, out),
-    );
+    const { code, stdout, stderr } = await exported(where, { format: 'csv', kind });
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
     expect(stderr).toMatch(/\w.*\n$/u);
   });
@@ -180,7 +175,7 @@ describe('journal export', () => {
 
 describe('journal verify', () => {
   it('prints the number of intact records and the head', async () => {
-    const { code, stdout } = await streamed(async (out) => await journalVerify(aJournal().url, {}, out));
+    const { code, stdout } = await verify(aJournal().url);
     expect(code).toBe(0);
     expect(stdout).toMatch(
       /^The chain of 16 records is intact\. Head: [0-9a-f]{64}\nThis check shows that no record was changed by accident\./u,
@@ -188,10 +183,10 @@ describe('journal verify', () => {
   });
 
   it('names the first damaged record and exits with 65', async () => {
-    const words = await streamed(async (out) => await journalVerify(damaged(), {}, out));
+    const words = await verify(damaged());
     expect(words).toMatchObject({ code: 65, stdout: '' });
     expect(words.stderr).toContain('breaks at record 6: its hash does not match its content');
-    const json = await streamed(async (out) => await journalVerify(damaged(), { json: true }, out));
+    const json = await verify(damaged(), { json: true });
     expect(json.code).toBe(65);
     expect(JSON.parse(json.stdout)).toEqual({
       ok: false,

