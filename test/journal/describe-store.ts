@@ -1,14 +1,14 @@
-import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
+import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { FencedOut, OperatorError } from '../../src/core/errors.ts';
-import type { RecordBody } from '../../src/core/record.ts';
 import type { DeskStore, Lease } from '../../src/engine/owner/lease-port.ts';
 import { deskStore } from '../../src/journal/owned/owned-journal.ts';
 import type { OwnedJournal } from '../../src/journal/owned/owned-journal.ts';
 import type { RecordStore } from '../../src/journal/owned/record-store.ts';
 import { EMPTY, tie, verify } from '../../src/journal/proof/chain.ts';
 import type { Line } from '../../src/journal/proof/chain.ts';
-import { NINE, everyKind } from './records.ts';
+import { control } from './describe-journal.ts';
+import { NINE, appended, everyKind, failureOf } from './records.ts';
 
 /** A store under test, with control over the clock of its server. */
 export interface TestedStore {
@@ -18,7 +18,6 @@ export interface TestedStore {
 }
 
 const LEASE_MS = 300;
-const control = (why: string): RecordBody => ({ kind: 'control', state: 'active', by: 'test', why });
 
 /** Tests that every store of desks must pass. `make` returns an empty store. */
 export function describeStore(name: string, make: () => Promise<TestedStore>): void {
@@ -78,13 +77,13 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
       const { store, pass } = await make();
       const first = await opened(store, 'a');
       expect([...first.journal.read()]).toEqual([]);
-      const stored = await append(first.journal, everyKind());
+      const stored = await appended(first.journal, everyKind());
       expect(stored.map(({ body }) => body)).toEqual(everyKind());
       await pass(LEASE_MS + 50);
       const second = await opened(store, 'b');
       expect([...second.journal.read()]).toEqual(stored);
       expect([...second.journal.read(stored.length - 1)]).toEqual(stored.slice(-1));
-      await append(second.journal, [control('goes on')]);
+      await appended(second.journal, [control('goes on')]);
       const found = await firstValueFrom(store.read(second.lease));
       expect(verify(found?.lines ?? [])).toMatchObject({ ok: true, count: stored.length + 1 });
     });
@@ -93,7 +92,7 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
       const { store } = await make();
       const { journal, lease } = await opened(store, 'a');
       const whys = Array.from({ length: 20 }, (_, n) => String(n));
-      const all = await Promise.all(whys.map(async (why) => await append(journal, [control(why)])));
+      const all = await Promise.all(whys.map(async (why) => await appended(journal, [control(why)])));
       expect(all.flat().map(({ seq }) => seq)).toEqual(whys.map((_, n) => n + 1));
       expect(verify((await firstValueFrom(store.read(lease)))?.lines ?? [])).toMatchObject({
         ok: true,
@@ -105,20 +104,20 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
       const { store, pass } = await make();
       const { journal } = await opened(store, 'a');
       await pass(LEASE_MS + 50);
-      expect(await append(journal, [control('late, and alone')])).toHaveLength(1);
+      expect(await appended(journal, [control('late, and alone')])).toHaveLength(1);
     });
 
     it('refuses all records of an owner after another one has taken over', async () => {
       const { store, pass } = await make();
       const first = await opened(store, 'a');
-      await append(first.journal, [control('in time')]);
+      await appended(first.journal, [control('in time')]);
       await pass(LEASE_MS + 50);
       const second = await opened(store, 'b');
-      const late = await failed(append(first.journal, [control('too late')]));
+      const late = await failureOf(first.journal, [control('too late')]);
       expect(late).toBeInstanceOf(FencedOut);
       expect(late).toMatchObject({ exit: 'again' });
-      expect(await failed(append(first.journal, [control('again')]))).toBeInstanceOf(FencedOut);
-      await append(second.journal, [control('from the next')]);
+      expect(await failureOf(first.journal, [control('again')])).toBeInstanceOf(FencedOut);
+      await appended(second.journal, [control('from the next')]);
       const found = await firstValueFrom(store.read(second.lease));
       expect(found?.lines.map(({ body }) => body).join('')).not.toContain('late');
       expect(await firstValueFrom(store.read(first.lease))).toBeUndefined();
@@ -128,8 +127,8 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
       const { store } = await make();
       const first = await opened(store, 'a');
       const same = await firstValueFrom(deskStore(store).open(first.lease));
-      await append(first.journal, [control('one')]);
-      expect(await failed(append(same ?? first.journal, [control('another one')]))).toMatchObject({
+      await appended(first.journal, [control('one')]);
+      expect(await failureOf(same ?? first.journal, [control('another one')])).toMatchObject({
         exit: 'storage',
       });
       expect((await firstValueFrom(store.read(first.lease)))?.lines).toHaveLength(1);
@@ -152,7 +151,7 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
       await pass(LEASE_MS + 50);
       const second = await opened(store, 'b');
       first.journal.fence?.evidence([control('late')], NINE);
-      await append(second.journal, [control('from the next')]);
+      await appended(second.journal, [control('from the next')]);
       expect((await firstValueFrom(store.read(second.lease)))?.lines).toHaveLength(1);
     });
 
@@ -160,7 +159,7 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
       const { store } = await make();
       const { journal } = await opened(store, 'a');
       journal.close();
-      expect(await failed(append(journal, [control('closed')]))).toBeInstanceOf(OperatorError);
+      expect(await failureOf(journal, [control('closed')])).toBeInstanceOf(OperatorError);
     });
   });
 }
@@ -187,18 +186,3 @@ async function opened(
   if (journal === undefined) throw new Error(`${owner} does not get the journal`);
   return { lease, journal };
 }
-
-async function append(
-  journal: OwnedJournal,
-  bodies: readonly RecordBody[],
-): Promise<readonly { readonly seq: number; readonly body: RecordBody }[]> {
-  const stored = journal.append(bodies, NINE);
-  if (Array.isArray(stored)) throw new Error('a journal with a fence answers later');
-  return (await lastValueFrom((stored as Exclude<typeof stored, readonly unknown[]>).pipe(toArray()))).flat();
-}
-
-const failed = async (work: Promise<unknown>): Promise<unknown> =>
-  await work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );

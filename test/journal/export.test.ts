@@ -5,6 +5,7 @@ import { FILL_COLUMNS, exportRecords, readSelection } from '../../src/journal/ex
 import type { ExportFormat, Selection } from '../../src/journal/export.ts';
 import { recordSchema } from '../../src/journal/format/record-schema.ts';
 import type { RecordBody } from '../../src/core/record.ts';
+import { control } from './describe-journal.ts';
 import { NINE, aFill, everyKind, someSettings } from './records.ts';
 
 const exported = (bodies: readonly RecordBody[], format: ExportFormat, kind: Selection): string =>
@@ -15,7 +16,6 @@ const exported = (bodies: readonly RecordBody[], format: ExportFormat, kind: Sel
     ),
   ].join('');
 
-const control = (why: string): RecordBody => ({ kind: 'control', state: 'active', by: 'ops', why });
 const whole: readonly RecordBody[] = [someSettings, ...everyKind()];
 /** The cell of `why` as it is written in the file. */
 const cellOf = (why: string): string => {

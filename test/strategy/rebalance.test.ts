@@ -357,15 +357,6 @@ describe('rebalancing on a schedule', () => {
     expect(isoOf(life.due)).toBe('2026-12-03T10:00:00.000Z');
   });
 
-  it.each([
-    ['2026-12-01T10:00:00Z', '2026-12-01T10:00:00.001Z', 'blackout'],
-    ['2026-12-01T09:00:00Z', '2026-12-01T10:00:00Z', undefined],
-    ['2026-12-01T10:00:00.001Z', '2026-12-01T11:00:00Z', undefined],
-  ])('with a blackout from %s to %s reports %s at ten', (from, to, reason) => {
-    const step = aLife(daily({ blackouts: [{ from, to }] })).arrive(0, DRIFTED);
-    expect([step.reason, intentTexts(step).length]).toEqual([reason, reason === undefined ? 1 : 0]);
-  });
-
   it('ends with its window, even if no scheduled time falls on the end', () => {
     const life = aLife({ ...daily(), end_time: '2026-12-01T10:30:00Z' });
     life.arrive(0, STRAIGHT);

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { estimate, leftAfter, urgency } from '../../src/strategy/kinds/almgren-chriss.ts';
 import { shortfall } from '../../src/strategy/kinds/shortfall.ts';
 import { twap } from '../../src/strategy/kinds/twap.ts';
-import { describeSliced, PLAN, slotsOf } from './sliced.ts';
+import { describePage, describeSliced, PLAN, slotsOf } from './sliced.ts';
 import { instrumentOf, NINE } from './views.ts';
 
 const OWN = {
@@ -180,29 +178,15 @@ describe('the forecast of a shortfall', () => {
   });
 });
 
-describe('the documentation page of shortfall', () => {
-  const page = readFileSync(new URL('../../docs/strategies/shortfall.md', import.meta.url), 'utf8');
-  const [, yaml = ''] = /```yaml\n([^]*?)```/u.exec(page) ?? [];
-  const { id: _, kind, ...fields } = parse(yaml) as Record<string, unknown>;
-
-  it('shows the slices of its example as they are planned', () => {
-    expect(kind).toBe('shortfall');
-    const rows = slotsOf(shortfall, fields).map(
-      ({ at, size }) => `${new Date(at).toISOString().slice(11, 16)} ${size}`,
-    );
-    const told = [...page.matchAll(/^\| (?<at>\d\d:\d\d) +\| (?<size>[\d.]+) +\|/gmu)].map(
-      ({ groups }) => `${groups?.['at']} ${groups?.['size']}`,
-    );
-    expect(told).toEqual(rows);
-    expect(rows.length).toBeGreaterThan(3);
-  });
-
-  it('shows the cost and the risk of its example as they are computed', () => {
-    const forecast = shortfall.bind(fields).forecast(NINE, instrumentOf('btcusd'));
+describePage('shortfall', shortfall, {
+  column: 2,
+  more: (example) => {
+    const forecast = shortfall.bind(example).forecast(NINE, instrumentOf('btcusd'));
     const row = (name: string, costBps = 0, riskBps = 0): string =>
       `| ${name} | ${costBps.toFixed(2)} | ${riskBps.toFixed(1)} |`;
-    const plain = page.replaceAll(/ +/gu, ' ');
-    expect(plain).toContain(row('as planned', forecast?.costBps, forecast?.riskBps));
-    expect(plain).toContain(row('equal slices', forecast?.even.costBps, forecast?.even.riskBps));
-  });
+    return [
+      row('as planned', forecast?.costBps, forecast?.riskBps),
+      row('equal slices', forecast?.even.costBps, forecast?.even.riskBps),
+    ];
+  },
 });

@@ -22,8 +22,6 @@ const learn = (volumes: readonly Volume[], division = ofDay): readonly number[] 
   return learnt.millionths;
 };
 const hourOf = (ms: number): number => Math.floor((ms % DAY_MS) / HOUR_MS);
-const why = (volumes: readonly Volume[], division = ofDay): unknown =>
-  learnShares(volumes, volumes, division);
 
 describe('a learnt profile', () => {
   it('sums to one exactly, with each share above zero and close to the traded share', () => {
@@ -85,21 +83,6 @@ describe('a learnt profile', () => {
     const shares = learn(shifted);
     expect(shares[3]).toBe(shares[4]);
     expect(shares[3]).toBeGreaterThan(shares[5] ?? 0);
-  });
-
-  it('names the part of the day without recorded data or without traded volume', () => {
-    expect(why(bars(20, () => 1))).toEqual({ why: 'nothing was recorded between 20:00 and 21:00 (UTC)' });
-    expect(why(bars(24, (ms) => (hourOf(ms) === 3 ? 0 : 1)))).toEqual({
-      why: 'no volume was traded between 03:00 and 04:00 (UTC), and a slice must not be empty: use fewer parts',
-    });
-    expect(
-      why(
-        bars(24, () => 1),
-        { ...ofDay, period: 'week', parts: 168 },
-      ),
-    ).toEqual({
-      why: 'nothing was recorded on Tuesday between 00:00 and 01:00 (UTC)',
-    });
   });
 });
 

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { quantity } from '../../src/core/money.ts';
 import { vwap } from '../../src/strategy/kinds/vwap.ts';
-import { describeSliced, PLAN, slotsOf } from './sliced.ts';
+import { describePage, describeSliced, PLAN, slotsOf } from './sliced.ts';
 import { instrumentOf, Life, NINE, problemsOf } from './views.ts';
 
 /** A weight for each hour: 1 but for those that are named. */
@@ -30,6 +28,8 @@ describeSliced('vwap', {
       profile: { time_zone, weights: [...draws.take(count)] },
     })),
 });
+
+describePage('vwap', vwap, { column: 3 });
 
 describe('the profile of a vwap', () => {
   it.each([
@@ -100,23 +100,5 @@ describe('the profile of a vwap', () => {
     expect(problemsOf(vwap, plan, { quantity: quantity('2.1') })).toHaveLength(1);
     const small = new Life(vwap, plan, { minimum: { quantity: quantity('2') } });
     expect(small.last).toMatchObject({ finished: 'invalid_plan' });
-  });
-});
-
-describe('the documentation page of vwap', () => {
-  const page = readFileSync(new URL('../../docs/strategies/vwap.md', import.meta.url), 'utf8');
-
-  it('shows the slices of its example as they are planned', () => {
-    const [, yaml = ''] = /```yaml\n([^]*?)```/u.exec(page) ?? [];
-    const { id: _, kind, ...fields } = parse(yaml) as Record<string, unknown>;
-    expect(kind).toBe('vwap');
-    const rows = slotsOf(vwap, fields).map(
-      ({ at, size }) => `${new Date(at).toISOString().slice(11, 16)} ${size}`,
-    );
-    const told = [...page.matchAll(/^\| (?<at>\d\d:\d\d) +\|[^|]+\| (?<size>[\d.]+) +\|$/gmu)].map(
-      ({ groups }) => `${groups?.['at']} ${groups?.['size']}`,
-    );
-    expect(told).toEqual(rows);
-    expect(rows.length).toBeGreaterThan(3);
   });
 });
