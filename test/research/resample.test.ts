@@ -95,16 +95,6 @@ describe('resampled history', () => {
     }
   });
 
-  it('equals the original history if all returns are the same', () => {
-    const closes = Array.from({ length: 500 }, (_, n) => 60_000 * 1.0001 ** n);
-    const times = closes.map((_, n) => START + n * MINUTE_MS);
-    const tapes = [closesTape('btcusd', { barMs: MINUTE_MS, times, closes })];
-    const hashes = [1, 2, 3, 4, 5].map((index) => drawn(tapes, index)[0]?.close);
-    for (const close of hashes) expect(close?.every((price, i) => Math.abs(price / (closes[i] ?? 1) - 1) < 1e-9)).toBe(true); // prettier-ignore
-    const flat = drawn(tapes, 1, { trend: 'removed' })[0]?.close ?? [];
-    for (const price of flat) expect(price / 60_000).toBeCloseTo(1, 6);
-  });
-
   it('uses the same pieces for all pairs, so that their relation is kept', () => {
     const one = market('pair');
     const double = tapeOf({ pair: 'ethusd', barMs: one.barMs, columns: { times: one.times, open: one.open.map((p) => 2 * p), high: one.high.map((p) => 2 * p), low: one.low.map((p) => 2 * p), close: one.close.map((p) => 2 * p), volume: one.volume } }); // prettier-ignore

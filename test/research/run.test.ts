@@ -2,17 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
 import { aStrategy, aTwap } from '../engine/harness.ts';
-import { aBacktest, aRun, at, closesTape, fillsOf, walkTape } from './bench.ts';
+import { aBacktest, aRun, at, fillsOf, walkTape } from './bench.ts';
 
 const btc = walkTape({ pair: 'btcusd', rows: 700, startPrice: 60_000 });
-const aLimit = (over: Record<string, unknown> = {}): ReturnType<typeof aStrategy> =>
-  aStrategy('limit', 'limit', {
-    pair: 'btcusd',
-    side: 'buy',
-    limit_price: '59900',
-    total_quantity: { amount: '0.5', currency: 'btc' },
-    ...over,
-  });
 const aRebalance = aStrategy('band', 'rebalance', {
   target_weights: { btc: '0.5', usd: '0.5' },
   drift_type: 'absolute',
@@ -40,40 +32,12 @@ describe('a backtest', () => {
     expect([...ran.journal.read()].at(-1)?.body).toMatchObject({ kind: 'stopped', why: 'done' });
   });
 
-  it('writes the same journal for the same input, and another one for another seed', () => {
-    const shape = {
-      tapes: [btc],
-      strategies: [aTwap('twap', { duration: 'PT5H', slices: 60 }), aRebalance],
-      model: { unavailableShare: 0.2, rejectedShare: 0.05 },
-    };
-    const [first, again, other] = [aRun(shape), aRun(shape), aRun({ ...shape, seed: '2' })];
-    expect(again.journal.head()).toEqual(first.journal.head());
-    expect(other.journal.head()).not.toEqual(first.journal.head());
-  });
-
   it('writes the same journal in pieces as in one run', () => {
     const shape = { tapes: [btc], strategies: [aTwap('twap', { duration: 'PT5H', slices: 60 }), aRebalance] };
     const whole = aRun(shape);
     const pieces = aBacktest(shape);
     for (let minute = 1; !pieces.run(at(minute * 7)); minute++) expect(minute).toBeLessThan(200);
     expect(pieces.journal.head()).toEqual(whole.journal.head());
-  });
-
-  it('knows the close of a bar only after the bar has ended', () => {
-    const tape = closesTape('btcusd', {
-      barMs: MINUTE_MS,
-      times: [0, 1, 2, 3, 4].map((minute) => at(minute)),
-      closes: [100, 100, 50, 100, 100],
-    });
-    const ran = aRun({
-      tapes: [tape],
-      strategies: [aLimit({ limit_price: '60', total_quantity: { amount: '1', currency: 'btc' } })],
-      model: { halfSpreadBps: 0, impactBps: 0, unavailableShare: 0 },
-    });
-    const [fill] = fillsOf(ran);
-    expect(fill?.price).toBe('50');
-    expect(fill?.at).toBeGreaterThanOrEqual(at(3));
-    expect(fill?.at).toBeLessThan(at(4));
   });
 
   it('ends with the tape and decides no trade after it', () => {

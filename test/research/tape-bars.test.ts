@@ -6,7 +6,7 @@ import { TapeBars } from '../../src/research/tape/tape-bars.ts';
 import { tapeOf } from '../../src/research/tape/tape.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
 import { START } from '../engine/harness.ts';
-import { closesTape, walkTape } from './bench.ts';
+import { walkTape } from './bench.ts';
 
 const wild = (tape: Tape): Tape => {
   const high = tape.close.map((close, row) => close * (1 + ((row * 7) % 11) / 100));
@@ -56,18 +56,6 @@ describe('bars that are built from a tape', () => {
     const bars = new TapeBars(walkTape({ pair: 'btcusd', rows: 130 }));
     expect(bars.newest(instant(START + HOUR_MS - 1), HOUR_MS, 5)).toEqual([]);
     expect(bars.newest(instant(START + HOUR_MS), HOUR_MS, 5).map(({ from }) => from)).toEqual([START]);
-  });
-
-  it('omit an interval without rows and the interval in which the tape begins', () => {
-    const times = [30, 61, 62, 185, 186].map((minute) => START + minute * MINUTE_MS);
-    const tape = closesTape('btcusd', { barMs: MINUTE_MS, times, closes: [1, 2, 3, 4, 5] });
-    const found = new TapeBars(tape).newest(instant(START + 5 * HOUR_MS), HOUR_MS, 10);
-    expect(found.map(({ from, open, close }) => [(from - START) / HOUR_MS, text(open), text(close)])).toEqual(
-      [
-        [1, '2', '3'],
-        [3, '4', '5'],
-      ],
-    );
   });
 
   it('are refused with a message for an interval that is shorter than the rows', () => {
