@@ -55,272 +55,199 @@ export interface Sample {
   readonly pair?: string;
 }
 
+/** Figures with their names, in the order of open, high, low, close and volume. */
+const named = (n: number) => {
+  const [o, h, l, c, v] = figures(n);
+  return { o, h, l, c, v };
+};
+type Over = Partial<Pick<Sample, 'barMs' | 'pair'>>;
+const sample = (format: Format, name: string, text: string, over: Over & { head?: number } = {}): Sample => ({
+  format,
+  name,
+  text,
+  head: 0,
+  barMs: MINUTE_MS,
+  ...over,
+});
+/** A file of lines below `head`. */
+const csv = (
+  format: Format,
+  name: string,
+  line: (n: number) => string,
+  { head = [], ...over }: Over & { readonly head?: readonly string[] } = {},
+): Sample => sample(format, name, lines(line, head), { head: head.length, ...over });
+const json = (
+  format: Format,
+  name: string,
+  row: (n: number) => readonly unknown[],
+  over: Over = {},
+): Sample => sample(format, name, arrays(row), over);
+const reversed = (of: Sample): Sample => ({ ...of, text: newestFirst(of.text, of.head) });
+const CDD = 'https://www.CryptoDataDownload.com';
+
 export const samples: Readonly<Record<string, Sample>> = {
-  'Tranche bars': {
-    format: 'tranche',
-    name: 'bars.csv',
-    text: lines((n) => `${at(n)},${figures(n).join(',')}`, ['timestamp_ms,open,high,low,close,volume']),
-    head: 1,
-    barMs: MINUTE_MS,
-  },
-  'Tranche closes': {
-    format: 'tranche',
-    name: 'closes.csv',
-    text: lines((n) => `${at(n)},${figures(n)[3]}`, ['timestamp_ms,close']),
-    head: 1,
-    barMs: MINUTE_MS,
-  },
-  'Tranche trades': {
-    format: 'tranche',
-    name: 'trades.csv',
-    text: lines(
-      (n) => `${at(n)},${figures(n)[3]},${figures(n)[4]},buy`,
-      ['timestamp_ms,price,quantity,side'],
-    ),
-    head: 1,
+  'Tranche bars': csv('tranche', 'bars.csv', (n) => `${at(n)},${figures(n).join(',')}`, {
+    head: ['timestamp_ms,open,high,low,close,volume'],
+  }),
+  'Tranche closes': csv('tranche', 'closes.csv', (n) => `${at(n)},${named(n).c}`, {
+    head: ['timestamp_ms,close'],
+  }),
+  'Tranche trades': csv('tranche', 'trades.csv', (n) => `${at(n)},${named(n).c},${named(n).v},buy`, {
+    head: ['timestamp_ms,price,quantity,side'],
     barMs: 0,
-  },
-  'Binance klines in milliseconds with a header': {
-    format: 'binance',
-    name: 'BTCUSDT-1m-2024-03.csv',
-    text: lines((n) => kline(n, 1), [KLINES]),
-    head: 1,
-    barMs: MINUTE_MS,
-    pair: 'btcusdt',
-  },
-  'Binance klines in microseconds without a header': {
-    format: 'binance',
-    name: 'ETHUSDC-1m-2025-03.csv',
-    text: lines((n) => kline(n, 1_000)),
-    head: 0,
-    barMs: MINUTE_MS,
-    pair: 'ethusdc',
-  },
-  'Binance arrays of the API': {
-    format: 'binance',
-    name: 'klines.json',
-    text: arrays((n) => {
-      const [o, h, l, c, v] = figures(n);
-      return [at(n), o, h, l, c, v, at(n) + MINUTE_MS - 1, '1.5', 2, '3', '4', '0'];
+  }),
+  'Binance klines in milliseconds with a header': csv(
+    'binance',
+    'BTCUSDT-1m-2024-03.csv',
+    (n) => kline(n, 1),
+    { head: [KLINES], pair: 'btcusdt' },
+  ),
+  'Binance klines in microseconds without a header': csv(
+    'binance',
+    'ETHUSDC-1m-2025-03.csv',
+    (n) => kline(n, 1_000),
+    { pair: 'ethusdc' },
+  ),
+  'Binance arrays of the API': json('binance', 'klines.json', (n) => {
+    return [at(n), ...figures(n), at(n) + MINUTE_MS - 1, '1.5', 2, '3', '4', '0'];
+  }),
+  'Binance klines with times as text': csv(
+    'binance',
+    'x.csv',
+    (n) => kline(n, 1).replace(/^\d+/u, `${blank(at(n))}+00:00`),
+    { head: [KLINES] },
+  ),
+  'Binance trades without a header': csv(
+    'binance',
+    'BTCUSDT-trades-2024-03.csv',
+    (n) => `${5_000_000_000 + n},${named(n).c},${named(n).v},9.5,${at(n)},True,True`,
+    { barMs: 0, pair: 'btcusdt' },
+  ),
+  'Binance aggregate trades in microseconds': csv(
+    'binance',
+    'BTCUSDC-aggTrades-2025-03.csv',
+    (n) =>
+      `${3_400_000_000 + n},${named(n).c},${named(n).v},${5e9 + n},${5e9 + n + 1},${at(n)}000,false,true`,
+    {
+      head: [
+        'agg_trade_id,price,quantity,first_trade_id,last_trade_id,transact_time,is_buyer_maker,is_best_match',
+      ],
+      barMs: 0,
+      pair: 'btcusdc',
+    },
+  ),
+  'CryptoDataDownload hours, newest first, with a 12-hour clock': reversed(
+    csv('cryptodatadownload', 'x.csv', (n) => `${twelve(at(n, HOUR_MS))},BTCUSD,${figures(n).join(',')},99`, {
+      head: [`Timestamps are UTC timezone,${CDD}`, 'date,symbol,open,high,low,close,volume_btc,volume'],
+      barMs: HOUR_MS,
+      pair: 'btcusd',
     }),
-    head: 0,
-    barMs: MINUTE_MS,
-  },
-  'Binance klines with times as text': {
-    format: 'binance',
-    name: 'x.csv',
-    text: lines((n) => kline(n, 1).replace(/^\d+/u, `${blank(at(n))}+00:00`), [KLINES]),
-    head: 1,
-    barMs: MINUTE_MS,
-  },
-  'Binance trades without a header': {
-    format: 'binance',
-    name: 'BTCUSDT-trades-2024-03.csv',
-    text: lines((n) => `${5_000_000_000 + n},${figures(n)[3]},${figures(n)[4]},9.5,${at(n)},True,True`),
-    head: 0,
-    barMs: 0,
-    pair: 'btcusdt',
-  },
-  'Binance aggregate trades in microseconds': {
-    format: 'binance',
-    name: 'BTCUSDC-aggTrades-2025-03.csv',
-    text: lines(
-      (n) =>
-        `${3_400_000_000 + n},${figures(n)[3]},${figures(n)[4]},${5_300_000_000 + n},${5_300_000_001 + n},${at(n)}000,false,true`,
-      ['agg_trade_id,price,quantity,first_trade_id,last_trade_id,transact_time,is_buyer_maker,is_best_match'],
-    ),
-    head: 1,
-    barMs: 0,
-    pair: 'btcusdc',
-  },
-  'CryptoDataDownload hours, newest first, with a 12-hour clock': {
-    format: 'cryptodatadownload',
-    name: 'x.csv',
-    text: newestFirst(
-      lines(
-        (n) => `${twelve(at(n, HOUR_MS))},BTCUSD,${figures(n).join(',')},99`,
-        [
-          'Timestamps are UTC timezone,https://www.CryptoDataDownload.com',
-          'date,symbol,open,high,low,close,volume_btc,volume',
-        ],
-      ),
-      2,
-    ),
-    head: 2,
-    barMs: HOUR_MS,
-    pair: 'btcusd',
-  },
-  'CryptoDataDownload hours that change from seconds to milliseconds': {
-    format: 'cryptodatadownload',
-    name: 'x.csv',
-    text: newestFirst(
-      lines(
-        (n) => {
-          const ms = at(n, HOUR_MS);
-          return `${n < 5 ? ms / 1000 : ms},${blank(ms)},BTC/USDT,${figures(n).join(',')},99,7`;
-        },
-        [
-          'https://www.CryptoDataDownload.com',
-          'unix,date,symbol,open,high,low,close,Volume BTC,Volume USDT,tradecount',
-        ],
-      ),
-      2,
-    ),
-    head: 2,
-    barMs: HOUR_MS,
-    pair: 'btcusdt',
-  },
-  'CoinAPI periods': {
-    format: 'coinapi',
-    name: 'x.csv',
-    text: lines(
+  ),
+  'CryptoDataDownload hours that change from seconds to milliseconds': reversed(
+    csv(
+      'cryptodatadownload',
+      'x.csv',
       (n) => {
-        const [o, h, l, c, v] = figures(n);
-        const [from, until] = [at(n), at(n + 1)].map((ms) => iso(ms).replace('.000Z', '.0000000Z'));
-        return `${from},${until},${from},${until},${o},${c},${l},${h},${v},7`;
+        const ms = at(n, HOUR_MS);
+        return `${n < 5 ? ms / 1000 : ms},${blank(ms)},BTC/USDT,${figures(n).join(',')},99,7`;
       },
-      [COINAPI],
-    ),
-    head: 1,
-    barMs: MINUTE_MS,
-  },
-  'Bitstamp minutes from Kaggle, with minutes without trades': {
-    format: 'bitstamp',
-    name: 'bitstampUSD.csv',
-    text: lines(
-      (n) => {
-        const [o, h, l, c, v] = figures(n);
-        const row = `${at(n) / 1000},${o},${h},${l},${c},${v},1,2`;
-        return n === 6 ? `${row}\n${(at(n) + 30_000) / 1000},NaN,NaN,NaN,NaN,NaN,NaN,NaN` : row;
+      {
+        head: [CDD, 'unix,date,symbol,open,high,low,close,Volume BTC,Volume USDT,tradecount'],
+        barMs: HOUR_MS,
+        pair: 'btcusdt',
       },
-      ['Timestamp,Open,High,Low,Close,Volume_(BTC),Volume_(Currency),Weighted_Price'],
     ),
-    head: 1,
-    barMs: MINUTE_MS,
-  },
-  'Kraken OHLCVT': {
-    format: 'kraken',
-    name: 'XBTUSD_1.csv',
-    text: lines((n) => `${at(n) / 1000},${figures(n).join(',')},${n}`),
-    head: 0,
-    barMs: MINUTE_MS,
+  ),
+  'CoinAPI periods': csv(
+    'coinapi',
+    'x.csv',
+    (n) => {
+      const { o, h, l, c, v } = named(n);
+      const [from, until] = [at(n), at(n + 1)].map((ms) => iso(ms).replace('.000Z', '.0000000Z'));
+      return `${from},${until},${from},${until},${o},${c},${l},${h},${v},7`;
+    },
+    { head: [COINAPI] },
+  ),
+  'Bitstamp minutes from Kaggle, with minutes without trades': csv(
+    'bitstamp',
+    'bitstampUSD.csv',
+    (n) => {
+      const row = `${at(n) / 1000},${figures(n).join(',')},1,2`;
+      return n === 6 ? `${row}\n${(at(n) + 30_000) / 1000},NaN,NaN,NaN,NaN,NaN,NaN,NaN` : row;
+    },
+    { head: ['Timestamp,Open,High,Low,Close,Volume_(BTC),Volume_(Currency),Weighted_Price'] },
+  ),
+  'Kraken OHLCVT': csv('kraken', 'XBTUSD_1.csv', (n) => `${at(n) / 1000},${figures(n).join(',')},${n}`, {
     pair: 'btcusd',
-  },
-  'Kraken arrays of the API, with the weighted price': {
-    format: 'kraken',
-    name: 'x.json',
-    text: arrays((n) => {
-      const [o, h, l, c, v] = figures(n);
-      return [at(n) / 1000, o, h, l, c, o, v, n];
-    }),
-    head: 0,
-    barMs: MINUTE_MS,
-  },
-  'Bitfinex columns': {
-    format: 'bitfinex',
-    name: 'x.csv',
-    text: lines((n) => {
-      const [o, h, l, c, v] = figures(n);
-      return `${at(n)},${o},${c},${h},${l},${v}`;
-    }),
-    head: 0,
-    barMs: MINUTE_MS,
-  },
-  'Bitfinex arrays of the API, newest first': {
-    format: 'bitfinex',
-    name: 'x.json',
-    text: arrays((n) => {
-      const [o, h, l, c, v] = figures(ROWS - 1 - n).map(Number);
-      return [at(ROWS - 1 - n), o, c, h, l, v];
-    }),
-    head: 0,
-    barMs: MINUTE_MS,
-  },
-  'Coinbase arrays of the API, newest first': {
-    format: 'coinbase',
-    name: 'x.json',
-    text: arrays((n) => {
-      const [o, h, l, c, v] = figures(ROWS - 1 - n).map(Number);
-      return [at(ROWS - 1 - n) / 1_000, l, h, o, c, v];
-    }),
-    head: 0,
-    barMs: MINUTE_MS,
-  },
-  'freqtrade arrays': {
-    format: 'freqtrade',
-    name: 'LTC_BTC-1m.json',
-    text: arrays((n) => [at(n), ...figures(n).map(Number)]),
-    head: 0,
-    barMs: MINUTE_MS,
+  }),
+  'Kraken arrays of the API, with the weighted price': json('kraken', 'x.json', (n) => {
+    const { o, h, l, c, v } = named(n);
+    return [at(n) / 1000, o, h, l, c, o, v, n];
+  }),
+  'Bitfinex columns': csv('bitfinex', 'x.csv', (n) => {
+    const { o, h, l, c, v } = named(n);
+    return `${at(n)},${o},${c},${h},${l},${v}`;
+  }),
+  'Bitfinex arrays of the API, newest first': json('bitfinex', 'x.json', (n) => {
+    const [o, h, l, c, v] = figures(ROWS - 1 - n).map(Number);
+    return [at(ROWS - 1 - n), o, c, h, l, v];
+  }),
+  'Coinbase arrays of the API, newest first': json('coinbase', 'x.json', (n) => {
+    const [o, h, l, c, v] = figures(ROWS - 1 - n).map(Number);
+    return [at(ROWS - 1 - n) / 1_000, l, h, o, c, v];
+  }),
+  'freqtrade arrays': json('freqtrade', 'LTC_BTC-1m.json', (n) => [at(n), ...figures(n).map(Number)], {
     pair: 'ltcbtc',
-  },
-  'LEAN minutes of a day': {
-    format: 'lean',
-    name: '20240330_btcusd_minute_trade.csv',
-    text: lines((n) => `${72_000_000 + n * MINUTE_MS},${figures(n).join(',')}`),
-    head: 0,
-    barMs: MINUTE_MS,
-    pair: 'btcusd',
-  },
-  'LEAN ticks of a day': {
-    format: 'lean',
-    name: '20240330_btcusd_tick_trade.csv',
-    text: lines((n) => `${72_000_000 + n * MINUTE_MS},${figures(n)[3]},${figures(n)[4]}`),
-    head: 0,
-    barMs: 0,
-    pair: 'btcusd',
-  },
-  'LEAN hours': {
-    format: 'lean',
-    name: 'ethusd.csv',
-    text: lines((n) => `${blank(at(n, HOUR_MS)).slice(0, 16).replaceAll('-', '')},${figures(n).join(',')}`),
-    head: 0,
-    barMs: HOUR_MS,
-    pair: 'ethusd',
-  },
-  'bitcoincharts trades': {
-    format: 'bitcoincharts',
-    name: 'bitstampUSD.csv',
-    text: lines((n) => `${at(n) / 1000},${figures(n)[3]}00000000,${figures(n)[4]}`),
-    head: 0,
-    barMs: 0,
-  },
-  'Tardis trades': {
-    format: 'tardis',
-    name: 'x.csv',
-    text: lines(
-      (n) => `deribit,BTC-USD,${at(n)}000,${at(n)}307,id${n},sell,${figures(n)[3]},${figures(n)[4]}`,
-      ['exchange,symbol,timestamp,local_timestamp,id,side,price,amount'],
-    ),
-    head: 1,
-    barMs: 0,
-    pair: 'btcusd',
-  },
-  'BitMEX trades': {
-    format: 'bitmex',
-    name: '20240330.csv',
-    text: lines(
-      (n) =>
-        `${iso(at(n)).replace('T', 'D').slice(0, 23)}000000,XBTUSD,Sell,99,${figures(n)[3]},PlusTick,id${n},1,${figures(n)[4]},2`,
-      ['timestamp,symbol,side,size,price,tickDirection,trdMatchID,grossValue,homeNotional,foreignNotional'],
-    ),
-    head: 1,
-    barMs: 0,
-    pair: 'xbtusd',
-  },
-  'rows with named columns': {
-    format: 'named',
-    name: 'x.csv',
-    text: lines(
-      (n) => {
-        const [o, h, l, c] = figures(n);
-        return `${c};${l};${h};${o};${blank(at(n))}`;
-      },
-      ['Close;Low;High;Open;Date'],
-    ),
-    head: 1,
-    barMs: MINUTE_MS,
-  },
+  }),
+  'LEAN minutes of a day': csv(
+    'lean',
+    '20240330_btcusd_minute_trade.csv',
+    (n) => `${72_000_000 + n * MINUTE_MS},${figures(n).join(',')}`,
+    { pair: 'btcusd' },
+  ),
+  'LEAN ticks of a day': csv(
+    'lean',
+    '20240330_btcusd_tick_trade.csv',
+    (n) => `${72_000_000 + n * MINUTE_MS},${named(n).c},${named(n).v}`,
+    { barMs: 0, pair: 'btcusd' },
+  ),
+  'LEAN hours': csv(
+    'lean',
+    'ethusd.csv',
+    (n) => `${blank(at(n, HOUR_MS)).slice(0, 16).replaceAll('-', '')},${figures(n).join(',')}`,
+    { barMs: HOUR_MS, pair: 'ethusd' },
+  ),
+  'bitcoincharts trades': csv(
+    'bitcoincharts',
+    'bitstampUSD.csv',
+    (n) => `${at(n) / 1000},${named(n).c}00000000,${named(n).v}`,
+    { barMs: 0 },
+  ),
+  'Tardis trades': csv(
+    'tardis',
+    'x.csv',
+    (n) => `deribit,BTC-USD,${at(n)}000,${at(n)}307,id${n},sell,${named(n).c},${named(n).v}`,
+    { head: ['exchange,symbol,timestamp,local_timestamp,id,side,price,amount'], barMs: 0, pair: 'btcusd' },
+  ),
+  'BitMEX trades': csv(
+    'bitmex',
+    '20240330.csv',
+    (n) =>
+      `${iso(at(n)).replace('T', 'D').slice(0, 23)}000000,XBTUSD,Sell,99,${named(n).c},PlusTick,id${n},1,${named(n).v},2`,
+    {
+      head: [
+        'timestamp,symbol,side,size,price,tickDirection,trdMatchID,grossValue,homeNotional,foreignNotional',
+      ],
+      barMs: 0,
+      pair: 'xbtusd',
+    },
+  ),
+  'rows with named columns': csv(
+    'named',
+    'x.csv',
+    (n) => `${named(n).c};${named(n).l};${named(n).h};${named(n).o};${blank(at(n))}`,
+    { head: ['Close;Low;High;Open;Date'] },
+  ),
 };
 
 export const packed = (text: string): Uint8Array => gzipSync(text);
