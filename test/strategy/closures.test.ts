@@ -20,23 +20,6 @@ const untilOf = (hours: Hours, when: string): string | undefined => {
 };
 
 describe('quiet hours around a clock change', () => {
-  // 2026-10-25: London shows 01:00 to 02:00 at 00:00Z and again at 01:00Z.
-  it('hold in both passes of a repeated hour in which they end, each time with its own end', () => {
-    const quiet = of({ quiet_hours: [{ from: '22:00', to: '01:30' }] });
-    expect(untilOf(quiet, '2026-10-25T00:20:00Z')).toBe('2026-10-25T00:30:00.000Z');
-    expect(untilOf(quiet, '2026-10-25T00:40:00Z')).toBeUndefined();
-    expect(untilOf(quiet, '2026-10-25T01:00:00Z')).toBe('2026-10-25T01:30:00.000Z');
-    expect(untilOf(quiet, '2026-10-25T01:29:59.999Z')).toBe('2026-10-25T01:30:00.000Z');
-    expect(untilOf(quiet, '2026-10-25T01:30:00Z')).toBeUndefined();
-  });
-
-  it('are interrupted by the clock change if they begin in the repeated hour', () => {
-    const quiet = of({ quiet_hours: [{ from: '01:30', to: '05:00' }] });
-    expect(untilOf(quiet, '2026-10-25T00:45:00Z')).toBe('2026-10-25T01:00:00.000Z');
-    expect(untilOf(quiet, '2026-10-25T01:00:00Z')).toBeUndefined();
-    expect(untilOf(quiet, '2026-10-25T01:30:00Z')).toBe('2026-10-25T05:00:00.000Z');
-  });
-
   // 2026-03-29: London goes from 00:59:59 to 02:00 at 01:00Z.
   it('end at the clock change if their end lies in the skipped hour', () => {
     const quiet = of({ quiet_hours: [{ from: '22:00', to: '01:30' }] });
@@ -45,13 +28,6 @@ describe('quiet hours around a clock change', () => {
     const quarterly = scheduleFields.parse({ ...quiet, cron: '*/15 * * * *' });
     const [from, until] = [at('2026-03-29T00:50:00Z'), at('2026-03-29T06:00:00Z')];
     expect(firstOpen(quarterly, { from, until })?.at).toBe(at('2026-03-29T01:00:00Z'));
-  });
-
-  it('begin at the clock change if their start lies in the skipped hour', () => {
-    const quiet = of({ quiet_hours: [{ from: '01:30', to: '05:00' }] });
-    expect(openUntil(quiet, at('2026-03-29T00:00:00Z'), at('2026-03-29T12:00:00Z'))).toBe(
-      at('2026-03-29T01:00:00Z'),
-    );
   });
 });
 

@@ -27,17 +27,6 @@ function priced(life: Life, mid = '59000', lateMs = 0): Step<unknown> {
 }
 const sizes = (step: Step<unknown>): readonly string[] => intentsOf(step).map((one) => text(amountOf(one)));
 
-/** Ends the open piece with a fill of `filled`, just before its deadline. */
-function trade(life: Life, filled: string, reason?: 'limit_price'): Step<unknown> {
-  const [wait] = life.last.waits;
-  if (wait?.on !== 'outcome') throw new Error('no piece is under way');
-  const at = instant((life.last.intents?.[0]?.deadline ?? NINE) - 1);
-  return life.end(
-    { leg: wait.leg, slice: wait.slice, filled: quantity(filled), filledAmount: money(filled), reason },
-    at,
-  );
-}
-
 describe('a limit order', () => {
   it('waits only for the reference price to reach its limit', () => {
     expect(aLife().last).toMatchObject({
@@ -65,7 +54,7 @@ describe('a limit order', () => {
   it('counts a trade that is reported late, and does not request it again', () => {
     const life = aLife({ max_slice_quantity: undefined });
     priced(life);
-    trade(life, '0', 'limit_price');
+    life.fill('0', { reason: 'limit_price' });
     const late = { leg: 'all', slice: 0, filled: quantity('1'), filledAmount: money('59000') };
     expect(life.end(late, instant(NINE + MINUTE_MS))).toMatchObject({ finished: 'finished' });
   });
@@ -75,7 +64,7 @@ describe('a limit order', () => {
     const pauses: number[] = [];
     for (let n = 0; n < 7; n++) {
       const [piece] = intentsOf(priced(life));
-      const step = trade(life, '0', 'limit_price');
+      const step = life.fill('0', { reason: 'limit_price' });
       const [wait] = step.waits.flatMap((one) => (one.on === 'price' ? [one] : []));
       pauses.push(((wait?.notBefore ?? 0) - (piece?.deadline ?? 0)) / (10 * SECOND_MS));
       expect([step.reason, step.note]).toEqual([
@@ -85,7 +74,7 @@ describe('a limit order', () => {
     }
     expect(pauses).toEqual([1, 2, 4, 8, 16, 16, 16]);
     priced(life);
-    expect(trade(life, '0.1').state).toMatchObject({ misses: 0 });
+    expect(life.fill('0.1').state).toMatchObject({ misses: 0 });
   });
 
   it('ends at good_til, reports the remainder, and lets no piece live longer', () => {
@@ -93,7 +82,7 @@ describe('a limit order', () => {
     const life = aLife({ good_til: new Date(end).toISOString() });
     expect(life.last.waits).toMatchObject([{ on: 'at', at: end }, { on: 'price' }]);
     priced(life);
-    trade(life, '0.2');
+    life.fill('0.2');
     const [second] = intentsOf(priced(life));
     expect(second?.deadline).toBe(end);
     // The window ended while the outcome of an order was unknown: its trade counts, and no further piece starts.
@@ -208,7 +197,7 @@ describe('the pieces of a limit order', () => {
         deadline: piece.deadline,
       });
       traded = add(traded, filled);
-      trade(life, text(filled));
+      life.fill(text(filled));
     }
     return { pieces, traded, life, largest };
   }

@@ -106,15 +106,6 @@ describe('a missed time of a schedule', () => {
       expect(intentsOf(step)).toMatchObject([{ leg: leg(EIGHT) }]);
     });
 
-    it('is made up for with misfire: all, before the time that is due', () => {
-      const life = lateLife('all');
-      const step = life.wake({ on: 'at', at: UP_AT, due: life.due });
-      expect(intentsOf(step)).toMatchObject([{ leg: leg(MISSED) }]);
-      life.end({ leg: leg(MISSED), slice: 0, filled: quantity('2') }, after(UP_AT, 1_000));
-      const next = life.wake({ on: 'at', at: after(UP_AT, 31_000), due: life.due });
-      expect(intentsOf(next)).toMatchObject([{ leg: leg(EIGHT) }]);
-    });
-
     it('is reported as missed with misfire: once, even if only closed times came after it', () => {
       const life = lateLife('once');
       const step = life.wake({ on: 'at', at: after(EIGHT, -1), due: life.due });

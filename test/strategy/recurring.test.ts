@@ -112,20 +112,6 @@ describe('requests and complaints of users of other systems', () => {
 describe('an occurrence in slices', () => {
   const SLICED = { slices: 4, window: 'PT1H' };
 
-  it('trades its slices over its window from its time on, and the last takes the remainder', () => {
-    const life = aLife({ ...SLICED, slices: 3, each_quantity: { amount: '1', currency: 'btc' } });
-    const asked = Array.from({ length: 3 }, () => [
-      (life.due - TEN) / MINUTE_MS,
-      ...trade(life).map(({ size }) => text(size)),
-    ]);
-    expect(asked).toEqual([
-      [0, '0.33333333'],
-      [20, '0.33333333'],
-      [40, '0.33333334'],
-    ]);
-    expect(life.due).toBe(TEN + DAY_MS);
-  });
-
   it.each([
     ['pace', ['0.66666666', '0.66666668'], undefined],
     ['skip', ['0.5', '0.5'], '0.5 of 2 btc not traded'],

@@ -36,15 +36,6 @@ const owed = (life: Life, scene: Scene, at: Instant = DUE): Step<unknown> =>
 const orders = (step: Step<unknown>): readonly string[] =>
   intentsOf(step).map((one) => `${one.leg}#${one.slice} ${text(amountOf(one))}`);
 
-function trade(life: Life, filled: string, reason?: 'no_funds'): Step<unknown> {
-  const [intent] = intentsOf(life.last);
-  if (intent === undefined) throw new Error('no piece is under way');
-  return life.end(
-    { leg: intent.leg, slice: intent.slice, filled: quantity(filled), filledAmount: money(filled), reason },
-    instant(intent.deadline - 1_000),
-  );
-}
-
 describe('settle', () => {
   it('waits for the first due debt in the currencies of its pairs, by its rules', () => {
     const life = aLife({ max_carry_bps: 2.5, close_in_modes: ['Reduce-Only'] });
@@ -132,16 +123,16 @@ describe('settle', () => {
     const first = owed(life, owing({ usd: '-50000', btc: '2' }));
     expect(orders(first)).toEqual(['1.btcusd.sell.amount#0 16666.67']);
     expect(intentsOf(first)[0]?.deadline).toBe(DUE + 30 * SECOND_MS);
-    expect(trade(life, '16666.67').waits).toEqual([{ on: 'at', at: DUE + 30 * SECOND_MS }]);
+    expect(life.fill('16666.67').waits).toEqual([{ on: 'at', at: DUE + 30 * SECOND_MS }]);
     // Interest was charged meanwhile.
     expect(orders(life.arrive(0, owing({ usd: '-33340', btc: '1.6' })))).toEqual([
       '1.btcusd.sell.amount#1 16670',
     ]);
-    trade(life, '16670');
+    life.fill('16670');
     expect(orders(life.arrive(0, owing({ usd: '-16670', btc: '1.3' })))).toEqual([
       '1.btcusd.sell.amount#2 16670',
     ]);
-    trade(life, '16670');
+    life.fill('16670');
     const idle = life.arrive(0, owing({ usd: '0', btc: '1' }));
     expect([orders(idle), idle.waits]).toMatchObject([[], [{ on: 'debt', notBefore: DUE + 90 * SECOND_MS }]]);
     expect(idle.reason).toBeUndefined();
@@ -168,7 +159,7 @@ describe('settle', () => {
         // After the listed ones all of a piece trades, so that it ends.
         const done = quantity(roundDown(quantity(size.times(parts[n] ?? 1).toFixed()), 2).toFixed());
         [left, sum, free] = [subtract(left, done), add(sum, done), intent.deadline];
-        trade(life, text(done));
+        life.fill(text(done));
         expect(life.due).toBeGreaterThanOrEqual(free);
         life.arrive(0, scene(left));
       }
@@ -195,7 +186,7 @@ describe('settle', () => {
     const pauses: number[] = [];
     for (let n = 0; n < 6; n++) {
       const deadline = intentsOf(life.last)[0]?.deadline ?? 0;
-      trade(life, '0', 'no_funds');
+      life.fill('0', { reason: 'no_funds' });
       pauses.push((life.due - deadline) / (10 * SECOND_MS));
       life.arrive(0, scene);
     }
@@ -215,7 +206,7 @@ describe('settle', () => {
     const scene = owing({ usd: '-50000', btc: '2' });
     const legs = [orders(owed(life, scene))[0]];
     for (let n = 0; n < 40; n++) {
-      trade(life, '10');
+      life.fill('10');
       legs.push(orders(life.arrive(0, scene))[0]);
     }
     expect([legs[39]?.split(' ')[0], legs[40]?.split(' ')[0]]).toEqual([

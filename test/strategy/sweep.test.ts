@@ -38,21 +38,6 @@ const trades = (step: Step<unknown>): readonly string[] =>
     (one) => `${one.leg}#${one.slice} ${one.side} ${text(amountOf(one))} by ${one.size.by}`,
   );
 
-/** Fills the open piece with `filled`, as the quantity and as the amount. */
-function trade(life: Life, filled: string, scene: Scene = {}): Step<unknown> {
-  const [intent] = intentsOf(life.last);
-  if (intent === undefined) throw new Error('no piece is under way');
-  const outcome = { leg: intent.leg, slice: intent.slice, result: 'filled' } as const;
-  return life.wake(
-    {
-      on: 'outcome',
-      at: instant(intent.deadline - 1_000),
-      outcome: { ...outcome, filled: quantity(filled), filledAmount: money(filled) },
-    },
-    scene,
-  );
-}
-
 describe('a sweep', () => {
   it('waits for the balance to rise above the amount to keep, and sells the excess', () => {
     const life = new Life(sweep, SELL, holding({ btc: '2' }));
@@ -92,15 +77,15 @@ describe('a sweep', () => {
     const first = received(life, holding({ btc: '3' }));
     expect(trades(first)).toEqual(['1#0 sell 0.33333334 by quantity']);
     expect(intentsOf(first)[0]?.deadline).toBe(NINE + 30 * SECOND_MS);
-    expect(trade(life, '0.33333334').waits).toEqual([{ on: 'at', at: NINE + 30 * SECOND_MS }]);
+    expect(life.fill('0.33333334').waits).toEqual([{ on: 'at', at: NINE + 30 * SECOND_MS }]);
     expect(trades(life.arrive(0, holding({ btc: '2.66666666' })))).toEqual([
       '1#1 sell 0.33333333 by quantity',
     ]);
-    trade(life, '0.33333333');
+    life.fill('0.33333333');
     expect(trades(life.arrive(0, holding({ btc: '2.33333333' })))).toEqual([
       '1#2 sell 0.33333333 by quantity',
     ]);
-    const done = trade(life, '0.33333333', holding({ btc: '2' }));
+    const done = life.fill('0.33333333', { scene: holding({ btc: '2' }) });
     expect(done.waits).toMatchObject([{ on: 'inflow', above: '2' }]);
     expect(done.state).toMatchObject({ sweeps: 1 });
   });
@@ -108,7 +93,7 @@ describe('a sweep', () => {
   it('leaves later inflows to the next sweep, which is a separate parent', () => {
     const life = new Life(sweep, SELL, holding({ btc: '2' }));
     received(life, holding({ btc: '3' }));
-    const idle = trade(life, '1', holding({ btc: '2.5' }));
+    const idle = life.fill('1', { scene: holding({ btc: '2.5' }) });
     expect(idle.waits).toMatchObject([{ on: 'inflow', notBefore: NINE + MINUTE_MS }]);
     expect(trades(received(life, holding({ btc: '2.5' })))).toEqual(['2#0 sell 0.5 by quantity']);
   });
@@ -119,12 +104,12 @@ describe('a sweep', () => {
     const pauses: number[] = [];
     for (let n = 0; n < 6; n++) {
       const deadline = intentsOf(life.last)[0]?.deadline ?? 0;
-      expect(trade(life, '0').reason).toBe('waiting');
+      expect(life.fill('0').reason).toBe('waiting');
       pauses.push((life.due - deadline) / (10 * SECOND_MS));
       life.arrive(0, holding({ btc: '3' }));
     }
     expect(pauses).toEqual([1, 2, 4, 8, 16, 16]);
-    trade(life, '0.4');
+    life.fill('0.4');
     expect(trades(life.arrive(0, holding({ btc: '2.6' })))).toEqual(['1#7 sell 0.6 by quantity']);
   });
 
@@ -139,7 +124,7 @@ describe('a sweep', () => {
       legs.push(`${intent?.leg}#${intent?.slice}`);
       const size = intent === undefined ? NO_QUANTITY : amountOf(intent);
       held = subtract(held, size);
-      trade(life, text(size), holding({ btc: text(held) }));
+      life.fill(text(size), { scene: holding({ btc: text(held) }) });
       if (n < 49) life.arrive(0, holding({ btc: text(held) }));
     }
     expect([legs[39], legs[40], legs[49]]).toEqual(['1#39', '2#0', '2#9']);
@@ -188,7 +173,7 @@ describe('a sweep', () => {
     expect(trades(life.arrive(0, holding({ btc: '3' })))).toEqual(['1#0 sell 1 by quantity']);
     // A later inflow also waits for the next time.
     const next = [{ on: 'at', at: Date.UTC(2026, 11, 2, 17) }];
-    expect(trade(life, '1', holding({ btc: '2.5' })).waits).toEqual(next);
+    expect(life.fill('1', { scene: holding({ btc: '2.5' }) }).waits).toEqual(next);
   });
 
   it.each([
@@ -211,7 +196,7 @@ describe('a sweep', () => {
     const life = new Life(sweep, { ...SELL, end_time: '2026-12-01T09:00:20Z' }, holding({ btc: '2' }));
     const [piece] = intentsOf(received(life, holding({ btc: '3' }), 10 * SECOND_MS));
     expect(piece?.deadline).toBe(NINE + 20 * SECOND_MS);
-    trade(life, '0.4', holding({ btc: '2.6' }));
+    life.fill('0.4', { scene: holding({ btc: '2.6' }) });
     expect(life.arrive(0, holding({ btc: '2.6' }))).toMatchObject({
       finished: 'window_over',
       note: '1 sweeps; 0.6 btc of the last not traded',
@@ -221,7 +206,7 @@ describe('a sweep', () => {
   it('ignores a late trade of an earlier sweep, because the balance already contains it', () => {
     const life = new Life(sweep, SELL, holding({ btc: '2' }));
     received(life, holding({ btc: '3' }));
-    trade(life, '1', holding({ btc: '2' }));
+    life.fill('1', { scene: holding({ btc: '2' }) });
     const late = {
       leg: '1',
       slice: 0,
@@ -274,7 +259,7 @@ describe('the pieces of sweeps', () => {
         const filled = quantity(amountOf(intent).times(part).toFixed(8));
         pieces.push({ size: amountOf(intent), held, leg: intent.leg, at: intent.deadline });
         held = subtract(held, filled);
-        trade(life, text(filled), scene());
+        life.fill(text(filled), { scene: scene() });
         continue;
       }
       const [wait] = life.last.waits;

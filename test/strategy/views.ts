@@ -149,6 +149,21 @@ export class Life {
     return instant(Math.min(...due));
   }
 
+  /** Its open intent traded so much, shortly before its deadline; the amount equals the quantity. */
+  fill(filled: string, more: { scene?: Scene; reason?: SliceOutcome['reason'] } = {}): Step<unknown> {
+    const [intent] = intentsOf(this.#last);
+    invariant(intent !== undefined, 'an intent is open');
+    const { leg, slice, deadline } = intent;
+    const outcome = {
+      leg,
+      slice,
+      filled: quantity(filled),
+      filledAmount: money(filled),
+      reason: more.reason,
+    };
+    return this.end(outcome, instant(deadline - 1_000), more.scene);
+  }
+
   /** One of its slices ended. */
   end(
     outcome: Partial<SliceOutcome> & Pick<SliceOutcome, 'leg' | 'slice'>,
