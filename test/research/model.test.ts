@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { modelFileSchema, presetModel, presets, settingsOf } from '../../src/research/run/model.ts';
 import type { ExecutionModel } from '../../src/research/run/model.ts';
 import { outages } from '../../src/research/run/run.ts';
-import { add, cost, money, NO_MONEY, NO_QUANTITY, price, quantity, subtract } from '../../src/core/money.ts';
+import { add, cost, money, NO_MONEY, price, quantity, subtract } from '../../src/core/money.ts';
 import { MINUTE_MS } from '../../src/core/time.ts';
 import { aTwap, START } from '../engine/harness.ts';
-import { aRun, closesTape, fillsOf, stillTape, walkTape } from './bench.ts';
+import { aRun, fillsOf, stillTape, walkTape } from './bench.ts';
 import type { Ran } from './bench.ts';
 
 const still = stillTape(200, 1_000);
@@ -30,13 +30,6 @@ const attemptsOf = (ran: Ran): readonly string[] =>
   );
 
 describe('an execution model', () => {
-  it('quotes away from the market by the half spread, and farther for larger sizes', () => {
-    expect(fillsOf(runWith({}))[0]?.price).toBe('1000');
-    expect(fillsOf(runWith({ halfSpreadBps: 10 }))[0]?.price).toBe('1001');
-    // Ten thousand dollars are a hundredth of the million to which the impact refers: its square root is a tenth.
-    expect(fillsOf(runWith({ impactBps: 50 }))[0]?.price).toBe('1000.5');
-  });
-
   it.each([
     ['btcusd', 60_000],
     ['dogeusd', 0.000_2],
@@ -65,30 +58,6 @@ describe('an execution model', () => {
     expect((Number(fill?.price) / mid - 1) * 10_000).toBeCloseTo(3, 0);
   });
 
-  it('charges its fee in quote currency on each fill', () => {
-    const [fill] = fillsOf(runWith({ feeBps: 4 }));
-    expect(money(fill?.fees ?? '0').toFixed()).toBe(
-      money(fill?.amount ?? '0')
-        .times('0.0004')
-        .toFixed(),
-    );
-  });
-
-  it('refuses quotes above its maximum', () => {
-    const ran = runWith({ maxUsd: '4000' });
-    expect(attemptsOf(ran)).toContain('too_large');
-    for (const fill of fillsOf(ran)) expect(money(fill.amount).lte('4000')).toBe(true);
-    let bought = NO_QUANTITY;
-    for (const fill of fillsOf(ran)) bought = add(bought, quantity(fill.quantity));
-    expect(bought.gt('60')).toBe(true);
-  });
-
-  it('delays quotes and orders by its latencies', () => {
-    const records = [...runWith({ quoteLatencyMs: 300, orderLatencyMs: 500 }).journal.read()];
-    const fill = records.find(({ body }) => body.kind === 'fill');
-    expect((fill?.at ?? 0) % MINUTE_MS).toBe(800);
-  });
-
   it('has outages of the stated share and length that depend only on its seed', () => {
     const model = { ...presetModel('normal'), unavailableShare: 0.2, unavailableMs: 60_000 };
     const isOut = outages(model, 'a');
@@ -102,28 +71,6 @@ describe('an execution model', () => {
       Array.from({ length: 20_000 }, (_, n) => outages(model, 'b')(START + n * MINUTE_MS)),
     );
     expect(attemptsOf(runWith({ unavailableShare: 0.5 }))).toContain('quotes_unavailable');
-  });
-
-  it('cancels orders if the price moved against the dealer, and some orders without a reason', () => {
-    const rising = closesTape('btcusd', {
-      barMs: MINUTE_MS,
-      times: Array.from({ length: 30 }, (_, n) => START + n * MINUTE_MS),
-      closes: Array.from({ length: 30 }, (_, n) => 1_000 + 5 * n),
-    });
-    // The close becomes known on the minute, between the quote and the order of each slice.
-    const startsAt = new Date(START + 10 * MINUTE_MS - 1_500).toISOString();
-    const ran = aRun({
-      tapes: [rising],
-      strategies: [aTwap('twap', { start_time: startsAt, duration: 'PT5M', slices: 5 })],
-      model: { ...quiet, quoteLatencyMs: 1_000, orderLatencyMs: 2_000, lastLookBps: 1 },
-    });
-    const results = [...ran.journal.read()].flatMap(({ body }) =>
-      body.kind === 'attempt' ? [body.result] : [],
-    );
-    expect(results).toContain('doubt');
-    expect([...runWith({ rejectedShare: 1 }).journal.read()].some(({ body }) => body.kind === 'fill')).toBe(
-      false,
-    );
   });
 
   it('costs more from tight to normal to stressed', () => {

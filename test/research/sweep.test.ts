@@ -174,11 +174,6 @@ describe('the results of a sweep', () => {
     expect(walkForward(windows, [all, all], 'cost_bps')).toMatchObject([{ chosen: 2, rank: 1, of: 3 }]);
   });
 
-  it('have a Pareto front of results that no other one beats in both figures, equal ones together', () => {
-    const all = [[1, 9], [2, 5], [2, 5], [3, 5], [4, 1], [9, 9], [4, 2]].map(([cost, risk]) => ({ cost_bps: String(cost), risk_bps: String(risk) })); // prettier-ignore
-    expect(paretoFront([...all, { cost_bps: '0' }], ['cost_bps', 'risk_bps'])).toEqual([[0], [1, 2], [4]]);
-  });
-
   it('have the Pareto front that a pairwise comparison gives', () => {
     const figure = fc.integer({ min: 0, max: 8 });
     fc.assert(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Tactics } from '../../src/core/risk/tactics.ts';
 import type { AnyStrategy } from '../../src/strategy/kernel.ts';
 import { strategies } from '../../src/strategy/registry.ts';
-import { aView, NINE, problemsOf } from './views.ts';
+import { aView, NINE } from './views.ts';
 
 const TACTICS = {
   max_slippage_bps: 12.5,
@@ -37,8 +37,6 @@ function kindOf(kind: string): AnyStrategy {
   if (known === undefined) throw new Error(`no kind ${kind}`);
   return known;
 }
-const messages = (kind: string, over: object): readonly string[] =>
-  problemsOf(kindOf(kind), documentOf(kind, over));
 
 /** The tactics of its first intents. */
 function firstTactics(kind: string, over: object): readonly (Tactics | undefined)[] {
@@ -68,16 +66,5 @@ describe.each(Object.keys(documents))('the tactics of a %s', (kind) => {
 
   it('are omitted if the document has none', () => {
     expect(firstTactics(kind, {})).toEqual([undefined]);
-  });
-
-  it('are rejected with the mistake and a correction', () => {
-    expect(messages(kind, TACTICS)).toEqual([]);
-    expect(messages(kind, { keep: { amount: '1', currency: 'btc' } })).toEqual([
-      'keep.currency: keep of a buy of btcusd must be in usd, the currency that it pays with, not btc',
-    ]);
-    expect(messages(kind, { side: 'sell', keep: { amount: '1', currency: 'btc' } })).toEqual([]);
-    expect(messages(kind, { min_trade_notional: { amount: '1', currency: 'btc' } })).toEqual([
-      'min_trade_notional.currency: min_trade_notional of a buy of btcusd must be in usd, the quote currency, not btc',
-    ]);
   });
 });
