@@ -22,6 +22,8 @@ function aJournal(bodies: readonly RecordBody[] = everyKind()): { url: string; f
   return { url: `sqlite:${file}`, file };
 }
 
+const aUrl = (): string => aJournal().url;
+
 type Options<T extends (url: string, options: never, out: never) => unknown> = Parameters<T>[1];
 const show = async (url: string, options: Options<typeof journalShow> = {}): Promise<Streamed> =>
   await streamed(async (out) => await journalShow(url, options, out));
@@ -40,6 +42,34 @@ function damaged(): string {
   return url;
 }
 
+describe('the exit codes of journal commands', () => {
+  const csv = (kind: string) => ({ format: 'csv', kind }) as const;
+  it.each<readonly [string, number, string, () => Promise<Streamed>]>([
+    [
+      'no matching record',
+      0,
+      'no matching records\n',
+      async () => await show(aUrl(), { strategy: 'btc-twpa' }),
+    ],
+    ['a folder', 74, ' is a folder: name a file\n', async () => await show(`sqlite:${aFolder()}`)],
+    ['an unknown kind', 64, 'trades', async () => await show(aUrl(), { kind: 'trades' })],
+    ['a limit of zero', 64, 'limit', async () => await show(aUrl(), { limit: 0 })],
+    ['no number', 64, '--record: expected numbers', async () => await show(aUrl(), { record: '' })],
+    ['an open range', 64, '--record: expected numbers', async () => await show(aUrl(), { record: '3-' })],
+    [
+      'another separator',
+      64,
+      '--record: expected numbers',
+      async () => await show(aUrl(), { record: '1;2' }),
+    ],
+    ['a missing journal', 74, 'nowhere', async () => await exported('sqlite:/nowhere/j.db', csv('fills'))],
+    ['an unknown scheme', 78, 'mysql', async () => await exported('mysql://x', csv('fills'))],
+    ['all kinds in one table', 64, '--format jsonl', async () => await exported(aUrl(), csv('all'))],
+  ])('for %s: %i', async (_, code, words, run) => {
+    expect(await run()).toEqual({ code, stdout: '', stderr: expect.stringContaining(words) as string });
+  });
+});
+
 describe('journal show', () => {
   it('selects records by number and by the text that they contain', async () => {
     const { url } = aJournal(
@@ -52,10 +82,6 @@ describe('journal show', () => {
     expect(await seqs({ record: '1, 3-4' })).toEqual([1, 3, 4]);
     expect(await seqs({ about: 'person-a' })).toEqual([1, 3]);
     expect(await seqs({ about: 'person-a', record: '2-4' })).toEqual([3]);
-    for (const record of ['', '3-', 'x', '1;2']) {
-      const { code, stderr } = await show(url, { record });
-      expect([code, stderr]).toEqual([64, expect.stringContaining('--record: expected numbers of records')]);
-    }
   });
 
   it('prints the figures of a cut and explains a maximum that was raised', () => {
@@ -72,7 +98,7 @@ describe('journal show', () => {
   });
 
   it('prints one line for each record, with time, kind and text', async () => {
-    const { code, stdout, stderr } = await show(aJournal().url);
+    const { code, stdout, stderr } = await show(aUrl());
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const found = stdout.split('\n').map((line) => line.split(/ +/u, 2));
     const kinds = everyKind().map(({ kind }, n) => [isoOf(after(NINE, n * 1_000)), kind]);
@@ -102,19 +128,8 @@ describe('journal show', () => {
     expect(await slices({ limit: 9 })).toEqual(['0', '1', '2', '3']);
   });
 
-  it('reports that no records match, for example with a mistyped strategy', async () => {
-    const { code, stdout, stderr } = await show(aJournal().url, { strategy: 'btc-twpa' });
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: 'no matching records\n' });
-  });
-
-  it('names a folder instead of reporting a failed disk', async () => {
-    const folder = aFolder();
-    const { code, stderr } = await show(`sqlite:${folder}`);
-    expect({ code, stderr }).toEqual({ code: 74, stderr: `${folder} is a folder: name a file\n` });
-  });
-
   it('prints whole records as JSON', async () => {
-    const { stdout } = await show(aJournal().url, { json: true, limit: 2 });
+    const { stdout } = await show(aUrl(), { json: true, limit: 2 });
     const bodies = stdout
       .trimEnd()
       .split('\n')
@@ -136,46 +151,27 @@ describe('journal show', () => {
     expect(stderr).toContain('is damaged at record 6');
   });
 
-  it.each([
-    ['an unknown kind', { kind: 'trades' }, 64],
-    ['a limit of zero', { limit: 0 }, 64],
-  ])('refuses %s', async (_, options, exit) => {
-    const { code, stdout } = await show(aJournal().url, options);
-    expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
-  });
-
   it('stops without an error when the reader closes the pipe', async () => {
     const stdout = new PassThrough({ highWaterMark: 8 });
     const stderr = new PassThrough();
     stdout.once('data', () => stdout.destroy());
-    expect(await journalShow(aJournal().url, {}, { stdout, stderr })).toBe(0);
+    expect(await journalShow(aUrl(), {}, { stdout, stderr })).toBe(0);
     expect(stderr.read()).toBeNull();
   });
 });
 
 describe('journal export', () => {
   it('writes only the fills', async () => {
-    const { code, stdout, stderr } = await exported(aJournal().url, { format: 'csv', kind: 'fills' });
+    const { code, stdout, stderr } = await exported(aUrl(), { format: 'csv', kind: 'fills' });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.split('\r\n')).toHaveLength(3);
     expect(stdout).toContain(',60000.12,');
-  });
-
-  it.each([
-    ['a journal that does not exist', 'sqlite:/nowhere/journal.db', 'fills', 74],
-    ['a URL with an unknown scheme', 'mysql://x', 'fills', 78],
-    ['all kinds in one table', aJournalUrl, 'all', 64],
-  ])('refuses %s', async (_, url, kind, exit) => {
-    const where = typeof url === 'string' ? url : url();
-    const { code, stdout, stderr } = await exported(where, { format: 'csv', kind });
-    expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
-    expect(stderr).toMatch(/\w.*\n$/u);
   });
 });
 
 describe('journal verify', () => {
   it('prints the number of intact records and the head', async () => {
-    const { code, stdout } = await verify(aJournal().url);
+    const { code, stdout } = await verify(aUrl());
     expect(code).toBe(0);
     expect(stdout).toMatch(
       /^The chain of 16 records is intact\. Head: [0-9a-f]{64}\nThis check shows that no record was changed by accident\./u,
@@ -197,7 +193,3 @@ describe('journal verify', () => {
     });
   });
 });
-
-function aJournalUrl(): string {
-  return aJournal().url;
-}
