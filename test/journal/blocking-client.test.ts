@@ -1,22 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { BlockingClient } from '../../src/journal/postgres/blocking-client.ts';
 import { readPostgresUrl } from '../../src/journal/postgres/postgres-url.ts';
-import { noPostgres, startPostgres } from './postgres-server.ts';
-import type { PostgresServer } from './postgres-server.ts';
+import { describePostgres } from './describe-postgres.ts';
 
-const missing = noPostgres();
-const because = missing === undefined ? '' : ` (skipped: ${missing})`;
-
-describe.skipIf(missing !== undefined)(`a blocking connection to PostgreSQL${because}`, () => {
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(async () => {
-    await server.stop();
-  });
+describePostgres('a blocking connection to PostgreSQL', (server) => {
   const aClient = (): BlockingClient => {
-    const client = new BlockingClient(readPostgresUrl(server.url('any')).connectionString, 5_000);
+    const client = new BlockingClient(readPostgresUrl(server().url('any')).connectionString, 5_000);
     onTestFinished(() => {
       client.close();
     });

@@ -1,30 +1,19 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { BlockingClient } from '../../src/journal/postgres/blocking-client.ts';
 import { PostgresStore } from '../../src/journal/postgres/postgres-store.ts';
 import { readPostgresUrl } from '../../src/journal/postgres/postgres-url.ts';
 import { migrate } from '../../src/journal/postgres/schema.ts';
 import { ServerSession } from '../../src/journal/postgres/server-session.ts';
 import { describeStore } from './describe-store.ts';
-import { noPostgres, startPostgres } from './postgres-server.ts';
-import type { PostgresServer } from './postgres-server.ts';
+import { describePostgres } from './describe-postgres.ts';
 
-const missing = noPostgres();
-const because = missing === undefined ? '' : ` (skipped: ${missing})`;
-
-describe.skipIf(missing !== undefined)(`desks in PostgreSQL${because}`, () => {
-  let server: PostgresServer;
+describePostgres('desks in PostgreSQL', (server) => {
   let count = 0;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(async () => {
-    await server.stop();
-  });
 
   describeStore('PostgreSQL', async () => {
     const name = `store${(count += 1)}`;
-    const { connectionString } = readPostgresUrl(server.url('any'));
+    const { connectionString } = readPostgresUrl(server().url('any'));
     const admin = new pg.Client({ connectionString });
     await admin.connect();
     await admin.query(`CREATE DATABASE ${name}`);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FencedOut } from '../../src/core/errors.ts';
 import type { RecordBody } from '../../src/core/record.ts';
 import { copyJournal } from '../../src/journal/copy-journal.ts';
@@ -12,35 +12,24 @@ import { preparePostgres } from '../../src/journal/postgres/prepare.ts';
 import { readPostgresUrl } from '../../src/journal/postgres/postgres-url.ts';
 import { LAYOUT } from '../../src/journal/postgres/schema.ts';
 import { control, describeJournal } from './describe-journal.ts';
-import { noPostgres, startPostgres } from './postgres-server.ts';
-import type { PostgresServer } from './postgres-server.ts';
+import { describePostgres } from './describe-postgres.ts';
 import { NINE, aFill, appended, everyKind, failureOf, thrownBy } from './records.ts';
 import { aFolder } from '../support/folder.ts';
 
 /** As `expect.stringMatching`, with a type. */
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 
-const missing = noPostgres();
-const because = missing === undefined ? '' : ` (skipped: ${missing})`;
-
-describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () => {
-  let server: PostgresServer;
+describePostgres('a journal in PostgreSQL', (server) => {
   let desks = 0;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(async () => {
-    await server.stop();
-  });
   const aDesk = (): string => `desk-${(desks += 1)}`;
   const open = (desk = aDesk(), files?: string): Journal => {
-    const journal = openJournal(server.url(desk, files));
+    const journal = openJournal(server().url(desk, files));
     onTestFinished(() => journal.close());
     return journal;
   };
   /** Runs SQL as an administrator of the server, bypassing the journal. */
   const sql = async (text: string, values: readonly unknown[] = []): Promise<readonly unknown[]> => {
-    const client = new pg.Client({ connectionString: readPostgresUrl(server.url('any')).connectionString });
+    const client = new pg.Client({ connectionString: readPostgresUrl(server().url('any')).connectionString });
     await client.connect();
     try {
       return (await client.query<Record<string, unknown>>(text, [...values])).rows;
@@ -123,8 +112,8 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
       done.push(appended(journal, [control(`number ${index}`)]));
       if (index % 100 === 50) {
         await done[index - 10];
-        await server.kill();
-        await server.start();
+        await server().kill();
+        await server().start();
       }
     }
     await Promise.all(done);
@@ -155,7 +144,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
       desk,
     ]);
     await sql('ALTER TABLE tranche.record ENABLE TRIGGER USER');
-    expect(openJournal(server.url(desk), { readOnly: true }).verify()).toMatchObject({ ok: false, seq: 2 });
+    expect(openJournal(server().url(desk), { readOnly: true }).verify()).toMatchObject({ ok: false, seq: 2 });
     expect(thrownBy(() => open(desk))).toMatchObject({
       exit: 'data',
       message: matching(/record 2/u),
@@ -183,14 +172,14 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
 
   it('lets the role of a desk run this desk, and do nothing else', async () => {
     const [a, b] = [aDesk(), aDesk()];
-    expect(thrownBy(() => preparePostgres(server.url(a), 'trader'))).toMatchObject({
+    expect(thrownBy(() => preparePostgres(server().url(a), 'trader'))).toMatchObject({
       message: matching(/role "trader" does not exist/u),
     });
     await sql('CREATE ROLE trader LOGIN');
     await sql('CREATE ROLE other LOGIN');
-    preparePostgres(server.url(a), 'trader');
-    preparePostgres(server.url(b), 'other');
-    const own = (desk: string, role: string): string => server.url(desk).replace('//tranche@', `//${role}@`);
+    preparePostgres(server().url(a), 'trader');
+    preparePostgres(server().url(b), 'other');
+    const own = (desk: string, role: string): string => server().url(desk).replace('//tranche@', `//${role}@`);
     for (const [desk, role] of [[a, 'trader'], [b, 'other']] as const) {
       const journal = openJournal(own(desk, role));
       onTestFinished(() => journal.close());
@@ -240,7 +229,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
 
   it('creates its tables once, whichever desk is opened first', async () => {
     await sql('CREATE DATABASE fresh');
-    const url = (desk: string): string => server.url(desk).replace('/postgres?', '/fresh?');
+    const url = (desk: string): string => server().url(desk).replace('/postgres?', '/fresh?');
     const journals = ['a', 'b', 'c'].map((desk) => openJournal(url(desk)));
     for (const journal of journals) {
       onTestFinished(() => journal.close());
@@ -252,7 +241,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
 
   it('refuses tables of a newer version', async () => {
     await sql('CREATE DATABASE newer');
-    const url = server.url('a').replace('/postgres?', '/newer?');
+    const url = server().url('a').replace('/postgres?', '/newer?');
     openJournal(url).close();
     const client = new pg.Client({ connectionString: readPostgresUrl(url).connectionString });
     await client.connect();
@@ -267,7 +256,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     const desk = aDesk();
     const journal = open(desk);
     await appended(journal, everyKind());
-    const reader = openJournal(server.url(desk), { readOnly: true });
+    const reader = openJournal(server().url(desk), { readOnly: true });
     onTestFinished(() => reader.close());
     expect(reader.verify()).toMatchObject({ ok: true, count: everyKind().length });
     expect(
@@ -301,7 +290,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
       await appended(old, [aFill()], NINE);
       const lines = [...old.lines()];
       old.close();
-      const url = server.url(aDesk());
+      const url = server().url(aDesk());
       expect(await copyJournal(file, url, 'ops')).toMatchObject({ head: { seq: lines.length } });
       expect(existsSync(join(folder, 'old.db.halt'))).toBe(true);
       const there = openJournal(url, { readOnly: true });
@@ -320,7 +309,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
 
     it('refuses a source that does not exist, and does not create it', async () => {
       const file = join(aFolder(), 'nosuch.db');
-      await expect(copyJournal(`sqlite:${file}`, server.url(aDesk()), 'ops')).rejects.toMatchObject({
+      await expect(copyJournal(`sqlite:${file}`, server().url(aDesk()), 'ops')).rejects.toMatchObject({
         exit: 'storage',
         message: matching(/there is no journal .*nosuch\.db/u),
       });
@@ -340,12 +329,12 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
         stored.slice(0, 1).map(({ body }) => body),
       );
       begun.close();
-      expect((await copyJournal(file, server.url(half), 'ops')).head.seq).toBe(3);
+      expect((await copyJournal(file, server().url(half), 'ops')).head.seq).toBe(3);
       const other = aDesk();
       const foreign = open(other);
       await appended(foreign, [control('something else')]);
       foreign.close();
-      await expect(copyJournal(file, server.url(other), 'ops')).rejects.toMatchObject({ exit: 'usage' });
+      await expect(copyJournal(file, server().url(other), 'ops')).rejects.toMatchObject({ exit: 'usage' });
     });
   });
 });

@@ -12,20 +12,12 @@ import {
   smallestGapMs,
 } from '../../src/strategy/calendar/schedule.ts';
 import type { Schedule } from '../../src/strategy/calendar/schedule.ts';
-import { aWorld } from './views.ts';
+import { aWorld, times as nextTimes } from './views.ts';
 
 const schedule = (over: object = {}): Schedule =>
   scheduleFields.parse({ time_zone: 'Europe/London', ...over });
-function times(of: Schedule, from: string, count: number): readonly string[] {
-  const found: string[] = [];
-  let at: Instant | undefined = parseTime(from);
-  while (found.length < count) {
-    at = nextTime(of, at);
-    if (at === undefined) break;
-    found.push(isoOf(at).slice(0, 16));
-  }
-  return found;
-}
+const times = (of: Schedule, from: string, count: number): readonly string[] =>
+  nextTimes(of, from, count).map((at) => at.slice(0, 16));
 const every = (period: string, first: string, over: object = {}): Schedule =>
   schedule({ every: period, first, ...over });
 

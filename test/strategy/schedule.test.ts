@@ -2,24 +2,12 @@ import { Cron } from 'croner';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS, parseTime } from '../../src/core/time.ts';
-import type { Instant } from '../../src/core/time.ts';
 import { closureAt } from '../../src/strategy/calendar/calendar.ts';
 import { nextTime, scheduleFields } from '../../src/strategy/calendar/schedule.ts';
 import type { Schedule } from '../../src/strategy/calendar/schedule.ts';
+import { times } from './views.ts';
 
 const schedule = (over: object = {}): Schedule => scheduleFields.parse({ cron: '0 9 * * *', ...over });
-/** The next `count` times after `from`, in UTC. */
-function times(of: Schedule, from: string, count: number): readonly string[] {
-  const found: string[] = [];
-  let at: Instant | undefined = parseTime(from);
-  while (found.length < count) {
-    at = nextTime(of, at);
-    if (at === undefined) break;
-    found.push(isoOf(at));
-  }
-  return found;
-}
-
 /** The times after `from`, in UTC and without their year. */
 function expectTimes(time_zone: string, cron: string, from: string, utc: readonly string[]): void {
   const found = times(schedule({ cron, time_zone }), from, utc.length);

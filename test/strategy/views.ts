@@ -5,10 +5,12 @@ import type { Instrument, Precisions } from '../../src/core/instrument.ts';
 import { money, NO_MONEY, price, quantity, size as sizeOf } from '../../src/core/money.ts';
 import type { Money, Quantity } from '../../src/core/money.ts';
 import { priceIn, valueOn } from '../../src/core/risk/portfolio.ts';
-import { instant } from '../../src/core/time.ts';
+import { instant, isoOf, parseTime } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { FundingRate, RiskMode } from '../../src/core/venue.ts';
 import type { Intent, SliceOutcome, Wake } from '../../src/core/wake.ts';
+import { nextTime } from '../../src/strategy/calendar/schedule.ts';
+import type { Schedule } from '../../src/strategy/calendar/schedule.ts';
 import type { AnyStrategy, BoundStrategy, CheckWorld, Step, View } from '../../src/strategy/kernel.ts';
 
 /** Tuesday, nine o'clock UTC. */
@@ -180,3 +182,15 @@ export const amountOf = ({ size }: Intent): Quantity =>
   sizeOf(quantity((size.by === 'quantity' ? size.quantity : size.amount).toFixed()));
 
 export const intentsOf = (step: Step<unknown>): readonly Intent[] => step.intents ?? [];
+
+/** The next `count` times after `from`, in UTC. */
+export function times(of: Schedule, from: string, count: number): readonly string[] {
+  const found: string[] = [];
+  let at: Instant | undefined = parseTime(from);
+  while (found.length < count) {
+    at = nextTime(of, at);
+    if (at === undefined) break;
+    found.push(isoOf(at));
+  }
+  return found;
+}
