@@ -66,9 +66,8 @@ const QUIET = { quiet_hours: [{ from: '09:00', to: '11:00' }] };
 const CLOSED = { blackouts: [{ from: '2026-11-01T00:00:00Z', to: '2027-01-01T00:00:00Z' }] };
 
 describe('a document', () => {
-  it('is valid for each kind of this table, which is each but modules', () => {
-    expect(new Set([...Object.keys(valid), 'module'])).toEqual(new Set(strategies.keys()));
-    for (const name of Object.keys(valid)) expect([name, problems(name, {}, five)]).toEqual([name, []]);
+  it.each(Object.keys(valid))('of kind %s is valid', (kind) => {
+    expect(problems(kind, {}, five)).toEqual([]);
   });
 
   it.each<readonly [kind: string, over: object, minimum?: Minimum]>([

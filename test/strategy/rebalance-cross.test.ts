@@ -34,31 +34,20 @@ describe('a cash buffer', () => {
   };
   const mids = { btcusd: '50000' };
 
-  it('is neither valued nor spent: the weights are those of the rest', () => {
-    // 100000 in all; of the 80000 that count, 50000 are btc.
-    const life = new Life(rebalance, plan);
-    const step = life.wake(drifted, { held: { btc: '1', usd: '50000' }, mids, valuation: '100000' });
-    expect(told(step)).toEqual(['sell 0.2 btcusd']);
-    const even = new Life(rebalance, plan);
-    const held = { btc: '1', usd: '70000' };
-    expect(even.wake(drifted, { held, mids, valuation: '120000' }).reason).toBe('inside_band');
-  });
-
-  it('is raised from the assets if it is missing', () => {
-    const life = new Life(rebalance, plan);
-    const step = life.wake(drifted, { held: { btc: '1.6', usd: '0' }, mids, valuation: '80000' });
-    // 60000 count: 30000 of btc stay, 50000 are sold, 20000 of them for the buffer.
-    expect(told(step)).toEqual(['sell 1 btcusd']);
-  });
-
-  it('is part of the awaited drift and of the account that the venue values', () => {
+  it('is part of the awaited drift', () => {
     expect(new Life(rebalance, plan).last.waits).toMatchObject([{ on: 'drift', aside: '20000' }]);
-    const step = new Life(rebalance, plan).wake(drifted, {
-      held: { btc: '1', usd: '50000' },
-      mids,
-      valuation: '80000',
-    });
-    expect(step.reason).toBe('valuation_mismatch');
+  });
+
+  it.each([
+    // 100000 in all; of the 80000 that count, 50000 are btc.
+    ['is neither valued nor spent', '1', '50000', '100000', ['sell 0.2 btcusd'], undefined],
+    ['leaves the weights of the rest', '1', '70000', '120000', [], 'inside_band'],
+    // 60000 count: 30000 of btc stay, 50000 are sold, 20000 of them for the buffer.
+    ['is raised from the assets if it is missing', '1.6', '0', '80000', ['sell 1 btcusd'], undefined],
+    ['is part of the account that the venue values', '1', '50000', '80000', [], 'valuation_mismatch'],
+  ])('%s', (_, btc, usd, valuation, trades, reason) => {
+    const step = new Life(rebalance, plan).wake(drifted, { held: { btc, usd }, mids, valuation });
+    expect([told(step), step.reason]).toEqual([trades, reason]);
   });
 });
 

@@ -227,15 +227,9 @@ describe('trading hours, holidays and blackouts', () => {
   });
 
   it.each<readonly [string, object, readonly string[]]>([
-    ['a weekend', { calendar: {} }, ['2026-12-05', '2026-12-06']],
     ['a configured weekend', { calendar: { weekend: ['friday'] } }, ['2026-12-04']],
     ['an annual holiday', centre({ every_year: ['12-03'] }), ['2026-12-03']],
     ['a holiday of one year', centre({ days: ['2025-12-04', '2026-12-03'] }), ['2026-12-03']],
-    [
-      'a holiday in another zone',
-      centre({ days: ['2026-12-03'], time_zone: 'Pacific/Kiritimati' }),
-      ['2026-12-02'],
-    ],
     [
       'a blackout',
       { blackouts: [{ from: '2026-12-02T00:00:00Z', to: '2026-12-04T10:00:00Z' }] },
