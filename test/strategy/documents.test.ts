@@ -70,7 +70,7 @@ describe('a document', () => {
     expect(problems(kind, {}, five)).toEqual([]);
   });
 
-  it.each<readonly [kind: string, over: object, minimum?: Minimum]>([
+  it.each<readonly [string, object] | readonly [string, object, Minimum]>([
     ['twap', { slices: undefined, interval: 'PT15M' }],
     ['twap', { slices: 10 }, both],
     ['twap', { slices: 7, jitter: jitter(30) }, both],
@@ -92,7 +92,7 @@ describe('a document', () => {
     expect(problems(kind, over, minimum)).toEqual([]);
   });
 
-  it.each<readonly [kind: string, over: object, problem: string, minimum?: Minimum]>([
+  it.each<readonly [string, object, string] | readonly [string, object, string, Minimum]>([
     ['twap', { total_notional: usd('1') }, 'total_notional: give either total_quantity or'],
     ['twap', { total_quantity: undefined }, ': give one of total_quantity and total_notional'],
     ['twap', { interval: 'PT1H' }, 'slices: give either interval or slices, not both: remove one'],

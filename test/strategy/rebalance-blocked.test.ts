@@ -65,7 +65,8 @@ describe('a continuous rebalancing blocked by a limit', () => {
   const venue = [{ reason: 'not_allowed' }, { reason: 'quotes_unavailable' }];
   const late = parseTime('2026-12-01T23:50:00Z');
 
-  it.each<readonly [string, readonly Round[], readonly number[], object?, Instant?]>([
+  type Rests = readonly [string, readonly Round[], readonly number[]];
+  it.each<Rests | readonly [...Rests, object] | readonly [...Rests, object, Instant]>([
     ['doubles its wait each time, up to an hour', same(9, BLOCKED), [1, 2, 4, 8, 16, 32, 60, 60, 60]],
     ['waits its interval if that is longer', same(2, BLOCKED), [90, 90], { min_interval: 'PT90M' }],
     ['begins again after a trade', [...same(3, BLOCKED), traded, ...same(2, BLOCKED)], [1, 2, 4, 1, 1, 2]],
