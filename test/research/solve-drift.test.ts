@@ -253,26 +253,7 @@ describe('the next breach of a drift band', () => {
   };
   const holdings = new Map([['btc', quantity('1')], ['usd', quantity('100')]]); // prettier-ignore
 
-  it('requires a price of every pair', () => {
-    const two: DriftWait = { ...wait, targets: { btc: '0.5', eth: '0.25', usd: '0.25' } };
-    const btc = historyOf(tapeFrom('btcusd', 1_000, [[0, 1000]]));
-    const eth = historyOf(tapeFrom('ethusd', 1_000, [[59_000, 10]]));
-    const market = new Map([['btcusd', btc], ['ethusd', eth]]); // prettier-ignore
-    const world = { from: instant(0), holdings };
-
-    expect(nextDrift(new Map([['btcusd', btc]]), two, world)).toBeUndefined();
-    expect(nextDrift(market, two, world)).toBe(60_000);
-  });
-
-  it('uses only the last of several trades of one instant', () => {
-    const rows = [[0, 100], [5, 1000], [5, 101], [9, 10], [9, 300]] as const; // prettier-ignore
-    const market = new Map([['btcusd', historyOf(tapeFrom('btcusd', 0, rows))]]);
-
-    expect(nextDrift(market, wait, { from: instant(0), holdings })).toBe(9);
-    expect(nextDrift(market, { ...wait, threshold: '0.4' }, { from: instant(0), holdings })).toBeUndefined();
-  });
-
-  it('does not exist for cash alone, for empty tapes, or for a portfolio without value', () => {
+  it('does not exist for cash alone, without a tape or its rows, or for a portfolio without value', () => {
     const market = new Map([['btcusd', historyOf(tapeFrom('btcusd', 1_000, [[0, 100], [9_000, 100]]))]]); // prettier-ignore
     const none = { pair: 'btcusd', times: new Float64Array(0), close: new Float64Array(0), barMs: 1_000, rows: 0, hash: '' }; // prettier-ignore
     const empty = new Map([['btcusd', { tape: none, index: indexPrices(none) }]]);
@@ -281,6 +262,7 @@ describe('the next breach of a drift band', () => {
 
     expect(nextDrift(market, { ...wait, targets: { usd: '1' } }, world)).toBeUndefined();
     expect(nextDrift(empty, wait, world)).toBeUndefined();
+    expect(nextDrift(market, { ...wait, targets: { btc: '0.5', eth: '0.5' } }, world)).toBeUndefined();
     expect(nextDrift(market, wait, { ...world, holdings: owing })).toBeUndefined();
     expect(nextDrift(market, wait, { ...world, holdings: new Map() })).toBeUndefined();
   });

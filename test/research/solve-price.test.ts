@@ -61,34 +61,6 @@ describe('the next crossing of a level', () => {
     expect(found).toBeGreaterThan(1_000);
     expect(exact, 'prices that are the level itself').toBeGreaterThan(100);
   });
-
-  it('includes the level itself and compares all digits of the level', () => {
-    const history = historyOf(tapeFrom('btcusd', 60_000, [[0, 2], [60_000, 0.1], [120_000, 0.05]])); // prettier-ignore
-    const crossing = (is: Beyond, level: string) => nextCrossing(history, { is, level }, instant(0));
-
-    expect(crossing('at_or_below', '0.1')).toBe(120_000);
-    expect(crossing('at_or_below', '0.1000000000000000000001')).toBe(120_000);
-    expect(crossing('at_or_below', '0.0999999999999999999999')).toBe(180_000);
-    expect(crossing('at_or_above', '2')).toBe(60_000);
-    expect(crossing('at_or_above', '2.0000000000000000000001')).toBeUndefined();
-    expect(crossing('at_or_above', '1.9999999999999999999999')).toBe(60_000);
-  });
-
-  it('does not come before the end of the bar', () => {
-    const history = historyOf(tapeFrom('btcusd', 60_000, [[0, 10], [60_000, 5], [120_000, 10]])); // prettier-ignore
-    const from = (at: number) => nextCrossing(history, { is: 'at_or_below', level: '5' }, instant(at));
-
-    expect(from(60_000)).toBe(120_000);
-    expect(from(120_000)).toBe(120_000);
-    expect(from(179_999)).toBe(179_999);
-    expect(from(180_000)).toBeUndefined();
-  });
-
-  it('uses only the last of several trades of one instant', () => {
-    const history = historyOf(tapeFrom('btcusd', 0, [[0, 10], [5, 1], [5, 10], [9, 10], [9, 1]])); // prettier-ignore
-
-    expect(nextCrossing(history, { is: 'at_or_below', level: '1' }, instant(0))).toBe(9);
-  });
 });
 
 describe('the next price', () => {
