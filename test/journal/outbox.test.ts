@@ -1,10 +1,10 @@
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import type { OutboxPort } from '../../src/core/outbox.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { aFill, appendNow, failureOf } from './records.ts';
-import { aFile, open } from '../support/sqlite.ts';
+import { aFile, open, tornFaults } from '../support/sqlite.ts';
 
 const outboxOf = ({ outbox }: Journal): OutboxPort => {
   if (outbox === undefined) throw new TypeError('this journal has no outbox');
@@ -41,8 +41,8 @@ describe('the outbox of a journal', () => {
     expect(outboxOf(plain).load()).toBeUndefined();
   });
 
-  const failing = (code: number, says: string): Journal =>
-    open(aFile(), {
+  const failing = (code: number, says: string, file = aFile()): Journal =>
+    open(file, {
       reserveBytes: 256 * 1024,
       onStep(step) {
         if (step === 'outbox') throw Object.assign(new Error(says), { errcode: code });
@@ -54,14 +54,8 @@ describe('the outbox of a journal', () => {
       [13, 'database or disk is full'],
       [5, 'database is locked'],
     ] as const) {
-      // prettier-ignore
       const file = aFile();
-      const journal = open(file, {
-        reserveBytes: 256 * 1024,
-        onStep(step) {
-          if (step === 'outbox') throw Object.assign(new Error(says), { errcode: code });
-        },
-      });
+      const journal = failing(code, says, file);
       await journal.reserved;
       expect(outboxOf(journal).save(STATE)).toBe(false);
       expect(existsSync(`${file}.reserve`)).toBe(true);
@@ -116,23 +110,12 @@ describe('the outbox of a journal', () => {
     const log = `${file}-wal`;
     const begin = readFileSync(log).length;
     outboxOf(journal).save(large('y'));
-    const whole = readFileSync(log);
-    const dead = `${file}.dead`;
-    copyFileSync(file, dead);
-    expect(whole.length).toBeGreaterThan(begin);
-    const wrong: string[] = [];
-    for (let at = begin; at <= whole.length; at += 997) {
-      const torn = aFile();
-      copyFileSync(dead, torn);
-      writeFileSync(`${torn}-wal`, whole.subarray(0, at));
-      const next = open(torn);
-      const slices = [...next.read()].map(({ body }) => (body.kind === 'fill' ? body.slice : body.kind));
+    expect(readFileSync(log).length).toBeGreaterThan(begin);
+    const cuts = (at: number): boolean => (at - begin) % 997 === 0;
+    const faults = tornFaults(file, { begin, cuts, slices: '0,1,2' }, (next, isWhole) => {
       const state = outboxOf(next).load();
-      if (slices.join() !== '0,1,2' || (state !== large('x') && at < whole.length))
-        wrong.push(`cut at ${at}: ${slices.join()}, ${state?.length} characters`);
-      appendNow(next, [aFill({ slice: 6, order_id: 'o-6' })]);
-      if (!next.verify().ok) wrong.push(`cut at ${at}: cannot be gone on with`);
-    }
-    expect(wrong).toEqual([]);
+      return state === large('x') || isWhole ? undefined : `${state?.length} characters`;
+    });
+    expect(faults).toEqual([]);
   });
 });
