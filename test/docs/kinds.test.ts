@@ -66,8 +66,6 @@ const places: Readonly<Record<string, (kind: string) => boolean>> = {
     has(kind, 'size_ladder') === namesKind('With `size_ladder`', kind),
   'test/strategy/KIND.test.ts: the tests of its kernel': (kind) =>
     existsSync(new URL(`test/strategy/${kind}.test.ts`, root)),
-  'test/strategy/tactics.test.ts: an entry of documents': (kind) =>
-    !has(kind, 'size_ladder') || names('test/strategy/tactics.test.ts', `^ {2}${kind}: `),
   'test/app/sizes.test.ts: an entry of KINDS': (kind) =>
     !has(kind, 'size_ladder') || names('test/app/sizes.test.ts', `^const KINDS = .*'${kind}'`),
   'test/engine/sliced.test.ts: an entry of kinds': (kind) =>

@@ -4,7 +4,7 @@ import { add, money, quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS, parseTime } from '../../src/core/time.ts';
 import { recurring } from '../../src/strategy/kinds/recurring/recurring.ts';
 import { DAILY, PLAN, TEN, leg, aLife, scheduled, trade } from './daily.ts';
-import { amountOf, intentsOf, NINE } from './views.ts';
+import { amountOf, intentsOf, NINE, TACTICS_SENT, tacticsOf } from './views.ts';
 import type { Life } from './views.ts';
 
 /** Fills the next `count` occurrences and returns their legs. */
@@ -12,6 +12,10 @@ const legsOf = (life: Life, count: number, lateMs = 0): readonly string[] =>
   Array.from({ length: count }, () => trade(life, lateMs)).flatMap((asked) => asked.map((one) => one.leg));
 
 describe('recurring', () => {
+  it('sends its tactics with every intent', () => {
+    expect(tacticsOf(aLife)).toEqual(TACTICS_SENT);
+  });
+
   it('waits for the next scheduled time, strictly after its start', () => {
     expect(aLife().last).toMatchObject({ waits: [{ on: 'at', at: TEN }] });
     expect(aLife({}, { at: TEN }).due).toBe(TEN + DAY_MS);

@@ -6,7 +6,16 @@ import { add, money, quantity, subtract, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import { HOUR_MS, instant, isoOf } from '../../src/core/time.ts';
 import type { AnyStrategy, Slot } from '../../src/strategy/kernel.ts';
-import { amountOf, instrumentOf, intentsOf, Life, NINE, problemsOf } from './views.ts';
+import {
+  amountOf,
+  instrumentOf,
+  intentsOf,
+  Life,
+  NINE,
+  problemsOf,
+  TACTICS_SENT,
+  tacticsOf,
+} from './views.ts';
 import type { Scene } from './views.ts';
 
 /** Buys 8 btc between nine and one, in a slice an hour. */
@@ -131,6 +140,10 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
       expect(intent?.size).toEqual({ by: 'amount', amount: money(first) });
       life.end({ leg: 'all', slice: 0, filled: quantity('99'), filledAmount: money(first) }, NINE);
       expect(life.last.state).toMatchObject({ left: text(subtract(quantity('8'), quantity(first))) });
+    });
+
+    it('sends its tactics with every intent', () => {
+      expect(tacticsOf(aLife)).toEqual(TACTICS_SENT);
     });
 
     const LATE = 'a gap of 7200 s; 8 of 8 btc not traded';

@@ -194,3 +194,24 @@ export function times(of: Schedule, from: string, count: number): readonly strin
   }
   return found;
 }
+
+/** The tactics of the first intent of a document without any, and of one with all of them. */
+export const tacticsOf = (lifeWith: (over: object) => Life): readonly unknown[] =>
+  [{}, TACTICS].map((over) => {
+    const life = lifeWith(over);
+    // Jitter may move the first slice.
+    const [intent = intentsOf(life.arrive())[0]] = intentsOf(life.arrive());
+    return intent?.tactics;
+  });
+const TACTICS = {
+  max_slippage_bps: 12.5,
+  max_spread_bps: 30,
+  keep: { amount: '1000', currency: 'usd' },
+  min_trade_notional: { amount: '50', currency: 'usd' },
+  jitter: { time_pct: 40, seed: 7 },
+};
+/** What a kind that trades in slices sends, as text for the journal. */
+export const TACTICS_SENT = [
+  undefined,
+  { slippage_bps: '12.5', spread_bps: '30', keep: '1000', min_notional: '50', jitter: { pct: 40, seed: 7 } },
+];
