@@ -39,8 +39,6 @@ export interface SlicedExample {
 
 export const slotsOf = (kind: AnyStrategy, document: object): readonly Slot[] =>
   kind.bind(document).slots(NINE, instrumentOf('btcusd'));
-const total = (sizes: readonly string[]): string =>
-  text(sizes.reduce((sum, size) => add(sum, quantity(size)), quantity('0')));
 
 const anyJitter = fc.record({
   time_pct: fc.integer({ min: 1, max: 95 }),
@@ -83,18 +81,6 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
   describe(`the schedule of a ${name}`, () => {
     it('has the sizes of its curve', () => {
       expect(slotsOf(kind, document()).map(({ size }) => size)).toEqual(sizes);
-    });
-
-    it('sums to the total exactly, with and without jitter, and has no negative slice', () => {
-      fc.assert(
-        fc.property(anyDocument, fc.option(anyJitter, { nil: undefined }), (plan, jitter) => {
-          const planned = slotsOf(kind, { ...plan, jitter }).map(({ size }) => size);
-          expect(planned).toHaveLength(plan.slices);
-          expect(total(planned)).toBe(plan.total_quantity.amount);
-          expect(planned.every((size) => quantity(size).gte(0))).toBe(true);
-        }),
-        { numRuns: 100 },
-      );
     });
 
     it('is traded as it is planned', () => {
