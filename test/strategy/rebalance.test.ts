@@ -242,22 +242,20 @@ describe('a delisted asset', () => {
 });
 
 describe('a check of the portfolio', () => {
+  const valued = (valuation: string | undefined): Scene => ({ ...DRIFTED, valuation });
+  const least = (amount: string) => ({ min_trade_notional: { amount, currency: 'usd' } });
+
   it.each<readonly [string, object, Scene, string]>([
     ['nothing has drifted', {}, STRAIGHT, 'inside_band'],
     ['the drift equals the threshold', { drift_threshold: '0.1' }, DRIFTED, 'inside_band'],
     ['the account is unknown', {}, { ...DRIFTED, held: undefined }, 'no_balances'],
     ['nothing is held', {}, { ...DRIFTED, held: {} }, 'no_balances'],
     ['a price is missing', {}, { ...DRIFTED, mids: { btcusd: '60000' } }, 'no_reference'],
-    [
-      'the trades would be below the minimum',
-      { min_trade_notional: { amount: '10000.01', currency: 'usd' } },
-      DRIFTED,
-      'below_min_trade',
-    ],
-    ['the venue states no valuation', {}, { ...DRIFTED, valuation: undefined }, 'valuation_mismatch'],
-    ['the venue states a higher valuation', {}, { ...DRIFTED, valuation: '111111.12' }, 'valuation_mismatch'],
-    ['the venue states a lower valuation', {}, { ...DRIFTED, valuation: '90909.09' }, 'valuation_mismatch'],
-    ['the venue states a valuation of zero', {}, { ...DRIFTED, valuation: '0' }, 'valuation_mismatch'],
+    ['the trades are too small', least('10000.01'), DRIFTED, 'below_min_trade'],
+    ['the venue states no valuation', {}, valued(undefined), 'valuation_mismatch'],
+    ['the venue states a higher valuation', {}, valued('111111.12'), 'valuation_mismatch'],
+    ['the venue states a lower valuation', {}, valued('90909.09'), 'valuation_mismatch'],
+    ['the venue states a valuation of zero', {}, valued('0'), 'valuation_mismatch'],
   ])('trades nothing if %s, and repeats later', (_, over, scene, reason) => {
     const step = aLife(over).wake(drifted(), scene);
     expect([step.reason, intentTexts(step), waitsFor(step)]).toEqual([reason, [], ['drift']]);
@@ -271,22 +269,13 @@ describe('a check of the portfolio', () => {
 
   it.each<readonly [string, object, Scene]>([
     ['the drift is slightly beyond the threshold', { drift_threshold: '0.0999' }, DRIFTED],
-    [
-      'the relative drift is beyond the threshold, but the absolute drift is not',
-      { drift_type: 'relative', drift_threshold: '0.19' },
-      DRIFTED,
-    ],
-    [
-      'the valuation differs by exactly the configured tolerance',
-      { valuation_tolerance: '0.25' },
-      { ...DRIFTED, valuation: '80000' },
-    ],
-    ['the valuation is higher by exactly the tolerance', {}, { ...DRIFTED, valuation: '111111.11' }],
-    ['the valuation is lower by exactly the tolerance', {}, { ...DRIFTED, valuation: '90909.1' }],
+    ['only the relative drift is', { drift_type: 'relative', drift_threshold: '0.19' }, DRIFTED],
+    ['the valuation differs by its tolerance', { valuation_tolerance: '0.25' }, valued('80000')],
+    ['the valuation is higher by exactly the tolerance', {}, valued('111111.11')],
+    ['the valuation is lower by exactly the tolerance', {}, valued('90909.1')],
   ])('trades if %s', (_, over, scene) => {
-    expect(intentTexts(aLife(over).wake(drifted(), scene))).toEqual([
-      '1.btcusd.sell#0 sell 0.16666666 btcusd',
-    ]);
+    const sold = ['1.btcusd.sell#0 sell 0.16666666 btcusd'];
+    expect(intentTexts(aLife(over).wake(drifted(), scene))).toEqual(sold);
   });
 
   it('compares the value of all holdings with the valuation of the venue, and names those without a price', () => {
