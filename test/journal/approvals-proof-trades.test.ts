@@ -196,16 +196,8 @@ describe('the proof of approvals for a start', () => {
   run(next, 3 * MINUTE_MS);
 
   it.each([
-    [
-      'its limits and approvals',
-      { limits: undefined, approvals: undefined },
-      'a start did not record its limits',
-    ],
-    [
-      'an approval for orders without any',
-      { approvals: undefined },
-      'had approved approvals.count 1 -> none',
-    ],
+    ['its limits', { limits: undefined, approvals: undefined }, 'did not record its limits'],
+    ['approvals of orders', { approvals: undefined }, 'approved approvals.count 1 -> none'],
   ])('finds a start that does not record %s after a start that did', (_, over, fault) => {
     expect(faults(next.records())).toEqual([]);
     let starts = 0;

@@ -100,6 +100,8 @@ const again = (change: (body: ApprovalRecord) => ApprovalRecord): readonly Store
 const late = (ms: number): readonly StoredRecord[] =>
   whole.map((stored) => (ofCat(stored.body) ? { ...stored, at: instant(stored.at + ms) } : stored));
 const ANN = { by: 'ann', token: person('ANN'), assertion: assertionOf('ann') };
+const OTHER = aPasskey().publicKey;
+const EVE = person('eve');
 const signature = assertionOf('cat')?.signature ?? '';
 const asksOther = { asks: 'lift another halt' };
 const inspected = { ...assertionOf('cat'), signature: `A${signature.slice(1)}B` };
@@ -120,62 +122,26 @@ describe('the proof of approvals', () => {
   });
 
   it.each<readonly [string, readonly StoredRecord[], string]>([
-    [
-      'a request whose text was altered',
-      patched(whole, isRequest('ap-2'), asksOther),
-      'its hash is not that of',
-    ],
-    [
-      'an approval of another request',
-      asCat(asksOther),
-      'approves a different request than the one proposed',
-    ],
+    ['an altered request', patched(whole, isRequest('ap-2'), asksOther), 'hash is not that of'],
+    ['an approval of another request', asCat(asksOther), 'approves a different request'],
     ['the passkey of another person', asCat({ by: 'bob', token: person('bob') }), 'does not belong to bob'],
     ['a missing signature', asCat({ assertion: undefined }), 'this request needs a passkey'],
     ['an altered signature', asCat({ assertion: inspected }), 'signature does not match the key'],
     ['the proposer in upper case', asCat({ by: 'EVE', token: person('Eve') }), 'has proposed it'],
     ['an approval by a program', asCat({ token: { name: 'cat', kind: 'program' } }), 'cat is a program'],
     ['a halt lifted before its approval was complete', without(whole, ofCat), 'lifted without the approval'],
-    [
-      'a strategy without approval',
-      without(whole, isRequest('ap-1')),
-      'strategy t began without the approval',
-    ],
-    [
-      'a replaced public key',
-      keyed({ public_key: aPasskey().publicKey }),
-      'signature does not match the key',
-    ],
-    [
-      'the page of another desk',
-      keyed({ origin: `${HOME.origin}:8443` }),
-      'where the passkey has not signed in',
-    ],
+    ['a strategy without approval', without(whole, isRequest('ap-1')), 't began without the approval'],
+    ['a replaced public key', keyed({ public_key: OTHER }), 'signature does not match the key'],
+    ['the page of another desk', keyed({ origin: `${HOME.origin}:8443` }), 'has not signed in'],
     ['a signature for another host', keyed({ rp_id: 'example' }), 'was not made for this desk'],
-    [
-      'a removed person',
-      patched(whole, enrolled, { step: 'removed' }),
-      'cat was removed, and can no longer approve',
-    ],
+    ['a removed person', patched(whole, enrolled, { step: 'removed' }), 'cat was removed'],
     ['a viewer', patched(whole, isCat, { role: 'viewer' }), 'the viewer role, who may not approve'],
-    [
-      'an approver invited elsewhere',
-      patched(whole, isCat, { token: person('eve') }),
-      'on the machine of the desk',
-    ],
+    ['an approver invited elsewhere', patched(whole, isCat, { token: EVE }), 'on the machine of the desk'],
     ['an approval after the request had expired', late(DAY_MS), 'ap-2 has expired'],
-    [
-      'a request that waits for longer than 15 minutes',
-      again(waiting),
-      'waits for longer than a request may',
-    ],
+    ['a request that waits for too long', again(waiting), 'waits for longer than a'],
     ['a request for fewer people', again((body) => ({ ...body, count: 1 })), 'demands more than ap-2 does'],
     ['a request without a passkey', again(bare), 'ap-2 does: 2 other people, each with a passkey'],
-    [
-      'a request below later settings',
-      patched(whole, isStart, { approvals: strict }),
-      'ap-2 does: 3 other people',
-    ],
+    ['laxer terms', patched(whole, isStart, { approvals: strict }), 'ap-2 does: 3 other people'],
     ['a person who approves twice', asCat(ANN), 'ANN has approved it already'],
     ['the approval of another person', asCat({ assertion: ANN.assertion }), 'does not belong to cat'],
   ])('finds %s', (_name, records, why) => {
