@@ -72,15 +72,8 @@ describe('a module', () => {
     expect(step.waits).toContainEqual({ on: 'outcome', leg: '0', slice: 0 });
     const after = life.end({ leg: '0', slice: 0, result: 'skipped' }, instant(NINE + 90 * SECOND_MS));
     expect(after.state).toMatchObject({ own: { n: 1, heard: ['no-0 skipped'] }, traded: '0', open: {} });
-  });
-
-  it('counts a late trade under the tag of its intent', () => {
-    const life = new Life(moduleWith(counter), PLAN);
-    life.arrive();
-    const late = { leg: '0', slice: 0 };
-    life.end({ ...late, result: 'skipped' }, life.due);
-    const told = life.end({ ...late, filled: quantity('0.25') }, life.due);
-    expect(told.state).toMatchObject({ own: { heard: ['no-0 skipped', 'no-0 filled'] }, traded: '0.25' });
+    const late = life.end({ leg: '0', slice: 0, filled: quantity('0.25') }, life.due);
+    expect(late.state).toMatchObject({ own: { heard: ['no-0 skipped', 'no-0 filled'] }, traded: '0.25' });
   });
 
   it('never starts more than its total, whatever it requests and whatever part of it trades', () => {
