@@ -175,7 +175,7 @@ describe('untradedBy', () => {
     ['ignores a wake at an outcome', aWake({ on: 'outcome', reason: 'window_over' })],
     ['ignores a wake without a reason', aWake({})],
     ['ignores a fill', aFill()],
-  ])('%s', (_what, body, expected) => {
+  ])('%s', (_what, body, expected?: Count) => {
     expect(untradedBy(body)).toEqual(expected && { strategy: 'a', reason: expected[0], slices: expected[1] });
   });
 });

@@ -89,7 +89,7 @@ describe('a document', () => {
     ['recurring', { end_time: '2026-12-02T00:00:00Z' }],
     ['settle', { max_slice_notional: usd('10') }, five],
     ['sweep', { from: 'usd', to: 'btc', keep: usd('10000'), min_trade_notional: usd('500') }],
-  ])('of kind %s is accepted with %j', (kind, over, minimum) => {
+  ])('of kind %s is accepted with %j', (kind, over, minimum?: Minimum) => {
     expect(problems(kind, over, minimum)).toEqual([]);
   });
 
@@ -180,7 +180,7 @@ describe('a document', () => {
     ['rebalance', { via: { eth: 'usd' } }, 'from via'],
     ['rebalance', { via: { eth: 'eth' } }, 'than eth'],
     ['rebalance', { via: { eth: 'sol' } }, 'than eth'],
-  ])('of kind %s with %j is refused: %s', (kind, over, problem, minimum) => {
+  ])('of kind %s with %j is refused: %s', (kind, over, problem, minimum?: Minimum) => {
     expect(problems(kind, over, minimum)).toEqual([expect.stringContaining(problem)]);
   });
 

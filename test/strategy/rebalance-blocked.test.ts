@@ -74,7 +74,7 @@ describe('a continuous rebalancing blocked by a limit', () => {
     ['waits its interval, then ten minutes, for the venue', same(7, venue), [1, 1, 1, 1, 10, 10, 10]],
     ['does not wait past the end of the day', same(6, both('day_limit')), [1, 2, 4, 3, 16, 32], {}, late],
     ['looks every 15 minutes at restricted hours', same(6, both('restricted_hours')), [1, 2, 4, 8, 15, 15]],
-  ])('%s', (_, rounds, minutes, over, from) => {
+  ])('%s', (_, rounds, minutes, over?: object, from?: Instant) => {
     expect(rests(new Life(rebalance, { ...PLAN, ...over }), rounds, from)).toEqual(minutes);
   });
 
