@@ -23,6 +23,7 @@ let url = '';
 beforeEach(() => {
   folder = aFolder();
   url = `sqlite:${join(folder, 'j.db')}`;
+  writeJournal('0.5');
 });
 
 const NOW = instant(Date.UTC(2026, 10, 23, 12));
@@ -51,7 +52,6 @@ const head = async (publicKey = false): Promise<string> => {
 
 describe('journal verify, for a journal whose fills were rewritten and chained again', () => {
   it('finds that it differs from its anchor and exits with 65', async () => {
-    writeJournal('0.5');
     expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringContaining('It agrees with the journal anchor') as string }); // prettier-ignore
     writeJournal('0.4', { anchored: false });
     const { code, stdout, stderr } = await verify();
@@ -65,7 +65,6 @@ describe('journal verify, for a journal whose fills were rewritten and chained a
   });
 
   it('accepts it if the anchor was rewritten too, and states the limits of this check', async () => {
-    writeJournal('0.5');
     writeJournal('0.4');
     const { code, stdout } = await verify();
     expect(code).toBe(0);
@@ -73,7 +72,6 @@ describe('journal verify, for a journal whose fills were rewritten and chained a
   });
 
   it('does not find the head that was stored elsewhere and exits with 65', async () => {
-    writeJournal('0.5');
     const hash = /Head: (?<hash>[0-9a-f]{64})/u.exec((await verify()).stdout)?.groups?.['hash'] ?? '';
     const { code, stdout } = await verify({ head: hash });
     expect(code).toBe(0);
@@ -84,7 +82,6 @@ describe('journal verify, for a journal whose fills were rewritten and chained a
   });
 
   it('finds that it differs from the signed head and exits with 65, and accepts a continued journal', async () => {
-    writeJournal('0.5');
     writeFileSync(at('head.json'), await head());
     writeFileSync(at('desk.pem'), await head(true));
     const journal = sqliteJournal(at('j.db'), { anchor: at('j.db.anchor') });
@@ -104,7 +101,6 @@ describe('journal verify, for a journal whose fills were rewritten and chained a
 
 describe('the file of a signed head or a key', () => {
   it.each(['is missing', 'is a named pipe'])('is refused with its path if it %s', async (what) => {
-    writeJournal('0.5');
     if (what === 'is a named pipe') for (const name of ['signed', 'key']) execFileSync('mkfifo', [at(name)]);
     const signed = await verify({ signed: at('signed') });
     expect(signed).toMatchObject({ code: 65 });
@@ -118,7 +114,6 @@ describe('the file of a signed head or a key', () => {
 
 describe('a signed head', () => {
   it('is made with a key that is created once and readable only by its owner', async () => {
-    writeJournal('0.5');
     const signed = JSON.parse(await head()) as Record<string, unknown>;
     expect(signed).toMatchObject({ seq: 6, at: '2026-11-23T12:00:00.000Z' });
     expect(statSync(at('j.db.key')).mode & 0o777).toBe(0o600);
@@ -126,7 +121,6 @@ describe('a signed head', () => {
   });
 
   it('is verified by OpenSSL over the documented text', async () => {
-    writeJournal('0.5');
     const signed = JSON.parse(await head()) as Record<string, string>;
     writeFileSync(at('desk.pem'), await head(true));
     const text = [
@@ -147,7 +141,6 @@ describe('a signed head', () => {
     ['another number', (signed: Record<string, unknown>) => ({ ...signed, seq: 5 })],
     ['another time', (signed: Record<string, unknown>) => ({ ...signed, at: '2027-01-01T00:00:00.000Z' })],
   ])('is refused with %s', async (_, forge) => {
-    writeJournal('0.5');
     const signed = JSON.parse(await head()) as Record<string, unknown>;
     writeFileSync(at('head.json'), JSON.stringify(forge(signed)));
     const { code, stderr } = await verify({ signed: at('head.json') });
@@ -156,7 +149,6 @@ describe('a signed head', () => {
   });
 
   it('is refused if it was made with another key than the given one', async () => {
-    writeJournal('0.5');
     writeFileSync(at('desk.pem'), await head(true));
     rmSync(at('j.db.key'));
     writeFileSync(at('head.json'), await head());
@@ -169,7 +161,6 @@ describe('a signed head', () => {
     [{ head: 'abc' }, 64, '--head: expected the hash of a record'],
     [{ key: 'x.pem' }, 64, '--key: name the signed head with --signed'],
   ])('is not verified with the invalid options %j: exit %d', async (options, code, says) => {
-    writeJournal('0.5');
     expect(await verify(options)).toMatchObject({ code, stderr: expect.stringContaining(says) as string });
   });
 });
@@ -207,7 +198,6 @@ describe.skipIf(!hasOpenssl)(
     };
 
     it('is requested for the newest head and verified by OpenSSL', async () => {
-      writeJournal('0.5');
       const server = authority();
       await once(server, 'listening');
       const stamp = { authority: addressOf(server), out: 'head.tsr' };
@@ -225,7 +215,6 @@ describe.skipIf(!hasOpenssl)(
     });
 
     it('is not stored if the authority refuses it or cannot be reached: exit 75', async () => {
-      writeJournal('0.5');
       const server = createServer((_, response) => response.end(Buffer.from('30053003020102', 'hex'))).listen(
         0,
       );
