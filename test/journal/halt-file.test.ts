@@ -12,6 +12,12 @@ function aPlace(): { readonly file: string; readonly armed: string } {
   return { file: join(folder, 'live.db.halt'), armed: join(folder, 'live.db.armed') };
 }
 
+/** The port of a process that prepares the file. */
+const aPort = () => {
+  const place = aPlace();
+  return { ...place, port: haltFile(place.file) };
+};
+
 describe('the halt file', () => {
   it('is stored beside the journal', () => {
     expect(haltFileOf('sqlite:/var/lib/tranche/live.db')).toBe('/var/lib/tranche/live.db.halt');
@@ -20,8 +26,7 @@ describe('the halt file', () => {
   });
 
   it('records who halted the desk and why, also for the next process', () => {
-    const { file } = aPlace();
-    const port = haltFile(file);
+    const { file, port } = aPort();
     expect(port.isSet()).toBe(false);
     port.set(HALT);
     expect([port.isSet(), port.read()]).toEqual([true, HALT]);
@@ -36,8 +41,7 @@ describe('the halt file', () => {
   });
 
   it('is the prepared file under a new name, so that a halt needs no disk space', () => {
-    const { file, armed } = aPlace();
-    const port = haltFile(file);
+    const { file, armed, port } = aPort();
     const { ino, size, mode } = statSync(armed);
     expect([size, mode & 0o777]).toEqual([1024, 0o600]);
     port.set({ ...HALT, why: 'x'.repeat(5_000) });
@@ -47,8 +51,7 @@ describe('the halt file', () => {
   });
 
   it('is renamed back without its note when the halt is lifted, so that a full disk has room for the next halt', () => {
-    const { file, armed } = aPlace();
-    const port = haltFile(file);
+    const { file, armed, port } = aPort();
     const { ino } = statSync(armed);
     port.set({ ...HALT, level: 'kill' });
     port.clear();
@@ -59,8 +62,7 @@ describe('the halt file', () => {
   });
 
   it('is deleted when the halt is lifted, if another process created it', () => {
-    const { file, armed } = aPlace();
-    const port = haltFile(file);
+    const { file, armed, port } = aPort();
     const { ino } = statSync(armed);
     for (const text of ['', 'x'.repeat(1024)]) {
       writeFileSync(file, text);
@@ -74,8 +76,7 @@ describe('the halt file', () => {
   });
 
   it('is removed although the next one cannot be prepared, which is reported until it can', () => {
-    const { file, armed } = aPlace();
-    const port = haltFile(file);
+    const { file, armed, port } = aPort();
     unlinkSync(armed);
     writeFileSync(file, '');
     mkdirSync(armed);
@@ -104,24 +105,21 @@ describe('the halt file', () => {
       (file: string) => mkdirSync(file),
       (file: string) => symlinkSync('/nowhere/at/all', file),
     ]) {
-      const { file } = aPlace();
-      const port = haltFile(file);
+      const { file, port } = aPort();
       make(file);
       expect([port.isSet(), port.read()]).toEqual([true, undefined]);
     }
   });
 
   it('is created if the prepared file no longer exists', () => {
-    const { file, armed } = aPlace();
-    const port = haltFile(file);
+    const { armed, port } = aPort();
     unlinkSync(armed);
     port.set(HALT);
     expect([port.isSet(), port.read()]).toEqual([true, HALT]);
   });
 
   it('halts the desk even if its note was lost', () => {
-    const { file, armed } = aPlace();
-    const port = haltFile(file);
+    const { file, armed, port } = aPort();
     truncateSync(armed, 0);
     port.set(HALT);
     truncateSync(file, 0);
@@ -130,8 +128,7 @@ describe('the halt file', () => {
   });
 
   it('is not written through a symbolic link', () => {
-    const { file } = aPlace();
-    const port = haltFile(file);
+    const { file, port } = aPort();
     const victim = `${file}.victim`;
     writeFileSync(victim, 'mine');
     symlinkSync(victim, file);
@@ -140,8 +137,7 @@ describe('the halt file', () => {
   });
 
   it('stays in force and reports an error if it cannot be removed', () => {
-    const { file } = aPlace();
-    const port = haltFile(file);
+    const { file, port } = aPort();
     mkdirSync(file);
     expect(() => {
       port.clear();
