@@ -26,15 +26,6 @@ describe('a quote', () => {
     expect(said(exchange.order(DESK, orderFor(quote, request), later(4_999)))).toBe('ok');
   });
 
-  it('is refused for a pair that is unknown or not traded', () => {
-    const exchange = anExchange({ pairs: { ...still.pairs, ltcusd: { startPrice: '80', tradable: false } } });
-    for (const pair of ['dogeusd', 'ltcusd']) {
-      expect(said(exchange.quote(DESK, aRequest({ pair }), START))).toBe(
-        `422 ${pair} not currently supported for RFQ. please contact support for more information.`,
-      );
-    }
-  });
-
   it('is unavailable at the configured rate, with both error texts', () => {
     const exchange = anExchange({ unavailableProbability: 0.3 });
     const answers = Array.from({ length: 2_000 }, (_, index) =>
@@ -46,23 +37,12 @@ describe('a quote', () => {
     expect(new Set(refused).size).toBe(2);
   });
 
-  it('is refused if its size is zero, negative, too small or has too many decimals', () => {
-    const exchange = anExchange();
-    expect(said(exchange.quote(DESK, aRequest({ size: quantityOf('0') }), START))).toContain(
-      'must be above zero',
-    );
-    expect(said(exchange.quote(DESK, aRequest({ size: quantityOf('-1') }), START))).toContain(
-      'must be above zero',
-    );
-    expect(said(exchange.quote(DESK, aRequest({ size: quantityOf('0.000000001') }), START))).toContain(
-      'decimals of btc',
-    );
-    expect(said(exchange.quote(DESK, aRequest({ size: amountOf('10.001') }), START))).toContain(
-      'decimals of usd',
-    );
-    expect(
-      said(exchange.quote(DESK, aRequest({ side: 'sell', size: quantityOf('0.00000001') }), START)),
-    ).toContain('too small');
+  it.each([
+    ['too many decimals of the base currency', { size: quantityOf('0.000000001') }, 'decimals of btc'],
+    ['too many decimals of the quote currency', { size: amountOf('10.001') }, 'decimals of usd'],
+    ['no value in the quote currency', { side: 'sell', size: quantityOf('0.00000001') }, 'too small'],
+  ] as const)('is refused if its size has %s', (_, request, why) => {
+    expect(said(anExchange().quote(DESK, aRequest(request), START))).toContain(why);
   });
 
   it('is repeated for the same client id and request, and refused for the same client id and another request', () => {
@@ -198,15 +178,6 @@ describe('an exchange', () => {
     expect(run('7')).not.toBe(run('8'));
   });
 
-  it('identifies an account by its token', () => {
-    const exchange = anExchange({
-      accounts: [{ balances: {} }, { name: 'other', token: 'a-token-of-ours', balances: {} }],
-    });
-    expect(valueOf(exchange.authenticate('a-token-of-ours'))).toBe('other');
-    expect(valueOf(exchange.authenticate(exchange.accounts[0]?.token ?? ''))).toBe(DESK);
-    expect(said(exchange.authenticate('nobody'))).toBe('401 invalid token. check authorization header.');
-  });
-
   it('rejects inconsistent settings', () => {
     expect(() => anExchange({ accounts: [{ balances: { doge: '1' } }] })).toThrow(
       'currencies.doge: no pair leads to its value in USD',
@@ -229,5 +200,22 @@ describe('an exchange', () => {
       accounts: [{ balances: { sol: '10', eur: '100' } }],
     });
     expect(text(exchange.valueOf(DESK, START))).toBe('1325');
+  });
+});
+
+describe('a user token', () => {
+  it('is issued only to the partner, acts for its user, and expires after 24 hours', () => {
+    const exchange = anExchange();
+    const { partner } = exchange.access;
+    expect(said(exchange.access.issue(DESK, DESK, START))).toBe(
+      '403 an enterprise partner token is required',
+    );
+    expect(said(exchange.access.issue(partner.name, 'nobody', START))).toBe('404 user not found: nobody');
+    const issued = valueOf(exchange.access.issue(partner.name, DESK, START));
+    expect(issued.token).toMatch(/^[0-9a-f]{64}$/u);
+    expect(valueOf(exchange.authenticate(issued.token, START))).toBe(DESK);
+    expect(said(exchange.authenticate(issued.token, issued.expiresAt))).toContain('401');
+    expect(issued.expiresAt - START).toBe(86_400_000);
+    expect(valueOf(exchange.authenticate(partner.token))).toBe('partner');
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange, TransactionsAsked } from '../../src/simulator/exchange/exchange.ts';
 import type { VenueInput } from '../../src/simulator/options/options.ts';
-import { aVenue } from './client.ts';
 import { anExchange, aRequest, DESK, later, orderFor, quantityOf, START, valueOf } from './world.ts';
 
 type Lists = VenueInput['lists'];
@@ -167,25 +166,4 @@ describe('the transactions of a venue with its own way to list them', () => {
     const paid = shown(traded({ oddFields: ['empty_fees'] }, { feeBps: 10 })).filter(isOfOrder);
     expect(new Set(paid.map(({ fees, currency }) => `${String(currency)} ${fees === ''}`))).toEqual(new Set(['usd false', 'btc true'])); // prettier-ignore
   });
-});
-
-describe('a venue with odd quotes and order responses', () => {
-  it('moves only date_quote', () => {
-    const quote = (quoteDateMs: number) => valueOf(anExchange({ quoteDateMs }).quote(DESK, aRequest(), later(0)));
-    expect([quote(0), quote(25_000), quote(-25_000)].map(({ quotedAt, expiresAt, lifeMs }) => [quotedAt - START, expiresAt - START, lifeMs])).toEqual([
-      [0, 10_000, 10_000],
-      [25_000, 10_000, -15_000],
-      [-25_000, 10_000, 35_000],
-    ]);
-  }); // prettier-ignore
-
-  it('has status_code as text and quantity null in the response to an order', async () => {
-    await using venue = await aVenue({ oddOrders: true });
-    const { body } = await venue.post('/v1/quote', '{"pair":"btcusd","side":"buy","quantity":1}');
-    const { quote_id: id } = body as { quote_id: string };
-    const order = await venue.post('/v1/orders/buy', `{"currency_pair":"btcusd","quote_id":"${id}","quantity":1}`);
-    expect(order.text).toContain('"status_code":"300"');
-    expect(order.text).toContain('"quantity":null');
-    expect(order.body).toMatchObject({ status: 'Done', filled: '1' });
-  }); // prettier-ignore
 });
