@@ -45,6 +45,15 @@ describe('the feed server of the simulated venue', () => {
     expect((await line.next()).payload).toMatchObject({ volume: 0.25, amount: 15_000, vwap: 60_000 });
   });
 
+  it('answers an unsubscribe request with the remaining feeds', async () => {
+    await using venue = await aVenue({ tickerIntervalMs: 3_600_000 });
+    using line = await subscribed(venue, FEED, 'ticker.sfox.ethusd');
+    line.say({ type: 'unsubscribe', feeds: [FEED] });
+    const heard = [await line.next(), await line.next(), await line.next()];
+    const payload = { feeds: ['ticker.sfox.ethusd'] };
+    expect(heard.at(-1)).toMatchObject({ type: 'success', action: 'unsubscribe', payload });
+  });
+
   it('closes a connection that sends too large a frame, and every connection when the venue closes', async () => {
     const venue = await aVenue();
     using large = await listen(venue.wsUrl);
@@ -106,9 +115,11 @@ describe('the feed server of the simulated venue', () => {
     await using venue = await aVenue({ feeds: { pingMs: 20, pongTimeoutMs: 10_000, idleMs: 3_600_000 } });
     using line = await listen(venue.wsUrl);
     await new Promise((resolve) => line.socket.once('ping', resolve));
-    const echoed = new Promise((resolve) => line.socket.once('pong', (data) => resolve(String(data))));
-    line.socket.ping('are you there');
-    expect(await echoed).toBe('are you there');
+    const echoed: string[] = [];
+    line.socket.on('pong', (data) => echoed.push(String(data)));
+    // Only the newest of several pings must have a pong.
+    for (const ping of ['are', 'you', 'there']) line.socket.ping(ping);
+    await expect.poll(() => echoed.at(-1)).toBe('there');
     await using idle = await aVenue({ feeds: { pingMs: 20, idleMs: 40 } });
     using other = await listen(idle.wsUrl);
     expect(await other.closed).toBe(1006);
