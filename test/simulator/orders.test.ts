@@ -71,6 +71,13 @@ describe('a limit order', () => {
     expect(exchange.registry.openOf(DESK)).toEqual([]);
     expect(available(exchange, 'usd')).toBe('100000');
   });
+
+  it('is refused if its client id was already used', () => {
+    const exchange = world();
+    const order = limit({ quantity: quantity('0.1'), clientId: 'c' });
+    expect(said(exchange.place(DESK, order, START))).toBe('ok');
+    expect(said(exchange.place(DESK, order, START))).toBe('422 client_order_id was already used');
+  });
 });
 
 describe('the orders of an account', () => {
