@@ -154,30 +154,6 @@ describe('the value history', () => {
 });
 
 describe('an exchange', () => {
-  it('gives the same answers to the same calls with the same seed, and others with another seed', () => {
-    const run = (seed: string) => {
-      const exchange = anExchange({
-        seed,
-        unavailableProbability: 0.2,
-        cancelProbability: 0.2,
-        pairs: { btcusd: { startPrice: '60000' }, ethusd: { startPrice: '3000' } },
-      });
-      const answers = Array.from({ length: 200 }, (_, index) => {
-        const request = aRequest({ size: quantityOf(`0.00${index + 1}`) });
-        const quote = exchange.quote(DESK, request, later(index * 1_000));
-        return [
-          quote,
-          quote.ok
-            ? exchange.order(DESK, orderFor(quote.value, request), later(index * 1_000 + 10))
-            : undefined,
-        ];
-      });
-      return JSON.stringify([answers, valueOf(exchange.transactions(DESK, {}, later(300_000)))]);
-    };
-    expect(run('7')).toBe(run('7'));
-    expect(run('7')).not.toBe(run('8'));
-  });
-
   it('rejects inconsistent settings', () => {
     expect(() => anExchange({ accounts: [{ balances: { doge: '1' } }] })).toThrow(
       'currencies.doge: no pair leads to its value in USD',
