@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { price, quantity, text } from '../../src/core/money.ts';
 import { DAY_MS } from '../../src/core/time.ts';
 import {
+  execute,
   aRequest,
   amountOf,
   anExchange,
@@ -67,10 +68,7 @@ describe('an order', () => {
   it('may not carry a client id that was used in the last 24 hours', () => {
     const { exchange, request, quote } = quoted();
     valueOf(exchange.order(DESK, orderFor(quote, request), START));
-    const again = (at: number) => {
-      const next = valueOf(exchange.quote(DESK, request, later(at)));
-      return said(exchange.order(DESK, orderFor(next, request), later(at)));
-    };
+    const again = (at: number) => said(execute(exchange, request, later(at)));
     expect(again(DAY_MS - 1)).toBe('422 client_order_id was already used');
     expect(again(DAY_MS)).toBe('ok');
   });
@@ -128,12 +126,7 @@ describe('credit', () => {
   it('is available to the last cent of its limit, and existing debt counts once', () => {
     const exchange = anExchange({ ...poor, pts: { defaultMode: 'Enabled', creditLimitUsd: '100000' } });
     trade(exchange, 'buy', quantityOf('1'));
-    const owe = (amount: string) => {
-      const request = aRequest({ size: amountOf(amount) });
-      return said(
-        exchange.order(DESK, orderFor(valueOf(exchange.quote(DESK, request, START)), request), START),
-      );
-    };
+    const owe = (amount: string) => said(execute(exchange, { size: amountOf(amount) }));
     expect(owe('40010.01')).toBe('422 insufficient usd balance');
     expect(owe('40010')).toBe('ok');
     expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('-100000');

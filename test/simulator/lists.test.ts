@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange, TransactionsAsked } from '../../src/simulator/exchange/exchange.ts';
 import type { VenueInput } from '../../src/simulator/options/options.ts';
-import { anExchange, aRequest, DESK, later, orderFor, quantityOf, START, valueOf } from './world.ts';
+import { execute, anExchange, aRequest, DESK, later, quantityOf, START, valueOf } from './world.ts';
 
 type Lists = VenueInput['lists'];
 /** A row as it is sent; numbers are the text that was written. */
@@ -15,13 +15,10 @@ const numbersAsText = (text: string): unknown =>
 /** An exchange that has bought a bitcoin in three trades and sold half of one, both with client ids. */
 function traded(lists: Lists, input: VenueInput = {}): Exchange {
   const exchange = anExchange({ booking: { tradesPerOrder: 3 }, lists, ...input });
-  for (const [side, size, clientId] of [['buy', '1', 'tr-abcdefgh-1'], ['sell', '0.5', 'tr-abcdefgh-2']] as const) {
-    const request = aRequest({ side, size: quantityOf(size), clientId });
-    const quote = valueOf(exchange.quote(DESK, request, later(0)));
-    valueOf(exchange.order(DESK, orderFor(quote, request), later(0)));
-  }
+  valueOf(execute(exchange, { clientId: 'tr-abcdefgh-1' }));
+  valueOf(execute(exchange, { side: 'sell', size: quantityOf('0.5'), clientId: 'tr-abcdefgh-2' }));
   return exchange;
-} // prettier-ignore
+}
 
 const shown = (exchange: Exchange, asked: TransactionsAsked = {}, ms = 0): readonly Row[] =>
   numbersAsText(JSON.stringify(valueOf(exchange.listed(DESK, asked, later(ms))))) as readonly Row[];
