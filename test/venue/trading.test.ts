@@ -116,11 +116,14 @@ describe('a quote from the venue client', () => {
     ['401 Unauthorized', '{"error":"invalid token. check authorization header."}'],
     ['403 Forbidden', '{"error":"no"}'],
     ['429 Too Many Requests', '{"error":"slow down"}', 10],
-  ])('is refused with the error text of the venue: %s', async (text, body, waitS) => {
+  ])('is refused with the error text of the venue: %s', async (answer, body, waitS) => {
     const wait = waitS === undefined ? [] : [`retry-after: ${waitS}`];
     const { error } = JSON.parse(body) as { error: string };
-    const [status, retryAfterMs] = [Number(text.slice(0, 3)), waitS && waitS * 1_000];
-    expect(await quoted(http(text, body, ...wait))).toEqual({ kind: 'error', status, error, retryAfterMs });
+    const [status, retryAfterMs] = [
+      Number(answer.slice(0, 3)),
+      waitS === undefined ? undefined : waitS * 1_000,
+    ];
+    expect(await quoted(http(answer, body, ...wait))).toEqual({ kind: 'error', status, error, retryAfterMs });
   });
 
   it.each([
