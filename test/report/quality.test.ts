@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordBody } from '../../src/core/record.ts';
-import { after } from '../../src/core/time.ts';
 import { figuresOf } from '../../src/report/figures/figures.ts';
 import { reportOf } from '../../src/report/json/json.ts';
 import { spreadOf } from '../../src/report/figures/quoting.ts';
