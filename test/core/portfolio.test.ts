@@ -42,16 +42,6 @@ describe('the value of a portfolio', () => {
     expect(value(others, 'usd', some, MIDS)?.value.toFixed()).toBe('70000');
   });
 
-  it('is the sum of the balances at mid prices, with cash at one', () => {
-    const valued = value(TARGETS, 'usd', holdingsOf({ btc: '1', eth: '10', usd: '10000' }), MIDS);
-    expect(text(valued?.value ?? price('0'))).toBe('100000');
-    expect([...(valued?.weights ?? [])].map(([c, weight]) => [c, text(weight)])).toEqual([
-      ['btc', '0.6'],
-      ['eth', '0.3'],
-      ['usd', '0.1'],
-    ]);
-  });
-
   it('counts only cash and currencies with a target', () => {
     const held = holdingsOf({ btc: '1', usd: '1', xrp: '1000000' });
     expect(value(targetsOf({ btc: '1' }), 'usd', held, MIDS)?.value.toFixed()).toBe('60001');

@@ -120,14 +120,6 @@ describe('sizing', () => {
     expect(refused(over).reason).toBe(reason);
   });
 
-  it('uses credit to buy and to sell short if the risk mode allows it', () => {
-    const poor = { availableQuote: quantity('0'), availableBase: quantity('0'), pts: credit() };
-    expect(sizeText({ ...poor })).toBe('1');
-    expect(sizeText({ ...poor, side: 'sell' })).toBe('1');
-    expect(refused({ ...poor, pts: credit({ mode: 'Short-Only' }) }).reason).toBe('no_funds');
-    expect(refused({ ...poor, side: 'sell', pts: credit({ mode: 'Long-Only' }) }).reason).toBe('no_funds');
-  });
-
   it('buys back at most the short position under Reduce-Only', () => {
     const short = {
       availableBase: quantity('-0.4'),
@@ -136,12 +128,6 @@ describe('sizing', () => {
     };
     expect(sizeText(short)).toBe('0.4');
     expect(sized(short).cuts).toEqual(['no_funds', 'pts_terms']);
-  });
-
-  it('cuts credit to its cap, in the currency that the order pays with', () => {
-    const capped = { availableQuote: quantity('0'), pts: credit({ creditLeft: quantity('50.5') }) };
-    expect(sizeText(capped)).toBe('0.5');
-    expect(sized(capped).cuts).toEqual(['no_funds', 'pts_credit']);
   });
 
   it('handles amounts near the limits of the number format', () => {

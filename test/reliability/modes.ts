@@ -77,7 +77,7 @@ export const modes: readonly Mode[] = [
   { row: 13, what: 'an older program opens a newer journal', alert: { none: `${REFUSED}: exit 65` },
     tests: [[journal('sqlite'), 'is refused when a newer version wrote it'], [journal('chain'), 'distinguishes a record of another version from a damaged one']] },
   { row: 14, what: 'the venue cannot be reached', alert: 'venue_unreachable',
-    tests: [[system('outage'), 'does not stop the daemon at the start or later, and everything is traded once'], [system('mistakes'), 'retries and reports it while the venue is down at the start, and trades once the venue is up']] },
+    tests: [[system('outage'), 'does not stop the daemon at the start or later, and everything is traded once']] },
   { row: 15, what: 'the journal belongs to another account or address', alert: { none: `${REFUSED}: exit 78 names the way to continue` },
     tests: [[engine('restart'), 'refuses the journal of another account before any call, unless told that the account is the same']] },
   // Planning a slice

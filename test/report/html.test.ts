@@ -152,23 +152,6 @@ describe('a chart', () => {
       '',
     );
 
-  it('has a second version for phones, which uses their full width', () => {
-    const { text } = chart({ id: 'x', title: 't', says: 's', x: 'count', value: String, lines: [{ name: 'l', colour: 1, points: [[0, 1], [10, 2]] }] }); // prettier-ignore
-    const narrow = /<svg class="narrow"[^]*?<\/svg>/u.exec(text)?.[0] ?? '';
-    expect(narrow).toContain('viewBox="0 0 440 240"');
-    expect(narrow).toMatch(/d="M74 [\d.]+L426 [\d.]+"/u);
-    expect([...text.matchAll(/ id="([^"]+)"/gu)].map(([, id]) => id)).toEqual(['x-t', 'x-d', 'xn-t', 'xn-d']);
-  });
-
-  it('draws a line from edge to edge, with values upwards and a margin above and below', () => {
-    // 792 wide from 74, 200 high from 10; 6 % of the range is left free at either end.
-    const text = shown({ lines: [{ name: 'l', colour: 1, points: [[0, 1_000], [5, 1_100], [10, 1_050]] }] }); // prettier-ignore
-    expect(text).toContain('d="M74 199.3L470 20.7L866 110"');
-    // Values that are never negative have no axis below zero.
-    const prices = shown({ lines: [{ name: 'l', colour: 1, points: [[0, 1], [10, 100]] }] }); // prettier-ignore
-    expect(prices).toMatch(/class="grid zero" x1="74" x2="866" y1="210" y2="210"/u);
-  });
-
   it('draws only the visible ones of many points, including the highest and the lowest', () => {
     const points = Array.from({ length: 20_000 }, (_, i): [number, number] => [i, i === 7_777 ? 900 : i === 12_345 ? 100 : 500 + (i % 7)]); // prettier-ignore
     const text = shown({ lines: [{ name: 'l', colour: 1, points }] });
@@ -180,13 +163,6 @@ describe('a chart', () => {
     const y = (value: number): number => 10 + ((948 - value) / 896) * 200;
     expect(Math.min(...heights)).toBeCloseTo(y(900), 1);
     expect(Math.max(...heights)).toBeCloseTo(y(100), 1);
-  });
-
-  it('draws marks of one kind in one path, and smaller if there are many', () => {
-    const marks = (count: number): string => shown({ marks: [{ name: 'm', colour: 4, shape: 'up', points: Array.from({ length: count }, (_, i) => [i, i]) }] }); // prettier-ignore
-    expect(marks(3).match(/class="mark c4" d="M[^"]+M[^"]+M[^"]+"/u)).not.toBeNull();
-    expect(marks(1_000).length).toBeLessThan(40_000);
-    expect(marks(1_000)).toContain('class="mark many c4"');
   });
 
   it('draws bars from zero, with bad ones above and good ones below', () => {

@@ -68,26 +68,6 @@ const WIDE = {
 };
 
 describe('orders against the limits in force', () => {
-  it('are judged by the limits in force at their own time', () => {
-    const tight = limits({ max_order_notional: '1500' }, WIDE);
-    const { verdicts, fold } = judged([
-      limits(WIDE),
-      ...order('a', '1800'),
-      tight,
-      ...order('b', '1800'),
-      ...order('c', '1500'),
-    ]);
-    expect(words(verdicts)).toEqual([
-      ['a', 1, 'within'],
-      ['b', 5, 'beyond', 'max_order_notional limit=1500 value=1800'],
-      ['c', 5, 'within'],
-    ]);
-    expect(fold.periods).toMatchObject([
-      { record: 1, source: 'settings' },
-      { record: 5, by: 'ann', changes: [{ limit: 'max_order_notional', before: '2000', after: '1500' }] },
-    ]);
-  });
-
   it('count the day with open orders at their worst case, and start again at midnight UTC', () => {
     const day = limits({ ...WIDE, max_day_notional: '3000', 'max_pair_day_notional.btcusd': '2500' });
     const open = order('open', '1000', {}, false);

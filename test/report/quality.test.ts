@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordBody } from '../../src/core/record.ts';
-import { after } from '../../src/core/time.ts';
 import { figuresOf } from '../../src/report/figures/figures.ts';
 import { reportOf } from '../../src/report/json/json.ts';
-import { PriceBook } from '../../src/report/figures/prices.ts';
 import { spreadOf } from '../../src/report/figures/quoting.ts';
 import type { Report } from '../../src/report/json/schema.ts';
 import { MINUTE, NINE, aFill, aLife, aQuote, aSlice, aStart, aWake, anEnd, anIntent, idOf, minutes, records, wanted } from './records.ts'; // prettier-ignore
@@ -189,28 +187,6 @@ describe('the benchmarks of a report', () => {
     const made = reportOf(figuresOf(STORY, { version: 't', prices: [shifted] }));
     expect(made.parents[0]?.twap).toBeUndefined();
     expect(made.warnings.join('\n')).toContain('does not cover 1 of its 1 parents');
-  });
-});
-
-describe('a price of a report', () => {
-  const book = new PriceBook([minutes('btcusd', CLOSES)]);
-  const at = (ms: number): string | undefined => book.midAt('btcusd', after(NINE, ms))?.price.toFixed();
-
-  it('is known at the end of its bar and not before', () => {
-    expect([at(-1), at(0), at(MINUTE - 1), at(MINUTE)]).toEqual([undefined, '100', '100', '101']);
-  });
-
-  it('is unknown for a moment that is too far away', () => {
-    expect([at(6 * MINUTE + 15 * MINUTE), at(6 * MINUTE + 15 * MINUTE + 1)]).toEqual(['106', undefined]);
-  });
-
-  it('comes from the journal if there is no history, exact to the last digit', () => {
-    const noted = new PriceBook();
-    noted.note('btcusd', NINE, '123456789.12345678901234567');
-    expect(noted.midAt('btcusd', after(NINE, MINUTE))).toMatchObject({ from: 'journal', at: NINE });
-    expect(noted.midAt('btcusd', after(NINE, MINUTE))?.price.toFixed()).toBe('123456789.12345678901234567');
-    expect(noted.midAt('btcusd', after(NINE, MINUTE), 1_000)).toBeUndefined();
-    expect(noted.midAt('btcusd', after(NINE, -1))).toBeUndefined();
   });
 });
 

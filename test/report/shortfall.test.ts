@@ -219,32 +219,6 @@ describe('the shortfall of a parent', () => {
     expect(parentIn(report).costs).toMatchObject({ delay: '3', trading: '0.9', opportunity: '0.04' });
   });
 
-  it('uses only the trades of its own life if a restored text has legs of the same names', () => {
-    const life = (at: number, hash: string, parent: string, size: string): ReturnType<typeof traded> => {
-      const legs = [{ leg: '1.btcusd.buy', quantity: size }];
-      const fill = { parent, quantity: size, amount: String(101 * Number(size)) };
-      return [
-        [at, { ...aLife('rebalance', {}), hash, begun_at: after(NINE, at) } as RecordBody],
-        [at, aWake({ hash, on: 'drift', state: { decisions: 1, legs }, intents: [wanted({ parent, leg: '1.btcusd.buy', size })] })], // prettier-ignore
-        [at, anIntent({ parent, size })],
-        [at + 20, aFill(at + 20, fill)],
-        [at + 20, anEnd(idOf(parent, 0), 'filled')],
-        [at + 20, aSlice({ parent, leg: '1.btcusd.buy' })],
-        [at + 30, aWake({ hash, on: 'outcome', state: { decisions: 1, legs: [] } })],
-      ];
-    };
-    const [first, second] = [2 * MINUTE, 4 * MINUTE];
-    const { parents } = made(
-      records(...life(0, 'A', 'p', '1'), ...life(first, 'B', 'q', '2'), ...life(second, 'A', 'r', '5')),
-    );
-    expect(parents.map(({ planned, due_at: due }) => [planned, due])).toEqual([
-      ['1', '2026-12-01T09:00:00.000Z'],
-      ['2', '2026-12-01T09:02:00.000Z'],
-      ['5', '2026-12-01T09:04:00.000Z'],
-    ]);
-    expect(parents.map(({ costs }) => costs?.bps?.trading)).toEqual(['100.0000', '100.0000', '100.0000']);
-  });
-
   it('uses only the slots and sizes of its own life if the earlier life of a restored text had open legs', () => {
     const life = (at: number, hash: string, parent: string, size: string): ReturnType<typeof traded> => {
       const [leg, later] = ['1.btcusd.buy', at + MINUTE];

@@ -6,7 +6,7 @@ import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
 import type { LedgerRow } from '../../src/simulator/ledger/leg.ts';
 import type { VenueInput } from '../../src/simulator/options/options.ts';
 import type { OrderDetail } from '../../src/wire/order-body.ts';
-import { amountOf, anExchange, aRequest, DESK, later, orderFor, quantityOf, trade, valueOf } from './world.ts'; // prettier-ignore
+import { execute, amountOf, anExchange, DESK, later, quantityOf, trade, valueOf } from './world.ts'; // prettier-ignore
 
 type Booking = VenueInput['booking'];
 
@@ -24,9 +24,7 @@ class Booked {
     }: { side?: Side; of?: ReturnType<typeof quantityOf>; seed?: string } = {},
   ) {
     this.exchange = anExchange({ booking, feeBps: 7, seed });
-    const request = aRequest({ side, size: of, clientId: 'c-1' });
-    const quote = valueOf(this.exchange.quote(DESK, request, later(0)));
-    this.order = valueOf(this.exchange.order(DESK, orderFor(quote, request), later(0)));
+    this.order = valueOf(execute(this.exchange, { side, size: of, clientId: 'c-1' }));
   }
 
   rows(ms: number): readonly LedgerRow[] {

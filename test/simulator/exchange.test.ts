@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { price, quantity, text } from '../../src/core/money.ts';
 import { DAY_MS } from '../../src/core/time.ts';
 import {
+  execute,
   aRequest,
   amountOf,
   anExchange,
@@ -26,15 +27,6 @@ describe('a quote', () => {
     expect(said(exchange.order(DESK, orderFor(quote, request), later(4_999)))).toBe('ok');
   });
 
-  it('is refused for a pair that is unknown or not traded', () => {
-    const exchange = anExchange({ pairs: { ...still.pairs, ltcusd: { startPrice: '80', tradable: false } } });
-    for (const pair of ['dogeusd', 'ltcusd']) {
-      expect(said(exchange.quote(DESK, aRequest({ pair }), START))).toBe(
-        `422 ${pair} not currently supported for RFQ. please contact support for more information.`,
-      );
-    }
-  });
-
   it('is unavailable at the configured rate, with both error texts', () => {
     const exchange = anExchange({ unavailableProbability: 0.3 });
     const answers = Array.from({ length: 2_000 }, (_, index) =>
@@ -46,23 +38,12 @@ describe('a quote', () => {
     expect(new Set(refused).size).toBe(2);
   });
 
-  it('is refused if its size is zero, negative, too small or has too many decimals', () => {
-    const exchange = anExchange();
-    expect(said(exchange.quote(DESK, aRequest({ size: quantityOf('0') }), START))).toContain(
-      'must be above zero',
-    );
-    expect(said(exchange.quote(DESK, aRequest({ size: quantityOf('-1') }), START))).toContain(
-      'must be above zero',
-    );
-    expect(said(exchange.quote(DESK, aRequest({ size: quantityOf('0.000000001') }), START))).toContain(
-      'decimals of btc',
-    );
-    expect(said(exchange.quote(DESK, aRequest({ size: amountOf('10.001') }), START))).toContain(
-      'decimals of usd',
-    );
-    expect(
-      said(exchange.quote(DESK, aRequest({ side: 'sell', size: quantityOf('0.00000001') }), START)),
-    ).toContain('too small');
+  it.each([
+    ['too many decimals of the base currency', { size: quantityOf('0.000000001') }, 'decimals of btc'],
+    ['too many decimals of the quote currency', { size: amountOf('10.001') }, 'decimals of usd'],
+    ['no value in the quote currency', { side: 'sell', size: quantityOf('0.00000001') }, 'too small'],
+  ] as const)('is refused if its size has %s', (_, request, why) => {
+    expect(said(anExchange().quote(DESK, aRequest(request), START))).toContain(why);
   });
 
   it('is repeated for the same client id and request, and refused for the same client id and another request', () => {
@@ -87,10 +68,7 @@ describe('an order', () => {
   it('may not carry a client id that was used in the last 24 hours', () => {
     const { exchange, request, quote } = quoted();
     valueOf(exchange.order(DESK, orderFor(quote, request), START));
-    const again = (at: number) => {
-      const next = valueOf(exchange.quote(DESK, request, later(at)));
-      return said(exchange.order(DESK, orderFor(next, request), later(at)));
-    };
+    const again = (at: number) => said(execute(exchange, request, later(at)));
     expect(again(DAY_MS - 1)).toBe('422 client_order_id was already used');
     expect(again(DAY_MS)).toBe('ok');
   });
@@ -148,12 +126,7 @@ describe('credit', () => {
   it('is available to the last cent of its limit, and existing debt counts once', () => {
     const exchange = anExchange({ ...poor, pts: { defaultMode: 'Enabled', creditLimitUsd: '100000' } });
     trade(exchange, 'buy', quantityOf('1'));
-    const owe = (amount: string) => {
-      const request = aRequest({ size: amountOf(amount) });
-      return said(
-        exchange.order(DESK, orderFor(valueOf(exchange.quote(DESK, request, START)), request), START),
-      );
-    };
+    const owe = (amount: string) => said(execute(exchange, { size: amountOf(amount) }));
     expect(owe('40010.01')).toBe('422 insufficient usd balance');
     expect(owe('40010')).toBe('ok');
     expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('-100000');
@@ -174,39 +147,6 @@ describe('the value history', () => {
 });
 
 describe('an exchange', () => {
-  it('gives the same answers to the same calls with the same seed, and others with another seed', () => {
-    const run = (seed: string) => {
-      const exchange = anExchange({
-        seed,
-        unavailableProbability: 0.2,
-        cancelProbability: 0.2,
-        pairs: { btcusd: { startPrice: '60000' }, ethusd: { startPrice: '3000' } },
-      });
-      const answers = Array.from({ length: 200 }, (_, index) => {
-        const request = aRequest({ size: quantityOf(`0.00${index + 1}`) });
-        const quote = exchange.quote(DESK, request, later(index * 1_000));
-        return [
-          quote,
-          quote.ok
-            ? exchange.order(DESK, orderFor(quote.value, request), later(index * 1_000 + 10))
-            : undefined,
-        ];
-      });
-      return JSON.stringify([answers, valueOf(exchange.transactions(DESK, {}, later(300_000)))]);
-    };
-    expect(run('7')).toBe(run('7'));
-    expect(run('7')).not.toBe(run('8'));
-  });
-
-  it('identifies an account by its token', () => {
-    const exchange = anExchange({
-      accounts: [{ balances: {} }, { name: 'other', token: 'a-token-of-ours', balances: {} }],
-    });
-    expect(valueOf(exchange.authenticate('a-token-of-ours'))).toBe('other');
-    expect(valueOf(exchange.authenticate(exchange.accounts[0]?.token ?? ''))).toBe(DESK);
-    expect(said(exchange.authenticate('nobody'))).toBe('401 invalid token. check authorization header.');
-  });
-
   it('rejects inconsistent settings', () => {
     expect(() => anExchange({ accounts: [{ balances: { doge: '1' } }] })).toThrow(
       'currencies.doge: no pair leads to its value in USD',
@@ -229,5 +169,22 @@ describe('an exchange', () => {
       accounts: [{ balances: { sol: '10', eur: '100' } }],
     });
     expect(text(exchange.valueOf(DESK, START))).toBe('1325');
+  });
+});
+
+describe('a user token', () => {
+  it('is issued only to the partner, acts for its user, and expires after 24 hours', () => {
+    const exchange = anExchange();
+    const { partner } = exchange.access;
+    expect(said(exchange.access.issue(DESK, DESK, START))).toBe(
+      '403 an enterprise partner token is required',
+    );
+    expect(said(exchange.access.issue(partner.name, 'nobody', START))).toBe('404 user not found: nobody');
+    const issued = valueOf(exchange.access.issue(partner.name, DESK, START));
+    expect(issued.token).toMatch(/^[0-9a-f]{64}$/u);
+    expect(valueOf(exchange.authenticate(issued.token, START))).toBe(DESK);
+    expect(said(exchange.authenticate(issued.token, issued.expiresAt))).toContain('401');
+    expect(issued.expiresAt - START).toBe(86_400_000);
+    expect(valueOf(exchange.authenticate(partner.token))).toBe('partner');
   });
 });

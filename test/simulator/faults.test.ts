@@ -1,12 +1,13 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadFaultPlan } from '../../src/app/config/venue-file.ts';
+import { text } from '../../src/core/money.ts';
 import { monotonic } from '../../src/core/time.ts';
 import { Faults } from '../../src/simulator/faults/fault-plan.ts';
 import { faultPlanSchema } from '../../src/simulator/faults/faults.ts';
 import type { FaultPlanInput } from '../../src/simulator/faults/faults.ts';
+import { aFolder } from '../support/folder.ts';
 import { aVenue } from './client.ts';
 import type { Heard, VenueUnderTest } from './client.ts';
 import { systemClock } from './world.ts';
@@ -36,10 +37,7 @@ describe('a fault plan', () => {
   });
 
   it('is rejected with a suggestion if a setting is misspelt', () => {
-    const cwd = mkdtempSync(join(tmpdir(), 'tranche-plan-'));
-    onTestFinished(() => {
-      rmSync(cwd, { recursive: true, force: true });
-    });
+    const cwd = aFolder();
     const fault = '{ kind: error, statsu: 500, status: 503 }';
     writeFileSync(
       join(cwd, 'plan.yaml'),
@@ -125,8 +123,12 @@ async function suffering(fault: RestFaultInput, route = 'POST /v1/orders/*'): Pr
   const faults = new Faults({ rules: [{ name: 'it', route, fault }] }, systemClock.monotonic());
   return await aVenue({ limits: { enforced: false } }, { faults });
 }
-const fills = (venue: VenueUnderTest): number =>
-  venue.exchange.ledger.rows('desk').filter(({ tradeId }) => tradeId !== undefined).length / 2;
+/** The bitcoins of each trade in the ledger. */
+const traded = ({ exchange }: VenueUnderTest): readonly string[] =>
+  exchange.ledger
+    .rows('desk')
+    .filter(({ tradeId, currency }) => tradeId !== undefined && currency === 'btc')
+    .map(({ amount }) => text(amount));
 async function trade(venue: VenueUnderTest): Promise<Heard | undefined> {
   const quoted = await venue.post('/v1/quote', QUOTE);
   const { quote_id: id } = quoted.body as { quote_id: string };
@@ -135,127 +137,89 @@ async function trade(venue: VenueUnderTest): Promise<Heard | undefined> {
 }
 
 describe('a fault', () => {
-  it.each<[string, RestFaultInput, number | undefined, number]>([
-    ['an error before processing', { kind: 'error', status: 503 }, 503, 0],
-    ['an error after processing', { kind: 'error', status: 500, processing: 'after' }, 500, 1],
-    ['an HTML page of a gateway', { kind: 'html', processing: 'after' }, 502, 1],
-    ['an unrelated JSON body', { kind: 'body', text: '{"hello":1}' }, 200, 0],
-    ['a lost request', { kind: 'lost' }, undefined, 0],
-    ['a lost reply', { kind: 'lost', processing: 'after' }, undefined, 1],
-    ['a truncated response', { kind: 'truncated', keep: 0.5 }, undefined, 1],
-    ['a slow body', { kind: 'slow_body', bytes_per_second: 10_000 }, 201, 1],
-    ['a delay', { kind: 'delay', ms: 5, reply_ms: 5, spread_ms: 5 }, 201, 1],
-    ['a request processed twice', { kind: 'duplicate', what: 'request' }, 422, 1],
-    ['a canceled order', { kind: 'canceled' }, 201, 0],
-    ['a partial fill', { kind: 'partial', fill: 0.4 }, 201, 1],
-  ])('can be %s', async (_, fault, status, filled) => {
+  const none = { status: 'Canceled', filled: '0', fees: '0' };
+  const part = { quantity: '1', filled: '0.4', filled_amount: '24000' };
+  const parts: RestFaultInput = {
+    kind: 'booking',
+    trades_per_order: 2,
+    shares: ['0.9995'],
+    delays_ms: [0, 600_000],
+    second_execution: 1,
+  };
+  it.each<[string, RestFaultInput, number | undefined, readonly string[], object?]>([
+    ['an error before processing', { kind: 'error', status: 503 }, 503, []],
+    ['an error after processing', { kind: 'error', status: 500, processing: 'after' }, 500, ['1']],
+    ['an HTML page of a gateway', { kind: 'html', processing: 'after' }, 502, ['1']],
+    ['an unrelated JSON body', { kind: 'body', text: '{"hello":1}' }, 200, []],
+    ['a lost request', { kind: 'lost' }, undefined, []],
+    ['a lost reply', { kind: 'lost', processing: 'after' }, undefined, ['1']],
+    ['a truncated response', { kind: 'truncated', keep: 0.5 }, undefined, ['1']],
+    ['a slow body', { kind: 'slow_body', bytes_per_second: 10_000 }, 201, ['1']],
+    ['a delay', { kind: 'delay', ms: 5, reply_ms: 5, spread_ms: 5 }, 201, ['1']],
+    ['a request processed twice', { kind: 'duplicate', what: 'request' }, 422, ['1']],
+    ['a canceled order', { kind: 'canceled' }, 201, [], none],
+    ['a partial fill', { kind: 'partial', fill: 0.4 }, 201, ['0.4'], part],
+    ['Canceled for the second copy of an order', { kind: 'booking', canceled_copy: 1 }, 201, ['1'], none],
+    [
+      'an order in parts, executed twice',
+      parts,
+      201,
+      ['0.9995', '0.0005', '0.9995', '0.0005'],
+      { filled: '1' },
+    ],
+    ['fields of odd types', { kind: 'odd_order' }, 201, ['1'], { quantity: null, status_code: '300' }],
+  ])('can be %s', async (_, fault, status, moved, body = {}) => {
     await using venue = await suffering(fault);
     const heard = await trade(venue);
     expect(heard?.status).toBe(status);
-    expect(fills(venue)).toBe(filled);
+    expect(heard?.body ?? {}).toMatchObject(body);
+    expect(traded(venue)).toEqual(moved);
   });
 
-  it('cancels an order without changing the account', async () => {
-    await using venue = await suffering({ kind: 'canceled' });
-    const heard = await trade(venue);
-    expect(heard?.body).toMatchObject({ status: 'Canceled', filled: '0', fees: '0' });
-    expect((await venue.get('/v1/orders/c-1')).body).toMatchObject({ status: 'Canceled' });
-  });
-
-  it('fills part of an order, and the ledger changes by that part only', async () => {
-    await using venue = await suffering({ kind: 'partial', fill: 0.4 });
-    expect((await trade(venue))?.body).toMatchObject({
-      quantity: '1',
-      filled: '0.4',
-      filled_amount: '24000',
-    });
-    const moved = venue.exchange.ledger
-      .rows('desk')
-      .find(({ tradeId, currency }) => tradeId !== undefined && currency === 'btc');
-    expect(moved?.amount.toFixed()).toBe('0.4');
-  });
-
-  it('books an order in several late trades and executes its quote twice', async () => {
-    const fault: RestFaultInput = {
-      kind: 'booking',
-      trades_per_order: 2,
-      shares: ['0.9995'],
-      delays_ms: [0, 600_000],
-      second_execution: 1,
-    };
-    await using venue = await suffering(fault);
-    expect((await trade(venue))?.body).toMatchObject({ status: 'Done', filled: '1' });
-    expect(fills(venue)).toBe(4);
-    const { body } = await venue.get('/v1/account/transactions?types=buy');
-    const shown = (body as { currency: string; amount: string }[]).map(
-      ({ currency, amount }) => `${amount} ${currency}`,
-    );
-    expect(shown).toEqual(['-59970 usd', '0.9995 btc', '-59970 usd', '0.9995 btc']);
-  });
-
-  it('lists rows without client ids', async () => {
-    const fault: RestFaultInput = { kind: 'lists', ids: 'order_ids_only', actions: 'leg' };
-    await using venue = await suffering(fault, 'GET /v1/account/transactions');
+  it('lists the rows of an order late, and without client ids', async () => {
+    const rules = [
+      { name: 'parts', route: 'POST /v1/orders/*', fault: parts },
+      {
+        name: 'ids',
+        route: 'GET /v1/account/transactions',
+        fault: { kind: 'lists', ids: 'order_ids_only', actions: 'leg' },
+      },
+    ] as const;
+    const faults = new Faults({ rules: [...rules] }, systemClock.monotonic());
+    await using venue = await aVenue({ limits: { enforced: false } }, { faults });
     await trade(venue);
-    const { body } = await venue.get('/v1/account/transactions?limit=2');
+    const { body } = await venue.get('/v1/account/transactions?limit=3');
     expect(body).toMatchObject([
-      { action: 'Sell', currency: 'usd', client_order_id: null },
-      { action: 'Buy', currency: 'btc', client_order_id: null },
+      { action: 'Sell', currency: 'usd', amount: '-59970', client_order_id: null },
+      { action: 'Buy', currency: 'btc', amount: '0.9995', client_order_id: null },
+      { action: 'Sell', currency: 'usd', amount: '-59970', client_order_id: null },
     ]);
     expect(venue.exchange.ledger.rows('desk').at(-1)).toMatchObject({ clientId: 'c-1', action: 'buy' });
   });
 
-  it('responds Canceled for the second copy of an executed order', async () => {
-    await using venue = await suffering({ kind: 'booking', canceled_copy: 1 });
-    expect((await trade(venue))?.body).toMatchObject({ status: 'Canceled', filled: '0' });
-    expect(fills(venue)).toBe(1);
-  });
-
-  it('gives the response to an order fields of odd types', async () => {
-    await using venue = await suffering({ kind: 'odd_order' });
-    expect((await trade(venue))?.text).toMatch(/"quantity":null.*"status_code":"300"/u);
-  });
-
-  it('moves date_quote and no other time', async () => {
-    await using venue = await suffering({ kind: 'quote_date', ms: 60_000 }, 'POST /v1/quote');
+  it.each<[string, RestFaultInput, lifeMs: number, aheadMs: number]>([
+    ['moves date_quote and no other time', { kind: 'quote_date', ms: 60_000 }, 10_000 - 60_000, 0],
+    ['returns a quote that has already expired', { kind: 'expired', by_ms: 500 }, -500, 0],
+    ['shifts the clock of body and header', { kind: 'clock_skew', ms: 86_400_000 }, 10_000, 86_400_000],
+  ])('%s', async (_, fault, lifeMs, aheadMs) => {
+    await using venue = await suffering(fault, 'POST /v1/quote');
     const { body, headers } = await venue.post('/v1/quote', QUOTE);
     const { date_quote: from, date_expiry: until } = body as { date_quote: string; date_expiry: string };
-    expect(Date.parse(until) - Date.parse(from)).toBe(10_000 - 60_000);
-    expect(Math.abs(Date.parse(headers.get('date') ?? '') - Date.now())).toBeLessThan(5_000);
+    expect(Date.parse(until) - Date.parse(from)).toBe(lifeMs);
+    for (const told of [until, headers.get('date') ?? ''])
+      expect(Math.abs(Date.parse(told) - Date.now() - aheadMs)).toBeLessThan(15_000);
   });
 
   it('scales prices, sets fields and leaves all other digits unchanged', async () => {
-    await using venue = await suffering(
-      { kind: 'edit', set: { pair: 'dogeusd', side: 'SELL' }, scale: { buy_price: 10 } },
-      'POST /v1/quote',
-    );
-    const body = QUOTE.replace(':1,', ':0.12345678,');
-    expect((await venue.post('/v1/quote', body)).body).toMatchObject({
-      pair: 'dogeusd',
-      side: 'SELL',
-      buy_price: '600000',
-      quantity: '0.12345678',
-    });
-  });
-
-  it('returns a quote that has already expired', async () => {
-    await using venue = await suffering({ kind: 'expired', by_ms: 500 }, 'POST /v1/quote');
-    const { body } = await venue.post('/v1/quote', QUOTE);
-    const { date_quote: from, date_expiry: until } = body as { date_quote: string; date_expiry: string };
-    expect(Date.parse(until) - Date.parse(from)).toBe(-500);
+    const set = { pair: 'dogeusd', side: 'SELL' };
+    await using venue = await suffering({ kind: 'edit', set, scale: { buy_price: 10 } }, 'POST /v1/quote');
+    const { body } = await venue.post('/v1/quote', QUOTE.replace(':1,', ':0.12345678,'));
+    expect(body).toMatchObject({ ...set, buy_price: '600000', quantity: '0.12345678' });
   });
 
   it('duplicates the rows of a list', async () => {
     await using venue = await suffering({ kind: 'duplicate', what: 'rows' }, 'GET /v1/account/transactions');
     expect((await venue.get('/v1/account/transactions')).body).toHaveLength(6);
-  });
-
-  it('shifts the clock of the venue in the body and in the date header', async () => {
-    await using venue = await suffering({ kind: 'clock_skew', ms: 86_400_000 }, 'POST /v1/quote');
-    const { body, headers } = await venue.post('/v1/quote', QUOTE);
-    const tomorrow = Date.now() + 86_000_000;
-    expect(Date.parse((body as { date_quote: string }).date_quote)).toBeGreaterThan(tomorrow);
-    expect(Date.parse(headers.get('date') ?? '')).toBeGreaterThan(tomorrow);
   });
 
   it('sends retry-after with a 429 response', async () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange, TransactionsAsked } from '../../src/simulator/exchange/exchange.ts';
 import type { VenueInput } from '../../src/simulator/options/options.ts';
-import { aVenue } from './client.ts';
-import { anExchange, aRequest, DESK, later, orderFor, quantityOf, START, valueOf } from './world.ts';
+import { execute, anExchange, aRequest, DESK, later, quantityOf, START, valueOf } from './world.ts';
 
 type Lists = VenueInput['lists'];
 /** A row as it is sent; numbers are the text that was written. */
@@ -16,13 +15,10 @@ const numbersAsText = (text: string): unknown =>
 /** An exchange that has bought a bitcoin in three trades and sold half of one, both with client ids. */
 function traded(lists: Lists, input: VenueInput = {}): Exchange {
   const exchange = anExchange({ booking: { tradesPerOrder: 3 }, lists, ...input });
-  for (const [side, size, clientId] of [['buy', '1', 'tr-abcdefgh-1'], ['sell', '0.5', 'tr-abcdefgh-2']] as const) {
-    const request = aRequest({ side, size: quantityOf(size), clientId });
-    const quote = valueOf(exchange.quote(DESK, request, later(0)));
-    valueOf(exchange.order(DESK, orderFor(quote, request), later(0)));
-  }
+  valueOf(execute(exchange, { clientId: 'tr-abcdefgh-1' }));
+  valueOf(execute(exchange, { side: 'sell', size: quantityOf('0.5'), clientId: 'tr-abcdefgh-2' }));
   return exchange;
-} // prettier-ignore
+}
 
 const shown = (exchange: Exchange, asked: TransactionsAsked = {}, ms = 0): readonly Row[] =>
   numbersAsText(JSON.stringify(valueOf(exchange.listed(DESK, asked, later(ms))))) as readonly Row[];
@@ -167,25 +163,4 @@ describe('the transactions of a venue with its own way to list them', () => {
     const paid = shown(traded({ oddFields: ['empty_fees'] }, { feeBps: 10 })).filter(isOfOrder);
     expect(new Set(paid.map(({ fees, currency }) => `${String(currency)} ${fees === ''}`))).toEqual(new Set(['usd false', 'btc true'])); // prettier-ignore
   });
-});
-
-describe('a venue with odd quotes and order responses', () => {
-  it('moves only date_quote', () => {
-    const quote = (quoteDateMs: number) => valueOf(anExchange({ quoteDateMs }).quote(DESK, aRequest(), later(0)));
-    expect([quote(0), quote(25_000), quote(-25_000)].map(({ quotedAt, expiresAt, lifeMs }) => [quotedAt - START, expiresAt - START, lifeMs])).toEqual([
-      [0, 10_000, 10_000],
-      [25_000, 10_000, -15_000],
-      [-25_000, 10_000, 35_000],
-    ]);
-  }); // prettier-ignore
-
-  it('has status_code as text and quantity null in the response to an order', async () => {
-    await using venue = await aVenue({ oddOrders: true });
-    const { body } = await venue.post('/v1/quote', '{"pair":"btcusd","side":"buy","quantity":1}');
-    const { quote_id: id } = body as { quote_id: string };
-    const order = await venue.post('/v1/orders/buy', `{"currency_pair":"btcusd","quote_id":"${id}","quantity":1}`);
-    expect(order.text).toContain('"status_code":"300"');
-    expect(order.text).toContain('"quantity":null');
-    expect(order.body).toMatchObject({ status: 'Done', filled: '1' });
-  }); // prettier-ignore
 });

@@ -3,20 +3,6 @@ import { z } from 'zod';
 import { venueOptions, venueOptionsSchema } from '../../src/simulator/options/options.ts';
 
 describe('the settings of the simulated venue', () => {
-  it('have a default for everything', () => {
-    expect(venueOptions()).toMatchObject({
-      quoteLifeMs: 10_000,
-      specOnly: false,
-      host: '127.0.0.1',
-      accounts: [{ name: 'desk', balances: { usd: '1000000', btc: '25', eth: '400' } }],
-      pairs: {
-        btcusd: { startPrice: '60000', maxUsd: '250000', volatilityPctYear: 60 },
-        ethusd: { startPrice: '3000' },
-      },
-      limits: { quotesPerSecond: 10, transactionsWindowMs: 10_000 },
-    });
-  });
-
   it('are the same from YAML, from code, and when they are parsed twice', () => {
     const yaml = {
       spec_only: true,

@@ -4,18 +4,7 @@ import { HOUR_MS, instant, MINUTE_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
 import type { VenueInput } from '../../src/simulator/options/options.ts';
-import {
-  anExchange,
-  aRequest,
-  DESK,
-  later,
-  orderFor,
-  quantityOf,
-  said,
-  START,
-  trade,
-  valueOf,
-} from './world.ts';
+import { execute, anExchange, DESK, later, quantityOf, said, START, trade, valueOf } from './world.ts';
 
 /** At 8.76 % a year, a debt of 50 000 usd costs exactly half a dollar an hour. */
 const rates = { usd: { annualRate: '0.0876', graceMinutes: 60, frequencyMinutes: 60 } };
@@ -32,10 +21,8 @@ const charges = (exchange: Exchange, at: Instant): readonly string[] =>
     exchange.transactions(DESK, { from: START, to: at, limit: 1_000, types: new Set(['charge']) }, at),
   ).map((row) => `${new Date(row.at).toISOString().slice(11, 16)} ${text(row.amount)} ${text(row.balance)}`);
 
-const attempt = (exchange: Exchange, side: 'buy' | 'sell', size: string, at: Instant): string => {
-  const request = aRequest({ side, size: quantityOf(size) });
-  return said(exchange.order(DESK, orderFor(valueOf(exchange.quote(DESK, request, at)), request), at));
-};
+const attempt = (exchange: Exchange, side: 'buy' | 'sell', size: string, at: Instant): string =>
+  said(execute(exchange, { side, size: quantityOf(size) }, at));
 
 describe('post-trade settlement', () => {
   it('opens a long on credit, charges exact interest after the grace period, and enforces Reduce-Only', () => {

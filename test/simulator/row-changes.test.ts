@@ -8,18 +8,7 @@ import type { LedgerRow } from '../../src/simulator/ledger/leg.ts';
 import { venueOptions } from '../../src/simulator/options/options.ts';
 import type { VenueInput } from '../../src/simulator/options/options.ts';
 import type { OrderDetail } from '../../src/wire/order-body.ts';
-import {
-  anExchange,
-  aRequest,
-  DESK,
-  later,
-  orderFor,
-  quantityOf,
-  START,
-  still,
-  trade,
-  valueOf,
-} from './world.ts';
+import { execute, anExchange, DESK, later, quantityOf, START, still, trade, valueOf } from './world.ts';
 
 type Booking = NonNullable<VenueInput['booking']>;
 
@@ -34,9 +23,7 @@ class Ordered {
   }
 
   again(clientId: string, side: Side = 'buy', ms = 0): OrderDetail {
-    const request = aRequest({ side, size: quantityOf('1'), clientId });
-    const quote = valueOf(this.exchange.quote(DESK, request, later(ms)));
-    return valueOf(this.exchange.order(DESK, orderFor(quote, request), later(ms)));
+    return valueOf(execute(this.exchange, { side, clientId }, later(ms)));
   }
 
   /** Rows of orders, oldest first, as the ledger has them. */

@@ -1,65 +1,8 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { Line } from '../../src/simulator/feeds/feed-connection.ts';
-import type { LineSocket, LineWorld } from '../../src/simulator/feeds/feed-connection.ts';
-import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
-import { START } from '../engine/harness.ts';
 import { aVenue } from './client.ts';
 
-const clock = new VirtualClock(START);
-const A_WORLD: LineWorld = {
-  clock,
-  now: () => clock.wall(),
-  authenticate: () => undefined,
-  isFeed: () => false,
-  first: () => undefined,
-  admit: () => true,
-};
-
-interface Fake extends LineSocket {
-  readonly pongs: string[];
-  readonly flush: (() => void)[];
-  cuts: number;
-}
-
-function aLine(): { readonly line: Line; readonly socket: Fake } {
-  const socket: Fake = {
-    pongs: [],
-    flush: [],
-    cuts: 0,
-    backlog: () => 0,
-    send: () => undefined,
-    ping: () => undefined,
-    pong(data, sent) {
-      this.pongs.push(String(data));
-      this.flush.push(sent);
-    },
-    cut() {
-      this.cuts += 1;
-    },
-  };
-  return { line: new Line(socket, A_WORLD), socket };
-}
-
 describe('a client of the feeds that sends pings and does not read', () => {
-  it('has one pending pong and is disconnected after 1,000 more pings', () => {
-    const { line, socket } = aLine();
-    for (let n = 0; n <= 1_000; n++) line.pong(Buffer.from(String(n)));
-    expect([socket.pongs, socket.cuts]).toEqual([['0'], 0]);
-    line.pong(Buffer.from('last'));
-    expect([socket.pongs, socket.cuts]).toEqual([['0'], 1]);
-  });
-
-  it('receives a pong for its newest ping once the previous pong has been sent', () => {
-    const { line, socket } = aLine();
-    for (const name of ['a', 'b', 'c']) line.pong(Buffer.from(name));
-    socket.flush.shift()?.();
-    expect(socket.pongs).toEqual(['a', 'c']);
-    socket.flush.shift()?.();
-    line.pong(Buffer.from('d'));
-    expect([socket.pongs, socket.cuts]).toEqual([['a', 'c', 'd'], 0]);
-  });
-
   it('is disconnected by a real server, which needs less than 64 MB for three million pings', async () => {
     await using venue = await aVenue({ feeds: { pingMs: 3_600_000, pongTimeoutMs: 3_600_000 } });
     const { hostname, port } = new URL(venue.wsUrl);

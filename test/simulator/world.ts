@@ -67,9 +67,16 @@ export function valueOf<T>(reply: Reply<T>): T {
 /** `422 text`, or `ok` for a good answer. */
 export const said = (reply: Reply<unknown>): string => (reply.ok ? 'ok' : `${reply.status} ${reply.error}`);
 
-/** Quotes and at once executes. */
-export function trade(exchange: Exchange, side: Side, size: Size, at: Instant = START): OrderDetail {
-  const request = aRequest({ side, size });
-  const quote = valueOf(exchange.quote(DESK, request, at));
-  return valueOf(exchange.order(DESK, orderFor(quote, request), at));
+/** Quotes and at once orders. */
+export function execute(
+  exchange: Exchange,
+  asked: Partial<QuoteRequest>,
+  at: Instant = START,
+): Reply<OrderDetail> {
+  const request = aRequest(asked);
+  return exchange.order(DESK, orderFor(valueOf(exchange.quote(DESK, request, at)), request), at);
 }
+
+/** Quotes and at once executes. */
+export const trade = (exchange: Exchange, side: Side, size: Size, at?: Instant): OrderDetail =>
+  valueOf(execute(exchange, { side, size }, at));

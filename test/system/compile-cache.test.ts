@@ -1,27 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { compileCacheFolder } from '../../bin/cache-folder.js';
+import { aFolder } from '../support/folder.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url));
 let home = '';
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'tranche-home-')));
-});
-afterEach(() => {
-  rmSync(home, { recursive: true });
+  home = realpathSync(aFolder());
 });
 
 describe.runIf(process.platform !== 'win32')('the folder of the compile cache', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { aCable } from './support/cable.ts';
 import { expectNoToken, expectWholeJournal } from './support/checks.ts';
 import { aDesk } from './support/desk.ts';
 import { expectSlicesOnce, twapOf, watched } from './support/drill.ts';
@@ -60,42 +59,6 @@ describe('a daemon that is killed', () => {
     expect(results).toContain('absent');
     expectSameStory(fills, await readTrades(venue));
     expectSlicesOnce(fills, records, { id: 'btc', total: '0.3', isComplete: false });
-    await expectWholeJournal(desk);
-    expectNoToken(desk);
-  });
-});
-
-describe('a daemon that loses its connection to the venue', () => {
-  it('retries, finds the fill of its open order once the venue is back, and continues to trade', async () => {
-    const seen = watched();
-    const venue = await aServedVenue(TOKEN, { orderLatencyMs: 600 }, seen.hooks);
-    const cable = await aCable(Number(new URL(venue.baseUrl).port));
-    const desk = aDesk({
-      venue: {
-        baseUrl: `http://127.0.0.1:${cable.port}`,
-        wsUrl: `ws://127.0.0.1:${cable.port}/ws`,
-        token: TOKEN,
-      },
-      strategies: [twapOf({ id: 'btc', slices: 20, everyMs: 2_000 })],
-      config: { in_doubt: inDoubt },
-    });
-    const daemon = desk.run('--until-done');
-    await seen.orders(3);
-    await cable.pullOut();
-    await daemon.said('the outcome of an order is unknown');
-    await daemon.said(/the account could not be read; retrying|could not be looked up|ticker feed is down/u);
-    expect(daemon.hasEnded).toBe(false);
-    await cable.plugIn();
-    expect(await daemon.ended(240_000)).toEqual({ code: 0, signal: null });
-
-    const [fills, records] = [await desk.fills(), await desk.records()];
-    expectSameStory(fills, await readTrades(venue));
-    expectSlicesOnce(fills, records, { id: 'btc', total: '2.0', isComplete: false });
-    expect(fills.map(({ slice }) => slice)).toEqual(expect.arrayContaining(['0', '1', '2']));
-    expect(fills.length).toBeGreaterThan(5);
-    expect(
-      records.filter(({ kind, result }) => kind === 'attempt' && result === 'doubt').length,
-    ).toBeGreaterThan(0);
     await expectWholeJournal(desk);
     expectNoToken(desk);
   });

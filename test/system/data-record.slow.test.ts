@@ -46,31 +46,20 @@ describe('tranche data record', () => {
     expect([file.code, file.stderr]).toEqual([74, expect.stringContaining('cannot be written')]);
   });
 
-  it('refuses to start with an unknown pair, and creates no folder', async () => {
+  it.each([
+    [
+      'an unknown pair',
+      ['btcusd', 'btcusdd', '--config', CONFIG],
+      64,
+      /"btcusdd" is not two currencies .* it lists .*\bbtc\b/u,
+    ],
+    ['an invalid pair', ['BTC/USD', '--config', CONFIG], 64, /BTC/u],
+    ['no config file', ['btcusd', '--config', 'none.yaml'], 78, /none\.yaml/u],
+  ] as const)('refuses to start with %s, and creates no folder', async (_, args, code, says) => {
     const cwd = aFolder();
-    const line = [
-      'data',
-      'record',
-      'btcusd',
-      'btcusdd',
-      '--config',
-      CONFIG,
-      '--out',
-      'seen',
-      '--for',
-      'PT2S',
-    ];
-    const ran = await finish(line, { cwd });
-    expect(ran.code).toBe(64);
-    expect(ran.stderr).toMatch(
-      /"btcusdd" is not two currencies that the account can access; it lists .*\bbtc\b/u,
-    );
+    const ran = await finish(['data', 'record', ...args, '--out', 'seen', '--for', 'PT2S'], { cwd });
+    expect(ran.code).toBe(code);
+    expect(ran.stderr).toMatch(says);
     expect(existsSync(join(cwd, 'seen'))).toBe(false);
-  });
-
-  it('requires valid pairs and a config file', async () => {
-    const cwd = aFolder();
-    expect(await finish(['data', 'record', 'BTC/USD', '--config', CONFIG, '--out', 'seen'], { cwd })).toMatchObject({ code: 64 }); // prettier-ignore
-    expect(await finish(['data', 'record', 'btcusd', '--config', 'none.yaml', '--out', 'seen'], { cwd })).toMatchObject({ code: 78 }); // prettier-ignore
   });
 });

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openIntents } from './support/checks.ts';
 import { fillsOf, storedRecords } from './support/deaths.ts';
@@ -22,10 +23,6 @@ interface Drill {
   readonly daemon: Program;
   readonly disk: SmallDisk;
 }
-
-const pause = async (ms: number): Promise<void> => {
-  await new Promise((resolve) => setTimeout(resolve, ms));
-};
 
 /** Copies the files of a journal under the same names, so that SQLite finds them. */
 function copied(folder: string): string {
@@ -119,7 +116,7 @@ describe('a daemon with a full disk', () => {
     await until(isLeft, () => 'no halt file is left');
     await seen.silence(1_000);
     const before = seen.orderCount();
-    await pause(1_500);
+    await sleep(1_500);
     expect(seen.orderCount()).toBe(before);
     daemon.signal('SIGTERM');
     await daemon.ended();
@@ -128,7 +125,7 @@ describe('a daemon with a full disk', () => {
 
     const next = desk.run('--json');
     await next.event('ready');
-    await pause(1_500);
+    await sleep(1_500);
     expect([seen.orderCount(), isLeft()]).toEqual([before, true]);
     next.signal('SIGTERM');
     await next.ended();

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { aFolder } from '../support/folder.ts';
 
 const repo = join(import.meta.dirname, '../..');
 
@@ -17,30 +16,21 @@ const run = async (...args: readonly string[]): Promise<string> =>
   });
 
 describe('an example of the repository', () => {
-  it('trades exactly its total in a backtest: own-kernel', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tranche-examples-'));
-    onTestFinished(() => {
-      rmSync(folder, { recursive: true, force: true });
-    });
-    const kernel = 'examples/own-kernel/scale-in.yaml';
-    await run('bin/tranche.js', 'data', 'generate', 'btcusd=60000', '--rows', '20000', '--out', folder);
-    const printed = await run('bin/tranche.js', 'backtest', kernel, '--data', `btcusd=${folder}/btcusd.arrow`, '--holdings', 'usd=100000', '--cache', folder); // prettier-ignore
-    expect(printed).toMatch(/scale-in .*buy .*\b10 /u);
-    expect(printed).toContain('Balances at the end: 95,000 usd');
-  });
+  it.each(['own-kernel/scale-in', 'kernel-with-bars/trend'])(
+    'trades exactly its total in a backtest: %s',
+    async (name) => {
+      const folder = aFolder();
+      await run('bin/tranche.js', 'data', 'generate', 'btcusd=60000', '--rows', '20000', '--out', folder);
+      const more = ['--data', `btcusd=${folder}/btcusd.arrow`, '--holdings', 'usd=100000', '--cache', folder];
+      const printed = await run('bin/tranche.js', 'backtest', `examples/${name}.yaml`, ...more);
+      expect(printed).toMatch(/(?:scale-in|trend) .*buy .*\b10 /u);
+      expect(printed).toContain('Balances at the end: 95,000 usd');
+    },
+  );
 
-  it('passes its own tests and trades exactly its total in a backtest: kernel-with-bars', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tranche-examples-'));
-    onTestFinished(() => {
-      rmSync(folder, { recursive: true, force: true });
-    });
-    const kernel = 'examples/kernel-with-bars/trend.yaml';
+  it('passes its own tests: kernel-with-bars', async () => {
     const tested = await run('--conditions=source', '--test', '--test-reporter=tap', 'examples/kernel-with-bars/trend.test.ts'); // prettier-ignore
     expect(tested).toContain('# pass 4');
-    await run('bin/tranche.js', 'data', 'generate', 'btcusd=60000', '--rows', '20000', '--out', folder);
-    const printed = await run('bin/tranche.js', 'backtest', kernel, '--data', `btcusd=${folder}/btcusd.arrow`, '--holdings', 'usd=100000', '--cache', folder); // prettier-ignore
-    expect(printed).toMatch(/trend .*buy .*\b10 /u);
-    expect(printed).toContain('Balances at the end: 95,000 usd');
   });
 
   it('fills each of its eight slices: embedded-engine', async () => {

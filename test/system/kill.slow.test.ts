@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { expectWholeJournal } from './support/checks.ts';
 import { aDesk } from './support/desk.ts';
@@ -13,10 +14,6 @@ const TOKEN = 'canary-kill-77c1e0d2';
 const CONFIG = ['--config', 'desk.yaml'] as const;
 /** Longer than an order can be in transit, and long enough for several slots. */
 const QUIET_MS = 2_500;
-
-const pause = async (ms: number): Promise<void> => {
-  await new Promise((resolve) => setTimeout(resolve, ms));
-};
 
 /** A desk that trades every half second. */
 async function aTradingDesk(imports: readonly string[] = []) {
@@ -51,7 +48,7 @@ describe('a running desk', () => {
     await daemon.event('control');
     await seen.silence(1_000);
     const before = await orders(venue);
-    await pause(QUIET_MS);
+    await sleep(QUIET_MS);
     expect(await orders(venue)).toBe(before);
     expect(existsSync(haltFile)).toBe(true);
     const records = await stopped(daemon, desk);
@@ -68,7 +65,7 @@ describe('a running desk', () => {
 
     const second = desk.run('--json');
     await second.event('ready');
-    await pause(QUIET_MS);
+    await sleep(QUIET_MS);
     expect(await orders(venue)).toBe(before);
     second.signal('SIGTERM');
     await second.ended();
@@ -88,7 +85,7 @@ describe('a running desk', () => {
     expect((await desk.command('pause', ...CONFIG, '--why', 'lunch')).code).toBe(0);
     await seen.silence(1_000);
     const before = await orders(venue);
-    await pause(QUIET_MS);
+    await sleep(QUIET_MS);
     expect(await orders(venue)).toBe(before);
     expect((await desk.command('status', ...CONFIG)).stdout).toContain('paused');
 
@@ -121,7 +118,7 @@ describe('a running desk', () => {
 
     const next = desk.runWith([], '--json');
     await next.event('ready');
-    await pause(QUIET_MS);
+    await sleep(QUIET_MS);
     const records = await stopped(next, desk);
     const control = records.findLast(({ kind }) => kind === 'control');
     expect(control).toMatchObject({ state: 'halted', by: 'tranche' });

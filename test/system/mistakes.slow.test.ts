@@ -1,12 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { anEvent, expectSlicesOnce, twapOf, watched } from './support/drill.ts';
-import { aCable } from './support/cable.ts';
+import { anEvent, twapOf, watched } from './support/drill.ts';
 import { expectNoToken, expectWholeJournal } from './support/checks.ts';
 import { aDesk, aFolder } from './support/desk.ts';
 import { finish, ROOT, start } from './support/program.ts';
@@ -17,18 +15,6 @@ const isRoot = process.getuid?.() === 0;
 /** The user id of nobody, who has no rights. */
 const NOBODY = 65_534;
 const plan = twapOf({ id: 'btc', slices: 3, everyMs: 3_000 });
-
-/** A loopback port that is in use. */
-async function aTakenPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => {
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
 
 describe('an invalid command line', () => {
   it.each([
@@ -43,19 +29,13 @@ describe('an invalid command line', () => {
     { args: ['journal', 'verifi', 'x.db'], says: /unknown command 'verifi'[\s\S]*Did you mean verify\?/u },
     { args: ['journal', 'export', '--kind', 'filz', 'x.db'], says: /expected all or one of/u },
     { args: ['schema', 'confg'], says: /there is no schema "confg"/u },
-  ])('causes exit code 64 and an explanation: $args', async ({ args, says }) => {
+    { args: ['run', '--config', 'nowhere.yaml'], says: /nowhere\.yaml/u, exit: 78 },
+  ])('causes an exit code and an explanation: $args', async ({ args, says, exit = 64 }) => {
     const cwd = aFolder();
     writeFileSync(join(cwd, 'x.db'), '');
     const { code, stdout, stderr } = await finish(args, { cwd });
-    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
     expect(stderr).toMatch(says);
-    expect(stderr).not.toMatch(/^\s+at /mu);
-  });
-
-  it('causes exit code 78 if it names a config file that does not exist', async () => {
-    const { code, stdout, stderr } = await finish(['run', '--config', 'nowhere.yaml'], { cwd: aFolder() });
-    expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
-    expect(stderr).toContain('nowhere.yaml');
     expect(stderr).not.toMatch(/^\s+at /mu);
   });
 });
@@ -142,38 +122,47 @@ describe('a config or strategy with a misspelled name', () => {
 });
 
 describe('a daemon in a faulty environment', () => {
-  it('exits with code 69 if the venue refuses the token', async () => {
-    const seen = watched();
-    const venue = await aServedVenue('another-token-5a', {}, seen.hooks);
-    const desk = aDesk({ venue: { ...venue, token: TOKEN }, strategies: [plan] });
-    const daemon = desk.run();
-    expect(await daemon.ended()).toEqual({ code: 69, signal: null });
-    expect(daemon.stderr).toContain('the venue refuses the token');
-    expect(seen.orderCount()).toBe(0);
-    expectNoToken(desk);
-  });
-
-  it('retries and reports it while the venue is down at the start, and trades once the venue is up', async () => {
-    const venue = await aServedVenue(TOKEN);
-    const cable = await aCable(Number(new URL(venue.baseUrl).port));
-    await cable.pullOut();
-    const desk = aDesk({
-      venue: {
-        baseUrl: `http://127.0.0.1:${cable.port}`,
-        wsUrl: `ws://127.0.0.1:${cable.port}/ws`,
-        token: TOKEN,
+  it.each<[string, number, string, () => Promise<Partial<Parameters<typeof aDesk>[0]>>]>([
+    [
+      'the venue refuses the token',
+      69,
+      'the venue refuses the token',
+      async () => ({ venue: { ...(await aServedVenue('another-token-5a')), token: TOKEN } }),
+    ],
+    [
+      'another program uses the port of its metrics',
+      69,
+      'the port is in use',
+      async () => ({ config: { operate: { listen: new URL((await aServedVenue(TOKEN)).baseUrl).host } } }),
+    ],
+    [
+      'the path of its journal cannot be a file',
+      74,
+      'taken',
+      async () => {
+        const taken = join(aFolder(), 'taken');
+        await writeFile(taken, 'a file, not a folder');
+        return { config: { journal: `sqlite:${taken}/journal.db` } };
       },
-      strategies: [plan],
-    });
-    const daemon = desk.run('--until-done');
-    await daemon.said(/venue does not respond; retrying[\s\S]*venue does not respond; retrying/u);
-    expect(daemon.hasEnded).toBe(false);
-    await cable.plugIn();
-    expect(await daemon.ended(120_000)).toEqual({ code: 0, signal: null });
-    const [fills, records] = [await desk.fills(), await desk.records()];
-    expectSlicesOnce(fills, records, { id: 'btc', total: '0.3', isComplete: true });
-    expectNoToken(desk);
-  });
+    ],
+  ])(
+    'exits without a trade, and prints only JSON on stdout with --json, if %s: code %i',
+    async (_, exit, says, setup) => {
+      const seen = watched();
+      const desk = aDesk({
+        venue: await aServedVenue(TOKEN, {}, seen.hooks),
+        strategies: [plan],
+        ...(await setup()),
+      });
+      const daemon = desk.run('--json');
+      expect(await daemon.ended()).toEqual({ code: exit, signal: null });
+      expect(daemon.stderr).toContain(says);
+      expect(daemon.stderr).not.toMatch(/^\s+at /mu);
+      expect(daemon.events().every(anEvent)).toBe(true);
+      expect(seen.orderCount()).toBe(0);
+      expectNoToken(desk);
+    },
+  );
 
   it('stops cleanly on SIGTERM while the venue is down at the start', async () => {
     const desk = aDesk({
@@ -186,34 +175,6 @@ describe('a daemon in a faulty environment', () => {
     expect(await daemon.ended()).toEqual({ code: 0, signal: null });
     await expectWholeJournal(desk);
     expect((await desk.records()).at(-1)).toMatchObject({ kind: 'stopped', why: 'SIGTERM' });
-    expectNoToken(desk);
-  });
-
-  it('exits with code 69 and trades nothing if another program uses the port of its metrics', async () => {
-    const seen = watched();
-    const venue = await aServedVenue(TOKEN, {}, seen.hooks);
-    const port = await aTakenPort();
-    const desk = aDesk({ venue, strategies: [plan], config: { operate: { listen: `127.0.0.1:${port}` } } });
-    const daemon = desk.run();
-    expect(await daemon.ended()).toEqual({ code: 69, signal: null });
-    expect(daemon.stderr).toContain('the port is in use');
-    expect(seen.orderCount()).toBe(0);
-    expectNoToken(desk);
-  });
-
-  it('exits with code 74 if the path of its journal cannot be a file', async () => {
-    const venue = await aServedVenue(TOKEN);
-    const folder = aFolder();
-    writeFileSync(join(folder, 'taken'), 'a file, not a folder');
-    const desk = aDesk({
-      venue,
-      strategies: [plan],
-      config: { journal: `sqlite:${folder}/taken/journal.db` },
-    });
-    const daemon = desk.run();
-    expect(await daemon.ended()).toEqual({ code: 74, signal: null });
-    expect(daemon.stderr).toContain('taken');
-    expect(daemon.stderr).not.toMatch(/^\s+at /mu);
     expectNoToken(desk);
   });
 
@@ -233,16 +194,5 @@ describe('a daemon in a faulty environment', () => {
     expect(daemon.stderr).toContain('read-only');
     expect(daemon.stderr).not.toMatch(/^\s+at /mu);
     for (const each of [folder, dirname(folder), desk.folder]) chmodSync(each, 0o755);
-  });
-
-  it('prints only JSON on stdout with --json, even if it fails', async () => {
-    const venue = await aServedVenue('another-token-5a');
-    const desk = aDesk({ venue: { ...venue, token: TOKEN }, strategies: [plan] });
-    const daemon = desk.run('--json');
-    expect(await daemon.ended()).toEqual({ code: 69, signal: null });
-    expect(daemon.events().length).toBeGreaterThan(0);
-    expect(daemon.events().every(anEvent)).toBe(true);
-    expect(daemon.stderr).toContain('the venue refuses the token');
-    expectNoToken(desk);
   });
 });

@@ -5,28 +5,11 @@ import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { noticeOf } from '../../src/operate/notify/notice.ts';
 import { receiver } from '../app/notify/receiver.ts';
 import { guarded } from '../custody/watch.ts';
-import { aDesk, aFolder } from './support/desk.ts';
+import { aDesk } from './support/desk.ts';
 import { start } from './support/program.ts';
 import { until } from './support/until.ts';
 import { aServedVenue } from './support/venue.ts';
 
-const config = `mode: paper
-venue:
-  capabilities: { balances: true, pairs: true, order_lookup: true, ticker: true }
-  simulated:
-    accounts: [{ name: main, balances: { usd: '90000' } }]
-    pairs: { btcusd: { start_price: '60000', volatility_pct_year: 1 } }
-journal: 'sqlite:./paper.db'
-operate:
-  listen: '127.0.0.1:0'
-  notify:
-    channels:
-      - name: hook
-        type: webhook
-        format: json
-        url_file: token-hook.url
-strategies: plan.yaml
-`;
 /** A strategy that ends by itself after so many seconds. */
 const endingAfter = (seconds: number): Readonly<Record<string, unknown>> => ({
   id: `buyer-${seconds}`,
@@ -37,8 +20,6 @@ const endingAfter = (seconds: number): Readonly<Record<string, unknown>> => ({
   duration: `PT${seconds}S`,
   slices: 1,
 });
-const planOf = (ends: readonly number[]): string =>
-  ends.map((seconds) => JSON.stringify(endingAfter(seconds))).join('\n---\n');
 
 /** The kinds of the notices in the outbox, read from outside the process. */
 function waiting(file: string): readonly string[] {
@@ -102,46 +83,5 @@ describe('a desk that is killed between a notice and its delivery', () => {
     expect(wanted.filter((kind) => kind === 'ended').length).toBe(4);
     expect(new Set(told().map(({ key }) => key)).size).toBe(second.posts.length);
     expect(waiting(file)).toEqual([]);
-  });
-});
-
-describe('a desk whose channels change while it runs', () => {
-  it('sends later notices to the new channel only', async () => {
-    const cwd = aFolder();
-    const [old, fresh] = [await receiver(), await receiver()];
-    for (const path of ['old-channel-path', 'new-channel-path']) guarded(path);
-    const options = { cwd };
-    writeFileSync(join(cwd, 'token-hook.url'), `${old.url}/old-channel-path`, { mode: 0o600 });
-    writeFileSync(join(cwd, 'token-other.url'), `${fresh.url}/new-channel-path`, { mode: 0o600 });
-    writeFileSync(join(cwd, 'desk.yaml'), config);
-    writeFileSync(join(cwd, 'plan.yaml'), planOf(Array.from({ length: 30 }, (_, n) => 2 * n + 2)));
-    const desk = start(['run', '--config', 'desk.yaml'], options);
-    await until(
-      () => old.posts.some(({ body }) => body.includes('"ended"')),
-      () => desk.lastWords(),
-    );
-    writeFileSync(
-      join(cwd, 'desk.yaml'),
-      config.replace('name: hook', 'name: other').replace('token-hook.url', 'token-other.url'),
-    );
-    desk.signal('SIGHUP');
-    await desk.said('operate.notify other added');
-    await until(
-      () => fresh.posts.some(({ body }) => body.includes('"ended"')),
-      () => desk.lastWords(),
-    );
-    const before = old.posts.length;
-    const after = fresh.posts.length;
-    await until(
-      () => fresh.posts.length > after,
-      () => desk.lastWords(),
-    );
-    expect(old.posts.length).toBe(before);
-    desk.signal('SIGTERM');
-    expect((await desk.ended()).code).toBe(0);
-    const journal = sqliteJournal(join(cwd, 'paper.db'), { readOnly: true });
-    const reloads = [...journal.read()].flatMap(({ body }) => (body.kind === 'reload' ? [body] : []));
-    journal.close();
-    expect(reloads).toMatchObject([{ by: 'signal', channel_changes: ['hook removed', 'other added'] }]);
   });
 });

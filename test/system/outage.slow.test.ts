@@ -1,11 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { aCable } from './support/cable.ts';
-import { expectNoToken, expectWholeJournal } from './support/checks.ts';
+import { alertsOf, expectNoToken, expectWholeJournal } from './support/checks.ts';
 import { aDesk, aFolder } from './support/desk.ts';
-import type { DeskFolder, FillRow } from './support/desk.ts';
+import type { FillRow } from './support/desk.ts';
 import { expectSlicesOnce, twapOf, units } from './support/drill.ts';
 import { SPEED, fastClock } from './support/fast.ts';
 import { expectSameStory, readTrades } from './support/ledger.ts';
@@ -20,13 +19,6 @@ const config = {
   in_doubt: { booking_margin: 'PT2S' },
 };
 const DRILL = join(ROOT, 'config/faults/fills-and-never-answers.yaml');
-
-/** Ids of the alerts that the daemon raised, in order, from its log. */
-function alertsOf({ folder }: DeskFolder): readonly string[] {
-  const file = join(folder, 'journal.db.log');
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
-  return lines.map((line) => (JSON.parse(line) as Event)['alert']).filter((id) => typeof id === 'string');
-}
 
 const attempts = (records: readonly Event[], result: string): readonly Event[] =>
   records.filter((record) => record['kind'] === 'attempt' && record['result'] === result);
@@ -56,7 +48,7 @@ describe('a venue that fills orders and does not respond', () => {
     const desk = aDesk({ venue, strategies: [twap], config, imports: [clock] });
     const daemon = desk.run('--json', '--until-done');
     await daemon.event('fill');
-    await playFaults(venue.program, DRILL);
+    await playFaults(venue, DRILL);
     expect(await daemon.ended(300_000)).toEqual({ code: 0, signal: null });
 
     const [fills, records] = [await desk.fills(), await desk.records()];

@@ -100,7 +100,7 @@ describe.skipIf(missing !== undefined)(
       expectSameStory(await one.fills(), await readTrades(venue));
     });
 
-    it('answers as a standby with the address of the owner, and stops on request', async () => {
+    it('answers as a standby with the address of the owner, readiness and one metric, and stops on request', async () => {
       const { one, two } = await twoMachines(800);
       const owner = await anOwner(one);
       const { operate_url: address } = await owner.event('ready');
@@ -119,6 +119,16 @@ describe.skipIf(missing !== undefined)(
       expect(halt).toMatchObject({ code: 75 });
       expect(halt.stdout).toContain('the owner is not halted; this standby will take over halted');
       expect(await one.command('status', '--config', 'desk.yaml')).toMatchObject({ code: 0 });
+
+      const { url } = JSON.parse(readControl(two)) as { readonly url: string };
+      const ready = await request(`${url}/readyz`);
+      expect(ready.statusCode).toBe(200);
+      expect(await ready.body.json()).toMatchObject({
+        status: 'standby',
+        reasons: [expect.stringContaining('the owner is process')],
+      });
+      expect(await (await request(`${url}/metrics`)).body.text()).toContain('tranche_standby{desk="main",mode="live"} 1');
+      expect((await request(`${url}/api/v1/status`)).statusCode).toBe(401);
 
       standby.signal('SIGTERM');
       expect(await standby.ended()).toMatchObject({ code: 0 });
@@ -174,24 +184,6 @@ describe.skipIf(missing !== undefined)(
       expect(median(took.deaths)).toBeLessThanOrEqual(DEATH_MS_MAX);
       expect(median(took.drains)).toBeLessThanOrEqual(DRAIN_MS_MAX);
       expect(median(took.ready)).toBeLessThanOrEqual(READY_MS_MAX);
-    }); // prettier-ignore
-
-    it('serves readiness and one metric as a standby', async () => {
-      const { one, two } = await twoMachines(800);
-      const owner = await anOwner(one);
-      await aStandby(two);
-      const { stdout } = await two.command('status', '--config', 'desk.yaml', '--json');
-      expect(stdout).toContain('"standby":true');
-      const { url } = JSON.parse(readControl(two)) as { readonly url: string };
-      const ready = await request(`${url}/readyz`);
-      expect(ready.statusCode).toBe(200);
-      expect(await ready.body.json()).toMatchObject({
-        status: 'standby',
-        reasons: [expect.stringContaining('the owner is process')],
-      });
-      expect(await (await request(`${url}/metrics`)).body.text()).toContain('tranche_standby{desk="main",mode="live"} 1');
-      expect((await request(`${url}/api/v1/status`)).statusCode).toBe(401);
-      expect(owner.hasEnded).toBe(false);
     }); // prettier-ignore
   },
 );

@@ -171,36 +171,21 @@ describe('the systemd unit', () => {
 });
 
 describe('a live desk', () => {
-  it.each([
+  it.each<[string, Readonly<Record<string, string>>, (readonly string[])?]>([
     ['NODE_OPTIONS', { NODE_OPTIONS: '--use-openssl-ca' }],
     ['NODE_TLS_REJECT_UNAUTHORIZED', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }],
     ['NODE_USE_ENV_PROXY', { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: 'http://127.0.0.1:9' }],
-  ])('does not start if %s is set', async (name, env) => {
+    ['--inspect', {}, ['--inspect=127.0.0.1:0']],
+  ])('does not start with %s', async (name, env, flags = []) => {
     const desk = aDesk({
       venue: { baseUrl: 'http://127.0.0.1:9', token: 'canary-never-sent' },
       strategies: [twapOf({ id: 'btc', slices: 2, everyMs: 1_000 })],
     });
-    const ran = await finish(['run', '--config', 'desk.yaml'], {
-      cwd: desk.folder,
-      env: { TRANCHE_TOKEN: desk.token, ...env },
-    });
+    const options = { cwd: desk.folder, env: { TRANCHE_TOKEN: desk.token, ...env }, flags };
+    const ran = await finish(['run', '--config', 'desk.yaml'], options);
     expect(ran.code).toBe(78);
     expect(ran.stderr).toContain(`  ${name}: `);
     expect(ran.stderr).not.toContain(desk.token);
-  });
-
-  it('does not start with --inspect', async () => {
-    const desk = aDesk({
-      venue: { baseUrl: 'http://127.0.0.1:9', token: 'canary-never-sent' },
-      strategies: [twapOf({ id: 'btc', slices: 2, everyMs: 1_000 })],
-    });
-    const ran = await finish(['run', '--config', 'desk.yaml'], {
-      cwd: desk.folder,
-      env: { TRANCHE_TOKEN: desk.token },
-      flags: ['--inspect=127.0.0.1:0'],
-    });
-    expect(ran.code).toBe(78);
-    expect(ran.stderr).toContain('  --inspect: ');
   });
 
   it('opens no debugger at SIGUSR1', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { aFolder } from './support/desk.ts';
@@ -10,11 +10,6 @@ const journalIn = (folder: string): string => {
   const name = readdirSync(join(folder, 'var/paper')).find((file) => file.endsWith('.db'));
   return `sqlite:${join(folder, 'var/paper', name ?? 'none')}`;
 };
-
-async function ask(url: string): Promise<{ readonly status: number; readonly text: string }> {
-  const answer = await fetch(url);
-  return { status: answer.status, text: await answer.text() };
-}
 
 describe('the paper demo', () => {
   it('exits with code 0 and reports the trades, their cost and the next steps', async () => {
@@ -49,31 +44,5 @@ describe('the paper demo', () => {
       { cwd },
     );
     expect(fills.stdout.split('\n').filter((line) => line.includes('demo-twap-buy'))).toHaveLength(12);
-  });
-
-  it('serves metrics and health, prints only JSON with --json, and drains on SIGTERM', async () => {
-    const cwd = aFolder();
-    const demo = start(['run', '--json', '--config', CONFIG], { cwd });
-    const { operate_url: operateUrl } = await demo.event('ready');
-    const url = String(operateUrl);
-
-    expect(await ask(`${url}/healthz`)).toMatchObject({ status: 200 });
-    expect(await ask(`${url}/readyz`)).toMatchObject({ status: 200 });
-    await demo.event('fill', { count: 3 });
-    const { status, text } = await ask(`${url}/metrics`);
-    expect(status).toBe(200);
-    expect(text).toMatch(/^tranche_quotes_total\{.*result="quote".*\} [1-9]\d*$/mu);
-    expect(text).toMatch(/^tranche_orders_total\{.*\} [1-9]\d*$/mu);
-
-    demo.signal('SIGTERM');
-    expect(await demo.ended()).toEqual({ code: 0, signal: null });
-    expect(demo.stderr).toBe('');
-    const events = demo.events();
-    expect(events.every(({ event }) => typeof event === 'string')).toBe(true);
-    expect(events.map(({ event }) => event)).toEqual(
-      expect.arrayContaining(['started', 'ready', 'fill', 'stopped', 'summary']),
-    );
-    expect(existsSync(join(cwd, 'var/paper'))).toBe(true);
-    expect(await finish(['journal', 'verify', journalIn(cwd)], { cwd })).toMatchObject({ code: 0 });
   });
 });

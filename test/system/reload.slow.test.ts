@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { guideCode } from '../docs/module-guide.ts';
@@ -7,7 +7,6 @@ import { aDesk } from './support/desk.ts';
 import type { DeskFolder } from './support/desk.ts';
 import { mover, twapOf } from './support/drill.ts';
 import { expectSameStory, readTrades } from './support/ledger.ts';
-import { until } from './support/until.ts';
 import { aServedVenue } from './support/venue.ts';
 
 const TOKEN = 'canary-reload-51c7d02e';
@@ -50,29 +49,6 @@ describe('a daemon that reloads its strategies', () => {
     expectSameStory(await desk.fills(), await readTrades(venue));
     await expectWholeJournal(desk);
   }); // prettier-ignore
-
-  it('changes nothing if a file is invalid, and continues to trade', async () => {
-    const venue = await aServedVenue(TOKEN);
-    const desk = aDesk({ venue, strategies: [long] });
-    const daemon = desk.run();
-    await daemon.said(/btc {2}buy \d/u);
-    const whole = readFileSync(path(desk, 'btc'), 'utf8');
-    writeFileSync(path(desk, 'btc'), whole.replace('"buy"', '"bye"'));
-    write(desk, mover('eth'));
-    daemon.signal('SIGHUP');
-    await daemon.said('SIGHUP: nothing was changed:');
-    // The message may arrive in parts.
-    await daemon.said(/strategies\/btc\.yaml:\d+:\d+ {2}side[^]*expected buy or sell/u);
-    await daemon.said('warning: strategies were not reloaded');
-    const bought = (): number => daemon.stderr.match(/btc {2}buy/gu)?.length ?? 0;
-    const before = bought();
-    await until(
-      () => bought() >= before + 2,
-      () => daemon.lastWords(),
-    );
-    expect(daemon.stderr).not.toContain('eth  sell');
-    expect(await reloads(desk)).toMatchObject([{ result: 'refused', changes: [] }]);
-  });
 
   it('shows the difference for tranche reload --dry-run, and applies it for tranche reload', async () => {
     const venue = await aServedVenue(TOKEN);

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectNoToken, expectWholeJournal } from './support/checks.ts';
 import { aDesk, aFolder } from './support/desk.ts';
@@ -82,7 +84,21 @@ describe('a venue with only the routes of the specification', () => {
   });
 
   it('is served by `tranche venue --spec-only`: every extra is refused, every specified read returns 200', async () => {
-    const venue = await aVenueProcess(['--spec-only'], aFolder());
+    const [cwd, opens] = [aFolder(), Date.UTC(2018, 10, 14)];
+    const bars = Array.from(
+      { length: 60 },
+      (_, minute) => `${opens + (minute - 1) * 60_000},5000,5000,5000,5000,1`,
+    );
+    writeFileSync(join(cwd, 'btc.csv'), ['timestamp_ms,open,high,low,close,volume', ...bars, ''].join('\n'));
+    const market = ['--prices', 'btcusd=btc.csv', '--start', new Date(opens).toISOString(), '--speed', '2'];
+    const venue = await aVenueProcess(['--spec-only', ...market], cwd);
+    const quoted = await fetch(`${venue.baseUrl}/v1/quote`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${venue.token}`, 'content-type': 'application/json' },
+      body: '{"pair":"btcusd","side":"buy","quantity":0.01}',
+    });
+    const { buy_price: price } = (await quoted.json()) as { readonly buy_price: string };
+    expect(Math.abs(Number(price) - 5_000)).toBeLessThan(50);
     // The path of an order is specified for canceling alone: there another method is refused with 405.
     for (const path of EXTRAS) {
       const isServed = ![404, 405].includes(await statusOf(venue, path));

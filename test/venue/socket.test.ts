@@ -192,13 +192,6 @@ describe('the ticker', () => {
     const { events } = listen(server.url, { pairs: [] });
     expect([events, server.sockets]).toEqual([[], []]);
   });
-
-  it.each(['ws://venue.example/ws', 'https://venue.example', 'wss://user:pw@venue.example'])(
-    'refuses the address %s',
-    (wsUrl) => {
-      expect(() => listen(wsUrl)).toThrow(expect.objectContaining({ exit: 'config' }));
-    },
-  );
 });
 
 describe('the delay before a reconnection', () => {

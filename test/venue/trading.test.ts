@@ -3,7 +3,7 @@ import { EMPTY, NEVER, firstValueFrom, lastValueFrom, tap, toArray } from 'rxjs'
 import { describe, expect, it } from 'vitest';
 import { money, quantity, text } from '../../src/core/money.ts';
 import { instant } from '../../src/core/time.ts';
-import type { OrderRequest, QuoteRequest } from '../../src/core/venue.ts';
+import type { OrderAnswer, OrderRequest, QuoteAnswer, QuoteRequest } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 import { tradingVenue } from '../../src/venue/trading.ts';
 import type { TradingOptions } from '../../src/venue/trading.ts';
@@ -34,6 +34,7 @@ const buy: QuoteRequest = {
 };
 const take: OrderRequest = { ...buy, quoteId: 'q-1', clientId: 'tr-abcd', size: buy.size };
 
+const AMOUNT = '6000.12345678901234567';
 const quoteText =
   '{"quote_id":"q-1","quantity":0.100000000000000001,"amount":6000.12345678901234567,"pair":"btcusd","side":"BUY",' +
   '"date_expiry":"2026-01-02T03:04:15.678Z","date_quote":"2026-01-02T03:04:05.678Z","buy_price":60001.000000000000000009}';
@@ -44,6 +45,12 @@ const orderText =
   '"status":"Done","status_code":300,"routing_option":"BestPrice","routing_type":"None","time_in_force":"FOK","expires":null,' +
   '"dateupdated":"2026-01-02T03:04:06.000Z","client_order_id":"tr-abcd","user_tx_id":"tr-abcd","o_action":"Buy","algo_id":150,' +
   '"algorithm_options":null,"destination":"","quote_id":"q-1"}';
+
+/** What the client reads from these bytes, as the answer to a quote request or to an order. */
+const quoted = async (bytes: string): Promise<QuoteAnswer> =>
+  await firstValueFrom(toObservable(venue((await answering(bytes)).url).quote(buy)));
+const ordered = async (bytes: string): Promise<OrderAnswer> =>
+  await firstValueFrom(toObservable(venue((await answering(bytes)).url).order(take)));
 
 const bodyOf = (server: RawServer): string => server.received().split('\r\n\r\n')[1] ?? '';
 
@@ -72,11 +79,8 @@ describe('a quote from the venue client', () => {
     ['2026-11-28T19:03:23Z', undefined],
     ['Sat, 28 Nov 2026 19:03:23 +0100', undefined],
   ])('says when the venue answered: date %s', async (date, at) => {
-    const server = await answering(http('201 Created', quoteText).replace('\r\n', `\r\ndate: ${date}\r\n`));
-    expect(await firstValueFrom(toObservable(venue(server.url).quote(buy)))).toMatchObject({
-      kind: 'quote',
-      quote: { answeredAt: at },
-    });
+    const answer = await quoted(http('201 Created', quoteText, `date: ${date}`));
+    expect(answer).toMatchObject({ kind: 'quote', quote: { answeredAt: at } });
   });
 
   it('keeps the process awake until the response arrives, if an order may follow', async () => {
@@ -101,36 +105,25 @@ describe('a quote from the venue client', () => {
   });
 
   it('reports the fields that its schema does not know', async () => {
-    const server = await answering(
-      http('201 Created', quoteText.replace('}', ',"fees":0,"venue_note":{"a":1}}')),
-    );
-    expect(await firstValueFrom(toObservable(venue(server.url).quote(buy)))).toMatchObject({ kind: 'quote' });
+    const bytes = http('201 Created', quoteText.replace('}', ',"fees":0,"venue_note":{"a":1}}'));
+    expect(await quoted(bytes)).toMatchObject({ kind: 'quote' });
     expect(extras).toEqual([['quote', ['fees', 'venue_note']]]);
   });
 
-  it.each([
+  it.each<[string, string, number?]>([
     ['422 Unprocessable', '{"error":"request USD value 9 greater than max USD value 5 for pair btcusd"}'],
     ['503 Unavailable', '{"error":"quotes temporarily unavailable. please try again later."}'],
     ['401 Unauthorized', '{"error":"invalid token. check authorization header."}'],
     ['403 Forbidden', '{"error":"no"}'],
-  ])('is refused with the error text of the venue: %s', async (status, body) => {
-    const server = await answering(http(status, body));
+    ['429 Too Many Requests', '{"error":"slow down"}', 10],
+  ])('is refused with the error text of the venue: %s', async (answer, body, waitS) => {
+    const wait = waitS === undefined ? [] : [`retry-after: ${waitS}`];
     const { error } = JSON.parse(body) as { error: string };
-    expect(await firstValueFrom(toObservable(venue(server.url).quote(buy)))).toEqual({
-      kind: 'error',
-      status: Number(status.slice(0, 3)),
-      error,
-      retryAfterMs: undefined,
-    });
-  });
-
-  it('states how long to wait after a 429', async () => {
-    const server = await answering(http('429 Too Many Requests', '{"error":"slow down"}', 'retry-after: 10'));
-    expect(await firstValueFrom(toObservable(venue(server.url).quote(buy)))).toMatchObject({
-      kind: 'error',
-      status: 429,
-      retryAfterMs: 10_000,
-    });
+    const [status, retryAfterMs] = [
+      Number(answer.slice(0, 3)),
+      waitS === undefined ? undefined : waitS * 1_000,
+    ];
+    expect(await quoted(http(answer, body, ...wait))).toEqual({ kind: 'error', status, error, retryAfterMs });
   });
 
   it.each([
@@ -138,17 +131,11 @@ describe('a quote from the venue client', () => {
     ['an empty answer', '201 Created', '', 201],
     ['JSON of another shape', '201 Created', '["quote"]', 201],
     ['a price for the wrong side', '201 Created', quoteText.replace('buy_price', 'sell_price'), 201],
-    [
-      'an amount that is not a number',
-      '201 Created',
-      quoteText.replace('6000.12345678901234567', '"NaN"'),
-      201,
-    ],
+    ['an amount that is not a number', '201 Created', quoteText.replace(AMOUNT, '"NaN"'), 201],
     ['an error that is not text', '422 Unprocessable', '{"error":{"text":"no"}}', 422],
-    ['JSON with an invalid number', '201 Created', quoteText.replace('6000.12345678901234567', '06000'), 201],
+    ['JSON with an invalid number', '201 Created', quoteText.replace(AMOUNT, '06000'), 201],
   ])('is garbled if the response is %s', async (_, status, body, code) => {
-    const server = await answering(http(status, body));
-    const answer = await firstValueFrom(toObservable(venue(server.url).quote(buy)));
+    const answer = await quoted(http(status, body));
     expect(answer).toMatchObject({ kind: 'garbled', status: code });
     expect(JSON.stringify(answer)).not.toContain('\\u001b');
   });
@@ -239,20 +226,12 @@ describe('an order from the venue client', () => {
     ['an order without a status', http('201 Created', orderText.replace('"status":"Done",', '')), 201],
     ['an {error} that claims success', http('201 Created', '{"error":"internal"}'), 201],
   ])('is garbled by %s', async (_, bytes, status) => {
-    const server = await answering(bytes);
-    expect(await firstValueFrom(toObservable(venue(server.url).order(take)))).toMatchObject({
-      kind: 'garbled',
-      status,
-    });
+    expect(await ordered(bytes)).toMatchObject({ kind: 'garbled', status });
   });
 
   it('returns the error text of the venue without the token', async () => {
-    const server = await answering(http('400 Bad Request', JSON.stringify({ error: `bad ${TOKEN}\n!` })));
-    expect(await firstValueFrom(toObservable(venue(server.url).order(take)))).toMatchObject({
-      kind: 'error',
-      status: 400,
-      error: 'bad [token]\uFFFD!',
-    });
+    const bytes = http('400 Bad Request', JSON.stringify({ error: `bad ${TOKEN}\n!` }));
+    expect(await ordered(bytes)).toMatchObject({ kind: 'error', status: 400, error: 'bad [token]\uFFFD!' });
   });
 });
 

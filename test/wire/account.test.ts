@@ -47,24 +47,6 @@ describe('a list of transactions', () => {
     }
   });
 
-  it('has no order or trade for a deposit', () => {
-    const deposit =
-      '{"id":1,"AtxId":77,"order_id":null,"client_order_id":"","trade_id":null,"action":"Deposit","currency":"usd","amount":5,"price":null,"fees":null,"status":"Done","account_balance":5,"Description":"from","symbol":null,"timestamp":1}';
-    const [row] = read(transactionsSchema, `[${deposit}]`).value;
-    expect(row).toMatchObject({
-      orderId: undefined,
-      clientId: undefined,
-      tradeId: undefined,
-      price: undefined,
-      status: 'Done',
-    });
-  });
-
-  it.each(['deposit', 'WITHDRAW', 'Sell', 'credit', 'Charge'])('can contain the action %s', (action) => {
-    const [row] = read(transactionsSchema, `[${trade.replace('"Buy"', `"${action}"`)}}]`).value;
-    expect(row?.action).toBe(action.toLowerCase());
-  });
-
   it('names each unknown field once', () => {
     const rows = `[${trade},"new_a":1,"new_b":{"deep":1}},${trade},"new_a":2}]`;
     expect(read(transactionsSchema, rows).extras).toEqual(['new_a', 'new_b']);

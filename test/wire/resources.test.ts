@@ -2,16 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { money, price, quantity, ratio } from '../../src/core/money.ts';
 import { instant } from '../../src/core/time.ts';
-import { transactionBody } from '../../src/wire/account-bodies.ts';
-import { transactionDetailSchema } from '../../src/wire/account.ts';
 import * as custody from '../../src/wire/custody.ts';
 import * as market from '../../src/wire/market.ts';
 import { readBody, readMessage } from '../../src/wire/message.ts';
-import { orderBody } from '../../src/wire/order-body.ts';
-import { orderSchema } from '../../src/wire/order.ts';
 import * as orders from '../../src/wire/orders.ts';
 import * as pts from '../../src/wire/pts.ts';
-import * as withdrawal from '../../src/wire/withdrawal.ts';
 
 const at = instant(Date.UTC(2026, 0, 5, 10));
 
@@ -89,83 +84,5 @@ describe('a response that the venue writes and a client reads', () => {
     const level = [price('60000.123456789012345'), quantity('0.000000010000000001'), 'a'] as const;
     const body = market.orderBookBody({ pair: 'btcusd', currency: 'usd', bids: [level], asks: [], at });
     expect(JSON.stringify(body)).toContain('"bids":[[60000.123456789012345,0.000000010000000001,"a"]]');
-  });
-
-  it('keeps the result of a withdrawal', () => {
-    const result = {
-      success: true,
-      id: 'x',
-      atxId: '3',
-      txStatus: 1_100,
-      currency: 'btc',
-      amount: quantity('0.5'),
-      address: 'bc1',
-    };
-    expect(heard(withdrawal.withdrawalResultSchema, withdrawal.withdrawalResultBody(result))).toEqual(result);
-    expect(JSON.stringify(withdrawal.withdrawalResultBody(result))).toBe(
-      '{"success":true,"id":"x","atx_id":3,"tx_status":1100,"currency":"btc","amount":0.5,"address":"bc1"}',
-    );
-  });
-
-  it('keeps a working order, and unlike a quote order states when it was added', () => {
-    const order = {
-      orderId: '7',
-      clientId: '',
-      quoteId: '',
-      pair: 'btcusd',
-      side: 'buy',
-      status: 'Started',
-      quantity: quantity('0.5'),
-      price: price('59000'),
-      filled: quantity('0'),
-      filledAmount: money('0'),
-      vwap: price('0'),
-      fees: money('0'),
-      updatedAt: at,
-      working: { algorithm: 200, addedAt: at },
-    } as const;
-    const written = JSON.stringify(orderBody(order));
-    expect(written).toContain('"algorithm_id":200,"algorithm":"Smart","type":"Smart"');
-    expect(written).toContain('"status":"Started","status_code":100');
-    expect(written).toContain('"date_added":"2026-01-05T10:00:00.000Z"');
-    expect(heard(orderSchema, written)).toMatchObject({ orderId: '7', status: 'Started' });
-  });
-
-  it('keeps the fields of a transaction besides its amounts', () => {
-    const row = {
-      id: 12,
-      orderId: undefined,
-      clientId: undefined,
-      tradeId: undefined,
-      at,
-      action: 'withdraw',
-      currency: 'btc',
-      amount: quantity('-0.5'),
-      price: price('1'),
-      fees: quantity('0.0005'),
-      status: 'done',
-      balance: quantity('1.4995'),
-      accountTransactionId: '10',
-      memo: 'rent',
-      description: 'bc1',
-      txHash: 'ab',
-      transferFee: quantity('0.0005'),
-      addedBy: 'ann',
-    } as const;
-    const written = JSON.stringify(transactionBody(row));
-    expect(written).toContain('"net_proceeds":-0.5005');
-    expect(written).toContain('"symbol":null,"IdempotencyId":null');
-    expect(heard(transactionDetailSchema, written)).toMatchObject({ ...row, id: '12', pair: '' });
-  });
-});
-
-describe('a request', () => {
-  it.each([
-    [withdrawal.withdrawalRequestSchema, '{"currency":"btc"}'],
-    [withdrawal.withdrawalRequestSchema, '{"currency":"usd","amount":1,"isWire":2}'],
-    [orders.limitOrderSchema, '{"currency_pair":"btcusd","algorithm_id":307,"quantity":1,"price":1}'],
-    [orders.limitOrderSchema, '{"currency_pair":"btcusd","algorithm_id":200,"quantity":1e400,"price":1}'],
-  ])('is refused if it does not match the schema of its route (%#)', (schema, body) => {
-    expect(readMessage(schema as z.ZodType, readBody(body)).ok).toBe(false);
   });
 });

@@ -123,7 +123,7 @@ describe.skipIf(noBrowser !== undefined)(`the alert page on a phone ${noBrowser 
       config: { venue: { order_timeout: 'PT4S' }, in_doubt: { booking_margin: 'PT2S' } },
     });
     await daemon.event('fill');
-    await playFaults(venue.program, join(ROOT, 'config/faults/fills-and-never-answers.yaml'));
+    await playFaults(venue, join(ROOT, 'config/faults/fills-and-never-answers.yaml'));
 
     await shows('doubt_open', /the outcome of an order is unknown/u, /No action is needed/u);
     await page.getByRole('link', { name: 'Open the doubt' }).click();

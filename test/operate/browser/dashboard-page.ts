@@ -7,7 +7,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { buildDashboard } from '../../../scripts/build-dashboard.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const executable = CHROMIUM.find((path) => existsSync(path));
+const executable = [process.env['CHROMIUM_PATH'] ?? '', ...CHROMIUM].find((path) => existsSync(path));
 
 /** Why the tests in a browser cannot run here; `undefined` if they can. */
 export const noBrowser = executable === undefined ? 'Chromium is not installed' : undefined;

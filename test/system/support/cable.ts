@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { freePort } from './free-port.ts';
 
 /** A cable between desk and venue that can be pulled out: nothing connects, and what was connected breaks off. */
 export interface Cable {
@@ -9,16 +10,6 @@ export interface Cable {
   pullOut(): Promise<void>;
   plugIn(): Promise<void>;
 }
-
-/**
- * Its port must be free when it is plugged in again: it lies below those that systems hand out to whoever connects, or listens at 0.
- */
-const PORT_MIN = 20_000;
-const PORTS = 12_000;
-
-const ifTaken = (error: unknown): undefined => {
-  if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-};
 
 /** Forwards a port of its own to `port` on loopback. */
 export async function aCable(port: number): Promise<Cable> {
@@ -40,12 +31,8 @@ export async function aCable(port: number): Promise<Cable> {
     await once(server, 'listening');
     return server;
   };
-  let own = 0;
-  let server: ReturnType<typeof createServer> | undefined;
-  while (server === undefined) {
-    own = PORT_MIN + Math.floor(Math.random() * PORTS);
-    server = await listen(own).catch(ifTaken);
-  }
+  const own = await freePort();
+  let server: ReturnType<typeof createServer> | undefined = await listen(own);
   const pullOut = async (): Promise<void> => {
     if (server === undefined) return;
     const closed = once(server, 'close');

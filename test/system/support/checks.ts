@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { DeskFolder } from './desk.ts';
@@ -40,4 +40,11 @@ export function openIntents(records: readonly Event[]): readonly unknown[] {
     if (kind === 'fill' || (kind === 'attempt' && result !== 'doubt')) open.delete(id);
   }
   return [...open];
+}
+
+/** Ids of the alerts that all processes of the desk raised, in order, from its log. */
+export function alertsOf({ folder }: DeskFolder): readonly string[] {
+  const file = join(folder, 'journal.db.log');
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+  return lines.flatMap((line) => /"alert":"(?<id>\w+)"/u.exec(line)?.groups?.['id'] ?? []);
 }

@@ -6,13 +6,12 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { onTestFinished } from 'vitest';
 import { wideControls } from './desk.ts';
 import type { FillRow, VenueAddress } from './desk.ts';
 import { fastClock } from './fast.ts';
 import { COMPILED, ROOT } from './program.ts';
 import type { Ended, Event } from './program.ts';
-import { until } from './until.ts';
+import { aVenueProcess } from './venue.ts';
 
 /** Desks that are ended with SIGKILL at a boundary of their effects, on clocks that run fast: many real lives in minutes. */
 
@@ -91,20 +90,7 @@ export async function manyAccounts(folder: string, accounts: number): Promise<Ma
     limits: { enforced: false },
   };
   writeFileSync(join(folder, 'venue.yaml'), JSON.stringify(options));
-  const args = ['--import', clock, join(ROOT, 'bin/tranche.js'), 'venue', '--port', '0', '--config', 'venue.yaml']; // prettier-ignore
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  let said = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
-  await until(
-    () => said.includes('\n'),
-    () => 'the venue did not get ready',
-  );
-  const { base_url: baseUrl } = JSON.parse(said.slice(0, said.indexOf('\n'))) as {
-    readonly base_url: string;
-  };
+  const { baseUrl } = await aVenueProcess(['--config', 'venue.yaml'], folder, [clock]);
   let used = 0;
   return {
     clock,

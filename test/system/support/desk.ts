@@ -1,11 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { parse } from 'csv-parse/sync';
+import { aFolder } from '../../support/folder.ts';
 import { expectNoToken } from './checks.ts';
 import { finish, jsonLines, start } from './program.ts';
 import type { Event, Finished, Program } from './program.ts';
+
+export { aFolder } from '../../support/folder.ts';
 
 export interface VenueAddress {
   readonly baseUrl: string;
@@ -32,15 +34,6 @@ export interface DeskSetup {
 
 /** One row of `journal export --format csv --kind fills`. */
 export type FillRow = Readonly<Record<'client_order_id' | 'order_id' | 'quote_id' | 'pair' | 'side' | 'quantity' | 'price' | 'amount' | 'fees' | 'strategy' | 'parent' | 'slice' | 'attempt', string>>; // prettier-ignore
-
-/** A temporary folder that goes when the test ends. */
-export function aFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tranche-system-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return folder;
-}
 
 /** A desk in its own folder: config, strategies and journal, run as real processes. */
 export class DeskFolder {

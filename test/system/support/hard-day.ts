@@ -1,18 +1,17 @@
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
 import { alerts } from '../../../src/core/alerts.ts';
+import { alertsOf, openIntents } from './checks.ts';
 import { storedRecords } from './deaths.ts';
 import { aDesk, aFolder } from './desk.ts';
 import type { DeskFolder } from './desk.ts';
 import { twapOf, units } from './drill.ts';
 import { hardDayFaults } from './hard-day-faults.ts';
 import { readTrades, tradesOf } from './ledger.ts';
-import { openIntents } from './checks.ts';
-import type { Event, Program } from './program.ts';
-import { aVenueProcess } from './venue.ts';
+import type { Event } from './program.ts';
+import { admin, aVenueProcess, faultsOf } from './venue.ts';
 
 /** A hard day: a venue that fails a fifth of all requests in 29 ways, quotes that live for 1.5 s, and nine SIGKILLs of the daemon. */
 
@@ -67,13 +66,13 @@ export async function hardDay(seed: number, minutes: number, keep?: string): Pro
   const twap = twapOf({ id: 'btc', slices: SLICES, everyMs: lengthMs / SLICES });
   const desk = aDesk({ venue, strategies: [twap], config: { in_doubt: { booking_margin: 'PT3S', quote_life_max: 'PT5S' } } });
   const lives = await liveThrough(desk, lengthMs);
-  const faults = await faultsOf(venue.program, 'GET');
-  await faultsOf(venue.program, 'DELETE');
+  const faults = await faultsOf(venue);
+  await admin(venue, 'DELETE faults');
 
   if (keep !== undefined) cpSync(desk.folder, join(keep, `seed-${seed}`), { recursive: true });
   const records = storedRecords(desk.folder);
   const sums = bookedOf(records);
-  const raised = alertsOf(desk);
+  const raised = counted(alertsOf(desk));
   return {
     seed,
     traded: Number(([...sums.values()].reduce((sum, each) => sum + each.base, 0n) * 10_000n) / TOTAL) / 100,
@@ -141,22 +140,6 @@ async function liveThrough(
     await sleep(RESTART_MS);
   }
   return { kills, isOver: false, startsMs };
-}
-
-interface FaultCount {
-  readonly name: string;
-  readonly met: number;
-  readonly struck: number;
-}
-
-async function faultsOf(venue: Program, method: 'GET' | 'DELETE'): Promise<readonly FaultCount[]> {
-  const ready = venue.events()[0];
-  const answer = await fetch(`${String(ready?.['admin_url'])}/admin/faults`, {
-    method,
-    headers: { authorization: `Bearer ${String(ready?.['admin_token'])}` },
-  });
-  expect(answer.status).toBe(200);
-  return ((await answer.json()) as { readonly rules: readonly FaultCount[] }).rules;
 }
 
 interface Sum {
@@ -237,13 +220,6 @@ function longestDoubt(records: readonly Event[]): number {
   }
   const end = Number(records.at(-1)?.['recorded_at'] ?? 0);
   return Math.max(longest, ...[...open.values()].map((from) => end - from));
-}
-
-/** How often each alert was raised, from the log of all processes. */
-function alertsOf({ folder }: DeskFolder): Readonly<Record<string, number>> {
-  const file = join(folder, 'journal.db.log');
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
-  return counted(lines.map((line) => /"alert":"(?<id>\w+)"/u.exec(line)?.groups?.['id'] ?? '').filter((id) => id !== '')); // prettier-ignore
 }
 
 /** How often each name is there, the most frequent first. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { FillRow, VenueAddress } from './desk.ts';
-import type { Program } from './program.ts';
+import { admin } from './venue.ts';
+import type { VenueProcess } from './venue.ts';
 
 /**
  * The account as the venue tells it, read by nothing of the product: plain `fetch`, and numbers kept as the text that
@@ -34,14 +35,8 @@ export async function readTrades({ baseUrl, token }: VenueAddress): Promise<read
 }
 
 /** The trades and fees of the account as the venue's ledger has them, however it lists them. */
-export async function readLedger(venue: Program): Promise<readonly Row[]> {
-  const ready = venue.events()[0];
-  const answer = await fetch(`${String(ready?.['admin_url'])}/admin/ledger/desk`, {
-    headers: { authorization: `Bearer ${String(ready?.['admin_token'])}` },
-  });
-  expect(answer.status).toBe(200);
-  return parseAsText(await answer.text()).filter((row) => row['order_id'] !== undefined);
-}
+export const readLedger = async (venue: VenueProcess): Promise<readonly Row[]> =>
+  parseAsText(await admin(venue, 'GET ledger/desk')).filter((row) => row['order_id'] !== undefined);
 
 /** No client id has traded as two orders. */
 export function expectExecutedOnce(rows: readonly Row[]): void {

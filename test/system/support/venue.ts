@@ -15,6 +15,9 @@ export interface ServedVenue {
   readonly token: string;
 }
 
+/** A venue that is a process of its own. */
+export type VenueProcess = ServedVenue & { readonly program: Program };
+
 /** The simulated venue inside the test, to be watched and disturbed. The account holds plenty of everything. */
 export async function aServedVenue(
   token: string,
@@ -40,7 +43,7 @@ export async function aVenueProcess(
   args: readonly string[],
   cwd: string,
   imports: readonly string[] = [],
-): Promise<ServedVenue & { readonly program: Program }> {
+): Promise<VenueProcess> {
   const program = start(['venue', '--port', '0', ...args], { cwd, imports });
   // All of it: a line may come in pieces.
   await program.said(/"tokens".*\n/u);
@@ -52,16 +55,33 @@ export async function aVenueProcess(
   return { baseUrl: line.base_url, wsUrl: line.ws_url, token: line.tokens[0] ?? '', program };
 }
 
-/** Plays a script of faults from now on, instead of the one before. */
-export async function playFaults(venue: Program, file: string): Promise<void> {
-  const ready = venue.events()[0];
-  const answer = await fetch(`${String(ready?.['admin_url'])}/admin/faults`, {
-    method: 'PUT',
+/** Sends a request such as `PUT faults` to the admin API of the venue. @throws if it is refused. */
+export async function admin({ program }: VenueProcess, line: string, body?: object): Promise<string> {
+  const ready = program.events()[0];
+  const [method = '', path = ''] = line.split(' ');
+  const answer = await fetch(`${String(ready?.['admin_url'])}/admin/${path}`, {
+    method,
     headers: {
       authorization: `Bearer ${String(ready?.['admin_token'])}`,
       'content-type': 'application/json',
     },
-    body: JSON.stringify(parse(readFileSync(file, 'utf8'))),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  expect(answer.status).toBe(200);
+  expect({ line, status: answer.status }).toEqual({ line, status: 200 });
+  return await answer.text();
 }
+
+/** Plays a script of faults from now on, instead of the one before. */
+export async function playFaults(venue: VenueProcess, file: string): Promise<void> {
+  await admin(venue, 'PUT faults', parse(readFileSync(file, 'utf8')) as object);
+}
+
+export interface FaultCount {
+  readonly name: string;
+  readonly met: number;
+  readonly struck: number;
+}
+
+/** How often each fault has struck. */
+export const faultsOf = async (venue: VenueProcess): Promise<readonly FaultCount[]> =>
+  (JSON.parse(await admin(venue, 'GET faults')) as { readonly rules: readonly FaultCount[] }).rules;
