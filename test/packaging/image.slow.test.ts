@@ -16,23 +16,9 @@ describe(`the container image${engine === undefined ? ` (skipped: ${why})` : ''}
         spawnSync(engine, ['image', 'rm', '-f', TAG]);
       });
       expect([built.status, built.stderr]).toEqual([0, expect.any(String)]);
-      const ran = spawnSync(
-        engine,
-        [
-          'run',
-          '--rm',
-          '--read-only',
-          '--cap-drop',
-          'ALL',
-          '--tmpfs',
-          '/tmp',
-          TAG,
-          'validate',
-          '--config',
-          '/app/config/paper.yaml',
-        ],
-        { encoding: 'utf8' },
-      );
+      const closed = ['run', '--rm', '--read-only', '--cap-drop', 'ALL', '--tmpfs', '/tmp', TAG];
+      const line = ['validate', '--config', '/app/config/paper.yaml'];
+      const ran = spawnSync(engine, [...closed, ...line], { encoding: 'utf8' });
       expect([ran.status, ran.stdout]).toEqual([0, expect.stringContaining('strategies are usable')]);
       const who = spawnSync(engine, ['run', '--rm', '--entrypoint', 'id', TAG, '-u'], { encoding: 'utf8' });
       expect(who.stdout.trim()).toBe('1000');
