@@ -126,7 +126,7 @@ describe('loadConfig', () => {
   });
 
   const eur = '{ amount: "1000", currency: eur }';
-  it.each([
+  it.each<readonly [string, string | RegExp]>([
     [
       'order_margin: PT6S\nin_doubt: { quote_life_max: PT5S }',
       /no order could be sent[^]*\(in_doubt\.quote_life_max\)/u,

@@ -15,7 +15,7 @@ it('wordsFor describes the changes of a correction, even if only the fees change
   );
 });
 
-it.each([
+it.each<readonly [(amount: string) => string, string, string]>([
   [withSeparators, '1234567.891', '1,234,567.891'],
   [withSeparators, '-60071.54', '-60,071.54'],
   ...['999', '0.00001234', 'no limit'].map((text) => [withSeparators, text, text] as const),
