@@ -111,7 +111,6 @@ const python = (code: string): SpawnSyncReturns<string> =>
 describe('fills.parquet', () => {
   it.for(Object.entries(READERS))(
     'can be read by %s without a cast, with every digit of each amount',
-    { timeout: 150_000 },
     ([name, read], { skip }) => {
       if (python(`import ${name}${name === 'pandas' ? ', pyarrow' : ''}`).status !== 0)
         skip(`skipped: python3 with ${name} is missing`);
@@ -124,7 +123,6 @@ describe('fills.parquet', () => {
 
   it.for(Object.entries(NODE_READERS))(
     'can be read by %s without a cast, with every digit of each amount',
-    { timeout: 150_000 },
     ([name, read], { skip }) => {
       if (NODE_READERS_FOLDER === undefined) skip(`skipped: PARQUET_READERS names no folder with ${name}`);
       const script = join(NODE_READERS_FOLDER ?? home, `read-${name.replaceAll('/', '-')}.mjs`);

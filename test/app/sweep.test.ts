@@ -41,7 +41,7 @@ async function prepared(cwd: string, vary: readonly string[]): Promise<Prepared>
 }
 
 describe('a sweep on threads', () => {
-  it('gives the same outcomes and hashes as runs one by one', { timeout: 300_000 }, async () => {
+  it('gives the same outcomes and hashes as runs one by one', async () => {
     const vary = ['slices=4,6,12', 'side=buy,sell', 'limit_price=60200,60400'];
     const { base, tapes, jobs } = await prepared(sweepFolder(), vary);
     const found: (SweepOutcome | undefined)[] = jobs.map(() => undefined);
@@ -83,39 +83,35 @@ describe('a sweep on threads', () => {
     expect(unpackBase(packBase(base))).toEqual(base);
   });
 
-  it(
-    'gives its workers the index of a tape in shared memory, and they use it only for that tape',
-    { timeout: 300_000 },
-    async () => {
-      const strategy =
-        'id: high\nkind: limit\npair: btcusd\nside: sell\nlimit_price: "60300"\ntotal_quantity: { amount: "0.5", currency: btc }\n';
-      const { base, tapes, jobs } = await prepared(sweepFolder({ strategy }), ['limit_price=60300']);
-      const index = indexPrices(tapes[0] as Tape);
-      const shared = sharedIndex(index);
-      expect(shared).toEqual(index);
-      for (const { buffer } of [shared.starts, ...shared.bounds])
-        expect(buffer).toBeInstanceOf(SharedArrayBuffer);
-      const fillsWith = async (indexes: readonly PriceIndex[]): Promise<unknown> => {
-        const found: SweepOutcome[] = [];
-        await runPool({
-          jobs,
-          base: packBase(base),
-          tapes: tapes.map(sharedTape),
-          indexes,
-          workers: 1,
-          done: (_, outcome) => found.push(outcome),
-        });
-        return found.map((one) => ('figures' in one ? one.figures['fills'] : one));
-      };
-      expect(await fillsWith([shared])).toEqual(['1']);
-      // With an index that contains no price as high as the limit, no fill is possible.
-      for (const level of shared.bounds) level.fill(1);
-      expect(await fillsWith([shared])).toEqual(['0']);
-      expect(await fillsWith([{ ...shared, tape: 'of another' }])).toEqual(['1']);
-    },
-  );
+  it('gives its workers the index of a tape in shared memory, and they use it only for that tape', async () => {
+    const strategy =
+      'id: high\nkind: limit\npair: btcusd\nside: sell\nlimit_price: "60300"\ntotal_quantity: { amount: "0.5", currency: btc }\n';
+    const { base, tapes, jobs } = await prepared(sweepFolder({ strategy }), ['limit_price=60300']);
+    const index = indexPrices(tapes[0] as Tape);
+    const shared = sharedIndex(index);
+    expect(shared).toEqual(index);
+    for (const { buffer } of [shared.starts, ...shared.bounds])
+      expect(buffer).toBeInstanceOf(SharedArrayBuffer);
+    const fillsWith = async (indexes: readonly PriceIndex[]): Promise<unknown> => {
+      const found: SweepOutcome[] = [];
+      await runPool({
+        jobs,
+        base: packBase(base),
+        tapes: tapes.map(sharedTape),
+        indexes,
+        workers: 1,
+        done: (_, outcome) => found.push(outcome),
+      });
+      return found.map((one) => ('figures' in one ? one.figures['fills'] : one));
+    };
+    expect(await fillsWith([shared])).toEqual(['1']);
+    // With an index that contains no price as high as the limit, no fill is possible.
+    for (const level of shared.bounds) level.fill(1);
+    expect(await fillsWith([shared])).toEqual(['0']);
+    expect(await fillsWith([{ ...shared, tape: 'of another' }])).toEqual(['1']);
+  });
 
-  it('fails if a worker dies, after it has reported the finished runs', { timeout: 300_000 }, async () => {
+  it('fails if a worker dies, after it has reported the finished runs', async () => {
     const { base, tapes, jobs } = await prepared(sweepFolder(), ['slices=1..20/1']);
     const ended: number[] = [];
     const all = runPool({

@@ -83,7 +83,7 @@ describe.runIf(process.platform !== 'win32')('the token after its file is read a
     expect(heard).toEqual([expect.stringContaining('the venue refuses the token in ')]);
   });
 
-  it('is tested again automatically while the venue does not respond', { timeout: 20_000 }, async () => {
+  it('is tested again automatically while the venue does not respond', async () => {
     const { token, reread, heard } = running(['no_answer', 'no_answer']);
     put('the-new-token');
     expect(await reread()).toBe('the desk keeps its current token until the venue accepts the new one');

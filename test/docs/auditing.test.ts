@@ -29,7 +29,6 @@ it('docs/auditing.md answers ten questions, each with a command and its output',
 
 it.concurrent.each(examples)(
   'docs/auditing.md shows the exact output of: tranche $line',
-  { timeout: 60_000 },
   async ({ line, output }) => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [PROGRAM, ...line.split(' ')], {
       cwd: folder,
