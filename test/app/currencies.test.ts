@@ -1,7 +1,5 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/core/time.ts';
-import { openJournal } from '../../src/journal/open-journal.ts';
 import { expectRan, validated } from '../support/command.ts';
 import type { Ran } from '../support/command.ts';
 import { aFolder } from '../support/folder.ts';
@@ -12,11 +10,9 @@ interface Shape {
   readonly limits: string;
   readonly rates?: string;
   readonly currencies?: string;
-  readonly hours?: number;
-  readonly orderMax?: string;
 }
 
-const desk = ({ limits, rates = '', currencies = '{}', hours = 400, orderMax = '1000000' }: Shape): string =>
+const desk = ({ limits, rates = '', currencies = '{}' }: Shape): string =>
   aFolder({
     'config.yaml': `mode: paper
 venue:
@@ -26,7 +22,7 @@ venue:
     currencies: ${currencies}
     pairs: { btcusdt: { start_price: '50000' } }
 controls:
-  max_order_notional: { amount: '${orderMax}', currency: ${limits} }
+  max_order_notional: { amount: '1000000', currency: ${limits} }
   max_day_notional: { amount: '100000000', currency: ${limits} }
   collar_bps: 100
 ${rates}
@@ -41,25 +37,12 @@ cash: usdt
 drift_threshold: '0.05'
 min_trade_notional: { amount: '10', currency: usdt }
 `,
-    'btc.csv': bars(hours, (hour) => 50_000 + 2_000 * Math.round(10 * Math.sin(hour / 60)), HOUR_MS),
-    'usdt.csv': bars(hours, (hour) => 1 + (hour % 7) / 10_000, HOUR_MS),
+    'btc.csv': bars(400, (hour) => 50_000 + 2_000 * Math.round(10 * Math.sin(hour / 60)), HOUR_MS),
+    'usdt.csv': bars(400, (hour) => 1 + (hour % 7) / 10_000, HOUR_MS),
   });
 
 const run = async (cwd: string, ...line: readonly string[]): Promise<Ran> =>
-  await backtest(cwd, ['--data', 'btcusdt=btc.csv', '--journal', 'run.db', '--model', 'normal', ...line]);
-
-/** The fills and wakes of a backtest that ends well. */
-async function counts(shape: Shape, ...line: readonly string[]): Promise<{ fills: number; wakes: number }> {
-  const cwd = desk(shape);
-  const ran = await run(cwd, ...line);
-  expectRan(ran, 0);
-  expect(ran.err).not.toContain('no_usd_rate');
-  const journal = openJournal(`sqlite:${join(cwd, 'run.db')}`, { readOnly: true });
-  const kinds = [...journal.read()].map(({ body }) => body.kind);
-  journal.close();
-  const count = (kind: string): number => kinds.filter((each) => each === kind).length;
-  return { fills: count('fill'), wakes: count('wake') };
-}
+  await backtest(cwd, ['--data', 'btcusdt=btc.csv', ...line]);
 
 const STATED = "rates: { usdt: { usd: '1' } }";
 
@@ -69,13 +52,10 @@ describe('a backtest in usdt', () => {
     ['a tape provides it, although no strategy trades its pair', {}, ['--data', 'usdtusd=usdt.csv']],
     ['the simulated venue provides it', { currencies: "{ usdt: { usd_rate: '1', precision: 6 } }" }, []],
   ])('trades with limits in usd if %s', async (_, shape, line) => {
-    expect((await counts({ limits: 'usd', ...shape }, ...line)).fills).toBeGreaterThan(1);
-  });
-
-  it('cuts a buy of 400,000 to the maximum of 250,000 usd with limits in usdt', async () => {
-    const { fills, wakes } = await counts({ limits: 'usdt', rates: STATED, orderMax: '500000' });
-    expect(fills).toBeGreaterThan(1);
-    expect(wakes).toBeLessThan(100);
+    const ran = await run(desk({ limits: 'usd', ...shape }), '--json', ...line);
+    expectRan(ran, 0);
+    expect(ran.err).not.toContain('no_usd_rate');
+    expect((JSON.parse(ran.out) as { fills: number }).fills).toBeGreaterThan(1);
   });
 
   it('is rejected without a rate, with the line of the limits, the currency and the remedy', async () => {
@@ -84,13 +64,6 @@ describe('a backtest in usdt', () => {
       78,
       'the limits are in usd (config.yaml:9) and no rate converts usdt to usd: write rates: { usdt: { usd: "1" } } with its value in usd in the config, or set the limits in usdt, or add --data usdtusd=FILE',
     );
-  });
-
-  it('writes fewer than 2,000 wakes over sixteen months if every order fails', async () => {
-    // Every order is above the limit of one order.
-    const shape = { limits: 'usdt', rates: STATED, orderMax: '20', hours: 16 * 30 * 24 };
-    const { fills, wakes } = await counts(shape);
-    expect([fills, wakes > 100, wakes < 2_000]).toEqual([0, true, true]);
   });
 });
 
