@@ -46,7 +46,6 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
       }
       expect([found, problems]).toStrictEqual([[], []]);
     },
-    120_000,
   );
 
   it.each(['wide', 'phone'] as const)(
@@ -65,7 +64,6 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
       }
       expect([found, problems]).toStrictEqual([[], []]);
     },
-    60_000,
   );
 
   it.each([SCRIPT, 'javascript:alert(4)', '__proto__'])(
@@ -87,7 +85,6 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
       }
       expect([found, problems]).toStrictEqual([[], []]);
     },
-    120_000,
   );
 
   it('wraps long reasons and times on a phone instead of truncating them', async () => {
