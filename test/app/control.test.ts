@@ -23,7 +23,7 @@ import type { Bench, BenchOptions } from '../engine/harness.ts';
 import { expectRan, expectRefused, runLine } from '../support/command.ts';
 import type { Ran } from '../support/command.ts';
 import { aFolder, put } from '../support/folder.ts';
-import { ask } from '../support/http.ts';
+import { postAs } from '../support/http.ts';
 import type { Answer } from '../support/http.ts';
 import { bearers, operating, tokenOf } from '../support/operate.ts';
 
@@ -84,16 +84,7 @@ async function aServedDesk({ token = TOKEN, isDeaf = false, ...over }: ServedOpt
     haltFile: file,
     signalled,
     command: async (...line) => await run(folder, line),
-    post: async (role, path, body) =>
-      await ask(`${url}/api/v1/${path}`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-tranche': '1',
-          authorization: `Bearer ${tokenOf(role)}`,
-        },
-        body,
-      }),
+    post: async (role, path, body) => await postAs(`${url}/api/v1/${path}`, tokenOf(role), body),
   };
 }
 

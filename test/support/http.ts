@@ -44,6 +44,12 @@ export async function ask(url: string, { method = 'GET', headers = {}, body }: A
   });
 }
 
+/** Sends a command to the API as the owner of a token. */
+export const postAs = async (url: string, token: string, body: unknown): Promise<Answer> => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-tranche': '1' };
+  return await ask(url, { method: 'POST', headers, body });
+};
+
 /** A connection on which a request was written, and whose answer nobody has to read. It ends with the test. */
 export function rawRequest(url: string, path: string, token: string): Socket {
   const { hostname, port, host } = new URL(url);

@@ -15,7 +15,7 @@ import type { OperatedDesk } from '../../../src/operate/api/operated-desk.ts';
 import { EventStream } from '../../../src/operate/events.ts';
 import type { OperateOptions } from '../../../src/operate/server.ts';
 import type { Bench } from '../../engine/harness.ts';
-import { ask } from '../../support/http.ts';
+import { ask, postAs } from '../../support/http.ts';
 import type { Answer } from '../../support/http.ts';
 import { bearers, operating, tokenOf } from '../../support/operate.ts';
 
@@ -81,16 +81,11 @@ export async function served(
     api: { desk, reads, events, bearers: people, now: () => monotonic(0), ...over },
     ...server,
   });
-  const asked = async (path: string, as: Role, body?: object): Promise<Answer> => {
-    const authorization = `Bearer ${tokenOf(as)}`;
-    if (body === undefined) return await ask(`${url}${path}`, { headers: { authorization } });
-    const headers = { authorization, 'content-type': 'application/json', 'x-tranche': '1' };
-    return await ask(`${url}${path}`, { method: 'POST', headers, body });
-  };
   return {
     url,
     events,
-    ask: async (path, as = 'viewer') => await asked(path, as),
-    send: async (path, body, as = 'admin') => await asked(path, as, body),
+    ask: async (path, as = 'viewer') =>
+      await ask(`${url}${path}`, { headers: { authorization: `Bearer ${tokenOf(as)}` } }),
+    send: async (path, body, as = 'admin') => await postAs(`${url}${path}`, tokenOf(as), body),
   };
 }

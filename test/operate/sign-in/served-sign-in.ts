@@ -12,7 +12,7 @@ import type { SignIn } from '../../../src/operate/sign-in/sign-in.ts';
 import { readsOf } from '../../app/api/served.ts';
 import { aTwap, started } from '../../engine/harness.ts';
 import type { Bench } from '../../engine/harness.ts';
-import { ask } from '../../support/http.ts';
+import { ask, postAs } from '../../support/http.ts';
 import type { Answer } from '../../support/http.ts';
 import { operating } from '../../support/operate.ts';
 import { aPasskey } from './soft-passkey.ts';
@@ -142,11 +142,7 @@ export async function servedSignIn({
     return page;
   };
   const machine = async (path: string, body: unknown, token = MACHINE_TOKEN): Promise<Answer> =>
-    await ask(`${operate.url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-tranche': '1', authorization: `Bearer ${token}` },
-      body,
-    });
+    await postAs(`${operate.url}${path}`, token, body);
   return {
     bench,
     signIn,
