@@ -19,6 +19,9 @@ const desk = (strategy = TWAP): string =>
 const DATA = ['--data', 'btcusd=btc.csv'] as const;
 const tranche = async (cwd: string, ...line: readonly string[]): Promise<Ran> =>
   await backtest(cwd, [...DATA, ...line]);
+/** The same without a config: the one that is read by default does not exist. */
+const bare = async (cwd: string, ...line: readonly string[]): Promise<Ran> =>
+  await backtest(cwd, [...DATA, ...line], { config: 'none.yaml' });
 
 describe('tranche backtest', () => {
   it('reports the trades, their cost and the assumptions', async () => {
@@ -99,13 +102,12 @@ describe('tranche backtest', () => {
   it('states that the code of a strategy failed, with file and line', async () => {
     const cwd = desk();
     put(cwd, { 'own.ts': aKernelText("throw new Error('no good');"), 'own.yaml': aModuleText() });
-    const ran = await tranche(cwd, 'own.yaml', '--config', 'none.yaml', '--holdings', 'usd=100000');
+    const ran = await bare(cwd, 'own.yaml', '--holdings', 'usd=100000');
     expectRan(ran, 78, 'own FAILED: Error: no good (own.ts:6)\n');
   });
 
   it('runs without a config if data and holdings are given, and states the limits it uses', async () => {
-    const line = ['desk.yaml', '--config', 'none.yaml'];
-    const ran = await tranche(desk(), ...line, '--holdings', 'usd=100000');
+    const ran = await bare(desk(), 'desk.yaml', '--holdings', 'usd=100000');
     expectRan(
       ran,
       0,
@@ -113,7 +115,7 @@ describe('tranche backtest', () => {
       /hour +buy +1 btc/u,
     );
     expectRan(
-      await tranche(desk(), ...line),
+      await bare(desk(), 'desk.yaml'),
       78,
       'a backtest without a config needs strategy files and --holdings',
     );

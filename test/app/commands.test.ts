@@ -47,7 +47,6 @@ describe('tranche validate', () => {
     });
   });
 
-  const recurring = `id: x\nkind: recurring\npair: btcusd\nside: buy\neach_quantity: { amount: "1", currency: btc }\n`;
   it.each([
     [
       'the decision times of a strategy without slots',
@@ -65,12 +64,24 @@ duration: PT1H
     ],
     [
       'a calendar without a future time',
-      `${recurring}end_time: 2026-01-31T00:00:00Z\nschedule: { cron: "0 9 * * *" }\n`,
+      `id: x
+kind: recurring
+pair: btcusd
+side: buy
+each_quantity: { amount: "1", currency: btc }
+end_time: 2026-01-31T00:00:00Z
+schedule: { cron: "0 9 * * *" }
+`,
       'recurring btcusd  no future time in its calendar',
     ],
     [
-      'a calendar that is closed for a whole year, with the reason',
-      `${recurring}schedule: { cron: "0 9 * * *", quiet_hours: [{ from: "08:00", to: "10:00" }] }\n`,
+      'a calendar that is always closed, with the reason',
+      `id: x
+kind: rebalance
+target_weights: { btc: "0.5", usd: "0.5" }
+drift_threshold: "0.02"
+schedule: { cron: "0 9 * * *", quiet_hours: [{ from: "08:00", to: "10:00" }] }
+`,
       /nothing within nine years: .* are closed, quiet hours 08:00 to 10:00/u,
     ],
   ])('prints %s', (_, text, says) => {

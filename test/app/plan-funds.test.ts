@@ -96,7 +96,7 @@ max_slice_notional: { amount: '10000', currency: usd }
     expectCheck(ran, 'funds', ['not_done', says]);
     expectCheck(ran, 'settlement', ['not_done']);
     expectCheck(ran, 'day', ['not_done', '--price btcusd=']);
-    expectRan(await plan(...more), 0, /feasible; \d checks could not be done\n$/u);
+    expectRan(await plan(...more), 0, /^feasible; \d checks could not be done$/mu);
   });
 
   it('can be given on the command line, with prices, if the venue is not queried', async () => {

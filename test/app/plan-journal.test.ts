@@ -91,8 +91,9 @@ describe('a plan for a desk with a journal', () => {
   });
 
   it('ignores a journal that cannot be read, and reports that', async () => {
-    const desk = 'strategies: one.yaml\njournal: "sqlite:./bad.db"\n';
-    const folder = aFolder({ 'one.yaml': TWAP, 'bad.db': 'no database', 'desk.yaml': desk });
+    const folder = aFolder({ 'one.yaml': TWAP, 'bad.db': 'no database' });
+    const journal = `sqlite:${join(folder, 'bad.db')}`;
+    put(folder, { 'desk.yaml': `strategies: one.yaml\njournal: "${journal}"\n` });
     const ran = await look(folder, ['plan', '--config', 'desk.yaml', '--json']);
     expect([ran.code, slotsOf(ran).length]).toEqual([0, 4]);
     expect(ran.err).toContain('the plan assumes that no strategy has started');

@@ -70,7 +70,7 @@ describe('the pages of the dashboard', () => {
     expect([page.status, page.headers['content-type']]).toEqual([503, 'text/html; charset=utf-8']);
     expect(page.text).toContain('npm run build:dashboard');
     expect(securityOf(page)).toEqual(HEADERS);
-    put(later, { 'index.html': 'built' });
+    put(later, { 'index.html': 'built', 'assets/index.js': '' });
     expect((await served.browser().get('/')).text).toBe('built');
   });
 
