@@ -72,12 +72,6 @@ describe('the API', () => {
     expect(refused[0]).toEqual({ path: '/api/v1/doubts', by: 'none', role: undefined, needed: 'viewer' });
   });
 
-  it('shows the status and the doubts to a viewer', async () => {
-    const { read } = await serve();
-    expect(await read('status')).toMatchObject({ status: 200, body: { state: 'active' } });
-    expect(await read('doubts')).toMatchObject({ body: { doubts: [{ client_order_id: 'c' }] } });
-  });
-
   it.each<readonly [string, Role, object]>([
     ['pause', 'operator', { why: 'w' }],
     ['resume', 'operator', { why: 'w' }],
@@ -244,16 +238,6 @@ describe('the listen address of the operate server', () => {
       await expect(serve({ listen })).rejects.toThrow('operate.allow_network');
     },
   );
-
-  it('requires a token for every path except the probes if operate.allow_network is set', async () => {
-    const { url } = await serve({ listen: '0.0.0.0:0', allowNetwork: true });
-    const here = url.replace('0.0.0.0', '127.0.0.1');
-    expect(await ask(`${here}/healthz`)).toMatchObject({ status: 200 });
-    for (const path of ['/metrics', '/nowhere']) {
-      expect(await ask(here + path)).toMatchObject({ status: 401 });
-    }
-    expect(await ask(`${here}/metrics`, { headers: as('viewer') })).toMatchObject({ status: 200 });
-  });
 });
 
 const aRecord = (seq: number, why: string): StoredRecord => ({
