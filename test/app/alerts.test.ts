@@ -22,7 +22,7 @@ interface Told {
   readonly file: string;
   /** Whether the venue quotes. */
   readonly venue: { isQuoting: boolean };
-  status(): Readonly<Record<string, unknown>>;
+  readonly status: () => Readonly<Record<string, unknown>>;
 }
 
 /** A desk that records and reports its alerts as in a daemon. */

@@ -15,7 +15,7 @@ import { aFolder, put } from '../../support/folder.ts';
 async function failureOf(sending: Promise<void>): Promise<Undelivered> {
   const error: unknown = await sending.catch((failure: unknown) => failure);
   if (error instanceof Undelivered) return error;
-  throw error ?? new TypeError('it was delivered');
+  throw new TypeError('it was delivered, or failed otherwise', { cause: error });
 }
 
 describe('the webhook channel', () => {
