@@ -1,32 +1,23 @@
 import fc from 'fast-check';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command, CommanderError } from '@commander-js/extra-typings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountIo, addAccount } from '../../src/app/cli/account-cli.ts';
 import { inWords } from '../../src/app/commands/account/account-call.ts';
 import { fieldsOf, inKebab } from '../../src/app/commands/account/account-fields.ts';
 import type { RouteField } from '../../src/app/commands/account/account-fields.ts';
 import { printResponse } from '../../src/app/commands/account/account-print.ts';
-import type { AccountIo } from '../../src/app/commands/account/account-session.ts';
-import { exitCodes, OperatorError } from '../../src/core/errors.ts';
 import { instant, isoOf } from '../../src/core/time.ts';
 import { readHistory } from '../../src/app/commands/journal/read-history.ts';
 import { venueRoutes, routeNames } from '../../src/wire/routes.ts';
 import type { VenueRoute } from '../../src/wire/routes.ts';
-import { overheard } from '../custody/watch.ts';
 import { aVenue } from '../simulator/client.ts';
 import type { VenueUnderTest } from '../simulator/client.ts';
 import { systemClock } from '../simulator/world.ts';
+import { expectRan, expectRefused, runLine } from '../support/command.ts';
+import type { Ran } from '../support/command.ts';
+import { aSharedFolder, put } from '../support/folder.ts';
 import { http, rawServer } from '../venue/servers.ts';
 import type { RawServer } from '../venue/servers.ts';
-
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
 
 interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -35,48 +26,25 @@ interface RunOptions {
   readonly answer?: (question: string) => string;
 }
 
-/** Runs `tranche account …` in this process like the command line, with arguments read by commander and exit codes for errors. */
-async function run(args: readonly string[], { env = {}, cwd = '/', answer }: RunOptions = {}): Promise<Ran> {
-  let [out, err, code] = ['', '', 0];
-  const stdout = { write: (text: string): unknown => (out += text) };
-  const stderr = { write: (text: string): unknown => (err += text) };
-  const io: AccountIo = {
-    ...accountIo(
-      { stdout, stderr, env, cwd, now: systemClock.wall(), colour: false },
-      { input: process.stdin, output: process.stderr },
-    ),
-    ask: answer === undefined ? undefined : async (question) => await Promise.resolve(answer(question)),
-  };
-  const cli = new Command('tranche')
-    .exitOverride()
-    .configureOutput({ writeErr: (text) => stderr.write(text), writeOut: (text) => stdout.write(text) });
-  addAccount(cli, { io, done: (each) => (code = each) });
-  try {
-    await cli.parseAsync(['node', 'tranche', 'account', ...args]);
-  } catch (error) {
-    if (error instanceof CommanderError) code = error.exitCode === 0 ? 0 : exitCodes.usage;
-    else if (error instanceof OperatorError) {
-      stderr.write(`${error.message}\n`);
-      code = exitCodes[error.exit];
-    } else throw error;
-  }
-  overheard(`stdout of account ${args.join(' ')}`, out);
-  overheard(`stderr of account ${args.join(' ')}`, err);
-  return { code, out, err };
-}
+const run = async (args: readonly string[], { env = {}, cwd = '/', answer }: RunOptions = {}): Promise<Ran> =>
+  await runLine(
+    (cli, world) => {
+      const io = accountIo(world.io, { input: process.stdin, output: process.stderr });
+      const ask = answer && (async (question: string) => await Promise.resolve(answer(question)));
+      addAccount(cli, { io: { ...io, ask }, done: world.done });
+    },
+    ['account', ...args],
+    { cwd, env, now: systemClock.wall() },
+  );
 
-let folder = '';
+const folder = aSharedFolder();
 let venue: VenueUnderTest;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-account-'));
-  venue = await aVenue({
-    limits: { enforced: false },
-    accounts: [{ name: 'desk', balances: { usd: '100000', btc: '2', eth: '10' } }],
-  });
+  const accounts = [{ name: 'desk', balances: { usd: '100000', btc: '2', eth: '10' } }];
+  venue = await aVenue({ limits: { enforced: false }, accounts });
 });
 afterAll(async () => {
   await venue.close();
-  rmSync(folder, { recursive: true });
 });
 
 const account = async (line: string, options: RunOptions & { token?: string } = {}): Promise<Ran> =>
@@ -124,9 +92,7 @@ describe('tranche account', () => {
   it.each(lines)('%s sends one request to its route', async (line, { method, path, movesMoney }) => {
     const server = await refuser();
     const args = [...line.split(' '), '--base-url', server.url, ...(movesMoney === true ? ['--yes'] : [])];
-    const ran = await run(args, { env });
-    expect(ran).toMatchObject({ code: 69, out: '' });
-    expect(ran.err).toContain('The venue refused the request: no.');
+    expectRefused(await run(args, { env }), 69, 'The venue refused the request: no.');
     const requests = server.received().match(/^[A-Z]+ \S+ HTTP/gmu) ?? [];
     expect(requests).toHaveLength(1);
     const pattern = new RegExp(`^${method} ${path.replaceAll(/:\w+/gu, '[^/?]+')}(?:\\?\\S*)? HTTP$`, 'u');
@@ -136,10 +102,8 @@ describe('tranche account', () => {
   it.each(movers)('%s sends nothing without a confirmation', async (line) => {
     const server = await refuser();
     const args = [...line.split(' '), '--base-url', server.url];
-    const alone = await run(args, { env });
-    expect(alone).toMatchObject({ code: 64, out: '' });
-    expect(alone.err).toContain('add --yes, or run it in a terminal');
-    expect(await run(args, { env, answer: () => 'y' })).toMatchObject({ code: 0, out: '' });
+    expectRefused(await run(args, { env }), 64, 'add --yes, or run it in a terminal');
+    expectRefused(await run(args, { env, answer: () => 'y' }), 0);
     expect(server.connections()).toBe(0);
   });
 });
@@ -163,9 +127,8 @@ describe('the commands of the account', () => {
     expect(await parsed('order --id op-1')).toMatchObject({ quote_id: id, filled: '0.5' });
     expect(await parsed('balances')).toContainEqual({ currency: 'btc', balance: '2.5', available: '2.5', held: '0' }); // prettier-ignore
 
-    const pages = join(folder, 'history.jsonl');
-    writeFileSync(pages, (await account('transactions --json --from 2020-01-01T00:00:00Z')).out);
-    expect(readHistory(pages).map((row) => [row.action, row.currency, row.amount, row.client_order_id])).toEqual(expect.arrayContaining([['buy', 'btc', '0.5', 'op-1'], ['deposit', 'eth', '10', '']])); // prettier-ignore
+    put(folder, { 'history.jsonl': (await account('transactions --json --from 2020-01-01T00:00:00Z')).out });
+    expect(readHistory(join(folder, 'history.jsonl')).map((row) => [row.action, row.currency, row.amount, row.client_order_id])).toEqual(expect.arrayContaining([['buy', 'btc', '0.5', 'op-1'], ['deposit', 'eth', '10', '']])); // prettier-ignore
   });
 
   it('withdraw with every digit, and only if the person types yes', async () => {
@@ -191,11 +154,10 @@ describe('the commands of the account', () => {
   });
 
   it('show the options of a route with their meaning', async () => {
-    const { out } = await account('withdraw --help');
-    expect(out).toContain('--amount <value>');
-    expect(out).toContain('required when the currency is not usd');
-    expect((await account('pts-positions --help')).out).toContain('choices: "active", "closed"');
-    expect((await account('history --help')).out).toContain('--start-date <value>');
+    const amount = [/--amount <value>/u, 'required when the currency is not usd'];
+    expectRan(await account('withdraw --help'), 0, ...amount);
+    expectRan(await account('pts-positions --help'), 0, 'choices: "active", "closed"');
+    expectRan(await account('history --help'), 0, '--start-date <value>');
   });
 
   it.each([
@@ -213,29 +175,21 @@ describe('the commands of the account', () => {
     ['transactions --colour red', "unknown option '--colour'"],
     ['trial', "unknown command 'trial'"],
   ])('exit with 64 for invalid arguments: %s', async (line, why) => {
-    const ran = await account(line);
-    expect(ran).toMatchObject({ code: 64, out: '' });
-    expect(ran.err).toContain(why);
+    expectRefused(await account(line), 64, why);
   });
 
   it('exit with 78 without a token, which is never that of the desk', async () => {
     const ran = await account('balances', { env: { TRANCHE_TOKEN: venue.tokens[0] ?? '' } });
-    expect(ran).toMatchObject({ code: 78, out: '' });
-    expect(ran.err).toContain('No operator token: set TRANCHE_OPERATOR_TOKEN');
+    expectRefused(ran, 78, 'No operator token: set TRANCHE_OPERATOR_TOKEN');
   });
 
-  it('exit with 69 for a wrong token and do not show it', async () => {
-    const ran = await account('balances', { token: 'sim-wrong-token' });
-    expect(ran).toMatchObject({ code: 69, out: '' });
-    expect(ran.err).toMatch(/The venue rejected this token: [^.]*\. [^.]*\. Set /u);
-    expect(ran.err).not.toContain('sim-wrong-token');
-  });
-
-  it('exit with 69 if the venue does not respond', async () => {
+  it('exit with 69 for a wrong token, which they do not show, and if the venue does not respond', async () => {
+    const wrong = await account('balances', { token: 'sim-wrong-token' });
+    expectRefused(wrong, 69, /The venue rejected this token: [^.]*\. [^.]*\. Set /u);
+    expect(wrong.err).not.toContain('sim-wrong-token');
     // Port 9 (discard): no process listens there.
-    const ran = await run(['balances', '--base-url', 'http://127.0.0.1:9'], { env });
-    expect(ran).toMatchObject({ code: 69, out: '' });
-    expect(ran.err).toContain('did not respond (connect). Nothing was changed.');
+    const none = await run(['balances', '--base-url', 'http://127.0.0.1:9'], { env });
+    expectRefused(none, 69, 'did not respond (connect). Nothing was changed.');
   });
 
   it('send an order once, and say that its outcome is unknown if the response is lost', async () => {
@@ -253,9 +207,8 @@ describe('the commands of the account', () => {
     const { quote_id: id } = JSON.parse(quote.out) as { quote_id: string };
     const line = `buy --currency-pair btcusd --quote-id ${id} --quantity 0.1 --client-order-id op-2 --yes`;
     const ran = await run([...line.split(' '), ...at], options);
-    expect(ran).toMatchObject({ code: 69, out: '' });
-    expect(ran.err).toContain('It is unknown whether the venue carried out the request');
-    expect(ran.err).toContain('Before you repeat the command, check');
+    const unknown = 'It is unknown whether the venue carried out the request';
+    expectRefused(ran, 69, unknown, 'Before you repeat the command, check');
     expect(orders).toBe(1);
     expect((await run(['order', '--id', 'op-2', ...at], options)).out).toMatch(/^filled +0\.1$/mu);
   });
@@ -263,25 +216,14 @@ describe('the commands of the account', () => {
 
 describe('the venue address and the token of account commands', () => {
   it('come from a config and from a token file that only its owner can read', async () => {
-    writeFileSync(
-      join(folder, 'live.yaml'),
-      `venue:\n  base_url: '${venue.baseUrl}'\n  token: '\${TRANCHE_TOKEN}'\n`,
-    );
-    writeFileSync(join(folder, 'token'), `${venue.tokens[0] ?? ''}\n`, { mode: 0o600 });
-    const args = ['balances', '--config', 'live.yaml', '--token-file', 'token'];
-    expect(await run(args, { cwd: folder })).toMatchObject({ code: 0, err: '' });
-
-    writeFileSync(join(folder, 'open'), 'x', { mode: 0o644 });
-    const open = await run(['balances', '--config', 'live.yaml', '--token-file', 'open'], { cwd: folder });
-    expect(open).toMatchObject({ code: 78, out: '' });
-    expect(open.err).toContain('chmod 600');
-    expect(await run(['balances'], { cwd: folder, env })).toMatchObject({ code: 78 }); // prettier-ignore
-  });
-
-  it('are not used over unencrypted HTTP', async () => {
-    const ran = await run(['balances', '--base-url', 'http://venue.example'], { cwd: folder, env });
-    expect(ran).toMatchObject({ code: 78 });
-    expect(ran.err).toContain('https://');
+    const config = `venue:\n  base_url: '${venue.baseUrl}'\n  token: '\${TRANCHE_TOKEN}'\n`;
+    put(folder, { 'live.yaml': config, token: `${venue.tokens[0] ?? ''}\n` });
+    put(folder, { open: 'x' }, 0o644);
+    const args = ['balances', '--config', 'live.yaml', '--token-file'];
+    expect(await run([...args, 'token'], { cwd: folder })).toMatchObject({ code: 0, err: '' });
+    expectRefused(await run([...args, 'open'], { cwd: folder }), 78, 'chmod 600');
+    expectRefused(await run(['balances'], { cwd: folder, env }), 78);
+    expectRefused(await run(['balances', '--base-url', 'http://venue.example'], { env }), 78, 'https://');
   });
 });
 

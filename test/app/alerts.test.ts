@@ -12,7 +12,9 @@ import { createMetrics } from '../../src/operate/metrics.ts';
 import { faultyVenue } from '../engine/faulty-venue.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
 import type { Bench } from '../engine/harness.ts';
+import { expectRan, expectRefused } from '../support/command.ts';
 import { look } from './support/look.ts';
+import type { Ran } from './support/look.ts';
 import { aFolder } from '../support/folder.ts';
 
 interface Told {
@@ -20,7 +22,7 @@ interface Told {
   readonly file: string;
   /** Whether the venue quotes. */
   readonly venue: { isQuoting: boolean };
-  status(): Readonly<Record<string, unknown>>;
+  readonly status: () => Readonly<Record<string, unknown>>;
 }
 
 /** A desk that records and reports its alerts as in a daemon. */
@@ -62,42 +64,39 @@ function aTellingDesk(folder = aFolder(), before?: Bench, over: Record<string, u
   return { bench, file, venue, status: () => api.status() as Readonly<Record<string, unknown>> };
 }
 
-const alertsOf = ({ bench }: Told): readonly string[] =>
-  bench.records().flatMap(({ body }) => (body.kind === 'alert' ? [body.alert] : []));
-
 describe('alerts of a desk', () => {
   it('become journal records and stay open in the status until their cause ends', () => {
-    const told = aTellingDesk();
-    told.bench.start();
-    told.bench.clock.run(after(START, MINUTE_MS));
-    expect(alertsOf(told)).toEqual(['no_quotes']);
-    expect(told.status()).toMatchObject({
+    const { bench, status, venue } = aTellingDesk();
+    bench.start();
+    bench.until(MINUTE_MS);
+    expect(bench.bodies('alert').map(({ alert }) => alert)).toEqual(['no_quotes']);
+    expect(status()).toMatchObject({
       open_alerts: [{ alert: 'no_quotes', severity: 'critical', facts: { pair: 'btcusd' } }],
       alerts_last_day: { critical: 1, warning: 0, info: 0 },
     });
-    told.venue.isQuoting = true;
-    told.bench.clock.run(after(START, 3 * MINUTE_MS));
-    expect(told.status()).toMatchObject({ open_alerts: [], alerts_last_day: { critical: 1 } });
+    venue.isQuoting = true;
+    bench.until(3 * MINUTE_MS);
+    expect(status()).toMatchObject({ open_alerts: [], alerts_last_day: { critical: 1 } });
   });
 
   it('are restored from the journal by the next process', () => {
     const folder = aFolder();
-    const first = aTellingDesk(folder);
-    first.bench.start();
-    first.bench.clock.run(after(START, MINUTE_MS));
-    first.bench.kill();
-    first.bench.journal.close();
-    const second = aTellingDesk(folder, first.bench);
+    const { bench } = aTellingDesk(folder);
+    bench.start();
+    bench.until(MINUTE_MS);
+    bench.kill();
+    bench.journal.close();
+    const second = aTellingDesk(folder, bench);
     second.bench.start();
-    second.bench.clock.run(after(START, MINUTE_MS + SECOND_MS));
+    second.bench.run(SECOND_MS);
     expect(second.status()).toMatchObject({ alerts_last_day: { critical: 1 } });
   });
 
   it('precede the stopped record in the journal', () => {
-    const told = aTellingDesk(undefined, undefined, { duration: 'PT1M', slices: 1 });
-    told.bench.start({ isUntilDone: true });
-    told.bench.clock.run(after(START, 5 * MINUTE_MS));
-    const kinds = told.bench.records().map(({ body }) => (body.kind === 'alert' ? body.alert : body.kind));
+    const { bench } = aTellingDesk(undefined, undefined, { duration: 'PT1M', slices: 1 });
+    bench.start({ isUntilDone: true });
+    bench.until(5 * MINUTE_MS);
+    const kinds = bench.records().map(({ body }) => (body.kind === 'alert' ? body.alert : body.kind));
     expect(kinds.at(-1)).toBe('stopped');
     expect(kinds).toContain('parent_short');
   });
@@ -105,23 +104,22 @@ describe('alerts of a desk', () => {
 
 describe('the status of a strategy', () => {
   it('shows the traded part of the total, the slices that did not trade, and the last fills', () => {
-    const told = aTellingDesk();
-    told.bench.start();
-    told.bench.clock.run(after(START, 4 * MINUTE_MS));
-    told.venue.isQuoting = true;
-    told.bench.clock.run(after(START, 8 * MINUTE_MS));
-    const { strategies, last_fills: fills } = told.status() as {
-      strategies: readonly Record<string, unknown>[];
-      last_fills: readonly Record<string, unknown>[];
+    const { bench, status, venue } = aTellingDesk();
+    bench.start();
+    bench.until(4 * MINUTE_MS);
+    venue.isQuoting = true;
+    bench.until(8 * MINUTE_MS);
+    const {
+      strategies: [btc],
+      last_fills: fills,
+    } = status() as {
+      strategies: [{ traded: { amount: string }; slices_done: number; slices_filled: number }];
+      last_fills: readonly unknown[];
     };
-    const [btc] = strategies;
     expect(btc).toMatchObject({ slices_total: 10, traded: { of: '1', currency: 'btc' } });
-    const [done, filled] = [Number(btc?.['slices_done']), Number(btc?.['slices_filled'])];
-    expect(done - filled).toBeGreaterThanOrEqual(3);
-    const bought = told.bench
-      .records()
-      .flatMap(({ body }) => (body.kind === 'fill' ? [Number(body.quantity)] : []));
-    expect(Number((btc as { traded: { amount: string } }).traded.amount)).toBeCloseTo(
+    expect(btc.slices_done - btc.slices_filled).toBeGreaterThanOrEqual(3);
+    const bought = bench.bodies('fill').map(({ quantity }) => Number(quantity));
+    expect(Number(btc.traded.amount)).toBeCloseTo(
       bought.reduce((sum, each) => sum + each, 0),
       12,
     );
@@ -134,21 +132,18 @@ describe('tranche alerts', () => {
   it('lists alerts from the journal by severity and time, each with its remedy', async () => {
     const { bench, file } = aTellingDesk();
     bench.start();
-    bench.clock.run(after(START, MINUTE_MS));
-    const now = after(START, HOUR_MS);
-    const all = await look('/', ['alerts', file, '--zone', 'UTC'], { now });
-    expect(all).toMatchObject({ code: 0, err: '' });
-    expect(all.out).toMatch(/^2026-01-05 00:00:\d\d(?:\.\d+)? UTC {2}critical no_quotes: the venue has not quoted a pair for 30 seconds, or its quotes expire too soon for an order; retrying; .*pair btcusd/mu); // prettier-ignore
-    expect(all.out).toMatch(/^ {2}no_quotes: Read `reason`/mu);
-    const grave = await look('/', ['alerts', file, '--severity', 'critical', '--json'], { now });
-    expect(JSON.parse(grave.out)).toMatchObject({
-      alert: 'no_quotes',
-      severity: 'critical',
-      facts: { pair: 'btcusd' },
-    });
-    const none = await look('/', ['alerts', file, '--since', 'PT10M'], { now });
-    expect(none).toMatchObject({ code: 0, out: '' });
-    expect(none.err).toContain('no alerts since');
-    expect((await look('/', ['alerts', file, '--severity', 'loud'], { now })).code).toBe(64);
+    bench.until(MINUTE_MS);
+    const alerts = async (...line: readonly string[]): Promise<Ran> =>
+      await look('/', ['alerts', file, ...line], { now: after(START, HOUR_MS) });
+    expectRan(
+      await alerts('--zone', 'UTC'),
+      0,
+      /^2026-01-05 00:00:\d\d(?:\.\d+)? UTC {2}critical no_quotes: the venue has not quoted a pair for 30 seconds, or its quotes expire too soon for an order; retrying; .*pair btcusd/mu,
+      /^ {2}no_quotes: Read `reason`/mu,
+    );
+    const grave = await alerts('--severity', 'critical', '--json');
+    const facts = { pair: 'btcusd' };
+    expect(JSON.parse(grave.out)).toMatchObject({ alert: 'no_quotes', severity: 'critical', facts });
+    expectRefused(await alerts('--since', 'PT10M'), 0, 'no alerts since');
   });
 });

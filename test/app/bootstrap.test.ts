@@ -1,19 +1,17 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { readBlock } from '../../src/app/research/bootstrap.ts';
 import { reportSchema } from '../../src/report/json/schema.ts';
 import type { Report } from '../../src/report/json/schema.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { normalAt } from '../../src/simulator/market/random.ts';
-import { runLine } from './support/cli.ts';
+import { expectRan } from '../support/command.ts';
+import type { CliWorld, Ran } from '../support/command.ts';
+import { backtest, bars } from './support/backtest.ts';
 import { backtestConfig } from './support/desk-config.ts';
-import type { Ran } from './support/cli.ts';
-import { aFolder } from '../support/folder.ts';
+import { aFolder, put } from '../support/folder.ts';
 
-const BEGIN = Date.UTC(2026, 0, 5);
-const CONFIG = backtestConfig();
 const TWAP = `
 id: day
 kind: twap
@@ -24,10 +22,6 @@ duration: PT20H
 slices: 10
 `;
 
-const csv = (closes: readonly number[]): string =>
-  ['timestamp_ms,open,high,low,close,volume']
-    .concat(closes.map((close, n) => `${BEGIN + n * 10 * MINUTE_MS},${close},${close},${close},${close},1`))
-    .join('\n');
 const walk = (seed: number, price: number): readonly number[] => {
   let logarithm = Math.log(price);
   return Array.from({ length: 300 }, (_, n) => {
@@ -36,36 +30,34 @@ const walk = (seed: number, price: number): readonly number[] => {
   });
 };
 
-function desk({ strategy = TWAP, btc = walk(1, 60_000) } = {}): string {
-  const cwd = aFolder();
-  writeFileSync(join(cwd, 'config.yaml'), CONFIG);
-  writeFileSync(join(cwd, 'desk.yaml'), strategy);
-  writeFileSync(join(cwd, 'btc.csv'), csv(btc));
-  writeFileSync(join(cwd, 'eth.csv'), csv(walk(2, 3_000)));
-  return cwd;
-}
-
-const tranche = async (cwd: string, ...line: readonly string[]): Promise<Ran> =>
-  await runLine(addBacktest, ['backtest', '--data', 'btcusd=btc.csv', '--model', 'tight', ...line], {
-    cwd,
-    now: instant(0),
-    config: 'config.yaml',
+const STEP_MS = 10 * MINUTE_MS;
+const pricesOf = (closes: readonly number[]): string => bars(closes.length, (n) => closes[n] ?? 0, STEP_MS);
+const desk = (strategy = TWAP): string =>
+  aFolder({
+    'config.yaml': backtestConfig(),
+    'desk.yaml': strategy,
+    'btc.csv': pricesOf(walk(1, 60_000)),
+    'eth.csv': pricesOf(walk(2, 3_000)),
   });
+
+const tranche = async (cwd: string, line: readonly string[], over?: Partial<CliWorld>): Promise<Ran> =>
+  await backtest(cwd, ['--data', 'btcusd=btc.csv', '--model', 'tight', ...line], over);
 const reportIn = ({ out }: Ran): Report => reportSchema.parse(JSON.parse(out));
-const figureOf = ({ bootstrap }: Report, name: string): NonNullable<Report['bootstrap']>['figures'][number] => {
+type Figure = NonNullable<Report['bootstrap']>['figures'][number];
+function figureOf({ bootstrap }: Report, name: string): Figure {
   const found = bootstrap?.figures.find(({ figure }) => figure === name);
   if (found === undefined) throw new Error(`no ${name}`);
   return found;
-}; // prettier-ignore
+}
 
 describe('tranche backtest --bootstrap', () => {
-  it('gives the same result for the same seed with any number of threads', { timeout: 300_000 }, async () => {
+  it('gives the same result for the same seed with any number of threads', async () => {
     const cwd = desk();
     const line = ['--bootstrap', '24', '--level', '90', '--json'];
     const [one, three, other] = [
-      await tranche(cwd, ...line, '--workers', '1'),
-      await tranche(cwd, ...line, '--workers', '3'),
-      await tranche(cwd, ...line, '--seed', '2'),
+      await tranche(cwd, [...line, '--workers', '1']),
+      await tranche(cwd, [...line, '--workers', '3']),
+      await tranche(cwd, [...line, '--seed', '2']),
     ];
     expect([one.code, one.err]).toEqual([0, '']);
     expect(three.out).toBe(one.out);
@@ -84,10 +76,11 @@ describe('tranche backtest --bootstrap', () => {
     expect(figureOf(reportIn(other), 'cost_bps').history).toBe(cost.history);
   });
 
-  it('reports the value and the drawdown of a portfolio', { timeout: 300_000 }, async () => {
+  it('reports the value and the drawdown of a portfolio', async () => {
     const strategy = `id: mix\nkind: rebalance\ncash: usd\ntarget_weights: { btc: '0.4', eth: '0.3', usd: '0.3' }\ndrift_type: absolute\ndrift_threshold: '0.02'\nmin_trade_notional: { amount: '50', currency: usd }\n`;
-    const cwd = desk({ strategy });
-    const { code, out, err } = await tranche(cwd, '--data', 'ethusd=eth.csv', '--bootstrap', '20', '--level', '80', '--json'); // prettier-ignore
+    const cwd = desk(strategy);
+    const line = ['--data', 'ethusd=eth.csv', '--bootstrap', '20', '--level', '80', '--json'];
+    const { code, out, err } = await tranche(cwd, line);
     expect([code, err]).toEqual([0, '']);
     const made = reportSchema.parse(JSON.parse(out));
     const [value, fall] = [figureOf(made, 'value_usd'), figureOf(made, 'drawdown')];
@@ -96,66 +89,55 @@ describe('tranche backtest --bootstrap', () => {
     expect(fall.history).toBeCloseTo(made.portfolios[0]?.course?.drawdown ?? Number.NaN, 5);
   });
 
-  it(
-    'prints the intervals with their limitations and adds them to the report',
-    { timeout: 300_000 },
-    async () => {
-      const cwd = desk();
-      const { code, err } = await tranche(cwd, '--bootstrap', '20', '--block', '4h', '--level', '80', '--no-trend', '--out', 'found'); // prettier-ignore
-      expect(code).toBe(0);
-      expect(err).toContain('Intervals over 20 resamples in blocks of PT4H');
-      expect(err).toMatch(/implementation shortfall, bps +-?\d+\.\d+/u);
-      expect(err).toContain('errors of the execution model');
-      const html = readFileSync(join(cwd, 'found/report.html'), 'utf8');
-      expect(html).toContain('Confidence intervals');
-      expect(html).toContain('The trend of the window is removed from every pair');
-      const read: unknown = JSON.parse(readFileSync(join(cwd, 'found/report.json'), 'utf8'));
-      expect(reportSchema.parse(read).bootstrap).toMatchObject({ resamples: 20, block_ms: 4 * HOUR_MS, blocks: 12.5, trend: 'removed', seed: '1', level: 0.8 }); // prettier-ignore
-    },
-  );
+  it('prints the intervals with their limitations and adds them to the report', async () => {
+    const cwd = desk();
+    const line = ['--bootstrap', '20', '--block', '4h', '--level', '80', '--no-trend', '--out', 'found'];
+    const { code, err } = await tranche(cwd, line);
+    expect(code).toBe(0);
+    expect(err).toContain('Intervals over 20 resamples in blocks of PT4H');
+    expect(err).toMatch(/implementation shortfall, bps +-?\d+\.\d+/u);
+    expect(err).toContain('errors of the execution model');
+    const html = readFileSync(join(cwd, 'found/report.html'), 'utf8');
+    expect(html).toContain('Confidence intervals');
+    expect(html).toContain('The trend of the window is removed from every pair');
+    const read: unknown = JSON.parse(readFileSync(join(cwd, 'found/report.json'), 'utf8'));
+    expect(reportSchema.parse(read).bootstrap).toMatchObject({ resamples: 20, block_ms: 4 * HOUR_MS, blocks: 12.5, trend: 'removed', seed: '1', level: 0.8 }); // prettier-ignore
+  });
 
-  it(
-    'compares anchored with unanchored blocks over the same random numbers',
-    { timeout: 300_000 },
-    async () => {
-      // Hourly bars of twenty days, with prices that rise in the first half of each day and fall in the second.
-      const hours = Array.from({ length: 480 }, (_, n) => `${BEGIN + n * HOUR_MS},${Array(4).fill(60_000 * (1 + 0.02 * Math.sin((2 * Math.PI * (n % 24)) / 24))).join()},1`); // prettier-ignore
-      const cwd = desk();
-      writeFileSync(join(cwd, 'btc.csv'), ['timestamp_ms,open,high,low,close,volume', ...hours].join('\n'));
-      const line = ['--bootstrap', '40', '--level', '90', '--block', '1d'];
-      const [kept, free] = [await tranche(cwd, ...line, '--json', '--out', 'kept'), await tranche(cwd, ...line, '--json', '--unanchored')]; // prettier-ignore
-      const [one, other] = [reportIn(kept), reportIn(free)];
-      const anchoring = one.bootstrap?.anchoring;
-      expect(anchoring?.resamples).toBe(40);
-      // Both requests compare the same pairs of resamples.
-      expect(other.bootstrap?.anchoring).toEqual(anchoring);
-      const cost = anchoring?.figures.find(({ figure }) => figure === 'cost_bps');
-      expect(cost?.anchored).toEqual(
-        (({ p5, median, p95 }) => ({ p5, median, p95 }))(figureOf(one, 'cost_bps')),
-      );
-      expect(cost?.unanchored).toEqual(
-        (({ p5, median, p95 }) => ({ p5, median, p95 }))(figureOf(other, 'cost_bps')),
-      );
-      // A purchase at fixed hours costs the same each day; at shifted hours, its cost depends on the hour.
-      expect((cost?.anchored.p95 ?? 0) - (cost?.anchored.p5 ?? 0)).toBeLessThan(1);
-      expect((cost?.unanchored.p95 ?? 0) - (cost?.unanchored.p5 ?? 0)).toBeGreaterThan(50);
-      const words = one.bootstrap?.notes.find((note) => note.startsWith('Effect of keeping the time of day on implementation shortfall, bps, 40 resamples')); // prettier-ignore
-      expect(words).toContain(
-        `median ${cost?.anchored.median.toFixed(2)} against ${cost?.unanchored.median.toFixed(2)}`,
-      );
-      expect(readFileSync(join(cwd, 'kept/report.html'), 'utf8')).toContain(
-        'Effect of keeping the time of day',
-      );
-    },
-  );
+  it('compares anchored with unanchored blocks over the same random numbers', async () => {
+    // Hourly bars of twenty days, with prices that rise in the first half of each day and fall in the second.
+    const daily = (n: number): number => 60_000 * (1 + 0.02 * Math.sin((2 * Math.PI * (n % 24)) / 24));
+    const cwd = desk();
+    put(cwd, { 'btc.csv': bars(480, daily, HOUR_MS) });
+    const line = ['--bootstrap', '40', '--level', '90', '--block', '1d'];
+    const [kept, free] = [
+      await tranche(cwd, [...line, '--json', '--out', 'kept']),
+      await tranche(cwd, [...line, '--json', '--unanchored']),
+    ];
+    const [one, other] = [reportIn(kept), reportIn(free)];
+    const anchoring = one.bootstrap?.anchoring;
+    expect(anchoring?.resamples).toBe(40);
+    // Both requests compare the same pairs of resamples.
+    expect(other.bootstrap?.anchoring).toEqual(anchoring);
+    const cost = anchoring?.figures.find(({ figure }) => figure === 'cost_bps');
+    expect(figureOf(one, 'cost_bps')).toMatchObject({ ...cost?.anchored });
+    expect(figureOf(other, 'cost_bps')).toMatchObject({ ...cost?.unanchored });
+    // A purchase at fixed hours costs the same each day; at shifted hours, its cost depends on the hour.
+    expect((cost?.anchored.p95 ?? 0) - (cost?.anchored.p5 ?? 0)).toBeLessThan(1);
+    expect((cost?.unanchored.p95 ?? 0) - (cost?.unanchored.p5 ?? 0)).toBeGreaterThan(50);
+    const words = one.bootstrap?.notes.find((note) => note.startsWith('Effect of keeping the time of day on implementation shortfall, bps, 40 resamples')); // prettier-ignore
+    expect(words).toContain(
+      `median ${cost?.anchored.median.toFixed(2)} against ${cost?.unanchored.median.toFixed(2)}`,
+    );
+    expect(readFileSync(join(cwd, 'kept/report.html'), 'utf8')).toContain(
+      'Effect of keeping the time of day',
+    );
+  });
 
   /** Runs the command and interrupts it once `ended` runs have finished, including that of the history. */
   async function interrupted(cwd: string, ended: number, ...line: readonly string[]): Promise<Ran> {
     let interrupt = (): void => undefined;
-    return await runLine(addBacktest, ['backtest', '--data', 'btcusd=btc.csv', '--model', 'tight', ...line], {
-      cwd,
-      now: instant(0),
-      config: 'config.yaml',
+    return await tranche(cwd, line, {
       onSignal(listener) {
         interrupt = () => {
           interrupt = () => undefined;
@@ -170,68 +152,32 @@ describe('tranche backtest --bootstrap', () => {
     });
   }
 
-  it(
-    'writes no files if it is interrupted before there are enough resamples for an interval',
-    { timeout: 300_000 },
-    async () => {
-      const cwd = desk();
-      const ran = await interrupted(cwd, 0, '--bootstrap', '200', '--out', 'found');
-      expect(ran.code).toBe(75);
-      expect(ran.err).toMatch(
-        /stopped after \d+ resamples, which is too few for an interval: nothing is written/u,
-      );
-      expect(existsSync(join(cwd, 'found'))).toBe(false);
-    },
-  );
+  it('writes no files if it is interrupted before there are enough resamples for an interval', async () => {
+    const cwd = desk();
+    const ran = await interrupted(cwd, 0, '--bootstrap', '200', '--out', 'found');
+    expectRan(ran, 75, /stopped after \d+ resamples, which is too few for an interval: nothing is written/u);
+    expect(existsSync(join(cwd, 'found'))).toBe(false);
+  });
 
-  it(
-    'gives the intervals of the finished resamples if it is interrupted later',
-    { timeout: 240_000 },
-    async () => {
-      const cwd = desk();
-      // One thread finishes the resamples in order; of several threads, one may finish an early resample late.
-      const ran = await interrupted(
-        cwd,
-        30,
-        '--bootstrap',
-        '10000',
-        '--level',
-        '80',
-        '--json',
-        '--out',
-        'found',
-        '--workers',
-        '1',
-      );
-      expect(ran.code).toBe(75);
-      const { bootstrap } = reportIn(ran);
-      const drawn = bootstrap?.resamples ?? 0;
-      expect(drawn).toBeGreaterThanOrEqual(20);
-      expect(bootstrap?.asked).toBe(10_000);
-      expect(ran.err).toContain(`stopped after ${drawn} of 10000 resamples: the intervals cover only those`);
-      expect(bootstrap?.notes[0]).toContain(`stopped after ${drawn} of 10000 resamples`);
-      const whole = reportIn(await tranche(cwd, '--bootstrap', String(drawn), '--level', '80', '--json'));
-      const { asked: _, notes: [stopped, ...notes] = [], ...partial } = bootstrap ?? {};
-      expect({ ...partial, notes }).toEqual(whole.bootstrap);
-      expect(stopped).toContain(`--bootstrap ${drawn}`);
-      expect(reportSchema.parse(JSON.parse(readFileSync(join(cwd, 'found/report.json'), 'utf8')))).toEqual(
-        reportIn(ran),
-      );
-    },
-  );
-
-  it.each([
-    [['--bootstrap', '5'], 'expected a whole number from 20 to 10000'],
-    [['--bootstrap', '20000'], 'expected a whole number from 20 to 10000'],
-    [['--bootstrap', '--block', '90s'], 'a multiple of 600 s'],
-    [['--bootstrap', '--block', '3d'], 'longer than the window'],
-    [['--bootstrap', '--block', 'long'], 'expected a length such as 1d'],
-    [['--bootstrap', '--level', '99.9'], 'at least 2000 resamples'],
-    [['--bootstrap', '--level', '20'], 'expected a percentage'],
-  ])('rejects %j', async (line, says) => {
-    const ran = await tranche(desk(), ...line);
-    expect(ran.err).toContain(says);
-    expect(ran.code).toBe(64);
+  it('gives the intervals of the finished resamples if it is interrupted later', async () => {
+    const cwd = desk();
+    // One thread finishes the resamples in order; of several threads, one may finish an early resample late.
+    const line = ['--bootstrap', '10000', '--level', '80', '--json', '--out', 'found', '--workers', '1'];
+    const ran = await interrupted(cwd, 30, ...line);
+    expect(ran.code).toBe(75);
+    const { bootstrap } = reportIn(ran);
+    const drawn = bootstrap?.resamples ?? 0;
+    expect(drawn).toBeGreaterThanOrEqual(20);
+    expect(bootstrap?.asked).toBe(10_000);
+    expect(ran.err).toContain(`stopped after ${drawn} of 10000 resamples: the intervals cover only those`);
+    expect(bootstrap?.notes[0]).toContain(`stopped after ${drawn} of 10000 resamples`);
+    const whole = reportIn(await tranche(cwd, ['--bootstrap', String(drawn), '--level', '80', '--json']));
+    const { asked: _, notes: [stopped, ...notes] = [], ...partial } = bootstrap ?? {};
+    expect({ ...partial, notes }).toEqual(whole.bootstrap);
+    expect(stopped).toContain(`--bootstrap ${drawn}`);
+    expect(reportSchema.parse(JSON.parse(readFileSync(join(cwd, 'found/report.json'), 'utf8')))).toEqual(
+      reportIn(ran),
+    );
   });
 
   it('reads block lengths in short form and as ISO 8601 durations', () => {

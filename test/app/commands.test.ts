@@ -1,17 +1,21 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { init, initFiles } from '../../src/app/init/init.ts';
-import type { CommandIo } from '../../src/app/commands/io.ts';
 import { schema, writeSchemas } from '../../src/app/commands/schema.ts';
-import { validate } from '../../src/app/commands/validate.ts';
+import type { ValidateOptions } from '../../src/app/commands/validate.ts';
 import { jsonSchema, schemaNames } from '../../src/app/config/schema.ts';
 import { loadVenueOptions } from '../../src/app/config/venue-file.ts';
 import { readYaml } from '../../src/app/config/yaml.ts';
 import { instant } from '../../src/core/time.ts';
 import { strategies } from '../../src/strategy/registry.ts';
-import { aFolder } from '../support/folder.ts';
+import { expectRan, validated } from '../support/command.ts';
+import type { Ran } from '../support/command.ts';
+import { aFolder, put } from '../support/folder.ts';
+import { aRunIo } from '../support/run-io.ts';
+import type { PrintedIo } from '../support/run-io.ts';
+import { aKernelText, aModuleText } from './support/texts.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -19,42 +23,33 @@ beforeEach(() => {
 });
 
 const repo = join(import.meta.dirname, '../..');
-
-interface Printed extends CommandIo {
-  readonly printed: { out: string; err: string };
-  readonly self: string;
-}
-function io(cwd: string, env = {}): Printed {
-  const printed = { out: '', err: '' };
-  const stdout = { write: (text: string): unknown => (printed.out += text) };
-  const stderr = { write: (text: string): unknown => (printed.err += text) };
-  const now = instant(Date.UTC(2026, 10, 21, 12));
-  return { printed, stdout, stderr, env, cwd, now, colour: false, self: 'npx tranche' };
-}
+const now = instant(Date.UTC(2026, 10, 21, 12));
+const io = (cwd: string, env = {}): PrintedIo => aRunIo({ cwd, env, now, self: 'npx tranche' });
+const judged = (text: string, options: ValidateOptions = {}): Ran => {
+  put(folder, { 'x.yaml': text });
+  return validated(folder, { files: ['x.yaml'], ...options }, { now });
+};
 
 describe('tranche validate', () => {
   it('prints the next open times of a calendar in UTC and in its time zone', () => {
-    const to = io(repo);
-    const now = instant(Date.UTC(2026, 11, 17));
-    expect(validate({ files: ['strategies/examples/weekday-btc.yaml'] }, { ...to, now })).toBe(0);
-    expect(to.printed.out).toBe(`strategy  weekday-btc  recurring btcusd  on a calendar in Europe/London, next
-           2026-12-17T15:30:00Z (2026-12-17T15:30:00 Europe/London)
-           2027-01-04T15:30:00Z (2027-01-04T15:30:00 Europe/London)
-           2027-01-07T15:30:00Z (2027-01-07T15:30:00 Europe/London)
-           2027-01-11T15:30:00Z (2027-01-11T15:30:00 Europe/London)
-           2027-01-14T15:30:00Z (2027-01-14T15:30:00 Europe/London)
-1 strategy is usable
-`);
-    const json = io(repo);
-    validate({ files: ['strategies/examples/weekday-btc.yaml'], json: true }, { ...json, now });
-    expect(JSON.parse(json.printed.out)).toMatchObject({
-      strategies: [{ next: [{ at: '2026-12-17T15:30:00.000Z', zone: 'Europe/London' }, {}, {}, {}, {}] }],
+    const files = ['strategies/examples/weekday-btc.yaml'];
+    const at = { now: instant(Date.UTC(2026, 11, 17)) };
+    expectRan(
+      validated(repo, { files }, at),
+      0,
+      /^strategy {2}weekday-btc {2}recurring btcusd {2}on a calendar in Europe\/London, next\n {11}2026-12-17T15:30:00Z \(2026-12-17T15:30:00 Europe\/London\)\n/u,
+      '2027-01-04T15:30:00Z (2027-01-04T15:30:00 Europe/London)\n',
+      /\n1 strategy is usable\n$/u,
+    );
+    const next = [{ at: '2026-12-17T15:30:00.000Z', zone: 'Europe/London' }, {}, {}, {}, {}];
+    expect(JSON.parse(validated(repo, { files, json: true }, at).out)).toMatchObject({
+      strategies: [{ next }],
     });
   });
 
-  it('prints the decision times of a strategy without slots', () => {
-    writeFileSync(
-      join(folder, 'share.yaml'),
+  it.each([
+    [
+      'the decision times of a strategy without slots',
       `id: share
 kind: pov
 pair: btcusd
@@ -65,15 +60,10 @@ interval: PT15M
 start_time: '2026-11-23T09:00:00Z'
 duration: PT1H
 `,
-    );
-    const to = io(folder);
-    expect(validate({ files: ['share.yaml'] }, to)).toBe(0);
-    expect(to.printed.out).toContain('decides at 3 times, 2026-11-23T09:15:00Z');
-  });
-
-  it('reports a calendar without a future time', () => {
-    writeFileSync(
-      join(folder, 'x.yaml'),
+      'decides at 3 times, 2026-11-23T09:15:00Z',
+    ],
+    [
+      'a calendar without a future time',
       `id: x
 kind: recurring
 pair: btcusd
@@ -82,78 +72,58 @@ each_quantity: { amount: "1", currency: btc }
 end_time: 2026-01-31T00:00:00Z
 schedule: { cron: "0 9 * * *" }
 `,
-    );
-    const to = io(folder);
-    expect(validate({ files: ['x.yaml'] }, to)).toBe(0);
-    expect(to.printed.out).toContain('recurring btcusd  no future time in its calendar');
-  });
-
-  it('reports a calendar that is closed for a whole year, with the reason', () => {
-    writeFileSync(
-      join(folder, 'x.yaml'),
+      'recurring btcusd  no future time in its calendar',
+    ],
+    [
+      'a calendar that is always closed, with the reason',
       `id: x
 kind: rebalance
 target_weights: { btc: "0.5", usd: "0.5" }
 drift_threshold: "0.02"
-schedule:
-  cron: "0 9 * * *"
-  quiet_hours: [{ from: "08:00", to: "10:00" }]
+schedule: { cron: "0 9 * * *", quiet_hours: [{ from: "08:00", to: "10:00" }] }
 `,
+      /nothing within nine years: .* are closed, quiet hours 08:00 to 10:00/u,
+    ],
+  ])('prints %s', (_, text, says) => {
+    expectRan(judged(text), 0, says);
+  });
+
+  it('prints each strategy with its kind, pairs and slots, as text and as JSON', () => {
+    const config = 'config/paper.yaml';
+    const ran = validated(repo, { config }, { now });
+    expectRan(
+      ran,
+      0,
+      'demo-twap-buy  twap btcusd  12 slots, 2026-11-21T12:00:00Z',
+      '2 strategies are usable',
     );
-    const to = io(folder);
-    expect(validate({ files: ['x.yaml'] }, to)).toBe(0);
-    expect(to.printed.out).toMatch(/nothing within nine years: .* are closed, quiet hours 08:00 to 10:00/u);
-  });
-
-  it('prints each strategy with its kind, pairs and slots', () => {
-    const to = io(repo);
-    expect(validate({ config: 'config/paper.yaml' }, to)).toBe(0);
-    expect(to.printed.err).toBe('');
-    expect(to.printed.out).toContain('demo-twap-buy  twap btcusd  12 slots, 2026-11-21T12:00:00Z');
-    expect(to.printed.out).toContain('2 strategies are usable');
-  });
-
-  it('prints the same as JSON', () => {
-    const to = io(repo);
-    expect(validate({ config: 'config/paper.yaml', json: true }, to)).toBe(0);
-    expect(JSON.parse(to.printed.out)).toMatchObject({
+    expect(ran.err).toBe('');
+    const last = '2026-11-21T12:00:44.000Z';
+    expect(JSON.parse(validated(repo, { config, json: true }, { now }).out)).toMatchObject({
       ok: true,
       mode: 'paper',
       problems: [],
       strategies: [
         { id: 'demo-rebalance', pairs: ['btcusd', 'ethusd'], slots: 0 },
-        {
-          id: 'demo-twap-buy',
-          slots: 12,
-          first: '2026-11-21T12:00:00.000Z',
-          last: '2026-11-21T12:00:44.000Z',
-        },
+        { id: 'demo-twap-buy', slots: 12, first: '2026-11-21T12:00:00.000Z', last },
       ],
     });
   });
 
   it('prints problems as JSON on stdout and exits with 78', () => {
-    writeFileSync(join(folder, 'x.yaml'), 'id: a\nkind: twip\n');
-    const to = io(folder);
-    expect(validate({ files: ['x.yaml'], json: true }, to)).toBe(78);
-    expect(JSON.parse(to.printed.out)).toMatchObject({
-      ok: false,
-      problems: [
-        {
-          file: 'x.yaml',
-          line: 2,
-          column: 7,
-          path: 'kind',
-          message: 'unknown kind "twip": did you mean "twap"?',
-        },
-      ],
-    });
+    const { code, out } = judged('id: a\nkind: twip\n', { json: true });
+    const message = 'unknown kind "twip": did you mean "twap"?';
+    const problems = [{ file: 'x.yaml', line: 2, column: 7, path: 'kind', message }];
+    expect([code, JSON.parse(out)]).toMatchObject([78, { ok: false, problems }]);
   });
 
-  it('checks strategies without a config', () => {
-    const to = io(repo);
-    expect(validate({ files: ['strategies/btc-twap.yaml'] }, to)).toBe(0);
-    expect(to.printed.out).toContain('48 slots, 2026-12-01T09:00');
+  it('checks the types of modules and reports file, line and column', () => {
+    const wrong = "const n: number = 'one';\n    return { state: { n }, finished: true };";
+    put(folder, { 'own.ts': aKernelText(wrong) });
+    const says = /^own\.ts:6:11\n {2}Type 'string' is not assignable to type 'number'\. \(TS2322\)/u;
+    expectRan(judged(aModuleText()), 78, says);
+    put(folder, { 'own.ts': aKernelText() });
+    expect(judged(aModuleText())).toMatchObject({ code: 0, err: '' });
   });
 });
 
@@ -213,12 +183,10 @@ describe('the schemas that examples refer to', () => {
 });
 
 describe('the example strategies', () => {
-  const files = readdirSync(join(repo, 'strategies/examples')).filter((file) => file.endsWith('.yaml'));
+  const files = globSync('strategies/{*,examples/*}.yaml', { cwd: repo });
 
   it.each(files)('are valid without changes: %s', (file) => {
-    const to = io(repo);
-    expect(validate({ files: [`strategies/examples/${file}`] }, to)).toBe(0);
-    expect(to.printed.out).toContain(file.replace('.yaml', ''));
+    expectRan(validated(repo, { files: [file] }, { now }), 0, 'usable');
   });
 });
 
@@ -228,8 +196,11 @@ describe('tranche init', () => {
     expect(init({ folder: 'desk' }, to)).toBe(0);
     expect(to.printed.err).toContain('wrote desk/config/paper.yaml');
     expect(to.printed.err).toContain('next: npx tranche validate --config desk/config/paper.yaml');
-    expect(validate({ config: 'desk/config/paper.yaml' }, io(folder))).toBe(0);
-    expect(validate({ config: 'desk/config/dry-run.yaml' }, io(folder, { TRANCHE_TOKEN: 'x' }))).toBe(0);
+    for (const mode of ['paper', 'dry-run'])
+      expectRan(
+        validated(folder, { config: `desk/config/${mode}.yaml` }, { env: { TRANCHE_TOKEN: 'x' } }),
+        0,
+      );
     expect(loadVenueOptions('desk/config/venue.yaml', io(folder)).pairs['btcusd']?.maxUsd).toBe('250000');
   });
 
@@ -241,7 +212,7 @@ describe('tranche init', () => {
 
   it('never overwrites an existing file, and writes no other files if one exists', () => {
     expect(init({}, io(folder))).toBe(0);
-    writeFileSync(join(folder, 'config/live.yaml'), 'mine');
+    put(folder, { 'config/live.yaml': 'mine' });
     rmSync(join(folder, 'config/paper.yaml'));
     const to = io(folder);
     expect(init({}, to)).toBe(64);
@@ -254,7 +225,7 @@ describe('tranche init', () => {
     ['/proc/nothing', '/proc/nothing/config/paper.yaml cannot be written'],
     ['a-file', 'a-file/config/paper.yaml cannot be written'],
   ])('reports that files cannot be written to %s', (where, says) => {
-    writeFileSync(join(folder, 'a-file'), '');
+    put(folder, { 'a-file': '' });
     expect(() => init({ folder: where }, io(folder))).toThrow(
       expect.objectContaining({ exit: 'storage', message: expect.stringContaining(says) as string }),
     );
@@ -271,9 +242,9 @@ describe('tranche init', () => {
 
 describe('loadVenueOptions', () => {
   it('reports mistakes with their position, and resolves price files relative to the options file', () => {
-    writeFileSync(join(folder, 'v.yaml'), 'prices: { btcusd: bars.csv }\n');
+    put(folder, { 'v.yaml': 'prices: { btcusd: bars.csv }\n' });
     expect(loadVenueOptions('v.yaml', io(folder)).prices).toEqual({ btcusd: join(folder, 'bars.csv') });
-    writeFileSync(join(folder, 'v.yaml'), 'pairs:\n  btcusd: { start_prise: "1" }\n');
+    put(folder, { 'v.yaml': 'pairs:\n  btcusd: { start_prise: "1" }\n' });
     expect(() => loadVenueOptions('v.yaml', io(folder))).toThrow(
       /v\.yaml:2:13[^]*did you mean "start_price"/u,
     );

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -8,7 +8,8 @@ import { isLoopback } from '../../src/venue/origin.ts';
 import { text } from '../../src/core/money.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { instant } from '../../src/core/time.ts';
-import { aFolder } from '../support/folder.ts';
+import { aFolder, put } from '../support/folder.ts';
+import { aLiveText } from './support/texts.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -19,7 +20,7 @@ const now = instant(Date.UTC(2026, 11, 1, 9, 30, 15, 250));
 const env = { TRANCHE_TOKEN: 'token-of-env' };
 
 function load(yaml: string, options: Partial<ConfigOptions> = {}): Config {
-  writeFileSync(join(folder, 'desk.yaml'), yaml);
+  put(folder, { 'desk.yaml': yaml });
   return loadConfig('desk.yaml', { env, cwd: folder, now, ...options }).config;
 }
 
@@ -35,47 +36,14 @@ function refusal(yaml: string, options: Partial<ConfigOptions> = {}): string {
 }
 
 function hashWith(yaml: string, token: string): string {
-  writeFileSync(join(folder, 'desk.yaml'), yaml);
+  put(folder, { 'desk.yaml': yaml });
   return loadConfig('desk.yaml', { env: { T: token }, cwd: folder, now }).hash;
 }
 
-/** Returns the problems of a venue with this address as printed. */
-const ofUrl = (key: string, url: string): string =>
-  refusal(
-    [
-      'mode: dry_run',
-      'venue:',
-      ...(key === 'base_url' ? [] : ['  base_url: "https://venue.example"']),
-      `  ${key}: "${url}"`,
-      'strategies: []',
-    ].join('\n'),
-  );
-
-const withVenue = (line: string, options: Partial<ConfigOptions> = {}): string | undefined =>
-  load(
-    `venue:\n  base_url: "https://venue.example"\n  ${line}\nstrategies: []\n`,
-    options,
-  ).venue.token?.reveal();
-const refused = (line: string, options: Partial<ConfigOptions> = {}): string =>
-  refusal(`venue:\n  base_url: "https://venue.example"\n  ${line}\nstrategies: []\n`, options);
-const tokenFile = (content: string, mode: number): string => {
-  const file = join(folder, 'token');
-  writeFileSync(file, content);
-  chmodSync(file, mode);
-  return 'token_file: ./token';
-};
-
-const LIVE = `mode: live
-venue: { base_url: "https://venue.example" }
-controls:
-  max_order_notional: { amount: "50000", currency: usd }
-  max_day_notional: { amount: "500000", currency: usd }
-  max_order_quantity: { btcusd: "1.5" }
-  collar_bps: 12.5
-  pairs: [btcusd]
-  sides: [buy]
-strategies: []
-`;
+const BASE = 'base_url: "https://venue.example"';
+const withVenue = (...lines: readonly string[]): string =>
+  ['mode: dry_run', 'venue:', ...lines.map((line) => `  ${line}`), 'strategies: []', ''].join('\n');
+const LIVE = aLiveText(BASE, 'strategies: []\n');
 
 describe('loadConfig', () => {
   it('requires only strategies: all other settings have defaults, and the mode is paper', () => {
@@ -91,51 +59,30 @@ describe('loadConfig', () => {
       venue: {
         orderTimeoutMs: 8000,
         baseUrl: undefined,
+        capabilities: { ticker: false, accountFeed: false },
       },
     });
-    expect(text(config.controls.orderNotionalMax.amount)).toBe('250000');
-    expect(text(config.controls.collarBps)).toBe('100');
-    expect(config.controls.pairs).toBeUndefined();
-    expect([...config.controls.sides]).toEqual(['buy', 'sell']);
+    const { orderNotionalMax, collarBps, pairs, sides } = config.controls;
+    expect([text(orderNotionalMax.amount), text(collarBps), pairs]).toEqual(['250000', '100', undefined]);
+    expect([...sides]).toEqual(['buy', 'sell']);
     expect(Object.keys(config.venue.simulated?.pairs ?? {})).toContain('btcusd');
   });
 
-  it('selects dry-run mode if only a venue address is given', () => {
-    expect(load('venue: { base_url: "https://venue.example/" }\nstrategies: []\n')).toMatchObject({
-      mode: 'dry_run',
-      venue: { baseUrl: 'https://venue.example', simulated: undefined },
-    });
-  });
-
-  it('applies the mode of the command line with the checks of that mode', () => {
+  it('selects dry-run mode if only a venue address is given, and applies the mode of the command line', () => {
+    const plain = `venue: { ${BASE} }\nstrategies: []\n`;
+    const venue = { baseUrl: 'https://venue.example', simulated: undefined };
+    expect(load(plain)).toMatchObject({ mode: 'dry_run', venue });
     expect(load(LIVE, { mode: 'paper' }).venue.token).toBeUndefined();
-    expect(
-      refusal('venue: { base_url: "https://venue.example" }\nstrategies: []\n', { mode: 'live' }),
-    ).toContain('live mode has no default for these limits');
-  });
-
-  it('reads live limits exactly', () => {
-    const { controls } = load(LIVE);
-    expect(text(controls.collarBps)).toBe('12.5');
-    expect([...(controls.pairs ?? [])]).toEqual(['btcusd']);
-    expect(text(controls.dayNotionalMax.amount)).toBe('500000');
+    expect(refusal(plain, { mode: 'live' })).toContain('live mode has no default for these limits');
   });
 
   it.each(['max_order_notional', 'max_day_notional', 'max_order_quantity', 'collar_bps', 'pairs', 'sides'])(
     'requires %s in live mode',
     (name) => {
-      const without = LIVE.split('\n')
-        .filter((line) => !line.trim().startsWith(`${name}:`))
-        .join('\n');
-      expect(refusal(without)).toContain(`controls.${name}\n`);
+      const lines = LIVE.split('\n').filter((line) => !line.trim().startsWith(`${name}:`));
+      expect(refusal(lines.join('\n'))).toContain(`controls.${name}\n`);
     },
   );
-
-  it('requires one journal for all starts in live mode', () => {
-    const each = `journal: "sqlite:./{started_at}.db"\n${LIVE}`;
-    expect(refusal(each)).toContain('remove {started_at}');
-    expect(load(each, { mode: 'paper' }).journal).toContain('sqlite:./');
-  });
 
   it('requires a maximum quantity for each pair and, for sells, a minimum position in live mode', () => {
     const both = LIVE.replace('pairs: [btcusd]', 'pairs: [btcusd, ethusd]');
@@ -145,123 +92,114 @@ describe('loadConfig', () => {
       'venue: { sell_path: /v1/orders/sell,',
     );
     expect(refusal(selling)).toContain('controls.min_position\n');
-    const floored = selling.replace('controls:', 'controls:\n  min_position: { btc: "0" }');
-    expect([...load(floored).controls.positionMin.keys()]).toEqual(['btc']);
-    const short = load(floored.replace('btc: "0"', 'btc: "-0.5"')).controls.positionMin;
-    expect([...short].map(([currency, floor]) => `${currency} ${floor.toFixed()}`)).toEqual(['btc -0.5']);
-    expect(refusal(floored.replace('btc: "0"', 'btc: "-a"'))).toContain('controls.min_position.btc\n');
+    const floored = (floor: string): string =>
+      selling.replace('controls:', `controls:\n  min_position: { btc: "${floor}" }`);
+    for (const floor of ['0', '-0.5'])
+      expect(load(floored(floor)).controls.positionMin.get('btc')?.toFixed()).toBe(floor);
+    expect(refusal(floored('-a'))).toContain('controls.min_position.btc\n');
   });
 
-  it('reads every limit and applies the documented defaults', () => {
-    const plain = load(LIVE).controls;
+  it('reads every limit exactly and applies the documented defaults', () => {
+    const plain = load(LIVE.replace('collar_bps: 50', 'collar_bps: 12.5')).controls;
     expect(plain).toMatchObject({
       minuteExecutionsMax: 5,
       parentExecutionsMax: undefined,
       duplicateMs: 2_000,
       openDoubtsMax: 2,
+      pairs: new Set(['btcusd']),
     });
-    const { driftBpsMax, shortfallBpsMax } = plain;
+    const { driftBpsMax, shortfallBpsMax, collarBps, dayNotionalMax } = plain;
     expect([driftBpsMax, shortfallBpsMax].map(String)).toEqual(['150', '100']);
+    expect([text(collarBps), text(dayNotionalMax.amount)]).toEqual(['12.5', '500000']);
     const hours = 'restricted_hours: [{ from: "22:00", to: "06:00", time_zone: Europe/London, days: [fri] }]';
     expect(load(LIVE.replace('controls:', `controls:\n  ${hours}`)).controls.closedHours).toEqual([
       { from: '22:00', to: '06:00', timeZone: 'Europe/London', days: new Set(['fri']) },
     ]);
-    expect(refusal(LIVE.replace('controls:', `controls:\n  ${hours.replace('London', 'Lodon')}`))).toContain(
-      'Europe/Lodon',
-    );
+    const wrong = hours.replace('London', 'Lodon');
+    expect(refusal(LIVE.replace('controls:', `controls:\n  ${wrong}`))).toContain('Europe/Lodon');
   });
 
-  it('requires all limits in one currency', () => {
-    const eur = '{ amount: "1000", currency: eur }';
-    expect(refusal(`controls: { max_order_notional: ${eur} }\nstrategies: []\n`)).toContain('desk.yaml:1:61');
-    expect(
-      load(`controls: { max_order_notional: ${eur}, max_day_notional: ${eur} }\nstrategies: []\n`).mode,
-    ).toBe('paper');
+  it('replaces {started_at} in the journal name, except in live mode, which has one journal for all starts', () => {
+    const each = 'journal: "sqlite:./var/{started_at}.db"\n';
+    expect(load(`${each}strategies: []\n`).journal).toBe('sqlite:./var/20261201T093015Z.db');
+    expect(refusal(each + LIVE)).toContain('remove {started_at}');
   });
 
-  it('replaces {started_at} in the journal name with the time of the start', () => {
-    expect(load('journal: "sqlite:./var/{started_at}.db"\nstrategies: []\n').journal).toBe(
-      'sqlite:./var/20261201T093015Z.db',
-    );
+  const eur = '{ amount: "1000", currency: eur }';
+  it.each<readonly [string, string | RegExp]>([
+    [
+      'order_margin: PT6S\nin_doubt: { quote_life_max: PT5S }',
+      /no order could be sent[^]*\(in_doubt\.quote_life_max\)/u,
+    ],
+    [
+      'order_margin: PT2S\nvenue: { simulated: { quote_life_ms: 1500 } }',
+      /no order could be sent[^]*\(venue\.simulated\.quote_life_ms\)/u,
+    ],
+    [`controls: { max_order_notional: ${eur} }`, 'desk.yaml:1:61'],
+    ['operate: { proxies: [everybody] }', 'expected an IP address'],
+    ...['8321', ':8321', '127.0.0.1', '127.0.0.1:65536', '::1:80', 'http://127.0.0.1:80', '127.0.0.1:x'].map(
+      (listen) => [`operate: { listen: '${listen}' }`, 'operate.listen'] as const,
+    ),
+    ['operate: { listn: "127.0.0.1:1" }', 'did you mean "listen"'],
+    ["operate: { listen: '0.0.0.0:8321' }", 'desk.yaml:1:20  operate.listen'],
+    ["operate: { listen: '[::]:8321' }", 'would be reachable from the network'],
+    ["operate: { listen: 'a_desk:8321' }", 'expected an address and a port'],
+    ['journal: mysql://db/tranche', 'expected a journal such as "sqlite:./var/journal.db"'],
+    ['journal: postgres://db/tranche', 'add sslmode=verify-full'],
+    [`venue: { ${BASE}, capabilities: { ticker: true } }`, 'write venue.ws_url'],
+    [`venue: { ${BASE}, capabilities: { account_feed: true } }`, 'write venue.ws_url'],
+    ['strategies: []\n---', /desk\.yaml:3:1\n {2}3 \| strategies: \[\]/u],
+  ])('rejects %s', (yaml, says) => {
+    expect(refusal(`${yaml}\nstrategies: []\n`)).toMatch(says);
   });
 
   it.each([
-    ['order_margin: PT6S\nin_doubt: { quote_life_max: PT5S }', '(in_doubt.quote_life_max)'],
-    ['order_margin: PT2S\nvenue: { simulated: { quote_life_ms: 1500 } }', '(venue.simulated.quote_life_ms)'],
-  ])('rejects an order margin longer than the life of any quote: %s', (yaml, of) => {
-    expect(refusal(`${yaml}\nstrategies: []\n`)).toContain('no order could be sent');
-    expect(refusal(`${yaml}\nstrategies: []\n`)).toContain(of);
+    `controls: { max_order_notional: ${eur}, max_day_notional: ${eur} }`,
+    "operate: { listen: 'localhost:8321' }",
+    "operate: { listen: '0.0.0.0:8321', allow_network: true }",
+    `venue: { ${BASE}, ws_url: "wss://venue.example/ws", capabilities: { ticker: true, account_feed: true } }`,
+  ])('accepts %s', (yaml) => {
+    expect(refusal(`${yaml}\nstrategies: []\n`)).toBe('was accepted');
   });
 
   it('accepts port 0, an IPv6 address, proxies and false for operate', () => {
-    expect(load('operate: { listen: "[::1]:0" }\nstrategies: []\n').operate).toEqual({
-      listen: '[::1]:0',
-      hosts: [],
-      proxies: [],
-      allowNetwork: false,
-      tokens: [],
-    });
-    expect(load('operate: { proxies: ["127.0.0.1", "fd00::1"] }\nstrategies: []\n').operate?.proxies).toEqual(
-      ['127.0.0.1', 'fd00::1'],
-    );
-    expect(refusal('operate: { proxies: [everybody] }\nstrategies: []\n')).toContain(
-      'expected an IP address',
-    );
-    expect(load('operate: false\nstrategies: []\n').operate).toBeUndefined();
-    expect(refusal('operate: { listen: "127.0.0.1:99999" }\nstrategies: []\n')).toContain('operate.listen');
-    expect(refusal('operate: { listn: "127.0.0.1:1" }\nstrategies: []\n')).toContain('did you mean "listen"');
+    const of = (operate: string): Config['operate'] => load(`operate: ${operate}\nstrategies: []\n`).operate;
+    const rest = { hosts: [], proxies: [], allowNetwork: false, tokens: [] };
+    expect(of('{ listen: "[::1]:0" }')).toEqual({ listen: '[::1]:0', ...rest });
+    expect(of('{ proxies: ["127.0.0.1", "fd00::1"] }')?.proxies).toEqual(['127.0.0.1', 'fd00::1']);
+    expect(of('false')).toBeUndefined();
   });
 
   it('reads strategies from a folder or a list, relative to the config file', () => {
     mkdirSync(join(folder, 'plans', 'sub'), { recursive: true });
     for (const name of ['b.yaml', 'a.yml', 'notes.txt', '.hidden.yaml'])
-      writeFileSync(join(folder, 'plans', name), 'x: 1\n');
-    expect(load('strategies: plans\n').strategyFiles).toEqual(
-      ['a.yml', 'b.yaml'].map((name) => join(folder, 'plans', name)),
-    );
-    expect(load('strategies: [plans/b.yaml, ./plans/a.yml]\n').strategyFiles).toEqual(
-      ['b.yaml', 'a.yml'].map((name) => join(folder, 'plans', name)),
-    );
+      put(folder, { [`plans/${name}`]: 'x: 1\n' });
+    const [a, b] = ['a.yml', 'b.yaml'].map((name) => join(folder, 'plans', name));
+    expect(load('strategies: plans\n').strategyFiles).toEqual([a, b]);
+    expect(load('strategies: [plans/b.yaml, ./plans/a.yml]\n').strategyFiles).toEqual([b, a]);
     expect(refusal('strategies: [plans/b.yaml, plans/c.yaml]\n')).toContain('desk.yaml:1:28  strategies[1]');
   });
 
   it('computes a hash of the content that excludes the token', () => {
-    const yaml = 'desk: a\nvenue: { base_url: "https://v.example", token: "${T}" }\nstrategies: []\n';
-    const reordered =
-      'strategies: []\nvenue: { token: "${T}", base_url: "https://v.example" } # same\ndesk: a\n';
+    const venue = (fields: string): string => `venue: { ${fields} }\n`;
+    const yaml = `desk: a\n${venue('base_url: "https://v.example", token: "${T}"')}strategies: []\n`;
+    const reordered = `strategies: []\n# same\n${venue('token: "${T}", base_url: "https://v.example"')}desk: a\n`;
     expect(hashWith(yaml, 'one')).toBe(hashWith(reordered, 'two'));
     expect(hashWith(yaml, 'one')).not.toBe(hashWith(yaml.replace('desk: a', 'desk: b'), 'one'));
   });
 
-  it('reports a missing file, an empty file and a file with two documents', () => {
-    expect(() => loadConfig('none.yaml', { env, cwd: folder, now })).toThrow(
-      'none.yaml:1:1\n  no such file; create an example with "tranche init", or name another file with --config',
-    );
+  it('reports a missing file and an empty file', () => {
+    const missing =
+      'none.yaml:1:1\n  no such file; create an example with "tranche init", or name another file with --config';
+    expect(() => loadConfig('none.yaml', { env, cwd: folder, now })).toThrow(missing);
     expect(refusal('# nothing\n')).toContain('the file is empty');
-    expect(refusal('strategies: []\n---\nstrategies: []\n')).toContain('desk.yaml:3:1\n  3 | strategies: []');
   });
-});
-
-describe('the check of operate.listen and journal', () => {
-  it.each([
-    ["operate: { listen: '0.0.0.0:8321' }", 'desk.yaml:2:20  operate.listen'],
-    ["operate: { listen: '[::]:8321' }", 'would be reachable from the network'],
-    ["operate: { listen: 'a_desk:8321' }", 'expected an address and a port'],
-    ['journal: mysql://db/tranche', 'expected a journal such as "sqlite:./var/journal.db"'],
-    ['journal: postgres://db/tranche', 'add sslmode=verify-full'],
-  ])('rejects %s', (line, says) => {
-    expect(refusal(`strategies: []\n${line}\n`)).toContain(says);
-  });
-
-  it.each(["listen: '[::1]:0'", "listen: 'localhost:8321'", "listen: '0.0.0.0:8321', allow_network: true"])(
-    'accepts %s',
-    (settings) => {
-      expect(refusal(`strategies: []\noperate: { ${settings} }\n`)).toBe('was accepted');
-    },
-  );
 });
 
 describe('a venue address', () => {
+  const ofUrl = (key: string, url: string): string =>
+    refusal(withVenue(...(key === 'base_url' ? [] : [BASE]), `${key}: "${url}"`));
+
   it.each([
     ['base_url', 'https://venue.example/api'],
     ['base_url', 'http://127.0.0.1:8080'],
@@ -293,55 +231,87 @@ describe('a venue address', () => {
     expect(printed).not.toContain('me:pass');
   });
 
-  it('is recognized as loopback in every notation', () => {
-    expect(isLoopback('http://2130706433/')).toBe(true);
-    expect(isLoopback('http://LOCALHOST/')).toBe(true);
-    expect(isLoopback('http://128.0.0.1/')).toBe(false);
-    expect(isLoopback('nonsense')).toBe(false);
+  it.each([
+    ['http://2130706433/', true],
+    ['http://LOCALHOST/', true],
+    ['http://128.0.0.1/', false],
+    ['nonsense', false],
+  ])('is recognized as loopback in every notation: %s', (url, isLocal) => {
+    expect(isLoopback(url)).toBe(isLocal);
   });
 });
 
 describe('the venue token', () => {
-  it('comes from TRANCHE_TOKEN by default', () => {
-    expect(withVenue('order_timeout: PT4S')).toBe('token-of-env');
+  const tokenOf = (lines: readonly string[], variables: Record<string, string> = env): string | undefined =>
+    load(withVenue(...lines), { env: variables }).venue.token?.reveal();
+
+  it.each<readonly [source: string, lines: readonly string[], token: string, env: Record<string, string>]>([
+    ['environment', [BASE], 'token-of-env', env],
+    ['environment', [BASE, 'token: "${OTHER}"'], 'token-of-other', { OTHER: 'token-of-other' }],
+    ['file', [BASE, 'token_file: ./token'], 'token-of-file', env],
+    ['config', ['base_url: "http://127.0.0.1:1"', 'token: plain-token'], 'plain-token', {}],
+  ])('comes from the %s: %j', (source, lines, token, variables) => {
+    put(folder, { token: 'token-of-file\n' }, 0o400);
+    expect(tokenOf(lines, variables)).toBe(token);
+    expect(load(withVenue(...lines), { env: variables }).venue.tokenSource).toBe(source);
   });
 
-  it('comes from a variable that the config names', () => {
-    expect(withVenue('token: "${OTHER}"', { env: { OTHER: 'token-of-other' } })).toBe('token-of-other');
-    expect(refused('token: "${OTHER}"', { env: {} })).toContain('the environment variable OTHER is not set');
-  });
-
-  it('comes from a file that only its owner can read, and is trimmed', () => {
-    expect(withVenue(tokenFile('token-of-file\n', 0o400))).toBe('token-of-file');
-    expect(refused(tokenFile('token-of-file\n', 0o640))).toContain('chmod 600');
-    expect(refused(tokenFile('a token\nand more\n', 0o600))).toContain('not a valid token');
-    expect(refused('token_file: ./nothing')).toContain('there is no such file');
-  });
-
-  it('may be written in the config only for a venue on this machine', () => {
-    expect(
-      load(
-        'venue: { base_url: "http://127.0.0.1:1", token: plain-token }\nstrategies: []\n',
-      ).venue.token?.reveal(),
-    ).toBe('plain-token');
-    const printed = refused('token: plain-token');
-    expect(printed).toContain('easily copied');
+  it.each([
+    ['token: "${OTHER}"', 'the environment variable OTHER is not set'],
+    ['token_file: ./two-lines', 'not a valid token'],
+    ['token_file: ./nothing', 'there is no such file'],
+    ['token_file: ./open', 'chmod 600'],
+    ['token_file: ./link', 'name the file itself'],
+    ['token: plain-token', 'easily copied'],
+    ['tokne: plain-token', 'tokne'],
+    ['token: "${TRANCHE_TOKEN}"\n  token_file: ./two-lines', 'not both'],
+  ])('is not read from %s', (line, says) => {
+    put(folder, { 'two-lines': 'a token\nand more\n' });
+    put(folder, { open: 'a-token' }, 0o640);
+    symlinkSync(join(folder, 'two-lines'), join(folder, 'link'));
+    const printed = refusal(withVenue(BASE, line));
+    expect(printed).toContain(says);
     expect(printed).not.toContain('plain-token');
-    expect(refused('tokne: plain-token')).not.toContain('plain-token');
   });
 
-  it('cannot be given in two places', () => {
-    expect(refused(`token: "\${TRANCHE_TOKEN}"\n  ${tokenFile('x', 0o600)}`)).toContain('not both');
+  it('comes from the folder of systemd before the environment, but not before the config', () => {
+    put(folder, { 'credentials/tranche_token': 'token-of-systemd' }, 0o400);
+    put(folder, { token: 'token-of-file' });
+    const given = { CREDENTIALS_DIRECTORY: join(folder, 'credentials'), TRANCHE_TOKEN: 'token-of-env' };
+    expect(tokenOf([BASE], given)).toBe('token-of-systemd');
+    expect(tokenOf([BASE, 'token_file: token'], given)).toBe('token-of-file');
+  });
+
+  it.each([
+    ['https://venue.example', ['base_url: "https://venue.example/api"', 'ws_url: "wss://venue.example/ws"']],
+    [
+      ['https://api.venue.example', 'wss://ws.venue.example'],
+      ['base_url: "https://api.venue.example"', 'ws_url: "wss://ws.venue.example/ws"'],
+    ],
+  ])('is sent to each of its origins: %j', (origin, lines) => {
+    const token = JSON.stringify({ origin, token: 'token-of-origin' });
+    expect(tokenOf(lines, { TRANCHE_TOKEN: token })).toBe('token-of-origin');
+    put(folder, { token });
+    expect(tokenOf([...lines, 'token_file: token'])).toBe('token-of-origin');
+  });
+
+  it.each([
+    ['another host', ['base_url: "https://evil.example"']],
+    ['a host that only starts with its name', ['base_url: "https://venue.example.evil.example"']],
+    ['another port', ['base_url: "https://venue.example:8443"']],
+    ['an address of this machine', ['base_url: "http://127.0.0.1:1"']],
+    ['another WebSocket host', [BASE, 'ws_url: "wss://evil.example/ws"']],
+  ])('with an origin is not sent to %s', (_what, lines) => {
+    const token = JSON.stringify({ origin: 'https://venue.example', token: 'token-of-origin' });
+    const printed = refusal(withVenue(...lines), { env: { TRANCHE_TOKEN: token } });
+    expect(printed).toContain('the token is bound to https://venue.example');
+    expect(printed).not.toContain('token-of-origin');
   });
 
   it('is redacted when the config is serialized or inspected', () => {
-    const config = load(`venue: { base_url: "https://venue.example" }\nstrategies: []\n`);
-    const shown = [
-      JSON.stringify(config),
-      inspect(config, { depth: 9, showHidden: true }),
-      String(config.venue.token),
-    ];
-    for (const one of shown) {
+    const config = load(withVenue(BASE));
+    const deep = inspect(config, { depth: 9, showHidden: true });
+    for (const one of [JSON.stringify(config), deep, String(config.venue.token)]) {
       expect(one).toContain('[redacted]');
       expect(one).not.toContain('token-of-env');
     }
@@ -350,7 +320,9 @@ describe('the venue token', () => {
 
 describe('the example configs', () => {
   const repo = join(import.meta.dirname, '../..');
-  const copyOf = (name: string): string => readFileSync(join(repo, 'config', name), 'utf8');
+  const live = readFileSync(join(repo, 'config/live.yaml'), 'utf8')
+    .replace('/run/secrets/venue', './token')
+    .replace('strategies: ../strategies', 'strategies: []');
 
   it('are valid for paper and dry-run mode without changes', () => {
     expect(loadConfig('config/paper.yaml', { env: {}, cwd: repo, now }).config).toMatchObject({
@@ -361,40 +333,16 @@ describe('the example configs', () => {
     expect(loadConfig('config/dry-run.yaml', { env, cwd: repo, now }).config.mode).toBe('dry_run');
   });
 
-  it('include a live config that is valid with a token, in dry-run and in live mode', () => {
-    writeFileSync(join(folder, 'token'), 'token-of-file', { mode: 0o600 });
-    const live = copyOf('live.yaml')
-      .replace('/run/secrets/venue', './token')
-      .replace('strategies: ../strategies', 'strategies: []');
-    expect(load(live).mode).toBe('dry_run');
-    expect(load(live, { mode: 'live' })).toMatchObject({
-      mode: 'live',
-      venue: { sellPath: '/v1/orders/sell' },
-    });
-  });
-
-  it('state the defaults correctly in live.yaml', () => {
-    writeFileSync(join(folder, 'token'), 'token-of-file', { mode: 0o600 });
-    const live = load(
-      copyOf('live.yaml')
-        .replace('/run/secrets/venue', './token')
-        .replace('strategies: ../strategies', 'strategies: []'),
-    );
-    const bare = load('venue: { base_url: "https://venue.example" }\nstrategies: []\n');
-    for (const part of [
-      'reference',
-      'pacing',
-      'retryBudgetMs',
-      'inDoubt',
-      'orderMarginMs',
-      'journal',
-      'operate',
-      'log',
-    ] as const) {
-      expect(`${part} ${JSON.stringify(live[part])}`).toBe(`${part} ${JSON.stringify(bare[part])}`);
-    }
-    expect(live.venue).toMatchObject({
-      orderTimeoutMs: bare.venue.orderTimeoutMs,
-    });
+  it('include a live config that is valid with a token, and states the defaults correctly', () => {
+    put(folder, { token: 'token-of-file' });
+    const venue = { sellPath: '/v1/orders/sell' };
+    expect(load(live, { mode: 'live' })).toMatchObject({ mode: 'live', venue });
+    const dry = load(live);
+    expect(dry.mode).toBe('dry_run');
+    const bare = load(`venue: { ${BASE} }\nstrategies: []\n`);
+    const parts = ['reference', 'pacing', 'retryBudgetMs', 'inDoubt', 'orderMarginMs', 'journal'] as const;
+    for (const part of [...parts, 'operate', 'log'] as const)
+      expect(`${part} ${JSON.stringify(dry[part])}`).toBe(`${part} ${JSON.stringify(bare[part])}`);
+    expect(dry.venue.orderTimeoutMs).toBe(bare.venue.orderTimeoutMs);
   });
 });

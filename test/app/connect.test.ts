@@ -1,79 +1,44 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { Server, ServerResponse } from 'node:http';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { firstValueFrom } from 'rxjs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { connect } from '../../src/app/connect/connect.ts';
 import { exitOf, findingLines } from '../../src/app/connect/finding.ts';
 import type { Finding } from '../../src/app/connect/finding.ts';
 import { instant } from '../../src/core/time.ts';
-import { toObservable } from '../../src/engine/maybe-async.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { receiver } from './notify/receiver.ts';
-import { aRunIo } from './support/run-io.ts';
-import { aFolder } from '../support/folder.ts';
-
-const TWAP = `id: a
-kind: twap
-pair: btcusd
-side: buy
-total_quantity: { amount: "1.5", currency: btc }
-duration: PT4H
-slices: 48
-`;
+import { aRunIo } from '../support/run-io.ts';
+import { aFolder, put } from '../support/folder.ts';
+import { appendNow } from '../journal/records.ts';
+import { httpServer } from '../venue/servers.ts';
+import { aLiveText, aTwapText } from './support/texts.ts';
 
 let folder = '';
-let server: Server | undefined;
 beforeEach(() => {
-  folder = aFolder();
-  mkdirSync(join(folder, 'strategies'), 0o700);
-  mkdirSync(join(folder, 'var'), 0o700);
-  put('token', 'a-token-of-the-desk');
-  put('strategies/a.yaml', TWAP);
+  folder = aFolder({ token: 'a-token-of-the-desk', 'strategies/a.yaml': aTwapText(), 'var/none': '' });
 });
-afterEach(() => {
-  server?.closeAllConnections();
-  server?.close();
-  server = undefined;
-});
-
-const put = (name: string, text: string): void => {
-  writeFileSync(join(folder, name), text, { mode: 0o600 });
-};
 
 type Answer = readonly [status: number, body: string, headers?: Record<string, string>];
 
 /** A venue that answers these paths, and all others with 404; it keeps the requests. */
 async function aVenue(answers: Readonly<Record<string, Answer>>): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
-  const started = createServer((request, response: ServerResponse) => {
-    asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
-    const path = request.url?.startsWith('/v1/orders/') === true ? '/v1/orders/:id' : (request.url ?? '');
-    const [status, body, headers = {}] = answers[path] ?? [404, '{"error":"not found"}'];
+  const url = await httpServer(({ method, url: path = '' }, response) => {
+    asked.push(`${method} ${path}`);
+    const route = path.startsWith('/v1/orders/') ? '/v1/orders/:id' : path;
+    const [status, body, headers = {}] = answers[route] ?? [404, '{"error":"not found"}'];
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
   });
-  server = started;
-  await new Promise<void>((done) => {
-    started.listen(0, '127.0.0.1', done);
-  });
-  const address = started.address();
-  return { url: `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`, asked };
+  return { url, asked };
 }
 
-const config = (url: string, more = ''): string => `mode: live
-venue: { base_url: "${url}", token_file: ./token${more} }
-controls:
-  max_order_notional: { amount: "50000", currency: usd }
-  max_day_notional: { amount: "500000", currency: usd }
-  max_order_quantity: { btcusd: "1" }
-  collar_bps: 50
-  pairs: [btcusd]
-  sides: [buy]
-journal: "sqlite:${join(folder, 'var/live.db')}"
-operate: false
-strategies: ./strategies
-`;
+const config = (url = NOBODY, more = ''): string =>
+  aLiveText(
+    `base_url: "${url}", token_file: ./token${more}`,
+    `journal: "sqlite:${join(folder, 'var/live.db')}"\noperate: false\nstrategies: ./strategies\n`,
+  );
+/** A reserved port at which no process listens. */
+const NOBODY = 'http://127.0.0.1:1';
 
 interface Examined {
   readonly code: number;
@@ -82,13 +47,14 @@ interface Examined {
 }
 
 async function examine(text: string, options: { env?: Record<string, string> } = {}): Promise<Examined> {
-  put('desk.yaml', text);
+  put(folder, { 'desk.yaml': text });
   const io = aRunIo({ cwd: folder, env: options.env ?? {}, now: instant(Date.now()) });
   const code = await connect({ config: 'desk.yaml', json: true }, io);
   const { findings } = JSON.parse(io.printed.out) as { findings: readonly Finding[] };
   return { code, findings, of: (check) => findings.filter((each) => each.check === check) };
 }
 
+const saying = (text: string): string => expect.stringContaining(text) as string;
 const CURRENCIES: Answer = [200, '[]'];
 
 describe('tranche validate --connect', () => {
@@ -101,9 +67,7 @@ describe('tranche validate --connect', () => {
     });
     const { code, findings } = await examine(config(url, ', capabilities: { order_lookup: true }'));
     const bad = findings.filter(({ verdict, check }) => verdict !== 'ok' && check !== 'flush');
-    expect(bad).toMatchObject([
-      { check: 'channels', says: expect.stringContaining('nobody is notified') as string },
-    ]);
+    expect(bad).toMatchObject([{ check: 'channels', says: saying('nobody is notified') }]);
     expect(code).toBe(0);
     expect(new Set(asked.map((each) => each.split(' ')[0]))).toEqual(new Set(['GET']));
   });
@@ -122,15 +86,14 @@ describe('tranche validate --connect', () => {
     const { url } = await aVenue(answers);
     const more = check === 'capability' ? ', capabilities: { balances: true }' : '';
     const { code, of } = await examine(config(url, more));
-    expect(of(check)).toContainEqual(
-      expect.objectContaining({ verdict: 'fail', fix: expect.any(String) as string }),
-    );
+    const failed = { verdict: 'fail', fix: expect.any(String) as string };
+    expect(of(check)).toContainEqual(expect.objectContaining(failed));
     expect(code).toBe(exit);
   });
 
   it('fails with 69 if the venue cannot be reached', async () => {
-    const { code, of } = await examine(config('http://127.0.0.1:1'));
-    expect(of('venue')).toMatchObject([{ verdict: 'fail', where: 'http://127.0.0.1:1' }]);
+    const { code, of } = await examine(config());
+    expect(of('venue')).toMatchObject([{ verdict: 'fail', where: NOBODY }]);
     expect(code).toBe(69);
   });
 
@@ -141,14 +104,10 @@ describe('tranche validate --connect', () => {
     expect(code).toBe(0);
   });
 
-  it('skips the check of token rights if the venue has no route for it', async () => {
-    const { url } = await aVenue({ '/v1/currency': CURRENCIES });
-    expect((await examine(config(url))).of('token_rights')).toMatchObject([{ verdict: 'skipped' }]);
-  });
-
-  it('warns if the venue answers an order lookup like an unknown route', async () => {
+  it('skips the check of token rights if the venue has no route for it, and warns about an unknown lookup', async () => {
     const { url } = await aVenue({ '/v1/currency': CURRENCIES });
     const { of } = await examine(config(url, ', capabilities: { order_lookup: true }'));
+    expect(of('token_rights')).toMatchObject([{ verdict: 'skipped' }]);
     expect(of('capability')).toContainEqual(expect.objectContaining({ verdict: 'warn' }));
   });
 
@@ -156,38 +115,32 @@ describe('tranche validate --connect', () => {
     'fails if other users can change a strategy or read the token',
     async () => {
       chmodSync(join(folder, 'strategies/a.yaml'), 0o666);
-      const { code, of } = await examine(config('http://127.0.0.1:1'));
-      expect(of('rights')).toMatchObject([
-        { verdict: 'fail', says: expect.stringContaining('a.yaml') as string },
-      ]);
-      expect(code).toBe(78);
+      const { code, of } = await examine(config());
+      expect([code, of('rights')]).toMatchObject([78, [{ verdict: 'fail', says: saying('a.yaml') }]]);
       chmodSync(join(folder, 'token'), 0o644);
-      expect((await examine(config('http://127.0.0.1:1'))).of('config')).toMatchObject([
-        { verdict: 'fail', says: expect.stringContaining('chmod 600') as string },
+      expect((await examine(config())).of('config')).toMatchObject([
+        { verdict: 'fail', says: saying('chmod 600') },
       ]);
     },
   );
 
   it('fails if a limit prevents a strategy from ever trading', async () => {
-    put('strategies/a.yaml', TWAP.replace('"1.5"', '"96"'));
-    const { code, of } = await examine(config('http://127.0.0.1:1'));
+    put(folder, { 'strategies/a.yaml': aTwapText().replace('"1.5"', '"96"') });
+    const { code, of } = await examine(config());
     expect(of('limits')).toMatchObject([{ verdict: 'fail' }]);
     expect(code).toBe(78);
   });
 
   it('fails if environment variables could expose the token', async () => {
-    const { of } = await examine(config('http://127.0.0.1:1'), {
-      env: { NODE_OPTIONS: '--inspect' },
-    });
+    const { of } = await examine(config(), { env: { NODE_OPTIONS: '--inspect' } });
     expect(of('environment')).toMatchObject([{ verdict: 'fail' }]);
   });
 
   it('checks the notification channels, and sends nothing', async () => {
     const hook = await receiver();
-    put('pager', 'not a program');
-    writeFileSync(join(folder, 'hook'), `${hook.url}/a-secret-path`, { mode: 0o600 });
+    put(folder, { pager: 'not a program', hook: `${hook.url}/a-secret-path` });
     const channels = `[{ name: ops, type: webhook, format: json, url_file: hook }, { name: pager, type: command, run: [./pager] }]`;
-    const text = config('http://127.0.0.1:1').replace(
+    const text = config().replace(
       'operate: false',
       `operate: { listen: "127.0.0.1:0", notify: { channels: ${channels} } }`,
     );
@@ -196,9 +149,7 @@ describe('tranche validate --connect', () => {
       { verdict: 'ok', says: 'operate.notify ops: 127.0.0.1 can be resolved' },
       {
         verdict: 'warn',
-        says: expect.stringContaining(
-          'operate.notify pager: its program does not exist or is not executable',
-        ) as string,
+        says: saying('operate.notify pager: its program does not exist or is not executable'),
       },
     ]);
     expect([hook.posts, JSON.stringify(findings).includes('a-secret-path')]).toEqual([[], false]);
@@ -206,34 +157,19 @@ describe('tranche validate --connect', () => {
 
   it('reports that the last process died and that the desk is halted', async () => {
     const journal = openJournal(`sqlite:${join(folder, 'var/live.db')}`);
-    const started = {
-      kind: 'started',
-      version: '0.1.0',
-      mode: 'live',
-      desk: 'main',
-      config_hash: 'x',
-      account: 'a',
-    } as const;
-    await firstValueFrom(
-      toObservable(
-        journal.append(
-          [started, { kind: 'control', state: 'halted', by: 'ann', why: 'a drill' }],
-          instant(1_000),
-        ),
-      ),
-    );
+    const facts = { version: '0.1.0', mode: 'live', desk: 'main', config_hash: 'x', account: 'a' } as const;
+    const halted = { kind: 'control', state: 'halted', by: 'ann', why: 'a drill' } as const;
+    appendNow(journal, [{ kind: 'started', ...facts }, halted], instant(1_000));
     journal.close();
-    const { of } = await examine(config('http://127.0.0.1:1'));
+    const { of } = await examine(config());
     expect(of('chain')).toMatchObject([{ verdict: 'ok', says: 'the chain of 2 records holds' }]);
-    expect(of('last_start')).toMatchObject([
-      { verdict: 'warn', says: expect.stringContaining('died') as string },
-    ]);
+    expect(of('last_start')).toMatchObject([{ verdict: 'warn', says: saying('died') }]);
     expect(of('halted')).toMatchObject([{ verdict: 'warn', says: 'the desk is halted: a drill' }]);
   });
 
   it('fails with 65 if the journal is damaged', async () => {
-    put('var/live.db', 'no journal at all');
-    const { code, of } = await examine(config('http://127.0.0.1:1'));
+    put(folder, { 'var/live.db': 'no journal at all' });
+    const { code, of } = await examine(config());
     expect(of('chain')).toMatchObject([{ verdict: 'fail' }]);
     expect(code).toBe(65);
   });
@@ -241,14 +177,8 @@ describe('tranche validate --connect', () => {
 
 describe('its findings', () => {
   const ok: Finding = { check: 'a', verdict: 'ok', says: 'fine', fix: 'nothing' };
-  const fail = (exit?: Finding['exit']): Finding => ({
-    check: 'bb',
-    verdict: 'fail',
-    says: 'no',
-    where: 'here',
-    fix: 'do it',
-    exit,
-  });
+  const failed = { check: 'bb', verdict: 'fail', says: 'no', where: 'here', fix: 'do it' } as const;
+  const fail = (exit?: Finding['exit']): Finding => ({ ...failed, exit });
 
   it('determine the exit code by the most urgent failure', () => {
     expect(exitOf([ok, { ...ok, verdict: 'warn' }])).toBe(0);

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
@@ -9,8 +9,8 @@ import { add, NOTHING, ratio } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant } from '../../src/core/time.ts';
 import { dataProfile } from '../../src/app/commands/data/data-profile.ts';
 import type { DataProfileOptions } from '../../src/app/commands/data/data-profile.ts';
-import { validate } from '../../src/app/commands/validate.ts';
-import { aFolder } from '../support/folder.ts';
+import { expectRan, validated } from '../support/command.ts';
+import { aFolder, put } from '../support/folder.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
 const HEADER = 'timestamp_ms,open,high,low,close,volume';
@@ -29,8 +29,7 @@ async function learn(
   over: Partial<DataProfileOptions> = {},
   name = 'bars.csv',
 ): Promise<{ readonly out: string; readonly cwd: string }> {
-  const cwd = aFolder();
-  writeFileSync(join(cwd, name), content);
+  const cwd = aFolder({ [name]: content });
   let out = '';
   const io = { cwd, stdout: { write: (text: string) => (out += text) }, stderr: { write: () => true } };
   expect(await dataProfile(name, { ...PLAIN, ...over }, io)).toBe(0);
@@ -57,14 +56,8 @@ describe('tranche data profile', () => {
     expect(weights).toHaveLength(24);
     expect(weights.reduce((sum, each) => add(sum, ratio(each)), NOTHING).toFixed()).toBe('1');
     const document = `id: learnt\nkind: vwap\npair: btcusd\nside: buy\ntotal_quantity: { amount: '10', currency: btc }\nduration: PT6H\nslices: 12\n${out}`;
-    writeFileSync(join(cwd, 'learnt.yaml'), document);
-    let said = '';
-    const written = { write: (text: string) => (said += text) };
-    const io = { cwd, env: {}, now: instant(BEGIN), colour: false, stdout: written, stderr: written };
-    expect([validate({ files: ['learnt.yaml'] }, io), said]).toEqual([
-      0,
-      expect.stringContaining('1 strategy is usable'),
-    ]);
+    put(cwd, { 'learnt.yaml': document });
+    expectRan(validated(cwd, { files: ['learnt.yaml'] }, { now: instant(BEGIN) }), 0, '1 strategy is usable');
     expect(parse(document)).toMatchObject({ profile: { time_zone: 'Europe/London', period: 'day' } });
   });
 
@@ -81,15 +74,10 @@ describe('tranche data profile', () => {
     const columnar = await learn(new Uint8Array(parquet), {}, 'bars.parquet');
     expect([weightsOf(zipped.out), weightsOf(columnar.out)]).toEqual([weightsOf(out), weightsOf(out)]);
     const { out: json } = await learn(csv(), { json: true });
+    const whole = { from: '2026-01-05T00:00:00.000Z', to: '2026-01-07T00:00:00.000Z' };
     expect(JSON.parse(json)).toEqual({
       profile: { time_zone: 'UTC', period: 'day', weights: weightsOf(out).map(Number) },
-      learnt_from: {
-        file: 'bars.csv',
-        of: 'bars',
-        rows: 48,
-        from: '2026-01-05T00:00:00.000Z',
-        to: '2026-01-07T00:00:00.000Z',
-      },
+      learnt_from: { file: 'bars.csv', of: 'bars', rows: 48, ...whole },
     });
   });
 
@@ -101,16 +89,12 @@ describe('tranche data profile', () => {
   });
 
   it('learns from trades, and separately for each weekday', async () => {
-    const trades = Array.from(
-      { length: 8 * 24 },
-      (_, n) => `${BEGIN + n * HOUR_MS},60000,${1 + (n % 24)},buy`,
-    );
-    const { out } = await learn(['timestamp_ms,price,quantity,side', ...trades].join('\n'));
+    const trade = (n: number): string => `${BEGIN + n * HOUR_MS},60000,${1 + (n % 24)},buy`;
+    const rowsOf = Array.from({ length: 8 * 24 }, (_, n) => trade(n));
+    const trades = ['timestamp_ms,price,quantity,side', ...rowsOf].join('\n');
+    const { out } = await learn(trades);
     expect(weightsOf(out).toSorted()).toEqual(weightsOf(out));
-    const week = await learn(['timestamp_ms,price,quantity,side', ...trades].join('\n'), {
-      week: true,
-      parts: 6,
-    });
+    const week = await learn(trades, { week: true, parts: 6 });
     expect(weightsOf(week.out)).toHaveLength(42);
     expect(week.out).toContain('period: week');
   });
@@ -124,46 +108,29 @@ describe('tranche data profile', () => {
     );
   });
 
+  const bar = (hour: number, volume = '1'): string => `${BEGIN + hour * HOUR_MS},1,1,1,1,${volume}`;
   it.each<readonly [string, Readonly<Record<number, string | undefined>>, string]>([
-    [
-      'a gap',
-      { 5: undefined, 6: undefined },
-      'bars.csv: 2 bars are missing from 2026-01-05T03:00:00.000Z on',
-    ],
+    ['a gap', { 5: undefined, 6: undefined }, '2 bars are missing from 2026-01-05T03:00:00.000Z on'],
     [
       'a duplicate time',
-      { 4: `${BEGIN + HOUR_MS},1,1,1,1,1` },
-      'bars.csv:4: its time 2026-01-05T01:00:00.000Z appears at bars.csv:3 with other figures',
+      { 4: bar(1) },
+      '4: its time 2026-01-05T01:00:00.000Z appears at bars.csv:3 with other figures',
     ],
-    [
-      'a bar off the grid',
-      { 4: `${BEGIN + 1.5 * HOUR_MS},1,1,1,1,1` },
-      'bars.csv:4: starts before the previous bar, of 3600000 ms, has ended',
-    ],
-    [
-      'a volume that is not a number',
-      { 7: `${BEGIN + 5 * HOUR_MS},1,1,1,1,NaN` },
-      'bars.csv:7: expected a volume, got "NaN"',
-    ],
-    [
-      'a negative volume',
-      { 7: `${BEGIN + 5 * HOUR_MS},1,1,1,1,-2` },
-      'bars.csv:7: expected a volume, got "-2"',
-    ],
-    [
-      'a time in the wrong format',
-      { 3: '2026-01-05,1,1,1,1,1' },
-      'bars.csv:3: expected a time, got "2026-01-05"',
-    ],
-    ['a row without all columns', { 9: `${BEGIN},1,1` }, 'bars.csv:9:'],
-    ['an unknown header', { 1: 'date,close' }, 'bars.csv: no known layout: it begins "date,close"'],
+    ['a bar off the grid', { 4: bar(1.5) }, '4: starts before the previous bar, of 3600000 ms, has ended'],
+    ['a volume that is not a number', { 7: bar(5, 'NaN') }, '7: expected a volume, got "NaN"'],
+    ['a negative volume', { 7: bar(5, '-2') }, '7: expected a volume, got "-2"'],
+    ['a time in the wrong format', { 3: '2026-01-05,1,1,1,1,1' }, '3: expected a time, got "2026-01-05"'],
+    ['a row without all columns', { 9: `${BEGIN},1,1` }, '9:'],
+    ['an unknown header', { 1: 'date,close' }, 'no known layout: it begins "date,close"'],
     [
       'an hour without volume',
-      { 3: `${BEGIN + HOUR_MS},1,1,1,1,0`, 27: `${BEGIN + 25 * HOUR_MS},1,1,1,1,0` },
-      'bars.csv: no volume was traded between 01:00 and 02:00 (UTC)',
+      { 3: bar(1, '0'), 27: bar(25, '0') },
+      'no volume was traded between 01:00 and 02:00 (UTC)',
     ],
   ])('rejects %s and reports its position', async (_, over, message) => {
-    expect(await refusal(csv(over))).toContain(`data: ${message}`);
+    const said = await refusal(csv(over));
+    expect(said).toMatch(/^data: bars\.csv:/u);
+    expect(said).toContain(message);
   });
 
   it('accepts a gap up to --max-gap', async () => {

@@ -1,15 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
-import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
-import { HOUR_MS, instant } from '../../src/core/time.ts';
+import { HOUR_MS } from '../../src/core/time.ts';
 import type { Report } from '../../src/report/json/schema.ts';
-import { runLine } from './support/cli.ts';
-import type { Ran } from './support/cli.ts';
+import { expectRan } from '../support/command.ts';
+import type { Ran } from '../support/command.ts';
 import { aFolder } from '../support/folder.ts';
+import { BEGIN, backtest, bars } from './support/backtest.ts';
 
-const BEGIN = Date.UTC(2026, 0, 5);
 /** Hours until the prices of ether end; those of bitcoin and solana end after twice as many. */
 const ENDS_AFTER = 300;
 const REBALANCE = `
@@ -20,38 +19,20 @@ drift_threshold: '0.02'
 min_interval: PT1H
 `;
 
-const bars = (rows: number, price: (n: number) => number): string =>
-  ['timestamp_ms,open,high,low,close,volume']
-    .concat(Array.from({ length: rows }, (_, n) => `${BEGIN + n * HOUR_MS},${Array(4).fill(price(n).toFixed(2)).join()},1`))
-    .join('\n'); // prettier-ignore
-
-function desk(): string {
-  const cwd = aFolder();
-  writeFileSync(join(cwd, 'keep.yaml'), REBALANCE);
-  writeFileSync(
-    join(cwd, 'btc.csv'),
-    bars(2 * ENDS_AFTER, (n) => 40_000 * (1 + 0.25 * Math.sin(n / 40))),
-  );
-  writeFileSync(
-    join(cwd, 'eth.csv'),
-    bars(ENDS_AFTER, (n) => 2_000 * (1 + 0.1 * Math.sin(n / 25))),
-  );
-  writeFileSync(
-    join(cwd, 'sol.csv'),
-    bars(2 * ENDS_AFTER, (n) => 100 * (1 - 0.2 * Math.sin(n / 60))),
-  );
-  return cwd;
-}
+const desk = (): string =>
+  aFolder({
+    'keep.yaml': REBALANCE,
+    'btc.csv': bars(2 * ENDS_AFTER, (n) => cents(40_000 * (1 + 0.25 * Math.sin(n / 40))), HOUR_MS),
+    'eth.csv': bars(ENDS_AFTER, (n) => cents(2_000 * (1 + 0.1 * Math.sin(n / 25))), HOUR_MS),
+    'sol.csv': bars(2 * ENDS_AFTER, (n) => cents(100 * (1 - 0.2 * Math.sin(n / 60))), HOUR_MS),
+  });
+const cents = (price: number): number => Math.round(price * 100) / 100;
 
 const DATA = ['btcusd=btc.csv', 'ethusd=eth.csv', 'solusd=sol.csv'].flatMap((each) => ['--data', each]);
 const ENDED = BEGIN + ENDS_AFTER * HOUR_MS;
 
-const backtest = async (cwd: string, ...line: readonly string[]): Promise<Ran> =>
-  await runLine(addBacktest, ['backtest', 'keep.yaml', ...DATA, '--holdings', 'usd=100000', ...line], {
-    cwd,
-    now: instant(0),
-    config: 'config/paper.yaml',
-  });
+const run = async (cwd: string, ...line: readonly string[]): Promise<Ran> =>
+  await backtest(cwd, ['keep.yaml', ...DATA, '--holdings', 'usd=100000', ...line]);
 
 interface Done extends Ran {
   readonly report: Report;
@@ -60,7 +41,7 @@ interface Done extends Ran {
 
 async function reported(...line: readonly string[]): Promise<Done> {
   const cwd = desk();
-  const ran = await backtest(cwd, '--assume', 'unavailable_share=0', '--out', 'out', ...line);
+  const ran = await run(cwd, '--assume', 'unavailable_share=0', '--out', 'out', ...line);
   return {
     ...ran,
     report: JSON.parse(readFileSync(join(cwd, 'out', 'report.json'), 'utf8')) as Report, // oxlint-disable-line typescript/no-unsafe-type-assertion -- its schema is tested elsewhere
@@ -72,12 +53,18 @@ const after = (fills: Done['fills'], pair: string): Done['fills'] =>
   fills.filter((fill) => fill['pair'] === pair && Date.parse(fill['executed_at'] ?? '') >= ENDED);
 
 describe('an asset whose prices end before the window', () => {
-  it('is rejected if the window is given explicitly, with the options to handle it', async () => {
-    const { code, err } = await backtest(desk(), '--until', '2026-01-25');
-    expect(code).toBe(64);
-    expect(err).toContain('--until 2026-01-25T00:00:00.000Z, but the tape of ethusd (eth.csv) ends at 2026-01-17T13:00:00.000Z'); // prettier-ignore
-    expect(err).toContain(
+  it('is rejected if the window is given explicitly, with the options to handle it, and if it is resampled', async () => {
+    expectRan(
+      await run(desk(), '--until', '2026-01-25'),
+      64,
+      '--until 2026-01-25T00:00:00.000Z, but the tape of ethusd (eth.csv) ends at 2026-01-17T13:00:00.000Z',
       '--delisted liquidate sells it there and --delisted freeze keeps it at its last price',
+    );
+    const resampled = await run(desk(), '--delisted', 'freeze', '--bootstrap', '20');
+    expectRan(
+      resampled,
+      64,
+      '--bootstrap: the history of ethusd, which ends within the window, cannot be resampled',
     );
   });
 
@@ -146,13 +133,5 @@ describe('an asset whose prices end before the window', () => {
     const [gone] = held.report.backtest?.delisted ?? [];
     expect(Number(gone?.held)).toBeGreaterThan(0);
     expect(held.report.warnings[1]).toBe(`${gone?.held} eth could not be sold before the quotes ended, and are valued at the last price, ${gone?.price}.`); // prettier-ignore
-  });
-
-  it('is rejected together with --bootstrap', async () => {
-    const { code, err } = await backtest(desk(), '--delisted', 'freeze', '--bootstrap', '20');
-    expect(code).toBe(64);
-    expect(err).toContain(
-      '--bootstrap: the history of ethusd, which ends within the window, cannot be resampled',
-    );
   });
 });

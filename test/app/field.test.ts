@@ -1,12 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { validate } from '../../src/app/commands/validate.ts';
-import { MINUTE_MS } from '../../src/core/time.ts';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
-import { NOON } from './support/look.ts';
-import { runLine } from './support/cli.ts';
+import { expectRan, runLine, validated } from '../support/command.ts';
+import type { Ran } from '../support/command.ts';
 import { aFolder } from '../support/folder.ts';
+import { bars } from './support/backtest.ts';
+import { NOON } from './support/look.ts';
 
 /** Inputs as they come from the field: what people and their tools write into files and environments. */
 
@@ -16,52 +14,40 @@ const recurring = (cron: string): string =>
   `id: c1\nkind: recurring\npair: btcusd\nside: buy\neach_notional: { amount: "1000", currency: usd }\nschedule: { cron: "${cron}" }\n`;
 
 /** Validates one strategy file, with a config or alone. */
-function validated(
-  strategy: string,
-  { config, env = {} }: { config?: string; env?: Record<string, string> } = {},
-) {
-  const cwd = aFolder();
-  writeFileSync(join(cwd, 's.yaml'), strategy);
-  if (config !== undefined) writeFileSync(join(cwd, 'c.yaml'), config);
-  const said = { out: '', err: '' };
-  const code = validate(config === undefined ? { files: ['s.yaml'] } : { config: 'c.yaml' }, {
-    stdout: { write: (text: string) => (said.out += text) },
-    stderr: { write: (text: string) => (said.err += text) },
-    now: NOON,
-    env,
-    cwd,
-    colour: false,
-  });
-  return { code, ...said };
-}
+const judged = (strategy: string, config?: string, env = {}): Ran =>
+  validated(
+    aFolder({ 's.yaml': strategy, 'c.yaml': config ?? '' }),
+    config === undefined ? { files: ['s.yaml'] } : { config: 'c.yaml' },
+    { env, now: NOON },
+  );
 
 describe('what is written in the field', () => {
   it.each(['05-06-2027', '05/06/2027 09:00Z', '01-12-2026', 'June-2027', '2027-02-29T09:00:00Z', '2027-04-31T09:00:00Z', '2027-02-29T09:00:00[Europe/London]'])(
     'a date that is day first or does not exist is refused: %s',
     (start) => {
-      expect(validated(twap(start))).toMatchObject({ code: 78, err: expect.stringContaining(start) as string });
+      expect(judged(twap(start))).toMatchObject({ code: 78, err: expect.stringContaining(start) as string });
     },
   ); // prettier-ignore
 
   it('a calendar of 29 February runs in the next leap year', () => {
-    expect(validated(recurring('0 9 29 2 *')).out).toContain('2028-02-29T09:00:00Z');
+    expect(judged(recurring('0 9 29 2 *')).out).toContain('2028-02-29T09:00:00Z');
   });
 
   it.each([
     ['0 9 13 * 5', 'runs on days of the month 13 and, besides, on weekdays 5'],
     ['0 9 13 * *', 'on a calendar in UTC, next'],
   ])('days of the month and weekdays together mean "or": %s', (cron, said) => {
-    expect(validated(recurring(cron)).out).toContain(said);
+    expect(judged(recurring(cron)).out).toContain(said);
   });
 
   it.each(['', 'Nowhere/Else'])('a time zone of the machine that is not known means UTC: TZ=%j', (zone) => {
     vi.stubEnv('TZ', zone);
-    expect(validated(twap('2027-06-01T09:00:00Z'))).toMatchObject({ code: 0, err: '' });
+    expect(judged(twap('2027-06-01T09:00:00Z'))).toMatchObject({ code: 0, err: '' });
   });
 
   it.each([{}, { DATA: '' }, { DATA: ' ' }])('a variable without a value is refused: %j', (env) => {
     const config = 'mode: paper\njournal: "sqlite:./${DATA}.db"\nstrategies: ./s.yaml\n';
-    expect(validated(twap('2027-06-01T09:00:00Z'), { config, env })).toMatchObject({
+    expect(judged(twap('2027-06-01T09:00:00Z'), config, env)).toMatchObject({
       code: 78,
       err: expect.stringContaining('the environment variable DATA is') as string,
     });
@@ -74,17 +60,13 @@ describe('what is written in the field', () => {
     ['btccad', 'cad'],
     ['btcbrl', 'brl'],
   ])('a pair with prices trades in a backtest, whatever its currencies: %s', async (pair, quote) => {
-    const cwd = aFolder();
-    const begin = Date.UTC(2026, 0, 5);
-    const bars = Array.from({ length: 120 }, (_, n) => `${begin + n * MINUTE_MS},${100 + (n % 7)}`);
-    writeFileSync(join(cwd, 'p.csv'), ['timestamp_ms,close', ...bars, ''].join('\n'));
-    writeFileSync(
-      join(cwd, 's.yaml'),
-      `id: s1\nkind: twap\npair: ${pair}\nside: buy\nstart_time: "2026-01-05T00:30:00Z"\nduration: PT1H\nslices: 3\ntotal_notional: { amount: "1000", currency: ${quote} }\n`,
-    );
+    const cwd = aFolder({
+      'p.csv': bars(120, (n) => 100 + (n % 7)),
+      's.yaml': `id: s1\nkind: twap\npair: ${pair}\nside: buy\nstart_time: "2026-01-05T00:30:00Z"\nduration: PT1H\nslices: 3\ntotal_notional: { amount: "1000", currency: ${quote} }\n`,
+    });
     const rates = quote === 'usd' ? [] : ['--data', `${quote}usd=p.csv`];
     const line = ['backtest', 's.yaml', '--data', `${pair}=p.csv`, ...rates, '--holdings', `${quote}=250000`];
-    const { code, err } = await runLine(addBacktest, line, { cwd, now: NOON, config: 'config/paper.yaml' });
-    expect([code, err]).toEqual([0, expect.stringContaining(`249,000 ${quote}`)]);
+    const ran = await runLine(addBacktest, line, { cwd, now: NOON, config: 'config/paper.yaml' });
+    expectRan(ran, 0, `249,000 ${quote}`);
   });
 });

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import { describe, expect, it } from 'vitest';
 import { groups, groupsFor } from '../../src/app/cli/groups.ts';
-import { aRunIo } from './support/run-io.ts';
+import { aRunIo } from '../support/run-io.ts';
 
 describe('command groups', () => {
   it.each(groups.map((group) => [group.names.join(', '), group] as const))(

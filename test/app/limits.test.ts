@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/app/config/config.ts';
@@ -11,7 +9,7 @@ import { DAY_MS, MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import { allOrderFaults, faultyVenue } from '../engine/faulty-venue.ts';
-import { START, aBench, aTwap } from '../engine/harness.ts';
+import { START, aTwap, nextProcess, started } from '../engine/harness.ts';
 import type { Bench, BenchOptions } from '../engine/harness.ts';
 import { ledgerTrades } from '../engine/oracle.ts';
 import { aFolder } from '../support/folder.ts';
@@ -38,8 +36,7 @@ strategies: []
 `;
 
 function policyFor(limited: Limited): DeskSettings {
-  const cwd = aFolder();
-  writeFileSync(join(cwd, 'desk.yaml'), configOf(limited));
+  const cwd = aFolder({ 'desk.yaml': configOf(limited) });
   const { config } = loadConfig('desk.yaml', { env: {}, cwd, now: instant(0) });
   return deskSettingsOf(config, { configHash: '', adoptFills: false });
 }
@@ -73,17 +70,13 @@ function lived(limited: Limited, seed: number): Bench {
         random.next() < 0.3 ? allOrderFaults[Math.floor(random.next() * allOrderFaults.length)] : undefined,
     }),
   };
-  let bench = aBench(options);
-  bench.start();
-  const { clock, exchange, journal } = bench;
+  let bench = started(options);
   for (let crash = 0; crash < 2; crash++) {
-    clock.run(instant(clock.wall() + Math.floor(random.next() * 15 * MINUTE_MS)));
-    bench.kill();
-    clock.run(instant(clock.wall() + Math.floor(random.next() * 30 * SECOND_MS)));
-    bench = aBench({ ...options, clock, exchange, journal });
-    bench.start({ rearm: 'go on', withOpenDoubts: true });
+    bench.run(Math.floor(random.next() * 15 * MINUTE_MS));
+    const downMs = Math.floor(random.next() * 30 * SECOND_MS);
+    bench = nextProcess(bench, downMs, options, { rearm: 'go on', withOpenDoubts: true });
   }
-  clock.run(instant(NIGHT + 90 * MINUTE_MS));
+  bench.clock.run(instant(NIGHT + 90 * MINUTE_MS));
   return bench;
 }
 

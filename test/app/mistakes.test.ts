@@ -1,23 +1,16 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { validate } from '../../src/app/commands/validate.ts';
 import type { ValidateOptions } from '../../src/app/commands/validate.ts';
 import { instant } from '../../src/core/time.ts';
+import { expectRan, validated } from '../support/command.ts';
+import type { Ran } from '../support/command.ts';
 
 /** Each file with mistakes ends with the problems that it must cause, one a line: `#= file:line:column setting: message`. */
 const folder = join(import.meta.dirname, 'mistakes');
 
-/** Runs `validate` and returns its exit code and its output. */
-function run(options: ValidateOptions): { readonly code: number; readonly printed: string } {
-  let printed = '';
-  const write = (text: string): void => {
-    printed += text;
-  };
-  const now = instant(Date.UTC(2026, 10, 21));
-  const io = { stdout: { write }, stderr: { write }, env: {}, cwd: folder, now, colour: false };
-  return { code: validate(options, io), printed };
-}
+const run = (options: ValidateOptions): Ran =>
+  validated(folder, options, { now: instant(Date.UTC(2026, 10, 21)) });
 
 interface Problem {
   readonly file: string;
@@ -27,8 +20,8 @@ interface Problem {
   readonly message: string;
 }
 
-const problemsOf = (printed: string): readonly string[] =>
-  (JSON.parse(printed) as { readonly problems: readonly Problem[] }).problems.map(
+const problemsOf = ({ out }: Ran): readonly string[] =>
+  (JSON.parse(out) as { readonly problems: readonly Problem[] }).problems.map(
     ({ file, line, column, path, message }) =>
       `${file}:${line}:${column} ${path === '' ? 'the document' : path}: ${message.replaceAll(folder, '<folder>')}`,
   );
@@ -50,20 +43,20 @@ const strategyMistakes = globSync(join(folder, '*.yaml'))
 describe('a YAML mistake', () => {
   it.each(strategyMistakes)('in a strategy is explained with its position and a correction: %s', (name) => {
     const files = [name, ...(others[name] === undefined ? [] : [others[name]])].map((each) => `${each}.yaml`);
-    const { code, printed } = run({ config: 'desk.yaml', files, json: true });
-    expect(code).toBe(78);
+    const ran = run({ config: 'desk.yaml', files, json: true });
+    expectRan(ran, 78);
     expect(expectedOf(name)).not.toEqual([]);
-    expect(problemsOf(printed).toSorted()).toEqual(expectedOf(name).toSorted());
+    expect(problemsOf(ran).toSorted()).toEqual(expectedOf(name).toSorted());
   });
 
   it.each(configMistakes)('in a config is explained with its position and a correction: %s', (name) => {
-    const { code, printed } = run({ config: `${name}.yaml`, json: true });
-    expect(code).toBe(78);
-    expect(problemsOf(printed).toSorted()).toEqual(expectedOf(name).toSorted());
+    const ran = run({ config: `${name}.yaml`, json: true });
+    expectRan(ran, 78);
+    expect(problemsOf(ran).toSorted()).toEqual(expectedOf(name).toSorted());
   });
 
   it('is reported without showing a token', () => {
-    const printed = configMistakes.map((name) => run({ config: `${name}.yaml` }).printed).join('');
+    const printed = configMistakes.map((name) => run({ config: `${name}.yaml` }).err).join('');
     expect(printed).toContain('venue.token');
     expect(printed).toContain('[redacted]');
     expect(printed).not.toContain('sk_live');

@@ -1,8 +1,6 @@
 import { fork } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { codeInOwnProcess } from '../../src/app/strategies/module-process.ts';
 import { RUNNER_OPTIONS } from '../../src/app/strategies/module-request.ts';
 import { loadModule } from '../../src/app/strategies/modules.ts';
@@ -11,11 +9,7 @@ import { codeIn } from '../../src/strategy/kinds/module/module-code.ts';
 import type { ModuleCall, ModuleCode } from '../../src/strategy/kinds/module/module-call.ts';
 import { readStep } from '../../src/strategy/kinds/module/module-step.ts';
 import { NINE } from '../strategy/views.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'tranche-runner-'));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+import { aFolder } from '../support/folder.ts';
 
 const sourceOf = (text: string): { file: string; sha256: string; text: string } => ({
   file: './own.ts',
@@ -106,9 +100,8 @@ export const found = doc.compile()();
   });
 
   it('has no access to environment, files, network, processes, threads, addons or debugger', async () => {
-    const probe = join(folder, 'probe.mjs');
     const runner = new URL('../../src/app/strategies/module-runner.ts', import.meta.url).href;
-    writeFileSync(probe, PROBE.replace('RUNNER', runner));
+    const probe = join(aFolder({ 'probe.mjs': PROBE.replace('RUNNER', runner) }), 'probe.mjs');
     process.env['CANARY_OF_A_TOKEN'] = 'canary';
     try {
       // Started as in module-bridge.ts; the runner is loaded first, so that it has dropped its permissions.

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { loadModule } from '../../src/app/strategies/modules.ts';
@@ -6,7 +6,8 @@ import { readStrategies } from '../../src/app/strategies/strategies.ts';
 import { sha256 } from '../../src/journal/proof/link.ts';
 import { isAmount } from '../../src/core/money.ts';
 import { NINE, aView } from '../strategy/views.ts';
-import { aFolder } from '../support/folder.ts';
+import { aFolder, put as putFiles } from '../support/folder.ts';
+import { aKernelText, aModuleText } from './support/texts.ts';
 
 let folder = '';
 let outside = '';
@@ -15,26 +16,16 @@ beforeEach(() => {
   outside = aFolder();
 });
 
-const KERNEL = `import { defineKernel, later, z } from 'tranche/strategy';
-export const kernel = defineKernel({
-  params: z.strictObject({ each: z.string().default('1') }),
-  start: (params, view) => ({ state: {}, waits: [{ on: 'at', at: later(view.at, 'PT1M') }] }),
-  step: (state, wake, params, view) => ({ state, finished: true }),
-});
-`;
-const yamlOf = (module: string): string => `id: own
-kind: module
-module: ${module}
-pairs: [btcusd]
-total_quantity: { amount: '1', currency: btc }
-`;
-
+const KERNEL = aKernelText();
 const put = (name: string, text: string): string => {
-  writeFileSync(join(folder, name), text);
+  putFiles(folder, { [name]: text });
   return name;
 };
 const read = (module = './own.ts', more = ''): ReturnType<typeof readStrategies> =>
-  readStrategies([join(folder, put('own.yaml', yamlOf(module) + more))], undefined, { env: {}, cwd: folder });
+  readStrategies([join(folder, put('own.yaml', aModuleText(module, more)))], undefined, {
+    env: {},
+    cwd: folder,
+  });
 const problems = (module?: string, more?: string): readonly string[] =>
   read(module, more).problems.map(({ path, message }) => `${path}: ${message}`);
 
@@ -68,13 +59,11 @@ describe('a strategy of kind module', () => {
   });
 
   it('accepts plain JavaScript and files in subfolders', () => {
-    mkdirSync(join(folder, 'kernels'));
     put('kernels/own.js', KERNEL);
     expect(problems('kernels/own.js')).toEqual([]);
   });
 
   it('receives amounts of the same class as the engine', () => {
-    put('own.ts', KERNEL.replace('finished: true', 'finished: true, note: String(later.name)'));
     const text = "import { quantity } from 'tranche/strategy'; export const one = quantity('1');";
     const { one } = loadModule({ file: 'x.ts', sha256: sha256(text), text }) as { one: unknown };
     expect(isAmount(one)).toBe(true);

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { deskApi } from '../../src/app/desk-api/desk-api.ts';
-import { SECOND_MS, after } from '../../src/core/time.ts';
-import { START, aBench, aTwap } from '../engine/harness.ts';
+import { SECOND_MS } from '../../src/core/time.ts';
+import { aBench, aTwap, started } from '../engine/harness.ts';
 
 describe('the status of a desk', () => {
   it('computes the slots of a life once, however often it is requested', () => {
     const twap = aTwap();
     let looks = 0;
     const slots: typeof twap.bound.slots = (...given) => (looks++, twap.bound.slots(...given));
-    const bench = aBench({ strategies: [{ ...twap, bound: { ...twap.bound, slots } }] });
-    bench.start();
-    bench.clock.run(after(START, SECOND_MS));
+    const bench = started({ strategies: [{ ...twap, bound: { ...twap.bound, slots } }] }, SECOND_MS);
     const desk = deskApi(bench.desk, () => undefined);
     const before = looks;
     for (let n = 0; n < 5; n++) expect(desk.status()).toMatchObject({ strategies: [{ slices_total: 10 }] });
@@ -29,10 +27,10 @@ describe('refused callers', () => {
     const stranger = { path: '/api/v1/halt', by: 'none', needed: 'operator' } as const;
     for (let n = 0; n < 1_000; n++) desk.refused(stranger);
     expect(told).toEqual([stranger]);
-    bench.clock.run(after(START, 9 * SECOND_MS));
+    bench.until(9 * SECOND_MS);
     desk.refused(stranger);
     expect(told).toHaveLength(1);
-    bench.clock.run(after(START, 10 * SECOND_MS));
+    bench.until(10 * SECOND_MS);
     desk.refused({ ...stranger, by: 'ann', role: 'viewer' });
     expect(told[1]).toEqual({ ...stranger, by: 'ann', role: 'viewer', and_others: 1_000 });
   });

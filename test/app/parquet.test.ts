@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import type { SpawnSyncReturns } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { writeParquetFile } from '../../src/app/research/parquet.ts';
 import { REPORT_FILL_COLUMNS, writeReport } from '../../src/app/research/report-files.ts';
 import { add, money, NO_MONEY, text } from '../../src/core/money.ts';
@@ -20,6 +19,7 @@ import {
   records,
   wanted,
 } from '../report/records.ts';
+import { aSharedFolder } from '../support/folder.ts';
 
 /** Three fills with amounts that a double cannot represent; one is adopted, so that its prices are unknown. */
 const STORY = records(
@@ -36,15 +36,10 @@ const STORY = records(
   [2 * MINUTE, aFill(2 * MINUTE, { parent: 'other', quantity: '0.1', price: '123456789012.3', amount: '12345678901.23', decision_price: '' })],
 ); // prettier-ignore
 
-let home = '';
-let file = '';
+const home = aSharedFolder();
+const file = join(home, 'fills.parquet');
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'tranche-parquet-'));
-  file = join(home, 'fills.parquet');
   await writeReport(figuresOf(STORY, { version: 't' }), home);
-});
-afterAll(() => {
-  rmSync(home, { recursive: true, force: true });
 });
 
 /** Sums columns exactly in the decimals of each reader, without a conversion. */
@@ -111,7 +106,6 @@ const python = (code: string): SpawnSyncReturns<string> =>
 describe('fills.parquet', () => {
   it.for(Object.entries(READERS))(
     'can be read by %s without a cast, with every digit of each amount',
-    { timeout: 150_000 },
     ([name, read], { skip }) => {
       if (python(`import ${name}${name === 'pandas' ? ', pyarrow' : ''}`).status !== 0)
         skip(`skipped: python3 with ${name} is missing`);
@@ -124,7 +118,6 @@ describe('fills.parquet', () => {
 
   it.for(Object.entries(NODE_READERS))(
     'can be read by %s without a cast, with every digit of each amount',
-    { timeout: 150_000 },
     ([name, read], { skip }) => {
       if (NODE_READERS_FOLDER === undefined) skip(`skipped: PARQUET_READERS names no folder with ${name}`);
       const script = join(NODE_READERS_FOLDER ?? home, `read-${name.replaceAll('/', '-')}.mjs`);

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readStrategies } from '../../src/app/strategies/strategies.ts';
@@ -7,10 +6,11 @@ import { instant, MINUTE_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { aFill, appendNow } from '../journal/records.ts';
-import { aFolder } from '../support/folder.ts';
+import { expectRan } from '../support/command.ts';
+import { aFolder, put } from '../support/folder.ts';
 import { look, NOON } from './support/look.ts';
 import type { Ran } from './support/look.ts';
-import { dataOf, ofCheck } from './support/plan.ts';
+import { dataOf, expectCheck } from './support/plan.ts';
 
 /** Four slices at intervals of a quarter of an hour, from the first start of the strategy. */
 const TWAP = `id: one
@@ -34,17 +34,13 @@ async function planned({
   begunAt = instant(NOON - 20 * MINUTE_MS),
   more = () => [],
 }: World): Promise<Ran> {
-  const folder = aFolder();
+  const folder = aFolder({ 'one.yaml': text });
   const file = join(folder, 'journal.db');
-  writeFileSync(join(folder, 'one.yaml'), text);
-  const [first] = readStrategies([join(folder, 'one.yaml')], undefined, {
-    env: {},
-    cwd: folder,
-  }).strategies;
+  const world = { env: {}, cwd: folder };
+  const [first] = readStrategies([join(folder, 'one.yaml')], undefined, world).strategies;
   if (first === undefined) throw new Error('no strategy');
   const { hash, document } = first;
-  writeFileSync(join(folder, 'one.yaml'), TWAP);
-  writeFileSync(join(folder, 'desk.yaml'), `strategies: one.yaml\njournal: "sqlite:${file}"\n`);
+  put(folder, { 'one.yaml': TWAP, 'desk.yaml': `strategies: one.yaml\njournal: "sqlite:${file}"\n` });
   const journal = sqliteJournal(file);
   appendNow(journal, [
     { kind: 'strategy', strategy: 'one', hash, type: 'twap', begun_at: begunAt, document },
@@ -64,22 +60,19 @@ describe('a plan for a desk with a journal', () => {
   });
 
   it('contains no slots of a finished strategy', async () => {
+    const none = { detail: {}, state: {}, waits: [], intents: [], missed: [] };
     const over = (hash: string): RecordBody => ({
       kind: 'wake',
       hash,
-      detail: {},
       strategy: 'one',
       on: 'outcome',
-      state: {},
-      waits: [],
-      intents: [],
-      missed: [],
       finished: 'finished',
+      ...none,
     });
     const ran = await planned({ more: (hash) => [over(hash)] });
     expect([ran.code, slotsOf(ran)]).toEqual([0, []]);
     expect(dataOf(ran).strategies[0]).toMatchObject({ standing: 'finished' });
-    expect(ofCheck(ran, 'window')).toEqual([]);
+    expectCheck(ran, 'window');
   });
 
   it('plans an edited strategy from now on and reports that the old text is running', async () => {
@@ -91,24 +84,16 @@ describe('a plan for a desk with a journal', () => {
   it('counts trades of today, but not of yesterday, against the limits of the day', async () => {
     const fill = (at: Instant): RecordBody => aFill({ executed_at: at, notional_usd: '4980000' });
     const today = await planned({ more: () => [fill(instant(NOON - 30 * MINUTE_MS))] });
-    expect(today.code).toBe(78);
-    expect(ofCheck(today, 'day')).toMatchObject([
-      { verdict: 'refused', says: expect.stringContaining('4980000 of it traded already') as unknown },
-    ]);
+    expectRan(today, 78);
+    expectCheck(today, 'day', ['refused', '4980000 of it traded already']);
     const before = await planned({ more: () => [fill(instant(NOON - 13 * 60 * MINUTE_MS))] });
-    expect(ofCheck(before, 'day')).toMatchObject([
-      { verdict: 'ok', says: expect.stringContaining('this includes 0 traded today') as unknown },
-    ]);
+    expectCheck(before, 'day', ['ok', 'this includes 0 traded today']);
   });
 
   it('ignores a journal that cannot be read, and reports that', async () => {
-    const folder = aFolder();
-    writeFileSync(join(folder, 'one.yaml'), TWAP);
-    writeFileSync(join(folder, 'bad.db'), 'no database');
-    writeFileSync(
-      join(folder, 'desk.yaml'),
-      `strategies: one.yaml\njournal: "sqlite:${join(folder, 'bad.db')}"\n`,
-    );
+    const folder = aFolder({ 'one.yaml': TWAP, 'bad.db': 'no database' });
+    const journal = `sqlite:${join(folder, 'bad.db')}`;
+    put(folder, { 'desk.yaml': `strategies: one.yaml\njournal: "${journal}"\n` });
     const ran = await look(folder, ['plan', '--config', 'desk.yaml', '--json']);
     expect([ran.code, slotsOf(ran).length]).toEqual([0, 4]);
     expect(ran.err).toContain('the plan assumes that no strategy has started');

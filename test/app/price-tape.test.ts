@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/app/daemon/clock.ts';
@@ -10,14 +10,13 @@ import { aFolder } from '../support/folder.ts';
 
 describe('the prices of a simulated venue', () => {
   it('include the close of a bar only from its end on, and keep the last close', async () => {
-    const cwd = aFolder();
-    const bars = [
+    const rows = [
       '60000,1,3,0.5,2.5,7.5',
       '120000,2,4,1,3.10,0',
       '240000,3,5,4e-7,4e-7,1',
       '300000,3,5,2,5,1',
     ];
-    writeFileSync(join(cwd, 'x.csv'), ['timestamp_ms,open,high,low,close,volume', ...bars, ''].join('\n'));
+    const cwd = aFolder({ 'x.csv': ['timestamp_ms,open,high,low,close,volume', ...rows, ''].join('\n') });
     const tape = await loadPriceTape('btcusd', 'x.csv', cwd);
     expect(tape).toMatchObject({ rows: 4, barMs: MINUTE_MS, startsAt: 120_000, endsAt: 360_000 });
     const seen = [0, 120_000, 179_999, 180_000, 299_999, 300_000, 360_000, 1e12].map((ms) => text(tape.midAt(instant(ms)))); // prettier-ignore
@@ -26,9 +25,8 @@ describe('the prices of a simulated venue', () => {
   });
 
   it('are rejected with the row if the file is damaged, and the venue does not start', async () => {
-    const cwd = aFolder();
+    const cwd = aFolder({ 'x.csv': 'timestamp_ms,close\n60000,1\n120000,-2\n' });
     const file = join(cwd, 'x.csv');
-    writeFileSync(file, 'timestamp_ms,close\n60000,1\n120000,-2\n');
     const started = startVenue(
       { prices: { btcusd: file } },
       { clock: systemClock, loadTape: async (pair, name) => await loadPriceTape(pair, name, cwd) },
@@ -37,8 +35,7 @@ describe('the prices of a simulated venue', () => {
   });
 
   it('determine the mid price of the venue', async () => {
-    const cwd = aFolder();
-    writeFileSync(join(cwd, 'x.json'), '[[1700000000000,"7","7","7","7","1",1700000059999,"1",1,"1","1","0"],[1700000060000,"7","7","7","7","1",1700000119999,"1",1,"1","1","0"]]'); // prettier-ignore
+    const cwd = aFolder({ 'x.json': '[[1700000000000,"7","7","7","7","1",1700000059999,"1",1,"1","1","0"],[1700000060000,"7","7","7","7","1",1700000119999,"1",1,"1","1","0"]]' }); // prettier-ignore
     const venue = await startVenue(
       { port: 0, prices: { btcusd: 'x.json' } },
       { clock: systemClock, loadTape: async (pair, name) => await loadPriceTape(pair, name, cwd) },

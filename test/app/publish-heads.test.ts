@@ -1,8 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { once } from 'node:events';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { publishHeads } from '../../src/app/daemon/publish-heads.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
@@ -10,6 +8,7 @@ import { isSigned, readSignedHead } from '../../src/journal/proof/signed-head.ts
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { NINE, aFill, appendNow } from '../journal/records.ts';
 import { aFolder } from '../support/folder.ts';
+import { httpServer } from '../venue/servers.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -40,21 +39,18 @@ function aDesk(to: { readonly webhook?: string; readonly file?: string }) {
     },
   };
 }
-const linesOf = (file: string): readonly string[] => readFileSync(file, 'utf8').trim().split('\n');
+const linesOf = (file: string): readonly string[] =>
+  existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 
 describe('the published heads of a journal', () => {
   it('are signed and appended to a file each hour', async () => {
     const file = join(folder, 'heads.jsonl');
     const desk = aDesk({ file });
     desk.hours(1);
-    await vi.waitFor(() => {
-      expect(linesOf(file)).toHaveLength(1);
-    });
+    await expect.poll(() => linesOf(file)).toHaveLength(1);
     appendNow(desk.journal, [aFill({ client_order_id: 'second' })], NINE);
     desk.hours(1);
-    await vi.waitFor(() => {
-      expect(linesOf(file)).toHaveLength(2);
-    });
+    await expect.poll(() => linesOf(file)).toHaveLength(2);
     const heads = linesOf(file).map((line) => readSignedHead(line, file));
     expect(heads.map(({ seq, at }) => [seq, at])).toEqual([
       [1, '2026-12-01T10:00:00.000Z'],
@@ -68,36 +64,28 @@ describe('the published heads of a journal', () => {
   it('are posted to a webhook; a failure raises an alert, and the next attempt follows an hour later', async () => {
     const got: string[] = [];
     let status = 500;
-    const server = createServer((request, response) => {
+    const url = await httpServer((request, response) => {
       request.setEncoding('utf8').on('data', (text: string) => got.push(text));
       request.on('end', () => response.writeHead(status).end());
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-    const desk = aDesk({ webhook: `http://127.0.0.1:${port}/heads` });
-    desk.hours(1);
-    await vi.waitFor(() => {
-      expect(desk.alerts).toEqual([expect.stringContaining('channel_failing: http://127.0.0.1')]);
     });
+    const desk = aDesk({ webhook: `${url}/heads` });
+    desk.hours(1);
+    await expect
+      .poll(() => desk.alerts)
+      .toEqual([expect.stringContaining('channel_failing: http://127.0.0.1')]);
     expect(desk.alerts[0]).toContain('status 500');
     status = 204;
     desk.hours(1);
-    await vi.waitFor(() => {
-      expect(got).toHaveLength(2);
-    });
+    await expect.poll(() => got).toHaveLength(2);
     expect(readSignedHead(got[1] ?? '', 'webhook')).toMatchObject({ seq: 1 });
     expect(desk.alerts).toHaveLength(1);
     desk.end();
-    server.close();
   });
 
   it('raise an alert each time their file cannot be written, and the schedule continues', async () => {
     const desk = aDesk({ file: join(folder, 'nowhere/heads.jsonl') });
     desk.hours(2);
-    await vi.waitFor(() => {
-      expect(desk.alerts).toHaveLength(2);
-    });
+    await expect.poll(() => desk.alerts).toHaveLength(2);
     expect(desk.alerts[0]).toContain('ENOENT');
     desk.end();
   });

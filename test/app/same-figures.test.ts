@@ -1,13 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
-import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { withSeparators } from '../../src/core/text/with-separators.ts';
-import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import { reportSchema } from '../../src/report/json/schema.ts';
 import type { Report } from '../../src/report/json/schema.ts';
-import { runLine } from './support/cli.ts';
+import { put } from '../support/folder.ts';
+import { backtest, bars } from './support/backtest.ts';
 import { TWAP, sweep, sweepFolder } from './support/sweep.ts';
 
 const REBALANCE = `
@@ -25,14 +24,7 @@ schedule: { cron: '*/30 * * * *', time_zone: UTC }
 const closeAt = (minute: number): number =>
   60_000 + (minute < 120 ? 400 * minute : minute < 240 ? 400 * (240 - minute) : 7 * (minute - 240)) + (minute % 7); // prettier-ignore
 const ROWS = 787;
-const PRICES = ['timestamp_ms,open,high,low,close,volume']
-  .concat(
-    Array.from({ length: ROWS }, (_, n) => {
-      const close = closeAt(n);
-      return `${Date.UTC(2026, 0, 5) + n * MINUTE_MS},${close},${close},${close},${close},1`;
-    }),
-  )
-  .join('\n');
+const PRICES = bars(ROWS, closeAt);
 
 interface Told {
   readonly terminal: string;
@@ -46,9 +38,9 @@ interface Told {
 /** Returns the figures of one run from every output. */
 async function told(strategy: string, vary: string): Promise<Told> {
   const cwd = sweepFolder({ strategy });
-  writeFileSync(join(cwd, 'btc.csv'), PRICES);
-  const line = ['backtest', '--data', 'btcusd=btc.csv', '--model', 'tight', '--out', 'out'];
-  const { code, err } = await runLine(addBacktest, line, { cwd, now: instant(0), config: 'config.yaml' });
+  put(cwd, { 'btc.csv': PRICES });
+  const line = ['--data', 'btcusd=btc.csv', '--model', 'tight', '--out', 'out'];
+  const { code, err } = await backtest(cwd, line);
   expect(code).toBe(0);
   const read = (name: string): string => readFileSync(join(cwd, 'out', name), 'utf8');
   const [head = '', ...rows] = read('fills.csv').trimEnd().split('\r\n');

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { loadConfig } from '../../src/app/config/config.ts';
@@ -41,36 +39,26 @@ const CONFIG = {
     proxies: ['127.0.0.1'],
     tokens: [{ name: 'ann', role: 'approver', token_file: 'ann-token' }],
     heads: { file: 'heads.jsonl' },
-    notify: {
-      channels: [{ name: 'ops', type: 'webhook', format: 'json', url_file: 'hook' }],
-    },
+    notify: { channels: [{ name: 'ops', type: 'webhook', format: 'json', url_file: 'hook' }] },
   },
   allow_environment: ['NODE_EXTRA_CA_CERTS'],
   strategies: [],
 };
 
 function inForce(): Readonly<Record<string, string>> {
-  const folder = aFolder();
-  const file = join(folder, 'desk.yaml');
-  writeFileSync(file, JSON.stringify(CONFIG), { mode: 0o600 });
-  writeFileSync(join(folder, 'ann-token'), TOKEN, { mode: 0o600 });
-  writeFileSync(join(folder, 'hook'), `https://hooks.example/${TOKEN}`, { mode: 0o600 });
-  const { config } = loadConfig(file, {
-    env: { TRANCHE_TOKEN: TOKEN },
-    cwd: folder,
-    now: NINE,
+  const cwd = aFolder({
+    'desk.yaml': JSON.stringify(CONFIG),
+    'ann-token': TOKEN,
+    hook: `https://hooks.example/${TOKEN}`,
   });
+  const { config } = loadConfig('desk.yaml', { env: { TRANCHE_TOKEN: TOKEN }, cwd, now: NINE });
   return settingsInForce(config, 'a0');
 }
 
 /** Settings that affect neither trades, nor venues, nor permissions. The engine adds `controls`, which are limits. */
-const LEFT_OUT: ReadonlySet<string> = new Set([
-  'log', 'journal', 'journal_anchor', 'venue.simulated', 'venue.token_file',
-]); // prettier-ignore
-/** Settings of separate files, which are recorded by their hash; this config has none. */
-const OF_FILES: ReadonlySet<string> = new Set(['venue.ca_file', 'strategies']);
-/** Settings that the engine adds. */
-const OF_ENGINE: ReadonlySet<string> = new Set(['operate.approvals']);
+const LEFT_OUT = ['log', 'journal', 'journal_anchor', 'venue.simulated', 'venue.token_file'];
+/** Settings of separate files, which are recorded by their hash, of which this config has none, and what the engine adds. */
+const OTHERS = ['venue.ca_file', 'strategies', 'controls', 'operate.approvals'];
 
 describe('the recorded settings in force', () => {
   it('are those of the config with their defaults', () => {
@@ -105,17 +93,14 @@ describe('the recorded settings in force', () => {
     const known = Object.keys(inForce());
     const { properties = {} } = z.toJSONSchema(configSchema, { unrepresentable: 'any', io: 'input' });
     const isKnown = (path: string): boolean =>
-      LEFT_OUT.has(path) ||
-      OF_ENGINE.has(path) ||
-      OF_FILES.has(path) ||
+      [...LEFT_OUT, ...OTHERS].includes(path) ||
       known.some((name) => name === path || name.startsWith(`${path}.`));
-    const missing = Object.keys(properties).flatMap((name) => {
-      if (name === 'controls') return [];
-      if (name !== 'venue' && name !== 'operate') return isKnown(name) ? [] : [name];
-      const schema = name === 'venue' ? properties['venue'] : properties['operate'];
-      return partsOf(schema).flatMap((part) => (isKnown(`${name}.${part}`) ? [] : [`${name}.${part}`]));
-    });
-    expect(missing).toEqual([]);
+    const paths = Object.keys(properties).flatMap((name) =>
+      name === 'venue' || name === 'operate'
+        ? partsOf(properties[name]).map((part) => `${name}.${part}`)
+        : [name],
+    );
+    expect(paths.filter((path) => !isKnown(path))).toEqual([]);
   });
 });
 

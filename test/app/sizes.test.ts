@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/app/config/config.ts';
 import type { Config } from '../../src/app/config/config.ts';
 import { planOf } from '../../src/app/planning/planning.ts';
@@ -18,6 +16,7 @@ import { backtestJournal } from '../../src/journal/backtest-journal.ts';
 import { closesTape } from '../research/bench.ts';
 import { START } from '../engine/harness.ts';
 import { aVenue } from '../simulator/client.ts';
+import { aSharedFolder, put } from '../support/folder.ts';
 import { aDesk, ofCheck } from './support/plan.ts';
 
 /** Compares the sizes in `validate`, in `plan`, and on a desk in a backtest. */
@@ -30,19 +29,11 @@ interface Asked {
   readonly strategy: string;
 }
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-sizes-'));
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = aSharedFolder();
 
 function configOf({ minimum, precision = 8 }: Omit<Asked, 'strategy'>): Config {
-  const file = join(folder, 'desk.yaml');
-  writeFileSync(
-    file,
-    `desk: main
+  put(folder, {
+    'desk.yaml': `desk: main
 mode: paper
 venue:
   sell_path: /v1/orders/sell
@@ -58,8 +49,8 @@ controls:
 journal: 'sqlite:./none.db'
 strategies: ./one.yaml
 `,
-  );
-  const { loaded, problems } = readConfig(file, { env: {}, cwd: folder, now: START });
+  });
+  const { loaded, problems } = readConfig('desk.yaml', { env: {}, cwd: folder, now: START });
   if (loaded === undefined) throw new Error(JSON.stringify(problems));
   return loaded.config;
 }
@@ -69,10 +60,10 @@ function validated(asked: Asked): {
   readonly strategy: LoadedStrategy | undefined;
   readonly problems: readonly string[];
 } {
-  const file = join(folder, 'one.yaml');
-  writeFileSync(file, asked.strategy);
+  put(folder, { 'one.yaml': asked.strategy });
   const config = configOf(asked);
-  const { strategies, problems } = readStrategies([file], config, { env: {}, cwd: folder });
+  const files = [join(folder, 'one.yaml')];
+  const { strategies, problems } = readStrategies(files, config, { env: {}, cwd: folder });
   return { config, strategy: strategies[0], problems: problems.map(({ message }) => message) };
 }
 
@@ -158,12 +149,9 @@ describe('the lot size of the venue', () => {
         minimum: "{ lot: '0.001' }",
         strategy: twap(`total_quantity: { amount: '${total}', currency: btc }\nslices: ${slices}`),
       }).problems;
-    expect(of('0.0145')).toEqual([
-      '0.0145 btc cannot be traded, quantities of btcusd are multiples of its lot of 0.001: write 0.014 btc or 0.015 btc',
-    ]);
-    expect(of('0.0035')).toEqual([
-      '0.0035 btc cannot be traded, quantities of btcusd are multiples of its lot of 0.001: write 0.006 btc',
-    ]);
+    const lots = 'cannot be traded, quantities of btcusd are multiples of its lot of 0.001: write';
+    expect(of('0.0145')).toEqual([`0.0145 btc ${lots} 0.014 btc or 0.015 btc`]);
+    expect(of('0.0035')).toEqual([`0.0035 btc ${lots} 0.006 btc`]);
     expect(of('0.002')).toEqual([
       '6 slices of 0.002 btc are as small as 0 btc each: write fewer slices, or a total of 0.006 btc or more',
     ]);
@@ -280,13 +268,10 @@ describe('the precision of a currency at the venue', () => {
       strategies,
       token: venue.tokens[0] ?? '',
     });
-    const ran = await plan('--json');
-    expect(ran.code).toBe(78);
-    expect(ofCheck(ran, 'minimum').filter(({ verdict }) => verdict === 'refused')).toMatchObject([
-      {
-        says: '0.123456789 btc cannot be traded, btc has 8 decimals: write 0.12345678 btc or 0.12345679 btc',
-      },
-    ]);
+    const says =
+      '0.123456789 btc cannot be traded, btc has 8 decimals: write 0.12345678 btc or 0.12345679 btc';
+    const refused = ofCheck(await plan('--json'), 'minimum').filter(({ verdict }) => verdict === 'refused');
+    expect(refused).toMatchObject([{ says }]);
   });
 });
 

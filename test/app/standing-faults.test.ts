@@ -1,10 +1,9 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { validate } from '../../src/app/commands/validate.ts';
-import { instant } from '../../src/core/time.ts';
 import { look, NOON } from './support/look.ts';
+import { expectRan, validated } from '../support/command.ts';
+import type { Ran } from '../support/command.ts';
 import { aFolder } from '../support/folder.ts';
+import { dataOf } from './support/plan.ts';
 
 const CONFIG = `
 mode: paper
@@ -44,49 +43,34 @@ const faulty: Readonly<Record<string, readonly [fields: string, says: RegExp]>> 
   ],
 };
 
-function aDesk(fields: string): string {
-  const cwd = aFolder();
-  writeFileSync(join(cwd, 'desk.yaml'), CONFIG);
-  writeFileSync(join(cwd, 'one.yaml'), twap(fields));
-  return cwd;
-}
+const aDesk = (fields: string): string => aFolder({ 'desk.yaml': CONFIG, 'one.yaml': twap(fields) });
+const judged = (cwd: string): Ran => validated(cwd, { config: 'desk.yaml' }, { now: NOON });
 
-function validated(cwd: string): { readonly code: number; readonly err: string } {
-  const said = { err: '' };
-  const stdout = { write: () => undefined };
-  const stderr = { write: (text: string) => (said.err += text) };
-  const code = validate({ config: 'desk.yaml' }, { cwd, env: {}, now: instant(NOON), colour: false, stdout, stderr }); // prettier-ignore
-  return { code, err: said.err };
+/** Expects that `validate` and `plan` refuse a desk in the same words. */
+async function expectFault(cwd: string, says: RegExp, ...more: readonly string[]): Promise<void> {
+  const ran = judged(cwd);
+  expectRan(ran, 78, says, /^one\.yaml:\d+:1|^desk\.yaml:1:1/u);
+  const plan = await look(cwd, ['plan', '--config', 'desk.yaml', '--json', ...more]);
+  expectRan(plan, 78);
+  const refused = dataOf(plan).checks.filter(({ verdict }) => verdict === 'refused');
+  expect(refused.some((check) => says.test(check.says) && ran.err.includes(check.says))).toBe(true);
 }
 
 describe('strategies infeasible with any balances', () => {
-  it.each(Object.entries(faulty))('are refused by validate and by plan with the same message: %s', async (_, [fields, says]) => {
-    const cwd = aDesk(fields);
-    const { code, err } = validated(cwd);
-    expect(code).toBe(78);
-    expect(err).toMatch(/^one\.yaml:\d+:1|^desk\.yaml:1:1/u);
-    expect(err).toMatch(says);
-    const plan = await look(cwd, ['plan', '--config', 'desk.yaml', '--json']);
-    expect(plan.code).toBe(78);
-    const { checks } = JSON.parse(plan.out) as { checks: readonly { verdict: string; says: string }[] };
-    const refused = checks.filter(({ verdict }) => verdict === 'refused');
-    expect(refused.some((check) => says.test(check.says) && err.includes(check.says))).toBe(true);
-  }); // prettier-ignore
+  it.each(Object.entries(faulty))(
+    'are refused by validate and by plan with the same message: %s',
+    async (_, [fields, says]) => {
+      await expectFault(aDesk(fields), says);
+    },
+  );
 
   it('are refused even if they start weeks later, also by a plan over that period', async () => {
     const [fields, says] = faulty['more executions a minute than allowed'] ?? ['', /./u];
-    const cwd = aDesk(`start_time: '2027-02-01T09:00:00Z'\n${fields}`);
-    const { code, err } = validated(cwd);
-    expect([code, err]).toEqual([78, expect.stringMatching(says)]);
-    const plan = await look(cwd, ['plan', '--config', 'desk.yaml', '--days', '100', '--json']);
-    const { checks } = JSON.parse(plan.out) as { checks: readonly { verdict: string; says: string }[] };
-    expect(checks.some(({ verdict, says: words }) => verdict === 'refused' && err.includes(words))).toBe(
-      true,
-    );
+    await expectFault(aDesk(`start_time: '2027-02-01T09:00:00Z'\n${fields}`), says, '--days', '100');
   });
 
   it('do not include a strategy within its limits', () => {
     const fields = "total_quantity: { amount: '2', currency: btc }\nduration: PT2H\nslices: 20";
-    expect(validated(aDesk(fields))).toEqual({ code: 0, err: '' });
+    expect(judged(aDesk(fields))).toMatchObject({ code: 0, err: '' });
   });
 });

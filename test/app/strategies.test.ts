@@ -1,5 +1,3 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/app/config/config.ts';
@@ -7,7 +5,9 @@ import type { Config } from '../../src/app/config/config.ts';
 import { loadAll, readStrategies } from '../../src/app/strategies/strategies.ts';
 import type { LoadedStrategy } from '../../src/app/strategies/strategies.ts';
 import { instant } from '../../src/core/time.ts';
-import { aFolder } from '../support/folder.ts';
+import { aFolder, put } from '../support/folder.ts';
+import { finish } from '../system/support/program.ts';
+import { aTwapText } from './support/texts.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -15,25 +15,17 @@ beforeEach(() => {
 });
 
 const now = instant(Date.UTC(2026, 11, 1));
-const repo = join(import.meta.dirname, '../..');
-const TWAP = `id: a
-kind: twap
-pair: btcusd
-side: buy
-total_quantity: { amount: "1.5", currency: btc }
-duration: PT4H
-slices: 48
-`;
+const TWAP = aTwapText();
 
 const read = (yaml: string, config?: Config): ReturnType<typeof readStrategies> => {
-  writeFileSync(join(folder, 'x.yaml'), yaml);
+  put(folder, { 'x.yaml': yaml });
   return readStrategies([join(folder, 'x.yaml')], config, { env: { LIMIT: '70000' }, cwd: folder });
 };
 const only = (yaml: string): LoadedStrategy | undefined => read(yaml).strategies[0];
 const messages = (yaml: string, config?: Config): readonly string[] =>
   read(yaml, config).problems.map(({ path, message }) => `${path}: ${message}`);
 function configOf(yaml: string, mode: 'paper' | 'dry_run' = 'paper'): Config {
-  writeFileSync(join(folder, 'desk.yaml'), `${yaml}\nstrategies: []\n`);
+  put(folder, { 'desk.yaml': `${yaml}\nstrategies: []\n` });
   return loadConfig('desk.yaml', { env: { TRANCHE_TOKEN: 'x' }, cwd: folder, now, mode }).config;
 }
 
@@ -74,9 +66,8 @@ side: buy
 each_quantity: { amount: "1", currency: btc }
 schedule: { cron: "0 9 * * *", calendar: { holidays: [centres/london.yaml] } }
 `;
-    mkdirSync(join(folder, 'centres'));
     const write = (days: string): void => {
-      writeFileSync(join(folder, 'centres/london.yaml'), `centre: London\ndays: [${days}]\n`);
+      put(folder, { 'centres/london.yaml': `centre: London\ndays: [${days}]\n` });
     };
     write('"2026-12-25"');
     const before = only(daily);
@@ -91,8 +82,7 @@ schedule: { cron: "0 9 * * *", calendar: { holidays: [centres/london.yaml] } }
   });
 
   it('includes the calendar files of the hours of a rebalancing', () => {
-    mkdirSync(join(folder, 'centres'), { recursive: true });
-    writeFileSync(join(folder, 'centres/tokyo.yaml'), 'centre: Tokyo\ndays: ["2026-11-23"]\n');
+    put(folder, { 'centres/tokyo.yaml': 'centre: Tokyo\ndays: ["2026-11-23"]\n' });
     const loaded = only(`id: r
 kind: rebalance
 target_weights: { btc: "0.5", usd: "0.5" }
@@ -154,27 +144,15 @@ schedule: { calendar: { holidays: [centres/tokyo.yaml] } }
 
 describe('loadAll', () => {
   it('reports the problems of the config and of all strategies at once', () => {
-    writeFileSync(join(folder, 'desk.yaml'), 'desk: Main\nstrategies: [x.yaml, y.yaml]\n');
-    writeFileSync(join(folder, 'x.yaml'), TWAP.replace('side: buy', 'side: but'));
-    writeFileSync(join(folder, 'y.yaml'), TWAP.replace('48', '"48"'));
+    put(folder, {
+      'desk.yaml': 'desk: Main\nstrategies: [x.yaml, y.yaml]\n',
+      'x.yaml': TWAP.replace('side: buy', 'side: but'),
+      'y.yaml': TWAP.replace('48', '"48"'),
+    });
     const run = (): unknown => loadAll('desk.yaml', { env: {}, cwd: folder, now });
     expect(run).toThrow(
       /desk\.yaml:1:7 {2}desk[^]*x\.yaml:4:7 {2}side[^]*y\.yaml:1:5 {2}id[^]*y\.yaml:7:9 {2}slices[^]*4 problems/u,
     );
-  });
-
-  it('loads the demo config without changes', () => {
-    const { config, strategies } = loadAll('config/paper.yaml', { env: {}, cwd: repo, now });
-    expect(config.mode).toBe('paper');
-    expect(strategies.map(({ id }) => id)).toEqual(['demo-rebalance', 'demo-twap-buy']);
-    const slots = strategies[1]?.bound.slots(now, undefined) ?? [];
-    expect(slots).toHaveLength(12);
-    expect(slots[11]?.at).toBe(now + 44_000);
-  });
-
-  it('loads the strategies of the dry-run config without changes', () => {
-    const { strategies } = loadAll('config/dry-run.yaml', { env: { TRANCHE_TOKEN: 'x' }, cwd: repo, now });
-    expect(strategies.map(({ id }) => id)).toEqual(['demo-rebalance', 'demo-twap-buy']);
   });
 });
 
@@ -205,21 +183,14 @@ drift_threshold: "0.05"
     expect(configOf('mode: paper').venue.sellPath).toBe('/v1/orders/sell');
   });
 
-  it.each(['plan', 'run'])('is rejected by tranche %s with the same message', (command) => {
-    writeFileSync(join(folder, 'r.yaml'), rebalance);
-    writeFileSync(join(folder, 'desk.yaml'), `mode: dry_run\n${DRY_RUN}\njournal: "memory:"\nstrategies: ./r.yaml\n`); // prettier-ignore
-    const program = join(repo, 'bin/tranche.js');
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [program, command, '--config', 'desk.yaml'],
-      {
-        cwd: folder,
-        env: { PATH: process.env['PATH'], TRANCHE_TOKEN: 'a-token-of-the-desk' },
-        encoding: 'utf8',
-        timeout: 20_000,
-      },
-    );
-    expect(status).toBe(78);
+  it.each(['plan', 'run'])('is rejected by tranche %s with the same message', async (command) => {
+    put(folder, {
+      'r.yaml': rebalance,
+      'desk.yaml': `mode: dry_run\n${DRY_RUN}\njournal: "memory:"\nstrategies: ./r.yaml\n`,
+    });
+    const env = { TRANCHE_TOKEN: 'a-token-of-the-desk' };
+    const { code, stdout, stderr } = await finish([command, '--config', 'desk.yaml'], { cwd: folder, env });
+    expect(code).toBe(78);
     expect(stdout + stderr).toContain('r.yaml:2:7  kind');
     expect(stdout + stderr).toContain(off);
   });

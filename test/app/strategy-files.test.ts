@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { firstValueFrom } from 'rxjs';
@@ -9,27 +9,23 @@ import { instant } from '../../src/core/time.ts';
 import type { StrategiesPort } from '../../src/engine/ports.ts';
 import { guideCode } from '../docs/module-guide.ts';
 import { aView, NINE } from '../strategy/views.ts';
-import { aFolder } from '../support/folder.ts';
+import { aFolder, put } from '../support/folder.ts';
+import { aLiveText, aTwapText } from './support/texts.ts';
+
+const TWAP = aTwapText();
+const PAPER = 'mode: paper\nreload: on_change\nstrategies: ./strategies\n';
 
 let folder = '';
-const put = (name: string, text: string): void => {
-  writeFileSync(join(folder, name), text);
+const write = (name: string, text: string): void => {
+  put(folder, { [name]: text });
+};
+const configure = (...lines: readonly string[]): void => {
+  write('desk.yaml', ['mode: paper', ...lines, 'strategies: ./strategies', ''].join('\n'));
 };
 beforeEach(() => {
-  folder = aFolder();
-  mkdirSync(join(folder, 'strategies'));
-  put('desk.yaml', 'mode: paper\nreload: on_change\nstrategies: ./strategies\n');
-  put('strategies/a.yaml', TWAP);
+  folder = aFolder({ 'desk.yaml': PAPER, 'strategies/a.yaml': TWAP });
 });
 
-const TWAP = `id: a
-kind: twap
-pair: btcusd
-side: buy
-total_quantity: { amount: "1.5", currency: btc }
-duration: PT4H
-slices: 48
-`;
 const warned: string[] = [];
 
 function files(
@@ -48,24 +44,30 @@ function files(
   });
 }
 
+type Read = Exclude<ReturnType<StrategiesPort['read']>, { readonly problems: string }>;
+function readOf(port: StrategiesPort): Read {
+  const read = port.read();
+  if ('problems' in read) throw new Error(read.problems);
+  return read;
+}
+const problem = (says: RegExp): object => ({ problems: expect.stringMatching(says) as string });
+
 describe('the strategies of a running desk', () => {
   it('are read from the current files: enabled, disabled and new', () => {
     const port = files();
-    put('strategies/a.yaml', `${TWAP}enabled: false\n`);
-    put('strategies/b.yaml', TWAP.replace('id: a', 'id: b'));
+    write('strategies/a.yaml', `${TWAP}enabled: false\n`);
+    write('strategies/b.yaml', TWAP.replace('id: a', 'id: b'));
     const read = port.read();
     expect(read).toMatchObject({ sources: [{ id: 'b', kind: 'twap' }], off: ['a'], notes: [] });
   });
 
   it('are not returned if a file is invalid; all problems are reported with their positions', () => {
     const port = files();
-    put('strategies/a.yaml', TWAP.replace('side: buy', 'side: bye'));
-    put('strategies/b.yaml', 'id: b\nkind: twapp\n');
-    expect(port.read()).toEqual({
-      problems: expect.stringMatching(
-        /strategies\/a\.yaml:4:7 {2}side[^]*b\.yaml:2:7 {2}kind[^]*2 problems/u,
-      ) as string,
-    });
+    write('strategies/a.yaml', TWAP.replace('side: buy', 'side: bye'));
+    write('strategies/b.yaml', 'id: b\nkind: twapp\n');
+    expect(port.read()).toEqual(
+      problem(/strategies\/a\.yaml:4:7 {2}side[^]*b\.yaml:2:7 {2}kind[^]*2 problems/u),
+    );
   });
 
   it.each([
@@ -74,16 +76,16 @@ describe('the strategies of a running desk', () => {
     ['mode: paper\nstrategies: ./nowhere\n', /nowhere cannot be read/u],
     ['mode: [\n', /bracket/u],
     [`mode: paper\nstrategies: [${'x'.repeat(300)}.yaml]\n`, /x\.yaml cannot be read|there is no file/u],
-  ])('are not returned if the config cannot be read: %s', (config, why) => {
+  ])('are not returned if the config cannot be read: %s', (text, why) => {
     const port = files();
-    put('desk.yaml', config);
-    expect(port.read()).toEqual({ problems: expect.stringMatching(why) as string });
+    write('desk.yaml', text);
+    expect(port.read()).toEqual(problem(why));
   });
 
   it('are returned with the current limits of the config, and are checked against them', () => {
     const port = files();
     const controls = (text: string): void => {
-      put('desk.yaml', `mode: paper\nreload: on_change\ncontrols: ${text}\nstrategies: ./strategies\n`);
+      configure('reload: on_change', `controls: ${text}`);
     };
     controls('{ pairs: [btcusd], max_open_doubts: 1 }');
     expect(port.read()).toMatchObject({
@@ -91,28 +93,21 @@ describe('the strategies of a running desk', () => {
       notes: [],
     });
     controls('{ pairs: [ethusd] }');
-    expect(port.read()).toEqual({
-      problems: expect.stringContaining('controls.pairs in the config does not list btcusd') as string,
-    });
+    expect(port.read()).toEqual(problem(/controls\.pairs in the config does not list btcusd/u));
     controls('{ max_order_notional: { amount: "1", currency: eur } }');
-    expect(port.read()).toEqual({
-      problems: expect.stringContaining('must be in the same currency') as string,
-    });
+    expect(port.read()).toEqual(problem(/must be in the same currency/u));
   });
 
   it('are checked for feasibility as in validate, under the limits that were read last', () => {
     const port = files();
     const known = { lives: new Map<string, never>(), now: instant(Date.UTC(2026, 11, 1)) };
-    const judged = (): readonly string[] => {
-      const read = port.read();
-      if ('problems' in read) throw new Error(read.problems);
-      return (port.infeasible?.(read.sources, known) ?? []).map(
+    const judged = (): readonly string[] =>
+      (port.infeasible?.(readOf(port).sources, known) ?? []).map(
         ({ strategy, says }) => `${strategy ?? 'together'}: ${says}`,
       );
-    };
     expect(judged()).toEqual([]);
-    put('desk.yaml', 'mode: paper\ncontrols: { max_executions_per_minute: 1 }\nstrategies: ./strategies\n');
-    put('strategies/a.yaml', TWAP.replace('PT4H', 'PT12M'));
+    configure('controls: { max_executions_per_minute: 1 }');
+    write('strategies/a.yaml', TWAP.replace('PT4H', 'PT12M'));
     expect(judged()).toEqual([
       expect.stringMatching(/^together: 4 slices .* more than controls\.max_executions_per_minute of 1/u),
     ]);
@@ -120,10 +115,7 @@ describe('the strategies of a running desk', () => {
 
   it('are returned with a note about edited settings that take effect at the next start', () => {
     const port = files();
-    put(
-      'desk.yaml',
-      'mode: paper\ncontrols: { collar_bps: 40, balance_difference: alert }\npacing: { quote_share: 0.5 }\nstrategies: ./strategies\n',
-    );
+    configure('controls: { collar_bps: 40, balance_difference: alert }', 'pacing: { quote_share: 0.5 }');
     expect(port.read()).toMatchObject({
       notes: [
         'the config was edited: controls.balance_difference, pacing, reload take effect at the next start',
@@ -133,13 +125,9 @@ describe('the strategies of a running desk', () => {
 
   it('do not change if the config now names another journal and desk', () => {
     const port = files();
-    const before = port.read();
-    put(
-      'desk.yaml',
-      'mode: paper\njournal: sqlite:./other.db\ndesk: other\nreload: on_change\nstrategies: ./strategies\n',
-    );
-    const read = port.read();
-    if ('problems' in before || 'problems' in read) throw new Error('not readable');
+    const before = readOf(port);
+    configure('journal: sqlite:./other.db', 'desk: other', 'reload: on_change');
+    const read = readOf(port);
     expect(JSON.stringify(read.sources)).toBe(JSON.stringify(before.sources));
     expect(read.limits).toEqual(before.limits);
     expect(read.notes).toEqual([
@@ -152,59 +140,38 @@ describe('the strategies of a running desk', () => {
     const channel = (name: string, url: string): string =>
       `{ name: ${name}, type: webhook, format: json, url_file: ${url} }`;
     const notify = (...channels: readonly string[]): void => {
-      put(
-        'desk.yaml',
-        `mode: paper\noperate: { listen: "127.0.0.1:0", notify: { channels: [${channels.join(', ')}] } }\nstrategies: ./strategies\n`,
-      );
+      configure(`operate: { listen: "127.0.0.1:0", notify: { channels: [${channels.join(', ')}] } }`);
     };
     const [one, two] = ['one.url', 'two.url'];
-    for (const name of [one, two])
-      writeFileSync(join(folder, name), `https://hooks.example/${name}`, { mode: 0o600 });
+    for (const name of [one, two]) write(name, `https://hooks.example/${name}`);
     notify(channel('ops', one), channel('old', one));
     const port = files({}, (now) => used.push(now?.channels.map(({ name }) => name)));
-    const read = () => {
-      const found = port.read();
-      if ('problems' in found) throw new Error(found.problems);
-      return found;
-    };
-    expect(read()).toMatchObject({ channels: { changes: [] }, notes: [] });
+    expect(readOf(port)).toMatchObject({ channels: { changes: [] }, notes: [] });
     notify(channel('ops', two), channel('new', one));
-    const changed = read();
+    const changed = readOf(port);
     expect(changed.channels?.changes).toEqual(['new added', 'old removed', 'ops changed']);
     expect(changed.notes).toEqual([]);
     changed.channels?.use();
     expect(used).toEqual([['ops', 'new']]);
     notify(channel('ops', two), channel('new', one));
-    expect(read().channels?.changes).toEqual([]);
+    expect(readOf(port).channels?.changes).toEqual([]);
     notify(channel('ops', 'no.url'));
-    expect(port.read()).toEqual({ problems: expect.stringContaining('there is no such file') as string });
+    expect(port.read()).toEqual(problem(/there is no such file/u));
   });
 
   it('are not returned if a live config lacks a required limit', () => {
-    const live = `mode: live
-venue: { base_url: "https://venue.example", token: "\${T}" }
-controls:
-  max_order_notional: { amount: "50000", currency: usd }
-  max_day_notional: { amount: "500000", currency: usd }
-  max_order_quantity: { btcusd: "1" }
-  collar_bps: 50
-  pairs: [btcusd]
-  sides: [buy]
-strategies: ./strategies
-`;
-    put('desk.yaml', live);
+    const live = aLiveText('base_url: "https://venue.example", token: "${T}"');
+    write('desk.yaml', live);
     const port = files({ T: 'a-token' });
     expect(port.read()).toMatchObject({ limits: { sides: new Set(['buy']) }, notes: [] });
-    put('desk.yaml', live.replace('  collar_bps: 50\n', ''));
-    expect(port.read()).toEqual({
-      problems: expect.stringContaining('live mode has no default for these limits') as string,
-    });
+    write('desk.yaml', live.replace('  collar_bps: 50\n', ''));
+    expect(port.read()).toEqual(problem(/live mode has no default for these limits/u));
   });
 
   it('are read from the list of an edited config', () => {
     const port = files();
-    put('b.yaml', TWAP.replace('id: a', 'id: b'));
-    put('desk.yaml', 'mode: paper\nreload: on_change\nstrategies: [b.yaml]\n');
+    write('b.yaml', TWAP.replace('id: a', 'id: b'));
+    write('desk.yaml', 'mode: paper\nreload: on_change\nstrategies: [b.yaml]\n');
     expect(port.read()).toMatchObject({ sources: [{ id: 'b' }] });
   });
 
@@ -212,10 +179,10 @@ strategies: ./strategies
     const { changed$ } = files();
     if (changed$ === undefined) throw new Error('nobody watches');
     const changed = firstValueFrom(changed$);
-    put('strategies/note.txt', 'not a strategy');
-    put('strategies/c.yaml', TWAP.replace('id: a', 'id: c'));
+    write('strategies/note.txt', 'not a strategy');
+    write('strategies/c.yaml', TWAP.replace('id: a', 'id: c'));
     await changed;
-    put('desk.yaml', 'mode: paper\nstrategies: ./strategies\n');
+    configure();
     expect(files().changed$).toBeUndefined();
     expect(warned).toEqual([]);
   });
@@ -223,24 +190,22 @@ strategies: ./strategies
 
 describe('a strategy restored from the journal', () => {
   const begun = () => {
-    const read = files().read();
-    if ('problems' in read) throw new Error(read.problems);
     const [{ id: strategy, kind: type, hash, document } = { id: '', kind: '', hash: '', document: {} }] =
-      read.sources;
+      readOf(files()).sources;
     return { strategy, type, hash, document: JSON.parse(JSON.stringify(document)) as unknown };
   };
 
   it('is the recorded version, even if its file has changed', () => {
     const life = begun();
-    put('strategies/a.yaml', TWAP.replace('48', '24'));
+    write('strategies/a.yaml', TWAP.replace('48', '24'));
     const revived = reviveStrategy(life);
     expect(revived).toMatchObject({ id: 'a', hash: life.hash });
     expect(revived?.bound.slots(NINE, undefined)).toHaveLength(48);
   });
 
   it('runs the code that its run started with, even if the module was removed', () => {
-    put('strategies/a.yaml', guideCode('dip-buyer.yaml'));
-    put('strategies/dip-buyer.ts', guideCode('dip-buyer.ts'));
+    write('strategies/a.yaml', guideCode('dip-buyer.yaml'));
+    write('strategies/dip-buyer.ts', guideCode('dip-buyer.ts'));
     const life = begun();
     rmSync(join(folder, 'strategies/dip-buyer.ts'));
     const step = reviveStrategy(life)?.bound.start(NINE, aView());

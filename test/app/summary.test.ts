@@ -18,18 +18,20 @@ const BEGUN = [
 const EARLIER = [buy(0, '0.3', '30.01', '100.03'), buy(1, '0.39', '39.2', '100.51')];
 const LATER = [buy(2, '0.967', '97.199', '100.52')];
 
+function taken(all: readonly StoredRecord[]): Summary {
+  const summary = new Summary();
+  for (const record of all) summary.take(record);
+  return summary;
+}
+
 describe('the final summary of a process', () => {
   it('includes the part of a strategy that an earlier process traded, from its records or its saved state', () => {
     const [before, after] = [timed([...BEGUN, ...EARLIER]), timed(LATER)];
-    const whole = new Summary();
-    for (const record of [...before, ...after]) whole.take(record);
+    const whole = taken([...before, ...after]);
     const replayed = new Summary();
     for (const record of before) replayed.replay(record);
-    const first = new Summary();
-    for (const record of before) first.take(record);
     const restored = new Summary();
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what `pack` wrote
-    restored.restore(unpack(pack(first.saved())) as ReturnType<Summary['saved']>);
+    restored.restore(unpack(pack(taken(before).saved())) as ReturnType<Summary['saved']>);
     for (const one of [replayed, restored]) {
       for (const record of after) one.take(record);
       expect(summaryLines(one.rows())).toEqual(summaryLines(whole.rows()));
@@ -39,8 +41,7 @@ describe('the final summary of a process', () => {
 
   it('states the average price and the cost as the report does, rounded to the nearest digit', () => {
     const all = timed([...BEGUN, ...EARLIER, ...LATER]);
-    const summary = new Summary();
-    for (const record of all) summary.take(record);
+    const summary = taken(all);
     const [group] = reportOf(figuresOf(all, { version: 't' })).groups;
     const [row] = summary.rows();
     expect([row?.average, row?.costBps]).toEqual([group?.average_price, group?.costs.arrival_slippage_bps]);
@@ -58,8 +59,7 @@ describe('the final summary of a process', () => {
       decided(1, '100.8'),
       buy(1, '1', '100.86', '100.86'),
     ]);
-    const summary = new Summary();
-    for (const record of all) summary.take(record);
+    const summary = taken(all);
     const [group] = reportOf(figuresOf(all, { version: 't' })).groups;
     const [row] = summary.rows();
     const { execution, timing } = (group as unknown as { costs: { bps: Record<string, string> } }).costs.bps;
@@ -73,8 +73,7 @@ describe('the final summary of a process', () => {
     const summary = new Summary();
     for (const record of before) summary.replay(record);
     expect(summaryLines(summary.rows())).toEqual(['nothing was traded']);
-    const other = new Summary();
-    for (const record of timed([...BEGUN, ...EARLIER, ...BEGUN, ...LATER])) other.take(record);
+    const other = taken(timed([...BEGUN, ...EARLIER, ...BEGUN, ...LATER]));
     expect(other.rows().map(({ fills }) => fills)).toEqual([2, 1]);
   });
 });

@@ -1,54 +1,32 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hardeningProblems, refuseUnhardened } from '../../src/app/daemon/process-hardening.ts';
 import { aFolder } from '../support/folder.ts';
+import { finish } from '../system/support/program.ts';
+import { aLiveText, aTwapText } from './support/texts.ts';
 
 const clean = { env: { PATH: '/bin', NODE_ENV: 'production' }, nodeOptions: [], debuggerUrl: undefined };
 
-const PROGRAM = join(import.meta.dirname, '../../bin/tranche.js');
-const TWAP = `id: a
-kind: twap
-pair: btcusd
-side: buy
-total_quantity: { amount: "0.1", currency: btc }
-duration: PT1H
-slices: 4
-`;
-const LIVE = `mode: live
-venue: { base_url: "http://127.0.0.1:1", token_file: ./token }
-journal: "memory:"
-operate: false
-strategies: ./strategies
-controls:
-  max_order_quantity: { btcusd: "1" }
-  max_order_notional: { amount: "1000", currency: usd }
-  max_day_notional: { amount: "1000", currency: usd }
-  collar_bps: 50
-  pairs: [btcusd]
-  sides: [buy]
-`;
+/** The names of what is dangerous in an environment, unless it is allowed. */
+const dangers = (
+  around: Partial<Parameters<typeof hardeningProblems>[0]>,
+  allowed: string[] = [],
+): string[] => hardeningProblems({ ...clean, ...around }, allowed).map(({ name }) => name);
 
 describe('the environment of live mode', () => {
-  it('is accepted without dangerous variables and options', () => {
-    expect(hardeningProblems(clean, [])).toEqual([]);
-    expect(
-      hardeningProblems(
-        {
-          ...clean,
-          env: {
-            NODE_OPTIONS: '--max-old-space-size=512 --disable-warning="a b"',
-            NODE_PATH: '',
-            NODE_TLS_REJECT_UNAUTHORIZED: '1',
-          },
-        },
-        [],
-      ),
-    ).toEqual([]);
-    expect(
-      hardeningProblems({ ...clean, nodeOptions: ['--disable-sigusr1', '--disable-proto=throw'] }, []),
-    ).toEqual([]);
+  it('is accepted without dangerous variables and options, with any variable that Node does not read', () => {
+    const harmless = '--max-old-space-size=512 --disable-warning="a b"';
+    const foreign = {
+      CURL_CA_BUNDLE: '/tmp/ca.pem',
+      npm_config_cafile: '/tmp/ca.pem',
+      HTTPS_PROXY: 'http://proxy',
+    };
+    for (const around of [
+      {},
+      { env: { NODE_OPTIONS: harmless, NODE_PATH: '', NODE_TLS_REJECT_UNAUTHORIZED: '1' } },
+      { env: { ...foreign, REQUESTS_CA_BUNDLE: '/tmp/ca.pem', TZDIR: '/tmp' } },
+      { nodeOptions: ['--disable-sigusr1', '--disable-proto=throw'] },
+    ])
+      expect(dangers(around)).toEqual([]);
   });
 
   it.each([
@@ -65,10 +43,10 @@ describe('the environment of live mode', () => {
     ['LD_PRELOAD', '/nowhere.so'],
     ['NODE_USE_SYSTEM_CA', '1'],
   ])('is refused with %s=%s unless that variable is allowed by name', (name, value) => {
-    const around = { ...clean, env: { [name]: value } };
-    expect(hardeningProblems(around, []).map((danger) => danger.name)).toEqual([name.toUpperCase()]);
-    expect(hardeningProblems(around, [name.toUpperCase()])).toEqual([]);
-    expect(hardeningProblems(around, ['PATH'])).toHaveLength(1);
+    const env = { [name]: value };
+    expect(dangers({ env })).toEqual([name.toUpperCase()]);
+    expect(dangers({ env }, [name.toUpperCase()])).toEqual([]);
+    expect(dangers({ env }, ['PATH'])).toHaveLength(1);
   });
 
   it.each([
@@ -83,25 +61,21 @@ describe('the environment of live mode', () => {
     '--use-openssl-ca',
     '--use-system-ca',
     '--tls-min-v1.0',
+    '--tls-min-v1.1',
+    '--env-file=.env',
+    '--experimental-config-file=x.json',
+    '--experimental-default-config-file',
+    '--disable-proto=x',
   ])('is refused with the option %s unless that option is allowed', (option) => {
-    const around = { ...clean, nodeOptions: [option], debuggerUrl: undefined };
-    const [danger] = hardeningProblems(around, []);
-    expect(hardeningProblems(around, [danger?.name ?? ''])).toEqual([]);
-    expect(option.startsWith(danger?.name ?? 'none')).toBe(true);
-  });
-
-  it('may have any variable that Node does not read', () => {
-    const env = { CURL_CA_BUNDLE: '/tmp/ca.pem', REQUESTS_CA_BUNDLE: '/tmp/ca.pem', npm_config_cafile: '/tmp/ca.pem', HTTPS_PROXY: 'http://proxy', TZDIR: '/tmp' }; // prettier-ignore
-    expect(hardeningProblems({ ...clean, env }, [])).toEqual([]);
+    const [name = ''] = dangers({ nodeOptions: [option] });
+    expect([name !== '', option.startsWith(name)]).toEqual([true, true]);
+    expect(dangers({ nodeOptions: [option] }, [name])).toEqual([]);
   });
 
   it('is refused with an unknown option or variable of Node', () => {
-    const around = {
-      ...clean,
-      nodeOptions: ['--from-a-later-node=1', '--max_old_space_size=512', '--tls-min-v1.3'],
-      env: { NODE_LATER: 'x', LD_AUDIT: '/tmp/x.so', SSL_CERT_DIR: '/tmp', EDITOR: 'vi' },
-    };
-    expect(hardeningProblems(around, []).map(({ name }) => name)).toEqual([
+    const nodeOptions = ['--from-a-later-node=1', '--max_old_space_size=512', '--tls-min-v1.3'];
+    const env = { NODE_LATER: 'x', LD_AUDIT: '/tmp/x.so', SSL_CERT_DIR: '/tmp', EDITOR: 'vi' };
+    expect(dangers({ nodeOptions, env })).toEqual([
       'NODE_LATER',
       'LD_AUDIT',
       'SSL_CERT_DIR',
@@ -110,18 +84,13 @@ describe('the environment of live mode', () => {
   });
 
   it('is refused, and allowed, by the name of an option alone if its value follows after a space', () => {
-    const around = { ...clean, nodeOptions: ['--import', './hook.js', '-r', 'x'] };
-    expect(hardeningProblems(around, []).map(({ name }) => name)).toEqual(['--import', '-r']);
-    expect(hardeningProblems(around, ['--import', '-r'])).toEqual([]);
-  });
-
-  it('is refused with option files and with disabled security options of Node', () => {
-    const nodeOptions = ['--env-file=.env', '--experimental-config-file=x.json', '--experimental-default-config-file', '--tls-min-v1.1', '--disable-proto=x']; // prettier-ignore
-    expect(hardeningProblems({ ...clean, nodeOptions }, [])).toHaveLength(nodeOptions.length);
+    const nodeOptions = ['--import', './hook.js', '-r', 'x'];
+    expect(dangers({ nodeOptions })).toEqual(['--import', '-r']);
+    expect(dangers({ nodeOptions }, ['--import', '-r'])).toEqual([]);
   });
 
   it('is refused with a debugger that was opened in another way', () => {
-    expect(hardeningProblems({ ...clean, debuggerUrl: 'ws://127.0.0.1:9229/x' }, [])).toHaveLength(1);
+    expect(dangers({ debuggerUrl: 'ws://127.0.0.1:9229/x' })).toHaveLength(1);
   });
 
   it('is refused with all problems at once and the setting to allow them, without their values', () => {
@@ -142,32 +111,23 @@ describe('the environment of live mode', () => {
 });
 
 describe('the program in live mode', () => {
-  let folder = '';
-  beforeEach(() => {
-    folder = aFolder();
-    mkdirSync(join(folder, 'strategies'), 0o700);
-    writeFileSync(join(folder, 'hook.mjs'), '');
-    writeFileSync(join(folder, 'token'), 'a-token');
-    writeFileSync(join(folder, 'desk.yaml'), LIVE);
-    writeFileSync(join(folder, 'strategies/a.yaml'), TWAP);
-    for (const name of ['token', 'desk.yaml', 'strategies/a.yaml']) chmodSync(join(folder, name), 0o600);
-  });
-  const run = (options: readonly string[], env: Readonly<Record<string, string>>) =>
-    spawnSync(process.execPath, [...options, PROGRAM, 'run', '--config', 'desk.yaml'], {
-      cwd: folder,
-      env: { PATH: process.env['PATH'] ?? '', HOME: folder, ...env },
-      encoding: 'utf8',
-      timeout: 60_000,
-    });
-
   it.each([
     ['--import', ['--import', './hook.mjs'], {}],
     ['SSL_CERT_FILE', [], { SSL_CERT_FILE: '/tmp/ca.pem' }],
     ['NODE_COMPILE_CACHE', [], { NODE_COMPILE_CACHE: '/tmp/never-made-here' }],
-  ] as const)('does not start with %s and names the setting to allow it', (name, options, env) => {
-    const { status, stderr } = run(options, env);
+  ] as const)('does not start with %s and names the setting to allow it', async (name, flags, env) => {
+    const cwd = aFolder({
+      'hook.mjs': '',
+      token: 'a-token',
+      'desk.yaml': aLiveText(
+        'base_url: "http://127.0.0.1:1", token_file: ./token',
+        'journal: "memory:"\noperate: false\nstrategies: ./strategies\n',
+      ),
+      'strategies/a.yaml': aTwapText(),
+    });
+    const { code, stderr } = await finish(['run', '--config', 'desk.yaml'], { cwd, env, flags });
     expect(stderr).toContain(`  ${name}: `);
     expect(stderr).toContain('set allow_environment: [');
-    expect(status).toBe(78);
+    expect(code).toBe(78);
   });
 });

@@ -2,22 +2,20 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openSweep } from '../../src/app/sweep/sweep-store.ts';
+import { expectRan } from '../support/command.ts';
 import { TWAP, keptIn, sweep, sweepFolder } from './support/sweep.ts';
 
 describe('tranche sweep', () => {
   it('lists settings by cost, with a map and a warning about the number of tries', async () => {
-    const { code, out, err } = await sweep(sweepFolder(), [
-      '--vary',
-      'slices=4,12',
-      '--vary',
-      'duration=PT30M,PT1H',
-    ]);
-    expect(code).toBe(0);
-    expect(out).toMatch(/^best by cost_bps \(less is better/u);
-    expect(out).toMatch(/# +slices +duration +cost_bps +risk_bps/u);
-    expect(out).toContain('cost_bps: slices down, duration across');
-    expect(out).toContain('Overfitting: 4 settings were tried on the same history');
-    expect(err).toMatch(/4 runs in \d+\.\d\d s on 1 threads/u);
+    expectRan(
+      await sweep(sweepFolder(), ['--vary', 'slices=4,12', '--vary', 'duration=PT30M,PT1H']),
+      0,
+      /^best by cost_bps \(less is better/u,
+      /# +slices +duration +cost_bps +risk_bps/u,
+      'cost_bps: slices down, duration across',
+      'Overfitting: 4 settings were tried on the same history',
+      /4 runs in \d+\.\d\d s on 1 threads/u,
+    );
   });
 
   it('stores the results and one line per setting, and does not repeat finished runs', async () => {
@@ -74,20 +72,18 @@ describe('tranche sweep', () => {
     const cwd = sweepFolder();
     const line = ['--vary', 'slices=4', '--out', 'out'];
     expect((await sweep(cwd, line)).code).toBe(0);
-    const refuse = async (more: readonly string[]): Promise<string> => {
-      const { code, err } = await sweep(cwd, [...line, ...more]);
-      expect(code).toBe(64);
-      return err;
+    const refused = async (input: string, ...more: readonly string[]): Promise<void> => {
+      expectRan(await sweep(cwd, [...line, ...more]), 64, `have other inputs (${input})`);
     };
-    expect(await refuse(['--assume', 'fee_bps=3'])).toContain('have other inputs (model)');
-    expect(await refuse(['--seed', '2'])).toContain('(seed)');
-    expect(await refuse(['--until', '2026-01-05T02:00:00Z'])).toContain('(until)');
-    expect(await refuse(['--holdings', 'usd=100000'])).toContain('(holdings)');
+    await refused('model', '--assume', 'fee_bps=3');
+    await refused('seed', '--seed', '2');
+    await refused('until', '--until', '2026-01-05T02:00:00Z');
+    await refused('holdings', '--holdings', 'usd=100000');
     writeFileSync(join(cwd, 'desk.yaml'), TWAP.replace('PT1H', 'PT2H'));
-    expect(await refuse([])).toContain('(strategy hour)');
+    await refused('strategy hour');
     writeFileSync(join(cwd, 'desk.yaml'), TWAP);
     writeFileSync(join(cwd, 'btc.csv'), readFileSync(join(cwd, 'btc.csv'), 'utf8').replace(',60000,1', ',60000,2'));
-    expect(await refuse([])).toContain('(tape btcusd)');
+    await refused('tape btcusd');
     expect(keptIn(join(cwd, 'out'))).toHaveLength(1);
   }); // prettier-ignore
 
@@ -99,12 +95,9 @@ describe('tranche sweep', () => {
     const other = openSweep(join(cwd, 'out'), inputs);
     const busy = await sweep(cwd, line);
     other.close();
-    expect(busy.code).toBe(75);
-    expect(busy.err).toContain('another sweep is writing');
+    expectRan(busy, 75, 'another sweep is writing');
     appendFileSync(join(cwd, 'out/settings.jsonl'), '{"key":1}\n');
-    const damaged = await sweep(cwd, line);
-    expect(damaged.code).toBe(65);
-    expect(damaged.err).toContain('line 2 is damaged');
+    expectRan(await sweep(cwd, line), 65, 'line 2 is damaged');
   }); // prettier-ignore
 
   it('selects settings in one window and evaluates them in the next with --walk-forward', async () => {
@@ -121,9 +114,8 @@ describe('tranche sweep', () => {
   it('omits and counts invalid settings with --skip-invalid', async () => {
     const cwd = sweepFolder();
     const line = ['--vary', 'slices=0..4/2', '--out', 'out'];
-    const { code, out } = await sweep(cwd, [...line, '--skip-invalid']);
-    expect(code).toBe(0);
-    expect(out).toContain('1 settings were skipped: a desk would not start with them.');
+    const says = '1 settings were skipped: a desk would not start with them.';
+    expectRan(await sweep(cwd, [...line, '--skip-invalid']), 0, says);
     expect(keptIn(join(cwd, 'out'))).toHaveLength(2);
   });
 });

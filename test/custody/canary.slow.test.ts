@@ -151,15 +151,8 @@ describe('the API token', () => {
     const third = desk.run();
     await third.said('trading at');
     // The error halted the desk, and a desk that is halted requests no quotes.
-    const rearmed = await desk.command(
-      'rearm',
-      '--config',
-      'desk.yaml',
-      '--why',
-      'no bug',
-      '--with-open-doubts',
-    );
-    expect(rearmed.code).toBe(0);
+    const line = ['rearm', '--config', 'desk.yaml', '--why', 'no bug', '--with-open-doubts'];
+    expect(await desk.command(...line)).toMatchObject({ code: 0 });
     await sleep(8_000);
     // There is no fixed duration: a busy machine sends fewer requests.
     await until(

@@ -1,14 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { printResponse } from '../../src/app/commands/account/account-print.ts';
+import { describe, expect, it } from 'vitest';
 import { formatProblems } from '../../src/app/config/problems.ts';
 import { progressOn } from '../../src/app/cli/progress.ts';
 import { instant } from '../../src/core/time.ts';
 import { csvRow } from '../../src/journal/export.ts';
 import { createLog } from '../../src/operate/log.ts';
 import { sanitize } from '../../src/venue/sanitize.ts';
+import { aFolder } from '../support/folder.ts';
 
 /** Texts that an attacker could place in records. */
 const payloads = [
@@ -61,15 +60,6 @@ describe.each(payloads.map((payload) => [JSON.stringify(payload).slice(0, 40), p
       expect(text.endsWith('\n')).toBe(true);
     });
 
-    it('sends no control characters to the terminal in a table, field list or JSON of the account commands', () => {
-      for (const response of [[{ note: payload }], { note: payload }, { [payload]: 1 }, payload]) {
-        for (const json of [false, true]) {
-          const text = written((out) => printResponse(response, { json, out }));
-          expect(text.split('\n').filter((line) => ODD.test(line))).toEqual([]);
-        }
-      }
-    });
-
     it('is written as one CSV cell that a spreadsheet does not interpret as a formula', () => {
       const text = csvRow(['first', payload, 'last']);
       expect(text).not.toMatch(/(?![\t\r\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
@@ -78,11 +68,7 @@ describe.each(payloads.map((payload) => [JSON.stringify(payload).slice(0, 40), p
     });
 
     it('is written as one line of the log', () => {
-      const folder = mkdtempSync(join(tmpdir(), 'tranche-payload-'));
-      onTestFinished(() => {
-        rmSync(folder, { recursive: true });
-      });
-      const file = join(folder, 'log');
+      const file = join(aFolder(), 'log');
       const log = createLog({ level: 'info', file, now: () => instant(0) });
       log.warn(payload, { payload, [payload.slice(0, 50)]: 1, error: new Error(payload) });
       log.close();

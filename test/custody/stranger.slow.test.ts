@@ -1,21 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { compileCacheFolder } from '../../bin/cache-folder.js';
 import { changeableByOthers } from '../../src/files/rights.ts';
+import { bars } from '../app/support/backtest.ts';
+import { aSharedFolder, put } from '../support/folder.ts';
 
 /**
  * Another user of the same machine, without privileges, attacks a desk of root. Only root can become that user: run this as root, or
@@ -25,22 +16,16 @@ const isRoot = process.getuid?.() === 0;
 const STRANGER = 65_534;
 const PROGRAM = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url));
 
-let machine = '';
-let desk = '';
+const machine = aSharedFolder();
+const desk = join(machine, 'desk');
 beforeAll(() => {
-  machine = mkdtempSync(join(tmpdir(), 'tranche-machine-'));
   chmodSync(machine, 0o755);
   mkdirSync(join(machine, 'tmp'));
   chmodSync(join(machine, 'tmp'), 0o1777);
-  desk = join(machine, 'desk');
-  mkdirSync(join(desk, 'strategies'), { recursive: true });
   mkdirSync(join(machine, 'home'), { mode: 0o700 });
-  writeFileSync(join(desk, 'token'), 'a-token-of-the-desk', { mode: 0o600 });
-  writeFileSync(join(desk, 'desk.yaml'), CONFIG);
-  writeFileSync(join(desk, 'strategies/a.yaml'), TWAP);
-});
-afterAll(() => {
-  rmSync(machine, { recursive: true, force: true });
+  mkdirSync(join(desk, 'strategies'), { recursive: true });
+  put(desk, { token: 'a-token-of-the-desk' });
+  put(desk, { 'desk.yaml': CONFIG, 'strategies/a.yaml': TWAP }, 0o644);
 });
 
 const CONFIG = `mode: paper
@@ -126,7 +111,7 @@ describe.skipIf(!isRoot)(
     it('cannot supply a token: a token file that belongs to another user is rejected', () => {
       expect(asStranger(`umask 077; echo his-token > ${machine}/tmp/token`).status).toBe(0);
       const live = CONFIG.replace('mode: paper\nvenue: { simulated: {} }', `mode: live\nvenue: { base_url: "http://127.0.0.1:1", token_file: ${machine}/tmp/token }`); // prettier-ignore
-      writeFileSync(join(desk, 'live.yaml'), live);
+      put(desk, { 'live.yaml': live });
       const { status, output } = tranche('validate', '--config', 'live.yaml');
       expect(status).toBe(78);
       expect(output).toContain('it belongs to another user');
@@ -134,7 +119,7 @@ describe.skipIf(!isRoot)(
     });
 
     it('cannot supply a cached tape: a cache folder that belongs to another user is neither read nor written', () => {
-      writeFileSync(join(desk, 'btc.csv'), 'timestamp_ms,open,high,low,close,volume\n1767571200000,1,1,1,1,1\n1767571260000,1,1,1,1,1\n'); // prettier-ignore
+      put(desk, { 'btc.csv': bars(2, () => 1) });
       const cache = join(machine, 'tmp/tapes');
       expect(asStranger(`mkdir -m 777 ${cache}`).status).toBe(0);
       const { status, output } = tranche('data', 'import', 'btc.csv', '--pair', 'btcusd', '--cache', cache);

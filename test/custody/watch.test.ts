@@ -1,8 +1,7 @@
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/core/errors.ts';
-import { aFolder } from '../system/support/desk.ts';
+import { aFolder } from '../support/folder.ts';
 import { finish } from '../system/support/program.ts';
 import { httpServer } from '../venue/servers.ts';
 import { leaked, overheard } from './watch.ts';
@@ -29,9 +28,7 @@ describe('the token leak check of all tests', () => {
   });
 
   it('searches a temporary folder before its removal, except for token files', async () => {
-    const folder = aFolder();
-    writeFileSync(join(folder, 'journal.db'), `\0\0${TOKEN}`);
-    writeFileSync(join(folder, 'token'), TOKEN);
+    const folder = aFolder({ 'journal.db': `\0\0${TOKEN}`, token: TOKEN });
     const places = await found(() => {
       rmSync(folder, { recursive: true });
     });

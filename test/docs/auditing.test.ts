@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
+import { aSharedFolder } from '../support/folder.ts';
 import { anAuditedDesk } from './audited-desk.ts';
 
 const PROGRAM = resolve('bin/tranche.js');
-let folder = '';
 
 /** Each command on the page with the output below it. */
 const examples = [
@@ -17,12 +16,9 @@ const examples = [
   ),
 ].map(({ groups }) => ({ line: groups?.['line'] ?? '', output: groups?.['output'] ?? '' }));
 
+const folder = aSharedFolder();
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tranche-auditing-'));
   anAuditedDesk(folder);
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
 });
 
 it('docs/auditing.md answers ten questions, each with a command and its output', () => {
@@ -33,7 +29,6 @@ it('docs/auditing.md answers ten questions, each with a command and its output',
 
 it.concurrent.each(examples)(
   'docs/auditing.md shows the exact output of: tranche $line',
-  { timeout: 60_000 },
   async ({ line, output }) => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [PROGRAM, ...line.split(' ')], {
       cwd: folder,

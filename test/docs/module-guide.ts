@@ -1,7 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { aFolder } from '../support/folder.ts';
 
 const GUIDE = new URL('../../docs/strategies/module.md', import.meta.url);
 
@@ -19,17 +18,11 @@ export function guideCode(name: string): string {
 
 /** The two files of the guide in a folder that goes when the test ends, with parts of the document replaced. */
 export function written(over: Readonly<Record<string, string>> = {}): { folder: string; file: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'tranche-guide-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true });
-  });
   let yaml = guideCode('dip-buyer.yaml');
   for (const [part, instead] of Object.entries(over)) {
     if (!yaml.includes(part)) throw new Error(`the document of the guide has no ${part}`);
     yaml = yaml.replace(part, instead);
   }
-  const file = join(folder, 'dip-buyer.yaml');
-  writeFileSync(file, yaml);
-  writeFileSync(join(folder, 'dip-buyer.ts'), guideCode('dip-buyer.ts'));
-  return { folder, file };
+  const folder = aFolder({ 'dip-buyer.yaml': yaml, 'dip-buyer.ts': guideCode('dip-buyer.ts') });
+  return { folder, file: join(folder, 'dip-buyer.yaml') };
 }

@@ -78,17 +78,6 @@ function inBrackets(tokens: readonly Token[], open: number): readonly Token[] {
   return [];
 }
 
-/** The first word of each argument in the brackets at `open`. */
-function begins(tokens: readonly Token[], open: number): readonly string[] {
-  let depth = 0;
-  return inBrackets(tokens, open).flatMap(({ text }, index, inside) => {
-    const isFirst = index === 0 || (depth === 0 && inside[index - 1]?.text === ',');
-    if (['(', '[', '{', '<'].includes(text)) depth += 1;
-    if ([')', ']', '}', '>'].includes(text)) depth -= 1;
-    return isFirst ? [text] : [];
-  });
-}
-
 const TIMED = ['timer', 'interval', 'delay', 'debounceTime', 'throttleTime', 'auditTime', 'sampleTime', 'timeout', 'bufferTime', 'windowTime', 'timeInterval', 'timestamp']; // prettier-ignore
 /** A call of an operator of rxjs that waits, without a scheduler among its arguments. */
 const unscheduled = (tokens: readonly Token[]): readonly number[] => {
@@ -176,15 +165,6 @@ export const bans: readonly Ban[] = [
     good: ['exit(1)', 'error.exitCode'],
   },
   {
-    name: 'the console',
-    instead: 'return text to whoever asked, or write to the log of `src/operate/log.ts`',
-    within: everywhere,
-    homes: [],
-    find: where(both(free('console'), followedBy('.', '?.', '[', ')', ',', ';'))),
-    bad: ['console.log(1)', 'globalThis.console.error(1)', 'f(console)'],
-    good: ['out.stdout.write(text)', '// console.log(1)'],
-  },
-  {
     name: 'a way to the network besides the ports',
     instead: 'use `src/venue/http.ts`: its allow-list, size caps and timeouts protect the account; `src/app/daemon/post-outside.ts` for other servers',
     within: everywhere,
@@ -253,15 +233,6 @@ export const bans: readonly Ban[] = [
     good: ['new VirtualClock(at)'],
   },
   {
-    name: 'export default',
-    instead: 'export by name: a thing has one name everywhere',
-    within: ['src/', 'test/', 'bench/'],
-    homes: [],
-    find: where(run('export', 'default')),
-    bad: ['export default 1;', 'export default function f() {}'],
-    good: ['export const x = 1;', 'switch (a) { default: }'],
-  },
-  {
     name: 'export *',
     instead: 'import from the file that owns the name',
     within: ['src/', 'test/', 'bench/'],
@@ -271,42 +242,6 @@ export const bans: readonly Ban[] = [
     good: ["export { a } from './a.ts';"],
   },
   {
-    name: 'any',
-    instead: 'say what it is, or `unknown` and a check',
-    within: ['src/', 'test/', 'bench/'],
-    homes: [],
-    find: where(either(both(free('any'), both(before(':', '<', ',', '|', '&', '=', 'as', '=>', '(', 'keyof', 'readonly', 'satisfies'), not(followedBy('(', '=>', '.')))), run('z', '.', 'any', '('))),
-    bad: ['let a: any;', 'f(x as any)', 'Array<any>', 'Map<string, any>', 'z.any()', 'type A = any;', 'let a: string | any;', 'let a: any[];'],
-    good: ['Promise.any(x)', 'any(1)', '{ any: 1 }', '// any', 'const s = "as any"'],
-  },
-  {
-    name: 'enum',
-    instead: 'write a union of literals, with a const object where its values are needed',
-    within: ['src/', 'test/', 'bench/'],
-    homes: [],
-    find: where(both(free('enum'), (tokens, index) => tokens[index + 1]?.type === 'word' && textAt(tokens, index + 2) === '{')),
-    bad: ['enum A { B }', 'export const enum A { B }'],
-    good: ["z.enum(['a'])", '{ enum: 1 }'],
-  },
-  {
-    name: 'namespace',
-    instead: 'write a file',
-    within: ['src/', 'test/', 'bench/'],
-    homes: [],
-    find: where(both(free('namespace', 'module'), (tokens, index) => ['word', 'text'].includes(tokens[index + 1]?.type ?? '') && tokens[index + 2]?.text === '{')),
-    bad: ['namespace A { }', 'declare module "x" { }'],
-    good: ['params.module', '{ namespace: 1 }'],
-  },
-  {
-    name: 'parameter properties',
-    instead: 'declare the field and assign it: types must be erasable',
-    within: ['src/', 'test/', 'bench/'],
-    homes: [],
-    find: where(both(run('constructor', '('), (tokens, index) => begins(tokens, index + 1).some((text) => ['public', 'private', 'protected', 'readonly'].includes(text)))),
-    bad: ['class A { constructor(private readonly a: string) {} }', 'class A { constructor(readonly a: string) {} }'],
-    good: ['class A { readonly a: string; constructor(a: string) { this.a = a; } }', 'class A { constructor(a: { readonly b: string }, c: readonly string[]) {} }'],
-  },
-  {
     name: 'mocks',
     instead: 'use the simulator, the memory journal or a real server on loopback: a double is a driver with its own file',
     within: ['test/'],
@@ -314,15 +249,6 @@ export const bans: readonly Ban[] = [
     find: where(run('vi', '.', 'mock|fn|spyOn|stubGlobal|doMock|hoisted')),
     bad: ["vi.mock('./a.ts')", 'const f = vi.fn();', 'vi.spyOn(a, "b")'],
     good: ['memoryJournal()'],
-  },
-  {
-    name: 'a test that runs alone, or is switched off without a reason',
-    instead: 'run them all; skip with `skipIf` or `context.skip(reason)` and say why',
-    within: ['test/'],
-    homes: [],
-    find: where(either(run('it|test|describe', '.', 'only|skip|todo'))),
-    bad: ['it.only("x", f)', 'describe.skip("x", f)'],
-    good: ['it.skipIf(reason)("x", f)', 'context.skip("no data here")'],
   },
   {
     name: 'should',

@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
-import { runLine } from '../app/support/cli.ts';
+import { runLine } from '../support/command.ts';
 
 /** Backtests, recomputed from their inputs by `recompute.py`, which shares no code with the program. README.md in this folder describes it. */
 const PROGRAM = fileURLToPath(new URL('recompute.py', import.meta.url));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { HOUR_MS, instant } from '../../src/core/time.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
-import { runLine } from '../app/support/cli.ts';
+import { runLine } from '../support/command.ts';
 
 export const START = instant(Date.UTC(2025, 0, 1));
 const HOURS = 365 * 24;

@@ -2,39 +2,26 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { instant } from '../../src/core/time.ts';
 import { descriptorReader } from '../../src/operate/descriptors.ts';
-import { createMetrics } from '../../src/operate/metrics.ts';
-import { startOperate } from '../../src/operate/server.ts';
+import { ask } from '../support/http.ts';
+import { operating } from '../support/operate.ts';
 
-const START = instant(1_800_000_000_000);
 const LIMITS =
   'Limit   Soft Limit  Hard Limit  Units\nMax open files            1024                 4096                 files\n';
 
 describe('the file descriptors of the process', () => {
-  it('are reported as all in use if none is left to count them', () => {
-    const read = descriptorReader({
-      limits: () => LIMITS,
-      open: () => {
-        throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
-      },
-    });
-    expect(read()).toEqual({ open: 1_024, max: 1_024 });
+  it('are reported as all in use if none is left to count them, and not at all by other systems', () => {
+    const open = (): never => {
+      throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+    };
+    expect(descriptorReader({ limits: () => LIMITS, open })()).toEqual({ open: 1_024, max: 1_024 });
+    expect(descriptorReader({ limits: () => 'other', open: () => 7 })()).toBeUndefined();
   });
 
-  it('are not reported if the system does not report them', () => {
-    const read = descriptorReader({ limits: () => 'other', open: () => 7 });
-    expect(read()).toBeUndefined();
-  });
-});
-
-describe('the metrics of file descriptors', () => {
   it.runIf(process.platform === 'linux')(
-    'state how many descriptors are open and how many are permitted',
+    'are metrics: how many are open and how many permitted',
     async () => {
-      const metrics = createMetrics({ version: '1', mode: 'paper', desk: 'main', now: () => START });
-      const text = await metrics.text();
-      metrics.close();
+      const { text } = await ask(`${(await operating()).url}/metrics`);
       expect(text).toMatch(/^tranche_open_descriptors\S* [1-9]\d*$/mu);
       expect(text).toMatch(/^tranche_max_descriptors\S* [1-9]\d*$/mu);
     },
@@ -47,14 +34,10 @@ const closing = async (socket: Socket): Promise<void> => {
 
 describe('the operate server under a flood of connections', () => {
   const served = async (): Promise<{ port: number; connected: (from?: string) => Promise<Socket> }> => {
-    const metrics = createMetrics({ version: '1', mode: 'paper', desk: 'main', now: () => START });
-    const operate = await startOperate({ listen: '127.0.0.1:0', version: '1', metrics, ready: () => [] });
-    const port = Number(new URL(operate.url).port);
+    const port = Number(new URL((await operating()).url).port);
     const sockets: Socket[] = [];
-    onTestFinished(async () => {
+    onTestFinished(() => {
       for (const socket of sockets) socket.destroy();
-      metrics.close();
-      await operate.close();
     });
     const connected = async (from = '127.0.0.1'): Promise<Socket> => {
       const socket = connect({ port, host: '127.0.0.1', localAddress: from });

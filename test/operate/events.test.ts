@@ -1,10 +1,11 @@
-import { createServer, request } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
 import { EventStream } from '../../src/operate/events.ts';
 import type { EventRow } from '../../src/operate/events.ts';
+import { httpServer } from '../venue/servers.ts';
 
 const aRecord = (seq: number): StoredRecord => ({
   seq,
@@ -58,19 +59,14 @@ interface Heard {
 
 /** Listens over a real socket. */
 async function listen(events: EventStream, options: Parameters<EventStream['add']>[1]): Promise<Heard> {
-  const server = createServer((_request, response: ServerResponse) => {
+  const url = await httpServer((_request, response) => {
     events.add(response, options);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     events.close();
-    server.closeAllConnections();
-    server.close();
   });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request({ port, host: '127.0.0.1', agent: false }, resolve).on('error', reject).end();
+    request(url, { agent: false }, resolve).on('error', reject).end();
   });
   let text = '';
   response.on('data', (chunk: Buffer) => (text += chunk.toString()));

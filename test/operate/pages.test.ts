@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pageUrls } from '../../src/operate/listen.ts';
+import type { OperateOptions } from '../../src/operate/server.ts';
+import { aFolder, put } from '../support/folder.ts';
+import type { Answer } from '../support/http.ts';
 import { servedSignIn } from './sign-in/served-sign-in.ts';
-import type { Answer } from './sign-in/served-sign-in.ts';
 
 const HEADERS = {
   'content-security-policy':
@@ -15,25 +15,22 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-function aDashboard(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tranche-pages-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true });
+const aDashboard = (): string =>
+  aFolder({
+    'index.html': '<!doctype html><title>Tranche</title>',
+    'assets/index-1.js': 'void 0;',
+    'assets/index-1.css': 'body{}',
+    'secret.txt': 'not for browsers',
   });
-  mkdirSync(join(folder, 'assets'));
-  writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Tranche</title>');
-  writeFileSync(join(folder, 'assets', 'index-1.js'), 'void 0;');
-  writeFileSync(join(folder, 'assets', 'index-1.css'), 'body{}');
-  writeFileSync(join(folder, 'secret.txt'), 'not for browsers');
-  return folder;
-}
+const withPages = async (over: Partial<OperateOptions> = {}): ReturnType<typeof servedSignIn> =>
+  await servedSignIn({ operate: { pages: aDashboard(), ...over } });
 
 const securityOf = ({ headers }: Answer): object =>
   Object.fromEntries(Object.keys(HEADERS).map((name) => [name, headers[name]]));
 
 describe('the pages of the dashboard', () => {
-  it('are served at /, /sign-in and /enrol with security headers', async () => {
-    const served = await servedSignIn({ operate: { pages: aDashboard() } });
+  it('are served at /, /sign-in and /enrol with security headers, which require TLS once it was used', async () => {
+    const served = await withPages();
     for (const path of ['/', '/sign-in?link=x', '/enrol?invitation=x']) {
       const page = await served.browser().get(path);
       expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
@@ -42,10 +39,12 @@ describe('the pages of the dashboard', () => {
       expect(page.headers['cache-control']).toBe('no-store');
       expect(page.headers['strict-transport-security']).toBeUndefined();
     }
+    const secure = await served.browser().get('/', { 'x-forwarded-proto': 'https' });
+    expect(secure.headers['strict-transport-security']).toBe('max-age=31536000');
   });
 
   it('include scripts and styles, which a browser may cache', async () => {
-    const served = await servedSignIn({ operate: { pages: aDashboard() } });
+    const served = await withPages();
     const script = await served.browser().get('/assets/index-1.js');
     expect([script.status, script.headers['content-type'], script.text]).toEqual([200, 'text/javascript; charset=utf-8', 'void 0;']); // prettier-ignore
     expect(securityOf(script)).toEqual(HEADERS);
@@ -57,7 +56,7 @@ describe('the pages of the dashboard', () => {
   it.each(['/assets/../secret.txt', '/assets/..%2fsecret.txt', '/assets/', '/assets/other.js', '/secret.txt', '/index.html'])(
     'do not include %s',
     async (path) => {
-      const served = await servedSignIn({ operate: { pages: aDashboard() } });
+      const served = await withPages();
       const { status, text } = await served.browser().get(path);
       expect(status).toBe(404);
       expect(text).not.toContain('not for browsers');
@@ -65,33 +64,24 @@ describe('the pages of the dashboard', () => {
   ); // prettier-ignore
 
   it('explain how to build the dashboard until it is built', async () => {
-    const folder = aDashboard();
-    const later = join(folder, 'later');
-    const served = await servedSignIn({ operate: { pages: later } });
+    const later = join(aFolder(), 'later');
+    const served = await withPages({ pages: later });
     const page = await served.browser().get('/');
     expect([page.status, page.headers['content-type']]).toEqual([503, 'text/html; charset=utf-8']);
     expect(page.text).toContain('npm run build:dashboard');
     expect(securityOf(page)).toEqual(HEADERS);
-    mkdirSync(join(later, 'assets'), { recursive: true });
-    writeFileSync(join(later, 'index.html'), 'built');
+    put(later, { 'index.html': 'built', 'assets/index.js': '' });
     expect((await served.browser().get('/')).text).toBe('built');
   });
 
-  it('require TLS from then on if they were requested over TLS', async () => {
-    const served = await servedSignIn({ operate: { pages: aDashboard() } });
-    const page = await served.browser().get('/', { 'x-forwarded-proto': 'https' });
-    expect(page.headers['strict-transport-security']).toBe('max-age=31536000');
-  });
-
   it('are public on a network, but no data of the desk is served without a sign-in', async () => {
-    const served = await servedSignIn({
-      operate: { pages: aDashboard(), listen: '0.0.0.0:0', allowNetwork: true },
-    });
+    const served = await withPages({ listen: '0.0.0.0:0', allowNetwork: true });
     const at = async (path: string): Promise<number> => {
       const { port } = new URL(served.url);
       return (await served.browser().get(path, { host: `localhost:${port}` })).status;
     };
-    expect(await Promise.all(['/', '/sign-in', '/enrol', '/assets/index-1.js'].map(at))).toEqual([200, 200, 200, 200]); // prettier-ignore
+    const open = ['/', '/sign-in', '/enrol', '/assets/index-1.js', '/healthz'];
+    expect(await Promise.all(open.map(at))).toEqual(open.map(() => 200));
     const closed = ['/metrics', '/api/v1/me', '/api/v1/status', '/api/v1/events', '/api/v1/people', '/api/v1/sessions', '/api/v1/openapi.json', '/other']; // prettier-ignore
     expect(await Promise.all(closed.map(at))).toEqual(closed.map(() => 401));
   });

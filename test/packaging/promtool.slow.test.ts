@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { aFolder } from '../support/folder.ts';
 import { RULES, RULE_TESTS, boardQueries } from './packaged.ts';
 
 const isThere = spawnSync('promtool', ['--version']).status === 0;
@@ -26,13 +25,8 @@ describe(`promtool${isThere ? '' : ` (skipped: ${why})`}`, () => {
 
   it('accepts each query of the Grafana dashboard', (ctx) => {
     if (!isThere) return ctx.skip(why);
-    const folder = mkdtempSync(join(tmpdir(), 'tranche-board-'));
-    onTestFinished(() => {
-      rmSync(folder, { recursive: true });
-    });
-    const file = join(folder, 'board.yaml');
     const queries = boardQueries().map((expr, index) => ({ record: `board_${index}`, expr }));
-    writeFileSync(file, JSON.stringify({ groups: [{ name: 'board', rules: queries }] }));
-    expect(promtool('check', 'rules', file)).toMatchObject({ status: 0 });
+    const folder = aFolder({ 'board.yaml': JSON.stringify({ groups: [{ name: 'board', rules: queries }] }) });
+    expect(promtool('check', 'rules', join(folder, 'board.yaml'))).toMatchObject({ status: 0 });
   });
 });

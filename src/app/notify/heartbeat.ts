@@ -1,4 +1,4 @@
-import { EMPTY, catchError, defer, exhaustMap, from, ignoreElements, timer } from 'rxjs';
+import { exhaustMap, ignoreElements, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Clock } from '../../engine/ports.ts';
 import { exchange, whyUnanswered } from '../daemon/post-outside.ts';
@@ -16,21 +16,14 @@ export interface HeartbeatParts {
 export function heartbeat(url: Secret, { clock, isWell, warn }: HeartbeatParts): Observable<never> {
   let isTold = false;
   const call = async (): Promise<void> => {
-    await exchange(url.reveal(), { method: 'GET', timeoutMs: 10_000 });
-    isTold = false;
+    if (!isWell()) return;
+    try {
+      await exchange(url.reveal(), { method: 'GET', timeoutMs: 10_000 });
+      isTold = false;
+    } catch (cause) {
+      if (!isTold) warn('the heartbeat could not be sent', { why: whyUnanswered(cause) });
+      isTold = true;
+    }
   };
-  return timer(0, MINUTE_MS, clock.scheduler).pipe(
-    exhaustMap(() =>
-      isWell()
-        ? defer(() => from(call())).pipe(
-            catchError((cause: unknown) => {
-              if (!isTold) warn('the heartbeat could not be sent', { why: whyUnanswered(cause) });
-              isTold = true;
-              return EMPTY;
-            }),
-          )
-        : EMPTY,
-    ),
-    ignoreElements(),
-  );
+  return timer(0, MINUTE_MS, clock.scheduler).pipe(exhaustMap(call), ignoreElements());
 }

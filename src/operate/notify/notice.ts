@@ -83,13 +83,11 @@ const requestNotice = (asked: ApprovalRecord): Words => ({
   page: `/#/approvals?id=${encodeURIComponent(asked.request)}`,
 });
 
-const TEXT_MAX = 300;
-
 /**
- * Sanitizes text from a venue, a strategy or a person for a message. The result is one line, bounded, without control
+ * Sanitizes text from a venue, a strategy or a person for a message. The result is one line of at most `max` characters, without control
  * characters, and without anything that a mail or chat program would turn into a link, an address or a mention.
  */
-export function foreign(value: unknown, max = TEXT_MAX): string {
+export function foreign(value: unknown, max = 300): string {
   const text = (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toWellFormed();
   const bare = text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')

@@ -27,14 +27,11 @@ export interface NotifierOptions {
 }
 
 /** State of a channel for metrics and people. */
-export interface ChannelFigures {
+export interface ChannelFigures extends Readonly<
+  Pick<Lane, 'delivered' | 'failed' | 'dropped' | 'failingSince'>
+> {
   readonly channel: string;
   readonly waiting: number;
-  readonly delivered: number;
-  readonly failed: number;
-  readonly dropped: number;
-  /** Time since which no attempt has succeeded. */
-  readonly failingSince: Instant | undefined;
 }
 
 /** Time without a success after which the failure is reported. */
@@ -64,6 +61,7 @@ class Lane {
   /** Resolves when the channel has accepted or refused the current message. */
   sending: Promise<void> | undefined;
   failures = 0;
+  /** Time since which no attempt has succeeded. */
   failingSince: Instant | undefined;
   isToldFailing = false;
   nextAt: Monotonic | undefined;
@@ -191,10 +189,9 @@ export class Notifier {
   }
 
   #tick(isClosing: boolean): void {
-    const { clock } = this.#options;
     this.#save();
     for (const lane of this.#lanes) {
-      const isDue = isClosing || lane.nextAt === undefined || clock.monotonic() >= lane.nextAt;
+      const isDue = isClosing || lane.nextAt === undefined || this.#options.clock.monotonic() >= lane.nextAt;
       if (lane.sending === undefined && lane.waiting.size > 0 && isDue) lane.sending = this.#send(lane);
     }
   }

@@ -1,24 +1,23 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { MINUTE_MS, after } from '../../../src/core/time.ts';
+import { MINUTE_MS } from '../../../src/core/time.ts';
 import { openApi } from '../../../src/operate/api/openapi.ts';
 import { apiRoutes } from '../../../src/operate/api/routes.ts';
 import type { ApiPath } from '../../../src/operate/api/routes.ts';
 import { signInRoutes } from '../../../src/operate/sign-in/sign-in-schemas.ts';
 import { routeSchemas } from '../../../src/operate/api/schemas.ts';
-import { START, aBench, aTwap } from '../../engine/harness.ts';
+import { aBench, aTwap, started } from '../../engine/harness.ts';
 import type { Bench } from '../../engine/harness.ts';
 import { served } from './served.ts';
 
 /** A desk in the middle of its day, with two running strategies. */
-function aBusyDesk(): Bench {
-  const bench = aBench({
-    strategies: [aTwap('one'), aTwap('two', { side: 'sell', slices: 4, duration: 'PT20M' })],
-    venue: { accounts: [{ balances: { usd: '100000', btc: '0.3' } }] },
-  });
-  bench.start();
-  bench.clock.run(after(START, 6 * MINUTE_MS));
-  return bench;
-}
+const aBusyDesk = (): Bench =>
+  started(
+    {
+      strategies: [aTwap('one'), aTwap('two', { side: 'sell', slices: 4, duration: 'PT20M' })],
+      venue: { accounts: [{ balances: { usd: '100000', btc: '0.3' } }] },
+    },
+    6 * MINUTE_MS,
+  );
 
 const problemsOf = (path: ApiPath, body: unknown): string =>
   JSON.stringify(routeSchemas[path].answer.safeParse(body).error?.issues ?? []);
@@ -77,7 +76,7 @@ describe('an API response', () => {
       const schema = routeSchemas[path];
       if (method !== 'GET' || 'isStream' in schema) continue;
       const { status, body } = await ask(path);
-      const isEmpty = LISTS.has(path) && (body as { items: unknown[] }).items.length === 0;
+      const isEmpty = LISTS.has(path) && (body['items'] as unknown[]).length === 0;
       expect([path, status, isEmpty, problemsOf(path, body)]).toEqual([path, 200, false, '[]']);
     }
   });
@@ -104,17 +103,8 @@ describe('an API response', () => {
 describe('/api/v1/me', () => {
   it('names the caller, how the caller signed in, and the desk', async () => {
     const { ask } = await served(aBench({ strategies: [aTwap()] }));
-    expect(await ask('/api/v1/me', 'approver')).toEqual({
-      status: 200,
-      body: {
-        name: 'approver@desk',
-        role: 'approver',
-        kind: 'person',
-        via: 'token',
-        desk: 'main',
-        mode: 'paper',
-        version: '1',
-      },
-    });
+    const caller = { name: 'approver@desk', role: 'approver', kind: 'person', via: 'token' };
+    const { body } = await ask('/api/v1/me', 'approver');
+    expect(body).toEqual({ ...caller, desk: 'main', mode: 'paper', version: '1' });
   });
 });

@@ -1,21 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { MINUTE_MS, after } from '../../../src/core/time.ts';
+import { MINUTE_MS } from '../../../src/core/time.ts';
+import type { Role } from '../../../src/operate/access.ts';
 import { approvalsOf } from '../../engine/approval-desk.ts';
-import { START, aBench, aTwap } from '../../engine/harness.ts';
+import { aTwap, started } from '../../engine/harness.ts';
 import { served } from './served.ts';
 import type { ServedBench } from './served.ts';
 
 const approvals = approvalsOf({ parents_above: '50000' });
 
 async function aDesk(): Promise<ServedBench & { readonly traded: (minutes: number) => number }> {
-  const bench = aBench({ strategies: [aTwap('t')], policy: { approvals } });
-  bench.start();
-  bench.clock.run(after(START, MINUTE_MS));
+  const bench = started({ strategies: [aTwap('t')], policy: { approvals } }, MINUTE_MS);
   return {
     ...(await served(bench)),
     traded(minutes) {
-      bench.clock.run(after(bench.clock.wall(), minutes * MINUTE_MS));
-      return bench.records().filter(({ body }) => body.kind === 'fill').length;
+      bench.run(minutes * MINUTE_MS);
+      return bench.bodies('fill').length;
     },
   };
 }
@@ -27,13 +26,8 @@ interface Item {
   readonly state: string;
   readonly approved_by: readonly string[];
 }
-const first = async (
-  { ask }: ServedBench,
-  as: 'viewer' | 'operator' | 'approver' | 'admin',
-): Promise<Item | undefined> => {
-  const { body } = await ask('/api/v1/approvals?state=open', as);
-  return (body as { items: readonly Item[] }).items[0];
-};
+const first = async ({ ask }: ServedBench, as: Role): Promise<Item | undefined> =>
+  ((await ask('/api/v1/approvals?state=open', as)).body['items'] as readonly Item[])[0];
 
 describe('/api/v1/approvals', () => {
   it('lists open requests, who must approve them, and whether the caller may', async () => {
@@ -64,7 +58,7 @@ describe('/api/v1/approvals', () => {
   it('accepts an approval only from a permitted caller and with the hash of the request', async () => {
     const desk = await aDesk();
     const { hash = '' } = (await first(desk, 'approver')) ?? {};
-    const send = async (body: object, as: 'viewer' | 'operator' | 'approver' | 'admin') =>
+    const send = async (body: object, as: Role) =>
       (await desk.send('/api/v1/approvals/approve', { id: 'ap-1', why: 'w', ...body }, as)).status;
     expect(await send({ hash }, 'viewer')).toBe(403);
     expect(await send({ hash }, 'operator')).toBe(403);
@@ -81,11 +75,8 @@ describe('/api/v1/approvals', () => {
   it('lets one operator reject a request', async () => {
     const desk = await aDesk();
     const { hash = '' } = (await first(desk, 'approver')) ?? {};
-    const refused = await desk.send(
-      '/api/v1/approvals/reject',
-      { id: 'ap-1', hash, why: 'too large' },
-      'operator',
-    );
+    const rejection = { id: 'ap-1', hash, why: 'too large' };
+    const refused = await desk.send('/api/v1/approvals/reject', rejection, 'operator');
     expect(refused).toMatchObject({ status: 200, body: { says: 'ap-1 is rejected' } });
     expect(desk.traded(12)).toBe(0);
   });

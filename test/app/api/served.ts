@@ -1,6 +1,4 @@
-import { request } from 'node:http';
 import process from 'node:process';
-import { onTestFinished } from 'vitest';
 import { deskApi } from '../../../src/app/desk-api/desk-api.ts';
 import { AlertHistory } from '../../../src/app/daemon/open-alerts.ts';
 import { PriceRing } from '../../../src/app/desk-api/price-ring.ts';
@@ -15,9 +13,11 @@ import type { ApiOptions } from '../../../src/operate/api/api.ts';
 import type { DeskReads } from '../../../src/operate/api/desk-reads.ts';
 import type { OperatedDesk } from '../../../src/operate/api/operated-desk.ts';
 import { EventStream } from '../../../src/operate/events.ts';
-import { startOperate } from '../../../src/operate/server.ts';
 import type { OperateOptions } from '../../../src/operate/server.ts';
 import type { Bench } from '../../engine/harness.ts';
+import { ask, postAs } from '../../support/http.ts';
+import type { Answer } from '../../support/http.ts';
+import { bearers, operating, tokenOf } from '../../support/operate.ts';
 
 /** The default config of the product. */
 export function paperConfig(): Config {
@@ -30,22 +30,19 @@ export function paperConfig(): Config {
   return loaded.config;
 }
 
-export const tokenOf = (role: Role): string => `token-of-a-${role}`;
-export const bearers: readonly Bearer[] = (['viewer', 'operator', 'approver', 'admin'] as const).map(
-  (role) => ({ name: `${role}@desk`, role, kind: 'person', token: { reveal: () => tokenOf(role) } }),
-);
-
-export interface Answer {
-  readonly status: number;
-  readonly body: unknown;
-}
-
 export interface ServedBench {
   readonly url: string;
   readonly events: EventStream;
   readonly ask: (path: string, as?: Role) => Promise<Answer>;
   readonly send: (path: string, body: object, as?: Role) => Promise<Answer>;
 }
+
+/** A person of each role. */
+const people: readonly Bearer[] = bearers.map((one) => ({
+  ...one,
+  name: `${one.role}@desk`,
+  kind: 'person',
+}));
 
 /** The read routes for a desk of a bench. */
 export function readsOf(
@@ -80,41 +77,15 @@ export async function served(
   });
   const { reads, history } = readsOf(bench, desk);
   const events = new EventStream({ past: pastOf(history), head: () => bench.journal.head().seq });
-  const operate = await startOperate({
-    listen: '127.0.0.1:0',
-    version: '1',
-    metrics: { text: async () => await Promise.resolve(''), contentType: 'text/plain' },
-    ready: () => [],
-    api: { desk, reads, events, bearers, now: () => monotonic(0), ...over },
+  const { url } = await operating({
+    api: { desk, reads, events, bearers: people, now: () => monotonic(0), ...over },
     ...server,
   });
-  onTestFinished(async () => {
-    await operate.close();
-  });
-  const { url } = operate;
   return {
     url,
     events,
-    ask: async (path, as = 'viewer') => await exchanged(`${url}${path}`, 'GET', as),
-    send: async (path, body, as = 'admin') => await exchanged(`${url}${path}`, 'POST', as, body),
+    ask: async (path, as = 'viewer') =>
+      await ask(`${url}${path}`, { headers: { authorization: `Bearer ${tokenOf(as)}` } }),
+    send: async (path, body, as = 'admin') => await postAs(`${url}${path}`, tokenOf(as), body),
   };
-}
-
-async function exchanged(url: string, method: 'GET' | 'POST', as: Role, body?: object): Promise<Answer> {
-  const headers = {
-    authorization: `Bearer ${tokenOf(as)}`,
-    ...(body === undefined ? {} : { 'content-type': 'application/json', 'x-tranche': '1' }),
-  };
-  return await new Promise((resolve, reject) => {
-    const exchange = request(url, { method, headers, agent: false }, (response) => {
-      let text = '';
-      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-      response.on('error', reject);
-      response.on('end', () => {
-        resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as unknown });
-      });
-    });
-    exchange.on('error', reject);
-    exchange.end(body === undefined ? undefined : JSON.stringify(body));
-  });
 }

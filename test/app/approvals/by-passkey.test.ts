@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { journalVerify } from '../../../src/app/commands/journal/journal-verify.ts';
 import type { PersonRecord } from '../../../src/core/record.ts';
 import type { StrategySource } from '../../../src/engine/state/strategy-source.ts';
-import { MINUTE_MS, after } from '../../../src/core/time.ts';
+import { MINUTE_MS } from '../../../src/core/time.ts';
 import type { memoryJournal } from '../../../src/journal/memory.ts';
 import { sqliteJournal } from '../../../src/journal/sqlite/sqlite.ts';
 import { approvalsOf, files, tell } from '../../engine/approval-desk.ts';
-import { aBench, aTwap } from '../../engine/harness.ts';
+import { aTwap, started } from '../../engine/harness.ts';
 import { appendNow } from '../../journal/records.ts';
 import { aPasskey } from '../../operate/sign-in/soft-passkey.ts';
 import { served } from '../api/served.ts';
@@ -35,8 +35,8 @@ describe('an approval by passkey over the API', () => {
   it('requires a signature of exactly that request, and can be verified from a copy of the journal', async () => {
     const key = aPasskey();
     let sources: readonly StrategySource[] = [];
-    const bench = aBench({ strategies: [], policy: { approvals, areLimitsKept: true }, files: files(() => sources) }); // prettier-ignore
-    bench.start();
+    const policy = { approvals, areLimitsKept: true };
+    const bench = started({ strategies: [], policy, files: files(() => sources) });
     const enrol = (step: 'invited' | 'enrolled'): PersonRecord => ({
       kind: 'person',
       person: 'approver@desk',
@@ -49,14 +49,13 @@ describe('an approval by passkey over the API', () => {
         ? { passkey: { id: key.id, public_key: key.publicKey, counter: 0, ...PAGE } }
         : {}),
     });
-    for (const step of ['invited', 'enrolled'] as const)
-      bench.operator$.next({ do: 'person', record: enrol(step), answer: () => undefined });
-    bench.clock.run(after(bench.clock.wall(), MINUTE_MS));
+    for (const step of ['invited', 'enrolled'] as const) bench.tell({ do: 'person', record: enrol(step) });
+    bench.run(MINUTE_MS);
     sources = [aTwap('t')];
     tell(bench, 'ann', { do: 'reload' });
     const { ask, send } = await served(bench);
     const { body } = await ask('/api/v1/approvals?state=open', 'approver');
-    const [{ id, hash }] = (body as { items: readonly [{ id: string; hash: string }] }).items;
+    const [{ id, hash }] = body['items'] as readonly [{ id: string; hash: string }];
     const assertionOf = (signs: string): object => {
       const challenge = Buffer.from(signs, 'hex').toString('base64url');
       const made = key.assert({ challenge, origin: 'http://localhost:8321', rpId: 'localhost' }) as {
@@ -81,8 +80,8 @@ describe('an approval by passkey over the API', () => {
       status: 200,
       body: { says: `${id} is approved` },
     });
-    bench.clock.run(after(bench.clock.wall(), 3 * MINUTE_MS));
-    expect(bench.records().some(({ body: one }) => one.kind === 'fill')).toBe(true);
+    bench.run(3 * MINUTE_MS);
+    expect(bench.bodies('fill')).not.toEqual([]);
 
     const good = await verified(bench.records());
     expect([good.code, good.told]).toEqual([

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/app/config/secret.ts';
@@ -10,16 +10,12 @@ import { aMessage } from '../../operate/notify/notices.ts';
 import { anIdentity } from '../../venue/certificates.ts';
 import { receiver } from './receiver.ts';
 import { smtpServer } from './smtp-server.ts';
-import { aFolder } from '../../support/folder.ts';
+import { aFolder, put } from '../../support/folder.ts';
 
 async function failureOf(sending: Promise<void>): Promise<Undelivered> {
-  try {
-    await sending;
-  } catch (error) {
-    if (error instanceof Undelivered) return error;
-    throw error;
-  }
-  throw new TypeError('it was delivered');
+  const error: unknown = await sending.catch((failure: unknown) => failure);
+  if (error instanceof Undelivered) return error;
+  throw new TypeError('it was delivered, or failed otherwise', { cause: error });
 }
 
 describe('the webhook channel', () => {
@@ -113,10 +109,9 @@ describe('the mail channel', () => {
 describe('the command channel', () => {
   function program(script: string): { readonly file: string; readonly out: string } {
     const folder = aFolder();
-    const file = join(folder, 'page');
-    writeFileSync(file, `#!/bin/sh\n${script.replaceAll('OUT', join(folder, 'out'))}\n`);
-    chmodSync(file, 0o700);
-    return { file, out: join(folder, 'out') };
+    const out = join(folder, 'out');
+    put(folder, { page: `#!/bin/sh\n${script.replaceAll('OUT', out)}\n` }, 0o700);
+    return { file: join(folder, 'page'), out };
   }
 
   it('passes the message as JSON on stdin, with unmodified arguments and without secret variables', async () => {
@@ -129,10 +124,13 @@ describe('the command channel', () => {
   });
 
   it('reports the exit code of the command and kills it after the timeout', async () => {
-    const failing = program('exit 3');
-    expect((await failureOf(command({ type: 'command', run: [failing.file] }, {})(aMessage()))).message).toBe('the command ended with exit code 3'); // prettier-ignore
-    const slow = program('exec sleep 60');
-    expect((await failureOf(command({ type: 'command', run: [slow.file] }, { PATH: process.env['PATH'] }, 100)(aMessage()))).message).toBe('the command did not finish within 100 ms'); // prettier-ignore
-    expect((await failureOf(command({ type: 'command', run: ['/nowhere/page'] }, {})(aMessage()))).message).toBe('the command cannot be run (ENOENT)'); // prettier-ignore
+    for (const [file, message] of [
+      [program('exit 3').file, 'the command ended with exit code 3'],
+      [program('exec sleep 60').file, 'the command did not finish within 1000 ms'],
+      ['/nowhere/page', 'the command cannot be run (ENOENT)'],
+    ] as const) {
+      const send = command({ type: 'command', run: [file] }, { PATH: process.env['PATH'] }, 1_000);
+      expect(await failureOf(send(aMessage()))).toMatchObject({ message });
+    }
   });
 });

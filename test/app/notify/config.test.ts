@@ -1,4 +1,3 @@
-import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/app/config/config.ts';
@@ -8,7 +7,7 @@ import type { NotifyConfig } from '../../../src/app/notify/notify-config.ts';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { guarded } from '../../custody/watch.ts';
 import { NINE } from '../../operate/notify/notices.ts';
-import { aFolder } from '../../support/folder.ts';
+import { aFolder, put } from '../../support/folder.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -19,7 +18,7 @@ type Env = Readonly<Record<string, string>>;
 
 function load(notify: string, env: Env = {}): LoadedConfig {
   const indented = notify.trim().replaceAll('\n', '\n    ');
-  writeFileSync(join(folder, 'desk.yaml'), `strategies: []\noperate:\n  notify:\n    ${indented}\n`);
+  put(folder, { 'desk.yaml': `strategies: []\noperate:\n  notify:\n    ${indented}\n` });
   return loadConfig('desk.yaml', { env, cwd: folder, now: NINE });
 }
 
@@ -36,10 +35,9 @@ function refusal(notify: string, env: Env = {}): string {
   return 'was accepted';
 }
 
-function secretFile(name: string, content: string, mode = 0o600): void {
-  writeFileSync(join(folder, name), content);
-  chmodSync(join(folder, name), mode);
-}
+const secretFile = (name: string, content: string, mode?: number): void => {
+  put(folder, { [name]: content }, mode);
+};
 
 const ALL = `
 dashboard: https://desk.example:8321/

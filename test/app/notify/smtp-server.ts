@@ -8,8 +8,6 @@ export interface SmtpOptions {
   readonly identity?: { readonly key: string; readonly cert: string } | undefined;
   /** TLS from the first byte; otherwise STARTTLS if there is an identity. */
   readonly isImplicit?: boolean;
-  /** Answers to RCPT, `250 ok` by default. */
-  readonly recipient?: string;
 }
 
 export interface Received {
@@ -21,11 +19,7 @@ export interface Received {
 }
 
 /** A mail server on loopback that keeps its messages: EHLO, STARTTLS, AUTH PLAIN, MAIL, RCPT, DATA, QUIT (RFC 5321). */
-export async function smtpServer({
-  identity,
-  isImplicit = false,
-  recipient = '250 ok',
-}: SmtpOptions = {}): Promise<{
+export async function smtpServer({ identity, isImplicit = false }: SmtpOptions = {}): Promise<{
   readonly port: number;
   readonly mails: readonly Received[];
   readonly lines: readonly string[];
@@ -84,7 +78,7 @@ export async function smtpServer({
           break;
         case 'RCPT':
           to.push(line.replace(/^.*<(.*)>.*$/u, '$1'));
-          say(recipient);
+          say('250 ok');
           break;
         case 'DATA':
           isData = true;

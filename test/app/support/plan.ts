@@ -1,5 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { expect } from 'vitest';
 import { look } from './look.ts';
 import type { Ran } from './look.ts';
 import { aFolder } from '../../support/folder.ts';
@@ -16,9 +15,10 @@ export function aDesk({ config = '', strategies, token = 'none' }: World): {
   readonly folder: string;
   readonly plan: (...line: readonly string[]) => Promise<Ran>;
 } {
-  const folder = aFolder();
-  writeFileSync(join(folder, 'strategies.yaml'), strategies);
-  writeFileSync(join(folder, 'desk.yaml'), `strategies: strategies.yaml\n${config}`);
+  const folder = aFolder({
+    'strategies.yaml': strategies,
+    'desk.yaml': `strategies: strategies.yaml\n${config}`,
+  });
   return {
     folder,
     plan: async (...line) =>
@@ -55,3 +55,15 @@ start_time: '2026-11-23T09:00:00[Europe/London]'
 duration: PT1H
 slices: 4
 ${over}`;
+
+/** Expects the verdicts of one check, each with the start of what it says. */
+export function expectCheck(
+  ran: Ran,
+  name: string,
+  ...verdicts: readonly (readonly [string, (RegExp | string)?])[]
+): void {
+  const found = ofCheck(ran, name);
+  expect(found.map(({ verdict }) => verdict)).toEqual(verdicts.map(([verdict]) => verdict));
+  for (const [n, [, says = '']] of verdicts.entries())
+    expect(`${found[n]?.says}; fix: ${found[n]?.fix}`).toMatch(says);
+}

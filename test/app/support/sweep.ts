@@ -1,43 +1,21 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addSweep } from '../../../src/app/cli/sweep-cli.ts';
-import { MINUTE_MS, instant } from '../../../src/core/time.ts';
-import { runLine } from './cli.ts';
-import type { Ran } from './cli.ts';
-import { backtestConfig } from './desk-config.ts';
+import { runLine } from '../../support/command.ts';
+import type { Ran } from '../../support/command.ts';
 import { aFolder } from '../../support/folder.ts';
+import { TWAP, bars, wave } from './backtest.ts';
+import { backtestConfig } from './desk-config.ts';
 
-const BEGIN = Date.UTC(2026, 0, 5);
-const CONFIG = backtestConfig();
-export const TWAP = `
-id: hour
-kind: twap
-pair: btcusd
-side: buy
-total_quantity: { amount: '1', currency: btc }
-duration: PT1H
-slices: 12
-`;
+export { TWAP } from './backtest.ts';
 
-/** Bars of one minute with a price that rises and falls. */
-const bars = (rows: number): string =>
-  ['timestamp_ms,open,high,low,close,volume']
-    .concat(
-      Array.from({ length: rows }, (_, n) => {
-        const close = 60_000 + 10 * (n % 17) + 40 * (n % 7);
-        return `${BEGIN + n * MINUTE_MS},${close},${close},${close},${close},1`;
-      }),
-    )
-    .join('\n');
-
-/** A folder with a config, a strategy and prices, which is removed after the test. */
-export function sweepFolder({ strategy = TWAP, rows = 240 } = {}): string {
-  const cwd = aFolder();
-  writeFileSync(join(cwd, 'config.yaml'), CONFIG);
-  writeFileSync(join(cwd, 'desk.yaml'), strategy);
-  writeFileSync(join(cwd, 'btc.csv'), bars(rows));
-  return cwd;
-}
+/** A folder with a config, a strategy and prices that rise and fall, which is removed after the test. */
+export const sweepFolder = ({ strategy = TWAP, rows = 240 } = {}): string =>
+  aFolder({
+    'config.yaml': backtestConfig(),
+    'desk.yaml': strategy,
+    'btc.csv': bars(rows, (row) => wave(row) + 40 * (row % 7)),
+  });
 
 export interface KeptLine {
   readonly key: string;
@@ -86,7 +64,7 @@ export async function sweep(
       });
     },
     ['sweep', ...DATA, '--workers', '1', ...line],
-    { cwd, now: instant(0), config: 'config.yaml' },
+    { cwd },
   );
   return { ...ran, err: shown + ran.err };
 }

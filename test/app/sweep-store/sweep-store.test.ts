@@ -6,6 +6,7 @@ import { inChunks } from '../../../src/app/sweep/store/submit-sweep.ts';
 import { serveSweeps } from '../../../src/app/sweep/store/sweep-service.ts';
 import { noPostgres, startPostgres } from '../../journal/postgres-server.ts';
 import type { PostgresServer } from '../../journal/postgres-server.ts';
+import { expectRan } from '../../support/command.ts';
 import { sweep, sweepFolder } from '../support/sweep.ts';
 
 const missing = noPostgres();
@@ -71,18 +72,14 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
 
   it('is refused without tables in the store, without a server, and with a password in the URL', async () => {
     const cwd = sweepFolder();
-    const bare = await sweep(cwd, ['--vary', 'slices=4', '--store', owner()]);
-    expect(bare.code).toBe(78);
-    expect(bare.err).toContain(
-      'is not prepared for sweeps of this version: run "tranche sweep prepare --store URL"',
-    );
-    const nobody = await sweep(cwd, ['--vary', 'slices=4', '--store', 'postgres://tranche@127.0.0.1:1/x']);
-    expect(nobody.code).toBe(69);
-    expect(nobody.err).toContain('cannot be used');
-    const named = await sweep(cwd, ['--vary', 'slices=4', '--store', 'postgres://a:b@localhost/x']);
-    expect(named.code).toBe(78);
-    expect(named.err).toContain('--store: the URL contains a password');
-    expect((await sweep(cwd, ['prepare'])).err).toContain('name the database with --store');
+    const prepare = 'is not prepared for sweeps of this version: run "tranche sweep prepare --store URL"';
+    for (const [code, store, says] of [
+      [78, owner(), prepare],
+      [69, 'postgres://tranche@127.0.0.1:1/x', 'cannot be used'],
+      [78, 'postgres://a:b@localhost/x', '--store: the URL contains a password'],
+    ] as const)
+      expectRan(await sweep(cwd, ['--vary', 'slices=4', '--store', store]), code, says);
+    expectRan(await sweep(cwd, ['prepare']), 64, 'name the database with --store');
   });
 
   it('produces the files of a local sweep, with a role without rights on journals', async () => {
@@ -97,8 +94,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     expect((await sweep(cwd, [...line, '--out', 'local'])).code).toBe(0);
     void work(urlOf('worker')).catch(() => undefined);
     const shared = await sweep(cwd, [...line, '--out', 'shared', '--store', urlOf('worker')]);
-    expect(shared.code).toBe(0);
-    expect(shared.err).toContain('18 runs in 18 chunks wait for workers of version');
+    expectRan(shared, 0, '18 runs in 18 chunks wait for workers of version');
     for (const file of ['results.json', 'results.csv', 'results.html'])
       expect(readFileSync(join(cwd, 'shared', file), 'utf8')).toBe(readFileSync(join(cwd, 'local', file), 'utf8'));
     await noSweep();
@@ -108,22 +104,17 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     const cwd = sweepFolder();
     void work().catch(() => undefined);
     const line = ['--vary', 'slices=1..60/1', '--seed', '4', '--out', 'out', '--store', owner()];
-    const stopped = await sweep(cwd, line, { interrupted: true });
-    expect([stopped.code, stopped.err]).toEqual([75, expect.stringContaining('sweep stopped early')]);
+    expectRan(await sweep(cwd, line, { interrupted: true }), 75, 'sweep stopped early');
     await noSweep();
     expect(await sql("SELECT FROM tranche_sweep.job WHERE state < 'active'")).toEqual([]);
-    const rest = await sweep(cwd, line);
-    expect(rest.code).toBe(0);
-    expect(rest.err).toContain('of 60 runs are already done and are not repeated');
+    expectRan(await sweep(cwd, line), 0, 'of 60 runs are already done and are not repeated');
   }, 60_000); // prettier-ignore
 
   it('is dropped by workers if its command no longer waits', async () => {
     const running = sweep(sweepFolder(), ['--vary', 'slices=4', '--store', owner()]);
     const id = await waiting();
     await sql('DELETE FROM tranche_sweep.sweep WHERE id = $1', [id]);
-    const { code, err } = await running;
-    expect(code).toBe(75);
-    expect(err).toContain('the workers dropped the sweep');
+    expectRan(await running, 75, 'the workers dropped the sweep');
     // A chunk that outlives its command, such as one that was killed.
     await sql("UPDATE tranche_sweep.job SET state = 'created' WHERE data->>'sweep' = $1", [id]);
     void work().catch(() => undefined);
@@ -141,14 +132,12 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     await waiting();
     await sql('UPDATE tranche_sweep.tape SET bytes = substr(bytes, 99)');
     void work().catch(() => undefined);
-    const broken = await damaged;
-    expect([broken.code, broken.err]).toEqual([70, expect.stringContaining('a chunk of the sweep cannot end')]);
+    expectRan(await damaged, 70, 'a chunk of the sweep cannot end');
 
     const deadly = sweep(sweepFolder(), ['--vary', 'slices=200..300/1', '--seed', '9', '--store', owner()]);
     await waiting();
     await sql("UPDATE tranche_sweep.job SET state = 'failed', output = '{\"message\": \"heartbeat\"}' WHERE state < 'completed'");
-    const failed = await deadly;
-    expect([failed.code, failed.err]).toEqual([70, expect.stringContaining('its workers died or stopped 11 times')]);
+    expectRan(await deadly, 70, 'its workers died or stopped 11 times');
   }, 60_000); // prettier-ignore
 
   it('continues when the database server is back', async () => {

@@ -1,18 +1,18 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { buildDashboard } from '../../../scripts/build-dashboard.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { receiver } from '../../app/notify/receiver.ts';
 import type { Receiver } from '../../app/notify/receiver.ts';
-import { aDesk, aFolder } from '../../system/support/desk.ts';
+import { aFolder } from '../../support/folder.ts';
+import { aDesk } from '../../system/support/desk.ts';
 import type { DeskFolder } from '../../system/support/desk.ts';
 import { twapOf } from '../../system/support/drill.ts';
 import { ROOT } from '../../system/support/program.ts';
 import type { Program } from '../../system/support/program.ts';
 import { until } from '../../system/support/until.ts';
 import { aVenueProcess, playFaults } from '../../system/support/venue.ts';
-import { accessProblems, noBrowser, openPage, sizes, startBrowser } from './dashboard-page.ts';
+import { aBrowser, accessProblems, noBrowser, openPage, sizes } from './dashboard-page.ts';
+import { linkOf as signInOf } from './paper-desk.ts';
 
 interface Told {
   readonly kind: string;
@@ -40,40 +40,23 @@ async function linkOf(hook: Receiver, kind: string): Promise<string> {
 }
 
 describe.skipIf(noBrowser !== undefined)(`the alert page on a phone ${noBrowser ?? ''}`, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    [browser] = await Promise.all([startBrowser(), buildDashboard(join(ROOT, 'dist/dashboard'))]);
-  });
-  afterAll(async () => {
-    await browser.close();
-  });
+  const browser = aBrowser();
 
   /** A desk whose alerts go to a webhook, and its dashboard on a phone. */
   async function aDeskOnAPhone(over: Parameters<typeof aDesk>[0]): Promise<OnAPhone> {
     const hook = await receiver();
-    const secrets = aFolder();
-    writeFileSync(join(secrets, 'hook'), `${hook.url}/hook`, { mode: 0o600 });
-    const channel = {
-      name: 'hook',
-      severity: 'info',
-      type: 'webhook',
-      format: 'json',
-      url_file: join(secrets, 'hook'),
-    };
+    const url_file = join(aFolder({ hook: `${hook.url}/hook` }), 'hook');
+    const channel = { name: 'hook', severity: 'info', type: 'webhook', format: 'json', url_file };
     const notify = { dashboard: 'https://desk.example', channels: [channel] };
     const desk = aDesk({
       ...over,
       config: { ...over.config, operate: { listen: '127.0.0.1:0', notify } },
     });
     const daemon = desk.run('--json');
-    onTestFinished(async () => {
-      await daemon.kill();
-    });
     // The port is chosen at the start, so the host in a link is replaced by that of this desk.
     const url = String((await daemon.event('ready'))['operate_url']).replace('127.0.0.1', 'localhost');
-    const { stdout } = await desk.command('sign-in', '--config', 'desk.yaml', '--json');
-    const { page, problems } = await openPage(browser, sizes.phone);
-    await page.goto(String((JSON.parse(stdout) as { link: unknown }).link));
+    const { page, problems } = await openPage(browser(), sizes.phone);
+    await page.goto(await signInOf(desk));
     await page.getByRole('button', { name: 'Halt', exact: true }).waitFor();
     const shows = async (kind: string, says: RegExp, does: RegExp): Promise<void> => {
       await page.goto((await linkOf(hook, kind)).replace('https://desk.example', url));
@@ -112,7 +95,6 @@ describe.skipIf(noBrowser !== undefined)(`the alert page on a phone ${noBrowser 
 
     await venue.program.kill();
     expect(problems.filter((problem) => !problem.includes('Failed to load resource'))).toStrictEqual([]);
-    await page.context().close();
   }, 120_000);
 
   it('links to the order with an unknown outcome and shows a venue that does not respond', async () => {
@@ -138,6 +120,5 @@ describe.skipIf(noBrowser !== undefined)(`the alert page on a phone ${noBrowser 
       .waitFor();
 
     expect(problems.filter((problem) => !problem.includes('Failed to load resource'))).toStrictEqual([]);
-    await page.context().close();
   }, 180_000);
 });

@@ -1,12 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildDashboard } from '../../../scripts/build-dashboard.ts';
-import { aFolder } from '../../system/support/desk.ts';
-import { ROOT, finish } from '../../system/support/program.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { aFolder, put } from '../../support/folder.ts';
+import { finish } from '../../system/support/program.ts';
+import { wideControls } from '../../system/support/desk.ts';
 import { addAuthenticator } from './authenticator.ts';
-import { accessProblems, noBrowser, openPage, sizes, startBrowser } from './dashboard-page.ts';
+import { aBrowser, accessProblems, noBrowser, openPage, sizes } from './dashboard-page.ts';
 import { aPaperDesk } from './paper-desk.ts';
 import type { PaperDesk } from './paper-desk.ts';
 
@@ -36,12 +35,8 @@ interface GuardedDesk extends PaperDesk {
 async function aGuardedDesk(): Promise<GuardedDesk> {
   const folder = aFolder();
   const write = (strategy: object): void => {
-    writeFileSync(
-      join(folder, 'strategies', `${(strategy as { id: string }).id}.yaml`),
-      JSON.stringify(strategy),
-    );
+    put(folder, { [`strategies/${(strategy as { id: string }).id}.yaml`]: JSON.stringify(strategy) });
   };
-  mkdirSync(join(folder, 'strategies'));
   write({ ...large('small'), total_quantity: { amount: '0.06', currency: 'btc' } });
   const config = {
     desk: 'main',
@@ -55,19 +50,13 @@ async function aGuardedDesk(): Promise<GuardedDesk> {
         pairs: { btcusd: { start_price: '60000' } },
       },
     },
-    controls: {
-      max_order_notional: { amount: '250000', currency: 'usd' },
-      max_day_notional: { amount: '5000000', currency: 'usd' },
-      collar_bps: 100,
-      pairs: ['btcusd'],
-      sides: ['buy', 'sell'],
-    },
+    controls: wideControls,
     in_doubt: { booking_margin: 'PT2S' },
     journal: `sqlite:${join(folder, 'desk.db')}`,
     strategies: './strategies',
     operate,
   };
-  writeFileSync(join(folder, 'desk.yaml'), JSON.stringify(config));
+  put(folder, { 'desk.yaml': JSON.stringify(config) });
   return { ...(await aPaperDesk(join(folder, 'desk.yaml'))), folder, write };
 }
 
@@ -100,18 +89,11 @@ const requests = (page: Page) => ({
 });
 
 describe.skipIf(noBrowser !== undefined)(`approvals in the dashboard ${noBrowser ?? ''}`, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    // The daemon serves this folder.
-    [browser] = await Promise.all([startBrowser(), buildDashboard(join(ROOT, 'dist/dashboard'))]);
-  });
-  afterAll(async () => {
-    await browser.close();
-  });
+  const browser = aBrowser();
 
   /** A person with a passkey in a browser of their own. */
   const enrolled = async (desk: PaperDesk, name: string, role: 'viewer' | 'approver') => {
-    const opened = await openPage(browser, sizes.wide);
+    const opened = await openPage(browser(), sizes.wide);
     await addAuthenticator(opened.page);
     await opened.page.goto(await desk.invite(name, role));
     await opened.page.getByRole('button', { name: 'Make a passkey' }).click();
@@ -180,11 +162,9 @@ describe.skipIf(noBrowser !== undefined)(`approvals in the dashboard ${noBrowser
     await ann.page.goto(`${desk.url}/#/approvals?state=all`);
     await ann.page.getByText('bob: twice the same order').waitFor();
 
-    for (const { page, problems } of [ann, bob, cat, vic]) {
-      // The browser logs each refusal of the desk.
-      expect(problems.filter((problem) => !/status of 40[19]/u.test(problem))).toStrictEqual([]);
-      await page.context().close();
-    }
+    // The browser logs each refusal of the desk.
+    const problems = [ann, bob, cat, vic].flatMap((one) => one.problems);
+    expect(problems.filter((problem) => !/status of 40[19]/u.test(problem))).toStrictEqual([]);
     await desk.stop();
     const proof = await finish(['journal', 'verify', 'desk.db', '--approvals'], { cwd: desk.folder });
     expect([proof.code, proof.stdout]).toEqual([0, expect.stringContaining('signed by a passkey: 2')]);

@@ -1,29 +1,17 @@
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { buildDashboard } from '../../../scripts/build-dashboard.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { aDesk } from '../../system/support/desk.ts';
 import { twapOf, watched } from '../../system/support/drill.ts';
-import { ROOT } from '../../system/support/program.ts';
 import { aServedVenue } from '../../system/support/venue.ts';
-import { accessProblems, noBrowser, openPage, sizes, startBrowser } from './dashboard-page.ts';
-import { aPaperDesk } from './paper-desk.ts';
+import { aBrowser, accessProblems, noBrowser, openPage, screens, shown, sizes } from './dashboard-page.ts';
+import { aPaperDesk, linkOf } from './paper-desk.ts';
 
 const TOKEN = 'canary-dashboard-5c1d07e2';
-const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan', 'cost', 'record', 'people']; // prettier-ignore
-
 describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBrowser ?? ''}`, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    // The daemon serves this folder.
-    [browser] = await Promise.all([startBrowser(), buildDashboard(join(ROOT, 'dist/dashboard'))]);
-  });
-  afterAll(async () => {
-    await browser.close();
-  });
+  const browser = aBrowser();
 
   const signedIn = async (link: string): Promise<{ page: Page; problems: string[] }> => {
-    const opened = await openPage(browser, sizes.wide);
+    const opened = await openPage(browser(), sizes.wide);
     await opened.page.goto(link);
     // The page of the sign-in continues to the first screen automatically.
     await opened.page.getByRole('button', { name: 'Halt', exact: true }).waitFor();
@@ -37,11 +25,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     await page.locator('tbody .tag', { hasText: 'filled' }).nth(2).waitFor();
     const found: string[] = [];
     for (const screen of screens) {
-      await page.goto(`${desk.url}/#/${screen}`);
-      await page.locator('main h1').first().waitFor({ state: 'attached' });
-      await expect
-        .poll(async () => await page.locator('main').textContent())
-        .not.toMatch(/Reading|Asking|Not read/u);
+      await shown(page, `${desk.url}/#/${screen}`);
       found.push(...(await accessProblems(page)).map((problem) => `${screen}: ${problem}`));
     }
     expect(found).toStrictEqual([]);
@@ -55,7 +39,6 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     expect((await desk.command('status', '--json')).stdout).toMatch(/"state": ?"halted"/u);
 
     expect(problems).toStrictEqual([]);
-    await page.context().close();
     await desk.stop();
   }, 120_000);
 
@@ -68,12 +51,8 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
       config: { in_doubt: { booking_margin: 'PT2S' } },
     });
     const daemon = desk.run('--json');
-    onTestFinished(async () => {
-      await daemon.kill();
-    });
     const url = String((await daemon.event('ready'))['operate_url']).replace('127.0.0.1', 'localhost');
-    const { stdout } = await desk.command('sign-in', '--config', 'desk.yaml', '--json');
-    const { page, problems } = await signedIn(String((JSON.parse(stdout) as { link: unknown }).link));
+    const { page, problems } = await signedIn(await linkOf(desk));
     await page.goto(`${url}/#/doubts`);
     await page.getByRole('heading', { name: '1 order has an unknown outcome.' }).waitFor();
     await page.getByRole('button', { name: 'Resolve…' }).click();
@@ -96,6 +75,5 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
 
     // The browser logs each refusal of the desk.
     expect(problems.filter((problem) => !problem.includes('409 (Conflict)'))).toStrictEqual([]);
-    await page.context().close();
   }, 120_000);
 });

@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { buildDashboard } from '../../../scripts/build-dashboard.ts';
+import { ROOT } from '../../system/support/program.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const executable = [process.env['CHROMIUM_PATH'] ?? '', ...CHROMIUM].find((path) => existsSync(path));
@@ -13,7 +14,7 @@ const executable = [process.env['CHROMIUM_PATH'] ?? '', ...CHROMIUM].find((path)
 export const noBrowser = executable === undefined ? 'Chromium is not installed' : undefined;
 
 /** Starts the browser of the system, which needs no network beyond loopback. */
-export async function startBrowser(): Promise<Browser> {
+async function startBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath: executable ?? '',
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
@@ -31,12 +32,15 @@ export const sizes = {
   },
 } as const satisfies Readonly<Record<string, BrowserContextOptions>>;
 
-/** Opens a page. `problems`: every error of the console, of a script, and every refusal by the policy of the page. */
+/** Opens a page, closed with the test. `problems`: errors of the console and of scripts, and refusals by the policy of the page. */
 export async function openPage(
   browser: Browser,
   options: BrowserContextOptions,
 ): Promise<{ readonly page: Page; readonly problems: string[] }> {
   const context = await browser.newContext(options);
+  onTestFinished(async () => {
+    await context.close();
+  });
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => {
@@ -50,16 +54,42 @@ export async function openPage(
   return { page, problems };
 }
 
-/** Builds the dashboard into a separate folder, which `remove` deletes. */
-export async function builtDashboard(): Promise<{ readonly folder: string; readonly remove: () => void }> {
-  const folder = mkdtempSync(join(tmpdir(), 'tranche-dashboard-'));
-  await buildDashboard(folder);
-  return {
-    folder,
-    remove: () => {
-      rmSync(folder, { recursive: true });
-    },
+/** A browser for all tests of a `describe`, which the daemon or the test serves the built dashboard of `folder`. */
+export function aBrowser(folder = join(ROOT, 'dist/dashboard')): () => Browser {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    [browser] = await Promise.all([startBrowser(), buildDashboard(folder)]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+  });
+  return () => {
+    if (browser === undefined) throw new Error('the browser has not started');
+    return browser;
   };
+}
+
+/** The screens of the dashboard, by the names in their addresses. */
+export const screens = [
+  'now',
+  'slices',
+  'why',
+  'approvals',
+  'limits',
+  'doubts',
+  'plan',
+  'cost',
+  'record',
+  'people',
+];
+
+/** Waits until the page shows a screen and has read what it shows. */
+export async function shown(page: Page, address: string): Promise<void> {
+  await page.goto(address);
+  await page.locator('main h1').first().waitFor({ state: 'attached' });
+  await expect
+    .poll(async () => await page.locator('main').textContent())
+    .not.toMatch(/Reading|Asking|Not read/u);
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

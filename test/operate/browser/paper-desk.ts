@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Role } from '../../../src/core/roles.ts';
 import { aFolder } from '../../system/support/desk.ts';
+import type { DeskFolder } from '../../system/support/desk.ts';
 import { ROOT, finish, start } from '../../system/support/program.ts';
 import type { Finished, Program } from '../../system/support/program.ts';
 
@@ -35,17 +36,22 @@ export async function aPaperDesk(config = join(ROOT, 'config/paper.yaml')): Prom
   const { operate_url: at } = await program.event('ready');
   const command = async (...args: readonly string[]): Promise<Finished> =>
     await finish([...args, '--config', config], { cwd });
-  const linkOf = async (...args: readonly string[]): Promise<string> => {
-    const { stdout, stderr, code } = await command(...args, '--json');
-    if (code !== 0) throw new Error(stderr);
-    return String((JSON.parse(stdout) as { readonly link: unknown }).link);
-  };
   return {
     url: String(at).replace('127.0.0.1', 'localhost'),
     program,
-    link: async () => await linkOf('sign-in'),
-    invite: async (name, role) => await linkOf('people', 'invite', name, '--role', role, '--why', 'joins'),
+    link: async () => linkIn(await command('sign-in', '--json')),
+    invite: async (name, role) =>
+      linkIn(await command('people', 'invite', name, '--role', role, '--why', 'joins', '--json')),
     command,
     stop,
   };
 }
+
+function linkIn({ stdout, stderr, code }: Finished): string {
+  if (code !== 0) throw new Error(stderr);
+  return String((JSON.parse(stdout) as { readonly link: unknown }).link);
+}
+
+/** A fresh link that signs a browser in to a desk of another folder. */
+export const linkOf = async (desk: DeskFolder): Promise<string> =>
+  linkIn(await desk.command('sign-in', '--config', 'desk.yaml', '--json'));

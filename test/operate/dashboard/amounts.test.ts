@@ -16,28 +16,12 @@ describe('the number formats of the dashboard', () => {
     );
   });
 
-  it('group thousands and leave other texts unchanged', () => {
-    expect(['1234567.5', '-1000', '12', 'all', ''].map((each) => grouped(each))).toStrictEqual([
-      '1,234,567.5',
-      '−1,000',
-      '12',
-      'all',
-      '–',
-    ]);
-  });
-
-  it('limit shares to the range from 0 to 1, also for a missing amount and a divisor of zero', () => {
-    expect([shareOf('1', '4'), shareOf('5', '4'), shareOf(undefined, '4'), shareOf('1', '0')]).toStrictEqual([
-      0.25, 1, 0, 0,
-    ]);
-  });
-
-  it('show durations in a suitable unit', () => {
-    expect([3, 240, 7_500, 200_000].map((seconds) => duration(seconds))).toStrictEqual([
-      '3 s',
-      '4 min',
-      '2 h 05 min',
-      '2 d',
-    ]);
+  it('group thousands, limit shares to the range from 0 to 1, and show durations in a suitable unit', () => {
+    const grouping = { '1234567.5': '1,234,567.5', '-1000': '−1,000', '12': '12', all: 'all', '': '–' };
+    for (const [given, shown] of Object.entries(grouping)) expect(grouped(given)).toBe(shown);
+    const shares = [shareOf('1', '4'), shareOf('5', '4'), shareOf(undefined, '4'), shareOf('1', '0')];
+    expect(shares).toStrictEqual([0.25, 1, 0, 0]);
+    const durations = [3, 240, 7_500, 200_000].map((seconds) => duration(seconds));
+    expect(durations).toStrictEqual(['3 s', '4 min', '2 h 05 min', '2 d']);
   });
 });

@@ -1,7 +1,6 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { readFileSync } from 'node:fs';
-import { extname, join, normalize } from 'node:path';
+import type { ServerResponse } from 'node:http';
+import { fastify } from 'fastify';
+import { addPages, securityHeaders } from '../../../src/operate/pages.ts';
 
 /** A journal record as the event stream sends it. */
 export interface SyntheticRecord {
@@ -25,24 +24,9 @@ export interface SyntheticDesk {
   close(): Promise<void>;
 }
 
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-};
+interface Named {
+  readonly Params: { readonly '*': string };
+}
 
 /**
  * A desk without an engine: the test gives its answers and its records. For situations that no real desk shows on
@@ -61,68 +45,40 @@ export async function startSyntheticDesk(
     response.write(`id: ${seq}\ndata: ${JSON.stringify({ seq, ...rest })}\n\n`);
   };
 
-  const stream = (url: URL, response: ServerResponse): void => {
-    if (refuses) {
-      response.writeHead(503).end('{}');
-      return;
-    }
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-    response.write(': tranche\n\n');
-    for (const record of journal.slice(Number(url.searchParams.get('after') ?? 0))) send(response, record);
-    streams.add(response);
-    response.on('close', () => streams.delete(response));
-  };
-  const read = (url: URL, response: ServerResponse): void => {
-    const name = url.pathname.slice('/api/v1/'.length);
-    if (name === 'events') {
-      stream(url, response);
-      return;
-    }
-    const last = journal.at(-1)?.seq ?? 0;
-    const answer =
-      name === 'chain'
-        ? { seq: last, hash: 'f'.repeat(64), verified_to: last, verified_at: new Date().toISOString() }
-        : name === 'records'
-          ? { items: journal.slice(-200).map((one) => ({ ...one, hash: 'e'.repeat(64) })) }
-          : known.get(name);
-    json(response, answer === undefined ? 404 : 200, answer ?? { error: 'nothing here' });
-  };
-  const command = async (path: string, request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    let text = '';
-    for await (const piece of request) text += String(piece);
-    commands.push({ path, body: JSON.parse(text) as Record<string, unknown> });
-    json(response, 200, { done: true, says: `${path}: done` });
-  };
-
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://desk');
-    if (url.pathname.startsWith('/api/v1/')) {
-      if (request.method === 'POST') void command(url.pathname.slice(8), request, response);
-      else read(url, response);
-      return;
-    }
-    const file =
-      url.pathname === '/' || url.pathname === '/sign-in' ? '/index.html' : normalize(url.pathname);
-    try {
-      const bytes = readFileSync(join(folder, file));
-      response
-        .writeHead(200, {
-          'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
-          'content-security-policy': POLICY,
-        })
-        .end(bytes);
-    } catch {
-      response.writeHead(404).end();
-    }
+  const server = fastify({ forceCloseConnections: true });
+  server.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(securityHeaders);
+    done();
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  addPages(server, folder);
+  server.get<{ readonly Querystring: { readonly after?: string } }>('/api/v1/events', ({ query }, reply) => {
+    if (refuses) return reply.code(503).send({});
+    const { raw } = reply.hijack();
+    raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    raw.write(': tranche\n\n');
+    for (const record of journal.slice(Number(query.after ?? 0))) send(raw, record);
+    streams.add(raw);
+    raw.on('close', () => streams.delete(raw));
+    return reply;
+  });
+  server.get<Named>('/api/v1/*', ({ params: { '*': name } }, reply) => {
+    const last = journal.at(-1)?.seq ?? 0;
+    if (name === 'chain')
+      return { seq: last, hash: 'f'.repeat(64), verified_to: last, verified_at: new Date().toISOString() };
+    if (name === 'records')
+      return { items: journal.slice(-200).map((one) => ({ ...one, hash: 'e'.repeat(64) })) };
+    return known.get(name) ?? reply.code(404).send({ error: 'nothing here' });
+  });
+  server.post<Named>('/api/v1/*', ({ params: { '*': path }, body }) => {
+    commands.push({ path, body: body as Record<string, unknown> });
+    return { done: true, says: `${path}: done` };
+  });
+  const url = await server.listen({ port: 0, host: '127.0.0.1' });
   const beat = setInterval(() => {
     for (const response of streams) response.write(': \n\n');
   }, 5_000);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     answers: known,
     commands,
     record(body, isSent = true) {
@@ -145,12 +101,7 @@ export async function startSyntheticDesk(
     },
     async close() {
       clearInterval(beat);
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
+      await server.close();
     },
   };
-}
-
-function json(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { memoryOutbox } from '../../../src/core/outbox.ts';
 import type { OutboxPort } from '../../../src/core/outbox.ts';
-import type { RecordBody, StoredRecord } from '../../../src/core/record.ts';
+import type { StoredRecord } from '../../../src/core/record.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, after, instant } from '../../../src/core/time.ts';
 import type { Instant } from '../../../src/core/time.ts';
 import { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
@@ -17,6 +17,7 @@ interface Bench {
   readonly outbox: OutboxPort;
   readonly failing: string[];
   readonly warned: string[];
+  take(...records: readonly StoredRecord[]): void;
   /** Lets time pass, second by second, so that sent messages arrive. */
   pass(ms: number): Promise<void>;
   kill(): void;
@@ -57,6 +58,9 @@ function aBench(
     failing,
     warned,
     kill,
+    take(...records) {
+      for (const record of records) notifier.take(record);
+    },
     async pass(ms) {
       for (let left = ms; left > 0; left -= SECOND_MS) {
         clock.run(after(instant(clock.now()), Math.min(left, SECOND_MS)));
@@ -66,18 +70,16 @@ function aBench(
   };
 }
 
-const stored = (seq: number, body: RecordBody, at: Instant = NINE): StoredRecord => ({
-  seq,
-  at,
-  body,
-  hash: '',
-});
-const anAlert = (seq: number, differs: object = {}, at?: Instant): StoredRecord =>
-  stored(
-    seq,
-    { kind: 'alert', alert: 'limit_refused', severity: 'warning', facts: { n: seq }, ...differs },
-    at,
-  );
+const anAlert = (seq: number, differs: object = {}, at: Instant = NINE): StoredRecord => {
+  const body = {
+    kind: 'alert',
+    alert: 'limit_refused',
+    severity: 'warning',
+    facts: { n: seq },
+    ...differs,
+  } as const;
+  return { seq, at, body, hash: '' };
+};
 
 const critical = (seq: number, differs: object = {}): StoredRecord =>
   anAlert(seq, { alert: 'halted', severity: 'critical', ...differs });
@@ -85,34 +87,24 @@ const kindsOf = ({ messages }: { readonly messages: readonly Message[] }): reado
   messages.map(({ kind }) => kind);
 
 describe('a notification channel', () => {
-  it('receives a message for each notice, the most severe first, and nothing twice', async () => {
-    const chat = recordingChannel();
-    const bench = aBench([chat]);
-    bench.notifier.take(anAlert(1));
-    bench.notifier.take(critical(2));
-    bench.notifier.take(anAlert(3));
+  it('receives a message for each notice of its severities, the most severe first, and nothing twice', async () => {
+    const [chat, some] = [recordingChannel(), recordingChannel({ name: 'some', severity: 'critical' })];
+    const bench = aBench([chat, some]);
+    bench.take(anAlert(1), critical(2), anAlert(3));
     await bench.pass(2 * SECOND_MS);
     expect(kindsOf(chat)).toEqual(['halted', 'limit_refused', 'limit_refused']);
+    expect(kindsOf(some)).toEqual(['halted']);
     await bench.pass(5 * MINUTE_MS);
     expect(new Set(chat.messages.map(({ key }) => key)).size).toBe(3);
-    expect(bench.outbox.load()).toBe('{"seen":3,"waiting":{"chat":[]}}');
-  });
-
-  it('receives only its severities', async () => {
-    const some = recordingChannel({ severity: 'critical' });
-    const bench = aBench([some]);
-    bench.notifier.take(anAlert(1));
-    bench.notifier.take(critical(2));
-    await bench.pass(MINUTE_MS);
-    expect(kindsOf(some)).toEqual(['halted']);
+    expect(bench.outbox.load()).toBe('{"seen":3,"waiting":{"chat":[],"some":[]}}');
   });
 
   it('holds a limited number of notices and drops the oldest of the least severe first, counting them', async () => {
     const chat = recordingChannel();
     chat.fault = new Undelivered('status 503');
     const bench = aBench([chat]);
-    bench.notifier.take(critical(1));
-    for (let n = 2; n < 602; n++) bench.notifier.take(anAlert(n, { severity: n < 302 ? 'info' : 'warning' }));
+    bench.take(critical(1));
+    for (let n = 2; n < 602; n++) bench.take(anAlert(n, { severity: n < 302 ? 'info' : 'warning' }));
     expect(bench.notifier.figures()).toMatchObject([{ waiting: 500, dropped: 101 }]);
     await bench.pass(2 * SECOND_MS);
     chat.fault = undefined;
@@ -129,7 +121,7 @@ describe('the delivery of a message', () => {
     const chat = recordingChannel();
     chat.fault = new Undelivered('status 503');
     const bench = aBench([chat]);
-    bench.notifier.take(critical(1));
+    bench.take(critical(1));
     const times: number[] = [];
     for (let second = 0; second < 200; second++) {
       const before = chat.tried.length;
@@ -150,14 +142,12 @@ describe('the delivery of a message', () => {
     const [chat, mail] = [recordingChannel(), recordingChannel({ name: 'mail' })];
     chat.fault = new Undelivered('status 404');
     const bench = aBench([chat, mail]);
-    bench.notifier.take(critical(1));
+    bench.take(critical(1));
     await bench.pass(2 * SECOND_MS);
     expect(mail.messages).toHaveLength(1);
     await bench.pass(40 * MINUTE_MS);
     expect(bench.failing).toEqual(['chat: status 404']);
-    bench.notifier.take(
-      anAlert(2, { alert: 'channel_failing', facts: { channel: 'chat', why: 'status 404' } }),
-    );
+    bench.take(anAlert(2, { alert: 'channel_failing', facts: { channel: 'chat', why: 'status 404' } }));
     await bench.pass(MINUTE_MS);
     expect(mail.messages[1]?.title).toContain('has delivered nothing for ten minutes');
     expect(bench.notifier.figures()[0]).toMatchObject({ channel: 'chat', waiting: 1 });
@@ -173,9 +163,9 @@ describe('the delivery of a message', () => {
     const bench = aBench([chat]);
     // More than the channel tries in one round.
     const refused = [1, 2, 3, 4, 5];
-    for (const seq of refused) bench.notifier.take(critical(seq));
+    for (const seq of refused) bench.take(critical(seq));
     await bench.pass(10 * SECOND_MS);
-    bench.notifier.take(anAlert(6));
+    bench.take(anAlert(6));
     await bench.pass(MINUTE_MS);
     expect(kindsOf(chat)).toEqual(['limit_refused']);
     expect(bench.notifier.figures()).toMatchObject([{ waiting: refused.length, dropped: 0 }]);
@@ -187,7 +177,7 @@ describe('the delivery of a message', () => {
   it('continues if a channel throws an unexpected error', async () => {
     const chat = recordingChannel({ send: async () => await Promise.reject(new TypeError('secret inside')) });
     const bench = aBench([chat]);
-    bench.notifier.take(critical(1));
+    bench.take(critical(1));
     await bench.pass(15 * MINUTE_MS);
     expect(JSON.stringify(bench.failing)).not.toContain('secret');
     expect(bench.failing).toHaveLength(1);
@@ -196,7 +186,7 @@ describe('the delivery of a message', () => {
   it('continues if the clock is set back', async () => {
     const chat = recordingChannel();
     const bench = aBench([chat]);
-    bench.notifier.take(anAlert(1));
+    bench.take(anAlert(1));
     bench.clock.stepWall(-DAY_MS);
     await bench.pass(MINUTE_MS);
     expect(chat.messages).toHaveLength(1);
@@ -207,12 +197,12 @@ describe('the notifier after a restart', () => {
   it('delivers each pending notice once, with the key of the previous attempt', async () => {
     const chat = recordingChannel();
     const first = aBench([chat]);
-    first.notifier.take(critical(1, { alert: 'venue_unreachable' }));
+    first.take(critical(1, { alert: 'venue_unreachable' }));
     await first.pass(3 * SECOND_MS);
     chat.fault = new Undelivered('status 503');
-    first.notifier.take(critical(2));
+    first.take(critical(2));
     await first.pass(2 * SECOND_MS);
-    first.notifier.take(anAlert(3));
+    first.take(anAlert(3));
     await first.pass(2 * SECOND_MS);
     first.kill();
     chat.fault = undefined;
@@ -227,7 +217,7 @@ describe('the notifier after a restart', () => {
   it('delivers records that the previous process did not process, if they are less than a day old', async () => {
     const chat = recordingChannel();
     const first = aBench([chat]);
-    first.notifier.take(anAlert(1));
+    first.take(anAlert(1));
     await first.pass(2 * SECOND_MS);
     first.kill();
     const past = [anAlert(1), anAlert(2, {}, after(NINE, -2 * DAY_MS)), critical(3)];
@@ -247,7 +237,7 @@ describe('the notifier after a restart', () => {
     const [gone, chat] = [recordingChannel({ name: 'gone' }), recordingChannel()];
     [gone.fault, chat.fault] = [new Undelivered('status 503'), new Undelivered('status 503')];
     const first = aBench([gone, chat]);
-    first.notifier.take(anAlert(1));
+    first.take(anAlert(1));
     await first.pass(2 * SECOND_MS);
     chat.fault = undefined;
     first.kill();
@@ -263,7 +253,7 @@ describe('the notifier with a failing disk', () => {
     const chat = recordingChannel();
     const full: OutboxPort = { load: () => undefined, save: () => false };
     const bench = aBench([chat], { outbox: full });
-    bench.notifier.take(anAlert(1, { alert: 'disk_full', severity: 'critical' }));
+    bench.take(anAlert(1, { alert: 'disk_full', severity: 'critical' }));
     await bench.pass(5 * SECOND_MS);
     expect(chat.messages).toHaveLength(1);
   });
@@ -279,7 +269,7 @@ describe('the notifier with a failing disk', () => {
       },
     };
     const bench = aBench([chat], { outbox: broken });
-    bench.notifier.take(anAlert(1));
+    bench.take(anAlert(1));
     await bench.pass(2 * MINUTE_MS);
     expect([asked, bench.warned.length, chat.messages.length]).toEqual([1, 1, 1]);
   });
@@ -289,7 +279,7 @@ describe('the notifier at the end of the process', () => {
   it('sends the waiting notices immediately and saves its position', async () => {
     const chat = recordingChannel();
     const bench = aBench([chat]);
-    bench.notifier.take(anAlert(7));
+    bench.take(anAlert(7));
     bench.kill();
     await bench.notifier.close();
     expect(chat.messages).toHaveLength(1);

@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { instant, monotonic } from '../../../src/core/time.ts';
 import { deskApi } from '../../../src/app/desk-api/desk-api.ts';
 import { peopleDesk } from '../../../src/app/desk-api/people-desk.ts';
 import type { Bearer, Role } from '../../../src/operate/access.ts';
 import { EventStream } from '../../../src/operate/events.ts';
-import { startOperate } from '../../../src/operate/server.ts';
 import type { OperateOptions } from '../../../src/operate/server.ts';
 import { newLink, signInOf } from '../../../src/operate/sign-in/sign-in.ts';
 import type { SignIn } from '../../../src/operate/sign-in/sign-in.ts';
 import { readsOf } from '../../app/api/served.ts';
-import { aBench, aTwap } from '../../engine/harness.ts';
+import { aTwap, started } from '../../engine/harness.ts';
 import type { Bench } from '../../engine/harness.ts';
+import { ask, postAs } from '../../support/http.ts';
+import type { Answer } from '../../support/http.ts';
+import { operating } from '../../support/operate.ts';
 import { aPasskey } from './soft-passkey.ts';
 import type { SoftPasskey } from './soft-passkey.ts';
 
@@ -23,13 +24,6 @@ const bearers: readonly Bearer[] = [
   { name: 'bot', role: 'admin', kind: 'program', token: { reveal: () => 'token-of-a-program' } },
   { name: 'olga', role: 'operator', kind: 'person', token: { reveal: () => 'token-of-olga-here' } },
 ];
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-  readonly body: Readonly<Record<string, unknown>>;
-}
 
 /** A browser: it keeps its cookie and sends the headers of the page. */
 export interface FakeBrowser {
@@ -71,7 +65,7 @@ export interface ServedOptions {
 
 /** A desk of a bench with its sign-in, on a separate port and with a stopped clock. */
 export async function servedSignIn({
-  bench = startedBench(),
+  bench = started({ strategies: [aTwap('t')] }),
   hasApprovals = false,
   operate: over = {},
 }: ServedOptions = {}): Promise<ServedSignIn> {
@@ -87,11 +81,7 @@ export async function servedSignIn({
     newSecret: () => randomBytes(32).toString('base64url'),
   });
   const desk = deskApi(bench.desk, send);
-  const operate = await startOperate({
-    listen: '127.0.0.1:0',
-    version: '1',
-    metrics: { text: async () => await Promise.resolve('figures'), contentType: 'text/plain' },
-    ready: () => [],
+  const operate = await operating({
     api: {
       desk: {
         ...desk,
@@ -106,9 +96,6 @@ export async function servedSignIn({
     },
     ...over,
   });
-  onTestFinished(async () => {
-    await operate.close();
-  });
   const { port } = new URL(operate.url);
   signIn.pageUrl = `http://localhost:${port}`;
   signIn.invitationUrl = signIn.pageUrl;
@@ -119,7 +106,7 @@ export async function servedSignIn({
       cookie: undefined,
       csrf: undefined,
       get: async (path, headers = {}) =>
-        await exchanged(operate.url, { method: 'GET', path, headers: { ...cookieOf(page), ...headers } }),
+        await ask(`${operate.url}${path}`, { headers: { ...cookieOf(page), ...headers } }),
       stream: async () =>
         await new Promise((resolve, reject) => {
           let hasEnded = false;
@@ -145,7 +132,7 @@ export async function servedSignIn({
           ...(page.csrf === undefined ? {} : { 'x-tranche-csrf': page.csrf }),
           ...headers,
         };
-        const answer = await exchanged(operate.url, { method: 'POST', path, headers: own, body });
+        const answer = await ask(`${operate.url}${path}`, { method: 'POST', headers: own, body });
         const [set] = answer.headers['set-cookie'] ?? [];
         if (set !== undefined) page.cookie = set.split(';', 1)[0];
         if (typeof answer.body['csrf'] === 'string') page.csrf = answer.body['csrf'];
@@ -155,12 +142,7 @@ export async function servedSignIn({
     return page;
   };
   const machine = async (path: string, body: unknown, token = MACHINE_TOKEN): Promise<Answer> =>
-    await exchanged(operate.url, {
-      method: 'POST',
-      path,
-      headers: { 'content-type': 'application/json', 'x-tranche': '1', authorization: `Bearer ${token}` },
-      body,
-    });
+    await postAs(`${operate.url}${path}`, token, body);
   return {
     bench,
     signIn,
@@ -182,10 +164,12 @@ export async function servedSignIn({
   };
 }
 
-function startedBench(): Bench {
-  const bench = aBench({ strategies: [aTwap('t')] });
-  bench.start();
-  return bench;
+/** A browser that signed in by a link of the machine. */
+export async function signedIn(served: ServedSignIn, role?: Role): Promise<FakeBrowser> {
+  const browser = served.browser();
+  const { status, text } = await browser.post('/api/v1/sign-in/link', { link: served.link(role) });
+  if (status !== 200) throw new Error(text);
+  return browser;
 }
 
 export const invitationIn = (link: unknown): string =>
@@ -228,33 +212,3 @@ export async function signInWith(
 
 const cookieOf = ({ cookie }: FakeBrowser): Readonly<Record<string, string>> =>
   cookie === undefined ? {} : { cookie };
-
-interface Exchange {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
-
-async function exchanged(url: string, { method, path, headers, body }: Exchange): Promise<Answer> {
-  const sent = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
-  return await new Promise((resolve, reject) => {
-    const exchange = request(`${url}${path}`, { method, headers: sent, agent: false }, (response) => {
-      let text = '';
-      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-      response.on('error', reject);
-      response.on('end', () => {
-        const { statusCode: status = 0, headers: answered } = response;
-        const isJson = answered['content-type']?.includes('json') === true;
-        resolve({
-          status,
-          headers: answered,
-          text,
-          body: isJson ? (JSON.parse(text) as Answer['body']) : {},
-        });
-      });
-    });
-    exchange.on('error', reject);
-    exchange.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
-  });
-}

@@ -3,97 +3,73 @@ import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts';
 import { signInRoutes } from '../../../src/operate/sign-in/sign-in-schemas.ts';
 import { cookiesIn } from '../../../src/operate/sign-in/cookie.ts';
 import { aBench, aTwap, nextProcess } from '../../engine/harness.ts';
-import { MACHINE_TOKEN, enrolWith, invitationIn, servedSignIn, signInWith } from './served-sign-in.ts';
-import type { FakeBrowser, ServedSignIn } from './served-sign-in.ts';
+import {
+  MACHINE_TOKEN,
+  enrolWith,
+  invitationIn,
+  servedSignIn,
+  signInWith,
+  signedIn,
+} from './served-sign-in.ts';
+import type { FakeBrowser } from './served-sign-in.ts';
 import { aPasskey } from './soft-passkey.ts';
 
 const LINK = '/api/v1/sign-in/link';
 const ME = '/api/v1/me';
+const PEOPLE = '/api/v1/people';
+const INVITE = `${PEOPLE}/invite`;
 
-/** A browser that signed in by a link. */
-async function signedIn(
-  served: ServedSignIn,
-  role?: Parameters<ServedSignIn['link']>[0],
-): Promise<FakeBrowser> {
-  const browser = served.browser();
-  const { status } = await browser.post(LINK, { link: served.link(role) });
-  expect(status).toBe(200);
-  return browser;
-}
+/** The statuses of an answer, and that it is refused with these words. */
+const refusedWith = (status: number, words: string): object => ({
+  status,
+  body: { error: expect.stringContaining(words) as unknown },
+});
 
 describe('a sign-in link of the machine', () => {
   it('signs a browser in with a cookie that scripts and other pages cannot use', async () => {
     const served = await servedSignIn();
     const browser = served.browser();
     const entered = await browser.post(LINK, { link: served.link() });
-    expect(entered.body).toMatchObject({
-      name: 'local',
-      role: 'admin',
-      kind: 'machine',
-      via: 'session',
-      desk: 'main',
-    });
-    const [cookie = ''] = entered.headers['set-cookie'] ?? [];
-    expect(cookie).toMatch(
-      new RegExp(
-        `^tranche-${served.port}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200$`,
-        'u',
-      ),
-    );
-    const me = await browser.get(ME);
-    expect([me.status, me.body]).toEqual([200, entered.body]);
+    const me = { name: 'local', role: 'admin', kind: 'machine', via: 'session', desk: 'main' };
+    expect(entered.body).toMatchObject(me);
+    const cookie = `^tranche-${served.port}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200$`;
+    expect(entered.headers['set-cookie']?.[0]).toMatch(new RegExp(cookie, 'u'));
+    expect(await browser.get(ME)).toMatchObject({ status: 200, body: entered.body });
   });
 
-  it('sets a cookie with the prefix __Host- on a page over TLS', async () => {
-    const served = await servedSignIn({ operate: { hosts: ['desk.example'] } });
-    const browser = served.browser('https://desk.example');
-    const entered = await browser.post(LINK, { link: served.link() });
-    expect(entered.headers['set-cookie']?.[0]).toMatch(
-      /^__Host-tranche=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure; Max-Age=43200$/u,
-    );
-    expect(await browser.get(ME)).toMatchObject({ status: 200 });
-    // The same secret under a name that plain HTTP may set.
-    const cookie = browser.cookie?.replace('__Host-', '') ?? '';
-    expect(await served.browser().get(ME, { cookie })).toMatchObject({ status: 401 });
-  });
-
-  it('sets cookies of different names for desks under one host name, also over TLS', async () => {
-    const served = await servedSignIn({ operate: { hosts: ['desk.example:8443'] } });
-    const browser = served.browser('https://desk.example:8443');
-    const entered = await browser.post(LINK, { link: served.link() });
-    expect(entered.headers['set-cookie']?.[0]).toMatch(
-      /^__Host-tranche-8443=[\w-]{43}; Path=\/; .*; Secure;/u,
-    );
-    expect(await browser.get(ME)).toMatchObject({ status: 200 });
-  });
+  it.each([
+    ['desk.example', '__Host-tranche'],
+    ['desk.example:8443', '__Host-tranche-8443'],
+  ])(
+    'sets a cookie with the prefix __Host- over TLS, of its own name for each desk: %s',
+    async (host, name) => {
+      const served = await servedSignIn({ operate: { hosts: [host] } });
+      const browser = served.browser(`https://${host}`);
+      const entered = await browser.post(LINK, { link: served.link() });
+      const cookie = `^${name}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict; Secure; Max-Age=43200$`;
+      expect(entered.headers['set-cookie']?.[0]).toMatch(new RegExp(cookie, 'u'));
+      expect(await browser.get(ME)).toMatchObject({ status: 200 });
+      // The same secret under a name that plain HTTP may set.
+      const plain = browser.cookie?.replace('__Host-', '') ?? '';
+      expect(await served.browser().get(ME, { cookie: plain })).toMatchObject({ status: 401 });
+    },
+  );
 
   it('does not sign in over an unencrypted network', async () => {
     const served = await servedSignIn({ operate: { hosts: ['desk.example:8321'] } });
     const entered = await served.browser('http://desk.example:8321').post(LINK, { link: served.link() });
-    expect(entered).toMatchObject({
-      status: 403,
-      body: { error: expect.stringContaining('TLS') as unknown },
-    });
+    expect(entered).toMatchObject(refusedWith(403, 'TLS'));
   });
 
-  it('works once', async () => {
+  it('works once, within ten minutes', async () => {
     const served = await servedSignIn();
-    const link = served.link();
+    const [link, late] = [served.link(), served.link()];
+    served.clock.now = 10 * MINUTE_MS - 1;
     expect((await served.browser().post(LINK, { link })).status).toBe(200);
     const again = await served.browser().post(LINK, { link });
-    expect(again).toMatchObject({
-      status: 401,
-      body: { error: expect.stringContaining('tranche sign-in') as unknown },
-    });
+    expect(again).toMatchObject(refusedWith(401, 'tranche sign-in'));
     expect(again.headers['set-cookie']).toBeUndefined();
     expect(served.alerts).toEqual([`none ${LINK}`]);
-  });
-
-  it('works for ten minutes', async () => {
-    const served = await servedSignIn();
-    const [early, late] = [served.link(), served.link()];
-    served.clock.now = 10 * MINUTE_MS - 1;
-    expect((await served.browser().post(LINK, { link: early })).status).toBe(200);
     served.clock.now += 1;
     expect((await served.browser().post(LINK, { link: late })).status).toBe(401);
   });
@@ -106,20 +82,15 @@ describe('a sign-in link of the machine', () => {
     expect((await (await signedIn(served)).post('/api/v1/sign-in/new-link', {})).status).toBe(403);
   });
 
-  it('can be guessed ten times, then once every five seconds', async () => {
+  it('can be guessed ten times, then once every five seconds, and works in spite of guesses', async () => {
     const served = await servedSignIn();
     const wrong = { link: 'x'.repeat(43) };
     const tries: number[] = [];
     for (let n = 0; n < 12; n += 1) tries.push((await served.browser().post(LINK, wrong)).status);
     expect(tries).toEqual([...Array<number>(10).fill(401), 429, 429]);
+    expect((await served.browser().post(LINK, { link: served.link() })).status).toBe(200);
     served.clock.now += 5_000;
     expect((await served.browser().post(LINK, wrong)).status).toBe(401);
-  });
-
-  it('works although another client of the same proxy tried many wrong links', async () => {
-    const served = await servedSignIn();
-    for (let n = 0; n < 20; n += 1) await served.browser().post(LINK, { link: 'x'.repeat(43) });
-    expect((await served.browser().post(LINK, { link: served.link() })).status).toBe(200);
   });
 });
 
@@ -167,19 +138,16 @@ describe('the name of a person', () => {
   it('is refused in commands with the token of another person, in upper and lower case', async () => {
     const served = await servedSignIn();
     await served.enrolled('ann', 'approver');
-    for (const by of ['ann', ' ANN ']) {
-      const told = await served.machine('/api/v1/pause', { why: 'w', by }, 'token-of-olga-here');
-      expect([told.status, told.body['error']]).toEqual([
-        403,
-        expect.stringMatching(/is a person of this desk: only their own sign-in may use the name/u),
-      ]);
-    }
-    expect(
-      (await served.machine('/api/v1/pause', { why: 'w', by: 'olga' }, 'token-of-olga-here')).status,
-    ).toBe(200);
-    expect((await served.machine('/api/v1/pause', { why: 'w', by: 'ann' })).status).toBe(200);
-    const last = served.bench.records().findLast(({ body }) => body.kind === 'control')?.body;
-    expect(last).toMatchObject({ token: { kind: expect.any(String) as string } });
+    const pause = async (by: string, token?: string) =>
+      await served.machine('/api/v1/pause', { why: 'w', by }, token);
+    const words = 'is a person of this desk: only their own sign-in may use the name';
+    for (const by of ['ann', ' ANN '])
+      expect(await pause(by, 'token-of-olga-here')).toMatchObject(refusedWith(403, words));
+    expect((await pause('olga', 'token-of-olga-here')).status).toBe(200);
+    expect((await pause('ann')).status).toBe(200);
+    expect(served.bench.bodies('control').at(-1)).toMatchObject({
+      token: { kind: expect.any(String) as string },
+    });
   });
 });
 
@@ -207,42 +175,33 @@ describe('a session', () => {
     expect((await served.browser().get(ME, { cookie })).status).toBe(401);
   });
 
-  it('can be revoked by an admin without a restart', async () => {
-    const served = await servedSignIn();
-    const { browser: ann } = await served.enrolled('ann', 'operator');
-    const admin = await signedIn(served);
-    const listed = (await admin.get('/api/v1/sessions')).body['items'] as {
-      name: string;
-      session: string;
-      is_own: boolean;
-    }[];
-    expect(listed.map(({ name, is_own: isOwn }) => [name, isOwn])).toEqual([['ann', false], ['local', true]]); // prettier-ignore
-    const [{ session } = { session: '' }] = listed;
-    expect((await admin.post('/api/v1/sessions/revoke', { session })).status).toBe(200);
-    expect((await ann.get(ME)).status).toBe(401);
-    expect((await admin.get(ME)).status).toBe(200);
-  });
-
-  it('can be listed and revoked by its own person, but not by another person without the admin role', async () => {
+  it('can be listed and revoked by its own person and by an admin, and by nobody else', async () => {
     const served = await servedSignIn();
     const { browser: ann } = await served.enrolled('ann', 'approver');
     const { browser: ben } = await served.enrolled('ben', 'approver');
-    const listed = async (of: FakeBrowser): Promise<{ name: string; session: string }[]> =>
-      (await of.get('/api/v1/sessions')).body['items'] as { name: string; session: string }[];
-    expect((await listed(ann)).map(({ name }) => name)).toEqual(['ann']);
-    const [{ session } = { session: '' }] = await listed(ann);
-    expect((await ben.post('/api/v1/sessions/revoke', { session })).status).toBe(404);
-    expect((await ann.post('/api/v1/sessions/revoke', { session })).status).toBe(200);
-    expect((await ann.get(ME)).status).toBe(401);
-  });
-
-  it('cannot be revoked by the viewer session of another sign-in link', async () => {
-    const served = await servedSignIn();
     const [admin, viewer] = [await signedIn(served), await signedIn(served, 'viewer')];
-    const listed = (await admin.get('/api/v1/sessions')).body['items'] as { session: string; is_own: boolean }[]; // prettier-ignore
-    const session = listed.find(({ is_own: isOwn }) => isOwn)?.session ?? '';
-    expect((await viewer.post('/api/v1/sessions/revoke', { session })).status).toBe(404);
-    expect((await admin.get(ME)).status).toBe(200);
+    const listed = async (of: FakeBrowser) =>
+      (await of.get('/api/v1/sessions')).body['items'] as {
+        name: string;
+        session: string;
+        is_own: boolean;
+      }[];
+    const revoked = async (by: FakeBrowser, session = ''): Promise<number> =>
+      (await by.post('/api/v1/sessions/revoke', { session })).status;
+    expect((await listed(ann)).map(({ name }) => name)).toEqual(['ann']);
+    const all = await listed(admin);
+    expect(new Set(all.map(({ name }) => name))).toEqual(new Set(['ann', 'ben', 'local']));
+    expect(await revoked(viewer, all.find(({ is_own: isOwn }) => isOwn)?.session)).toBe(404);
+    const [own] = await listed(ann);
+    expect(await revoked(ben, own?.session)).toBe(404);
+    expect(await revoked(ann, own?.session)).toBe(200);
+    expect(await revoked(admin, all.find(({ name }) => name === 'ben')?.session)).toBe(200);
+    for (const [browser, status] of [
+      [ann, 401],
+      [ben, 401],
+      [admin, 200],
+    ] as const)
+      expect((await browser.get(ME)).status).toBe(status);
   });
 
   it('closes its event stream when it ends for any reason', async () => {
@@ -278,11 +237,8 @@ describe('a session', () => {
   });
 
   it('is stored only in memory, so that another process refuses it', async () => {
-    const served = await servedSignIn();
-    const browser = await signedIn(served);
-    const next = await servedSignIn();
-    const { cookie = '' } = browser;
-    expect((await next.browser().get(ME, { cookie })).status).toBe(401);
+    const { cookie = '' } = await signedIn(await servedSignIn());
+    expect((await (await servedSignIn()).browser().get(ME, { cookie })).status).toBe(401);
   });
 
   it('is limited to ten per person: the oldest one ends', async () => {
@@ -316,22 +272,19 @@ describe('a command of a session', () => {
   it('is refused if its body names another person', async () => {
     const served = await servedSignIn();
     const { browser } = await served.enrolled('ann', 'operator');
-    const refused = await browser.post(COMMAND, { ...BODY, by: 'ben' });
-    expect(refused).toMatchObject({
-      status: 403,
-      body: { error: expect.stringContaining('comes from the sign-in') as unknown },
-    });
+    const refused = refusedWith(403, 'comes from the sign-in');
     const machine = await signedIn(served);
-    expect((await machine.post(COMMAND, { ...BODY, by: 'ben' })).status).toBe(403);
+    for (const one of [browser, machine])
+      expect(await one.post(COMMAND, { ...BODY, by: 'ben' })).toMatchObject(refused);
     const invited = { name: 'cy', role: 'viewer', why: 'w', by: 'ben' };
-    expect((await machine.post('/api/v1/people/invite', invited)).status).toBe(403);
+    expect((await machine.post(INVITE, invited)).status).toBe(403);
   });
 
   it('is refused if it manages people and the caller is not an admin', async () => {
     const served = await servedSignIn();
     const { browser } = await served.enrolled('ann', 'approver');
     const invited = { name: 'cy', role: 'viewer', why: 'w' };
-    expect((await browser.post('/api/v1/people/invite', invited)).status).toBe(403);
+    expect((await browser.post(INVITE, invited)).status).toBe(403);
     expect((await browser.post('/api/v1/people/remove', { name: 'ann', why: 'w' })).status).toBe(403);
   });
 });
@@ -342,21 +295,12 @@ describe('an invitation', () => {
   it('lets one person enrol a passkey, sign in with it, and act with their role', async () => {
     const served = await servedSignIn();
     const { browser, passkey } = await served.enrolled('ann', 'approver');
-    expect((await browser.get(ME)).body).toMatchObject({
-      name: 'ann',
-      role: 'approver',
-      kind: 'person',
-      via: 'session',
-    });
+    const ann = { name: 'ann', role: 'approver' };
+    expect((await browser.get(ME)).body).toMatchObject({ ...ann, kind: 'person', via: 'session' });
     const elsewhere = served.browser();
-    expect(await signInWith(elsewhere, passkey)).toMatchObject({
-      status: 200,
-      body: { name: 'ann', role: 'approver' },
-    });
-    const steps = served.bench
-      .records()
-      .flatMap(({ body }) => (body.kind === 'person' ? [[body.step, body.by, body.role]] : []));
-    expect(steps).toEqual([['invited', 'local', 'approver'], ['enrolled', 'ann', 'approver'], ['signed_in', 'ann', 'approver']]); // prettier-ignore
+    expect(await signInWith(elsewhere, passkey)).toMatchObject({ status: 200, body: ann });
+    const steps = served.bench.bodies('person').map(({ step, by, role }) => [step, by, role].join(' '));
+    expect(steps).toEqual(['invited local approver', 'enrolled ann approver', 'signed_in ann approver']);
     expect((await elsewhere.get('/api/v1/people')).body).toEqual({
       items: [{ name: 'ann', role: 'approver', state: 'active', invited_by: 'local',
         passkeys: [{ id: passkey.id, enrolled_at: expect.stringMatching(/^2026-/u) as unknown }] }],
@@ -365,18 +309,17 @@ describe('an invitation', () => {
 
   it('works once, also if two people enrol at the same time', async () => {
     const served = await servedSignIn();
-    const { body } = await served.machine('/api/v1/people/invite', INVITED);
+    const { body } = await served.machine(INVITE, INVITED);
     const invitation = invitationIn(body['link']);
-    const both = await Promise.all(
-      [1, 2].map(async () => await enrolWith(served.browser(), invitation, aPasskey())),
-    );
-    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
+    const enrol = async (): Promise<number> =>
+      (await enrolWith(served.browser(), invitation, aPasskey())).status;
+    expect(new Set(await Promise.all([enrol(), enrol()]))).toEqual(new Set([200, 401]));
   });
 
   it('works for one day, and ends with a newer invitation or the removal of the person', async () => {
     const served = await servedSignIn();
     const invite = async (): Promise<string> =>
-      invitationIn((await served.machine('/api/v1/people/invite', INVITED)).body['link']);
+      invitationIn((await served.machine(INVITE, INVITED)).body['link']);
     const first = await invite();
     const second = await invite();
     expect((await enrolWith(served.browser(), first, aPasskey())).status).toBe(401);
@@ -389,7 +332,7 @@ describe('an invitation', () => {
 
   it('does not appear in the journal, and neither does a sign-in link', async () => {
     const served = await servedSignIn();
-    const { body } = await served.machine('/api/v1/people/invite', INVITED);
+    const { body } = await served.machine(INVITE, INVITED);
     const link = served.link();
     await served.browser().post(LINK, { link });
     const journal = JSON.stringify(served.bench.records());
@@ -401,9 +344,9 @@ describe('an invitation', () => {
   it('is refused for the name of a program or the machine', async () => {
     const served = await servedSignIn();
     for (const name of ['bot', 'LOCAL'])
-      expect((await served.machine('/api/v1/people/invite', { ...INVITED, name })).status).toBe(409);
+      expect((await served.machine(INVITE, { ...INVITED, name })).status).toBe(409);
     // A person may have a token and a passkey: both are the same person.
-    expect((await served.machine('/api/v1/people/invite', { ...INVITED, name: 'olga' })).status).toBe(200);
+    expect((await served.machine(INVITE, { ...INVITED, name: 'olga' })).status).toBe(200);
   });
 
   it('is accepted only from the machine for roles that can act, not from an admin elsewhere', async () => {
@@ -411,13 +354,13 @@ describe('an invitation', () => {
     const { browser: admin } = await served.enrolled('ada', 'admin');
     for (const role of ['operator', 'approver', 'admin']) {
       const invited = { ...INVITED, role };
-      expect((await admin.post('/api/v1/people/invite', invited)).status).toBe(403);
-      expect((await served.machine('/api/v1/people/invite', invited, 'token-of-a-program')).status).toBe(403);
-      expect((await served.machine('/api/v1/people/invite', invited)).status).toBe(200);
+      expect((await admin.post(INVITE, invited)).status).toBe(403);
+      expect((await served.machine(INVITE, invited, 'token-of-a-program')).status).toBe(403);
+      expect((await served.machine(INVITE, invited)).status).toBe(200);
     }
-    expect((await admin.post('/api/v1/people/invite', { ...INVITED, name: 'vera', role: 'viewer' })).status).toBe(200); // prettier-ignore
+    expect((await admin.post(INVITE, { ...INVITED, name: 'vera', role: 'viewer' })).status).toBe(200); // prettier-ignore
     // A passkey under the name of a token would act for its owner, even one of a viewer.
-    expect((await admin.post('/api/v1/people/invite', { ...INVITED, name: 'Olga', role: 'viewer' })).status).toBe(403); // prettier-ignore
+    expect((await admin.post(INVITE, { ...INVITED, name: 'Olga', role: 'viewer' })).status).toBe(403); // prettier-ignore
   });
 
   it('is accepted only from the command on the machine for every role, where changes need approval', async () => {
@@ -426,42 +369,51 @@ describe('an invitation', () => {
     const link = await signedIn(served);
     for (const role of ['viewer', 'approver']) {
       const invited = { ...INVITED, role };
-      for (const browser of [admin, link])
-        expect((await browser.post('/api/v1/people/invite', invited)).status).toBe(403);
-      expect((await served.machine('/api/v1/people/invite', invited)).status).toBe(200);
+      for (const browser of [admin, link]) expect((await browser.post(INVITE, invited)).status).toBe(403);
+      expect((await served.machine(INVITE, invited)).status).toBe(200);
     }
   });
 
   it('can be created in a browser that signed in with a link of the machine', async () => {
     const free = await servedSignIn();
     const { browser: ada } = await free.enrolled('ada', 'admin');
-    expect((await ada.post('/api/v1/people/invite', INVITED)).status).toBe(403);
-    const made = await (await signedIn(free)).post('/api/v1/people/invite', INVITED);
+    expect((await ada.post(INVITE, INVITED)).status).toBe(403);
+    const made = await (await signedIn(free)).post(INVITE, INVITED);
     expect(made.body['link']).toMatch(/^http:\/\/localhost:\d+\/enrol\?invitation=[\w-]{43}$/u);
   });
 
   it('requires a page with a host name, as passkeys do', async () => {
     const served = await servedSignIn();
-    const { body } = await served.machine('/api/v1/people/invite', INVITED);
+    const { body } = await served.machine(INVITE, INVITED);
     const page = served.browser(`http://127.0.0.1:${served.port}`);
     const refused = await enrolWith(page, invitationIn(body['link']), aPasskey());
-    expect(refused).toMatchObject({
-      status: 400,
-      body: { error: expect.stringContaining('http://localhost:') as unknown },
-    });
+    expect(refused).toMatchObject(refusedWith(400, 'http://localhost:'));
   });
 });
 
 describe('a passkey', () => {
-  it.each<[string, (own: ReturnType<typeof aPasskey>) => Parameters<typeof signInWith>[2]]>([
+  type Own = ReturnType<typeof aPasskey>;
+  it.each<[string, (own: Own) => Parameters<typeof signInWith>[2]]>([
     ['with another challenge', (own) => (at) => own.assert({ ...at, challenge: 'b3RoZXI' })],
     ['on another page', (own) => (at) => own.assert({ ...at, origin: 'http://localhost:1' })],
     ['for another host', (own) => (at) => own.assert({ ...at, rpId: 'evil.example' })],
+    ['with the same counter again', (own) => (at) => own.assert(at, { counter: 5 })],
     ['with a lower counter', (own) => (at) => own.assert(at, { counter: 1 })],
     ['without verification of the person', (own) => (at) => own.assert(at, { isUnverified: true })],
     ['with another private key', (own) => (at) => own.assert(at, { signWith: aPasskey().privateKey })],
+    ['with an enrolment', (own) => (at) => own.assert(at, { type: 'webauthn.create' })],
     ['if it was not enrolled', () => (at) => aPasskey().assert(at)],
-    ['with a malformed assertion', () => () => ({ id: 'x' })],
+    ['without an assertion', () => () => ({})],
+    ['with an id that is no text', () => () => ({ id: 5 })],
+    [
+      'with an empty response',
+      (own) => () => ({ id: own.id, rawId: own.id, type: 'public-key', response: {} }),
+    ],
+    [
+      'with a malformed response',
+      ({ id }) =>
+        () => ({ id, rawId: id, type: 'public-key', response: { clientDataJSON: 'AA' } }),
+    ],
   ])('does not sign in %s', async (_how, tamper) => {
     const served = await servedSignIn();
     const { passkey } = await served.enrolled('ann', 'approver');
@@ -469,9 +421,33 @@ describe('a passkey', () => {
     expect(first.status).toBe(200);
     const browser = served.browser();
     const answer = await signInWith(browser, passkey, tamper(passkey));
-    expect(answer.status).toBe(401);
-    expect(browser.cookie).toBeUndefined();
-    expect(served.alerts).toHaveLength(1);
+    expect([400, 401]).toContain(answer.status);
+    expect([browser.cookie, served.alerts.length <= 1]).toEqual([undefined, true]);
+  });
+
+  it('signs in as often as its person wants if its device does not count', async () => {
+    const served = await servedSignIn();
+    const { passkey } = await served.enrolled('ann', 'approver');
+    for (let n = 0; n < 2; n++) {
+      const uncounted = await signInWith(served.browser(), passkey, (at) =>
+        passkey.assert(at, { counter: 0 }),
+      );
+      expect(uncounted.status).toBe(200);
+    }
+  });
+
+  it.each<[string, (own: Own, at: Parameters<Own['register']>[0]) => object]>([
+    ['another challenge', (own, at) => own.register({ ...at, challenge: 'b3RoZXI' })],
+    ['another page', (own, at) => own.register({ ...at, origin: 'https://evil.example' })],
+    ['another host', (own, at) => own.register({ ...at, rpId: 'evil.example' })],
+    ['a sign-in', (own, at) => own.assert(at)],
+  ])('is not enrolled with an answer to %s', async (_of, answer) => {
+    const served = await servedSignIn();
+    const { body } = await served.machine(INVITE, { name: 'ann', role: 'viewer', why: 'w' });
+    const [page, own] = [served.browser(), aPasskey()];
+    const tampered = { ...own, register: (at: Parameters<Own['register']>[0]) => answer(own, at) };
+    expect((await enrolWith(page, invitationIn(body['link']), tampered)).status).toBe(401);
+    expect(page.cookie).toBeUndefined();
   });
 
   it('is revoked with its sessions when its person is removed', async () => {
@@ -481,7 +457,7 @@ describe('a passkey', () => {
     expect(removed.body).toEqual({ done: true, says: 'ann can no longer sign in' });
     expect((await browser.get(ME)).status).toBe(401);
     expect((await signInWith(served.browser(), passkey)).status).toBe(401);
-    expect(served.bench.records().at(-1)?.body).toMatchObject({
+    expect(served.bench.bodies('person').at(-1)).toMatchObject({
       step: 'removed',
       person: 'ann',
       by: 'local (ops)',
@@ -498,9 +474,8 @@ describe('a passkey', () => {
 
   it('cannot be prepared by an invitation before the desk has read its journal', async () => {
     const served = await servedSignIn({ bench: aBench({ strategies: [aTwap('t')] }) });
-    expect(
-      (await served.machine('/api/v1/people/invite', { name: 'ann', role: 'viewer', why: 'w' })).status,
-    ).toBe(409);
+    const invited = { name: 'ann', role: 'viewer', why: 'w' };
+    expect((await served.machine(INVITE, invited)).status).toBe(409);
   });
 });
 
@@ -508,11 +483,11 @@ describe('every answer of the sign-in routes', () => {
   it('conforms to the document of the API', async () => {
     const served = await servedSignIn();
     const { passkey } = await served.enrolled('ann', 'viewer');
-    const { body } = await served.machine('/api/v1/people/invite', { name: 'ben', role: 'viewer', why: 'w' });
+    const { body } = await served.machine(INVITE, { name: 'ben', role: 'viewer', why: 'w' });
     const invitation = invitationIn(body['link']);
     const page = served.browser();
     const answers: Partial<Record<keyof typeof signInRoutes, unknown>> = {
-      '/api/v1/people/invite': body,
+      [INVITE]: body,
       '/api/v1/sign-in/new-link': (await served.machine('/api/v1/sign-in/new-link', {})).body,
       '/api/v1/sign-in/passkey/options': (await page.post('/api/v1/sign-in/passkey/options', {})).body,
       '/api/v1/sign-in/passkey': (await signInWith(served.browser(), passkey)).body,

@@ -1,5 +1,5 @@
-import type { RunIo } from '../../../src/app/commands/run.ts';
-import { instant } from '../../../src/core/time.ts';
+import type { RunIo } from '../../src/app/commands/run.ts';
+import { instant } from '../../src/core/time.ts';
 
 export interface PrintedIo extends RunIo {
   readonly printed: { out: string; err: string };

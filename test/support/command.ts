@@ -1,7 +1,13 @@
 import { Command, CommanderError, Option } from '@commander-js/extra-typings';
-import type { SweepIo } from '../../../src/app/commands/sweep.ts';
-import { OperatorError, exitCodes } from '../../../src/core/errors.ts';
-import type { Instant } from '../../../src/core/time.ts';
+import { expect } from 'vitest';
+import type { SweepIo } from '../../src/app/commands/sweep.ts';
+import { validate } from '../../src/app/commands/validate.ts';
+import type { ValidateOptions } from '../../src/app/commands/validate.ts';
+import { OperatorError, exitCodes } from '../../src/core/errors.ts';
+import { instant } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
+import { overheard } from '../custody/watch.ts';
+import { aRunIo } from './run-io.ts';
 
 export interface Ran {
   readonly code: number;
@@ -21,10 +27,10 @@ type AddCommands = (
 
 export interface CliWorld {
   readonly cwd: string;
-  readonly now: Instant;
+  readonly now?: Instant;
   readonly env?: Readonly<Record<string, string>>;
   /** Config file if the line names none. */
-  readonly config: string;
+  readonly config?: string;
   /** Registers a listener for signals; without it, no signal arrives. */
   readonly onSignal?: SweepIo['onSignal'];
   /** Makes stderr a terminal and receives its text. */
@@ -35,7 +41,14 @@ export interface CliWorld {
 export async function runLine(
   add: AddCommands,
   line: readonly string[],
-  { cwd, now, env = {}, config, onSignal = () => () => undefined, watch }: CliWorld,
+  {
+    cwd,
+    now = instant(0),
+    env = {},
+    config = 'config.yaml',
+    onSignal = () => () => undefined,
+    watch,
+  }: CliWorld,
 ): Promise<Ran> {
   const ran = { code: -1, out: '', err: '' };
   const stdout = { write: (text: string): unknown => (ran.out += text) };
@@ -57,11 +70,39 @@ export async function runLine(
   try {
     await cli.parseAsync(['node', 'tranche', ...line]);
   } catch (error) {
-    if (error instanceof CommanderError) ran.code = exitCodes.usage;
+    if (error instanceof CommanderError) ran.code = error.exitCode === 0 ? 0 : exitCodes.usage;
     else if (error instanceof OperatorError) {
       ran.err += error.message;
       ran.code = exitCodes[error.exit];
     } else throw error;
   }
+  for (const stream of ['out', 'err'] as const) overheard(`std${stream} of ${line.join(' ')}`, ran[stream]);
   return ran;
+}
+
+/** Runs `tranche validate` in a folder. */
+export function validated(
+  cwd: string,
+  options: ValidateOptions,
+  over: Parameters<typeof aRunIo>[0] = {},
+): Ran {
+  const io = aRunIo({ cwd, ...over });
+  const code = validate(options, io);
+  return { code, ...io.printed };
+}
+
+/** Expects an exit code, and each text somewhere in the output. */
+export function expectRan(
+  { code, out, err }: Ran,
+  expected: number,
+  ...says: readonly (RegExp | string)[]
+): void {
+  for (const text of says) expect(out + err).toMatch(text);
+  expect(code).toBe(expected);
+}
+
+/** Expects that a command ended with this exit code, explained itself on stderr, and printed nothing else. */
+export function expectRefused(ran: Ran, expected: number, ...says: readonly (RegExp | string)[]): void {
+  expectRan(ran, expected, ...says);
+  expect(ran.out).toBe('');
 }
