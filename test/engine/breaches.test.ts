@@ -10,6 +10,7 @@ import { inProcessMarket } from '../../src/simulator/port.ts';
 import { START, aPolicy, aTwap, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';
+import { lineFor } from '../../src/journal/format-record.ts';
 
 const { limits } = aPolicy();
 /** The spread alone costs 6 basis points, and nothing moves. */
@@ -87,8 +88,8 @@ describe('a desk whose orders are never filled', () => {
       },
       4,
     );
-    const asked = one.records().flatMap(({ at, body }) => (body.kind === 'intent' ? [at] : []));
-    const gaps = asked.slice(1, 9).map((at, n) => Math.round((at - (asked[n] ?? 0)) / SECOND_MS));
+    const asked = one.timed('intent');
+    const gaps = asked.slice(1, 9).map(({ at }, n) => Math.round((at - (asked[n]?.at ?? 0)) / SECOND_MS));
     // Each order also waits for the end of its quote and the booking margin.
     expect(gaps).toEqual([1, 1, 4, 4, 4, 16, 16, 16].map((seconds) => 20 + seconds));
   });
@@ -120,15 +121,9 @@ describe('a reducing desk', () => {
       startedAt: START,
     });
     const total = { amount: '0.4', currency: 'btc' };
-    exchange.ledger.move(
-      exchange.accounts[0]?.name ?? '',
-      { currency: 'btc', amount: quantity('-0.35') },
-      START,
-    );
-    const one = ran(
-      { exchange, strategies: [aTwap('t', { side, slices: 4, duration: 'PT4M', total_quantity: total })] },
-      0,
-    );
+    const strategies = [aTwap('t', { side, slices: 4, duration: 'PT4M', total_quantity: total })];
+    exchange.ledger.move('desk', { currency: 'btc', amount: quantity('-0.35') }, START);
+    const one = ran({ exchange, strategies }, 0);
     one.operator$.next({ do: 'pause', isReducing: true, by: 'ann', why: 'unwind' });
     one.until(10 * MINUTE_MS);
     return one;
@@ -137,7 +132,7 @@ describe('a reducing desk', () => {
   it('buys back the borrowed amount and does not buy more', () => {
     const one = reducing('buy');
     expect(traded(one)).toBeGreaterThan(0);
-    expect(one.exchange.ledger.balance(one.exchange.accounts[0]?.name ?? '', 'btc').gt(0)).toBe(false);
+    expect(one.balance('btc')).toBeLessThanOrEqual(0);
     expect(reasonsOf(one)).toContain('reducing');
   });
 
@@ -183,5 +178,8 @@ describe('an order above the notional limit because of an extra zero', () => {
     expect(traded(one)).toBe(0);
     expect(one.bodies('intent')).toEqual([]);
     expect(one.alerts()).toContain('limit_refused');
+    const line = one.records().find(({ body }) => body.kind === 'slice');
+    expect(line?.body).toMatchObject({ result: 'skipped', reason: 'order_size' });
+    expect(line && lineFor(line)).toMatch(/limit=max_order_notional 20000 value=15\d{4}\.\d\d/u);
   });
 });

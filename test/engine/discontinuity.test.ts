@@ -4,7 +4,7 @@ import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { Continuity } from '../../src/engine/time/continuity.ts';
 import type { Break } from '../../src/engine/time/continuity.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aTwap, START } from './harness.ts';
+import { aTwap, START, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -60,95 +60,71 @@ describe('clock continuity', () => {
 
 const plan = [aTwap('twap', { slices: 10, duration: 'PT10M' })];
 
-interface Seen {
-  readonly bench: Bench;
-  readonly orders: number[];
-  readonly reads: number[];
-}
-
 /** A desk with a plan of ten slices, a minute apart, whose quotes take a second to come. */
-function seen(options: Partial<BenchOptions> = {}): Seen {
-  const orders: number[] = [];
-  const reads: number[] = [];
-  const bench = aBench({
-    strategies: plan,
-    quoteLatencyMs: 1_000,
-    wrap: (venue, clock) => ({
-      ...venue,
-      order: (request) => (orders.push(clock.monotonic()), venue.order(request)),
-      transactions: (query) => (reads.push(clock.monotonic()), venue.transactions(query)),
-    }),
-    ...options,
-  });
-  bench.start();
-  return { bench, orders, reads };
-}
-
-const run = ({ bench }: Seen, ms: number): void => {
-  bench.run(ms);
-};
-const missedOf = ({ bench }: Seen): number => bench.bodies('wake').flatMap((body) => body.missed).length;
+const begun = (options: Partial<BenchOptions> = {}): Bench =>
+  started({ strategies: plan, quoteLatencyMs: 1_000, ...options });
+const missedOf = (bench: Bench): number => bench.bodies('wake').flatMap((body) => body.missed).length;
 
 describe('a desk after a clock discontinuity', () => {
   it.each([
     ['that was just requested', 1],
     ['that is about to arrive', 999],
   ])('sends no order for a quote %s, and requests another', (_, ms) => {
-    const world = seen();
-    run(world, 61 * SECOND_MS + ms); // the second slot is at one minute, and a price comes first
-    expect(world.orders).toHaveLength(1);
-    world.bench.clock.stepWall(3 * SECOND_MS);
-    run(world, 1_001);
-    expect(world.orders).toHaveLength(1);
-    expect(world.bench.alerts()).toContain('discontinuity');
-    run(world, 10 * SECOND_MS);
-    expect(world.orders).toHaveLength(2);
-    const ends = world.bench
+    const bench = begun();
+    bench.run(61 * SECOND_MS + ms); // the second slot is at one minute, and a price comes first
+    expect(bench.sent.orders).toHaveLength(1);
+    bench.clock.stepWall(3 * SECOND_MS);
+    bench.run(1_001);
+    expect(bench.sent.orders).toHaveLength(1);
+    expect(bench.alerts()).toContain('discontinuity');
+    bench.run(10 * SECOND_MS);
+    expect(bench.sent.orders).toHaveLength(2);
+    const ends = bench
       .bodies('attempt')
       .flatMap((body) => (body.result === 'discarded' ? [body.reason] : []));
     expect(ends).toEqual(['discontinuity']);
   });
 
   it('reads the account within seconds instead of at the next regular read', () => {
-    const world = seen();
-    run(world, 75 * SECOND_MS);
-    const before = world.reads.length;
-    world.bench.clock.stepWall(HOUR_MS / 20);
-    run(world, 12 * SECOND_MS);
-    expect(world.reads.length).toBeGreaterThan(before);
+    const bench = begun();
+    bench.run(75 * SECOND_MS);
+    const before = bench.sent.reads.length;
+    bench.clock.stepWall(HOUR_MS / 20);
+    bench.run(12 * SECOND_MS);
+    expect(bench.sent.reads.length).toBeGreaterThan(before);
   });
 
   it.each([1_000, 2_500, 30_000, 150_000, 5 * MINUTE_MS, HOUR_MS, 3 * DAY_MS])(
     'catches up as its plan states after a sleep of %i ms, whether or not the monotonic clock counted it',
     (ms) => {
       for (const sleep of ['stepWall', 'stall'] as const) {
-        const world = seen();
-        run(world, 190 * SECOND_MS);
-        expect(world.orders).toHaveLength(4);
-        world.bench.clock[sleep](ms);
-        const burst = world.orders.length;
-        run(world, 5 * SECOND_MS);
-        expect(world.orders.length - burst).toBeLessThanOrEqual(1);
-        run(world, 15 * MINUTE_MS);
-        expect(faultsOf(world.bench)).toEqual([]);
-        const sizes = ledgerTrades(world.bench.exchange).map((trade) => Number(trade.quantity));
+        const bench = begun();
+        bench.run(190 * SECOND_MS);
+        expect(bench.sent.orders).toHaveLength(4);
+        bench.clock[sleep](ms);
+        const burst = bench.sent.orders.length;
+        bench.run(5 * SECOND_MS);
+        expect(bench.sent.orders.length - burst).toBeLessThanOrEqual(1);
+        bench.run(15 * MINUTE_MS);
+        expect(faultsOf(bench)).toEqual([]);
+        const sizes = ledgerTrades(bench.exchange).map((trade) => Number(trade.quantity));
         expect(Math.max(...sizes)).toBeLessThanOrEqual(0.15);
-        expect(missedOf(world) > 0).toBe(ms >= 150_000);
-        expect(executedTotal(world.bench.exchange).gte(ms <= 150_000 ? '1' : '0.4')).toBe(true);
+        expect(missedOf(bench) > 0).toBe(ms >= 150_000);
+        expect(executedTotal(bench.exchange).gte(ms <= 150_000 ? '1' : '0.4')).toBe(true);
         // Late slices must not be caught up after the window: the strategy ends within the hour.
-        expect(world.bench.desk.state.lives.get('twap')?.finished).toBeDefined();
+        expect(bench.desk.state.lives.get('twap')?.finished).toBeDefined();
       }
     },
   );
 
   it('neither loses an open doubt nor proves its order absent too early after a sleep', () => {
     for (const fault of ['answer lost', 'request lost', 'late'] as const) {
-      const world = seen({ quoteLatencyMs: 20, wrap: faultyVenue({ order: () => fault }) });
-      run(world, 5 * SECOND_MS);
-      world.bench.clock.stepWall(HOUR_MS);
-      run(world, 20 * MINUTE_MS);
-      expect(faultsOf(world.bench)).toEqual([]);
-      expect(ledgerTrades(world.bench.exchange)).toHaveLength(fault === 'request lost' ? 0 : 1);
+      const bench = begun({ quoteLatencyMs: 20, wrap: faultyVenue({ order: () => fault }) });
+      bench.run(5 * SECOND_MS);
+      bench.clock.stepWall(HOUR_MS);
+      bench.run(20 * MINUTE_MS);
+      expect(faultsOf(bench)).toEqual([]);
+      expect(ledgerTrades(bench.exchange)).toHaveLength(fault === 'request lost' ? 0 : 1);
     }
   });
 });

@@ -1,32 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import type { Transaction } from '../../src/core/venue.ts';
 import { doubtFacts } from '../../src/engine/account/doubt-alerts.ts';
-import { faultyVenue } from './faulty-venue.ts';
-import { START, aTwap, started } from './harness.ts';
+import { faultyVenue, DOWN, faultAt } from './faulty-venue.ts';
+import { START, aTwap, started, nextProcess } from './harness.ts';
 import type { Bench, BenchOptions, Raised } from './harness.ts';
 
-const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
+const options = { strategies: [aTwap('t', { slices: 1, duration: 'PT60M' })] };
 
 /** A desk whose first order is never answered, and the alerts about doubts that it raised. */
-function aWatched(
-  over: Partial<BenchOptions> = {},
-  seen: (rows: readonly Transaction[]) => readonly Transaction[] | VenueError = () => down,
-): Bench {
-  let orders = 0;
-  return started(
-    {
-      strategies: [aTwap('t', { slices: 1, duration: 'PT60M' })],
-      wrap: faultyVenue({
-        order: () => (++orders === 1 ? 'request lost' : undefined),
-        transactions: (rows) => (orders === 0 && over.journal === undefined ? rows : seen(rows)),
-      }),
-      ...over,
-    },
-    0,
-    { isUntilDone: true },
-  );
+function aWatched(over: Partial<BenchOptions> = {}, seen: Parameters<typeof faultAt>[2] = () => DOWN): Bench {
+  return started({ ...options, wrap: faultAt('request lost', 1, seen), ...over }, 0, { isUntilDone: true });
 }
 const doubtsOf = (bench: Bench): readonly Raised[] =>
   bench.raised.filter(({ id }) => id.startsWith('doubt_'));
@@ -97,8 +80,8 @@ describe('alerts about a doubt', () => {
     expect(doubtsOf(bench).map(({ id }) => id)).toEqual(['doubt_open', 'doubt_60s']);
     end(bench);
     bench.until(3 * MINUTE_MS);
-    bench.kill();
-    const next = aWatched({ journal: bench.journal, clock: bench.clock, exchange: bench.exchange });
+    const wrap = faultyVenue({ transactions: () => DOWN });
+    const next = nextProcess(bench, 0, { ...options, wrap }, { isUntilDone: true });
     next.until(20 * MINUTE_MS);
     expect(doubtsOf(next).map(({ id }) => id)).toEqual(expected);
     expect(doubtsOf(next).at(-1)?.at).toBe(openedAt(bench) + 5 * MINUTE_MS);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { VenueError } from '../../src/core/errors.ts';
 import { text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { isDone } from '../../src/engine/run.ts';
-import { faultyVenue } from './faulty-venue.ts';
-import { aTwap, START, started } from './harness.ts';
+import { faultyVenue, DOWN } from './faulty-venue.ts';
+import { aTwap, START, started, nextProcess } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { books, executedTotal, ledgerTrades, faultsOf } from './oracle.ts';
+import { NEVER } from 'rxjs';
 
 const strategies = [aTwap('twap', { slices: 4, duration: 'PT4M' })];
 const END = instant(START + 20 * MINUTE_MS);
@@ -27,15 +27,15 @@ describe('a drain', () => {
     const wrong: string[] = [];
     for (const ms of moments) {
       const first = drained(ms);
-      const { clock, exchange, journal } = first;
+      const { exchange } = first;
       if (first.seen.phases.at(-1) !== 'stopped') wrong.push(`${ms} ms: ${first.seen.phases.join()}`);
       if (first.desk.state.attempts.size > 0) wrong.push(`${ms} ms: attempts are open`);
       if (first.records().at(-1)?.body.kind !== 'stopped') wrong.push(`${ms} ms: no stopped record`);
       const told = books(exchange, first.records());
       if (told.ledger.join() !== told.journal.join()) wrong.push(`${ms} ms: the books differ`);
 
-      const second = started({ strategies, clock, exchange, journal });
-      clock.run(END);
+      const second = nextProcess(first, 0, { strategies });
+      second.clock.run(END);
       wrong.push(...faultsOf(second).map((fault) => `${ms} ms: ${fault}`));
       if (text(executedTotal(exchange)) !== '1')
         wrong.push(`${ms} ms: ${text(executedTotal(exchange))} traded`);
@@ -60,15 +60,16 @@ describe('a drain', () => {
   });
 
   it('stops a desk that cannot reach the venue yet', () => {
-    const error = new VenueError({
-      code: 'unavailable',
-      applied: 'no',
-      attempt: 'transactions',
-      status: 503,
-    });
-    const bench = drained(5 * SECOND_MS, { wrap: faultyVenue({ transactions: () => error }) });
+    const bench = drained(5 * SECOND_MS, { wrap: faultyVenue({ transactions: () => DOWN }) });
     expect(bench.seen.phases).toEqual(['stopped']);
     expect(bench.records().map(({ body }) => body.kind)).toEqual(['started', 'stopped']);
+  });
+
+  it('does not wait for a price', () => {
+    const bench = started({ strategies, wrap: (venue) => ({ ...venue, quote: () => NEVER }) }, SECOND_MS);
+    bench.operator$.next({ do: 'drain', why: 'SIGTERM' });
+    bench.run(100);
+    expect(bench.seen.phases).toEqual(['ready', 'stopped']);
   });
 
   it('starts automatically when a desk that runs until done is done', () => {

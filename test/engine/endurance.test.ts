@@ -1,6 +1,6 @@
 import { mergeMap, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, after, instant } from '../../src/core/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { EngineState } from '../../src/engine/state/engine-state.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
@@ -8,7 +8,7 @@ import { RateLimiter } from '../../src/engine/rate-limit/rate-limiter.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aTwap, START, started } from './harness.ts';
+import { aTwap, START, started, nextProcess } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -37,17 +37,6 @@ describe('a slow write of an intent', () => {
     expect(new Set(reasons)).toEqual(new Set(['quote_too_short']));
     expect(ordersOf(bench)).toBe(0);
   });
-
-  it('only delays the order if the quote outlives it', () => {
-    const clock = new VirtualClock(START);
-    const bench = started({ strategies: [aTwap()], clock, journal: slowJournal(clock, SECOND_MS) }, 0, {
-      isUntilDone: true,
-    });
-    clock.run();
-    expect(bench.seen.phases).toContain('stopped');
-    expect(ordersOf(bench)).toBe(10);
-    expect(faultsOf(bench)).toEqual([]);
-  });
 });
 
 describe('a rate limit of the venue', () => {
@@ -72,33 +61,13 @@ describe('a rate limit of the venue', () => {
 
 describe('a desk that was down for three days', () => {
   it('reads the account from an hour before its open attempt, and finds the trade', () => {
-    const clock = new VirtualClock(START);
-    const asked: number[] = [];
-    const first = started({
-      strategies: [aTwap()],
-      clock,
-      wrap: faultyVenue({ order: () => 'answer lost' }),
-    });
-    clock.run(instant(START + 2 * SECOND_MS));
-    first.kill();
-    const left = first.records().find(({ body }) => body.kind === 'intent');
-    expect(left).toBeDefined();
-    clock.run(instant(START + 3 * DAY_MS));
-    const second = started({
-      strategies: [aTwap()],
-      clock,
-      journal: first.journal,
-      exchange: first.exchange,
-      wrap: (venue) => ({
-        ...venue,
-        transactions(query) {
-          asked.push(Number(query.from));
-          return venue.transactions(query);
-        },
-      }),
-    });
-    clock.run(instant(START + 3 * DAY_MS + 10 * MINUTE_MS));
-    expect(asked[0]).toBeLessThanOrEqual(after(left?.at ?? START, -HOUR_MS));
+    const wrap = faultyVenue({ order: () => 'answer lost' });
+    const first = started({ strategies: [aTwap()], wrap }, 2 * SECOND_MS);
+    const [left] = first.timed('intent');
+    const before = first.sent.reads.length;
+    const second = nextProcess(first, 3 * DAY_MS, { strategies: [aTwap()] });
+    second.run(10 * MINUTE_MS);
+    expect(second.sent.reads[before]?.from).toBeLessThanOrEqual(START + (left?.at ?? 0) - HOUR_MS);
     expect(second.bodies('fill')).toHaveLength(1);
     expect(faultsOf(second)).toEqual([]);
   });
@@ -127,27 +96,16 @@ describe('a desk that always has an order in flight', () => {
   });
 
   it('starts a read every minute, even if reads take several pages, and keeps its last balances recent', () => {
-    const begun: number[] = [];
     const plan = { duration: 'PT20M', total_quantity: { amount: '9', currency: 'btc' } };
-    const bench = aBench({
-      strategies: [701, 901].map((slices) => aTwap(`twap-${slices}`, { ...plan, slices })),
-      quoteLatencyMs: 200,
-      wrap: (venue) => ({
-        ...venue,
-        transactions(query) {
-          if (query.offset === undefined) begun.push(bench.clock.monotonic());
-          return venue.transactions(query);
-        },
-      }),
-    });
-    bench.start();
-    bench.until(20 * MINUTE_MS);
+    const strategies = [701, 901].map((slices) => aTwap(`twap-${slices}`, { ...plan, slices }));
+    const bench = started({ strategies, quoteLatencyMs: 200 }, 20 * MINUTE_MS);
     const { fills, balancesReadAt } = bench.desk.state;
     expect(fills).toBeGreaterThan(1_400);
     expect(bench.clock.wall() - (balancesReadAt ?? 0)).toBeLessThan(3 * MINUTE_MS);
     // A read of two pages takes ten seconds.
     expect(bench.desk.account.books.rows.size).toBeGreaterThan(1_500);
-    const gaps = begun.slice(1).map((at, n) => at - (begun[n] ?? 0));
+    const begun = bench.sent.reads.filter(({ offset }) => offset === undefined);
+    const gaps = begun.slice(1).map(({ at }, n) => at - (begun[n]?.at ?? 0));
     expect(Math.max(...gaps)).toBeLessThanOrEqual(61 * SECOND_MS);
   });
 });

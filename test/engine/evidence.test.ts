@@ -1,36 +1,21 @@
-import { showing } from './faulty-venue.ts';
-import { EMPTY, NEVER, concat, map, mergeMap, of, switchMap, throwError, timer } from 'rxjs';
+import { showing, faultAt } from './faulty-venue.ts';
+import { map, of, switchMap, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import { quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, MINUTE_MS, after } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
-import { aBench, aTwap, started } from './harness.ts';
-import type { Bench } from './harness.ts';
+import { aBench, aTwap, started, aPolicy, nextProcess } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 
+const plan = { strategies: [aTwap('t', { slices: 2, duration: 'PT20M' })] };
+
 /** A desk whose first order gets no answer. `seen` changes the rows that the account shows. */
-function aDoubt(
-  seen: (rows: readonly Transaction[], bench: () => Bench) => readonly Transaction[],
-  isProcessed = true,
-): Bench {
-  let orders = 0;
-  const bench: Bench = aBench({
-    strategies: [aTwap('t', { slices: 2, duration: 'PT20M' })],
-    wrap: (venue: VenuePort): VenuePort => ({
-      ...showing((rows) => seen(rows, () => bench))(venue),
-      order: (request) =>
-        orders++ > 0
-          ? venue.order(request)
-          : concat(
-              isProcessed ? toObservable(venue.order(request)).pipe(mergeMap(() => EMPTY)) : EMPTY,
-              NEVER,
-            ),
-    }),
-  });
-  bench.start({ isUntilDone: true });
-  return bench;
+function aDoubt(seen: (rows: readonly Transaction[]) => readonly Transaction[]): Bench {
+  const wrap: BenchOptions['wrap'] = (venue, clock) => faultAt('answer lost')(showing(seen)(venue), clock);
+  return started({ ...plan, wrap }, 0, { isUntilDone: true });
 }
 
 const isTrade = (row: Transaction): boolean => row.clientId !== undefined;
@@ -53,17 +38,8 @@ describe('account rows of an order in doubt', () => {
     isHidden = false;
     bench.until(7 * MINUTE_MS);
     expect(bench.desk.state.control).toBe('halted');
-    bench.kill();
-    const again = started(
-      {
-        strategies: [aTwap('t', { slices: 2, duration: 'PT20M' })],
-        journal: bench.journal,
-        clock: bench.clock,
-        exchange: bench.exchange,
-      },
-      40 * MINUTE_MS,
-      { isUntilDone: true, rearm: 'looked into' },
-    );
+    const again = nextProcess(bench, 0, plan, { isUntilDone: true, rearm: 'looked into' });
+    again.until(40 * MINUTE_MS);
     const traded = fillsOf(again).reduce((sum, each) => sum + Number(each), 0);
     expect(traded).toBeLessThanOrEqual(1);
     const held = again.exchange.ledger
@@ -96,15 +72,13 @@ describe('balances', () => {
 
 describe('a desk on a venue that rejects requests', () => {
   it('does not repeat quote requests rapidly if the venue finds every size too large', () => {
-    let quotes = 0;
-    started(
+    const { sent } = started(
       {
         strategies: [aTwap('t', { slices: 1, duration: 'PT1M' })],
         wrap: (venue): VenuePort => ({
           ...venue,
           quote: (request) => {
             if (request.clientId === undefined) return venue.quote(request);
-            quotes++;
             const error = 'request USD value 60000 greater than max USD value 20000 for pair btcusd';
             return of({ kind: 'error', status: 422, error } as const);
           },
@@ -112,8 +86,9 @@ describe('a desk on a venue that rejects requests', () => {
       },
       MINUTE_MS,
     );
-    expect(quotes).toBeGreaterThan(1);
-    expect(quotes).toBeLessThan(30);
+    const quotes = sent.quotes.filter(({ clientId }) => clientId !== undefined);
+    expect(quotes.length).toBeGreaterThan(1);
+    expect(quotes.length).toBeLessThan(30);
   });
 
   it('waits for the time stated in a 429, also when it polls the risk modes', () => {
@@ -121,14 +96,7 @@ describe('a desk on a venue that rejects requests', () => {
     const bench = aBench({
       strategies: [aTwap('t', { slices: 1, duration: 'PT10M' })],
       policy: {
-        pts: {
-          use: 'when_enabled',
-          maxAgeMs: 300_000,
-          pollMs: 1_000,
-          creditMax: undefined,
-          carryBpsMax: undefined,
-          holdingMs: DAY_MS,
-        },
+        pts: { ...aPolicy().pts, use: 'when_enabled', pollMs: 1_000 },
       },
       wrap: (venue): VenuePort => ({
         ...venue,

@@ -73,6 +73,36 @@ export const showing =
       ),
   });
 
+/** The account cannot be read. */
+export const DOWN = new VenueError({
+  code: 'unavailable',
+  applied: 'no',
+  attempt: 'transactions',
+  status: 503,
+});
+
+/** The venue gives no quotes for now. */
+export const NO_QUOTES: QuoteAnswer = {
+  kind: 'error',
+  status: 503,
+  error: 'quotes temporarily unavailable. please try again later.',
+};
+
+type Seen = (rows: readonly Transaction[]) => readonly Transaction[] | VenueError;
+
+/** This fault happens to the nth order, from 1, and from then on a read of the account gives what `seen` makes of its rows. */
+export function faultAt(
+  fault: OrderFault,
+  nth = 1,
+  seen: Seen = (rows) => rows,
+): ReturnType<typeof faultyVenue> {
+  let orders = 0;
+  return faultyVenue({
+    order: () => (++orders === nth ? fault : undefined),
+    transactions: (rows) => (orders < nth ? rows : seen(rows)),
+  });
+}
+
 /** A venue between the engine and the exchange that injects faults. */
 export const faultyVenue =
   (faults: Faults) =>

@@ -59,19 +59,17 @@ describe('a fill for less than the quoted size', () => {
 });
 
 describe('a fill whose figures differ in the account', () => {
-  const dearer = (by: string): ReturnType<typeof aDesk> =>
-    aDesk({
-      shown: (rows) =>
-        rows.map((row) =>
-          isTrade(row) && row.currency === 'usd'
-            ? {
-                ...row,
-                fees: add(row.fees, quantity(by)),
-                balance: add(row.balance ?? quantity('0'), quantity(`-${by}`)),
-              }
-            : row,
-        ),
-    });
+  const dear =
+    (by: string) =>
+    (row: Transaction): Transaction =>
+      isTrade(row) && row.currency === 'usd'
+        ? {
+            ...row,
+            fees: add(row.fees, quantity(by)),
+            balance: add(row.balance ?? quantity('0'), quantity(`-${by}`)),
+          }
+        : row;
+  const dearer = (by: string): Bench => aDesk({ shown: (rows) => rows.map(dear(by)) });
 
   it('is corrected to the account figures, and both stay in the journal', () => {
     const bench = dearer('3');
@@ -93,24 +91,7 @@ describe('a fill whose figures differ in the account', () => {
   it('is corrected only once, even after a restart', () => {
     const bench = dearer('3');
     bench.until(2 * MINUTE_MS);
-    const again = nextProcess(bench, 0, {
-      strategies: [twap],
-      wrap: (venue) => ({
-        ...venue,
-        transactions: (query) =>
-          venue
-            .transactions(query)
-            .pipe(
-              map((rows) =>
-                rows.map((row) =>
-                  isTrade(row) && row.currency === 'usd'
-                    ? { ...row, fees: add(row.fees, quantity('3')) }
-                    : row,
-                ),
-              ),
-            ),
-      }),
-    });
+    const again = nextProcess(bench, 0, { strategies: [twap], wrap: showing((rows) => rows.map(dear('3'))) });
     again.until(4 * MINUTE_MS);
     expect(again.bodies('correction')).toHaveLength(1);
   });

@@ -37,6 +37,7 @@ import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { inProcessVenue } from '../../src/simulator/port.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import { strategies } from '../../src/strategy/registry.ts';
+import type { OrderRequest, QuoteRequest, TransactionsQuery } from '../../src/core/venue.ts';
 
 /** 2026-01-05T00:00:00Z, a Monday. */
 export const START = instant(Date.UTC(2026, 0, 5));
@@ -127,6 +128,15 @@ export interface Raised {
   readonly facts: Readonly<Record<string, unknown>> | undefined;
 }
 
+type BodyOf<K extends RecordBody['kind']> = Extract<RecordBody, { readonly kind: K }>;
+
+/** Requests in order, with their times on the monotonic clock, milliseconds after the start. */
+export interface Sent {
+  readonly quotes: (QuoteRequest & { readonly at: number })[];
+  readonly orders: (OrderRequest & { readonly at: number })[];
+  readonly reads: (TransactionsQuery & { readonly at: number })[];
+}
+
 export interface Bench {
   readonly clock: VirtualClock;
   readonly exchange: Exchange;
@@ -138,8 +148,16 @@ export interface Bench {
   /** Appends of this process so far. */
   appends(): number;
   records(): readonly StoredRecord[];
+  /** Name of the account that the desk trades. */
+  readonly account: string;
+  /** What the ledger of the exchange says that the account holds. */
+  balance(currency: string): number;
+  /** Requests to the venue of this process and of those before it. */
+  readonly sent: Sent;
+  /** The records of one kind, with their times in milliseconds after the start. */
+  timed<K extends RecordBody['kind']>(kind: K): readonly (BodyOf<K> & { readonly at: number })[];
   /** The records of one kind, without their times. */
-  bodies<K extends RecordBody['kind']>(kind: K): readonly Extract<RecordBody, { readonly kind: K }>[];
+  bodies<K extends RecordBody['kind']>(kind: K): readonly BodyOf<K>[];
   /** Alerts of this process. */
   readonly raised: readonly Raised[];
   /** The ids of these alerts. */
@@ -168,6 +186,10 @@ export interface BenchOptions {
   readonly wrap?: ((venue: VenuePort, clock: VirtualClock) => VenuePort) | undefined;
   readonly observer?: Partial<Observer> | undefined;
   readonly at?: Instant | undefined;
+  /** Prices of pairs that are fixed before the start. */
+  readonly pins?: Readonly<Record<string, string>> | undefined;
+  /** Requests of the processes before this one. */
+  readonly sent?: Sent | undefined;
   /** Seed of the engine's own randomness: the jitter of its waits. */
   readonly seed?: string | undefined;
   /** The append at which the process dies. */
@@ -217,10 +239,17 @@ export function aBench(options: BenchOptions): Bench {
     quoteLatencyMs: options.quoteLatencyMs ?? 20,
     orderLatencyMs: options.orderLatencyMs ?? 20,
   });
+  for (const [pair, mid] of Object.entries(options.pins ?? {})) exchange.pin(pair, price(mid), clock.wall());
+  const sent: Sent = options.sent ?? { quotes: [], orders: [], reads: [] };
+  const account = exchange.accounts[0]?.name ?? '';
   const ports: Ports = {
     clock: options.deskClock?.(clock) ?? clockOf(clock, options),
     random: { next: () => random.next() },
-    venue: mortalVenue(options.wrap?.(venue, clock) ?? venue, life, options.inFlight ?? 'lost'),
+    venue: mortalVenue(
+      noting(options.wrap?.(venue, clock) ?? venue, clock, sent),
+      life,
+      options.inFlight ?? 'lost',
+    ),
     market: options.market?.(exchange, clock),
     accountFeed: options.accountFeed?.(exchange, clock),
     journal: mortalJournal(journal, life, counter, options.death),
@@ -250,7 +279,12 @@ export function aBench(options: BenchOptions): Bench {
     desk,
     operator$,
     seen,
+    account,
+    balance: (currency) => Number(exchange.ledger.balance(account, currency)),
+    sent,
     records: () => [...journal.read()],
+    timed: (kind) =>
+      [...journal.read()].flatMap(({ at, body }) => (isOf(body, kind) ? [{ ...body, at: at - START }] : [])),
     bodies: (kind) => [...journal.read()].flatMap(({ body }) => (isOf(body, kind) ? [body] : [])),
     raised,
     alerts: () => raised.map(({ id }) => id),
@@ -280,10 +314,19 @@ export function aBench(options: BenchOptions): Bench {
   };
 }
 
-const isOf = <K extends RecordBody['kind']>(
-  body: RecordBody,
-  kind: K,
-): body is Extract<RecordBody, { readonly kind: K }> => body.kind === kind;
+/** The venue, with its requests added to `sent`. */
+function noting(venue: VenuePort, clock: VirtualClock, sent: Sent): VenuePort {
+  const at = (): number => clock.monotonic() - START;
+  return {
+    ...venue,
+    quote: (request) => (sent.quotes.push({ ...request, at: at() }), venue.quote(request)),
+    order: (request) => (sent.orders.push({ ...request, at: at() }), venue.order(request)),
+    transactions: (query) => (sent.reads.push({ ...query, at: at() }), venue.transactions(query)),
+  };
+}
+
+const isOf = <K extends RecordBody['kind']>(body: RecordBody, kind: K): body is BodyOf<K> =>
+  body.kind === kind;
 
 /** A bench that was started, and has run to so many milliseconds after the start. */
 export function started(options: BenchOptions, ms = 0, run?: RunOptions): Bench {
@@ -296,9 +339,9 @@ export function started(options: BenchOptions, ms = 0, run?: RunOptions): Bench 
 /** The next process on the same journal, clock and exchange, `downMs` after this one died. */
 export function nextProcess(before: Bench, downMs: number, options: BenchOptions, run?: RunOptions): Bench {
   before.kill();
-  const { clock, exchange, journal } = before;
+  const { clock, exchange, journal, sent } = before;
   clock.run(instant(clock.wall() + downMs));
-  const bench = aBench({ clock, exchange, journal, ...options });
+  const bench = aBench({ clock, exchange, journal, sent, ...options });
   bench.start(run);
   return bench;
 }
@@ -324,6 +367,21 @@ export function untilDeath(bench: Bench, endMs: number): void {
   while (!bench.life.isOver && bench.clock.wall() < START + endMs) bench.run(1_000);
 }
 
+interface Timed {
+  readonly at: number;
+}
+
+/** The shortest time between two that follow each other. */
+export const leastGap = (times: readonly Timed[]): number =>
+  Math.min(...times.slice(1).map(({ at }, n) => at - (times[n]?.at ?? 0)));
+
+/** The most of them in any window of `perMs`, which does not include its end. */
+export const densest = (times: readonly Timed[], perMs: number): number =>
+  Math.max(
+    0,
+    ...times.map(({ at: from }) => times.filter(({ at }) => at >= from && at < from + perMs).length),
+  );
+
 /** The price of a pair that stands still and costs nothing, so that each decision is known to the last digit. */
 export const flat = (startPrice: string): NonNullable<VenueInput['pairs']>[string] => ({
   startPrice,
@@ -334,11 +392,11 @@ export const flat = (startPrice: string): NonNullable<VenueInput['pairs']>[strin
 
 /** Books a trade that the desk did not make: a buy of 0.1 btc at 60 000 usd, unless `over` says otherwise. */
 export function bookTrade(
-  { exchange, clock }: Pick<Bench, 'exchange' | 'clock'>,
+  { exchange, clock, account }: Pick<Bench, 'exchange' | 'clock' | 'account'>,
   over: Partial<Parameters<Exchange['ledger']['book']>[1]> & { readonly orderId: string },
 ): void {
   const size = over.quantity ?? quantity('0.1');
-  exchange.ledger.book(exchange.accounts[0]?.name ?? '', {
+  exchange.ledger.book(account, {
     pair: 'btcusd',
     base: 'btc',
     quote: 'usd',

@@ -2,29 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { FillRecord, RecordBody } from '../../src/core/record.ts';
 import { DAY_MS, instant } from '../../src/core/time.ts';
 import { EngineState } from '../../src/engine/state/engine-state.ts';
+import { aFill } from '../journal/records.ts';
 
-const fill = (id: string, executedAt: number): FillRecord => ({
-  kind: 'fill',
-  client_order_id: id,
-  order_id: id,
-  quote_id: '',
-  pair: 'btcusd',
-  base: 'btc',
-  quote: 'usd',
-  side: 'buy',
-  quantity: '1',
-  price: '1',
-  amount: '1',
-  fees: '0',
-  executed_at: instant(executedAt),
-  strategy: 's',
-  parent: 'p',
-  slice: 0,
-  attempt: 0,
-  notional_usd: '1',
-  decision_price: '',
-  source: 'order',
-});
+const fill = (id: string, at: number): FillRecord => aFill({ client_order_id: id, executed_at: instant(at) });
 
 const apply = (state: EngineState, at: number, body: RecordBody): void => {
   state.apply({ seq: 1, at: instant(at), hash: '', body });

@@ -6,22 +6,6 @@ import type { MaybeAsync } from '../../src/engine/maybe-async.ts';
 import { SOURCES, differences } from './marbles.ts';
 
 describe('mergeMapMaybe', () => {
-  it('emits known answers at once and waits for the others', () => {
-    const found = differences(({ cold, expectObservable }) => {
-      const answer = (value: string): MaybeAsync<string> => (value === 'a' ? 'x' : cold('---y|'));
-      expectObservable(cold('-a-b-a---|').pipe(mergeMapMaybe(answer))).toBe('-x---xy--|');
-    });
-    expect(found).toEqual([]);
-  });
-
-  it('starts waiting values in order, one at a time', () => {
-    const found = differences(({ cold, expectObservable }) => {
-      const answer = (value: string): MaybeAsync<string> => (value === 'b' ? 'y' : cold(`---${value}|`));
-      expectObservable(cold('(abc|)').pipe(mergeMapMaybe(answer, 1))).toBe('---ay--c|');
-    });
-    expect(found).toEqual([]);
-  });
-
   it('behaves like mergeMap for every concurrency limit', () => {
     const found = differences(({ cold, expectObservable }) => {
       for (const source of SOURCES)

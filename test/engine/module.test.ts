@@ -181,25 +181,6 @@ describe('a module that changes objects after it has handed them over', () => {
     expect(linesOf(memoryJournal(), spoil)).toEqual(tidy);
     expect(linesOf(backtestJournal(), spoil)).toEqual(tidy);
   });
-
-  it('repeats a failed step from the state before that step', () => {
-    const plain = kernelOf({ fails: false });
-    const seen: number[] = [];
-    const kernel: typeof plain = {
-      ...plain,
-      step(state, wake, params, view) {
-        seen.push(state.n);
-        state.n += 7;
-        if (seen.length === 1) throw new Error('a bad day');
-        return plain.step({ n: state.n - 7 }, wake, params, view);
-      },
-    };
-    const bench = ran(2 * MINUTE_MS, { strategies: [sourceOf(kernel)] });
-    bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at it', strategy: 'own' });
-    bench.until(20 * MINUTE_MS);
-    expect(seen.slice(0, 3)).toEqual([0, 0, 1]);
-    expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
-  });
 });
 
 describe('a strategy paused by a person', () => {

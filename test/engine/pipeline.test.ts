@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { money, text } from '../../src/core/money.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { isDone } from '../../src/engine/run.ts';
-import { aPolicy, aTwap, START, started } from './harness.ts';
+import { aPolicy, aTwap, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
 
@@ -11,21 +11,6 @@ function ran(options: BenchOptions, ms = 15 * MINUTE_MS): Bench {
 }
 
 describe('a twap on a desk', () => {
-  it('fills its total exactly, according to the ledger of the exchange', () => {
-    const bench = ran({
-      strategies: [
-        aTwap('twap', {
-          total_quantity: { amount: '1.00000007', currency: 'btc' },
-          slices: 7,
-          duration: 'PT7M',
-        }),
-      ],
-    });
-    expect(faultsOf(bench)).toEqual([]);
-    expect(text(executedTotal(bench.exchange))).toBe('1.00000007');
-    expect(ledgerTrades(bench.exchange)).toHaveLength(7);
-  });
-
   it('sells exactly its total in the quote currency', () => {
     const bench = ran({
       strategies: [
@@ -40,17 +25,6 @@ describe('a twap on a desk', () => {
     const amounts = ledgerTrades(bench.exchange).map((trade) => trade.amount.toFixed());
     expect(amounts).toEqual(['4115.22', '4115.22', '4115.23']);
     expect(faultsOf(bench)).toEqual([]);
-  });
-
-  it('starts each slice at its slot', () => {
-    const bench = ran({ strategies: [aTwap()] });
-    const intents = bench.records().flatMap(({ at, body }) => (body.kind === 'intent' ? [at - START] : []));
-    expect(intents).toHaveLength(10);
-    // The reference price of the first slice is asked for at its slot; later ones find theirs stale or fresh.
-    for (const [k, at] of intents.entries()) {
-      expect(at).toBeGreaterThanOrEqual(k * MINUTE_MS);
-      expect(at).toBeLessThan(k * MINUTE_MS + SECOND_MS);
-    }
   });
 
   it('records the decision price of the slice with each fill', () => {

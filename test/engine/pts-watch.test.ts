@@ -1,7 +1,7 @@
 import { defer, delay, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
-import { money, quantity, ratio, text } from '../../src/core/money.ts';
+import { money, text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
 import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { termsWords } from '../../src/engine/market/pts-watch.ts';
@@ -71,14 +71,6 @@ describe('credit', () => {
     expect(balance(bench, 'usd')).toBeLessThan(0);
     expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(-20_000);
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(1);
-  });
-
-  it('is not used if its expected carry is above the bound', () => {
-    const bench = ran({
-      policy: { pts: { ...onCredit, holdingMs: 10 * 86_400_000, carryBpsMax: ratio('0.1') } },
-    });
-    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
-    expect(executedTotal(bench.exchange).gt(quantity('0'))).toBe(true);
   });
 });
 

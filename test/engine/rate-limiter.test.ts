@@ -187,15 +187,6 @@ describe('the rate limiter', () => {
     expect(traffic.names()).toEqual(['now', ...priorities]);
   });
 
-  it('serves keys in turn, however many requests one of them has', () => {
-    const traffic = new Traffic(windows({ quote: { max: 2, perMs: 1_000 } }));
-    for (let i = 0; i < 50; i++) traffic.ask('greedy', { key: 'greedy' });
-    for (let i = 0; i < 5; i++) traffic.ask('modest', { key: 'modest' });
-    traffic.run(6 * SECOND_MS);
-    const names = traffic.names().slice(2, 12);
-    expect(names.filter((name) => name === 'modest')).toHaveLength(5);
-  });
-
   it('gives all keys of the same priority an equal share', () => {
     const traffic = new Traffic();
     const again = (key: string): void => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { add, money, NO_QUANTITY, price, quantity, text } from '../../src/core/money.ts';
+import { add, money, NO_QUANTITY, quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import {
@@ -110,25 +110,6 @@ describe('a rebalancing spread over time', () => {
       );
     // The fifth sell ends at once, and the buys begin.
     expect(starts.map((one) => Math.round(one))).toEqual([0, 2, 4, 6, 8, 8, 10, 12, 14, 16]);
-    expect(wrongOf(bench)).toEqual([]);
-  });
-
-  it('also cuts slices above a limit into pieces', () => {
-    const bench = ran(END, { strategies: plan({ legs: { slices: 2, duration: 'PT10M' } }) });
-    expect(totals(bench)).toEqual(WHOLE);
-    expect(sidesOf(bench).filter((one) => one === 'sell btcusd')).toHaveLength(4);
-  });
-
-  it('goes no further than its target if the price moves between two slices', () => {
-    const bench = ran(instant(START + HOUR_MS + 3 * MINUTE_MS), {
-      strategies: plan(SPREAD),
-      policy: calm,
-    });
-    expect(totals(bench)).toEqual(['sell btcusd 0.5']);
-    bench.exchange.market.pin('btcusd', price('22000'));
-    bench.clock.run(END);
-    // At 22000 usd 1.5 btc are 33000 of 108000 usd: 6000 above a quarter.
-    expect(totals(bench)[0]).toBe('sell btcusd 0.77272727');
     expect(wrongOf(bench)).toEqual([]);
   });
 

@@ -154,15 +154,6 @@ describe('a rebalancing through another currency', () => {
     expect(trades(bench)).toEqual(legs);
   });
 
-  it('continues between the two sells after a restart', () => {
-    for (const ms of [20, 50, 75, 100]) {
-      const first = ran(instant(DUE + ms), { strategies, venue: cross });
-      const second = next(first, END, { strategies });
-      expect(trades(second)).toEqual(legs);
-      expect(wrongOf(second)).toEqual([]);
-    }
-  });
-
   it('values the portfolio through the intermediate currency if it is continuous', () => {
     const continuous = plan({
       target_weights: { sol: '0.25', btc: '0.5', usd: '0.25' },

@@ -59,21 +59,6 @@ describe('a recurring strategy on a desk', () => {
     // Each day of a weekend leaves a record with the reason.
     expect(reasons(bench)).toEqual(Array.from({ length: 25 }, () => 'blackout'));
   });
-
-  it('trades each occurrence of several slices to its exact size, and finishes at its end time', () => {
-    const strategies = plan({
-      slices: 3,
-      window: 'PT30M',
-      each_quantity: { amount: '0.10000001', currency: 'btc' },
-      jitter: { time_pct: 50, size_pct: 20, seed: 5 },
-      end_time: '2026-01-09T00:00:00Z',
-    });
-    const bench = ran(instant(START + 5 * DAY_MS), { strategies });
-    expect(text(executedTotal(bench.exchange))).toBe('0.40000004');
-    expect(ledgerTrades(bench.exchange)).toHaveLength(12);
-    expect(faultsOf(bench)).toEqual([]);
-    expect(bench.desk.state.lives.get('r')?.finished).toBe('finished');
-  });
 });
 
 describe('a restart of a recurring strategy', () => {

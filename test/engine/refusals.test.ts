@@ -350,17 +350,6 @@ describe('a quote', () => {
 });
 
 describe('an operator', () => {
-  it('can pause the desk and resume it', () => {
-    const bench = started({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] }, 90 * SECOND_MS);
-    bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch' });
-    bench.until(3.5 * MINUTE_MS);
-    expect(ledgerTrades(bench.exchange)).toHaveLength(2);
-    bench.operator$.next({ do: 'resume', by: 'ops', why: 'back' });
-    bench.until(10 * MINUTE_MS);
-    expect(faultsOf(bench)).toEqual([]);
-    expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(3);
-  });
-
   it('complaint 13: can pause the desk for a limited time, after which it continues automatically', () => {
     const bench = aBench({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] });
     const answers: string[] = [];

@@ -232,15 +232,6 @@ describe('a reload', () => {
     expect(begunIn(bench)).toEqual(['twap', 'twap']);
   });
 
-  it('does not let a strategy of another kind interrupt a running parent', () => {
-    const { bench, files, until, reload } = running([slow()]);
-    until(4.5 * MINUTE_MS);
-    files.sources = [aStrategy('twap', 'rebalance', weights('0.5'))];
-    expect(reload().says).toContain('twap is NOT changed');
-    until(20 * MINUTE_MS);
-    expect(boughtBy(bench, 'twap')).toBe(10);
-  });
-
   it('replaces the text of a recurring strategy only between two occurrences', () => {
     const daily = (amount: string): StrategySource =>
       aStrategy('daily', 'recurring', {
@@ -288,14 +279,6 @@ describe('a reload', () => {
     expect(bought.length).toBeGreaterThan(5);
     expect(new Set(bought.map(({ slice }) => slice)).size).toBe(bought.length);
   }); // prettier-ignore
-
-  it('stops a strategy that is switched off, and reports no further change afterwards', () => {
-    const { files, until, reload } = running([slow(), slow('other')]);
-    until(MINUTE_MS);
-    Object.assign(files, { sources: [slow('other')], off: ['twap'] });
-    expect(reload().says).toContain('twap stops');
-    expect(reload().says).toBe('nothing has changed');
-  });
 
   it('sends no further order for a slice of a stopped strategy, even if its quote is in flight', () => {
     const { bench, files, until, reload } = running([slow()], { quoteLatencyMs: 3_000 });

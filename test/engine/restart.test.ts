@@ -30,22 +30,6 @@ function backup(journal: Journal, records: number): Journal {
 }
 
 describe('a starting desk', () => {
-  it('reads the account before it requests the first quote', () => {
-    const calls: string[] = [];
-    started(
-      {
-        strategies,
-        wrap: (venue) => ({
-          ...venue,
-          quote: (request) => (calls.push('quote'), venue.quote(request)),
-          transactions: (query) => (calls.push('transactions'), venue.transactions(query)),
-        }),
-      },
-      SECOND_MS,
-    );
-    expect(calls.slice(0, 2)).toEqual(['transactions', 'quote']);
-  });
-
   it('requests no quote before a whole read of the account has succeeded', () => {
     let isDown = true;
     let quotes = 0;
@@ -149,43 +133,6 @@ describe('a starting desk', () => {
     expect(after.bodies('strategy')).toHaveLength(2);
   });
 
-  it('keeps to every rate limit if the previous process died', () => {
-    const arrivals: number[] = [];
-    const reads: number[] = [];
-    const policyPair: Partial<BenchOptions> = {
-      wrap: (venue, clock) => ({
-        ...venue,
-        quote: (request) => (arrivals.push(clock.monotonic()), venue.quote(request)),
-        transactions: (query) => (reads.push(clock.monotonic()), venue.transactions(query)),
-      }),
-    };
-    let bench = ran(50, policyPair);
-    for (let crash = 1; crash <= 20; crash++) bench = next(bench, 50 + crash * 700, policyPair);
-    next(bench, 5 * MINUTE_MS, policyPair);
-    const gap = Math.min(...reads.slice(1).map((at, i) => at - (reads[i] ?? 0)));
-    expect(gap).toBeGreaterThanOrEqual(10_000);
-    const most = Math.max(
-      ...arrivals.map((from) => arrivals.filter((at) => at >= from && at < from + 1_000).length),
-    );
-    expect(most).toBeLessThanOrEqual(10);
-    expect(arrivals.length).toBeGreaterThan(8);
-  });
-
-  it('continues at the right slot after a downtime and spreads the missed size', () => {
-    const plan = [aTwap('twap', { slices: 10, duration: 'PT10M' })];
-    const before = ran(61 * SECOND_MS, { strategies: plan });
-    before.operator$.next({ do: 'drain', why: 'deploy' });
-    before.until(3.5 * MINUTE_MS);
-    const after = next(before, 15 * MINUTE_MS, { strategies: plan });
-    expect(faultsOf(after)).toEqual([]);
-    expect(text(executedTotal(after.exchange))).toBe('1');
-    const sizes = ledgerTrades(after.exchange).map((trade) => Number(trade.quantity));
-    expect(sizes.length).toBeLessThan(10);
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(0.15);
-    const missed = after.bodies('wake').flatMap((body) => body.missed);
-    expect(missed.length).toBeGreaterThan(0);
-  });
-
   it('trades no slice of a strategy that is no longer configured', () => {
     const before = ran(10 * SECOND_MS, {
       strategies: [aTwap('gone', { slices: 1, duration: 'PT10M', limit_price: '1' })],
@@ -208,14 +155,6 @@ describe('a journal that is behind the account', () => {
     expect(ledger).toHaveLength(traded);
     expect(after.desk.state.control).toBe('halted');
     expect(fillsOf(after.records()).every(({ source }) => source === 'transactions')).toBe(true);
-  });
-
-  it('receives all fills, and the desk continues to trade if the operator allows it', () => {
-    const before = ran(130 * SECOND_MS);
-    const after = next(before, 20 * MINUTE_MS, { journal: memoryJournal(), policy: { adoptFills: true } });
-    const { ledger, journal } = books(after.exchange, after.records());
-    expect(journal).toEqual(ledger);
-    expect(after.desk.state.control).toBe('active');
   });
 
   describe.each([false, true])('after a rollback, adopting fills: %s', (adoptFills) => {

@@ -105,17 +105,6 @@ describe('a recurring strategy run on demand', () => {
         }
     expect(new Set(traded)).toEqual(new Set([0, 1]));
   });
-
-  it('obeys a pause of its pair: its slice ends without a trade', () => {
-    const bench = running([dca({ each_quantity: { amount: '1', currency: 'btc' } })], {
-      policy: { minimumOf: () => ({ quantity: undefined, notional: undefined }), isSellingOn: true },
-    });
-    bench.operator$.next({ do: 'pause', pair: 'btcusd', by: 'bob', why: 'spread' });
-    runNow(bench, 'dca');
-    bench.until(HOUR_MS);
-    expect(fillTimes(bench)).toEqual([]);
-    expect(bench.records().map(({ body }) => body).filter(({ kind }) => kind === 'slice')).toHaveLength(1); // prettier-ignore
-  });
 });
 
 describe('a scheduled rebalance run on demand', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { price, quantity, text } from '../../src/core/money.ts';
-import { HOUR_MS, instant, isoOf, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { price, quantity } from '../../src/core/money.ts';
+import { HOUR_MS, isoOf, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { aBench, afterEachDeath, untilDeath, aPolicy, aStrategy, nextProcess } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
@@ -110,34 +110,6 @@ describe('a settle strategy on a desk', () => {
     expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
   });
 
-  it('buys back a short position in pieces', () => {
-    const seller = trader({ side: 'sell', total_quantity: { amount: '0.5', currency: 'btc' } });
-    const pieces = closer({ max_slice_notional: { amount: '10000', currency: 'usd' } });
-    const bench = begun({ strategies: [seller, pieces] });
-    bench.run(2 * HOUR_MS);
-    expect(balance(bench, 'btc')).toBe(0);
-    expect(ledgerTrades(bench.exchange).map(({ side, quantity: size }) => `${side} ${text(size)}`)).toEqual([
-      'sell 0.5',
-      'buy 0.16666667',
-      'buy 0.16666667',
-      'buy 0.16666666',
-    ]);
-    expect(charges(bench)).toBe(0);
-    expect(faults(bench)).toEqual([]);
-  });
-
-  it('closes earlier if the venue raises the cost of credit', () => {
-    const bench = begun({
-      strategies: [buyer, closer({ before_grace_ends: undefined, max_carry_bps: 0.25 })],
-    });
-    bench.run(90 * MINUTE_MS);
-    bench.exchange.setFundingRate('usd', { ...RATE, annualRate: '0.876' });
-    bench.run(HOUR_MS);
-    // One charge would be 1 bps now: the one at 02:01.
-    expect(closings(bench)).toEqual(['01:46']);
-    expect(charges(bench)).toBe(0);
-  });
-
   it('reads the terms and closes positions of others even if the desk itself never uses credit', () => {
     const other = begun({ strategies: [buyer] });
     other.run(5 * MINUTE_MS);
@@ -147,22 +119,6 @@ describe('a settle strategy on a desk', () => {
     // It is not known since when it was owed before the first check.
     expect(closings(bench)).toEqual(['00:05']);
     expect(balance(bench, 'usd')).toBe(0);
-  });
-
-  it('sells as much as possible if the holdings no longer cover the debt', () => {
-    const bench = begun();
-    bench.run(10 * MINUTE_MS);
-    bench.exchange.pin('btcusd', price('20000'), bench.clock.wall());
-    bench.run(2 * HOUR_MS);
-    // Everything is sold and a debt remains: it is recorded repeatedly, at growing intervals.
-    expect(balance(bench, 'btc')).toBe(0);
-    expect(balance(bench, 'usd')).toBeLessThan(-10_000);
-    expect(bench.desk.state.lives.get('s')?.lastReason).toBe('no_funds');
-    const before = bench.records().length;
-    bench.exchange.deposit('main', 'btc', quantity('1'), bench.clock.wall());
-    bench.run(10 * MINUTE_MS);
-    expect(balance(bench, 'usd')).toBe(0);
-    expect(bench.records().length).toBeGreaterThan(before);
   });
 });
 
@@ -207,15 +163,6 @@ describe('a restart of a settle strategy', () => {
 });
 
 describe('the time since which a balance is below zero', () => {
-  it('begins with the fill that caused it, and ends with the fill that reverses it', () => {
-    const bench = begun();
-    bench.run(5 * MINUTE_MS);
-    const since = bench.desk.state.owedSince.get('usd') ?? 0;
-    expect(isoOf(instant(since)).slice(0, 16)).toBe('2026-01-05T00:01');
-    bench.run(HOUR_MS);
-    expect(bench.desk.state.owedSince.size).toBe(0);
-  });
-
   it('is the time of the previous check if another desk caused it', () => {
     const bench = begun({ strategies: [closer()] });
     bench.run(10 * MINUTE_MS);

@@ -7,7 +7,7 @@ import type { QuoteAnswer, QuoteRequest } from '../../src/core/venue.ts';
 import type { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 import { dryRunVenue } from '../../src/venue/dry-run.ts';
-import { aStrategy, aTwap, START, started } from './harness.ts';
+import { aTwap, START, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
@@ -124,15 +124,6 @@ describe('a size ladder', () => {
     expect(Math.max(...pieces.values())).toBeGreaterThan(1);
   });
 
-  it('never executes a probe: each trade belongs to an attempt', () => {
-    const { bench } = ran(LADDER);
-    const known = new Set(bench.bodies('intent').map((body) => body.client_order_id));
-    for (const { clientId } of ledgerTrades(bench.exchange)) {
-      expect(known.has(clientId)).toBe(true);
-      expect(parseClientId(clientId)).toBeDefined();
-    }
-  });
-
   it('never delays quotes of slices, and sends no probe in the three seconds before a slot', () => {
     const busy = aTwap('busy', {
       pair: 'ethusd',
@@ -200,11 +191,6 @@ describe('a size ladder', () => {
     expect(bench.desk.control).toBe('halted');
   });
 
-  it('stops probing when there are too many quotes per fill', () => {
-    const { probes } = ran({ ...LADDER, limit_price: '1' }, { policy: { quotesPerFillMax: 8 } });
-    expect(probes.length).toBeLessThanOrEqual(6);
-  });
-
   it('probes the same for the same seed, and a dry run decides as a live desk does', () => {
     const live = deeds(ran(LADDER, { policy: { onDifference: 'ignore' } }).bench);
     expect(deeds(ran(LADDER, { policy: { onDifference: 'ignore' } }).bench)).toEqual(live);
@@ -221,20 +207,5 @@ describe('a size ladder', () => {
     const instantly = ran(LADDER, { policy: { mode: 'live', onDifference: 'ignore' }, orderLatencyMs: 0 });
     expect(deeds(dry)).toEqual(deeds(instantly.bench));
     expect(ledgerTrades(dry.exchange)).toEqual([]);
-  });
-
-  it('also probes for each occurrence of a recurring strategy', () => {
-    const recurring = aStrategy('r', 'recurring', {
-      pair: 'btcusd',
-      side: 'buy',
-      each_quantity: { amount: '10', currency: 'btc' },
-      schedule: { cron: '*/10 * * * *', time_zone: 'UTC' },
-      end_time: '2026-01-05T00:35:00Z',
-      ...LADDER,
-    });
-    const { bench } = ran({}, { strategies: [recurring] });
-    expect(sizes(bench).length).toBeGreaterThan(6);
-    expect(sizes(bench).every((size) => Number(size) <= 4)).toBe(true);
-    expect(text(executedTotal(bench.exchange))).toBe('30');
   });
 });

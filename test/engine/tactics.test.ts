@@ -4,7 +4,7 @@ import { price, quantity, ratio, slippageBps } from '../../src/core/money.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
-import { aTwap, START, started } from './harness.ts';
+import { aTwap, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
 
@@ -31,24 +31,6 @@ const attempts = (records: readonly StoredRecord[]): readonly string[] =>
 const slices = (bench: Bench) =>
   bench.records().flatMap(({ at, body }) => (body.kind === 'slice' ? [{ at, ...body }] : []));
 
-/** Intents that were written while an earlier attempt of their slice had not certainly ended: must be empty. */
-function overlaps(records: readonly StoredRecord[]): readonly string[] {
-  const open = new Map<string, string>();
-  const seen = new Set<string>();
-  const wrong: string[] = [];
-  for (const { body } of records) {
-    if (body.kind === 'intent') {
-      const key = `${body.parent}/${body.slice}`;
-      if (open.has(key) || seen.has(body.client_order_id)) wrong.push(body.client_order_id);
-      seen.add(body.client_order_id);
-      open.set(key, body.client_order_id);
-    } else if (body.kind === 'fill' || (body.kind === 'attempt' && body.result !== 'doubt')) {
-      for (const [key, id] of open) if (id === body.client_order_id) open.delete(key);
-    }
-  }
-  return wrong;
-}
-
 describe('a quote under price tactics', () => {
   it.each([
     [{ max_slippage_bps: 4.9 }, 'tactics_refused'],
@@ -66,7 +48,6 @@ describe('a quote under price tactics', () => {
     const figures = slices(bench).filter(({ detail = '' }) => /^limit=.* value=.* bps/u.test(detail));
     expect(figures).toHaveLength(reason === undefined ? 0 : 10);
     expect(faultsOf(bench)).toEqual([]);
-    expect(overlaps(bench.records())).toEqual([]);
   });
 
   it('is never executed beyond the slippage limit from the arrival price on a moving market', () => {
@@ -81,37 +62,9 @@ describe('a quote under price tactics', () => {
           slippageBps('buy', price(fill.price), price(first?.decision_price ?? '')).lte(ratio('6')),
         ).toBe(true);
       expect(faultsOf(bench)).toEqual([]);
-      expect(overlaps(bench.records())).toEqual([]);
       return attempts(bench.records()).filter((reason) => reason === 'tactics_refused').length;
     });
     expect(Math.max(...refused)).toBeGreaterThan(1);
-  });
-});
-
-describe('the wait between two quotes', () => {
-  const dear = { max_spread_bps: 1 };
-
-  it('varies with jitter that depends only on the seed', () => {
-    const askedOf = (seed: number): readonly (readonly [number, number])[] => {
-      const bench = ran(
-        { ...dear, jitter: { time_pct: 60, seed } },
-        { policy: requotingAfter(5 * SECOND_MS) },
-        10,
-      );
-      return bench
-        .records()
-        .flatMap(({ at, body }) => (body.kind === 'intent' ? [[body.slice, at - START] as const] : []));
-    };
-    const times = askedOf(5);
-    const waits = times.slice(1).flatMap(([slice, at], i) => {
-      const [before, from] = times[i] ?? [-1, 0];
-      return slice === before ? [at - from] : [];
-    });
-    expect(Math.min(...waits)).toBeGreaterThanOrEqual(5 * SECOND_MS);
-    expect(Math.max(...waits)).toBeLessThan(8.5 * SECOND_MS);
-    expect(new Set(waits).size).toBeGreaterThan(20);
-    expect(askedOf(5)).toEqual(times);
-    expect(askedOf(6)).not.toEqual(times);
   });
 });
 
