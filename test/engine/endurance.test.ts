@@ -1,35 +1,21 @@
-import { mergeMap, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { EngineState } from '../../src/engine/state/engine-state.ts';
-import { toObservable } from '../../src/engine/maybe-async.ts';
 import { RateLimiter } from '../../src/engine/rate-limit/rate-limiter.ts';
-import { memoryJournal } from '../../src/journal/memory.ts';
-import type { Journal } from '../../src/journal/journal.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aTwap, START, started, nextProcess } from './harness.ts';
+import { aTwap, START, started, nextProcess, slowJournal } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
-
-/** A journal whose disk takes `slowMs` to write an intent down. */
-function slowJournal(clock: VirtualClock, slowMs: number): Journal {
-  const journal = memoryJournal();
-  return {
-    ...journal,
-    append: (bodies, at) =>
-      timer(bodies.some(({ kind }) => kind === 'intent') ? slowMs : 0, clock).pipe(
-        mergeMap(() => toObservable(journal.append(bodies, at))),
-      ),
-  };
-}
 
 const ordersOf = ({ exchange }: Bench): number => ledgerTrades(exchange).length;
 
 describe('a slow write of an intent', () => {
   it('stops an order whose quote has too little life left after the wait', () => {
     const clock = new VirtualClock(START);
-    const journal = slowJournal(clock, 9.8 * SECOND_MS);
+    const journal = slowJournal(clock, (bodies) =>
+      bodies.some(({ kind }) => kind === 'intent') ? 9.8 * SECOND_MS : 0,
+    );
     const bench = started({ strategies: [aTwap()], clock, journal }, 0, { isUntilDone: true });
     clock.run(instant(START + 5 * MINUTE_MS));
     const reasons = bench.bodies('attempt').map((body) => body.reason);

@@ -1,4 +1,4 @@
-import { NEVER, Subject, merge } from 'rxjs';
+import { NEVER, Subject, merge, defer, mergeMap, timer } from 'rxjs';
 import type { Alert } from '../../src/core/alerts.ts';
 import { money, price, quantity, ratio } from '../../src/core/money.ts';
 import type { RecordBody, StoredRecord } from '../../src/core/record.ts';
@@ -38,6 +38,7 @@ import { inProcessVenue } from '../../src/simulator/port.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import { strategies } from '../../src/strategy/registry.ts';
 import type { OrderRequest, QuoteRequest, TransactionsQuery } from '../../src/core/venue.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 /** 2026-01-05T00:00:00Z, a Monday. */
 export const START = instant(Date.UTC(2026, 0, 5));
@@ -346,25 +347,15 @@ export function nextProcess(before: Bench, downMs: number, options: BenchOptions
   return bench;
 }
 
-/** What is wrong after each death of a process at its appends from `first` until before `end`. */
-export function afterEachDeath(
-  [first, end]: readonly [number, number],
-  wrongOf: (death: Death, inFlight: 'arrives' | 'lost') => readonly string[],
-  fates: readonly ('arrives' | 'lost')[] = ['lost'],
-): readonly string[] {
-  const wrong: string[] = [];
-  for (let at = first; at < end; at++)
-    for (const records of ['lost', 'durable'] as const)
-      for (const inFlight of fates)
-        wrong.push(
-          ...wrongOf({ at, records }, inFlight).map((one) => `append ${at} ${records} ${inFlight}: ${one}`),
-        );
-  return wrong;
-}
-
-/** Runs in steps of a second until the process dies, or until so many milliseconds after the start. */
-export function untilDeath(bench: Bench, endMs: number): void {
-  while (!bench.life.isOver && bench.clock.wall() < START + endMs) bench.run(1_000);
+/** A journal whose disk takes this long to write an append. */
+export function slowJournal(
+  clock: VirtualClock,
+  slowMs: (bodies: readonly RecordBody[]) => number,
+  journal: Journal = memoryJournal(),
+): Journal {
+  const append: Journal['append'] = (bodies, at) =>
+    defer(() => timer(slowMs(bodies), clock)).pipe(mergeMap(() => toObservable(journal.append(bodies, at))));
+  return { ...journal, append };
 }
 
 interface Timed {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { price, text } from '../../src/core/money.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';
-import { aStrategy, afterEachDeath, nextProcess, untilDeath, started } from './harness.ts';
+import { aStrategy, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -92,20 +92,5 @@ describe('a restart of a limit strategy', () => {
     second.run(5 * MINUTE_MS);
     expect(total(second)).toBe('1.00000003');
     expect(faultsOf(second)).toEqual([]);
-  });
-
-  it('trades its total exactly once, at whichever append the process dies', () => {
-    const whole = aLimit('59000');
-    whole.run(3 * MINUTE_MS);
-    expect(total(whole)).toBe('1.00000003');
-    const wrong = afterEachDeath([2, whole.appends()], (death) => {
-      const first = aLimit('59000', { death });
-      untilDeath(first, 3 * MINUTE_MS);
-      const second = next(first, SECOND_MS);
-      second.run(15 * MINUTE_MS);
-      return total(second) === '1.00000003' ? faultsOf(second) : [total(second)];
-    });
-    expect(wrong).toEqual([]);
-    expect(whole.appends()).toBeGreaterThan(20);
   });
 });

@@ -3,14 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { money, quantity } from '../../src/core/money.ts';
 import { limitTexts } from '../../src/core/risk/limit-changes.ts';
 import type { Limits } from '../../src/core/risk/limits.ts';
-import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
-import type { CommandAnswer } from '../../src/engine/ports.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
-import { memoryJournal } from '../../src/journal/memory.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
-import { approvalsOf } from './approval-desk.ts';
-import { aPolicy, aTwap, START } from './harness.ts';
+import { approvalsOf, approve } from './approval-desk.ts';
+import { aPolicy, aTwap, START, slowJournal } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { fillsOf } from './oracle.ts';
 import { running } from './strategy-files.ts';
@@ -64,16 +62,9 @@ describe('a reload of limits', () => {
   });
 
   it('applies a tighter limit in the tick of the command, and a looser one once its record is durable', () => {
-    const memory = memoryJournal();
     const clock = new VirtualClock(START);
-    const { bench, until, files, reload } = limited({}, undefined, {
-      clock,
-      journal: {
-        ...memory,
-        append: (bodies, at) =>
-          timer(500, clock).pipe(mergeMap(() => toObservable(memory.append(bodies, at)))),
-      },
-    });
+    const journal = slowJournal(clock, () => 500);
+    const { bench, until, files, reload } = limited({}, undefined, { clock, journal });
     until(30 * SECOND_MS);
     files.limits = { ...withOrderMax('5'), openDoubtsMax: BEFORE.openDoubtsMax + 1 };
     reload(ANN);
@@ -83,18 +74,15 @@ describe('a reload of limits', () => {
   });
 
   it('applies in the gate: an order whose quote was in flight is not sent', () => {
-    const clock = new VirtualClock(START);
-    const { bench, until, files, reload } = limited({}, undefined, {
-      clock,
-      wrap: (venue) => ({
-        ...venue,
-        // Probes of the price are in the quote currency.
-        quote: (request) =>
-          request.size.by === 'quantity'
-            ? timer(3_000, clock).pipe(mergeMap(() => toObservable(venue.quote(request))))
-            : venue.quote(request),
-      }),
+    const wrap: BenchOptions['wrap'] = (venue, clock) => ({
+      ...venue,
+      // Probes of the price are in the quote currency.
+      quote: (request) =>
+        request.size.by === 'quantity'
+          ? timer(3_000, clock).pipe(mergeMap(() => toObservable(venue.quote(request))))
+          : venue.quote(request),
     });
+    const { bench, until, files, reload } = limited({}, undefined, { wrap });
     until(1.5 * MINUTE_MS);
     const before = boughtIn(bench);
     until(2 * MINUTE_MS + SECOND_MS);
@@ -104,14 +92,6 @@ describe('a reload of limits', () => {
     expect([before, boughtIn(bench)]).toEqual([before, before]);
     const last = bench.bodies('attempt').find((body) => body.result === 'discarded');
     expect(last).toMatchObject({ reason: 'order_size' });
-  });
-
-  it('shows the difference and changes nothing in a dry run', () => {
-    const { bench, until, files, reload } = limited();
-    until(MINUTE_MS);
-    files.limits = withOrderMax('5');
-    expect(reload({ ...ANN, isDryRun: true })).toMatchObject({ isDone: true, says: 'a reload would apply these changes:\n  limit max_order_notional 1000000 -> 5' }); // prettier-ignore
-    expect([inForce(bench), reloadsIn(bench)]).toEqual(['1000000', []]);
   });
 
   it('loosens a limit if one person may do so, reports that and raises an alert', () => {
@@ -138,22 +118,27 @@ describe('a reload of limits', () => {
     expect(reloadsIn(bench)).toHaveLength(1);
   });
 
-  it('reports that nothing has changed if the file equals the limits in force', () => {
-    const { bench, until, reload } = limited();
-    until(MINUTE_MS);
-    expect(reload(ANN)).toEqual({ isDone: true, says: 'nothing has changed' });
-    expect(reloadsIn(bench)).toEqual([]);
-  });
-
-  it('does not apply limits in another currency before the next start', () => {
+  it.each<readonly [string, Limits, object, string]>([
+    ['the file equals them', BEFORE, {}, 'nothing has changed'],
+    [
+      'it is a dry run, which shows the difference',
+      withOrderMax('5'),
+      { isDryRun: true },
+      'a reload would apply these changes:\n  limit max_order_notional 1000000 -> 5',
+    ],
+    [
+      'the file has them in another currency, which needs a start',
+      { ...withOrderMax('5'), currency: 'eur' },
+      {},
+      'at the next start',
+    ],
+  ])('keeps the limits in force if %s', (_, limits, over, says) => {
     const { bench, until, files, reload } = limited();
     until(MINUTE_MS);
-    files.limits = { ...withOrderMax('5'), currency: 'eur' };
-    expect(reload(ANN)).toMatchObject({
-      isDone: false,
-      says: expect.stringContaining('at the next start') as string,
-    });
+    files.limits = limits;
+    expect(reload({ ...ANN, ...over }).says).toContain(says);
     expect(inForce(bench)).toBe('1000000');
+    expect(reloadsIn(bench).filter(({ result }) => result === 'applied')).toEqual([]);
   });
 });
 
@@ -197,13 +182,9 @@ describe('a reload of limits that needs approval', () => {
     files.limits = withOrderMax('2000000');
     reload(ANN);
     until(2 * MINUTE_MS);
-    const approve = (by: string, request: string): void => {
-      const token = { name: by, kind: 'person' } as const;
-      bench.operator$.next({ do: 'approve', request, by, why: 'w', token, answer: () => undefined });
-    };
     // The file now has a higher limit than the request.
     files.limits = withOrderMax('3000000');
-    approve('ben', 'ap-1');
+    approve(bench, 'ben');
     until(3 * MINUTE_MS);
     expect(inForce(bench)).toBe('1000000');
     files.limits = withOrderMax('2000000');
@@ -228,16 +209,9 @@ describe('a reload of limits that needs approval', () => {
     const { bench, until, files } = limited({ approvals: GUARDED });
     until(MINUTE_MS);
     files.limits = withOrderMax('2000000');
-    const told: CommandAnswer[] = [];
-    bench.operator$.next({
-      do: 'reload',
-      by: token?.name ?? 'signal',
-      why: 'w',
-      token,
-      answer: (given) => told.push(given),
-    });
+    const told = bench.tell({ do: 'reload', by: token?.name ?? 'signal', token });
     until(2 * MINUTE_MS);
-    expect(told.map((answer) => answer.says).join('\n')).toMatch(says);
+    expect(told.says).toMatch(says);
     expect([...bench.desk.state.approvals.all()]).toEqual([]);
     expect(inForce(bench)).toBe('1000000');
   });
@@ -249,10 +223,10 @@ describe('a reload of limits that needs approval', () => {
     first.reload(ANN);
     first.until(2 * MINUTE_MS);
     const same = limited({ approvals: GUARDED, limits: withOrderMax('500000') }, first.bench);
-    same.bench.clock.run(after(same.bench.clock.wall(), MINUTE_MS));
+    same.bench.run(MINUTE_MS);
     expect(same.bench.desk.control).toBe('active');
     const raised = limited({ approvals: GUARDED, limits: BEFORE }, same.bench);
-    raised.bench.clock.run(after(raised.bench.clock.wall(), MINUTE_MS));
+    raised.bench.run(MINUTE_MS);
     expect(raised.bench.desk.state).toMatchObject({
       control: 'halted',
       controlWhy: 'limits raised since the last start: max_order_notional 500000 -> 1000000',

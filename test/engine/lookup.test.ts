@@ -1,52 +1,45 @@
-import { NEVER, concat, ignoreElements, map, of } from 'rxjs';
+import { of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { money, quantity } from '../../src/core/money.ts';
 import { SECOND_MS, after } from '../../src/core/time.ts';
-import type { Order, OrderAnswer } from '../../src/core/venue.ts';
+import type { Order, Transaction } from '../../src/core/venue.ts';
 import { START, aTwap, started } from './harness.ts';
 import type { Bench } from './harness.ts';
-import { toObservable } from '../../src/engine/maybe-async.ts';
+import { andThen } from '../../src/engine/maybe-async.ts';
+import { faultAt } from './faulty-venue.ts';
+import type { Money, Quantity } from '../../src/core/money.ts';
+import type { VenuePort } from '../../src/engine/ports.ts';
 
 /** A desk whose first answer is lost, and which may look its order up; the account shows nothing for a while. */
 function aDesk(share: string): Bench {
   let told: Order | undefined;
-  const bench = started({
+  return started({
     strategies: [aTwap('t', { slices: 1, duration: 'PT4M' })],
-    wrap: (venue, clock) => ({
-      ...venue,
-      order: (request) =>
-        told === undefined
-          ? concat(
-              toObservable(venue.order(request)).pipe(
-                map((answer: OrderAnswer) => {
-                  if (answer.kind === 'order') told = answer.order;
-                }),
-                ignoreElements(),
-              ),
-              NEVER,
-            )
-          : venue.order(request),
-      lookup: () =>
-        of(
-          told === undefined
-            ? undefined
-            : {
-                ...told,
-                filled: quantity(told.filled.times(share).toFixed()),
-                filledAmount: money(told.filledAmount.times(share).toFixed(2)),
-              },
-        ),
-      transactions: (query) =>
-        venue
-          .transactions(query)
-          .pipe(
-            map((rows) =>
-              rows.filter(({ clientId }) => clientId === undefined || clock.wall() >= after(START, 120_000)),
-            ),
+    wrap: (venue, clock) => {
+      const noted: VenuePort = {
+        ...venue,
+        order: (request) =>
+          andThen(venue.order(request), (answer) => {
+            if (answer.kind === 'order') told ??= answer.order;
+            return answer;
+          }),
+      };
+      const shown = (rows: readonly Transaction[]): readonly Transaction[] =>
+        clock.wall() < after(START, 120_000) ? rows.filter(({ clientId }) => clientId === undefined) : rows;
+      const part = (amount: Quantity | Money, digits?: number): string => amount.times(share).toFixed(digits);
+      return {
+        ...faultAt('answer lost', 1, shown)(noted, clock),
+        lookup: () =>
+          of(
+            told && {
+              ...told,
+              filled: quantity(part(told.filled)),
+              filledAmount: money(part(told.filledAmount, 2)),
+            },
           ),
-    }),
+      };
+    },
   });
-  return bench;
 }
 
 describe('an order in doubt that is looked up', () => {

@@ -49,22 +49,24 @@ describe('a live desk whose journal is empty', () => {
     expect(bench.desk.control).toBe('active');
   });
 
-  it.each([
-    ['the account has no rows', []],
-    ['the account traded longer ago', traded(2 * DAY_MS)],
-    ['the account traded other currencies', traded(DAY_MS / 2, ['eth', 'eur'])],
+  it.each<readonly ['active' | 'halted', string, readonly Transaction[]]>([
+    ['active', 'the account has no rows', []],
+    ['active', 'the account traded longer ago', traded(2 * DAY_MS)],
+    ['active', 'the account traded other currencies', traded(DAY_MS / 2, ['eth', 'eur'])],
     [
+      'halted',
+      'the currency of a row cannot be read',
+      traded(DAY_MS / 2).map((row) => ({ ...row, currency: '' })),
+    ],
+    [
+      'active',
       'the account only received money',
       traded(DAY_MS / 2).map((row) => ({ ...row, action: 'deposit' as const })),
     ],
-  ])('trades if %s', (_, rows) => {
+  ])('is %s if %s', (control, _, rows) => {
     const bench = first(rows);
-    expect([bench.desk.control, bench.alerts().includes('journal_new')]).toEqual(['active', false]);
-  });
-
-  it('starts halted if the currency of a row cannot be read', () => {
-    const rows = traded(DAY_MS / 2).map((row) => ({ ...row, currency: '' }));
-    expect(first(rows).alerts()).toContain('journal_new');
+    expect(bench.desk.control).toBe(control);
+    expect(bench.alerts().includes('journal_new')).toBe(control === 'halted');
   });
 
   it('trades in other modes, whose account is not real', () => {

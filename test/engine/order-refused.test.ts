@@ -1,6 +1,5 @@
 import { map, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { AttemptRecord } from '../../src/core/record.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { OrderAnswer } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
@@ -31,16 +30,10 @@ function ran(options: Partial<BenchOptions>): Bench {
   return bench;
 }
 
-interface End {
-  readonly at: number;
-  readonly body: AttemptRecord;
-}
-
 /** What the journal says of attempts, ms after the first order left. */
-function endsOf(bench: Bench): readonly End[] {
-  const records = bench.records();
-  const begun = records.find(({ body }) => body.kind === 'intent')?.at ?? 0;
-  return records.flatMap(({ at, body }) => (body.kind === 'attempt' ? [{ at: at - begun, body }] : []));
+function endsOf(bench: Bench) {
+  const [begun] = bench.timed('intent');
+  return bench.timed('attempt').map((end) => ({ ...end, at: end.at - (begun?.at ?? 0) }));
 }
 
 /**
@@ -53,12 +46,12 @@ describe('a 422 answer to an order', () => {
     (quoteLifeMs) => {
       const bench = ran({ wrap: refusing(422), venue: { quoteLifeMs } });
       const ends = endsOf(bench);
-      expect(ends.map(({ body: { result, reason } }) => [result, reason])).toEqual([
+      expect(ends.map(({ result, reason }) => [result, reason])).toEqual([
         ['doubt', 'order_refused'],
         ['rejected', 'order_refused'],
         ['filled', undefined],
       ]);
-      expect(ends[1]?.body.detail).toBe(`422: ${WORDS}`);
+      expect(ends[1]?.detail).toBe(`422: ${WORDS}`);
       const earliest = quoteLifeMs + aPolicy().inDoubt.bookingMarginMs;
       expect(ends[1]?.at).toBeGreaterThanOrEqual(earliest);
       expect(ends[1]?.at).toBeLessThan(earliest + 500);
@@ -70,9 +63,9 @@ describe('an error answer that is not a refusal', () => {
   it.each([408, 409, 425, 429, 500, 502, 503])('is a doubt until two reads show no trade: %i', (status) => {
     const { inDoubt } = aPolicy();
     const ends = endsOf(ran({ wrap: refusing(status), venue: { quoteLifeMs: 5_000 } }));
-    expect(ends[0]?.body).toMatchObject({ result: 'doubt', reason: 'outcome_unknown' });
-    expect(ends.some(({ body }) => body.result === 'rejected')).toBe(false);
-    const absent = ends.find(({ body }) => body.result === 'absent');
+    expect(ends[0]).toMatchObject({ result: 'doubt', reason: 'outcome_unknown' });
+    expect(ends.some(({ result }) => result === 'rejected')).toBe(false);
+    const absent = ends.find(({ result }) => result === 'absent');
     const earliest = 5_000 + inDoubt.bookingMarginMs + 10_000;
     expect(absent?.at).toBeGreaterThanOrEqual(earliest);
     expect(absent?.at).toBeLessThan(earliest + 500);

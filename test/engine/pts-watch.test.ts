@@ -2,7 +2,7 @@ import { defer, delay, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import { money, text } from '../../src/core/money.ts';
-import { instant, MINUTE_MS } from '../../src/core/time.ts';
+import { MINUTE_MS } from '../../src/core/time.ts';
 import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { termsWords } from '../../src/engine/market/pts-watch.ts';
 import { aPolicy, aTwap, START, started } from './harness.ts';
@@ -25,15 +25,12 @@ function ran(over: Partial<BenchOptions>, minutes = 15): Bench {
   );
 }
 
-const balance = (bench: Bench, currency: string): number =>
-  Number(bench.exchange.ledger.balance(bench.exchange.accounts[0]?.name ?? '', currency));
-
 describe('credit', () => {
   it('is used if the risk mode of the pair allows it', () => {
     const bench = ran({});
     expect(faultsOf(bench)).toEqual([]);
     expect(text(executedTotal(bench.exchange))).toBe('1');
-    expect(balance(bench, 'usd')).toBeLessThan(0);
+    expect(bench.balance('usd')).toBeLessThan(0);
   });
 
   it('is not used if the desk never uses it, and the risk modes are not polled', () => {
@@ -42,7 +39,7 @@ describe('credit', () => {
       policy: { pts: aPolicy().pts },
       wrap: (venue) => ({ ...venue, riskModes: () => (polls++, venue.riskModes()) }),
     });
-    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
+    expect(bench.balance('usd')).toBeGreaterThanOrEqual(0);
     expect(polls).toBe(0);
   });
 
@@ -50,7 +47,7 @@ describe('credit', () => {
     const bench = ran({ venue: { accounts: [{ balances: { usd: '30000' } }], pts: { enabled: false } } });
     expect(bench.desk.state.control).toBe('active');
     expect(Number(executedTotal(bench.exchange))).toBeGreaterThan(0.45);
-    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
+    expect(bench.balance('usd')).toBeGreaterThanOrEqual(0);
   });
 
   it('stays below its cap, however many orders are in flight', () => {
@@ -68,8 +65,8 @@ describe('credit', () => {
       policy: { pts: { ...onCredit, creditMax: cap } },
       orderLatencyMs: 2_000,
     });
-    expect(balance(bench, 'usd')).toBeLessThan(0);
-    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(-20_000);
+    expect(bench.balance('usd')).toBeLessThan(0);
+    expect(bench.balance('usd')).toBeGreaterThanOrEqual(-20_000);
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(1);
   });
 });
@@ -91,9 +88,6 @@ describe('a slice due at the start', () => {
     });
     return { bench, waiting: () => termsWords(bench.desk) };
   }
-  const run = ({ clock }: Bench, ms: number): void => {
-    clock.run(instant(START + ms));
-  };
   const failing = (status: number, untilMs: number): BenchOptions['wrap'] => {
     const error = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'risk modes', status });
     return (venue, clock) => ({
@@ -107,50 +101,50 @@ describe('a slice due at the start', () => {
     const { bench, waiting } = begun({
       wrap: (venue, clock) => ({ ...venue, riskModes: () => venue.riskModes().pipe(delay(3_000, clock)) }),
     });
-    run(bench, 2_500);
+    bench.until(2_500);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
     expect(waiting()).toEqual([
       expect.stringMatching(
         /^slice 0 of \S+ waits for the first read of the risk modes, until 2026-01-05T00:02:3/u,
       ),
     ]);
-    run(bench, 10_000);
+    bench.until(10_000);
     expect(text(executedTotal(bench.exchange))).toBe('0.8');
     expect(waiting()).toEqual([]);
   });
 
   it('waits while the first read fails, which is retried long before the next poll', () => {
     const { bench } = begun({ wrap: failing(503, 12_000) });
-    run(bench, 20_000);
+    bench.until(20_000);
     expect(text(executedTotal(bench.exchange))).toBe('0.8');
     expect(faultsOf(bench)).toEqual([]);
   });
 
   it('trades with own funds only after half of its time if the risk modes are still unknown', () => {
     const { bench } = begun({ wrap: failing(503, 3_600_000) });
-    run(bench, 2 * MINUTE_MS);
+    bench.until(2 * MINUTE_MS);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
-    run(bench, 6 * MINUTE_MS);
+    bench.until(6 * MINUTE_MS);
     expect(Number(executedTotal(bench.exchange))).toBeGreaterThan(0.45);
-    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
+    expect(bench.balance('usd')).toBeGreaterThanOrEqual(0);
   });
 
   it('does not wait if the venue refuses to report risk modes, or if own funds pay for all of it', () => {
     const refused = begun({ wrap: failing(403, 3_600_000) });
-    run(refused.bench, 5_000);
+    refused.bench.until(5_000);
     expect(Number(executedTotal(refused.bench.exchange))).toBeGreaterThan(0.45);
     const rich = begun({ amount: '0.4', wrap: failing(503, 3_600_000) });
-    run(rich.bench, 5_000);
+    rich.bench.until(5_000);
     expect(text(executedTotal(rich.bench.exchange))).toBe('0.4');
   });
 
   it('waits again after a restart', () => {
     const first = begun({ wrap: failing(503, 30_000) }).bench;
-    run(first, 5_000);
+    first.until(5_000);
     first.kill();
     const { clock, exchange, journal } = first;
     const next = begun({ clock, exchange, journal, wrap: failing(503, 30_000) }).bench;
-    run(next, 40_000);
+    next.until(40_000);
     expect(text(executedTotal(exchange))).toBe('0.8');
     expect(faultsOf(next)).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { money } from '../../src/core/money.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import { approvalsOf, approve, faults, requests, run, tell } from './approval-desk.ts';
-import { aBench, aPolicy, aTwap } from './harness.ts';
+import { aPolicy, aTwap, nextProcess, started } from './harness.ts';
 import type { Bench } from './harness.ts';
 
 const { limits } = aPolicy();
@@ -18,13 +18,8 @@ const RAISED = 'max_order_notional 1000000 -> 2000000';
 
 /** A process that uses the journal of `before`, which is killed. */
 function next(policy: Partial<DeskSettings>, before?: Bench, rearm?: string): Bench {
-  before?.kill();
-  const bench = aBench({
-    strategies: [aTwap('t', { slices: 60, duration: 'PT1H' })],
-    policy,
-    ...(before && { clock: before.clock, exchange: before.exchange, journal: before.journal }),
-  });
-  bench.start({ rearm });
+  const options = { strategies: [aTwap('t', { slices: 60, duration: 'PT1H' })], policy };
+  const bench = before === undefined ? started(options) : nextProcess(before, 0, options, { rearm });
   bench.run(MINUTE_MS);
   return bench;
 }

@@ -38,22 +38,17 @@ function ran(options: BenchOptions, forMs: number): Bench {
 }
 /** The times of its decisions, and the waits that woke it. */
 const decisions = (bench: Bench): readonly (readonly [number, string])[] =>
-  bench
-    .records()
-    .flatMap(({ at, body }) =>
-      body.kind === 'wake' && body.intents.length > 0 ? [[at - START, body.on] as const] : [],
-    );
+  bench.timed('wake').flatMap(({ at, intents, on }) => (intents.length > 0 ? [[at, on] as const] : []));
 const fills = (bench: Bench): number => bench.bodies('fill').length;
 
 describe('a rebalancing that a limit blocks', () => {
   it('is retried ten times at growing intervals, and then waits for a change for at most a day', () => {
-    const alerts: string[] = [];
-    const bench = ran({ ...refused, observer: { alert: (id) => alerts.push(id) } }, 53 * HOUR_MS);
+    const bench = ran(refused, 53 * HOUR_MS);
     const times = decisions(bench).map(([ms]) => ms);
     const gaps = times.slice(1).map((ms, i) => Math.round((ms - (times[i] ?? 0)) / MINUTE_MS));
     expect(gaps).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60, 24 * 60, 24 * 60]);
     expect(fills(bench)).toBe(0);
-    expect(alerts.filter((id) => id === 'strategy_blocked')).toHaveLength(1);
+    expect(bench.alerts().filter((id) => id === 'strategy_blocked')).toHaveLength(1);
   });
 
   it('is retried at once when a pause is lifted', () => {
@@ -85,8 +80,7 @@ describe('a rebalancing that a limit blocks', () => {
     const bench = ran(refused, 130 * MINUTE_MS);
     const before = decisions(bench);
     expect(before.at(-1)?.[0]).toBeGreaterThan(120 * MINUTE_MS);
-    const account = bench.exchange.accounts[0]?.name ?? '';
-    bench.exchange.deposit(account, 'usd', quantity('1000'), bench.clock.wall());
+    bench.exchange.deposit(bench.account, 'usd', quantity('1000'), bench.clock.wall());
     bench.until(170 * MINUTE_MS);
     expect(decisions(bench).slice(before.length, before.length + 1)).toEqual([
       [expect.any(Number), 'lifted'],
@@ -108,8 +102,7 @@ describe('a rebalancing that a limit blocks', () => {
         }),
       ],
     });
-    const account = bench.exchange.accounts[0]?.name ?? '';
-    bench.exchange.deposit(account, 'usd', quantity('-30000'), bench.clock.wall());
+    bench.exchange.deposit(bench.account, 'usd', quantity('-30000'), bench.clock.wall());
     bench.start();
     bench.clock.run(instant(START));
     bench.operator$.next({ do: 'pause', by: 'ops', why: 'test' });
@@ -123,20 +116,7 @@ describe('a rebalancing that a limit blocks', () => {
     expect(fills(bench)).toBe(1);
   });
 
-  it('still shows its drift from the targets, not from the weights whose change it waits for', () => {
-    const bench = ran(small, 30 * MINUTE_MS);
-    const shown = new Map<string, number>();
-    showDesk(bench.desk, {
-      budget: () => undefined,
-      portfolioValue: () => undefined,
-      approvals: () => undefined,
-      forgetDrifts: () => undefined,
-      portfolioDrift: (_strategy, currency, drift) => shown.set(currency, drift),
-    });
-    expect(shown.get('btc')).toBeCloseTo(1 / 3, 4);
-  });
-
-  it('shows no drift of a strategy that no longer runs, and no value if a holding has no price', () => {
+  it('shows its drift from the targets while it waits for a change of weights, and none once it no longer runs', () => {
     const bench = ran(small, 30 * MINUTE_MS);
     const shown: unknown[] = [];
     const metrics = {
@@ -144,11 +124,12 @@ describe('a rebalancing that a limit blocks', () => {
       portfolioValue: (usd: number | undefined) => shown.push(usd),
       approvals: () => undefined,
       forgetDrifts: () => shown.splice(0),
-      portfolioDrift: (_strategy: string, currency: string) => shown.push(currency),
+      portfolioDrift: (_strategy: string, currency: string, drift: number) => shown.push([currency, drift]),
     };
     showDesk(bench.desk, metrics);
-    expect(shown).toContain('btc');
+    expect(shown).toContainEqual(['btc', expect.closeTo(1 / 3, 4)]);
     bench.desk.strategies.run([]);
+    // Nor is a value shown if a holding has no price.
     bench.desk.state.balances?.set('xyz', quantity('1'));
     showDesk(bench.desk, metrics);
     expect(shown).toEqual([undefined]);

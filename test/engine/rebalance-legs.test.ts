@@ -8,7 +8,7 @@ import { distanceOf } from '../../src/strategy/kinds/rebalance/rebalance-distanc
 import { faultyVenue } from './faulty-venue.ts';
 import { aBench, aPolicy, aStrategy, START } from './harness.ts';
 import type { Bench } from './harness.ts';
-import { faultsOf, ledgerTrades } from './oracle.ts';
+import { ledgerTrades, wrongOf } from './oracle.ts';
 
 const RUNS = Number(process.env['REBALANCE_RUNS'] ?? 40);
 const PRICES = { btc: '50000', eth: '2500', ltc: '100', sol: '20' } as const;
@@ -75,12 +75,12 @@ function rebalanced({ held, plan, quotes, use, spreadBps, maxUsd }: RandomDesk):
   bench.start();
   bench.until(2 * HOUR_MS);
   expect(bench.seen.error).toBeUndefined();
-  expect(faultsOf(bench).filter((fault) => fault !== 'not done')).toEqual([]);
+  expect(wrongOf(bench)).toEqual([]);
   return bench;
 }
 
-const balancesOf = ({ exchange }: Bench): ReadonlyMap<string, Quantity> =>
-  exchange.ledger.balances(exchange.accounts[0]?.name ?? '');
+const balancesOf = ({ exchange, account }: Bench): ReadonlyMap<string, Quantity> =>
+  exchange.ledger.balances(account);
 const trades = (bench: Bench): readonly string[] =>
   ledgerTrades(bench.exchange).map(({ side, quantity: amount, pair }) => `${side} ${text(amount)} ${pair}`);
 

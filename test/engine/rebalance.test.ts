@@ -1,11 +1,11 @@
-import { aPolicy } from './harness.ts';
+import { aPolicy, nextProcess } from './harness.ts';
 import { describe, expect, it } from 'vitest';
-import { price, quantity, text } from '../../src/core/money.ts';
+import { price, quantity, text, money } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { aStrategy, START, started, afterEachDeath, untilDeath, flat } from './harness.ts';
+import { aStrategy, START, started, flat } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
-import { faultsOf, ledgerTrades } from './oracle.ts';
+import { ledgerTrades, wrongOf } from './oracle.ts';
 
 const venue = {
   accounts: [{ balances: { usd: '10000', btc: '1', eth: '16', ltc: '100' } }],
@@ -37,12 +37,11 @@ function ran(until: Instant, options: Partial<BenchOptions> = {}): Bench {
   return bench;
 }
 
-/** The next process on the same journal, clock and exchange. */
-function next(before: Bench, until: Instant, options: Partial<BenchOptions> = {}): Bench {
-  before.kill();
-  const { clock, exchange, journal } = before;
-  return ran(until, { clock, exchange, journal, ...options });
-}
+const next = (before: Bench, until: Instant, options: Partial<BenchOptions> = {}): Bench => {
+  const bench = nextProcess(before, 0, { strategies: plan(), policy: calm, ...options });
+  bench.clock.run(until);
+  return bench;
+};
 
 const trades = (bench: Bench): readonly string[] =>
   ledgerTrades(bench.exchange).map(({ side, quantity: amount, pair }) => `${side} ${text(amount)} ${pair}`);
@@ -53,7 +52,6 @@ const decisions = (bench: Bench): readonly (readonly string[])[] =>
     .flatMap((body) =>
       body.intents.length > 0 ? [body.intents.map(({ side, size, pair }) => `${side} ${size} ${pair}`)] : [],
     );
-const wrongOf = (bench: Bench): readonly string[] => faultsOf(bench).filter((fault) => fault !== 'not done');
 
 describe('a rebalancing on a desk', () => {
   it('complaint 17: sells before it buys, with the decided sizes', () => {
@@ -63,24 +61,6 @@ describe('a rebalancing on a desk', () => {
     expect(trades(bench).toSorted()).toEqual(DECIDED.toSorted());
     const sides = ledgerTrades(bench.exchange).map(({ side }) => side);
     expect(sides).toEqual(['sell', 'sell', 'buy', 'buy']);
-  });
-
-  it('completes its decision and makes no other, wherever the process dies', () => {
-    const appends = ran(END).appends();
-    const expected = [DECIDED.toSorted(), [DECIDED.slice(0, 2), DECIDED.slice(2)]];
-    const wrong = afterEachDeath(
-      [2, appends],
-      (death, inFlight) => {
-        const first = started({ strategies: plan(), policy: calm, venue, at: BEFORE, death, inFlight });
-        untilDeath(first, END - START);
-        const second = next(first, END);
-        const found = JSON.stringify([trades(second).toSorted(), decisions(second)]);
-        return found === JSON.stringify(expected) ? wrongOf(second) : [found];
-      },
-      ['arrives', 'lost'],
-    );
-    expect(wrong).toEqual([]);
-    expect(appends).toBeGreaterThan(15);
   });
 
   it('completes its decision after a restart, whatever the prices are by then', () => {
@@ -124,13 +104,9 @@ describe('a rebalancing on a desk', () => {
         },
         HOUR_MS + 10 * MINUTE_MS,
       );
-      const { exchange, clock } = bench;
-      exchange.ledger.move(
-        exchange.accounts[0]?.name ?? '',
-        { currency: 'usd', amount: quantity(amount) },
-        clock.wall(),
-      );
-      clock.run(instant(START + 2 * HOUR_MS));
+      const { exchange, clock, account } = bench;
+      exchange.ledger.move(account, { currency: 'usd', amount: quantity(amount) }, clock.wall());
+      bench.until(2 * HOUR_MS);
       expect(trades(bench).length).toBeGreaterThan(1);
       expect(wrongOf(bench)).toEqual([]);
     },
@@ -164,5 +140,82 @@ describe('a rebalancing through another currency', () => {
     const bench = ran(instant(BEFORE + 20 * SECOND_MS), { strategies: continuous, venue: cross });
     expect(bench.seen.error).toBeUndefined();
     expect(trades(bench)).toEqual(['sell 200.0025 solbtc', 'sell 0.400015 btcusd']);
+  });
+});
+
+const { limits } = aPolicy();
+/** Of 150000 usd: sells 62500 of btc, buys 35000 of eth. */
+const largePlan = (over: object = {}): BenchOptions['strategies'] =>
+  plan({ target_weights: { btc: '0.25', eth: '0.5', usd: '0.25' }, ...over });
+const WHOLE = ['sell btcusd 1.25', 'buy ethusd 14'];
+
+/** No order above 20000 usd, unless told otherwise. */
+const large = (options: Partial<BenchOptions> = {}): Bench =>
+  ran(END, {
+    strategies: largePlan(),
+    policy: { ...calm, limits: { ...limits, orderNotionalMax: money('20000') } },
+    venue: { ...venue, accounts: [{ balances: { usd: '10000', btc: '2', eth: '16' } }] },
+    ...options,
+  });
+
+const sidesOf = (bench: Bench): readonly string[] =>
+  ledgerTrades(bench.exchange).map(({ side, pair }) => `${side} ${pair}`);
+/** What was traded of each pair and side, in the order of its first trade. */
+function totals(bench: Bench): readonly string[] {
+  const sums = new Map<string, number>();
+  for (const { side, quantity: amount, pair } of ledgerTrades(bench.exchange))
+    sums.set(`${side} ${pair}`, (sums.get(`${side} ${pair}`) ?? 0) + Number(amount));
+  return [...sums].map(([leg, sum]) => `${leg} ${Number(sum.toFixed(8))}`);
+}
+const times = (count: number, leg: string): readonly string[] => Array.from({ length: count }, () => leg);
+
+describe('a leg above a limit per order', () => {
+  it('is traded completely in pieces within the notional limit, sells before buys', () => {
+    const bench = large();
+    expect(totals(bench)).toEqual(WHOLE);
+    expect(sidesOf(bench)).toEqual([...times(4, 'sell btcusd'), ...times(2, 'buy ethusd')]);
+    for (const { quantity: amount, pair } of ledgerTrades(bench.exchange))
+      expect(Number(text(amount)) * (pair === 'btcusd' ? 50_000 : 2_500)).toBeLessThanOrEqual(20_000);
+    expect(wrongOf(bench)).toEqual([]);
+  });
+
+  it('is traded in pieces within the quantity limit of its pair', () => {
+    const orderQuantityMax = new Map([['btcusd', quantity('0.3')]]);
+    const bench = large({ policy: { ...calm, limits: { ...limits, orderQuantityMax } } });
+    expect(totals(bench)).toEqual(WHOLE);
+    expect(sidesOf(bench)).toEqual([...times(5, 'sell btcusd'), 'buy ethusd']);
+  });
+
+  it('is refused if the limit would cut it into more than 40 pieces', () => {
+    const bench = large({ policy: { ...calm, limits: { ...limits, orderNotionalMax: money('1000') } } });
+    expect(totals(bench)).toEqual([]);
+    const reasons = bench.bodies('slice').map((body) => body.reason);
+    expect(reasons[0]).toBe('order_size');
+  });
+
+  it('is refused if it is a slice of another kind, such as a twap', () => {
+    const one = aStrategy('t', 'twap', {
+      pair: 'btcusd',
+      side: 'sell',
+      total_quantity: { amount: '1', currency: 'btc' },
+      duration: 'PT10M',
+      slices: 1,
+    });
+    const bench = large({ strategies: [one] });
+    expect(totals(bench)).toEqual([]);
+  });
+});
+
+describe('a rebalancing spread over time', () => {
+  it('trades each leg in slices like a twap, and starts the buys when the sells are over', () => {
+    const bench = large({ strategies: largePlan({ legs: { slices: 5, duration: 'PT10M' } }), policy: calm });
+    expect(totals(bench)).toEqual(WHOLE);
+    expect(sidesOf(bench)).toEqual([...times(5, 'sell btcusd'), ...times(5, 'buy ethusd')]);
+    const starts = bench
+      .timed('wake')
+      .flatMap(({ at, intents }) => (intents.length > 0 ? [(at - HOUR_MS) / MINUTE_MS] : []));
+    // The fifth sell ends at once, and the buys begin.
+    expect(starts.map((one) => Math.round(one))).toEqual([0, 2, 4, 6, 8, 8, 10, 12, 14, 16]);
+    expect(wrongOf(bench)).toEqual([]);
   });
 });

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { VenueError } from '../../src/core/errors.ts';
 import { NO_MONEY, add, money, quantity, text } from '../../src/core/money.ts';
 import type { Money } from '../../src/core/money.ts';
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
-import { faultyVenue } from './faulty-venue.ts';
+import { faultyVenue, DOWN } from './faulty-venue.ts';
 import { aPolicy, aTwap, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';
 
-const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
 const { limits, pts } = aPolicy();
 const first = aTwap('first', { slices: 1, duration: 'PT60M' });
 /** Trades another pair while the first is in doubt. */
@@ -31,7 +29,7 @@ function inDoubt(over: Partial<BenchOptions>): Bench {
         isDown = true;
         return 'request lost';
       },
-      transactions: (rows) => (isDown ? down : rows),
+      transactions: (rows) => (isDown ? DOWN : rows),
     }),
     ...over,
   };
@@ -55,7 +53,7 @@ function throughRestart(over: Partial<BenchOptions>, check: (bench: Bench) => vo
       strategies: [first, second],
       ...over,
       // One read lets the desk start; nothing after it may prove anything.
-      wrap: faultyVenue({ transactions: (rows) => (reads++ === 0 ? rows : down) }),
+      wrap: faultyVenue({ transactions: (rows) => (reads++ === 0 ? rows : DOWN) }),
     },
     { isUntilDone: true },
   );

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { OperatorError, VenueError } from '../../src/core/errors.ts';
+import { OperatorError } from '../../src/core/errors.ts';
 import { text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import type { Journal } from '../../src/journal/journal.ts';
-import { faultyVenue } from './faulty-venue.ts';
+import { faultyVenue, DOWN } from './faulty-venue.ts';
 import { aBench, aStrategy, aTwap, START, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { books, executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
@@ -32,36 +32,23 @@ function backup(journal: Journal, records: number): Journal {
 describe('a starting desk', () => {
   it('requests no quote before a whole read of the account has succeeded', () => {
     let isDown = true;
-    let quotes = 0;
-    const error = new VenueError({ code: 'timeout', applied: 'no', attempt: 'transactions' });
+    const wrap = faultyVenue({ transactions: (rows) => (isDown ? DOWN : rows) });
     const bench = started(
-      {
-        strategies: [aTwap('twap', { slices: 4, duration: 'PT1H' })],
-        wrap: faultyVenue({
-          transactions: (rows) => (isDown ? error : rows),
-          quote: () => (quotes++, undefined),
-        }),
-      },
+      { strategies: [aTwap('twap', { slices: 4, duration: 'PT1H' })], wrap },
       5 * MINUTE_MS,
     );
-    expect(quotes).toBe(0);
+    expect(bench.sent.quotes).toEqual([]);
     expect(bench.seen.phases).toEqual([]);
     isDown = false;
     bench.until(6 * MINUTE_MS);
     expect(bench.seen.phases).toEqual(['ready']);
-    expect(quotes).toBeGreaterThan(0);
+    expect(bench.sent.quotes.length).toBeGreaterThan(0);
   });
 
   it('obeys a halt that is given before the venue can be reached', () => {
     let isDown = true;
-    const error = new VenueError({ code: 'timeout', applied: 'no', attempt: 'transactions' });
-    const bench = started(
-      {
-        strategies,
-        wrap: faultyVenue({ transactions: (rows) => (isDown ? error : rows) }),
-      },
-      5 * SECOND_MS,
-    );
+    const wrap = faultyVenue({ transactions: (rows) => (isDown ? DOWN : rows) });
+    const bench = started({ strategies, wrap }, 5 * SECOND_MS);
     bench.operator$.next({ do: 'halt', by: 'ops', why: 'no' });
     isDown = false;
     bench.until(10 * MINUTE_MS);
@@ -71,17 +58,11 @@ describe('a starting desk', () => {
 
   it('refuses the journal of another account before any call, unless told that the account is the same', () => {
     const before = ran(70 * SECOND_MS);
-    const calls: string[] = [];
-    const after = next(before, 2 * MINUTE_MS, {
-      policy: { account: 'another' },
-      wrap: faultyVenue({
-        quote: () => (calls.push('quote'), undefined),
-        transactions: (rows) => (calls.push('read'), rows),
-      }),
-    });
+    const sent = { quotes: [], orders: [], reads: [] };
+    const after = next(before, 2 * MINUTE_MS, { policy: { account: 'another' }, sent });
     expect(after.seen.error).toBeInstanceOf(OperatorError);
     expect(String(after.seen.error)).toMatch(/another token, address or mode/u);
-    expect(calls).toEqual([]);
+    expect(sent).toEqual({ quotes: [], orders: [], reads: [] });
     const told = nextProcess(
       before,
       0,

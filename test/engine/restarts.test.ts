@@ -1,22 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import { faultyVenue } from './faulty-venue.ts';
-import type { OrderFault } from './faulty-venue.ts';
+import { faultAt } from './faulty-venue.ts';
 import { aBench, aTwap, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf } from './oracle.ts';
 
-/** The first order never reaches the venue and is never answered. */
-function firstOrderLost(): BenchOptions['wrap'] {
-  let orders = 0;
-  const order = (): OrderFault | undefined => (++orders === 1 ? 'request lost' : undefined);
-  return (venue, clock) => faultyVenue({ order })(venue, clock);
-}
-
 /** From the intent of the first attempt to the proof that it did not trade, milliseconds; `undefined`: still in doubt. */
 function proofMs(bench: Bench): number | undefined {
-  const asked = bench.records().find(({ body }) => body.kind === 'intent');
-  const absent = bench.records().find(({ body }) => body.kind === 'attempt' && body.result === 'absent');
+  const [asked] = bench.timed('intent');
+  const absent = bench.timed('attempt').find(({ result }) => result === 'absent');
   return asked && absent && absent.at - asked.at;
 }
 
@@ -25,7 +17,7 @@ describe('the proof of a doubt', () => {
     const options = (): BenchOptions => ({
       strategies: [aTwap('twap', { slices: 1, duration: 'PT10M' })],
       bootId: 'one',
-      wrap: firstOrderLost(),
+      wrap: faultAt('request lost'),
     });
     const quiet = started(options(), 3 * MINUTE_MS);
     const withoutKills = proofMs(quiet) ?? 0;

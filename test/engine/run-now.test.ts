@@ -1,11 +1,11 @@
 import { whyOf } from '../../src/journal/why.ts';
 import { describe, expect, it } from 'vitest';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, isoOf } from '../../src/core/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, isoOf, instant } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
-import { aStrategy, aTwap, nextProcess, flat, started } from './harness.ts';
+import { aStrategy, aTwap, nextProcess, flat, started, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
-import { faultsOf, ledgerTrades } from './oracle.ts';
+import { ledgerTrades, wrongOf } from './oracle.ts';
 
 const dca = (over: object = {}): StrategySource =>
   aStrategy('dca', 'recurring', {
@@ -43,11 +43,9 @@ function running(strategies: BenchOptions['strategies'], over: Partial<BenchOpti
   return started({ strategies, ...over }, MINUTE_MS);
 }
 
-const runs = (bench: Bench): readonly object[] =>
-  bench.records().map(({ body }) => body).filter((body) => body.kind === 'wake' && body.on === 'run'); // prettier-ignore
-const wrongOf = (bench: Bench): readonly string[] => faultsOf(bench).filter((fault) => fault !== 'not done');
+const runs = (bench: Bench): readonly object[] => bench.bodies('wake').filter(({ on }) => on === 'run');
 const fillTimes = (bench: Bench): readonly string[] =>
-  bench.records().flatMap(({ at, body }) => (body.kind === 'fill' ? [isoOf(at).slice(11, 16)] : []));
+  bench.timed('fill').map(({ at }) => isoOf(instant(START + at)).slice(11, 16));
 
 describe('a recurring strategy run on demand', () => {
   it('trades one occurrence at once, and its scheduled occurrences as usual', () => {

@@ -1,16 +1,13 @@
-import { map } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { parseClientId } from '../../src/core/ids.ts';
 import { text } from '../../src/core/money.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { QuoteAnswer, QuoteRequest } from '../../src/core/venue.ts';
-import type { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
-import type { VenuePort } from '../../src/engine/ports.ts';
 import { dryRunVenue } from '../../src/venue/dry-run.ts';
-import { aTwap, START, started } from './harness.ts';
+import { aTwap, started, leastGap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
-import { toObservable } from '../../src/engine/maybe-async.ts';
+import { faultyVenue } from './faulty-venue.ts';
 
 /** Slices of 600 000 usd; a quote costs ten basis points more at a million, with the square root of its size. */
 const MARKET = {
@@ -33,13 +30,9 @@ const PLAN = {
 };
 const LADDER = { size_ladder: { max_impact_bps: 2 } };
 
-interface Probe {
-  readonly at: number;
-  readonly size: string;
-}
 interface Watched {
   readonly bench: Bench;
-  readonly probes: readonly Probe[];
+  readonly probes: readonly { readonly at: number; readonly size: string }[];
   /** How long quotes of slices waited for their turn. */
   readonly waits: readonly number[];
 }
@@ -49,23 +42,14 @@ function ran(
   over: Partial<BenchOptions> = {},
   answer?: (request: QuoteRequest) => QuoteAnswer | undefined,
 ): Watched {
-  const probes: Probe[] = [];
   const waits: number[] = [];
-  const watched = (venue: VenuePort, clock: VirtualClock): VenuePort => ({
-    ...venue,
-    quote: (request) => {
-      const isLadder = request.clientId === undefined && request.size.by === 'quantity';
-      if (isLadder && request.size.by === 'quantity')
-        probes.push({ at: clock.now() - START, size: text(request.size.quantity) });
-      const asked = toObservable(venue.quote(request));
-      return isLadder ? asked.pipe(map((given) => answer?.(request) ?? given)) : asked;
-    },
-  });
+  const isLadder = ({ clientId, size }: QuoteRequest): boolean =>
+    clientId === undefined && size.by === 'quantity';
   const bench = started(
     {
       strategies: [aTwap('twap', { ...PLAN, ...own })],
       venue: MARKET,
-      wrap: watched,
+      wrap: faultyVenue({ quote: (request) => (isLadder(request) ? answer?.(request) : undefined) }),
       observer: {
         paced: (route, priority, waitedMs) => {
           if (route === 'quote' && priority === 'quote') waits.push(waitedMs);
@@ -75,6 +59,9 @@ function ran(
     },
     40 * MINUTE_MS,
   );
+  const probes = bench.sent.quotes
+    .filter(isLadder)
+    .map(({ at, size }) => ({ at, size: size.by === 'quantity' ? text(size.quantity) : '' }));
   return { bench, probes, waits };
 }
 const sizes = (bench: Bench): readonly string[] =>
@@ -145,8 +132,7 @@ describe('a size ladder', () => {
     ];
     for (const { at } of probes)
       expect(slots.filter((slot) => at >= slot - 3 * SECOND_MS && at < slot)).toEqual([]);
-    const apart = probes.slice(1).map(({ at }, i) => at - (probes[i]?.at ?? 0));
-    expect(Math.min(...apart)).toBeGreaterThanOrEqual(1_000);
+    expect(leastGap(probes)).toBeGreaterThanOrEqual(1_000);
   });
 
   it.each(['paused', 'no longer configured'])('continues to probe beside a strategy that is %s and has an overdue slot', (how) => {

@@ -1,7 +1,6 @@
 import { aPolicy } from './harness.ts';
 import { describe, expect, it } from 'vitest';
 import { price, quantity, ratio, slippageBps } from '../../src/core/money.ts';
-import type { StoredRecord } from '../../src/core/record.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import { aTwap, started } from './harness.ts';
@@ -26,10 +25,8 @@ const ran = (tactics: Record<string, unknown>, over: Partial<BenchOptions> = {},
 const requotingAfter = (requoteMs: number): Partial<DeskSettings> => ({
   retry: { ...aPolicy().retry, requoteMs },
 });
-const attempts = (records: readonly StoredRecord[]): readonly string[] =>
-  records.flatMap(({ body }) => (body.kind === 'attempt' ? [body.reason ?? body.result] : []));
-const slices = (bench: Bench) =>
-  bench.records().flatMap(({ at, body }) => (body.kind === 'slice' ? [{ at, ...body }] : []));
+const attempts = (bench: Bench): readonly string[] =>
+  bench.bodies('attempt').map(({ reason, result }) => reason ?? result);
 
 describe('a quote under price tactics', () => {
   it.each([
@@ -41,11 +38,11 @@ describe('a quote under price tactics', () => {
     const bench = ran(tactics, { policy: requotingAfter(10 * SECOND_MS) });
     const trades = ledgerTrades(bench.exchange).length;
     expect(trades).toBe(reason === undefined ? 10 : 0);
-    expect(new Set(attempts(bench.records()))).toEqual(new Set([reason ?? 'filled']));
-    expect(slices(bench).map((slice) => slice.result)).toEqual(
+    expect(new Set(attempts(bench))).toEqual(new Set([reason ?? 'filled']));
+    expect(bench.bodies('slice').map((slice) => slice.result)).toEqual(
       Array.from({ length: 10 }, () => (reason === undefined ? 'filled' : 'expired')),
     );
-    const figures = slices(bench).filter(({ detail = '' }) => /^limit=.* value=.* bps/u.test(detail));
+    const figures = bench.bodies('slice').filter(({ detail = '' }) => /^limit=.* value=.* bps/u.test(detail));
     expect(figures).toHaveLength(reason === undefined ? 0 : 10);
     expect(faultsOf(bench)).toEqual([]);
   });
@@ -62,7 +59,7 @@ describe('a quote under price tactics', () => {
           slippageBps('buy', price(fill.price), price(first?.decision_price ?? '')).lte(ratio('6')),
         ).toBe(true);
       expect(faultsOf(bench)).toEqual([]);
-      return attempts(bench.records()).filter((reason) => reason === 'tactics_refused').length;
+      return attempts(bench).filter((reason) => reason === 'tactics_refused').length;
     });
     expect(Math.max(...refused)).toBeGreaterThan(1);
   });
@@ -73,10 +70,8 @@ describe('the reserve and minimum of a strategy', () => {
 
   it('keep the larger of the reserves of the strategy and the desk in the account', () => {
     const keep = { amount: '12000', currency: 'usd' };
-    const usdOf = (bench: Bench): number =>
-      Number(bench.exchange.ledger.balance(bench.exchange.accounts[0]?.name ?? '', 'usd'));
-    expect(usdOf(ran({ keep }, { venue }))).toBeGreaterThanOrEqual(12_000);
+    expect(ran({ keep }, { venue }).balance('usd')).toBeGreaterThanOrEqual(12_000);
     const policy = { keep: new Map([['usd', quantity('20000')]]) };
-    expect(usdOf(ran({ keep }, { venue, policy }))).toBeGreaterThanOrEqual(20_000);
+    expect(ran({ keep }, { venue, policy }).balance('usd')).toBeGreaterThanOrEqual(20_000);
   });
 });

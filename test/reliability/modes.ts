@@ -244,7 +244,7 @@ export const modes: readonly Mode[] = [
     tests: [[engine('gate'), 'refuses an order that the account can no longer pay'], [engine('pts-flip'), 'to %s lets a %s on credit continue: %s'], [engine('order-refused'), 'is read again when the venue refuses the order, so that the next attempt does not borrow']] },
   // Orders in parts, restarts and strategies
   { row: 97, what: 'the venue books an order as several trades within the margin', alert: { none: 'the slice waits until the rows complete the order or the margin is over' },
-    tests: [[engine('parts'), 'is executed once: %s'], [engine('parts'), 'stays in doubt, with its slice open, while a part can still be booked'], [engine('parts-crash'), 'buys and books each part once']] },
+    tests: [[engine('parts'), 'is executed once: %s'], [engine('parts'), 'stays in doubt, with its slice open, while a part can still be booked'], [engine('crash'), 'never executes twice and loses no fill, at whichever append it dies (records %s)']] },
   { row: 98, what: 'part of an order is booked after the margin', alert: 'fill_differs',
     tests: [[engine('parts'), 'is executed once: %s'], [engine('parts'), 'is corrected after the margin, and corrected back when the missing part appears'], [engine('parts'), 'counts as filled, with its missing part, if a part is never booked']] },
   { row: 99, what: 'the venue executes a quote twice, and the second trade appears later', alert: 'executed_twice',
