@@ -3,8 +3,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { Continuity } from '../../src/engine/time/continuity.ts';
 import type { Break } from '../../src/engine/time/continuity.ts';
+import { clockBackWords } from '../../src/engine/time/clock-back.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aTwap, START, started } from './harness.ts';
+import { aTwap, START, started, nextProcess } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -126,5 +127,159 @@ describe('a desk after a clock discontinuity', () => {
       expect(faultsOf(bench)).toEqual([]);
       expect(ledgerTrades(bench.exchange)).toHaveLength(fault === 'request lost' ? 0 : 1);
     }
+  });
+});
+
+const TEN: BenchOptions = { strategies: [aTwap('btc-twap')] };
+/** A desk with a plan of ten slices a minute apart, three and a half minutes after its start. */
+const under = (): Bench => started(TEN, 3.5 * MINUTE_MS);
+/** What its alerts about a clock that was set back said. */
+const alertsOf = (bench: Bench) =>
+  bench.raised.flatMap(({ id, facts }) =>
+    id === 'discontinuity' && facts?.['waiting'] !== undefined ? [facts] : [],
+  );
+
+const NEXT_SLOT = 'btc-twap waits until 2026-01-05T00:04:00.000Z';
+
+describe('a wall clock that is set back', () => {
+  it('raises one alert, and lists the delayed waits and their remaining time until it has caught up', () => {
+    const bench = under();
+    expect(clockBackWords(bench.desk)).toEqual([]);
+    bench.clock.stepWall(-2 * HOUR_MS);
+    bench.run(2 * SECOND_MS);
+    expect(bench.desk.control).toBe('active');
+    expect(alertsOf(bench)).toEqual([
+      {
+        back: '2 h 0 min',
+        until: expect.stringContaining('2026-01-05T00:03:3') as string,
+        waiting: `${NEXT_SLOT} (2 h 0 min left)`,
+      },
+    ]);
+    const [head, ...waits] = clockBackWords(bench.desk);
+    expect(head).toMatch(
+      /^the clock was set back by 2 h 0 min, to 2026-01-04T22:03:3\d\.\d+Z: times until 2026-01-05T00:03:3/u,
+    );
+    expect(waits).toEqual([`${NEXT_SLOT} (2 h 0 min left)`]);
+    bench.run(32 * MINUTE_MS);
+    expect(clockBackWords(bench.desk)[1]).toBe(`${NEXT_SLOT} (1 h 28 min left)`);
+    bench.run(88 * MINUTE_MS);
+    expect(clockBackWords(bench.desk)).toEqual([]);
+    bench.run(10 * MINUTE_MS);
+    expect(executedTotal(bench.exchange).toFixed()).toBe('1');
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('is no longer reported once it is corrected, and the desk continues to trade', () => {
+    const bench = under();
+    bench.clock.stepWall(-2 * HOUR_MS);
+    bench.run(5 * SECOND_MS);
+    expect(clockBackWords(bench.desk)).not.toEqual([]);
+    bench.clock.stepWall(2 * HOUR_MS);
+    bench.run(2 * SECOND_MS);
+    expect(clockBackWords(bench.desk)).toEqual([]);
+    bench.run(10 * MINUTE_MS);
+    expect(executedTotal(bench.exchange).toFixed()).toBe('1');
+  });
+
+  it('is reported, after a second step, with the distance from the latest time that it had shown', () => {
+    const bench = under();
+    bench.clock.stepWall(-HOUR_MS);
+    bench.run(2 * SECOND_MS);
+    bench.clock.stepWall(-HOUR_MS);
+    bench.run(2 * SECOND_MS);
+    expect(alertsOf(bench).map(({ back }) => back)).toEqual(['1 h 0 min', '2 h 0 min']);
+  });
+
+  it('is reported at each start against the same latest time, even if records were written since', () => {
+    const bench = under();
+    bench.clock.stepWall(-2 * HOUR_MS);
+    bench.run(2 * SECOND_MS);
+    let third = bench;
+    for (const _ of [1, 2]) {
+      third.kill();
+      third.run(MINUTE_MS);
+      third = nextProcess(third, 0, TEN);
+      third.run(2 * SECOND_MS);
+    }
+    expect(alertsOf(third)).toMatchObject([{ waiting: `${NEXT_SLOT} (1 h 58 min left)` }]);
+    expect(clockBackWords(third.desk).at(-1)).toBe(`${NEXT_SLOT} (1 h 58 min left)`);
+  });
+
+  it('is reported at the next start if it was set back by days while no process ran', () => {
+    const bench = under();
+    bench.kill();
+    bench.clock.stepWall(-2 * DAY_MS);
+    const next = nextProcess(bench, SECOND_MS, TEN);
+    next.run(2 * SECOND_MS);
+    expect(alertsOf(next)).toEqual([
+      expect.objectContaining({ back: '2 d 0 h', waiting: `${NEXT_SLOT} (2 d 0 h left)` }),
+    ]);
+    expect(clockBackWords(next.desk)).toHaveLength(2);
+  });
+});
+
+const strategies = [aTwap('twap', { slices: 4, duration: 'PT4M' })];
+
+const ran = (options: Partial<BenchOptions>): Bench => started({ strategies, ...options }, 20 * MINUTE_MS);
+
+const saying = (skewMs: () => number | undefined): Partial<BenchOptions> => ({
+  wrap: (venue) => ({ ...venue, skewMs }),
+});
+
+describe('a desk whose clock differs from the clock of the venue', () => {
+  it.each([30_001, -30_001, DAY_MS])(
+    'does not start with a difference of %i ms, and does not trade',
+    (skewMs) => {
+      const bench = ran(saying(() => skewMs));
+      expect(bench.seen.error).toMatchObject({ name: 'OperatorError', exit: 'again' });
+      expect(String(bench.seen.error)).toContain(
+        `${Math.abs(skewMs) === DAY_MS ? '1 d 0 h' : '30 s'} ${skewMs > 0 ? 'behind' : 'ahead of'} the venue's`,
+      );
+      expect(ledgerTrades(bench.exchange)).toEqual([]);
+    },
+  );
+
+  it.each([2_001, -29_999])('starts with a difference of %i ms, and raises one alert', (skewMs) => {
+    const bench = ran(saying(() => skewMs));
+    expect(faultsOf(bench)).toEqual([]);
+    expect(bench.alerts().filter((id) => id === 'clock_skew')).toHaveLength(1);
+  });
+
+  it.each([undefined, 0, 2_000, -2_000])('raises no alert for a difference of %s ms', (skewMs) => {
+    const bench = ran(saying(() => skewMs));
+    expect(faultsOf(bench)).toEqual([]);
+    expect(bench.alerts()).not.toContain('clock_skew');
+  });
+
+  it('raises the alert again when the difference returns', () => {
+    let asked = 0;
+    const bench = ran(saying(() => (Math.floor(asked++ / 100) % 2 === 0 ? 3_000 : 0)));
+    expect(bench.alerts().filter((id) => id === 'clock_skew').length).toBeGreaterThan(2);
+  });
+
+  it('makes the same decisions for any difference, through doubts and cancels', () => {
+    const told = [0, 1, -1, 2_500, -2_500, HOUR_MS, -HOUR_MS, DAY_MS, -DAY_MS].map((skewMs) => {
+      let orders = 0;
+      const bench = ran({
+        skewMs,
+        venue: { cancelProbability: 0.2 },
+        wrap: faultyVenue({
+          order: () => (++orders === 2 ? 'answer lost' : orders === 3 ? 'late' : undefined),
+        }),
+      });
+      expect(faultsOf(bench)).toEqual([]);
+      return {
+        total: executedTotal(bench.exchange).toFixed(),
+        trades: ledgerTrades(bench.exchange).map(({ pair, side, quantity, amount }) => [
+          pair,
+          side,
+          quantity.toFixed(),
+          amount.toFixed(),
+        ]),
+        ends: bench.bodies('attempt').map((body) => [body.result, body.reason]),
+      };
+    });
+    for (const one of told) expect(one).toEqual(told[0]);
+    expect(told[0]?.trades.length).toBeGreaterThan(3);
   });
 });

@@ -1,12 +1,17 @@
-import { mergeMap, throwError, timer, NEVER } from 'rxjs';
+import { mergeMap, throwError, timer, NEVER, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { text } from '../../src/core/money.ts';
-import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { text, NO_MONEY, add, money, quantity } from '../../src/core/money.ts';
+import { MINUTE_MS, SECOND_MS, HOUR_MS } from '../../src/core/time.ts';
 import type { OrderRequest } from '../../src/core/venue.ts';
+import { doubtFacts } from '../../src/engine/account/doubt-alerts.ts';
+import type { Money } from '../../src/core/money.ts';
+import { certain } from '../../src/core/cycle/proof.ts';
+import type { AttemptEnd } from '../../src/engine/attempt/execute.ts';
+import { record } from '../../src/engine/stages/record.ts';
 import { allOrderFaults, faultyVenue, orderFaults, DOWN, faultAt } from './faulty-venue.ts';
 import type { OrderFault } from './faulty-venue.ts';
-import { aPolicy, aTwap, started } from './harness.ts';
-import type { Bench, BenchOptions } from './harness.ts';
+import { aPolicy, aTwap, started, START, nextProcess, aBench } from './harness.ts';
+import type { Bench, BenchOptions, Raised } from './harness.ts';
 import { executedTotal, faultsOf, intentsInDoubt, ledgerTrades } from './oracle.ts';
 
 /** Five minutes a slice: any doubt is proven within one. */
@@ -141,5 +146,280 @@ describe('a doubt', () => {
     );
     expect(two.desk.state.doubts).toHaveLength(1);
     expect(ledgerTrades(two.exchange)).toEqual([]);
+  });
+});
+
+const hourly = { strategies: [aTwap('t', { slices: 1, duration: 'PT60M' })] };
+
+/** A desk whose first order is never answered, and the alerts about doubts that it raised. */
+function aWatched(over: Partial<BenchOptions> = {}, seen: Parameters<typeof faultAt>[2] = () => DOWN): Bench {
+  return started({ ...options, wrap: faultAt('request lost', 1, seen), ...over }, 0, { isUntilDone: true });
+}
+const doubtsOf = (bench: Bench): readonly Raised[] =>
+  bench.raised.filter(({ id }) => id.startsWith('doubt_'));
+/** When the doubt began: the order went unanswered for eight seconds. */
+const openedAt = (bench: Bench): number => doubtsOf(bench).find(({ id }) => id === 'doubt_open')?.at ?? NaN;
+const ages = (bench: Bench): readonly unknown[] =>
+  doubtsOf(bench)
+    .filter(({ id }) => id !== 'doubt_open')
+    .map(({ id, at }) => [id, at - openedAt(bench)]);
+
+describe('alerts about a doubt', () => {
+  it('are raised once each when it is one minute and five minutes old', () => {
+    const bench = aWatched();
+    bench.until(30 * MINUTE_MS);
+    expect(ages(bench)).toEqual([
+      ['doubt_60s', 60 * SECOND_MS],
+      ['doubt_5min', 5 * MINUTE_MS],
+    ]);
+  });
+
+  it('stop once the doubt has ended', () => {
+    const bench = aWatched({}, (rows) => rows);
+    bench.until(30 * MINUTE_MS);
+    expect(bench.desk.state.doubts).toEqual([]);
+    expect(doubtsOf(bench).map(({ id }) => id)).toEqual(['doubt_open']);
+  });
+
+  it('contain the order, its worst case and the earliest time at which the account can prove the outcome', () => {
+    const bench = aWatched();
+    bench.until(15 * SECOND_MS);
+    const [open] = bench.desk.state.doubts;
+    const early = open === undefined ? undefined : doubtFacts(bench.desk, open);
+    bench.until(2 * MINUTE_MS);
+    const first = bench.raised.find(({ id }) => id === 'doubt_60s');
+    expect(first?.facts).toMatchObject({
+      pair: 'btcusd',
+      side: 'buy',
+      why: 'outcome_unknown',
+      client_order_id: open?.intent.client_order_id,
+      notional: `${open?.intent.notional_usd ?? ''} usd`,
+      earliest_answer_at: expect.any(String) as string,
+    });
+    // Ten seconds of life, ten to be booked, and a second read ten seconds after the first.
+    const sentAt = openedAt(bench) - 8 * SECOND_MS;
+    const earliest = Date.parse(early?.earliest_answer_at ?? '') - START;
+    expect(Math.abs(earliest - sentAt - 30 * SECOND_MS)).toBeLessThanOrEqual(20);
+  });
+
+  it.each<readonly [string, (bench: Bench) => void, readonly string[]]>([
+    [
+      'that stopped cleanly, with new alerts only',
+      (bench) => {
+        bench.operator$.next({ do: 'drain', why: 'SIGTERM' });
+      },
+      ['doubt_5min'],
+    ],
+    [
+      // Its last record is older than its alerts: a repeated alert is better than a lost one.
+      'that died, and repeat those that nobody may have read',
+      (bench) => {
+        bench.kill();
+      },
+      ['doubt_60s', 'doubt_5min'],
+    ],
+  ])('continue in the process after one %s', (_, end, expected) => {
+    const bench = aWatched();
+    bench.until(90 * SECOND_MS);
+    expect(doubtsOf(bench).map(({ id }) => id)).toEqual(['doubt_open', 'doubt_60s']);
+    end(bench);
+    bench.until(3 * MINUTE_MS);
+    const wrap = faultyVenue({ transactions: () => DOWN });
+    const next = nextProcess(bench, 0, { ...options, wrap }, { isUntilDone: true });
+    next.until(20 * MINUTE_MS);
+    expect(doubtsOf(next).map(({ id }) => id)).toEqual(expected);
+    expect(doubtsOf(next).at(-1)?.at).toBe(openedAt(bench) + 5 * MINUTE_MS);
+  });
+});
+
+const { limits, pts } = aPolicy();
+const btcFirst = aTwap('first', { slices: 1, duration: 'PT60M' });
+/** Trades another pair while the btcFirst is in doubt. */
+const ethLater = aTwap('second', {
+  pair: 'ethusd',
+  start_time: '2026-01-05T00:05:00Z',
+  total_quantity: { amount: '10', currency: 'eth' },
+  slices: 1,
+  duration: 'PT50M',
+});
+
+/** The order of the btcFirst pair is never answered, and the account cannot be read from then on. */
+function inDoubt(over: Partial<BenchOptions>): Bench {
+  let isDown = false;
+  const options: BenchOptions = {
+    strategies: [btcFirst, ethLater],
+    wrap: faultyVenue({
+      order: ({ pair }) => {
+        if (pair !== 'btcusd') return undefined;
+        isDown = true;
+        return 'request lost';
+      },
+      transactions: (rows) => (isDown ? DOWN : rows),
+    }),
+    ...over,
+  };
+  return started(options, 0, { isUntilDone: true });
+}
+
+/** Checks a doubt as it is, and again in the next process after the btcFirst has died. */
+function throughRestart(over: Partial<BenchOptions>, check: (bench: Bench) => void): void {
+  const bench = inDoubt(over);
+  bench.until(20 * MINUTE_MS);
+  expect(bench.desk.state.doubts).toHaveLength(1);
+  check(bench);
+
+  const young = inDoubt(over);
+  young.until(2 * MINUTE_MS);
+  let reads = 0;
+  const next = nextProcess(
+    young,
+    0,
+    {
+      strategies: [btcFirst, ethLater],
+      ...over,
+      // One read lets the desk start; nothing after it may prove anything.
+      wrap: faultyVenue({ transactions: (rows) => (reads++ === 0 ? rows : DOWN) }),
+    },
+    { isUntilDone: true },
+  );
+  next.until(20 * MINUTE_MS);
+  expect(next.seen.phases).toEqual(['ready']);
+  expect(next.desk.state.doubts).toHaveLength(1);
+  check(next);
+}
+const traded = (bench: Bench): readonly string[] => ledgerTrades(bench.exchange).map(({ pair }) => pair);
+const spentOf = (bench: Bench): Money =>
+  ledgerTrades(bench.exchange).reduce((sum, { amount }) => add(sum, amount), NO_MONEY);
+const reasons = (bench: Bench): readonly unknown[] =>
+  bench.records().flatMap(({ body }) => ('reason' in body && body.reason !== undefined ? [body.reason] : []));
+
+describe('a doubt, before and after a restart,', () => {
+  it('leaves the funds that it does not reserve to other orders', () => {
+    throughRestart({}, (bench) => {
+      expect(traded(bench)).toEqual(['ethusd']);
+    });
+  });
+
+  it('counts in the limits', () => {
+    const dayNotionalMax = money('80000');
+    throughRestart({ policy: { limits: { ...limits, dayNotionalMax } } }, (bench) => {
+      const [open] = bench.desk.state.doubts;
+      const { state, ports } = bench.desk;
+      const today = add(state.totals.dayNotional(ports.clock.wall()), state.openNotional());
+      expect(text(today)).toBe(open?.intent.notional_usd);
+      expect(traded(bench)).toEqual([]);
+      bench.until(HOUR_MS);
+      expect(reasons(bench)).toContain('day_limit');
+    });
+  });
+
+  it('keeps its funds reserved', () => {
+    throughRestart({ venue: { accounts: [{ balances: { usd: '80000' } }] } }, (bench) => {
+      const [open] = bench.desk.state.doubts;
+      const atWorst = quantity(open?.intent.size ?? '0').times(open?.intent.worst_price ?? '0');
+      const spent = spentOf(bench);
+      expect(spent.plus(atWorst).lte(80_000)).toBe(true);
+      expect(reasons(bench).join()).toMatch(/no_funds/u);
+    });
+  });
+
+  it('keeps its credit reserved', () => {
+    const creditMax = { amount: money('70000'), currency: 'usd' };
+    const policy = { pts: { ...pts, use: 'when_enabled', creditMax } } as const;
+    const modes = { btcusd: 'Enabled', ethusd: 'Enabled' } as const;
+    const venue = { accounts: [{ balances: { usd: '0' } }], pts: { modes } };
+    throughRestart({ policy, venue }, (bench) => {
+      const [open] = bench.desk.state.doubts;
+      const atWorst = quantity(open?.intent.size ?? '0').times(open?.intent.worst_price ?? '0');
+      expect(atWorst.gt(0)).toBe(true);
+      const lent = spentOf(bench);
+      expect(lent.plus(atWorst).lte(70_000)).toBe(true);
+      // The remaining credit may be used.
+      expect(lent.gt(5_000)).toBe(true);
+    });
+  });
+
+  it('keeps its slice closed to further attempts', () => {
+    throughRestart({}, (bench) => {
+      const slices = [...bench.desk.state.slices.values()].filter(({ strategy }) => strategy === 'first');
+      expect(slices.map(({ openAttempt }) => openAttempt)).toEqual([
+        bench.desk.state.doubts[0]?.intent.client_order_id,
+      ]);
+      const attempts = bench
+        .records()
+        .filter(({ body }) => body.kind === 'intent' && body.strategy === 'first');
+      expect(attempts).toHaveLength(1);
+    });
+  });
+});
+
+/** From the intent of the first attempt to the proof that it did not trade, milliseconds; `undefined`: still in doubt. */
+function proofMs(bench: Bench): number | undefined {
+  const [asked] = bench.timed('intent');
+  const absent = bench.timed('attempt').find(({ result }) => result === 'absent');
+  return asked && absent && absent.at - asked.at;
+}
+
+describe('the proof of a doubt', () => {
+  it('takes at most twice as long when the process is killed every fifteen seconds', () => {
+    const options = (): BenchOptions => ({
+      strategies: [aTwap('twap', { slices: 1, duration: 'PT10M' })],
+      bootId: 'one',
+      wrap: faultAt('request lost'),
+    });
+    const quiet = started(options(), 3 * MINUTE_MS);
+    const withoutKills = proofMs(quiet) ?? 0;
+    expect(withoutKills).toBeGreaterThan(20 * SECOND_MS);
+
+    const shared = options();
+    let bench = aBench(shared);
+    bench.start();
+    bench.until(12 * SECOND_MS);
+    for (let kills = 0; kills < 8 && proofMs(bench) === undefined; kills++) {
+      bench = nextProcess(bench, SECOND_MS, shared);
+      bench.run(14 * SECOND_MS);
+    }
+    expect(proofMs(bench) ?? Infinity).toBeLessThanOrEqual(2 * withoutKills);
+    expect(faultsOf(bench)).toEqual([]);
+  });
+});
+
+/** What a read found before it was known that the order traded, and what arrives after that is known. */
+const lateEnds = {
+  'one read of its absence': 'doubt',
+  'the proof of its absence': 'closed',
+} as const;
+
+describe('a doubt whose order is known to have traded', () => {
+  it.each(Object.entries(lateEnds))('stays open although %s was found just before', (_, kind) => {
+    const bench = aBench({
+      strategies: [aTwap('t')],
+      wrap: (venue) => ({ ...venue, order: () => NEVER }),
+    });
+    bench.start();
+    const { desk } = bench;
+    for (let n = 1; n < 60 && desk.state.doubts.length === 0; n++) bench.until(n * SECOND_MS);
+    const [open] = desk.state.doubts;
+    const phase = open && desk.account.doubts.get(open.intent.client_order_id);
+    if (open === undefined || phase === undefined) throw new Error('no order is in doubt');
+    const { intent } = open;
+    const found: AttemptEnd =
+      kind === 'doubt'
+        ? { end: 'doubt', intent, phase: { ...phase, proof: { ...phase.proof, readsLeft: 1 } } }
+        : {
+            end: 'closed',
+            intent,
+            phase: {
+              state: 'ended',
+              result: 'absent',
+              reason: 'proven_absent',
+              detail: '',
+              next: { do: 'again' },
+            },
+          };
+    const ends = of<AttemptEnd[]>({ end: 'doubt', intent, phase: certain(phase) }, found);
+    ends.pipe(record(desk, NEVER)).subscribe();
+    expect(desk.account.doubts.get(intent.client_order_id)?.proof.proves).toBe('nothing');
+    expect(desk.state.attempts.get(intent.client_order_id)?.doubt?.reason).toBe('certainly_traded');
   });
 });

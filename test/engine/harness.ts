@@ -201,8 +201,6 @@ export interface BenchOptions {
   readonly skewMs?: number | undefined;
   /** Boot of the machine whose boot clock the desk reads; left out: the machine has none. */
   readonly bootId?: string | undefined;
-  /** The clock of the desk, made from that of the exchange; omitted: the same. */
-  readonly deskClock?: ((clock: VirtualClock) => Clock) | undefined;
   readonly halt?: HaltPort | undefined;
   readonly alerts?: AlertsPort | undefined;
   readonly requestLog?: RequestLogPort | undefined;
@@ -244,7 +242,7 @@ export function aBench(options: BenchOptions): Bench {
   const sent: Sent = options.sent ?? { quotes: [], orders: [], reads: [] };
   const account = exchange.accounts[0]?.name ?? '';
   const ports: Ports = {
-    clock: options.deskClock?.(clock) ?? clockOf(clock, options),
+    clock: clockOf(clock, options),
     random: { next: () => random.next() },
     venue: mortalVenue(
       noting(options.wrap?.(venue, clock) ?? venue, clock, sent),

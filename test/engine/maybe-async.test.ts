@@ -1,13 +1,61 @@
-import { Subject, finalize, mergeAll, mergeMap, of, range, take, takeUntil } from 'rxjs';
+import {
+  Subject,
+  finalize,
+  mergeAll,
+  mergeMap,
+  of,
+  range,
+  take,
+  takeUntil,
+  merge,
+  observeOn,
+  queueScheduler,
+  map,
+  toArray,
+  NEVER,
+} from 'rxjs';
 import type { Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { TestScheduler } from 'rxjs/testing';
+import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { andThen, mergeLists, mergeMapMaybe, toObservable } from '../../src/engine/maybe-async.ts';
 import type { MaybeAsync } from '../../src/engine/maybe-async.ts';
-import { SOURCES, differences } from './marbles.ts';
+import { SerialQueue } from '../../src/engine/serial-queue.ts';
+import { whileWriting as writing } from '../../src/engine/attempt/send-order.ts';
+import type { ControlRecord } from '../../src/core/record.ts';
+import { Desk } from '../../src/engine/desk.ts';
+import { noObserver } from '../../src/engine/observer.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { backtestJournal } from '../../src/journal/backtest-journal.ts';
+import { frozen } from '../journal/frozen.ts';
+import { aBench, aPolicy } from './harness.ts';
+
+/** Sources with values, ends and errors at every place that matters to a stage. */
+const SOURCES = [
+  'a',
+  'ab|',
+  '-a--b--|',
+  '--a-#',
+  '#',
+  '|',
+  '--|',
+  '(a|)',
+  '(ab|)',
+  '(a#)',
+  '---a---(b|)',
+  '-',
+];
+
+/** Draws `run` in marbles, one frame a millisecond. */
+function drawn(run: (helpers: RunHelpers) => void): void {
+  new TestScheduler((actual: unknown, expected: unknown) => {
+    expect(actual).toEqual(expected);
+  }).run(run);
+}
 
 describe('mergeMapMaybe', () => {
   it('behaves like mergeMap for every concurrency limit', () => {
-    const found = differences(({ cold, expectObservable }) => {
+    drawn(({ cold, expectObservable }) => {
       for (const source of SOURCES)
         for (const inner of SOURCES)
           for (const concurrent of [1, 2, undefined]) {
@@ -18,11 +66,10 @@ describe('mergeMapMaybe', () => {
             expectObservable(own.pipe(take(1))).toEqual(known.pipe(take(1)));
           }
     });
-    expect(found).toEqual([]);
   });
 
   it('turns an exception of the projection into an error of the stage', () => {
-    const found = differences(({ cold, expectObservable }) => {
+    drawn(({ cold, expectObservable }) => {
       const answer = (value: string): MaybeAsync<string> => {
         if (value === 'b') throw new Error('b is not known');
         return value;
@@ -33,7 +80,6 @@ describe('mergeMapMaybe', () => {
         new Error('b is not known'),
       );
     });
-    expect(found).toEqual([]);
   });
 
   it('delays a value that arrives while another is emitted', () => {
@@ -118,7 +164,7 @@ describe('mergeMapMaybe', () => {
 
 describe('mergeLists', () => {
   it('behaves like mergeAll for lists, including errors and a subscriber that leaves within a list', () => {
-    const found = differences(({ cold, expectObservable }) => {
+    drawn(({ cold, expectObservable }) => {
       const lists: Record<string, readonly string[]> = { a: ['1', '2'], b: [], c: ['3'] };
       for (const marble of ['-a-b-c|', '-a-b-#', '-(abc)-'])
         for (const count of [1, 2, 9])
@@ -126,7 +172,6 @@ describe('mergeLists', () => {
             cold(marble, lists).pipe(mergeAll(), take(count)),
           );
     });
-    expect(found).toEqual([]);
   });
 });
 
@@ -136,13 +181,183 @@ describe('andThen', () => {
   });
 
   it('waits if either answer is asynchronous', () => {
-    const found = differences(({ cold, expectObservable }) => {
+    drawn(({ cold, expectObservable }) => {
       const slow = (value: string): Observable<string> => cold(`--${value}|`);
       const later = cold('-a|');
       expectObservable(toObservable(andThen('a', slow))).toBe('--a|');
       expectObservable(toObservable(andThen(later, (value) => value))).toBe('-a|');
       expectObservable(toObservable(andThen(later, slow))).toBe('---a|');
     });
-    expect(found).toEqual([]);
+  });
+});
+
+describe('the serial queue', () => {
+  it('behaves like observeOn(queueScheduler) for one source', () => {
+    drawn(({ cold, expectObservable }) => {
+      for (const source of SOURCES.filter((one) => !one.includes('#'))) {
+        const known = cold(source).pipe(observeOn(queueScheduler));
+        expectObservable(cold(source).pipe(new SerialQueue().observe)).toEqual(known);
+      }
+    });
+  });
+
+  it('keeps the order of queueScheduler across several sources until it is unsubscribed', () => {
+    const stories = [true, false].map((isOwn) => {
+      const told: string[] = [];
+      const turns = new SerialQueue();
+      const inTurns = <T>(source: Observable<T>): Observable<T> =>
+        isOwn ? source.pipe(turns.observe) : source.pipe(observeOn(queueScheduler));
+      const [a, b] = [new Subject<number>(), new Subject<number>()];
+      const both = merge(inTurns(a), inTurns(b).pipe(take(5))).subscribe((value) => {
+        told.push(`in ${value}`);
+        if (value < 30) {
+          a.next(value + 10);
+          b.next(value + 20);
+        }
+        if (value === 33) both.unsubscribe();
+        told.push(`out ${value}`);
+      });
+      for (const value of [1, 2, 3, 4]) a.next(value);
+      a.complete();
+      return told;
+    });
+    expect(stories[0]).toContain('in 33');
+    expect(stories[0]).not.toContain('in 4');
+    expect(stories[0]).toEqual(stories[1]);
+  });
+
+  it('does not grow the stack with waiting values', () => {
+    const source = new Subject<number>();
+    const begun = new Subject<number>();
+    let last = 0;
+    merge(source.pipe(new SerialQueue().observe), begun).subscribe((value) => {
+      last = value;
+      if (value === 0) for (let i = 1; i <= 20_000; i++) source.next(i);
+    });
+    source.next(0);
+    expect(last).toBe(20_000);
+  });
+});
+
+const whileWriting = <T>(request: MaybeAsync<T>, write: () => MaybeAsync<unknown>): Observable<T> =>
+  toObservable(writing(request, write));
+
+describe('a request whose record is written while it is in flight', () => {
+  it('emits its answer once it has arrived and the record is durable, whichever takes longer', () => {
+    drawn(({ cold, expectObservable }) => {
+      expectObservable(whileWriting(cold('---a|'), () => undefined)).toBe('----(a|)');
+      expectObservable(whileWriting(cold('---a|'), () => cold('-w|'))).toBe('----(a|)');
+      expectObservable(whileWriting(cold('-a|'), () => cold('-----w|'))).toBe('------(a|)');
+      expectObservable(whileWriting(of('a'), () => 'written')).toBe('(a|)');
+      expectObservable(whileWriting('a', () => cold('---w|'))).toBe('---a|');
+      expect(writing('a', () => 'written')).toBe('a');
+    });
+  });
+
+  it('is sent before its record is written, and is cancelled when it is unsubscribed', () => {
+    drawn(({ cold, expectObservable, expectSubscriptions }) => {
+      const left = cold('-----a|');
+      expectObservable(
+        whileWriting(left, () => cold('---w|')),
+        '--^--!',
+      ).toBe('--');
+      expectSubscriptions(left.subscriptions).toBe('--^--!');
+      const answered = cold('-----a|');
+      let isUnderWay = false;
+      const answer = whileWriting(answered, () => {
+        isUnderWay = answered.subscriptions.length === 1;
+        return cold('---w|');
+      });
+      expectObservable(answer.pipe(map(() => isUnderWay))).toBe('------(a|)', { a: true });
+    });
+  });
+
+  it('fails if the record cannot be written, or if either ends without an answer', () => {
+    drawn(({ cold, expectObservable }) => {
+      expectObservable(whileWriting(cold('---a|'), () => cold('-#'))).toBe('-#');
+      expectObservable(
+        whileWriting(cold('---a|'), () => {
+          throw new Error('the disk is full');
+        }),
+      ).toBe('#', undefined, new Error('the disk is full'));
+      const empty = new Error('invariant broken: a request or a write ended without an answer');
+      expectObservable(whileWriting(cold('---|'), () => undefined)).toBe('---#', undefined, empty);
+      expectObservable(whileWriting(of('a').pipe(toArray()), () => cold('-|'))).toBe('-#', undefined, empty);
+    });
+  });
+});
+
+const PAUSE: ControlRecord = { kind: 'control', state: 'paused', by: 'ann', why: 'a look' };
+
+/** The same journal, synchronous and asynchronous. */
+const journals: readonly (readonly [string, () => Journal])[] = [
+  ['returns stored records', () => frozen(backtestJournal())],
+  [
+    'emits stored records',
+    () => {
+      const journal = frozen(backtestJournal());
+      return {
+        ...journal,
+        append: (bodies, at) => of(bodies).pipe(mergeMap((all) => toObservable(journal.append(all, at)))),
+      };
+    },
+  ],
+];
+
+interface Written {
+  readonly desk: Desk;
+  readonly events: readonly string[];
+}
+
+/** Runs a stage that writes a pause, then does `next`; it may be left as soon as the pause is part of the state. */
+function written(
+  journal: Journal,
+  next: () => void,
+  { isLeft = false }: { readonly isLeft?: boolean } = {},
+): Written {
+  const desk = new Desk({ ...aBench({ strategies: [] }).desk.ports, journal }, aPolicy(), noObserver, []);
+  const events: string[] = [];
+  of(PAUSE)
+    .pipe(
+      mergeMapMaybe((record) => desk.journal.write([record])),
+      mergeMapMaybe((stored) => {
+        events.push(`${desk.state.control} by ${stored.length}`);
+        next();
+        return undefined;
+      }),
+      takeUntil(isLeft ? desk.changed$ : NEVER),
+    )
+    .subscribe({
+      error: (error: unknown) => events.push(String(error)),
+      complete: () => events.push('complete'),
+    });
+  return { desk, events };
+}
+
+describe.each(journals)('a record that a desk writes to a journal that %s', (_, journalOf) => {
+  it('is part of the state when the stage continues', () => {
+    const { events } = written(journalOf(), () => undefined);
+    expect(events).toEqual(['paused by 1', 'complete']);
+  });
+
+  it('causes an error of the stage if it cannot be stored, and does not change the state', () => {
+    const journal = journalOf();
+    journal.close();
+    const { desk, events } = written(journal, () => undefined);
+    expect(events).toEqual([expect.stringContaining('is closed')]);
+    expect(desk.state.control).toBe('active');
+  });
+
+  it('is part of the state even if its stage has been unsubscribed by then', () => {
+    const { desk, events } = written(journalOf(), () => undefined, { isLeft: true });
+    expect(events).toEqual(['complete']);
+    expect(desk.state.control).toBe('paused');
+  });
+
+  it('does not hide an error that the stage throws afterwards', () => {
+    const { events } = written(journalOf(), () => {
+      throw new Error('a bug');
+    });
+    expect(events).toEqual(['paused by 1', 'Error: a bug']);
   });
 });

@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { money, quantity, size, text } from '../../src/core/money.ts';
 import { HOUR_MS, SECOND_MS, after } from '../../src/core/time.ts';
-import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { bookingWords } from '../../src/engine/account/still-booking.ts';
-import { memoryJournal } from '../../src/journal/memory.ts';
-import { inProcessMarket } from '../../src/simulator/port.ts';
-import { frozen } from '../journal/frozen.ts';
-import { START, aStrategy, aTwap, bookTrade, slowJournal } from './harness.ts';
+import { aStrategy, aTwap, bookTrade } from './harness.ts';
 import { aDesk, alertsOf, bodies, bought, firstLost, halts, nextDesk, seconds, sold } from './odd-account.ts';
 import type { Script, Watched } from './odd-account.ts';
-import type { RecordBody } from '../../src/core/record.ts';
 
 /** Two parts of an order: three fifths at once, the rest later. */
 const later = (afterMs: number): NonNullable<Script['parts']> => [
@@ -231,38 +226,6 @@ describe('a quote that the venue executes twice', () => {
       expect(bodies(one, 'intent').length - intents).toBeLessThanOrEqual(3);
     },
   );
-
-  it('reaches the strategy before its next step, however slow the disk is', () => {
-    const clock = new VirtualClock(START);
-    let freeAt = clock.monotonic();
-    // From the correction on, nothing is durable for eight seconds.
-    const slowMs = (records: readonly RecordBody[]): number => {
-      if (records.some(({ kind }) => kind === 'correction')) freeAt = after(clock.monotonic(), 8_000);
-      return Math.max(0, freeAt - clock.monotonic());
-    };
-    const one = aDesk(
-      {
-        parts: [{ share: '1', afterMs: 0 }, { share: '1', afterMs: 20_000 }], // prettier-ignore
-        over: (row, n) => (n === 0 ? {} : { at: after(row.at, 20_000) }),
-      },
-      {
-        clock,
-        journal: slowJournal(clock, slowMs, frozen(memoryJournal())),
-        policy: { accountPollMs: 55_000 },
-        market: (exchange) => inProcessMarket(exchange, { clock, pairs: ['btcusd'], everyMs: SECOND_MS }),
-      },
-    );
-    seconds(one, 75);
-    const kinds = one.bench.records().map(({ body }) => body);
-    const corrected = kinds.findIndex(({ kind }) => kind === 'correction');
-    expect(corrected).toBeGreaterThan(0);
-    // The strategy receives the trade first, and then decides.
-    const wakes = kinds.slice(corrected + 1).filter(({ kind }) => kind === 'wake');
-    expect(wakes).toMatchObject([{ intents: [] }, {}]);
-    one.bench.tell({ do: 'rearm' });
-    seconds(one, 800);
-    expect(Number(bought(one))).toBeLessThanOrEqual(1);
-  });
 
   it('is detected by the next process although it does not read the rows of the first trade again', () => {
     const before = aDesk({});

@@ -203,30 +203,6 @@ const heldIn = (exchange: Exchange, digits = 18): readonly Balance[] =>
 const long = aTwap('t', { slices: 24, duration: 'PT3H' });
 
 describe('the balance check on difficult accounts', () => {
-  it('does not halt the desk if someone else moves the same amount just before every read of a balances route', () => {
-    const clock = new VirtualClock(START);
-    const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
-    const account = exchange.accounts[0]?.name ?? '';
-    const wrap = (venue: VenuePort): VenuePort => ({
-      ...venue,
-      balances: () =>
-        defer(() => {
-          // Not before the first reads: from one read to the next the balances are one row further ahead.
-          if (clock.wall() > after(START, 5 * MINUTE_MS))
-            exchange.ledger.move(account, { currency: 'btc', amount: quantity('0.01') }, clock.wall());
-          return of(heldIn(exchange));
-        }),
-    });
-    const one = watched({ clock, exchange, wrap });
-    minutes(one, 25);
-    expect(differences(one)).toEqual([]);
-    expect(halts(one)).toEqual([]);
-    // The known balances are still updated meanwhile.
-    expect(one.desk.state.balances?.get('btc')?.toFixed()).toBe(
-      exchange.ledger.balance(account, 'btc').toFixed(),
-    );
-  });
-
   it('does not halt the desk if the balances route rounds', () => {
     const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
     const wrap = (venue: VenuePort): VenuePort => ({
@@ -269,48 +245,6 @@ describe('the balance check on difficult accounts', () => {
       expect(told[0]?.facts).toMatchObject({ currency: 'usd', row: old, isSteady: false });
     },
   );
-
-  it('does not halt the desk if a withdrawal leaves the balance an hour before its row is done', () => {
-    const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
-    // From the row that announces it to the row that says that it is done.
-    let [announced, done] = [NEVER_YET, NEVER_YET];
-    const shown = showing((rows) =>
-      rows.map((row) =>
-        row.currency === 'usd' && isAfter(row.id, announced) && isAfter(done, row.id)
-          ? { ...row, balance: add(row.balance ?? quantity('0'), quantity('-777')) }
-          : row,
-      ),
-    );
-    const one = watched({ exchange, strategies: [long], wrap: shown });
-    minutes(one, 3);
-    const leaves = { currency: 'usd', amount: quantity('-777') };
-    announced = String(exchange.ledger.announce(name(one), leaves, one.clock.wall()));
-    minutes(one, 75);
-    done = String(exchange.ledger.settle(name(one), Number(announced), one.clock.wall()));
-    minutes(one, 120);
-    expect(differences(one)).toEqual([]);
-    expect(halts(one)).toEqual([]);
-  });
-
-  it.each([
-    ['a fee of its own beside the fees', { amount: quantity('-20'), transferFee: quantity('0.5') }, '-20.5'],
-    ['an amount without its sign', { amount: quantity('20') }, '-20'],
-  ])('does not halt the desk if a withdrawal shows %s', (_, looks, moved) => {
-    const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
-    let left = '';
-    const shown = showing((rows) =>
-      rows.map((row) =>
-        row.id === left ? { ...row, fees: quantity('0'), transferFee: undefined, ...looks } : row,
-      ),
-    );
-    const one = watched({ exchange, wrap: shown });
-    minutes(one, 6);
-    const withdrawal = { currency: 'usd', amount: quantity(moved) };
-    left = String(exchange.ledger.move(name(one), withdrawal, one.clock.wall()));
-    minutes(one, 25);
-    expect(differences(one)).toEqual([]);
-    expect(halts(one)).toEqual([]);
-  });
 });
 
 describe('a real balance difference', () => {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/core/errors.ts';
-import { text } from '../../src/core/money.ts';
+import { text, quantity } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import type { Journal } from '../../src/journal/journal.ts';
+import type { Transaction } from '../../src/core/venue.ts';
 import { faultyVenue, DOWN } from './faulty-venue.ts';
-import { aBench, aStrategy, aTwap, START, nextProcess, started } from './harness.ts';
+import { aBench, aTwap, START, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { books, executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
 
@@ -99,21 +100,6 @@ describe('a starting desk', () => {
     expect(ledgerTrades(after.exchange)).toHaveLength(4);
   });
 
-  it('accepts an edited rebalancing between two decisions', () => {
-    const weights = (drift: string): BenchOptions['strategies'] => [
-      aStrategy('r', 'rebalance', {
-        target_weights: { btc: '0.5', usd: '0.5' },
-        drift_threshold: drift,
-        valuation_tolerance: '0.5',
-      }),
-    ];
-    const venue = { accounts: [{ balances: { usd: '1000000', btc: '16.6' } }] };
-    const before = ran(MINUTE_MS, { strategies: weights('0.9'), venue });
-    const after = next(before, 2 * MINUTE_MS, { strategies: weights('0.8') });
-    expect(after.seen.error).toBeUndefined();
-    expect(after.bodies('strategy')).toHaveLength(2);
-  });
-
   it('trades no slice of a strategy that is no longer configured', () => {
     const before = ran(10 * SECOND_MS, {
       strategies: [aTwap('gone', { slices: 1, duration: 'PT10M', limit_price: '1' })],
@@ -190,5 +176,197 @@ describe('a journal that is behind the account', () => {
     const { ledger, journal: booked } = books(exchange, restored.records());
     expect(booked).toEqual(ledger);
     expect(restored.desk.state.control).toBe('halted');
+  });
+});
+
+describe('a second daemon on the same account with another journal', () => {
+  it.each([
+    ['at the same time', 0],
+    ['later', 2 * MINUTE_MS],
+  ])(
+    'is halted by its first whole read of the account before it trades, and the first continues: started %s',
+    (_, laterMs) => {
+      const told: string[] = [];
+      const strategies = (id: string) => [aTwap(id, { slices: 60, duration: 'PT30M' })];
+      const observer = { alert: (id: string) => told.push(id) };
+      const first = aBench({ strategies: strategies('one'), observer });
+      first.start();
+      first.until(laterMs);
+      const { clock, exchange } = first;
+      const second = aBench({ strategies: strategies('two'), clock, exchange, observer });
+      second.start();
+      clock.run(instant(START + laterMs + 3 * MINUTE_MS));
+      expect([first.desk.control, second.desk.control]).toEqual(['active', 'halted']);
+      expect(told).toContain('fill_adopted');
+      const traded = (bench: Bench): readonly string[] =>
+        bench.bodies('fill').flatMap((body) => (body.source === 'order' ? [body.order_id] : []));
+      clock.run(instant(START + laterMs + 10 * MINUTE_MS));
+      expect(traded(second)).toEqual([]);
+      expect(traded(first).length).toBeGreaterThan(10);
+      expect(ledgerTrades(exchange)).toHaveLength(traded(first).length);
+    },
+  );
+});
+
+const tenSlices = [aTwap('twap', { slices: 10, duration: 'PT10M' })];
+
+/** A desk that has run for a while, and its alerts and warnings. */
+function odder(
+  options: Partial<BenchOptions>,
+  rearm?: string,
+): { readonly bench: Bench; readonly told: readonly string[] } {
+  const told: string[] = [];
+  const bench = started(
+    {
+      strategies: tenSlices,
+      observer: { alert: (id) => told.push(id), warn: (message) => told.push(message) },
+      ...options,
+    },
+    5 * MINUTE_MS,
+    { rearm },
+  );
+  return { bench, told };
+}
+
+const odd = (what: 'rolled_back' | 'no_anchor'): Journal => ({
+  ...memoryJournal(),
+  oddity: { what, why: 'it is an older copy' },
+});
+
+describe('a journal that may be an older copy', () => {
+  it('halts the desk before it trades if it was rolled back, and raises an alert', () => {
+    const { bench, told } = odder({ journal: odd('rolled_back') });
+    expect(told).toContain('journal_rolled_back');
+    expect(bench.desk.state).toMatchObject({ control: 'halted', controlWhy: 'it is an older copy' });
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    // The account is read anyway, so that missing fills are found.
+    expect(bench.desk.state.balancesReadAt).toBeDefined();
+  });
+
+  it('lets the desk trade after a person has re-armed it with a reason', () => {
+    const { bench } = odder({ journal: odd('rolled_back') }, 'the backup of Monday; the fills agree');
+    expect(bench.desk.state.control).toBe('active');
+    expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(0);
+  });
+
+  it('only causes a warning if there is no anchor to compare it with', () => {
+    const { bench, told } = odder({ journal: odd('no_anchor') });
+    expect(told).toContain('it is an older copy');
+    expect(bench.desk.state.control).toBe('active');
+  });
+});
+
+/** A journal whose disk is full from the `at`-th append on, and that then uses its reserve. */
+function fullAt(at: number): Journal {
+  const inner = memoryJournal();
+  let appends = 0;
+  return {
+    ...inner,
+    get isSpent() {
+      return appends >= at;
+    },
+    append(bodies, when) {
+      appends++;
+      return inner.append(bodies, when);
+    },
+  };
+}
+
+describe('a desk whose disk is full', () => {
+  it('records open attempts, starts nothing new and ends with a storage error, whichever append fills the disk', () => {
+    const whole = odder({}).bench.appends();
+    expect(whole).toBeGreaterThan(20);
+    for (let at = 1; at <= whole; at++) {
+      const { bench, told } = odder({ journal: fullAt(at) });
+      expect(bench.seen.error).toMatchObject({ name: 'OperatorError', exit: 'storage' });
+      expect(told.filter((id) => id === 'disk_full')).toEqual(['disk_full']);
+      expect(bench.records().at(-1)?.body).toMatchObject({ kind: 'stopped', why: 'the disk is full' });
+      const { ledger, journal } = books(bench.exchange, bench.records());
+      expect(journal).toEqual(ledger);
+      expect(bench.desk.state.attempts.size).toBe(0);
+      const orders = ledgerTrades(bench.exchange).length;
+      bench.run(30 * SECOND_MS);
+      expect(ledgerTrades(bench.exchange)).toHaveLength(orders);
+    }
+  });
+});
+
+/** A trade that the account shows, without a client id. */
+const trades = (
+  agoMs: number,
+  currencies: readonly [string, string] = ['btc', 'usd'],
+): readonly Transaction[] =>
+  currencies.map((currency, n) => ({
+    id: String(5 + n),
+    orderId: '900',
+    clientId: undefined,
+    tradeId: undefined,
+    at: instant(START - agoMs),
+    action: 'buy' as const,
+    price: undefined,
+    fees: quantity('0'),
+    status: 'done',
+    currency,
+    amount: quantity(n === 0 ? '0.2' : '-12000'),
+    balance: undefined,
+  }));
+
+const options = (rows: readonly Transaction[], mode: 'live' | 'paper' = 'live'): BenchOptions => ({
+  strategies: [aTwap('t', { slices: 2, duration: 'PT4M' })],
+  policy: { mode, onDifference: 'alert' },
+  wrap: faultyVenue({ transactions: (own) => [...own, ...rows] }),
+});
+const first = (...given: Parameters<typeof options>): Bench => started(options(...given), MINUTE_MS);
+const rearm = { do: 'rearm', why: 'a new desk' };
+
+describe('a live desk whose journal is empty', () => {
+  it('starts halted if the account trades its pairs within a day, and trades once a person says that it is new', () => {
+    const bench = first(trades(DAY_MS / 2));
+    expect(bench.alerts()).toContain('journal_new');
+    expect(bench.desk.control).toBe('halted');
+    expect(bench.desk.state.controlWhy).toContain(
+      'the journal is new, and the account has trades within a day',
+    );
+    bench.until(10 * MINUTE_MS);
+    expect(bench.desk.state.fills).toBe(0);
+    bench.tell(rearm);
+    bench.until(20 * MINUTE_MS);
+    expect(bench.desk.control).toBe('active');
+  });
+
+  it.each<readonly ['active' | 'halted', string, readonly Transaction[]]>([
+    ['active', 'the account has no rows', []],
+    ['active', 'the account trades longer ago', trades(2 * DAY_MS)],
+    ['active', 'the account trades other currencies', trades(DAY_MS / 2, ['eth', 'eur'])],
+    [
+      'halted',
+      'the currency of a row cannot be read',
+      trades(DAY_MS / 2).map((row) => ({ ...row, currency: '' })),
+    ],
+    [
+      'active',
+      'the account only received money',
+      trades(DAY_MS / 2).map((row) => ({ ...row, action: 'deposit' as const })),
+    ],
+  ])('is %s if %s', (control, _, rows) => {
+    const bench = first(rows);
+    expect(bench.desk.control).toBe(control);
+    expect(bench.alerts().includes('journal_new')).toBe(control === 'halted');
+  });
+
+  it('trades in other modes, whose account is not real', () => {
+    expect(first(trades(DAY_MS / 2), 'paper').desk.control).toBe('active');
+  });
+
+  it('stays halted after a restart, and does not ask again once a person has re-armed it', () => {
+    const rows = trades(DAY_MS / 2);
+    const again = nextProcess(first(rows), MINUTE_MS, options(rows));
+    again.until(5 * MINUTE_MS);
+    expect(again.desk.control).toBe('halted');
+    again.tell(rearm);
+    again.until(6 * MINUTE_MS);
+    const third = nextProcess(again, MINUTE_MS, options(rows));
+    third.until(10 * MINUTE_MS);
+    expect([third.desk.control, third.alerts().includes('journal_new')]).toEqual(['active', false]);
   });
 });

@@ -49,18 +49,6 @@ describe.each(Object.entries(kinds))('a %s on a desk', (kind, own) => {
     expect(bench.desk.state.lives.get(kind)?.finished).toBe('finished');
   });
 
-  // Between two slots, with a quote under way, with an order that has arrived.
-  it.each([4.5 * MINUTE_MS, 4 * MINUTE_MS + 10, 4 * MINUTE_MS + 50])(
-    'continues with its plan after a process that died at %i ms',
-    (diedMs) => {
-      const before = ran(diedMs, { inFlight: 'arrives' });
-      const after = next(before, 25 * MINUTE_MS);
-      expect(faultsOf(after)).toEqual([]);
-      expect(sizes(after)).toEqual(planned);
-      expect(after.desk.state.lives.get(kind)?.finished).toBe('finished');
-    },
-  );
-
   it('waits for proof of an order that may have left before a crash, and catches up within bounds', () => {
     const before = ran(4 * MINUTE_MS + 30);
     const after = next(before, 25 * MINUTE_MS);

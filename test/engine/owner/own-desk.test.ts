@@ -27,21 +27,6 @@ const watched = (venue: VenuePort, onOrder: () => void): VenuePort => ({
 });
 
 describe('a desk in a store with several owners', () => {
-  it('trades as on one machine, with each quote durable before its order is sent', () => {
-    const owners = new Owners();
-    const quotes: number[] = [];
-    const { seen } = owners.start('a', {
-      wrap: (venue) =>
-        watched(venue, () => quotes.push(bodiesOf(owners).filter(({ kind }) => kind === 'quote').length)),
-    });
-    owners.runTo(20 * MINUTE_MS);
-    expect(seen.error).toBeUndefined();
-    expect(quotes).toEqual([1, 2, 3]);
-    expect(executed(owners)).toBe('1');
-    expect(bodiesOf(owners).filter(({ kind }) => kind === 'fill')).toHaveLength(3);
-    expect(verify(owners.store.linesOf('main'))).toMatchObject({ ok: true });
-  });
-
   it('stays with the owner that renews its lease, and passes to the next one after a drain', () => {
     const owners = new Owners();
     const first = owners.start('a');
