@@ -182,15 +182,4 @@ describe('a desk with a closing read', () => {
     expect(lastRead(next)).toBeGreaterThanOrEqual(4 * MINUTE_MS + MARGIN_MS);
     expect(stopped(next)).toMatchObject({ closing_read: true });
   });
-
-  it('makes the closing read after a restart if the previous process died after the last fill', () => {
-    const bench = aDesk();
-    bench.start(end);
-    bench.until(61 * SECOND_MS);
-    expect(bench.bodies('fill')).toHaveLength(2);
-    const next = nextProcess(bench, 0, { strategies: two }, end);
-    next.run(2 * MINUTE_MS);
-    expect(next.seen.phases.at(-1)).toBe('stopped');
-    expect(lastRead(next)).toBeGreaterThanOrEqual(61 * SECOND_MS + MARGIN_MS);
-  });
 });

@@ -3,10 +3,9 @@ import { map, of } from 'rxjs';
 import type { Reason } from '../../src/core/reasons.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { OrderAnswer } from '../../src/core/venue.ts';
-import type { VenuePort } from '../../src/engine/ports.ts';
 import { faultyVenue, NO_QUOTES } from './faulty-venue.ts';
 import { aBench, aPolicy, aTwap, START, started, nextProcess } from './harness.ts';
-import type { Bench, BenchOptions } from './harness.ts';
+import type { Bench } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
 const strategies = [aTwap('twap', { slices: 1, duration: 'PT1H' })];
@@ -118,58 +117,6 @@ describe('an attempt left open by a dead process', () => {
   });
 });
 
-const WORDS = 'usd cannot be borrowed: btcusd is Reduce-Only';
-
-/** Does not execute the first order, and answers it with this status. */
-function refusing(status: number): (venue: VenuePort) => VenuePort {
-  let orders = 0;
-  return (venue) => ({
-    ...venue,
-    order: (request) =>
-      ++orders === 1 ? of<OrderAnswer>({ kind: 'error', status, error: WORDS }) : venue.order(request),
-  });
-}
-
-function ran(options: Partial<BenchOptions>): Bench {
-  const bench = started(
-    { strategies: [aTwap('twap', { slices: 1, duration: 'PT5M' })], ...options },
-    6 * MINUTE_MS,
-    { isUntilDone: true },
-  );
-  expect(faultsOf(bench)).toEqual([]);
-  expect(ledgerTrades(bench.exchange)).toHaveLength(1);
-  return bench;
-}
-
-/** What the journal says of attempts, ms after the first order left. */
-function endsOf(bench: Bench) {
-  const [begun] = bench.timed('intent');
-  return bench.timed('attempt').map((end) => ({ ...end, at: end.at - (begun?.at ?? 0) }));
-}
-
-/**
- * What the table of answers allows for a well-formed 4xx: another attempt after the quote has certainly expired and one clean read of
- * the account, which must begin once the venue had time to book what a second copy on its way may have traded.
- */
-describe('a 422 answer to an order', () => {
-  it.each([1_500, 3_000, 5_000, 10_000])(
-    'counts as a refusal after one read that begins after the booking margin, with quotes of %i ms',
-    (quoteLifeMs) => {
-      const bench = ran({ wrap: refusing(422), venue: { quoteLifeMs } });
-      const ends = endsOf(bench);
-      expect(ends.map(({ result, reason }) => [result, reason])).toEqual([
-        ['doubt', 'order_refused'],
-        ['rejected', 'order_refused'],
-        ['filled', undefined],
-      ]);
-      expect(ends[1]?.detail).toBe(`422: ${WORDS}`);
-      const earliest = quoteLifeMs + aPolicy().inDoubt.bookingMarginMs;
-      expect(ends[1]?.at).toBeGreaterThanOrEqual(earliest);
-      expect(ends[1]?.at).toBeLessThan(earliest + 500);
-    },
-  );
-});
-
 describe('a risk mode that changes between two polls', () => {
   it('is read again when the venue refuses the order, so that the next attempt does not borrow', () => {
     let polls = 0;
@@ -184,7 +131,8 @@ describe('a risk mode that changes between two polls', () => {
           quoteLifeMs: 5_000,
         },
         wrap: (venue) => ({
-          ...refusing(422)(venue),
+          ...venue,
+          order: () => of<OrderAnswer>({ kind: 'error', status: 422, error: 'usd cannot be borrowed' }),
           riskModes: () => {
             polls++;
             return venue.riskModes().pipe(map((modes) => modes));

@@ -161,21 +161,6 @@ describe('a reload of limits that needs approval', () => {
     ]);
   });
 
-  it('records who tried to loosen a limit alone', () => {
-    const { bench, until, files, reload } = limited({ approvals: GUARDED });
-    until(MINUTE_MS);
-    files.limits = withOrderMax('2000000');
-    expect(reload(ANN)).toMatchObject({
-      isDone: false,
-      says: expect.stringContaining('nothing was changed') as string,
-    });
-    until(2 * MINUTE_MS);
-    expect(reloadsIn(bench)).toMatchObject([
-      { by: 'ann', result: 'refused', problems: expect.stringContaining('2000000') as string },
-    ]);
-    expect(inForce(bench)).toBe('1000000');
-  });
-
   it('loosens exactly the requested limit after another person has approved it, and only once', () => {
     const { bench, until, files, reload } = limited({ approvals: GUARDED });
     until(MINUTE_MS);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { money, quantity, size, text } from '../../src/core/money.ts';
-import { HOUR_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import { SECOND_MS, after } from '../../src/core/time.ts';
 import { bookingWords } from '../../src/engine/account/still-booking.ts';
-import { aStrategy, aTwap, bookTrade } from './harness.ts';
+import { aStrategy, bookTrade } from './harness.ts';
 import { aDesk, alertsOf, bodies, bought, firstLost, halts, nextDesk, seconds, sold } from './odd-account.ts';
 import type { Script, Watched } from './odd-account.ts';
 
@@ -108,34 +108,6 @@ describe('the missing part of an order', () => {
   });
 });
 
-describe('the missing part of an order, booked hours later while the desk trades', () => {
-  const long = aTwap('t', {
-    slices: 24,
-    duration: 'PT2H',
-    catch_up: 'pace',
-    total_quantity: { amount: '6', currency: 'btc' },
-  });
-
-  it.each([true, false])(
-    'is booked although its rows have the time of the trade, with answer lost: %s',
-    (isLost) => {
-      const one = aDesk(
-        { parts: later(3 * HOUR_MS), order: isLost ? firstLost : undefined },
-        { strategies: [long] },
-      );
-      for (let minute = 1; minute < 240; minute++) {
-        seconds(one, 60 * minute);
-        const { control } = one.bench.desk;
-        if (control === 'active') continue;
-        one.bench.operator$.next({ do: control === 'halted' ? 'rearm' : 'resume', by: 'ann', why: 'seen' });
-      }
-      expect(sold(one)).toBe('6');
-      expect(bought(one)).toBe('6');
-      expect(one.bench.desk.state.lacking.size).toBe(0);
-    },
-  );
-});
-
 describe('an answered order booked as several trades', () => {
   const isUncorrected = (one: Watched): boolean =>
     one.bench.desk.account.booking.size === 0 &&
@@ -153,16 +125,6 @@ describe('an answered order booked as several trades', () => {
     expect(bodies(one, 'shown')).toHaveLength(1);
     expect(isUncorrected(one)).toBe(true);
     expect(alertsOf(one)).toEqual([]);
-  });
-
-  it('is not corrected before the booking margin is over if the wall clock is set forward after the fill', () => {
-    const one = aDesk({ parts: later(65_000) }, { policy: { accountPollMs: 5_000 } });
-    seconds(one, 2);
-    one.bench.clock.stepWall(50 * SECOND_MS);
-    seconds(one, 12);
-    expect([...one.bench.desk.account.booking.values()]).toMatchObject([{ shown: '0.15 of 0.25 so far' }]);
-    seconds(one, 30);
-    expect(isUncorrected(one)).toBe(true);
   });
 
   it('is corrected after the margin, and corrected back when the missing part appears', () => {
@@ -239,32 +201,5 @@ describe('a quote that the venue executes twice', () => {
     seconds(next, 3_300);
     expect(alertsOf(next)).toContain('executed_twice');
     expect(bought(next)).toBe('1.25');
-  });
-});
-
-describe('a fill reported by a person', () => {
-  it('is confirmed once the account shows its figures', () => {
-    const one = aDesk({ parts: [{ share: '1', afterMs: 100_000 }], order: firstLost });
-    seconds(one, 15);
-    const [open] = one.bench.desk.state.doubts;
-    const [trade] = one.bench.exchange.registry.tradesOf('desk');
-    if (open === undefined || trade === undefined) throw new Error('nothing is in doubt');
-    one.bench.tell({
-      do: 'resolve',
-      clientOrderId: open.intent.client_order_id,
-      verdict: 'filled',
-      figures: {
-        orderId: trade.orderId,
-        quantity: trade.quantity,
-        amount: money(open.quote?.amount ?? '0'),
-        fees: money('0'),
-      },
-      why: 'the statement',
-    });
-    seconds(one, 180);
-    const [fill] = bodies(one, 'fill');
-    expect(fill).toMatchObject({ source: 'operator' });
-    expect(bodies(one, 'correction')).toEqual([]);
-    expect(alertsOf(one)).not.toContain('fill_differs');
   });
 });

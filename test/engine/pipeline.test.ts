@@ -13,22 +13,6 @@ import { faultyVenue } from './faulty-venue.ts';
 const ran = (options: BenchOptions, ms = 15 * MINUTE_MS): Bench => started(options, ms);
 
 describe('a twap on a desk', () => {
-  it('sells exactly its total in the quote currency', () => {
-    const bench = ran({
-      strategies: [
-        aTwap('twap', {
-          side: 'sell',
-          total_quantity: undefined,
-          total_notional: { amount: '12345.67', currency: 'usd' },
-          slices: 3,
-        }),
-      ],
-    });
-    const amounts = ledgerTrades(bench.exchange).map((trade) => trade.amount.toFixed());
-    expect(amounts).toEqual(['4115.22', '4115.22', '4115.23']);
-    expect(faultsOf(bench)).toEqual([]);
-  });
-
   it('records the decision price of the slice with each fill', () => {
     const bench = ran({ strategies: [aTwap()] });
     const decided = bench.bodies('wake').flatMap((body) => body.intents);

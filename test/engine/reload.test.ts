@@ -96,28 +96,6 @@ describe('a reload', () => {
   }); // prettier-ignore
 
   const EDITED = [slow('twap', { limit_price: '90000' })];
-  it.each([
-    ['edited and kept', [EDITED]],
-    ['stopped and restored', [[], [slow()]]],
-  ])('wakes a strategy that waits for a price only once, although it was %s meanwhile', (_, texts) => {
-    let isAway = false;
-    const { bench, files, until, reload } = running([slow()], { wrap: faultyVenue({ quote: () => (isAway ? NO_QUOTES : undefined) }) });
-    until(2 * MINUTE_MS - SECOND_MS);
-    isAway = true;
-    until(2 * MINUTE_MS + SECOND_MS);
-    for (const sources of texts) {
-      files.sources = sources;
-      expect(reload().isDone).toBe(true);
-    }
-    isAway = false;
-    until(2.5 * MINUTE_MS);
-    const decided = bench.bodies('wake').flatMap((body) => body.intents);
-    expect(decided.map(({ slice, size }) => [slice, size])).toEqual([[0, '0.1'], [1, '0.1'], [2, '0.1']]);
-    until(20 * MINUTE_MS);
-    expect(faultsOf(bench)).toEqual([]);
-    expect(boughtBy(bench, 'twap')).toBe(10);
-  }); // prettier-ignore
-
   it('drops the wake of a replaced life, even if its text is back by then', () => {
     let isAway = false;
     const { bench, files, until, reload } = running([daily('4000', 5)], { wrap: faultyVenue({ quote: () => (isAway ? NO_QUOTES : undefined) }) });
@@ -138,22 +116,6 @@ describe('a reload', () => {
     expect(new Set(fillsOf(bench.records()).map(({ parent }) => parent)).size).toBe(1);
     expect(wrongOf(bench)).toEqual([]);
   }); // prettier-ignore
-
-  it('wakes a strategy only once while its step is still being written to a slow disk', () => {
-    const clock = new VirtualClock(START);
-    const journal = slowJournal(clock, () => 300);
-    const { bench, files, until, reload } = running([slow()], { clock, journal });
-    until(MINUTE_MS);
-    // The reload is durable while the step of the second slot is not.
-    until((bench.desk.state.lives.get('twap')?.begunAt ?? 0) - START + 2 * MINUTE_MS - 200);
-    files.sources = EDITED;
-    expect(reload().says).toContain('twap is NOT changed');
-    until(20 * MINUTE_MS);
-    const decided = bench.bodies('wake').flatMap((body) => body.intents);
-    expect(decided.map(({ slice }) => slice)).toEqual(Array.from({ length: 10 }, (_, slice) => slice));
-    expect(faultsOf(bench)).toEqual([]);
-    expect(boughtBy(bench, 'twap')).toBe(10);
-  });
 
   it.each([
     ['begins a strategy once', 'both', ['1']],
@@ -339,14 +301,6 @@ describe('a reload', () => {
     expect(reload({ isDryRun: true }).isDone).toBe(false);
     expect(bench.records()).toHaveLength(length);
     expect([...bench.desk.strategies.sources.keys()]).toEqual(['twap']);
-  });
-
-  it('is recorded with the notes of its source, such as an edited config', () => {
-    const { bench, files, until, reload } = running([slow()]);
-    until(MINUTE_MS);
-    Object.assign(files, { sources: [slow(), slow('late')], notes: ['the config was edited'] });
-    expect(reload().says).toContain('the config was edited');
-    expect(reloadsIn(bench)[0]?.notes).toEqual(['the config was edited']);
   });
 });
 

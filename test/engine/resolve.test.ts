@@ -107,28 +107,6 @@ describe('the resolution of a doubt by an operator', () => {
     expect(again.desk.state.fills).toBe(1);
   });
 
-  it('as not executed is overruled by a later trade, which is booked and halts the desk', () => {
-    let isHidden = true;
-    const bench = aDoubt('answer lost', (rows) => (isHidden ? DOWN : rows));
-    expect(resolve(bench)).toMatchObject({ isDone: true });
-    isHidden = false;
-    bench.until(8 * MINUTE_MS);
-    expect(bench.desk.state.control).toBe('halted');
-    const fills = bench.records().filter(({ body }) => body.kind === 'fill');
-    expect(fills.length).toBeGreaterThan(0);
-  });
-
-  it('is refused with a reason if the order is not in doubt, or if no person is named', () => {
-    const bench = aDoubt('request lost');
-    const before = bench.records().length;
-    expect(resolve(bench, { clientOrderId: 'main-nothing-0-0-x' })).toEqual({
-      isDone: false,
-      says: 'main-nothing-0-0-x is not in doubt',
-    });
-    expect(resolve(bench, { by: '' })).toEqual({ isDone: false, says: 'name the person who resolves it' });
-    expect(bench.records().length).toBe(before);
-  });
-
   it.each([
     ['not_executed', 'request lost', {}],
     ['filled', 'answer lost', { verdict: 'filled', figures }],
@@ -142,11 +120,4 @@ describe('the resolution of a doubt by an operator', () => {
     expect(again.desk.state.doubts).toHaveLength(0);
     expect(again.desk.state.fills).toBe('figures' in word ? 1 : 0);
   }); // prettier-ignore
-
-  it('is refused the second time', () => {
-    const bench = aDoubt('request lost');
-    const id = [...bench.desk.state.attempts.keys()][0];
-    resolve(bench);
-    expect(resolve(bench, { clientOrderId: id ?? '' })).toMatchObject({ isDone: false });
-  });
 });

@@ -91,12 +91,6 @@ describe('a size ladder', () => {
     expect(cost(bench)).toBeLessThan(cost(whole.bench));
   });
 
-  it('leaves slices whole if size costs little', () => {
-    const { bench, probes } = ran({ size_ladder: { max_impact_bps: 6 } });
-    expect(probes.length).toBeGreaterThan(2);
-    expect(sizes(bench)).toHaveLength(6);
-  });
-
   it('makes no more pieces than fit into the time of a slice', () => {
     const { bench } = ran({ size_ladder: { max_impact_bps: 0 }, slices: 60 });
     expect(faultsOf(bench)).toEqual([]);
@@ -134,21 +128,6 @@ describe('a size ladder', () => {
       expect(slots.filter((slot) => at >= slot - 3 * SECOND_MS && at < slot)).toEqual([]);
     expect(leastGap(probes)).toBeGreaterThanOrEqual(1_000);
   });
-
-  it.each(['paused', 'no longer configured'])('continues to probe beside a strategy that is %s and has an overdue slot', (how) => {
-    const other = aTwap('other', { slices: 10, duration: 'PT10M', start_time: '2026-01-05T00:01:00Z', total_quantity: { amount: '1', currency: 'btc' } });
-    const before = started({ strategies: [other], venue: MARKET }, 5 * SECOND_MS);
-    expect(before.desk.state.lives.get('other')?.waits).toMatchObject([{ on: 'at' }]);
-    if (how === 'paused') before.operator$.next({ do: 'pause', strategy: 'other', by: 'ann', why: 'not today' });
-    before.until(6 * SECOND_MS);
-    before.kill();
-    const { clock, exchange, journal } = before;
-    const twap = aTwap('twap', { ...PLAN, ...LADDER });
-    const { bench, probes } = ran({}, { strategies: how === 'paused' ? [twap, other] : [twap], clock, exchange, journal });
-    expect(probes.filter(({ at }) => at > 2 * MINUTE_MS).length).toBeGreaterThan(9);
-    expect(text(executedTotal(bench.exchange))).toBe('60');
-    expect(sizes(bench).every((size) => Number(size) <= 4)).toBe(true);
-  }); // prettier-ignore
 
   it('does not let unusable answers to probes pause or slow a slice', () => {
     const garbled: QuoteAnswer = { kind: 'garbled', status: 200, why: 'not JSON' };

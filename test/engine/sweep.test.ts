@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { quantity, text } from '../../src/core/money.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { aStrategy, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
-import { executedTotal, ledgerTrades, wrongOf } from './oracle.ts';
+import { ledgerTrades, wrongOf } from './oracle.ts';
 
 /** Payments in btc become usd; 2 btc stay. Pieces of at most 60 000 usd. */
 const plan = (over: object = {}): BenchOptions['strategies'] => [
@@ -59,22 +59,5 @@ describe('a sweep on a desk', () => {
     const sold = ledgerTrades(bench.exchange).filter(({ side }) => side === 'sell');
     expect(sold.reduce((sum, trade) => sum + Number(trade.quantity), 0)).toBeCloseTo(0.8, 8);
     expect(wrongOf(bench)).toEqual([]);
-  });
-});
-
-describe('a restart of a sweep', () => {
-  it('continues the pieces of its decision, and sweeps payments received while it was down', () => {
-    for (const killedMs of [20, 5 * SECOND_MS, 20 * SECOND_MS, 40 * SECOND_MS]) {
-      const first = begun();
-      pay(first, '3');
-      first.run(61 * SECOND_MS + killedMs);
-      first.kill();
-      pay(first, '0.5');
-      const second = next(first, 2 * SECOND_MS);
-      second.run(15 * MINUTE_MS);
-      expect(second.balance('btc')).toBe(2);
-      expect(text(executedTotal(second.exchange))).toBe('3.5');
-      expect(wrongOf(second)).toEqual([]);
-    }
   });
 });

@@ -1,4 +1,4 @@
-import { NEVER, defer, delay, mergeMap, throwError, timer } from 'rxjs';
+import { NEVER, defer, mergeMap, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { FencedOut } from '../../../src/core/errors.ts';
 import { text } from '../../../src/core/money.ts';
@@ -9,7 +9,7 @@ import { toObservable } from '../../../src/engine/maybe-async.ts';
 import type { DeskStore } from '../../../src/engine/owner/lease-port.ts';
 import { deskStore } from '../../../src/journal/owned/owned-journal.ts';
 import type { OwnedJournal } from '../../../src/journal/owned/owned-journal.ts';
-import { readLines, verify } from '../../../src/journal/proof/chain.ts';
+import { readLines } from '../../../src/journal/proof/chain.ts';
 import { executedTotal } from '../oracle.ts';
 import { LEASE_MS, Owners } from './owners.ts';
 
@@ -40,34 +40,6 @@ describe('a desk in a store with several owners', () => {
     owners.runTo(30 * MINUTE_MS);
     expect(executed(owners)).toBe('1');
     expect(bodiesOf(owners).filter(({ kind }) => kind === 'fill')).toHaveLength(3);
-  });
-
-  it('stops an owner that cannot renew after a takeover, and stores its late answer as evidence', () => {
-    const owners = new Owners();
-    // Renewals are lost, and the answer to the first order comes after the takeover.
-    const store: DeskStore<OwnedJournal> = {
-      ...deskStore(owners.store),
-      renew: () => throwError(() => new Error('cut off')),
-    };
-    const first = owners.start('a', {
-      store,
-      wrap: (venue) => ({
-        ...venue,
-        quote: (request) => toObservable(venue.quote(request)).pipe(delay(4_000, owners.clock)),
-        order: (request) => toObservable(venue.order(request)).pipe(delay(7_500, owners.clock)),
-      }),
-    });
-    owners.runTo(LEASE_MS - 2_000);
-    const second = owners.start('b');
-    owners.runTo(20 * MINUTE_MS);
-    expect(first.seen.error).toBeInstanceOf(FencedOut);
-    expect(second.seen.leases).toMatchObject([{ owner: 'b', epoch: 2 }]);
-    expect(executed(owners)).toBe('1');
-    expect(verify(owners.store.linesOf('main'))).toMatchObject({ ok: true });
-    expect(bodiesOf(owners).filter(({ kind }) => kind === 'fill')).toHaveLength(3);
-    expect(owners.store.evidence.map(({ bodies }) => bodies.map(({ kind }) => kind))).toEqual([
-      ['fill', 'attempt'],
-    ]);
   });
 
   it('sends no order on a quote from before a takeover that the owner does not know of', () => {
