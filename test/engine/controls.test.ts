@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { add, money, NO_MONEY, quantity, text, ratio } from '../../src/core/money.ts';
+import { money, quantity, text, ratio } from '../../src/core/money.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Reason } from '../../src/core/reasons.ts';
 import type { ClosedHours } from '../../src/core/hours.ts';
@@ -54,23 +54,6 @@ describe('an execution throttle', () => {
     );
     expect(bench.timed('quote')).toHaveLength(2);
     expect(leastGap(bench.timed('quote'))).toBeGreaterThanOrEqual(2_000);
-  });
-});
-
-describe('day totals', () => {
-  it('survive a restart', () => {
-    const dayNotionalMax = money('65000');
-    const options = {
-      strategies: [aTwap('twap', { total_quantity: { amount: '2', currency: 'btc' }, slices: 20 })],
-      policy: { limits: { ...limits, dayNotionalMax } },
-    };
-    const bench = started(options, 4 * MINUTE_MS);
-    const next = nextProcess(bench, 0, options);
-    next.until(12 * MINUTE_MS);
-    const spent = ledgerTrades(next.exchange).reduce((sum, { amount }) => add(sum, amount), NO_MONEY);
-    expect(spent.lte(dayNotionalMax)).toBe(true);
-    expect(spent.gt(50_000)).toBe(true);
-    expect(next.bodies('slice').map(({ reason }) => reason)).toContain('day_limit');
   });
 });
 

@@ -130,9 +130,9 @@ describe('a desk after a clock discontinuity', () => {
   });
 });
 
-const TEN: BenchOptions = { strategies: [aTwap('btc-twap')] };
+const tenMinutes: BenchOptions = { strategies: [aTwap('btc-twap')] };
 /** A desk with a plan of ten slices a minute apart, three and a half minutes after its start. */
-const under = (): Bench => started(TEN, 3.5 * MINUTE_MS);
+const under = (): Bench => started(tenMinutes, 3.5 * MINUTE_MS);
 /** What its alerts about a clock that was set back said. */
 const alertsOf = (bench: Bench) =>
   bench.raised.flatMap(({ id, facts }) =>
@@ -198,7 +198,7 @@ describe('a wall clock that is set back', () => {
     for (const _ of [1, 2]) {
       third.kill();
       third.run(MINUTE_MS);
-      third = nextProcess(third, 0, TEN);
+      third = nextProcess(third, 0, tenMinutes);
       third.run(2 * SECOND_MS);
     }
     expect(alertsOf(third)).toMatchObject([{ waiting: `${NEXT_SLOT} (1 h 58 min left)` }]);
@@ -209,7 +209,7 @@ describe('a wall clock that is set back', () => {
     const bench = under();
     bench.kill();
     bench.clock.stepWall(-2 * DAY_MS);
-    const next = nextProcess(bench, SECOND_MS, TEN);
+    const next = nextProcess(bench, SECOND_MS, tenMinutes);
     next.run(2 * SECOND_MS);
     expect(alertsOf(next)).toEqual([
       expect.objectContaining({ back: '2 d 0 h', waiting: `${NEXT_SLOT} (2 d 0 h left)` }),

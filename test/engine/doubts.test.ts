@@ -207,7 +207,7 @@ describe('alerts about a doubt', () => {
 
 const { limits, pts } = aPolicy();
 const btcFirst = aTwap('first', { slices: 1, duration: 'PT60M' });
-/** Trades another pair while the btcFirst is in doubt. */
+/** Trades another pair while the first is in doubt. */
 const ethLater = aTwap('second', {
   pair: 'ethusd',
   start_time: '2026-01-05T00:05:00Z',
@@ -216,7 +216,7 @@ const ethLater = aTwap('second', {
   duration: 'PT50M',
 });
 
-/** The order of the btcFirst pair is never answered, and the account cannot be read from then on. */
+/** The order of the first pair is never answered, and the account cannot be read from then on. */
 function inDoubt(over: Partial<BenchOptions>): Bench {
   let isDown = false;
   const options: BenchOptions = {
@@ -234,7 +234,7 @@ function inDoubt(over: Partial<BenchOptions>): Bench {
   return started(options, 0, { isUntilDone: true });
 }
 
-/** Checks a doubt as it is, and again in the next process after the btcFirst has died. */
+/** Checks a doubt as it is, and again in the next process after the first has died. */
 function throughRestart(over: Partial<BenchOptions>, check: (bench: Bench) => void): void {
   const bench = inDoubt(over);
   bench.until(20 * MINUTE_MS);

@@ -247,7 +247,7 @@ const small: BenchOptions = {
   policy: { ...OPTIONS.policy, limits: { ...aPolicy().limits, orderNotionalMax: money('500') } },
 };
 
-/** The times of its decidedAt, and the waits that woke it. */
+/** The times of its decisions, and the waits that woke it. */
 const decidedAt = (bench: Bench): readonly (readonly [number, string])[] =>
   bench.timed('wake').flatMap(({ at, intents, on }) => (intents.length > 0 ? [[at, on] as const] : []));
 const fills = (bench: Bench): number => bench.bodies('fill').length;

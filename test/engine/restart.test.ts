@@ -133,22 +133,14 @@ describe('a journal that is behind the account', () => {
         const wrong: string[] = [];
         for (let kept = 5; kept < whole; kept++) {
           const before = ran(130 * SECOND_MS);
-          before.kill();
-          const { clock, exchange, journal } = before;
-          const options = {
-            strategies,
-            clock,
-            exchange,
-            journal: backup(journal, kept),
-            policy: { adoptFills },
-          };
-          const restored = started(options);
-          clock.run(instant(clock.wall() + rearmedMs));
-          restored.kill();
-          const rearmed = aBench(options);
+          const options = { strategies, journal: backup(before.journal, kept), policy: { adoptFills } };
+          const restored = nextProcess(before, 0, options);
+          restored.run(rearmedMs);
           // An order of which the quote is not known stays in doubt for the longest life of a quote.
-          rearmed.start({ rearm: 'looked at it', withOpenDoubts: true });
-          clock.run(instant(START + 40 * MINUTE_MS));
+          const run = { rearm: 'looked at it', withOpenDoubts: true };
+          const rearmed = nextProcess(restored, 0, options, run);
+          rearmed.until(40 * MINUTE_MS);
+          const { exchange } = rearmed;
           const faults = faultsOf(rearmed).filter((fault) => !fault.includes('never decided'));
           wrong.push(...faults.map((fault) => `${kept} kept: ${fault}`));
           if (executedTotal(exchange).gt('1')) wrong.push(`${kept} kept: ${text(executedTotal(exchange))}`);
@@ -164,16 +156,15 @@ describe('a journal that is behind the account', () => {
     ['has been corrected', undefined],
   ])('receives all fills if the clock was a day ahead and %s', (_, skewMs) => {
     const before = ran(130 * SECOND_MS, { skewMs: DAY_MS });
-    before.kill();
-    const { clock, exchange, journal } = before;
     const kinds = before.records().map(({ body }) => body.kind);
     // The balances that lie furthest in the future, without the fills after them.
     const kept = kinds.lastIndexOf('balances') + 1;
     expect(kinds.slice(kept)).toContain('fill');
-    clock.run(instant(START + HOUR_MS));
-    const restored = started({ strategies, clock, exchange, journal: backup(journal, kept), skewMs });
-    clock.run(instant(START + HOUR_MS + MINUTE_MS));
-    const { ledger, journal: booked } = books(exchange, restored.records());
+    before.kill();
+    before.until(HOUR_MS);
+    const restored = nextProcess(before, 0, { strategies, journal: backup(before.journal, kept), skewMs });
+    restored.until(HOUR_MS + MINUTE_MS);
+    const { ledger, journal: booked } = books(restored.exchange, restored.records());
     expect(booked).toEqual(ledger);
     expect(restored.desk.state.control).toBe('halted');
   });
@@ -211,7 +202,7 @@ describe('a second daemon on the same account with another journal', () => {
 const tenSlices = [aTwap('twap', { slices: 10, duration: 'PT10M' })];
 
 /** A desk that has run for a while, and its alerts and warnings. */
-function odder(
+function ranOn(
   options: Partial<BenchOptions>,
   rearm?: string,
 ): { readonly bench: Bench; readonly told: readonly string[] } {
@@ -235,7 +226,7 @@ const odd = (what: 'rolled_back' | 'no_anchor'): Journal => ({
 
 describe('a journal that may be an older copy', () => {
   it('halts the desk before it trades if it was rolled back, and raises an alert', () => {
-    const { bench, told } = odder({ journal: odd('rolled_back') });
+    const { bench, told } = ranOn({ journal: odd('rolled_back') });
     expect(told).toContain('journal_rolled_back');
     expect(bench.desk.state).toMatchObject({ control: 'halted', controlWhy: 'it is an older copy' });
     expect(ledgerTrades(bench.exchange)).toEqual([]);
@@ -244,13 +235,13 @@ describe('a journal that may be an older copy', () => {
   });
 
   it('lets the desk trade after a person has re-armed it with a reason', () => {
-    const { bench } = odder({ journal: odd('rolled_back') }, 'the backup of Monday; the fills agree');
+    const { bench } = ranOn({ journal: odd('rolled_back') }, 'the backup of Monday; the fills agree');
     expect(bench.desk.state.control).toBe('active');
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(0);
   });
 
   it('only causes a warning if there is no anchor to compare it with', () => {
-    const { bench, told } = odder({ journal: odd('no_anchor') });
+    const { bench, told } = ranOn({ journal: odd('no_anchor') });
     expect(told).toContain('it is an older copy');
     expect(bench.desk.state.control).toBe('active');
   });
@@ -274,10 +265,10 @@ function fullAt(at: number): Journal {
 
 describe('a desk whose disk is full', () => {
   it('records open attempts, starts nothing new and ends with a storage error, whichever append fills the disk', () => {
-    const whole = odder({}).bench.appends();
+    const whole = ranOn({}).bench.appends();
     expect(whole).toBeGreaterThan(20);
     for (let at = 1; at <= whole; at++) {
-      const { bench, told } = odder({ journal: fullAt(at) });
+      const { bench, told } = ranOn({ journal: fullAt(at) });
       expect(bench.seen.error).toMatchObject({ name: 'OperatorError', exit: 'storage' });
       expect(told.filter((id) => id === 'disk_full')).toEqual(['disk_full']);
       expect(bench.records().at(-1)?.body).toMatchObject({ kind: 'stopped', why: 'the disk is full' });
@@ -320,12 +311,12 @@ const first = (...given: Parameters<typeof options>): Bench => started(options(.
 const rearm = { do: 'rearm', why: 'a new desk' };
 
 describe('a live desk whose journal is empty', () => {
-  it('starts halted if the account trades its pairs within a day, and trades once a person says that it is new', () => {
+  it('starts halted if the account traded its pairs within a day, and trades once a person says that it is new', () => {
     const bench = first(trades(DAY_MS / 2));
     expect(bench.alerts()).toContain('journal_new');
     expect(bench.desk.control).toBe('halted');
     expect(bench.desk.state.controlWhy).toContain(
-      'the journal is new, and the account has trades within a day',
+      'the journal is new, and the account has traded within a day',
     );
     bench.until(10 * MINUTE_MS);
     expect(bench.desk.state.fills).toBe(0);
@@ -336,8 +327,8 @@ describe('a live desk whose journal is empty', () => {
 
   it.each<readonly ['active' | 'halted', string, readonly Transaction[]]>([
     ['active', 'the account has no rows', []],
-    ['active', 'the account trades longer ago', trades(2 * DAY_MS)],
-    ['active', 'the account trades other currencies', trades(DAY_MS / 2, ['eth', 'eur'])],
+    ['active', 'the account traded longer ago', trades(2 * DAY_MS)],
+    ['active', 'the account traded other currencies', trades(DAY_MS / 2, ['eth', 'eur'])],
     [
       'halted',
       'the currency of a row cannot be read',
