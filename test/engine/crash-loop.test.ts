@@ -6,7 +6,7 @@ import { OperatorError, VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { requestLogFile } from '../../src/journal/sidecar/request-log.ts';
 import { aFolder } from '../support/folder.ts';
-import { aTwap, densest, leastGap, nextProcess, started, aBench, START } from './harness.ts';
+import { aTwap, densest, leastGap, nextProcess, started, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';
 
@@ -20,22 +20,19 @@ interface Series {
   /** The venue refuses the token. */
   isRefused: boolean;
   /** Starts a process, lets it live for `ms`, and leaves it running. */
-  next(ms: number, rearm?: string): Bench;
+  next(ms: number, rearm?: string, over?: Partial<BenchOptions>): Bench;
 }
 
 /** Processes that follow each other on one journal, each killed when the next begins. */
-function aSeries(start?: string): Series {
-  const strategies = [
-    aTwap('twap', { slices: 60, duration: 'PT1H', ...(start === undefined ? {} : { start_time: start }) }),
-  ];
+function aSeries(given: Partial<BenchOptions> = {}): Series {
   let before: Bench | undefined;
   const series: Series = {
     alerts: [],
     isBroken: false,
     isRefused: false,
-    next(ms, rearm) {
+    next(ms, rearm, over) {
       const options: BenchOptions = {
-        strategies,
+        strategies: [aTwap('twap', { slices: 60, duration: 'PT1H' })],
         policy,
         observer: { alert: (id) => series.alerts.push(id) },
         wrap: (venue) => ({
@@ -46,6 +43,8 @@ function aSeries(start?: string): Series {
             return venue.quote(request);
           },
         }),
+        ...given,
+        ...over,
       };
       const run = { rearm, withOpenDoubts: true };
       const bench = before === undefined ? started(options, 0, run) : nextProcess(before, 0, options, run);
@@ -77,8 +76,8 @@ describe('crash-loop detection', () => {
   });
 
   it('does not trigger if a healthy process is killed every 15 seconds, whether trading or idle', () => {
-    for (const start of [undefined, '2026-01-06T00:00:00Z']) {
-      const series = aSeries(start);
+    for (const over of [{}, { start_time: '2026-01-06T00:00:00Z' }]) {
+      const series = aSeries({ strategies: [aTwap('twap', { slices: 60, duration: 'PT1H', ...over })] });
       for (let kill = 1; kill <= 30; kill++)
         expect(series.next(15 * SECOND_MS).desk.state.control).toBe('active');
       expect(series.alerts).not.toContain('crash_loop');
@@ -166,33 +165,16 @@ describe('crash-loop detection', () => {
   });
 });
 
-interface Logged {
-  readonly file: string;
-  /** Starts a process, lets it live for `ms`, and leaves it running. */
-  next(ms: number, over?: Partial<BenchOptions>): Bench;
-}
-
-/** Processes that follow each other, each killed when the next begins, with a log of the requests of each. */
-function logged(): Logged {
+/** Processes that follow each other, with a log of the requests of each. */
+function logged(): Series & { readonly file: string } {
   const file = join(aFolder(), 'journal.db.requests');
-  let before: Bench | undefined;
-  const series: Logged = {
-    file,
-    next(ms, over = {}) {
-      const options: BenchOptions = {
-        strategies: [aTwap('twap', { slices: 400, duration: 'PT1H' })],
-        bootId: '11111111-1111-4111-8111-111111111111',
-        requestLog: requestLogFile(file),
-        ...over,
-      };
-      const bench = before === undefined ? aBench(options) : nextProcess(before, 100, options);
-      if (before === undefined) bench.start();
-      bench.run(ms);
-      before = bench;
-      return bench;
-    },
-  };
-  return series;
+  const series = aSeries({
+    strategies: [aTwap('twap', { slices: 400, duration: 'PT1H' })],
+    policy: {},
+    bootId: '11111111-1111-4111-8111-111111111111',
+    requestLog: requestLogFile(file),
+  });
+  return { ...series, file };
 }
 
 /** How long after the death of `before` a request first left. */
@@ -214,14 +196,14 @@ describe('a process that follows a killed one', () => {
   ])('waits out all limits if %s', (_, over) => {
     const series = logged();
     const died = deathOf(series.next(15 * SECOND_MS));
-    const { sent } = series.next(20 * SECOND_MS, over);
+    const { sent } = series.next(20 * SECOND_MS, undefined, over);
     expect(firstAfter(sent.reads, died)).toBeGreaterThan(10 * SECOND_MS);
   });
 
   it('waits out all limits if the last process wrote no request log, or if the log is damaged', () => {
     const series = logged();
     series.next(15 * SECOND_MS);
-    const died = deathOf(series.next(13 * SECOND_MS, { requestLog: undefined }));
+    const died = deathOf(series.next(13 * SECOND_MS, undefined, { requestLog: undefined }));
     const last = series.next(20 * SECOND_MS);
     expect(firstAfter(last.sent.reads, died)).toBeGreaterThan(10 * SECOND_MS);
     writeFileSync(series.file, 'not a note');
