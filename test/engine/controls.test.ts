@@ -104,7 +104,6 @@ describe('a pair', () => {
   });
 });
 
-const { limits } = aPolicy();
 /** The spread alone costs 6 basis points, and nothing moves. */
 const still = {
   pairs: {

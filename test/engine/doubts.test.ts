@@ -126,7 +126,7 @@ const hourly = { strategies: [aTwap('t', { slices: 1, duration: 'PT60M' })] };
 
 /** A desk whose first order is never answered, and the alerts about doubts that it raised. */
 function aWatched(over: Partial<BenchOptions> = {}, seen: Parameters<typeof faultAt>[2] = () => DOWN): Bench {
-  return started({ ...options, wrap: faultAt('request lost', 1, seen), ...over }, 0, { isUntilDone: true });
+  return started({ ...hourly, wrap: faultAt('request lost', 1, seen), ...over }, 0, { isUntilDone: true });
 }
 const doubtsOf = (bench: Bench): readonly Raised[] =>
   bench.raised.filter(({ id }) => id.startsWith('doubt_'));
@@ -198,14 +198,14 @@ describe('alerts about a doubt', () => {
     end(bench);
     bench.until(3 * MINUTE_MS);
     const wrap = faultyVenue({ transactions: () => DOWN });
-    const next = nextProcess(bench, 0, { ...options, wrap }, { isUntilDone: true });
+    const next = nextProcess(bench, 0, { ...hourly, wrap }, { isUntilDone: true });
     next.until(20 * MINUTE_MS);
     expect(doubtsOf(next).map(({ id }) => id)).toEqual(expected);
     expect(doubtsOf(next).at(-1)?.at).toBe(openedAt(bench) + 5 * MINUTE_MS);
   });
 });
 
-const { limits, pts } = aPolicy();
+const { pts } = aPolicy();
 const btcFirst = aTwap('first', { slices: 1, duration: 'PT60M' });
 /** Trades another pair while the first is in doubt. */
 const ethLater = aTwap('second', {
@@ -260,7 +260,6 @@ function throughRestart(over: Partial<BenchOptions>, check: (bench: Bench) => vo
   expect(next.desk.state.doubts).toHaveLength(1);
   check(next);
 }
-const traded = (bench: Bench): readonly string[] => ledgerTrades(bench.exchange).map(({ pair }) => pair);
 const spentOf = (bench: Bench): Money =>
   ledgerTrades(bench.exchange).reduce((sum, { amount }) => add(sum, amount), NO_MONEY);
 const reasons = (bench: Bench): readonly unknown[] =>

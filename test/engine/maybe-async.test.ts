@@ -19,7 +19,6 @@ import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { andThen, mergeLists, mergeMapMaybe, toObservable } from '../../src/engine/maybe-async.ts';
 import type { MaybeAsync } from '../../src/engine/maybe-async.ts';
 import { SerialQueue } from '../../src/engine/serial-queue.ts';
-import { whileWriting as writing } from '../../src/engine/attempt/send-order.ts';
 import type { ControlRecord } from '../../src/core/record.ts';
 import { Desk } from '../../src/engine/desk.ts';
 import { noObserver } from '../../src/engine/observer.ts';
@@ -236,9 +235,6 @@ describe('the serial queue', () => {
     expect(last).toBe(20_000);
   });
 });
-
-const whileWriting = <T>(request: MaybeAsync<T>, write: () => MaybeAsync<unknown>): Observable<T> =>
-  toObservable(writing(request, write));
 
 const PAUSE: ControlRecord = { kind: 'control', state: 'paused', by: 'ann', why: 'a look' };
 

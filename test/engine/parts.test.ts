@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { money, quantity, size, text } from '../../src/core/money.ts';
-import { SECOND_MS, after } from '../../src/core/time.ts';
+import { SECOND_MS } from '../../src/core/time.ts';
 import { bookingWords } from '../../src/engine/account/still-booking.ts';
 import { aStrategy, bookTrade } from './harness.ts';
 import { aDesk, alertsOf, bodies, bought, firstLost, halts, nextDesk, seconds, sold } from './odd-account.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { compareRowIds } from '../../src/core/ids.ts';
 import { add, quantity, roundDown } from '../../src/core/money.ts';
 import { VenueError } from '../../src/core/errors.ts';
-import { MINUTE_MS, after, instant } from '../../src/core/time.ts';
+import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import type { Balance } from '../../src/core/venue.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';

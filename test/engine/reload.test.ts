@@ -95,7 +95,6 @@ describe('a reload', () => {
     expect(reloadsIn(bench)[0]?.changes).toMatchObject([{ strategy: 'twap', what: 'kept', from: expect.any(String) as string, to: expect.any(String) as string }]);
   }); // prettier-ignore
 
-  const EDITED = [slow('twap', { limit_price: '90000' })];
   it('drops the wake of a replaced life, even if its text is back by then', () => {
     let isAway = false;
     const { bench, files, until, reload } = running([daily('4000', 5)], { wrap: faultyVenue({ quote: () => (isAway ? NO_QUOTES : undefined) }) });

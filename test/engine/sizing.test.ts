@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { money, quantity, text, price } from '../../src/core/money.ts';
+import { money, quantity, text } from '../../src/core/money.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { QuoteAnswer, QuoteRequest } from '../../src/core/venue.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';

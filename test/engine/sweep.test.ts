@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { quantity, text } from '../../src/core/money.ts';
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
-import { aStrategy, nextProcess, started } from './harness.ts';
+import { aStrategy, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { ledgerTrades, wrongOf } from './oracle.ts';
 
@@ -23,9 +23,6 @@ const pay = ({ exchange, clock }: Bench, amount: string, currency = 'btc'): void
   exchange.deposit('main', currency, quantity(amount), clock.wall());
 };
 const wakesOf = (bench: Bench): readonly string[] => bench.bodies('wake').map((body) => body.on);
-const next = (before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench =>
-  nextProcess(before, downMs, { strategies: plan(), ...options });
-
 describe('a sweep on a desk', () => {
   it('sells incoming payments down to the reserve, and is idle in between', () => {
     const bench = begun();
