@@ -217,7 +217,7 @@ const ethLater = aTwap('second', {
 });
 
 /** The order of the first pair is never answered, and the account cannot be read from then on. */
-function inDoubt(over: Partial<BenchOptions>): Bench {
+function firstInDoubt(over: Partial<BenchOptions>): Bench {
   let isDown = false;
   const options: BenchOptions = {
     strategies: [btcFirst, ethLater],
@@ -236,12 +236,12 @@ function inDoubt(over: Partial<BenchOptions>): Bench {
 
 /** Checks a doubt as it is, and again in the next process after the first has died. */
 function throughRestart(over: Partial<BenchOptions>, check: (bench: Bench) => void): void {
-  const bench = inDoubt(over);
+  const bench = firstInDoubt(over);
   bench.until(20 * MINUTE_MS);
   expect(bench.desk.state.doubts).toHaveLength(1);
   check(bench);
 
-  const young = inDoubt(over);
+  const young = firstInDoubt(over);
   young.until(2 * MINUTE_MS);
   let reads = 0;
   const next = nextProcess(

@@ -213,7 +213,7 @@ describe('a desk on a venue that rejects requests', () => {
       },
       MINUTE_MS,
     );
-    const quotes = sent.quotes.filter(({ clientId }) => clientId !== undefined);
+    const quotes = sent.quotes.filter(({ clientId: id }) => id !== undefined);
     expect(quotes.length).toBeGreaterThan(1);
     expect(quotes.length).toBeLessThan(30);
   });
@@ -261,7 +261,7 @@ function lookedUp(share: string): Bench {
           }),
       };
       const shown = (rows: readonly Transaction[]): readonly Transaction[] =>
-        clock.wall() < after(START, 120_000) ? rows.filter(({ clientId }) => clientId === undefined) : rows;
+        clock.wall() < after(START, 120_000) ? rows.filter(({ clientId: id }) => id === undefined) : rows;
       const part = (amount: Quantity | Money, digits?: number): string => amount.times(share).toFixed(digits);
       return {
         ...faultAt('answer lost', 1, shown)(noted, clock),

@@ -44,7 +44,7 @@ const SOURCES = [
 ];
 
 /** Draws `run` in marbles, one frame a millisecond. */
-function drawn(run: (helpers: RunHelpers) => void): void {
+function expectDrawn(run: (helpers: RunHelpers) => void): void {
   new TestScheduler((actual: unknown, expected: unknown) => {
     expect(actual).toEqual(expected);
   }).run(run);
@@ -52,7 +52,7 @@ function drawn(run: (helpers: RunHelpers) => void): void {
 
 describe('mergeMapMaybe', () => {
   it('behaves like mergeMap for every concurrency limit', () => {
-    drawn(({ cold, expectObservable }) => {
+    expectDrawn(({ cold, expectObservable }) => {
       for (const source of SOURCES)
         for (const inner of SOURCES)
           for (const concurrent of [1, 2, undefined]) {
@@ -66,7 +66,7 @@ describe('mergeMapMaybe', () => {
   });
 
   it('turns an exception of the projection into an error of the stage', () => {
-    drawn(({ cold, expectObservable }) => {
+    expectDrawn(({ cold, expectObservable }) => {
       const answer = (value: string): MaybeAsync<string> => {
         if (value === 'b') throw new Error('b is not known');
         return value;
@@ -161,7 +161,7 @@ describe('mergeMapMaybe', () => {
 
 describe('mergeLists', () => {
   it('behaves like mergeAll for lists, including errors and a subscriber that leaves within a list', () => {
-    drawn(({ cold, expectObservable }) => {
+    expectDrawn(({ cold, expectObservable }) => {
       const lists: Record<string, readonly string[]> = { a: ['1', '2'], b: [], c: ['3'] };
       for (const marble of ['-a-b-c|', '-a-b-#', '-(abc)-'])
         for (const count of [1, 2, 9])
@@ -178,7 +178,7 @@ describe('andThen', () => {
   });
 
   it('waits if either answer is asynchronous', () => {
-    drawn(({ cold, expectObservable }) => {
+    expectDrawn(({ cold, expectObservable }) => {
       const slow = (value: string): Observable<string> => cold(`--${value}|`);
       const later = cold('-a|');
       expectObservable(toObservable(andThen('a', slow))).toBe('--a|');
@@ -190,7 +190,7 @@ describe('andThen', () => {
 
 describe('the serial queue', () => {
   it('behaves like observeOn(queueScheduler) for one source', () => {
-    drawn(({ cold, expectObservable }) => {
+    expectDrawn(({ cold, expectObservable }) => {
       for (const source of SOURCES.filter((one) => !one.includes('#'))) {
         const known = cold(source).pipe(observeOn(queueScheduler));
         expectObservable(cold(source).pipe(new SerialQueue().observe)).toEqual(known);

@@ -107,7 +107,7 @@ export function aDesk(
             bench.kill();
             return NEVER;
           }),
-        transactions: shown.transactions,
+        transactions: (query) => shown.transactions(query),
       };
     },
   });

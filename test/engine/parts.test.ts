@@ -7,12 +7,12 @@ import { aDesk, alertsOf, bodies, bought, firstLost, halts, nextDesk, seconds, s
 import type { Script, Watched } from './odd-account.ts';
 
 /** Two parts of an order: three fifths at once, the rest later. */
-const later = (afterMs: number): NonNullable<Script['parts']> => [
+const threeFifths = (afterMs: number): NonNullable<Script['parts']> => [
   { share: '0.6', afterMs: 0 },
   { share: '0.4', afterMs },
 ];
 /** The answer is lost, and two fifths of the order are never booked. */
-const short: Script = { parts: later(1e9), order: firstLost };
+const short: Script = { parts: threeFifths(1e9), order: firstLost };
 
 describe('an order booked as several trades, with its answer lost', () => {
   it.each([
@@ -115,7 +115,7 @@ describe('an answered order booked as several trades', () => {
     one.bench.desk.control === 'active';
 
   it('is not corrected and does not halt the desk before the booking margin is over', () => {
-    const one = aDesk({ parts: later(15_000) }, { policy: { accountPollMs: 5_000 } });
+    const one = aDesk({ parts: threeFifths(15_000) }, { policy: { accountPollMs: 5_000 } });
     seconds(one, 12);
     expect([...one.bench.desk.account.booking.values()]).toMatchObject([{ shown: '0.15 of 0.25 so far' }]);
     expect(bookingWords(one.bench.desk)).toEqual([
@@ -128,7 +128,7 @@ describe('an answered order booked as several trades', () => {
   });
 
   it('is corrected after the margin, and corrected back when the missing part appears', () => {
-    const one = aDesk({ parts: later(62_000) });
+    const one = aDesk({ parts: threeFifths(62_000) });
     seconds(one, 61);
     expect(bodies(one, 'correction')).toMatchObject([{ quantity: '0.15', missing: { quantity: '0.1' } }]);
     expect(halts(one)).toHaveLength(1);

@@ -167,13 +167,13 @@ function totals(bench: Bench): readonly string[] {
     sums.set(`${side} ${pair}`, (sums.get(`${side} ${pair}`) ?? 0) + Number(amount));
   return [...sums].map(([leg, sum]) => `${leg} ${Number(sum.toFixed(8))}`);
 }
-const times = (count: number, leg: string): readonly string[] => Array.from({ length: count }, () => leg);
+const repeated = (count: number, leg: string): readonly string[] => Array.from({ length: count }, () => leg);
 
 describe('a leg above a limit per order', () => {
   it('is traded completely in pieces within the notional limit, sells before buys', () => {
     const bench = large();
     expect(totals(bench)).toEqual(WHOLE);
-    expect(sidesOf(bench)).toEqual([...times(4, 'sell btcusd'), ...times(2, 'buy ethusd')]);
+    expect(sidesOf(bench)).toEqual([...repeated(4, 'sell btcusd'), ...repeated(2, 'buy ethusd')]);
     for (const { quantity: amount, pair } of ledgerTrades(bench.exchange))
       expect(Number(text(amount)) * (pair === 'btcusd' ? 50_000 : 2_500)).toBeLessThanOrEqual(20_000);
     expect(wrongOf(bench)).toEqual([]);
@@ -183,7 +183,7 @@ describe('a leg above a limit per order', () => {
     const orderQuantityMax = new Map([['btcusd', quantity('0.3')]]);
     const bench = large({ policy: { ...calm, limits: { ...limits, orderQuantityMax } } });
     expect(totals(bench)).toEqual(WHOLE);
-    expect(sidesOf(bench)).toEqual([...times(5, 'sell btcusd'), 'buy ethusd']);
+    expect(sidesOf(bench)).toEqual([...repeated(5, 'sell btcusd'), 'buy ethusd']);
   });
 
   it('is refused if the limit would cut it into more than 40 pieces', () => {
@@ -210,7 +210,7 @@ describe('a rebalancing spread over time', () => {
   it('trades each leg in slices like a twap, and starts the buys when the sells are over', () => {
     const bench = large({ strategies: largePlan({ legs: { slices: 5, duration: 'PT10M' } }), policy: calm });
     expect(totals(bench)).toEqual(WHOLE);
-    expect(sidesOf(bench)).toEqual([...times(5, 'sell btcusd'), ...times(5, 'buy ethusd')]);
+    expect(sidesOf(bench)).toEqual([...repeated(5, 'sell btcusd'), ...repeated(5, 'buy ethusd')]);
     const starts = bench
       .timed('wake')
       .flatMap(({ at, intents }) => (intents.length > 0 ? [(at - HOUR_MS) / MINUTE_MS] : []));

@@ -178,13 +178,13 @@ describe('a second daemon on the same account with another journal', () => {
     'is halted by its first whole read of the account before it trades, and the first continues: started %s',
     (_, laterMs) => {
       const told: string[] = [];
-      const strategies = (id: string) => [aTwap(id, { slices: 60, duration: 'PT30M' })];
+      const plan = (id: string) => [aTwap(id, { slices: 60, duration: 'PT30M' })];
       const observer = { alert: (id: string) => told.push(id) };
-      const first = aBench({ strategies: strategies('one'), observer });
+      const first = aBench({ strategies: plan('one'), observer });
       first.start();
       first.until(laterMs);
       const { clock, exchange } = first;
-      const second = aBench({ strategies: strategies('two'), clock, exchange, observer });
+      const second = aBench({ strategies: plan('two'), clock, exchange, observer });
       second.start();
       clock.run(instant(START + laterMs + 3 * MINUTE_MS));
       expect([first.desk.control, second.desk.control]).toEqual(['active', 'halted']);
