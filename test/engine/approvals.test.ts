@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PasskeyAssertion } from '../../src/core/approvals/passkey-assertion.ts';
 import { Approvals } from '../../src/core/approvals/requests.ts';
-import { VenueError } from '../../src/core/errors.ts';
 import { money, quantity } from '../../src/core/money.ts';
-import { People } from '../../src/core/people.ts';
-import type { ApprovalRecord } from '../../src/core/record.ts';
+import type { ApprovalRecord, PersonRecord } from '../../src/core/record.ts';
 import type { Role } from '../../src/core/roles.ts';
 import { MINUTE_MS, SECOND_MS, instant, HOUR_MS } from '../../src/core/time.ts';
 import { aPasskey } from '../operate/sign-in/soft-passkey.ts';
@@ -21,7 +19,7 @@ import {
   run,
   tell,
 } from './approval-desk.ts';
-import { faultyVenue } from './faulty-venue.ts';
+import { DOWN, faultAt } from './faulty-venue.ts';
 import { aTwap, nextProcess } from './harness.ts';
 import type { Bench } from './harness.ts';
 
@@ -31,7 +29,14 @@ const machine = { name: 'local', kind: 'machine' } as const;
 const bot = { name: 'bot', kind: 'program' } as const;
 
 const controls = (bench: Bench) => bench.bodies('control');
-const change = (bench: Bench, name: string, step: 'invited' | 'removed'): void => {
+const lifts = (bench: Bench): number => controls(bench).filter(({ state }) => state === 'active').length;
+/** Invites, enrols or removes a person, as the machine token. */
+const change = (
+  bench: Bench,
+  name: string,
+  step: PersonRecord['step'],
+  over: Partial<PersonRecord> = {},
+): void => {
   const record = {
     kind: 'person',
     person: name,
@@ -40,6 +45,7 @@ const change = (bench: Bench, name: string, step: 'invited' | 'removed'): void =
     by: 'root',
     why: 'w',
     token: machine,
+    ...over,
   };
   tell(bench, 'root', { do: 'person', record });
 };
@@ -117,12 +123,6 @@ describe('a rearm that needs approval', () => {
     expect(tell(bench, 'eve', { do: 'rearm' }).says).toMatch(/^ap-2 is proposed/u);
   });
 
-  it('needs no approval where it is not listed', () => {
-    const bench = aDesk(approvalsOf({ for: ['limits', 'strategy'] }), { strategies: [] });
-    bench.operator$.next({ do: 'halt', by: 'ann', why: 'wrong prices' });
-    expect(tell(bench, 'local', { do: 'rearm', token: machine }).says).toBe('the desk trades again');
-  });
-
   it('lets a start with --rearm lift a kill only if others agreed in the process before', () => {
     const first = aDesk(one);
     first.operator$.next({ do: 'halt', by: 'ann', why: 'wrong prices', isKill: true });
@@ -146,10 +146,7 @@ describe('a rearm that needs approval', () => {
       const before = halted(aDesk(one, { death: { at: appends + 2, records } }));
       approve(before, 'ann');
       const bench = nextDesk(before, one);
-      const lifted = bench
-        .records()
-        .filter(({ body }) => body.kind === 'control' && body.state === 'active').length;
-      expect([bench.desk.control, lifted]).toEqual(records === 'lost' ? ['halted', 0] : ['active', 1]);
+      expect([bench.desk.control, lifts(bench)]).toEqual(records === 'lost' ? ['halted', 0] : ['active', 1]);
     }
   });
 });
@@ -208,9 +205,7 @@ describe('a request that two others must approve', () => {
     run(bench, SECOND_MS);
     expect(told.filter((says) => says.endsWith('the desk trades again'))).toHaveLength(1);
     expect(requests(bench).filter(({ step }) => step === 'approved')).toHaveLength(2);
-    expect(
-      bench.records().filter(({ body }) => body.kind === 'control' && body.state === 'active'),
-    ).toHaveLength(1);
+    expect(lifts(bench)).toBe(1);
   });
 
   it('does not survive a kill of the process between two approvals', () => {
@@ -225,22 +220,16 @@ describe('a request that two others must approve', () => {
 
 describe('a doubt that a person resolves', () => {
   it('needs approval of its figures, which the machine token cannot give', () => {
-    const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
-    let orders = 0;
     const bench = aDesk(one, {
       strategies: [aTwap('t', { slices: 4, duration: 'PT20M' })],
-      wrap: faultyVenue({
-        order: () => (++orders === 1 ? 'answer lost' : undefined),
-        transactions: (rows) => (orders === 0 ? rows : down),
-      }),
+      wrap: faultAt('answer lost', 1, () => DOWN),
     });
     run(bench, 9 * MINUTE_MS);
     const [clientOrderId = ''] = bench.desk.state.attempts.keys();
     const figures = { orderId: '9', quantity: quantity('0.25'), amount: money('15000'), fees: money('0') };
     const filled = { do: 'resolve', clientOrderId, verdict: 'filled', figures };
     expect(tell(bench, 'ann', filled).says).toMatch(/^ap-1 is proposed; .* within 15 min$/u);
-    const told = (): readonly unknown[] =>
-      bench.records().filter(({ body }) => body.kind === 'fill' && body.source === 'operator');
+    const told = (): readonly unknown[] => bench.bodies('fill').filter(({ source }) => source === 'operator');
     expect(requests(bench)[0]).toMatchObject({
       for: 'doubt',
       asks: `${clientOrderId} filled as 9: 0.25 for 15000, fees 0`,
@@ -288,18 +277,6 @@ describe('the kept requests', () => {
     expect(approvals.get('open')).toBeUndefined();
     expect([...approvals.all()].length).toBe(1_000);
   });
-
-  it('keep the 200 people who were removed last', () => {
-    const people = new People();
-    for (let n = 0; n < 300; n += 1)
-      for (const step of ['invited', 'removed'] as const)
-        people.apply(
-          { kind: 'person', person: `x${n}`, step, role: 'approver', by: 'root', why: 'w' },
-          instant(0),
-        );
-    expect([...people.all()].length).toBe(200);
-    expect(people.get('x299')?.state).toBe('removed');
-  });
 });
 
 describe('an approval by passkey', () => {
@@ -312,22 +289,11 @@ describe('an approval by passkey', () => {
     role: Role = 'approver',
     home: object = { origin, rp_id: rpId },
   ): void => {
-    for (const step of ['invited', 'enrolled'] as const)
-      tell(bench, 'root', {
-        do: 'person',
-        record: {
-          kind: 'person',
-          person: name,
-          step,
-          role,
-          by: 'root',
-          why: 'w',
-          token: machine,
-          ...(step === 'enrolled'
-            ? { passkey: { id: passkey.id, public_key: passkey.publicKey, counter: 0, ...home } }
-            : {}),
-        },
-      });
+    change(bench, name, 'invited', { role });
+    change(bench, name, 'enrolled', {
+      role,
+      passkey: { id: passkey.id, public_key: passkey.publicKey, counter: 0, ...home },
+    });
   };
   const signed = (
     passkey: SoftPasskey,
@@ -366,18 +332,6 @@ describe('an approval by passkey', () => {
     expect(faults(bench)).toEqual([]);
   });
 
-  it('is refused if the person has the viewer role in the journal', () => {
-    const key = aPasskey();
-    const bench = aDesk(one);
-    enrol(bench, 'ann', key, 'viewer');
-    halted(bench);
-    const hash = hashOf(bench);
-    expect(approve(bench, 'ann', 'ap-1', { hash, assertion: signed(key, hash) })).toMatchObject({
-      isDone: false,
-      says: expect.stringMatching(/viewer role/u) as string,
-    });
-  });
-
   it('is accepted only from origins where the passkey enrolled or signed in, and only for its host', () => {
     const { bench, keys } = withKeys();
     const hash = hashOf(bench);
@@ -394,25 +348,22 @@ describe('an approval by passkey', () => {
         says: expect.stringMatching(/where the passkey has not signed in/u) as string,
       });
     expect(at({ origin, rpId: 'example' }).says).toMatch(/was not made for this desk/u);
-    tell(bench, 'ann', {
-      do: 'person',
-      record: {
-        kind: 'person', person: 'ann', step: 'signed_in', role: 'approver', by: 'ann', why: 'w',
-        passkey: { id: keys.ann.id, counter: 1, origin: 'https://tranche.example:8443', rp_id: rpId },
-      },
-    }); // prettier-ignore
+    const passkey = { id: keys.ann.id, counter: 1, origin: 'https://tranche.example:8443', rp_id: rpId };
+    change(bench, 'ann', 'signed_in', { by: 'ann', passkey });
     expect(at({ origin: 'https://tranche.example:8443', rpId }).isDone).toBe(true);
   });
 
-  it('needs a sign-in first if no record names the page of the passkey', () => {
+  it.each<readonly [string, Role, object, RegExp]>([
+    ['the person has the viewer role in the journal', 'viewer', { origin, rp_id: rpId }, /viewer role/u],
+    ['no record names the page of the passkey', 'approver', {}, /sign in with it once/u],
+  ])('is refused if %s', (_, role, home, says) => {
     const key = aPasskey();
     const bench = aDesk(one);
-    enrol(bench, 'ann', key, 'approver', {});
+    enrol(bench, 'ann', key, role, home);
     halted(bench);
     const hash = hashOf(bench);
-    expect(approve(bench, 'ann', 'ap-1', { hash, assertion: signed(key, hash) }).says).toMatch(
-      /sign in with it once/u,
-    );
+    const answer = approve(bench, 'ann', 'ap-1', { hash, assertion: signed(key, hash) });
+    expect(answer).toMatchObject({ isDone: false, says: expect.stringMatching(says) as string });
   });
 
   it('is required where the settings say so: a token is not enough', () => {

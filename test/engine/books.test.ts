@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compareRowIds } from '../../src/core/ids.ts';
 import { add, quantity } from '../../src/core/money.ts';
 import { MINUTE_MS, after } from '../../src/core/time.ts';
-import type { Transaction, TransactionsQuery } from '../../src/core/venue.ts';
+import type { Transaction } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { START, aBench, aTwap, started } from './harness.ts';
@@ -88,14 +88,13 @@ describe('a desk that reads its account', () => {
 
 describe('a read of an account with several pages', () => {
   /** Serves made-up deposits behind the real rows; where `lost` says so, a page begins five rows too late. */
-  const paged =
-    (lost: (page: number) => boolean, queries: TransactionsQuery[]) =>
-    (venue: VenuePort): VenuePort => ({
+  const paged = (lost: (page: number) => boolean) => {
+    let pages = 0;
+    return (venue: VenuePort): VenuePort => ({
       ...venue,
       transactions: (query) =>
         defer(() => {
-          queries.push(query);
-          const skip = Math.max(0, (query.offset ?? 0) - 1) + (lost(queries.length) ? 5 : 0);
+          const skip = Math.max(0, (query.offset ?? 0) - 1) + (lost(++pages) ? 5 : 0);
           const more = Array.from({ length: 1_400 }, (_, n) => made(n)).filter(
             ({ id }) => compareRowIds(id, query.after ?? '') > 0,
           );
@@ -104,6 +103,7 @@ describe('a read of an account with several pages', () => {
             .pipe(map((rows) => [...rows, ...more].slice(skip, skip + query.limit)));
         }),
     });
+  };
   const made = (n: number): Transaction => ({
     id: String(10_000 - n),
     orderId: undefined,
@@ -119,34 +119,26 @@ describe('a read of an account with several pages', () => {
     balance: quantity(String(2_000 - n)),
   });
 
+  const reading = (lost: (page: number) => boolean, ms: number): Bench =>
+    started({ strategies: [twap], wrap: paged(lost) }, ms, { isUntilDone: true });
+  const offsets = ({ sent }: Bench, count: number) => sent.reads.slice(0, count).map(({ offset }) => offset);
+
   it('continues to the last page, with each page overlapping the previous one', () => {
-    const queries: TransactionsQuery[] = [];
-    const bench = started({ strategies: [twap], wrap: paged(() => false, queries) }, 25 * MINUTE_MS, {
-      isUntilDone: true,
-    });
-    expect(bench.seen.phases).toContain('ready');
-    expect(queries.slice(0, 2).map(({ offset }) => offset)).toEqual([undefined, 999]);
-    expect(queries.every(({ from }) => from > 0)).toBe(true);
+    const bench = reading(() => false, 25 * MINUTE_MS);
+    expect(offsets(bench, 2)).toEqual([undefined, 999]);
+    expect(bench.sent.reads.every(({ from }) => from > 0)).toBe(true);
     expect(faultsOf(bench)).toEqual([]);
   });
 
   it('starts again from the first page if rows are missing between two pages', () => {
-    const queries: TransactionsQuery[] = [];
-    const bench = started({ strategies: [twap], wrap: paged((page) => page === 2, queries) }, MINUTE_MS, {
-      isUntilDone: true,
-    });
-    expect(queries.slice(0, 4).map(({ offset }) => offset)).toEqual([undefined, 999, undefined, 999]);
+    const bench = reading((page) => page === 2, MINUTE_MS);
+    expect(offsets(bench, 4)).toEqual([undefined, 999, undefined, 999]);
     expect(bench.seen.phases).toContain('ready');
   });
 
   it('does not complete if the pages never overlap', () => {
-    const queries: TransactionsQuery[] = [];
-    const bench = started(
-      { strategies: [twap], wrap: paged((page) => page % 2 === 0, queries) },
-      3 * MINUTE_MS,
-      { isUntilDone: true },
-    );
-    expect(queries.length).toBeGreaterThan(4);
+    const bench = reading((page) => page % 2 === 0, 3 * MINUTE_MS);
+    expect(bench.sent.reads.length).toBeGreaterThan(4);
     expect(bench.seen.phases).toEqual([]);
   });
 });

@@ -13,31 +13,9 @@ interface Seen {
   readonly what: unknown;
 }
 
-/** What a source does on a clock, with the times. */
-function seenOn(source: (scheduler: SchedulerLike) => Observable<unknown>): readonly Seen[] {
-  const clock = aClock();
+/** What a source does on a scheduler, with the times. */
+function seenOn(scheduler: SchedulerLike, source: (scheduler: SchedulerLike) => Observable<unknown>): Seen[] {
   const seen: Seen[] = [];
-  const see = (what: unknown): void => {
-    seen.push({ at: clock.now(), what });
-  };
-  source(clock).subscribe({
-    next: see,
-    error: (error: unknown) => {
-      see(error instanceof Error ? error.name : error);
-    },
-    complete: () => {
-      see('complete');
-    },
-  });
-  clock.run(instant(1_000));
-  return seen;
-}
-
-/** The same on RxJS's own virtual time. */
-function seenByRxjs(source: (scheduler: SchedulerLike) => Observable<unknown>): readonly Seen[] {
-  const scheduler = new TestScheduler(() => true);
-  const seen: Seen[] = [];
-  scheduler.maxFrames = 1_000;
   const see = (what: unknown): void => {
     seen.push({ at: scheduler.now(), what });
   };
@@ -50,7 +28,6 @@ function seenByRxjs(source: (scheduler: SchedulerLike) => Observable<unknown>): 
       see('complete');
     },
   });
-  scheduler.flush();
   return seen;
 }
 
@@ -133,8 +110,14 @@ describe('the virtual clock', () => {
   };
   it.each(Object.keys(sources))('behaves like the test scheduler of RxJS for %s', (name) => {
     const source = sources[name] ?? (() => EMPTY);
-    const seen = seenOn(source);
-    expect(seen).toEqual(seenByRxjs(source));
+    const clock = aClock();
+    const seen = seenOn(clock, source);
+    clock.run(instant(1_000));
+    const rxjs = new TestScheduler(() => true);
+    rxjs.maxFrames = 1_000;
+    const known = seenOn(rxjs, source);
+    rxjs.flush();
+    expect(seen).toEqual(known);
     expect(seen.length).toBeGreaterThan(0);
   });
 });

@@ -1,4 +1,3 @@
-import { map } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { cost, price, ratio, scale } from '../../src/core/money.ts';
 import type { ControlRecord } from '../../src/core/record.ts';
@@ -9,7 +8,7 @@ import { inProcessMarket } from '../../src/simulator/port.ts';
 import { START, aTwap, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
-import { toObservable } from '../../src/engine/maybe-async.ts';
+import { andThen } from '../../src/engine/maybe-async.ts';
 
 /** What happens to the price of each quote; 1: nothing. */
 type Factor = (request: QuoteRequest, at: number) => string;
@@ -20,23 +19,20 @@ const pricing =
   (venue: VenuePort, clock: { now(): number }): VenuePort => ({
     ...venue,
     quote: (request) =>
-      toObservable(venue.quote(request)).pipe(
-        map((answer) => {
-          const by = factor(request, clock.now() - START);
-          if (by === '1' || answer.kind !== 'quote') return answer;
-          const quoted = price(scale(answer.quote.price, ratio(by)).toFixed(8));
-          const amount = cost(quoted, answer.quote.quantity);
-          return { ...answer, quote: { ...answer.quote, price: quoted, amount } };
-        }),
-      ),
+      andThen(venue.quote(request), (answer) => {
+        const by = factor(request, clock.now() - START);
+        if (by === '1' || answer.kind !== 'quote') return answer;
+        const quoted = price(scale(answer.quote.price, ratio(by)).toFixed(8));
+        const amount = cost(quoted, answer.quote.quantity);
+        return { ...answer, quote: { ...answer.quote, price: quoted, amount } };
+      }),
   });
 
 const isOrder = ({ clientId }: QuoteRequest): boolean => clientId !== undefined;
 
 const pauses = (bench: Bench): readonly ControlRecord[] => bench.bodies('control');
 
-const asked = (bench: Bench, from = 0): number =>
-  bench.records().filter(({ at, body }) => body.kind === 'intent' && at >= START + from).length;
+const asked = (bench: Bench, from = 0): number => bench.timed('intent').filter(({ at }) => at >= from).length;
 
 const twap = () => aTwap('twap', { slices: 10, duration: 'PT10M' });
 
@@ -66,17 +62,16 @@ const sources: readonly (readonly [string, Partial<BenchOptions>])[] = [
   ],
 ];
 
+const ended = (options: Partial<BenchOptions>): Bench =>
+  started({ strategies: [twap()], ...options }, 12 * MINUTE_MS, { isUntilDone: true });
+
 describe.each(sources)('a single wrong quote, with reference prices from %s,', (_, of) => {
   it.each(['10', '0.1', '1.02'])(
     'is discarded at %s times the price, and the parent continues to trade',
     (by) => {
-      const bench = started({ strategies: [twap()], wrap: pricing(onceWrong(by)), ...of }, 12 * MINUTE_MS, {
-        isUntilDone: true,
-      });
-      const discarded = bench
-        .bodies('attempt')
-        .flatMap((body) => (body.result === 'discarded' ? [body.reason] : []));
-      expect(discarded).toEqual([by === '1.02' ? 'collar' : 'collar']);
+      const bench = ended({ wrap: pricing(onceWrong(by)), ...of });
+      const discarded = bench.bodies('attempt').filter(({ result }) => result === 'discarded');
+      expect(discarded).toMatchObject([{ reason: 'collar' }]);
       expect(pauses(bench)).toEqual([]);
       expect(ledgerTrades(bench.exchange)).toHaveLength(10);
       expect(faultsOf(bench)).toEqual([]);
@@ -85,29 +80,18 @@ describe.each(sources)('a single wrong quote, with reference prices from %s,', (
 });
 
 describe('a wrong probe quote', () => {
-  it.each(['10', '0.1'])(
-    'is not used as a reference price at %s times the price, and the next probe is used',
-    (by) => {
-      let wrong = 0;
-      const factor: Factor = (request, at) =>
-        !isOrder(request) && request.side === 'buy' && at >= 2 * MINUTE_MS && wrong++ === 0 ? by : '1';
-      const bench = started({ strategies: [twap()], wrap: pricing(factor) }, 12 * MINUTE_MS, {
-        isUntilDone: true,
-      });
-      expect(wrong).toBeGreaterThan(1);
-      expect(pauses(bench)).toEqual([]);
-      expect(ledgerTrades(bench.exchange)).toHaveLength(10);
-    },
-  );
-
-  it('gives a wrong reference price if both sides are wrong, until a quote disagrees and the next probe replaces it', () => {
+  it.each([
+    ['10', 1, 'is not used as a reference price'],
+    ['0.1', 1, 'is not used as a reference price'],
+    ['10', 2, 'gives one until a quote disagrees'],
+  ])('at %s times the price, on %i sides, %s, and the next probe replaces it', (by, sides) => {
     let wrong = 0;
     const factor: Factor = (request, at) =>
-      !isOrder(request) && at >= 2 * MINUTE_MS && wrong++ < 2 ? '10' : '1';
-    const bench = started({ strategies: [twap()], wrap: pricing(factor) }, 12 * MINUTE_MS, {
-      isUntilDone: true,
-    });
-    expect(wrong).toBeGreaterThan(2);
+      !isOrder(request) && (request.side === 'buy' || sides === 2) && at >= 2 * MINUTE_MS && wrong++ < sides
+        ? by
+        : '1';
+    const bench = ended({ wrap: pricing(factor) });
+    expect(wrong).toBeGreaterThan(sides);
     expect(pauses(bench)).toEqual([]);
     expect(ledgerTrades(bench.exchange)).toHaveLength(10);
   });
@@ -150,13 +134,8 @@ describe.each(sources)('quotes that keep disagreeing with reference prices from 
 
 describe('a pause of a parent', () => {
   it('does not end automatically if a person made it, even if prices disagreed before', () => {
-    const bench = started(
-      {
-        strategies: [twap()],
-        wrap: pricing(wrongUntil(() => 4 * MINUTE_MS)),
-      },
-      3.5 * MINUTE_MS,
-    );
+    const wrap = pricing(wrongUntil(() => 4 * MINUTE_MS));
+    const bench = started({ strategies: [twap()], wrap }, 3.5 * MINUTE_MS);
     const parent = pauses(bench)[0]?.parent;
     expect(parent).toBeDefined();
     bench.operator$.next({ do: 'pause', by: 'ops', why: 'collar: I look at it', parent });

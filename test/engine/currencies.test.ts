@@ -77,21 +77,6 @@ describe('a desk whose pairs and limits use different currencies', () => {
     ]);
   });
 
-  it('cuts an order to the venue maximum in usd if a unit of its currency is worth more than one usd', () => {
-    const bench = ran({
-      venue: {
-        accounts: [{ balances: { eur: '1000000' } }],
-        currencies: { eur: { usdRate: '1.25', precision: 2 } },
-        pairs: { btceur: flat('50000') },
-      },
-      strategies: [aBuy('eur', '400000')],
-      policy: { limits: limitsIn('eur') },
-    });
-    // 250,000 usd are 200,000 eur.
-    expect(amounts(bench)).toHaveLength(3);
-    expect(Math.max(...amounts(bench).map(Number))).toBeLessThanOrEqual(200_000);
-  });
-
   it('takes the rate from a pair that it does not trade', () => {
     const bench = ran({
       venue: {

@@ -16,10 +16,9 @@ function aDryRun(deposits: readonly number[] = []): Bench {
     policy: { mode: 'dry_run', onDifference: 'ignore', accountPollMs: 20_000 },
     wrap: (venue, clock) => dryRunVenue(venue, { clock, past: [] }),
   });
-  const account = bench.exchange.accounts[0]?.name ?? '';
   for (const minute of deposits) {
     bench.until(minute * MINUTE_MS);
-    bench.exchange.deposit(account, 'usd', quantity('1000'), bench.clock.wall());
+    bench.exchange.deposit(bench.account, 'usd', quantity('1000'), bench.clock.wall());
   }
   bench.until(45 * MINUTE_MS);
   return bench;

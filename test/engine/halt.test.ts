@@ -23,6 +23,8 @@ const HALT: Command = { do: 'halt', by: 'ops', why: 'now' };
 class Note implements HaltPort {
   halt: Halt | undefined;
   isBroken = false;
+  /** Nothing can be written. */
+  isFull = false;
 
   isSet(): boolean {
     if (this.isBroken) throw new Error('EIO');
@@ -34,8 +36,12 @@ class Note implements HaltPort {
   }
 
   set(halt: Halt): void {
-    if (this.isBroken) throw new Error('ENOSPC');
+    if (this.isBroken || this.isFull) throw new Error('ENOSPC');
     this.halt = halt;
+  }
+
+  prepare(): void {
+    if (this.isFull) throw new Error('ENOSPC');
   }
 
   clear(): void {
@@ -149,32 +155,22 @@ describe('a halt', () => {
   );
 
   it('stays in force in memory if neither its file nor the journal can be written', () => {
-    const disk = { isFull: false };
     const points: string[] = [];
     const at: Watch = (point) => points.push(point);
     const journal = watchedJournal(at);
     const note = new Note();
     const bench = started({
       strategies,
-      halt: {
-        isSet: () => note.isSet(),
-        read: () => note.read(),
-        clear: () => {
-          note.clear();
-        },
-        set() {
-          throw new Error('ENOSPC');
-        },
-      },
+      halt: note,
       journal: {
         ...journal,
         append: (bodies, when) =>
-          disk.isFull ? throwError(() => new Error('ENOSPC')) : journal.append(bodies, when),
+          note.isFull ? throwError(() => new Error('ENOSPC')) : journal.append(bodies, when),
       },
       wrap: (venue) => watchedVenue(venue, at),
     });
     while (!points.includes('quote')) bench.run(5);
-    disk.isFull = true;
+    note.isFull = true;
     bench.operator$.next(HALT);
     const from = points.length;
     bench.clock.run(END);
@@ -186,23 +182,9 @@ describe('a halt', () => {
 
   it('raises an alert once each time its file can no longer be prepared', () => {
     const note = new Note();
-    let isFull = false;
-    const halt: HaltPort = {
-      isSet: () => note.isSet(),
-      read: () => note.read(),
-      set: (given) => {
-        note.set(given);
-      },
-      clear: () => {
-        note.clear();
-      },
-      prepare() {
-        if (isFull) throw new Error('ENOSPC');
-      },
-    };
-    const bench = started({ strategies, halt });
+    const bench = started({ strategies, halt: note });
     for (const full of [false, true, true, false, true]) {
-      isFull = full;
+      note.isFull = full;
       bench.run(5 * SECOND_MS);
     }
     expect(bench.alerts().filter((id) => id === 'halt_not_noted')).toHaveLength(2);
@@ -228,25 +210,14 @@ describe('a halted desk', () => {
     return { bench, points: [], note: made.note };
   }
 
-  function asked(bench: Bench, over: Partial<Command & { do: 'rearm' }> = {}): CommandAnswer | undefined {
-    const answers: CommandAnswer[] = [];
-    bench.operator$.next({
-      do: 'rearm',
-      by: 'ann',
-      why: 'found it',
-      answer: (answer) => answers.push(answer),
-      ...over,
-    });
-    expect(answers.length).toBeLessThan(2);
-    return answers[0];
-  }
+  const asked = (bench: Bench, over: object = {}): CommandAnswer =>
+    bench.tell({ do: 'rearm', why: 'found it', ...over });
 
   it('keeps reading the account', () => {
-    let reads = 0;
-    const { bench } = halted(HALT, { wrap: faultyVenue({ transactions: (rows) => (reads++, rows) }) });
-    const before = reads;
+    const { bench } = halted();
+    const before = bench.sent.reads.length;
     bench.clock.run(END);
-    expect(reads).toBeGreaterThan(before + 2);
+    expect(bench.sent.reads.length).toBeGreaterThan(before + 2);
   });
 
   it('trades again once a named person re-arms it, and its halt file is removed', () => {
@@ -260,7 +231,7 @@ describe('a halted desk', () => {
     const fills = bench.desk.state.fills;
     bench.clock.run(END);
     expect(bench.desk.state.fills).toBeGreaterThan(fills);
-    expect(bench.records().findLast(({ body }) => body.kind === 'control')?.body).toEqual({
+    expect(bench.bodies('control').at(-1)).toEqual({
       kind: 'control',
       state: 'active',
       by: 'ann',
@@ -273,17 +244,17 @@ describe('a halted desk', () => {
     const doubts = [...bench.desk.state.attempts.keys()];
     expect(doubts.length).toBeGreaterThan(0);
     const refused = asked(bench);
-    expect(refused?.isDone).toBe(false);
-    expect(refused?.says).toContain(doubts[0]);
+    expect(refused.isDone).toBe(false);
+    expect(refused.says).toContain(doubts[0]);
     expect(bench.desk.control).toBe('halted');
     expect(asked(bench, { withOpenDoubts: true })).toMatchObject({ isDone: true });
-    expect(bench.records().findLast(({ body }) => body.kind === 'control')?.body).toMatchObject({ doubts });
+    expect(bench.bodies('control').at(-1)).toMatchObject({ doubts });
   });
 
   it('stays halted if its file cannot be removed', () => {
     const { bench, note } = halted();
     note.isBroken = true;
-    expect(asked(bench)?.says).toContain('cannot be removed');
+    expect(asked(bench).says).toContain('cannot be removed');
     bench.run(5 * SECOND_MS);
     expect([bench.desk.control, bench.desk.state.control]).toEqual(['halted', 'halted']);
   });
@@ -328,9 +299,7 @@ describe('a kill', () => {
     const bench = started({ strategies, halt: note, wrap }, 30 * SECOND_MS);
     bench.operator$.next(KILL);
     expect(shut).toBe(1);
-    const says: string[] = [];
-    bench.operator$.next({ do: 'rearm', by: 'ann', why: 'x', answer: (answer) => says.push(answer.says) });
-    expect(says[0]).toContain('tranche run --rearm');
+    expect(bench.tell({ do: 'rearm' }).says).toContain('tranche run --rearm');
     expect(bench.records().at(-1)?.body).toMatchObject({ state: 'halted', transport: 'closed' });
     note.clear();
     const next = nextProcess(bench, 0, { strategies, halt: note, wrap });
@@ -352,29 +321,21 @@ describe('a kill', () => {
 
 describe('a pause', () => {
   it('sends the order of a quote already requested, and starts nothing else', () => {
-    const points: string[] = [];
-    const bench = started({
-      strategies: [aTwap('btc', { slices: 2, duration: 'PT2M' })],
-      quoteLatencyMs: 500,
-      wrap: (venue) => ({
-        ...venue,
-        order: (request) => defer(() => (points.push('order'), toObservable(venue.order(request)))),
-      }),
-    });
+    const bench = started({ strategies: strategies.slice(0, 1), quoteLatencyMs: 500 });
     while (bench.desk.state.attempts.size === 0) bench.run(10);
     bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch' });
     bench.clock.run(END);
-    expect(points).toEqual(['order']);
+    expect(bench.sent.orders).toHaveLength(1);
     expect(bench.desk.state.fills).toBe(1);
   });
 
   it('is refused if it is longer than a year, and the desk continues', () => {
-    const bench = started({ strategies: [aTwap('btc', { slices: 2, duration: 'PT2M' })] });
-    const said: CommandAnswer[] = [];
-    for (const text of ['P99980000D', 'P367D', 'P366D'])
-      bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch', forMs: parseDuration(text), answer: (answer) => said.push(answer) });
+    const bench = started({ strategies: strategies.slice(0, 1) });
+    const said = ['P99980000D', 'P367D', 'P366D'].map((text) =>
+      bench.tell({ do: 'pause', forMs: parseDuration(text) }),
+    );
     expect(said.map(({ isDone }) => isDone)).toEqual([false, false, true]);
     expect(said[0]?.says).toBe('a pause can last at most a year: P366D');
     expect(bench.seen.error).toBeUndefined();
-  }); // prettier-ignore
+  });
 });

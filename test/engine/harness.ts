@@ -1,4 +1,4 @@
-import { NEVER, Subject, merge } from 'rxjs';
+import { NEVER, Subject, merge, defer, mergeMap, timer } from 'rxjs';
 import type { Alert } from '../../src/core/alerts.ts';
 import { money, price, quantity, ratio } from '../../src/core/money.ts';
 import type { RecordBody, StoredRecord } from '../../src/core/record.ts';
@@ -37,6 +37,8 @@ import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { inProcessVenue } from '../../src/simulator/port.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import { strategies } from '../../src/strategy/registry.ts';
+import type { OrderRequest, QuoteRequest, TransactionsQuery } from '../../src/core/venue.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 /** 2026-01-05T00:00:00Z, a Monday. */
 export const START = instant(Date.UTC(2026, 0, 5));
@@ -127,6 +129,15 @@ export interface Raised {
   readonly facts: Readonly<Record<string, unknown>> | undefined;
 }
 
+type BodyOf<K extends RecordBody['kind']> = Extract<RecordBody, { readonly kind: K }>;
+
+/** Requests in order, with their times on the monotonic clock, milliseconds after the start. */
+export interface Sent {
+  readonly quotes: (QuoteRequest & { readonly at: number })[];
+  readonly orders: (OrderRequest & { readonly at: number })[];
+  readonly reads: (TransactionsQuery & { readonly at: number })[];
+}
+
 export interface Bench {
   readonly clock: VirtualClock;
   readonly exchange: Exchange;
@@ -138,8 +149,16 @@ export interface Bench {
   /** Appends of this process so far. */
   appends(): number;
   records(): readonly StoredRecord[];
+  /** Name of the account that the desk trades. */
+  readonly account: string;
+  /** What the ledger of the exchange says that the account holds. */
+  balance(currency: string): number;
+  /** Requests to the venue of this process and of those before it. */
+  readonly sent: Sent;
+  /** The records of one kind, with their times in milliseconds after the start. */
+  timed<K extends RecordBody['kind']>(kind: K): readonly (BodyOf<K> & { readonly at: number })[];
   /** The records of one kind, without their times. */
-  bodies<K extends RecordBody['kind']>(kind: K): readonly Extract<RecordBody, { readonly kind: K }>[];
+  bodies<K extends RecordBody['kind']>(kind: K): readonly BodyOf<K>[];
   /** Alerts of this process. */
   readonly raised: readonly Raised[];
   /** The ids of these alerts. */
@@ -168,6 +187,10 @@ export interface BenchOptions {
   readonly wrap?: ((venue: VenuePort, clock: VirtualClock) => VenuePort) | undefined;
   readonly observer?: Partial<Observer> | undefined;
   readonly at?: Instant | undefined;
+  /** Prices of pairs that are fixed before the start. */
+  readonly pins?: Readonly<Record<string, string>> | undefined;
+  /** Requests of the processes before this one. */
+  readonly sent?: Sent | undefined;
   /** Seed of the engine's own randomness: the jitter of its waits. */
   readonly seed?: string | undefined;
   /** The append at which the process dies. */
@@ -178,8 +201,6 @@ export interface BenchOptions {
   readonly skewMs?: number | undefined;
   /** Boot of the machine whose boot clock the desk reads; left out: the machine has none. */
   readonly bootId?: string | undefined;
-  /** The clock of the desk, made from that of the exchange; omitted: the same. */
-  readonly deskClock?: ((clock: VirtualClock) => Clock) | undefined;
   readonly halt?: HaltPort | undefined;
   readonly alerts?: AlertsPort | undefined;
   readonly requestLog?: RequestLogPort | undefined;
@@ -217,10 +238,17 @@ export function aBench(options: BenchOptions): Bench {
     quoteLatencyMs: options.quoteLatencyMs ?? 20,
     orderLatencyMs: options.orderLatencyMs ?? 20,
   });
+  for (const [pair, mid] of Object.entries(options.pins ?? {})) exchange.pin(pair, price(mid), clock.wall());
+  const sent: Sent = options.sent ?? { quotes: [], orders: [], reads: [] };
+  const account = exchange.accounts[0]?.name ?? '';
   const ports: Ports = {
-    clock: options.deskClock?.(clock) ?? clockOf(clock, options),
+    clock: clockOf(clock, options),
     random: { next: () => random.next() },
-    venue: mortalVenue(options.wrap?.(venue, clock) ?? venue, life, options.inFlight ?? 'lost'),
+    venue: mortalVenue(
+      noting(options.wrap?.(venue, clock) ?? venue, clock, sent),
+      life,
+      options.inFlight ?? 'lost',
+    ),
     market: options.market?.(exchange, clock),
     accountFeed: options.accountFeed?.(exchange, clock),
     journal: mortalJournal(journal, life, counter, options.death),
@@ -250,7 +278,12 @@ export function aBench(options: BenchOptions): Bench {
     desk,
     operator$,
     seen,
+    account,
+    balance: (currency) => Number(exchange.ledger.balance(account, currency)),
+    sent,
     records: () => [...journal.read()],
+    timed: (kind) =>
+      [...journal.read()].flatMap(({ at, body }) => (isOf(body, kind) ? [{ ...body, at: at - START }] : [])),
     bodies: (kind) => [...journal.read()].flatMap(({ body }) => (isOf(body, kind) ? [body] : [])),
     raised,
     alerts: () => raised.map(({ id }) => id),
@@ -280,10 +313,19 @@ export function aBench(options: BenchOptions): Bench {
   };
 }
 
-const isOf = <K extends RecordBody['kind']>(
-  body: RecordBody,
-  kind: K,
-): body is Extract<RecordBody, { readonly kind: K }> => body.kind === kind;
+/** The venue, with its requests added to `sent`. */
+function noting(venue: VenuePort, clock: VirtualClock, sent: Sent): VenuePort {
+  const at = (): number => clock.monotonic() - START;
+  return {
+    ...venue,
+    quote: (request) => (sent.quotes.push({ ...request, at: at() }), venue.quote(request)),
+    order: (request) => (sent.orders.push({ ...request, at: at() }), venue.order(request)),
+    transactions: (query) => (sent.reads.push({ ...query, at: at() }), venue.transactions(query)),
+  };
+}
+
+const isOf = <K extends RecordBody['kind']>(body: RecordBody, kind: K): body is BodyOf<K> =>
+  body.kind === kind;
 
 /** A bench that was started, and has run to so many milliseconds after the start. */
 export function started(options: BenchOptions, ms = 0, run?: RunOptions): Bench {
@@ -296,33 +338,38 @@ export function started(options: BenchOptions, ms = 0, run?: RunOptions): Bench 
 /** The next process on the same journal, clock and exchange, `downMs` after this one died. */
 export function nextProcess(before: Bench, downMs: number, options: BenchOptions, run?: RunOptions): Bench {
   before.kill();
-  const { clock, exchange, journal } = before;
+  const { clock, exchange, journal, sent } = before;
   clock.run(instant(clock.wall() + downMs));
-  const bench = aBench({ clock, exchange, journal, ...options });
+  const bench = aBench({ clock, exchange, journal, sent, ...options });
   bench.start(run);
   return bench;
 }
 
-/** What is wrong after each death of a process at its appends from `first` until before `end`. */
-export function afterEachDeath(
-  [first, end]: readonly [number, number],
-  wrongOf: (death: Death, inFlight: 'arrives' | 'lost') => readonly string[],
-  fates: readonly ('arrives' | 'lost')[] = ['lost'],
-): readonly string[] {
-  const wrong: string[] = [];
-  for (let at = first; at < end; at++)
-    for (const records of ['lost', 'durable'] as const)
-      for (const inFlight of fates)
-        wrong.push(
-          ...wrongOf({ at, records }, inFlight).map((one) => `append ${at} ${records} ${inFlight}: ${one}`),
-        );
-  return wrong;
+/** A journal whose disk takes this long to write an append. */
+export function slowJournal(
+  clock: VirtualClock,
+  slowMs: (bodies: readonly RecordBody[]) => number,
+  journal: Journal = memoryJournal(),
+): Journal {
+  const append: Journal['append'] = (bodies, at) =>
+    defer(() => timer(slowMs(bodies), clock)).pipe(mergeMap(() => toObservable(journal.append(bodies, at))));
+  return { ...journal, append };
 }
 
-/** Runs in steps of a second until the process dies, or until so many milliseconds after the start. */
-export function untilDeath(bench: Bench, endMs: number): void {
-  while (!bench.life.isOver && bench.clock.wall() < START + endMs) bench.run(1_000);
+interface Timed {
+  readonly at: number;
 }
+
+/** The shortest time between two that follow each other. */
+export const leastGap = (times: readonly Timed[]): number =>
+  Math.min(...times.slice(1).map(({ at }, n) => at - (times[n]?.at ?? 0)));
+
+/** The most of them in any window of `perMs`, which does not include its end. */
+export const densest = (times: readonly Timed[], perMs: number): number =>
+  Math.max(
+    0,
+    ...times.map(({ at: from }) => times.filter(({ at }) => at >= from && at < from + perMs).length),
+  );
 
 /** The price of a pair that stands still and costs nothing, so that each decision is known to the last digit. */
 export const flat = (startPrice: string): NonNullable<VenueInput['pairs']>[string] => ({
@@ -334,11 +381,11 @@ export const flat = (startPrice: string): NonNullable<VenueInput['pairs']>[strin
 
 /** Books a trade that the desk did not make: a buy of 0.1 btc at 60 000 usd, unless `over` says otherwise. */
 export function bookTrade(
-  { exchange, clock }: Pick<Bench, 'exchange' | 'clock'>,
+  { exchange, clock, account }: Pick<Bench, 'exchange' | 'clock' | 'account'>,
   over: Partial<Parameters<Exchange['ledger']['book']>[1]> & { readonly orderId: string },
 ): void {
   const size = over.quantity ?? quantity('0.1');
-  exchange.ledger.book(exchange.accounts[0]?.name ?? '', {
+  exchange.ledger.book(account, {
     pair: 'btcusd',
     base: 'btc',
     quote: 'usd',

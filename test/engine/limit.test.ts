@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { price, text } from '../../src/core/money.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';
-import { aBench, aStrategy, afterEachDeath, nextProcess, untilDeath } from './harness.ts';
+import { aStrategy, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -19,12 +19,8 @@ const plan = (over: object = {}): BenchOptions['strategies'] => [
 ];
 const venue = { accounts: [{ balances: { usd: '100000000', btc: '100' } }] };
 
-function aLimit(mid: string, options: Partial<BenchOptions> = {}): Bench {
-  const bench = aBench({ strategies: plan(), venue, ...options });
-  pin(bench, mid);
-  bench.start();
-  return bench;
-}
+const aLimit = (mid: string, options: Partial<BenchOptions> = {}): Bench =>
+  started({ strategies: plan(), venue, pins: { btcusd: mid }, ...options });
 const pin = ({ exchange, clock }: Bench, mid: string): void => {
   exchange.pin('btcusd', price(mid), clock.wall());
 };
@@ -56,24 +52,6 @@ describe('a limit strategy on a desk', () => {
     expect(total(bench)).toBe('1.00000003');
     expect(faultsOf(bench)).toEqual([]);
     expect(bench.desk.state.lives.get('l')?.finished).toBe('finished');
-  });
-
-  it('never pays more than its limit, even if quotes are worse than the market price that wakes it', () => {
-    // The market stands at the very limit: every quote is above it.
-    const bench = aLimit('60000');
-    bench.run(HOUR_MS);
-    expect(ledgerTrades(bench.exchange)).toEqual([]);
-    const asked = bench.bodies('intent').length;
-    expect(asked).toBeGreaterThan(5);
-    // Each try that found no price doubles the wait: an hour of quotes a second would be 3600.
-    expect(asked).toBeLessThan(450);
-    pin(bench, '59500');
-    bench.run(10 * MINUTE_MS);
-    expect(total(bench)).toBe('1.00000003');
-    expect(
-      ledgerTrades(bench.exchange).every(({ amount, quantity }) => amount.div(quantity).lte(60000)),
-    ).toBe(true);
-    expect(faultsOf(bench)).toEqual([]);
   });
 
   it('is woken immediately by the prices of a feed', () => {
@@ -114,20 +92,5 @@ describe('a restart of a limit strategy', () => {
     second.run(5 * MINUTE_MS);
     expect(total(second)).toBe('1.00000003');
     expect(faultsOf(second)).toEqual([]);
-  });
-
-  it('trades its total exactly once, at whichever append the process dies', () => {
-    const whole = aLimit('59000');
-    whole.run(3 * MINUTE_MS);
-    expect(total(whole)).toBe('1.00000003');
-    const wrong = afterEachDeath([2, whole.appends()], (death) => {
-      const first = aLimit('59000', { death });
-      untilDeath(first, 3 * MINUTE_MS);
-      const second = next(first, SECOND_MS);
-      second.run(15 * MINUTE_MS);
-      return total(second) === '1.00000003' ? faultsOf(second) : [total(second)];
-    });
-    expect(wrong).toEqual([]);
-    expect(whole.appends()).toBeGreaterThan(20);
   });
 });

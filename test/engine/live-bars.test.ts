@@ -100,13 +100,6 @@ describe('bars built from the prices that a desk sees', () => {
     expect(notes(next).at(-1)).toBe('00:00 00:05 00:15');
   });
 
-  it('start over if they are not stored, and the kernel sees fewer of them', () => {
-    const first = running(11 * MINUTE_MS);
-    const next = nextProcess(first, 30 * SECOND_MS, { strategies: [watching()] });
-    next.until(21 * MINUTE_MS);
-    expect(notes(next).at(-1)).toBe('00:15');
-  });
-
   it('are collected while the strategy runs, and cause no quotes without a strategy', () => {
     const probes = (strategies: BenchOptions['strategies']): number => {
       let count = 0;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { backtestJournal } from '../../src/journal/backtest-journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import { defineKernel, later, z } from '../../src/strategy/sdk.ts';
-import { aTwap, START, started } from './harness.ts';
-import type { Bench, BenchOptions } from './harness.ts';
+import { aTwap, started, nextProcess } from './harness.ts';
+import type { Bench } from './harness.ts';
 import { executedTotal, faultsOf, fillsOf } from './oracle.ts';
 import { moduleWith } from '../strategy/module-kind.ts';
 
@@ -45,17 +45,11 @@ function sourceOf(kernel: ReturnType<typeof kernelOf>, over: object = {}): Strat
   return { id: 'own', kind: 'module', hash: 'h', document: params, bound };
 }
 
-function ran(
-  untilMs: number,
-  over: Partial<BenchOptions> & { strategies: readonly StrategySource[] },
-): Bench {
-  return started(over, untilMs);
-}
 const finishedOf = (bench: Bench, id = 'own'): unknown => bench.desk.state.lives.get(id)?.finished;
 
 describe('a module on a desk', () => {
   it('trades its total and ends', () => {
-    const bench = ran(10 * MINUTE_MS, { strategies: [aModule()] });
+    const bench = started({ strategies: [aModule()] }, 10 * MINUTE_MS);
     expect(faultsOf(bench)).toEqual([]);
     expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
     expect(finishedOf(bench)).toBe('finished');
@@ -66,29 +60,25 @@ describe('a module on a desk', () => {
     'continues after a process that died at %i ms, and trades its total once',
     (diedMs) => {
       const strategies = [aModule()];
-      const before = ran(diedMs, { strategies, inFlight: 'arrives' });
-      before.kill();
-      const { clock, exchange, journal } = before;
-      const after = ran(30 * MINUTE_MS, { strategies, clock, exchange, journal });
+      const before = started({ strategies, inFlight: 'arrives' }, diedMs);
+      const after = nextProcess(before, 0, { strategies });
+      after.until(30 * MINUTE_MS);
       expect(faultsOf(after)).toEqual([]);
-      expect(executedTotal(exchange).toFixed()).toBe('0.5');
+      expect(executedTotal(after.exchange).toFixed()).toBe('0.5');
       expect(finishedOf(after)).toBe('finished');
     },
   );
 
   it('is paused if a step fails, with the reason in the journal and an alert, while others continue', () => {
     const whim = { fails: false };
-    const alerts: unknown[] = [];
-    const bench = ran(90 * SECOND_MS, {
-      strategies: [aModule(whim), aTwap('twap')],
-      observer: { alert: (id, facts) => alerts.push([id, facts]) },
-    });
+    const bench = started({ strategies: [aModule(whim), aTwap('twap')] }, 90 * SECOND_MS);
     whim.fails = true;
     bench.until(30 * MINUTE_MS);
     const failed = bench.bodies('wake').filter((body) => body.reason === 'strategy_failed');
     expect(failed).toHaveLength(1);
     expect(failed[0]).toMatchObject({ strategy: 'own', note: 'Error: a bad day', intents: [] });
-    expect(alerts).toContainEqual(['strategy_paused', { strategy: 'own', why: 'Error: a bad day' }]);
+    const facts = { strategy: 'own', why: 'Error: a bad day' };
+    expect(bench.raised).toContainEqual(expect.objectContaining({ id: 'strategy_paused', facts }));
     expect([...bench.desk.state.totals.paused]).toEqual([['strategy:own', 'strategy_failed: Error: a bad day']]);
     expect(bench.desk.control).toBe('active');
     expect(fillsOf(bench.records()).filter(({ strategy }) => strategy === 'own')).toHaveLength(1);
@@ -98,27 +88,26 @@ describe('a module on a desk', () => {
   it('repeats the failed step when a person resumes it, even in another process', () => {
     const whim = { fails: true };
     const strategies = [aModule(whim)];
-    const before = ran(10 * MINUTE_MS, { strategies });
-    before.kill();
-    const { clock, exchange, journal } = before;
-    const after = ran(20 * MINUTE_MS, { strategies, clock, exchange, journal });
+    const before = started({ strategies }, 10 * MINUTE_MS);
+    const after = nextProcess(before, 0, { strategies });
+    after.until(20 * MINUTE_MS);
     expect(fillsOf(after.records())).toEqual([]);
     whim.fails = false;
-    after.operator$.next({ do: 'resume', by: 'ann', why: 'looked at it', strategy: 'own' });
-    clock.run(instant(START + 40 * MINUTE_MS));
-    expect(executedTotal(exchange).toFixed()).toBe('0.5');
+    after.tell({ do: 'resume', strategy: 'own' });
+    after.until(40 * MINUTE_MS);
+    expect(executedTotal(after.exchange).toFixed()).toBe('0.5');
     expect(finishedOf(after)).toBe('finished');
   });
 
   it('receives an outcome again after the step that handled it has failed', () => {
     const whim = { fails: false };
-    const bench = ran(MINUTE_MS + 30, { strategies: [aModule(whim)] });
+    const bench = started({ strategies: [aModule(whim)] }, MINUTE_MS + 30);
     whim.fails = true;
     bench.until(5 * MINUTE_MS);
     const life = bench.desk.state.lives.get('own');
     expect(life?.outcomes).toHaveLength(1);
     whim.fails = false;
-    bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at it', strategy: 'own' });
+    bench.tell({ do: 'resume', strategy: 'own' });
     bench.until(20 * MINUTE_MS);
     expect(faultsOf(bench)).toEqual([]);
     expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
@@ -131,10 +120,10 @@ describe('a module on a desk', () => {
       if (fails) throw new Error('too early');
       return kernel.start(params, view);
     };
-    const bench = ran(MINUTE_MS, { strategies: [sourceOf({ ...kernel, start })] });
+    const bench = started({ strategies: [sourceOf({ ...kernel, start })] }, MINUTE_MS);
     expect(bench.desk.state.totals.paused.get('strategy:own')).toBe('strategy_failed: Error: too early');
     fails = false;
-    bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at it', strategy: 'own' });
+    bench.tell({ do: 'resume', strategy: 'own' });
     bench.until(20 * MINUTE_MS);
     expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
   });
@@ -170,7 +159,7 @@ describe('a module that changes objects after it has handed them over', () => {
         return kept(plain.step(structuredClone(state), wake, params, view));
       },
     };
-    const bench = ran(10 * MINUTE_MS, { strategies: [sourceOf(kernel)], journal });
+    const bench = started({ strategies: [sourceOf(kernel)], journal }, 10 * MINUTE_MS);
     meddle(held);
     expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
     return [...journal.lines()];
@@ -181,40 +170,18 @@ describe('a module that changes objects after it has handed them over', () => {
     expect(linesOf(memoryJournal(), spoil)).toEqual(tidy);
     expect(linesOf(backtestJournal(), spoil)).toEqual(tidy);
   });
-
-  it('repeats a failed step from the state before that step', () => {
-    const plain = kernelOf({ fails: false });
-    const seen: number[] = [];
-    const kernel: typeof plain = {
-      ...plain,
-      step(state, wake, params, view) {
-        seen.push(state.n);
-        state.n += 7;
-        if (seen.length === 1) throw new Error('a bad day');
-        return plain.step({ n: state.n - 7 }, wake, params, view);
-      },
-    };
-    const bench = ran(2 * MINUTE_MS, { strategies: [sourceOf(kernel)] });
-    bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at it', strategy: 'own' });
-    bench.until(20 * MINUTE_MS);
-    expect(seen.slice(0, 3)).toEqual([0, 0, 1]);
-    expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
-  });
 });
 
 describe('a strategy paused by a person', () => {
   it('starts nothing until it is resumed, and then continues where it stopped', () => {
-    const bench = ran(150 * SECOND_MS, { strategies: [aModule(), aTwap('twap')] });
-    const says: string[] = [];
-    const answer = ({ says: words }: { says: string }): unknown => says.push(words);
-    bench.operator$.next({ do: 'pause', by: 'ann', why: 'lunch', strategy: 'own', answer });
+    const bench = started({ strategies: [aModule(), aTwap('twap')] }, 150 * SECOND_MS);
+    const said = [bench.tell({ do: 'pause', strategy: 'own' })];
     bench.until(20 * MINUTE_MS);
     expect(fillsOf(bench.records()).filter(({ strategy }) => strategy === 'own')).toHaveLength(2);
     expect(finishedOf(bench, 'twap')).toBe('finished');
-    bench.operator$.next({ do: 'resume', by: 'ann', why: 'back', strategy: 'own', answer });
-    bench.operator$.next({ do: 'pause', by: 'ann', why: 'who', strategy: 'nobody', answer });
+    said.push(bench.tell({ do: 'resume', strategy: 'own' }), bench.tell({ do: 'pause', strategy: 'nobody' }));
     bench.until(40 * MINUTE_MS);
-    expect(says).toEqual([
+    expect(said.map(({ says }) => says)).toEqual([
       'strategy own is paused',
       'strategy own is active',
       'there is no strategy nobody; there are own, twap',

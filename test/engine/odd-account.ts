@@ -4,7 +4,7 @@ import type { Quantity } from '../../src/core/money.ts';
 import type { RecordBody } from '../../src/core/record.ts';
 import { SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import type { Transaction, TransactionsQuery } from '../../src/core/venue.ts';
+import type { Transaction } from '../../src/core/venue.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 import { faultyVenue, showing } from './faulty-venue.ts';
 import type { OrderFault } from './faulty-venue.ts';
@@ -69,9 +69,9 @@ const twap = aTwap('t', {
 
 export interface Watched {
   readonly bench: Bench;
-  readonly alerts: { readonly id: string; readonly facts: Readonly<Record<string, unknown>> | undefined }[];
+  readonly alerts: Bench['raised'];
   /** Queries of the account. */
-  readonly queries: TransactionsQuery[];
+  readonly queries: Bench['sent']['reads'];
 }
 
 /** Buys 1 btc in four slices of a minute, unless told otherwise. */
@@ -79,8 +79,6 @@ export function aDesk(
   script: Script,
   over: Partial<BenchOptions> & { readonly isUntilDone?: boolean } = {},
 ): Watched {
-  const alerts: Watched['alerts'] = [];
-  const queries: TransactionsQuery[] = [];
   let orders = 0;
   const { isUntilDone = false, wrap, ...options } = over;
   const bench: Bench = aBench({
@@ -109,16 +107,12 @@ export function aDesk(
             bench.kill();
             return NEVER;
           }),
-        transactions: (query) => {
-          queries.push(query);
-          return shown.transactions(query);
-        },
+        transactions: (query) => shown.transactions(query),
       };
     },
-    observer: { ...options.observer, alert: (id, facts) => alerts.push({ id, facts }) },
   });
   bench.start({ isUntilDone, hasClosingRead: isUntilDone });
-  return { bench, alerts, queries };
+  return { bench, alerts: bench.raised, queries: bench.sent.reads };
 }
 
 /** The next process on the same account, `downMs` after this one died. */
@@ -139,11 +133,7 @@ export const seconds = ({ bench }: Watched, count: number): void => {
 export const bodies = <K extends RecordBody['kind']>(
   { bench }: Watched,
   kind: K,
-): readonly Extract<RecordBody, { readonly kind: K }>[] =>
-  bench
-    .records()
-    .map(({ body }) => body)
-    .filter((body): body is Extract<RecordBody, { readonly kind: K }> => body.kind === kind);
+): ReturnType<typeof bench.bodies<K>> => bench.bodies(kind);
 
 export const alertsOf = ({ alerts }: Watched): readonly string[] => alerts.map(({ id }) => id);
 

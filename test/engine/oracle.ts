@@ -129,6 +129,10 @@ export function faultsOf(bench: Bench): readonly string[] {
   return faults;
 }
 
+/** The same for a desk whose strategies go on for ever. */
+export const wrongOf = (bench: Bench): readonly string[] =>
+  faultsOf(bench).filter((fault) => fault !== 'not done');
+
 /** Base quantity that the exchange executed in all. */
 export const executedTotal = (exchange: Exchange): Quantity =>
   ledgerTrades(exchange).reduce((sum, trade) => add(sum, trade.quantity), NO_QUANTITY);

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { money } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/state/strategy-source.ts';
 import { whyOf } from '../../src/journal/why.ts';
@@ -16,7 +15,7 @@ import {
   run,
   tell,
 } from './approval-desk.ts';
-import { aPolicy, aStrategy, aTwap } from './harness.ts';
+import { aStrategy, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
 
 const largeParents = approvalsOf({ parents_above: '50000' });
@@ -150,15 +149,6 @@ describe('a parent whose total is not known in advance', () => {
     both(bench);
     run(bench, 2 * MINUTE_MS);
     expect(faults(bench)).toEqual([]);
-  });
-
-  it('states the daily notional limit in its request, if there is one', () => {
-    const limits = { ...aPolicy().limits, dayNotionalMax: money('250000') };
-    const bench = aDesk(above, { strategies: [basket], policy: { limits } });
-    run(bench, 5 * MINUTE_MS);
-    expect(requests(bench)[0]?.asks).toMatch(
-      /amount not known before it trades; at most 250000 usd a day, by max_day_notional$/u,
-    );
   });
 });
 

@@ -1,17 +1,18 @@
-import { defer, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { money, quantity, size, text } from '../../src/core/money.ts';
-import { HOUR_MS, SECOND_MS, after } from '../../src/core/time.ts';
-import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
-import { mergeMapMaybe } from '../../src/engine/maybe-async.ts';
+import { SECOND_MS } from '../../src/core/time.ts';
 import { bookingWords } from '../../src/engine/account/still-booking.ts';
-import type { Journal } from '../../src/journal/journal.ts';
-import { memoryJournal } from '../../src/journal/memory.ts';
-import { inProcessMarket } from '../../src/simulator/port.ts';
-import { frozen } from '../journal/frozen.ts';
-import { START, aStrategy, aTwap, bookTrade } from './harness.ts';
+import { aStrategy, bookTrade } from './harness.ts';
 import { aDesk, alertsOf, bodies, bought, firstLost, halts, nextDesk, seconds, sold } from './odd-account.ts';
 import type { Script, Watched } from './odd-account.ts';
+
+/** Two parts of an order: three fifths at once, the rest later. */
+const threeFifths = (afterMs: number): NonNullable<Script['parts']> => [
+  { share: '0.6', afterMs: 0 },
+  { share: '0.4', afterMs },
+];
+/** The answer is lost, and two fifths of the order are never booked. */
+const short: Script = { parts: threeFifths(1e9), order: firstLost };
 
 describe('an order booked as several trades, with its answer lost', () => {
   it.each([
@@ -26,7 +27,7 @@ describe('an order booked as several trades, with its answer lost', () => {
     const one = aDesk({ parts, order: firstLost });
     seconds(one, 200);
     for (let n = 1; one.bench.desk.control !== 'active' && n < 4; n++) {
-      one.bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at' });
+      one.bench.tell({ do: 'resume' });
       seconds(one, 200 + n * 60);
     }
     seconds(one, 700);
@@ -46,12 +47,12 @@ describe('an order booked as several trades, with its answer lost', () => {
   });
 
   it('counts as filled, with its missing part, if a part is never booked', () => {
-    const one = aDesk({ parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 1e9 }], order: firstLost }, { policy: { onDifference: 'alert' } }); // prettier-ignore
+    const one = aDesk({ ...short }, { policy: { onDifference: 'alert' } });
     seconds(one, 60);
     expect(bodies(one, 'fill')).toMatchObject([{ quantity: '0.15', missing: { quantity: '0.1' } }]);
     expect(bodies(one, 'slice')).toMatchObject([{ filled: '0.15', missing: '0.1' }]);
     expect(alertsOf(one)).toContain('fill_differs');
-    one.bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at' });
+    one.bench.tell({ do: 'resume' });
     seconds(one, 600);
     // The missing part of the first slice is not bought again.
     expect(bought(one)).toBe('0.9');
@@ -61,13 +62,12 @@ describe('an order booked as several trades, with its answer lost', () => {
 
 describe('the missing part of a rebalance order', () => {
   it('is not bought again by the rebalancing until a person closes it', () => {
-    const short: Script = { parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 1e9 }], order: firstLost }; // prettier-ignore
     const balanced = aStrategy('r', 'rebalance', { target_weights: { btc: '0.7', usd: '0.3' }, drift_threshold: '0.01', valuation_tolerance: '0.9' }); // prettier-ignore
-    const one = aDesk(short, { strategies: [balanced], policy: { onDifference: 'ignore' } });
+    const one = aDesk({ ...short }, { strategies: [balanced], policy: { onDifference: 'ignore' } });
     const lift = (until: number): void => {
       for (let at = 70; at <= until; at += 10) {
         seconds(one, at);
-        if (one.bench.desk.control === 'paused') one.bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at' }); // prettier-ignore
+        if (one.bench.desk.control === 'paused') one.bench.tell({ do: 'resume' }); // prettier-ignore
       }
     };
     lift(600);
@@ -80,8 +80,6 @@ describe('the missing part of a rebalance order', () => {
 });
 
 describe('the missing part of an order', () => {
-  const short: Script = { parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 1e9 }], order: firstLost }; // prettier-ignore
-
   it('is closed by a person who resolves it as not executed', () => {
     const one = aDesk({ ...short }, { policy: { onDifference: 'alert' } });
     seconds(one, 60);
@@ -110,67 +108,27 @@ describe('the missing part of an order', () => {
   });
 });
 
-describe('the missing part of an order, booked hours later while the desk trades', () => {
-  const long = aTwap('t', {
-    slices: 24,
-    duration: 'PT2H',
-    catch_up: 'pace',
-    total_quantity: { amount: '6', currency: 'btc' },
-  });
-
-  it.each([true, false])(
-    'is booked although its rows have the time of the trade, with answer lost: %s',
-    (isLost) => {
-      const parts = [
-        { share: '0.6', afterMs: 0 },
-        { share: '0.4', afterMs: 3 * HOUR_MS },
-      ];
-      const one = aDesk({ parts, order: isLost ? firstLost : undefined }, { strategies: [long] });
-      for (let minute = 1; minute < 240; minute++) {
-        seconds(one, 60 * minute);
-        const { control } = one.bench.desk;
-        if (control === 'active') continue;
-        one.bench.operator$.next({ do: control === 'halted' ? 'rearm' : 'resume', by: 'ann', why: 'seen' });
-      }
-      expect(sold(one)).toBe('6');
-      expect(bought(one)).toBe('6');
-      expect(one.bench.desk.state.lacking.size).toBe(0);
-    },
-  );
-});
-
 describe('an answered order booked as several trades', () => {
-  const parts = [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 62_000 }]; // prettier-ignore
+  const isUncorrected = (one: Watched): boolean =>
+    one.bench.desk.account.booking.size === 0 &&
+    bodies(one, 'correction').length === 0 &&
+    one.bench.desk.control === 'active';
 
   it('is not corrected and does not halt the desk before the booking margin is over', () => {
-    const one = aDesk({ parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 15_000 }] }, { policy: { accountPollMs: 5_000 } }); // prettier-ignore
+    const one = aDesk({ parts: threeFifths(15_000) }, { policy: { accountPollMs: 5_000 } });
     seconds(one, 12);
     expect([...one.bench.desk.account.booking.values()]).toMatchObject([{ shown: '0.15 of 0.25 so far' }]);
     expect(bookingWords(one.bench.desk)).toEqual([
       expect.stringMatching(/ is still being booked: the account shows 0\.15 of 0\.25 so far/u),
     ]);
     seconds(one, 30);
-    expect([...one.bench.desk.account.booking.values()]).toEqual([]);
-    expect(bodies(one, 'correction')).toEqual([]);
-    expect(alertsOf(one)).toEqual([]);
-    expect(one.bench.desk.control).toBe('active');
     expect(bodies(one, 'shown')).toHaveLength(1);
-  });
-
-  it('is not corrected before the booking margin is over if the wall clock is set forward after the fill', () => {
-    const one = aDesk({ parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 65_000 }] }, { policy: { accountPollMs: 5_000 } }); // prettier-ignore
-    seconds(one, 2);
-    one.bench.clock.stepWall(50 * SECOND_MS);
-    seconds(one, 12);
-    expect([...one.bench.desk.account.booking.values()]).toMatchObject([{ shown: '0.15 of 0.25 so far' }]);
-    seconds(one, 30);
-    expect([...one.bench.desk.account.booking.values()]).toEqual([]);
-    expect(bodies(one, 'correction')).toEqual([]);
-    expect(one.bench.desk.control).toBe('active');
+    expect(isUncorrected(one)).toBe(true);
+    expect(alertsOf(one)).toEqual([]);
   });
 
   it('is corrected after the margin, and corrected back when the missing part appears', () => {
-    const one = aDesk({ parts });
+    const one = aDesk({ parts: threeFifths(62_000) });
     seconds(one, 61);
     expect(bodies(one, 'correction')).toMatchObject([{ quantity: '0.15', missing: { quantity: '0.1' } }]);
     expect(halts(one)).toHaveLength(1);
@@ -179,7 +137,7 @@ describe('an answered order booked as several trades', () => {
     expect(bodies(one, 'correction')).toHaveLength(2);
     expect(alertsOf(one)).not.toContain('executed_twice');
     expect(one.bench.desk.state.lacking.size).toBe(0);
-    one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'all there' });
+    one.bench.tell({ do: 'rearm' });
     seconds(one, 700);
     expect(bought(one)).toBe(sold(one));
     expect(Number(sold(one))).toBeLessThanOrEqual(1);
@@ -223,52 +181,13 @@ describe('a quote that the venue executes twice', () => {
       expect(one.bench.desk.control).toBe('halted');
       expect(bodies(one, 'correction')).toMatchObject([{ quantity: '0.5', was_quantity: '0.25' }]);
       const intents = bodies(one, 'intent').length;
-      one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'the venue keeps it' });
+      one.bench.tell({ do: 'rearm' });
       seconds(one, later + 800);
       // The strategy subtracted it from its total.
       expect(Number(bought(one))).toBeLessThanOrEqual(later < 240 ? 1 : 1.25);
       expect(bodies(one, 'intent').length - intents).toBeLessThanOrEqual(3);
     },
   );
-
-  it('reaches the strategy before its next step, however slow the disk is', () => {
-    const clock = new VirtualClock(START);
-    const journal = frozen(memoryJournal());
-    let freeAt = clock.monotonic();
-    // From the correction on, nothing is durable for eight seconds.
-    const slow: Journal = {
-      ...journal,
-      append: (records, at) =>
-        defer(() => {
-          if (records.some(({ kind }) => kind === 'correction')) freeAt = after(clock.monotonic(), 8_000);
-          return timer(Math.max(0, freeAt - clock.monotonic()), clock).pipe(
-            mergeMapMaybe(() => journal.append(records, at)),
-          );
-        }),
-    };
-    const one = aDesk(
-      {
-        parts: [{ share: '1', afterMs: 0 }, { share: '1', afterMs: 20_000 }], // prettier-ignore
-        over: (row, n) => (n === 0 ? {} : { at: after(row.at, 20_000) }),
-      },
-      {
-        clock,
-        journal: slow,
-        policy: { accountPollMs: 55_000 },
-        market: (exchange) => inProcessMarket(exchange, { clock, pairs: ['btcusd'], everyMs: SECOND_MS }),
-      },
-    );
-    seconds(one, 75);
-    const kinds = one.bench.records().map(({ body }) => body);
-    const corrected = kinds.findIndex(({ kind }) => kind === 'correction');
-    expect(corrected).toBeGreaterThan(0);
-    // The strategy receives the trade first, and then decides.
-    const wakes = kinds.slice(corrected + 1).filter(({ kind }) => kind === 'wake');
-    expect(wakes).toMatchObject([{ intents: [] }, {}]);
-    one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'the venue keeps it' });
-    seconds(one, 800);
-    expect(Number(bought(one))).toBeLessThanOrEqual(1);
-  });
 
   it('is detected by the next process although it does not read the rows of the first trade again', () => {
     const before = aDesk({});
@@ -282,32 +201,5 @@ describe('a quote that the venue executes twice', () => {
     seconds(next, 3_300);
     expect(alertsOf(next)).toContain('executed_twice');
     expect(bought(next)).toBe('1.25');
-  });
-});
-
-describe('a fill reported by a person', () => {
-  it('is confirmed once the account shows its figures', () => {
-    const one = aDesk({ parts: [{ share: '1', afterMs: 100_000 }], order: firstLost });
-    seconds(one, 15);
-    const [open] = one.bench.desk.state.doubts;
-    const [trade] = one.bench.exchange.registry.tradesOf('desk');
-    if (open === undefined || trade === undefined) throw new Error('nothing is in doubt');
-    one.bench.tell({
-      do: 'resolve',
-      clientOrderId: open.intent.client_order_id,
-      verdict: 'filled',
-      figures: {
-        orderId: trade.orderId,
-        quantity: trade.quantity,
-        amount: money(open.quote?.amount ?? '0'),
-        fees: money('0'),
-      },
-      why: 'the statement',
-    });
-    seconds(one, 180);
-    const [fill] = bodies(one, 'fill');
-    expect(fill).toMatchObject({ source: 'operator' });
-    expect(bodies(one, 'correction')).toEqual([]);
-    expect(alertsOf(one)).not.toContain('fill_differs');
   });
 });

@@ -1,16 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { PersonRecord } from '../../src/core/record.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
-import { aBench, aTwap, nextProcess } from './harness.ts';
+import { aTwap, nextProcess, started } from './harness.ts';
 import type { Bench } from './harness.ts';
 
 const strategies = [aTwap('t')];
-
-function started(): Bench {
-  const bench = aBench({ strategies });
-  bench.start();
-  return bench;
-}
 
 const ANN = { kind: 'person', person: 'ann', step: 'invited', role: 'approver', by: 'ops', why: 'new' };
 const tell = (bench: Bench, record: Partial<PersonRecord>): CommandAnswer =>
@@ -31,7 +25,7 @@ const people = (bench: Bench): readonly unknown[] =>
 
 describe('people', () => {
   it('can be invited, enrol a passkey, sign in and be removed, and the next process knows them', () => {
-    const bench = started();
+    const bench = started({ strategies });
     expect(tell(bench, {})).toEqual({ isDone: true, says: 'ann is invited as approver' });
     expect(tell(bench, { step: 'enrolled', passkey: key('k1') }).isDone).toBe(true);
     expect(tell(bench, { step: 'signed_in', passkey: { id: 'k1', counter: 7 } }).isDone).toBe(true);
@@ -68,7 +62,7 @@ describe('people', () => {
     ['a removed person enrols', [{}, { step: 'removed' }, { step: 'enrolled', passkey: key('k') }], /not invited/u],
     ['a removed person signs in', [{}, { step: 'enrolled', passkey: key('k') }, { step: 'removed' }, { step: 'signed_in', passkey: { id: 'k', counter: 1 } }], /not one of ann/u],
   ])('are not changed when %s', (_why, steps, problem) => {
-    const bench = started();
+    const bench = started({ strategies });
     for (const step of steps.slice(0, -1)) expect(tell(bench, step).isDone).toBe(true);
     const before = bench.records().length;
     expect(tell(bench, steps.at(-1) ?? {})).toSatisfy(
@@ -78,7 +72,7 @@ describe('people', () => {
   }); // prettier-ignore
 
   it('can enrol a second passkey when invited again with the same role', () => {
-    const bench = started();
+    const bench = started({ strategies });
     tell(bench, {});
     tell(bench, { step: 'enrolled', passkey: key('k1') });
     expect(tell(bench, {}).isDone).toBe(true);
@@ -87,7 +81,7 @@ describe('people', () => {
   });
 
   it('are limited to 500, with ten passkeys each', () => {
-    const bench = started();
+    const bench = started({ strategies });
     for (let n = 0; n < 500; n += 1) expect(tell(bench, { person: `p${n}` }).isDone).toBe(true);
     expect(tell(bench, { person: 'one-more' })).toMatchObject({ isDone: false });
     for (let n = 0; n < 10; n += 1)

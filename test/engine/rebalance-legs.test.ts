@@ -8,7 +8,7 @@ import { distanceOf } from '../../src/strategy/kinds/rebalance/rebalance-distanc
 import { faultyVenue } from './faulty-venue.ts';
 import { aBench, aPolicy, aStrategy, START } from './harness.ts';
 import type { Bench } from './harness.ts';
-import { faultsOf, ledgerTrades } from './oracle.ts';
+import { ledgerTrades, wrongOf } from './oracle.ts';
 
 const RUNS = Number(process.env['REBALANCE_RUNS'] ?? 40);
 const PRICES = { btc: '50000', eth: '2500', ltc: '100', sol: '20' } as const;
@@ -75,60 +75,14 @@ function rebalanced({ held, plan, quotes, use, spreadBps, maxUsd }: RandomDesk):
   bench.start();
   bench.until(2 * HOUR_MS);
   expect(bench.seen.error).toBeUndefined();
-  expect(faultsOf(bench).filter((fault) => fault !== 'not done')).toEqual([]);
+  expect(wrongOf(bench)).toEqual([]);
   return bench;
 }
 
-const balancesOf = ({ exchange }: Bench): ReadonlyMap<string, Quantity> =>
-  exchange.ledger.balances(exchange.accounts[0]?.name ?? '');
-const usdOf = (bench: Bench): string => text(balancesOf(bench).get('usd') ?? NO_QUANTITY);
+const balancesOf = ({ exchange, account }: Bench): ReadonlyMap<string, Quantity> =>
+  exchange.ledger.balances(account);
 const trades = (bench: Bench): readonly string[] =>
   ledgerTrades(bench.exchange).map(({ side, quantity: amount, pair }) => `${side} ${text(amount)} ${pair}`);
-
-describe('a rebalancing with a cash buffer and a failing sell', () => {
-  /** Of 400000 usd above a buffer of 80000, 180000 of btc should go into eth. */
-  const desk = (over: Partial<RandomDesk>): RandomDesk => ({
-    held: { usd: '100000', btc: '7.6' },
-    plan: {
-      target_weights: { btc: '0.5', eth: '0.45', usd: '0.05' },
-      cash_buffer: { amount: '80000', currency: 'usd' },
-    },
-    quotes: new Map(),
-    use: 'never',
-    spreadBps: 0,
-    maxUsd: '100000',
-    ...over,
-  });
-
-  it('buys with the full proceeds if nothing fails', () => {
-    const bench = rebalanced(desk({}));
-    expect(usdOf(bench)).toBe('100000');
-    expect(trades(bench).filter((trade) => trade.startsWith('buy'))).toHaveLength(2);
-  });
-
-  it.each(['never', 'when_enabled'] as const)(
-    'buys only with the proceeds of the executed piece if the sell fails after it, with pts.use: %s',
-    (use) => {
-      const bench = rebalanced(desk({ quotes: new Map([['btcusd sell', 2]]), use }));
-      expect(trades(bench)).toEqual(['sell 1.8 btcusd', 'buy 36 ethusd']);
-      expect(usdOf(bench)).toBe('100000');
-    },
-  );
-
-  it.each(['never', 'when_enabled'] as const)(
-    'buys nothing if the whole sell fails, with pts.use: %s',
-    (use) => {
-      const bench = rebalanced(desk({ quotes: new Map([['btcusd sell', 0]]), use }));
-      expect(trades(bench)).toEqual([]);
-      expect(usdOf(bench)).toBe('100000');
-    },
-  );
-
-  it('keeps its buffer in the account although the spread takes the cash above it', () => {
-    const bench = rebalanced(desk({ plan: { ...desk({}).plan, target_weights: { btc: '0.5', eth: '0.5', usd: '0' } }, spreadBps: 50 })); // prettier-ignore
-    expect(Number(usdOf(bench))).toBeGreaterThanOrEqual(80_000);
-  });
-});
 
 /** Weights of so many parts each, the last of them cash. */
 const weightsOf = (parts: readonly number[]): Readonly<Record<string, string>> => {

@@ -1,11 +1,11 @@
 import { aPolicy } from './harness.ts';
 import { describe, expect, it } from 'vitest';
 import { text } from '../../src/core/money.ts';
-import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { DAY_MS, HOUR_MS, instant, isoOf } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { aStrategy, START, started, nextProcess, afterEachDeath, untilDeath } from './harness.ts';
+import { aStrategy, START, started, nextProcess } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
-import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+import { executedTotal, ledgerTrades, wrongOf } from './oracle.ts';
 
 /** Half a btc at nine in London on every day of the week that trades. */
 const plan = (over: object = {}, schedule: object = {}): BenchOptions['strategies'] => [
@@ -36,7 +36,7 @@ const next = (before: Bench, downMs: number, options: Partial<BenchOptions> = {}
 
 /** When each order was sent, to the minute, in UTC. */
 const minutes = (bench: Bench): readonly string[] =>
-  bench.records().flatMap(({ at, body }) => (body.kind === 'intent' ? [isoOf(at).slice(0, 16)] : []));
+  bench.timed('intent').map(({ at }) => isoOf(instant(START + at)).slice(0, 16));
 const reasons = (bench: Bench): readonly string[] =>
   bench.bodies('wake').flatMap((body) => (body.reason !== undefined ? [body.reason] : []));
 
@@ -55,45 +55,13 @@ describe('a recurring strategy on a desk', () => {
     expect(wanted.length).toBeGreaterThan(60);
     const trades = ledgerTrades(bench.exchange).map((trade) => text(trade.quantity));
     expect(trades).toEqual(wanted.map(() => '0.5'));
-    expect(faultsOf(bench).filter((fault) => fault !== 'not done')).toEqual([]);
+    expect(wrongOf(bench)).toEqual([]);
     // Each day of a weekend leaves a record with the reason.
     expect(reasons(bench)).toEqual(Array.from({ length: 25 }, () => 'blackout'));
-  });
-
-  it('trades each occurrence of several slices to its exact size, and finishes at its end time', () => {
-    const strategies = plan({
-      slices: 3,
-      window: 'PT30M',
-      each_quantity: { amount: '0.10000001', currency: 'btc' },
-      jitter: { time_pct: 50, size_pct: 20, seed: 5 },
-      end_time: '2026-01-09T00:00:00Z',
-    });
-    const bench = ran(instant(START + 5 * DAY_MS), { strategies });
-    expect(text(executedTotal(bench.exchange))).toBe('0.40000004');
-    expect(ledgerTrades(bench.exchange)).toHaveLength(12);
-    expect(faultsOf(bench)).toEqual([]);
-    expect(bench.desk.state.lives.get('r')?.finished).toBe('finished');
   });
 });
 
 describe('a restart of a recurring strategy', () => {
-  const SLICED = plan({ slices: 4, window: 'PT40M' });
-
-  it('trades an occurrence exactly once, wherever the process dies', () => {
-    const [at, end] = [instant(START + 9 * HOUR_MS - MINUTE_MS), 10 * HOUR_MS];
-    const appends = ran(instant(START + end), { strategies: SLICED, at }).appends();
-    const wrong = afterEachDeath([2, appends], (death) => {
-      const first = started({ strategies: SLICED, policy: calm, venue, at, death });
-      untilDeath(first, end);
-      const second = next(first, SECOND_MS, { strategies: SLICED });
-      second.until(end);
-      const total = text(executedTotal(second.exchange));
-      return total === '0.5' ? faultsOf(second).filter((fault) => fault !== 'not done') : [total];
-    });
-    expect(wrong).toEqual([]);
-    expect(appends).toBeGreaterThan(20);
-  });
-
   it.each([
     // Down from Tuesday noon to Friday noon: Wednesday, Thursday and Friday passed.
     ['skip', ['2026-01-06T09:00', '2026-01-12T09:00']],
@@ -110,6 +78,6 @@ describe('a restart of a recurring strategy', () => {
     expect(minutes(second).filter((at) => at > '2026-01-06')).toEqual(orders);
     expect(reasons(second)).toContain('missed_slot');
     expect(text(executedTotal(second.exchange))).toBe(String(0.5 * (orders.length + 1)));
-    expect(faultsOf(second).filter((fault) => fault !== 'not done')).toEqual([]);
+    expect(wrongOf(second)).toEqual([]);
   });
 });

@@ -3,31 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { ReferencePrice } from '../../src/core/reference-price.ts';
 import { price } from '../../src/core/money.ts';
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import type { QuoteRequest } from '../../src/core/venue.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';
-import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aPolicy, aStrategy, aTwap, START, started } from './harness.ts';
-import type { Bench, BenchOptions } from './harness.ts';
+import { faultyVenue, NO_QUOTES } from './faulty-venue.ts';
+import { aPolicy, aStrategy, aTwap, START, started } from './harness.ts';
+import type { Bench } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';
 
-interface Probed extends Bench {
-  /** Probes that were sent, ms after the start. */
-  readonly probes: readonly { readonly at: number; readonly request: QuoteRequest }[];
-}
-
-function probing(options: BenchOptions): Probed {
-  const probes: { at: number; request: QuoteRequest }[] = [];
-  const bench: Bench = aBench({
-    ...options,
-    wrap: faultyVenue({
-      quote(request) {
-        if (request.clientId === undefined) probes.push({ at: bench.clock.now() - START, request });
-        return undefined;
-      },
-    }),
-  });
-  return { ...bench, probes };
-}
+const probes = ({ sent }: Bench) => sent.quotes.filter(({ clientId }) => clientId === undefined);
 
 const watching = aStrategy('r', 'rebalance', {
   target_weights: { btc: '0.5', eth: '0.25', usd: '0.25' },
@@ -36,43 +18,33 @@ const watching = aStrategy('r', 'rebalance', {
 
 describe('reference prices', () => {
   it('are requested when a slice needs one, and not in between', () => {
-    const bench = probing({ strategies: [aTwap('twap', { slices: 3, duration: 'PT30M' })] });
-    bench.start();
-    bench.until(HOUR_MS);
+    const bench = started({ strategies: [aTwap('twap', { slices: 3, duration: 'PT30M' })] }, HOUR_MS);
     expect(faultsOf(bench)).toEqual([]);
-    expect(bench.probes).toHaveLength(6);
-    const slots = new Set(bench.probes.map(({ at }) => Math.floor(at / (10 * MINUTE_MS))));
+    expect(probes(bench)).toHaveLength(6);
+    const slots = new Set(probes(bench).map(({ at }) => Math.floor(at / (10 * MINUTE_MS))));
     expect(slots.size).toBe(3);
   });
 
   it('are shared by strategies that need the same one', () => {
     const strategies = Array.from({ length: 5 }, (_, i) => aTwap(`s${i}`, { slices: 1, duration: 'PT5M' }));
-    const bench = probing({ strategies });
-    bench.start();
-    bench.until(20 * SECOND_MS);
-    expect(bench.probes.map(({ request }) => request.side)).toEqual(['buy', 'sell']);
+    const bench = started({ strategies }, 20 * SECOND_MS);
+    expect(probes(bench).map(({ side }) => side)).toEqual(['buy', 'sell']);
     expect(ledgerTrades(bench.exchange)).toHaveLength(5);
   });
 
   it('are probed for watched pairs within their share of the quote limit', () => {
     const { reference } = aPolicy();
-    const bench = probing({
-      strategies: [watching],
-      policy: { reference: { ...reference, intervalMs: 10 } },
-    });
-    bench.start();
-    bench.until(10 * MINUTE_MS);
-    const perSecond = bench.probes.length / 600;
+    const policy = { reference: { ...reference, intervalMs: 10 } };
+    const bench = started({ strategies: [watching], policy }, 10 * MINUTE_MS);
+    const perSecond = probes(bench).length / 600;
     expect(perSecond).toBeLessThanOrEqual(2);
     expect(perSecond).toBeGreaterThan(1.5);
   });
 
   it('are probed without a client id, so that a probe can never become an order', () => {
-    const bench = probing({ strategies: [watching] });
-    bench.start();
-    bench.until(MINUTE_MS);
-    expect(bench.probes.length).toBeGreaterThan(4);
-    expect(bench.probes.every(({ request }) => !('clientId' in request))).toBe(true);
+    const bench = started({ strategies: [watching] }, MINUTE_MS);
+    expect(probes(bench).length).toBeGreaterThan(4);
+    expect(probes(bench).every((request) => !('clientId' in request))).toBe(true);
   });
 
   it('stop every trade if they are unavailable', () => {
@@ -80,14 +52,7 @@ describe('reference prices', () => {
       {
         strategies: [aTwap('twap', { slices: 3, duration: 'PT3M' })],
         wrap: faultyVenue({
-          quote: (request) =>
-            request.clientId === undefined
-              ? {
-                  kind: 'error',
-                  status: 503,
-                  error: 'quotes temporarily unavailable. please try again later.',
-                }
-              : undefined,
+          quote: ({ clientId }) => (clientId === undefined ? NO_QUOTES : undefined),
         }),
       },
       10 * MINUTE_MS,
@@ -99,36 +64,23 @@ describe('reference prices', () => {
   });
 
   it('come from the feed if there is one, without probes', () => {
-    const probes: QuoteRequest[] = [];
     const bench = started(
       {
         strategies: [aTwap('twap', { slices: 3, duration: 'PT3M' }), watching],
         market: (exchange, clock) =>
           inProcessMarket(exchange, { clock, pairs: ['btcusd', 'ethusd'], everyMs: 1_000 }),
-        wrap: faultyVenue({
-          quote: (request) => (request.clientId === undefined && probes.push(request), undefined),
-        }),
       },
       10 * MINUTE_MS,
     );
     expect(ledgerTrades(bench.exchange)).toHaveLength(3);
-    expect(probes).toEqual([]);
+    expect(probes(bench)).toEqual([]);
   });
 
   it('become stale when the feed goes silent, and probes replace them', () => {
-    const probes: QuoteRequest[] = [];
     const old = { pair: 'btcusd', mid: price('60000'), at: START, source: 'ticker' } as const;
-    const bench = started(
-      {
-        strategies: [aTwap('twap', { slices: 2, duration: 'PT10M', start_time: '2026-01-05T00:05:00Z' })],
-        market: () => ({ prices$: of(old) }),
-        wrap: faultyVenue({
-          quote: (request) => (request.clientId === undefined && probes.push(request), undefined),
-        }),
-      },
-      20 * MINUTE_MS,
-    );
-    expect(probes.length).toBeGreaterThan(0);
+    const strategies = [aTwap('twap', { slices: 2, duration: 'PT10M', start_time: '2026-01-05T00:05:00Z' })];
+    const bench = started({ strategies, market: () => ({ prices$: of(old) }) }, 20 * MINUTE_MS);
+    expect(probes(bench).length).toBeGreaterThan(0);
     expect(faultsOf(bench)).toEqual([]);
   });
 

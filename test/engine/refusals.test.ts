@@ -1,15 +1,16 @@
-import { delay, map } from 'rxjs';
+import { delay } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { money, price, quantity, ratio, text } from '../../src/core/money.ts';
 import type { Reason } from '../../src/core/reasons.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import type { OrderRequest, QuoteAnswer } from '../../src/core/venue.ts';
+import type { QuoteAnswer, Order } from '../../src/core/venue.ts';
 import { shortQuoteWords } from '../../src/engine/attempt/short-quotes.ts';
-import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aPolicy, aTwap, START, nextProcess, started } from './harness.ts';
+import { faultyVenue, NO_QUOTES } from './faulty-venue.ts';
+import { aPolicy, aTwap, START, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
-import { toObservable } from '../../src/engine/maybe-async.ts';
+import { toObservable, andThen } from '../../src/engine/maybe-async.ts';
+import type { VenuePort } from '../../src/engine/ports.ts';
 
 /** One slice that may be tried for an hour. */
 const patient = (over: Record<string, unknown> = {}): BenchOptions['strategies'][number] =>
@@ -22,30 +23,24 @@ const error = (status: number, said: string, retryAfterMs?: number): QuoteAnswer
   retryAfterMs,
 });
 
-interface Asked extends Bench {
-  /** When the attempts of slices asked for a quote, ms after the start. Probes are left out. */
-  readonly asked: readonly number[];
-}
+/** When the attempts of slices asked for a quote, ms after the start. Probes are left out. */
+const asked = ({ sent }: Bench): readonly number[] =>
+  sent.quotes.flatMap(({ clientId, at }) => (clientId === undefined ? [] : [at]));
 
 /** Answers quote requests of attempts with `answer`, as long as it gives one. */
 function asking(
   answer: (nth: number, at: number) => QuoteAnswer | undefined,
   over: Partial<BenchOptions> = {},
-): Asked {
-  const asked: number[] = [];
-  const bench: Bench = aBench({
+): Bench {
+  let count = 0;
+  return started({
     strategies: [patient()],
     ...over,
-    wrap: faultyVenue({
-      quote(request) {
-        if (request.clientId === undefined) return undefined;
-        const at = bench.clock.now() - START;
-        return answer(asked.push(at), at);
-      },
-    }),
+    wrap: (venue, clock) =>
+      faultyVenue({
+        quote: ({ clientId }) => (clientId === undefined ? undefined : answer(++count, clock.now() - START)),
+      })(venue, clock),
   });
-  bench.start();
-  return { ...bench, asked };
 }
 
 const sliceEnds = (bench: Bench): readonly { result: string; reason?: Reason | undefined }[] =>
@@ -59,39 +54,34 @@ describe('a venue without quotes', () => {
     const bench = asking((_, at) => (at < 3 * MINUTE_MS ? error(503, said) : undefined));
     bench.until(10 * MINUTE_MS);
     const { baseMs, capMs } = aPolicy().retry;
-    const waits = bench.asked.slice(1).map((at, i) => at - (bench.asked[i] ?? 0));
+    const waits = asked(bench)
+      .slice(1)
+      .map((at, i) => at - (asked(bench)[i] ?? 0));
     for (const [i, wait] of waits.entries())
       expect(wait).toBeLessThanOrEqual(Math.min(capMs, baseMs * 2 ** i) + 100);
     expect(Math.max(...waits)).toBeGreaterThan(5_000);
-    expect(bench.asked.length).toBeLessThan(30);
+    expect(asked(bench).length).toBeLessThan(30);
     expect(new Set(waits).size).toBe(waits.length);
     expect(text(executedTotal(bench.exchange))).toBe('1');
     expect(faultsOf(bench)).toEqual([]);
   });
 
   it('causes a slice to be skipped when its retry budget is spent, and the next slice has a new budget', () => {
-    const bench = asking(
-      (_, at) =>
-        at < HOUR_MS ? error(503, 'quotes temporarily unavailable. please try again later.') : undefined,
-      {
-        strategies: [aTwap('twap', { slices: 2, duration: 'PT2H' })],
-      },
-    );
+    const bench = asking((_, at) => (at < HOUR_MS ? NO_QUOTES : undefined), {
+      strategies: [aTwap('twap', { slices: 2, duration: 'PT2H' })],
+    });
     bench.until(3 * HOUR_MS);
     expect(sliceEnds(bench)[0]).toMatchObject({ result: 'skipped', reason: 'retry_budget' });
     expect(sliceEnds(bench)[1]).toMatchObject({ result: 'filled' });
-    const spent = bench.asked.filter((at) => at < HOUR_MS);
+    const spent = asked(bench).filter((at) => at < HOUR_MS);
     expect(Math.max(...spent)).toBeLessThan(11 * MINUTE_MS);
   });
 
   it('leaves a partly traded slice filled with the traded amount when the budget is spent', () => {
     const total_quantity = { amount: '10', currency: 'btc' };
-    const bench = asking(
-      (nth) => (nth > 3 ? error(503, 'quotes temporarily unavailable. please try again later.') : undefined),
-      {
-        strategies: [patient({ total_quantity })],
-      },
-    );
+    const bench = asking((nth) => (nth > 3 ? NO_QUOTES : undefined), {
+      strategies: [patient({ total_quantity })],
+    });
     bench.until(2 * HOUR_MS);
     const [end] = sliceEnds(bench);
     expect(end).toMatchObject({ result: 'filled', reason: 'retry_budget' });
@@ -100,14 +90,10 @@ describe('a venue without quotes', () => {
   });
 
   it('does not use up the budget of a slice with failures that lie far apart', () => {
-    const bench = asking(
-      (nth) =>
-        nth % 2 === 1 ? error(503, 'quotes temporarily unavailable. please try again later.') : undefined,
-      {
-        strategies: [patient({ duration: 'PT12H', slices: 12, limit_price: '1' })],
-        policy: { retry: { ...aPolicy().retry, requoteMs: 20_000 } },
-      },
-    );
+    const bench = asking((nth) => (nth % 2 === 1 ? NO_QUOTES : undefined), {
+      strategies: [patient({ duration: 'PT12H', slices: 12, limit_price: '1' })],
+      policy: { retry: { ...aPolicy().retry, requoteMs: 20_000 } },
+    });
     bench.until(13 * HOUR_MS);
     expect(sliceEnds(bench)).toHaveLength(12);
     expect(new Set(sliceEnds(bench).map(({ result }) => result))).toEqual(new Set(['expired']));
@@ -124,7 +110,7 @@ describe('an answer to a quote request', () => {
   it.each(unusable)('causes another request if it is %s', (_, answer) => {
     const bench = asking((nth) => (nth <= 2 ? answer : undefined));
     bench.until(5 * MINUTE_MS);
-    expect(bench.asked).toHaveLength(3);
+    expect(asked(bench)).toHaveLength(3);
     expect(faultsOf(bench)).toEqual([]);
     expect(text(executedTotal(bench.exchange))).toBe('1');
   });
@@ -137,8 +123,8 @@ describe('an answer to a quote request', () => {
       ],
     });
     bench.until(5 * MINUTE_MS);
-    expect(bench.asked).toHaveLength(3);
-    expect((bench.asked[1] ?? 0) - (bench.asked[0] ?? 0)).toBeGreaterThanOrEqual(7_000);
+    expect(asked(bench)).toHaveLength(3);
+    expect((asked(bench)[1] ?? 0) - (asked(bench)[0] ?? 0)).toBeGreaterThanOrEqual(7_000);
     expect(faultsOf(bench)).toEqual([]);
   });
 
@@ -147,7 +133,7 @@ describe('an answer to a quote request', () => {
       error(422, 'btcusd not currently supported for RFQ. please contact support for more information.'),
     );
     bench.until(5 * MINUTE_MS);
-    expect(bench.asked).toHaveLength(1);
+    expect(asked(bench)).toHaveLength(1);
     expect(sliceEnds(bench)).toMatchObject([{ result: 'skipped', reason: 'unsupported_pair' }]);
   });
 
@@ -159,8 +145,7 @@ describe('an answer to a quote request', () => {
       const bench = asking(refuse);
       bench.until(5 * MINUTE_MS);
       expect(bench.desk.state.control).toBe('halted');
-      expect(bench.asked).toHaveLength(1);
-      bench.kill();
+      expect(asked(bench)).toHaveLength(1);
       isRefused = false;
       const again = nextProcess(bench, 0, { strategies: [patient()] });
       again.until(20 * MINUTE_MS);
@@ -174,48 +159,36 @@ describe('an answer to a quote request', () => {
   );
 
   it('also halts the desk if it is a 401 to a probe, and no further probes are sent', () => {
-    let probes = 0;
-    const bench = started(
-      {
-        strategies: [patient()],
-        wrap: faultyVenue({
-          quote: () => (probes++, error(401, 'invalid token. check authorization header.')),
-        }),
-      },
-      30 * MINUTE_MS,
-    );
+    const wrap = faultyVenue({ quote: () => error(401, 'invalid token. check authorization header.') });
+    const bench = started({ strategies: [patient()], wrap }, 30 * MINUTE_MS);
     expect(bench.desk.state.control).toBe('halted');
-    expect(probes).toBe(2);
+    expect(bench.sent.quotes).toHaveLength(2);
   });
 
   it('is not executed again if its quote was received before', () => {
     let first: QuoteAnswer | undefined;
-    let orders = 0;
+    const wrap = (venue: VenuePort): VenuePort => ({
+      ...venue,
+      quote: (request) =>
+        andThen(venue.quote(request), (answer) =>
+          request.clientId === undefined || answer.kind !== 'quote' ? answer : (first ??= answer),
+        ),
+    });
     const bench = started(
-      {
-        strategies: [aTwap('twap', { slices: 2, duration: 'PT10M' })],
-        wrap: (venue) => ({
-          ...venue,
-          quote: (request) =>
-            toObservable(venue.quote(request)).pipe(
-              map((answer) => {
-                if (request.clientId === undefined || answer.kind !== 'quote') return answer;
-                first ??= answer;
-                return first;
-              }),
-            ),
-          order: (request) => (orders++, venue.order(request)),
-        }),
-      },
+      { strategies: [aTwap('twap', { slices: 2, duration: 'PT10M' })], wrap },
       10 * MINUTE_MS,
     );
-    expect(orders).toBe(1);
+    expect(bench.sent.orders).toHaveLength(1);
     expect(reasons(bench)).toContain('quote_reused');
   });
 });
 
 const reasons = (bench: Bench): readonly (Reason | undefined)[] =>
   bench.bodies('attempt').map((body) => body.reason);
+
+/** The facts of alerts about quotes that cannot be used. */
+const shortages = (bench: Bench): readonly unknown[] =>
+  bench.raised.flatMap(({ id, facts }) => (id === 'no_quotes' ? [facts] : []));
 
 describe('a quote', () => {
   it('is not executed if it lives too briefly for an order', () => {
@@ -262,21 +235,9 @@ describe('a quote', () => {
     ['live too briefly', { venue: { quoteLifeMs: 1_500 }, policy: { orderMarginMs: 2_000 } }, 2_020],
     ['take too long to arrive', { venue: { quoteLifeMs: 1_500 }, quoteLatencyMs: 1_200 }, 1_700],
   ])('raises one alert with both figures when three in a row %s', (_, over, needsMs) => {
-    const told: unknown[] = [];
-    const bench = started(
-      {
-        strategies: [patient()],
-        ...over,
-        observer: {
-          alert: (alert, facts) => {
-            if (alert === 'no_quotes') told.push(facts);
-          },
-        },
-      },
-      5 * MINUTE_MS,
-    );
+    const bench = started({ strategies: [patient()], ...over }, 5 * MINUTE_MS);
     expect(reasons(bench).length).toBeGreaterThan(10);
-    expect(told).toEqual([
+    expect(shortages(bench)).toEqual([
       {
         pair: 'btcusd',
         reason: 'quote_too_short',
@@ -293,35 +254,22 @@ describe('a quote', () => {
 
   it('ends the report when it lives long enough again, and the next three short ones raise a new alert', () => {
     let lifeMs = 1_500;
-    const told: unknown[] = [];
-    const bench = started(
-      {
-        strategies: [aTwap('twap', { slices: 20, duration: 'PT20M' })],
-        policy: { orderMarginMs: 2_000 },
-        wrap: (venue) => ({
-          ...venue,
-          quote: (request) =>
-            toObservable(venue.quote(request)).pipe(
-              map((answer) =>
-                answer.kind === 'quote' ? { ...answer, quote: { ...answer.quote, lifeMs } } : answer,
-              ),
-            ),
-        }),
-        observer: {
-          alert: (alert, facts) => {
-            if (alert === 'no_quotes') told.push(facts);
-          },
-        },
-      },
-      2 * MINUTE_MS,
-    );
+    const wrap = (venue: VenuePort): VenuePort => ({
+      ...venue,
+      quote: (request) =>
+        andThen(venue.quote(request), (answer) =>
+          answer.kind === 'quote' ? { ...answer, quote: { ...answer.quote, lifeMs } } : answer,
+        ),
+    });
+    const strategies = [aTwap('twap', { slices: 20, duration: 'PT20M' })];
+    const bench = started({ strategies, policy: { orderMarginMs: 2_000 }, wrap }, 2 * MINUTE_MS);
     lifeMs = 5_000;
     bench.until(4 * MINUTE_MS);
     expect(shortQuoteWords(bench.desk)).toEqual([]);
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(0);
     lifeMs = 1_500;
     bench.until(6 * MINUTE_MS);
-    expect(told).toHaveLength(2);
+    expect(shortages(bench)).toHaveLength(2);
   });
 
   it('is not executed while it is worse than the limit price', () => {
@@ -350,25 +298,10 @@ describe('a quote', () => {
 });
 
 describe('an operator', () => {
-  it('can pause the desk and resume it', () => {
-    const bench = started({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] }, 90 * SECOND_MS);
-    bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch' });
-    bench.until(3.5 * MINUTE_MS);
-    expect(ledgerTrades(bench.exchange)).toHaveLength(2);
-    bench.operator$.next({ do: 'resume', by: 'ops', why: 'back' });
-    bench.until(10 * MINUTE_MS);
-    expect(faultsOf(bench)).toEqual([]);
-    expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(3);
-  });
-
   it('complaint 13: can pause the desk for a limited time, after which it continues automatically', () => {
-    const bench = aBench({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] });
-    const answers: string[] = [];
-    bench.start();
-    bench.until(90 * SECOND_MS);
-    const answer = ({ says }: { readonly says: string }): number => answers.push(says);
-    bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch', forMs: 2 * MINUTE_MS, answer });
-    expect(answers).toEqual(['the desk is paused until 2026-01-05T00:03:30.000Z']);
+    const bench = started({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] }, 90 * SECOND_MS);
+    const { says } = bench.tell({ do: 'pause', forMs: 2 * MINUTE_MS });
+    expect(says).toBe('the desk is paused until 2026-01-05T00:03:30.000Z');
     bench.until(3.5 * MINUTE_MS - 1);
     expect([bench.desk.control, ledgerTrades(bench.exchange).length]).toEqual(['paused', 2]);
     bench.until(10 * MINUTE_MS);
@@ -376,7 +309,7 @@ describe('an operator', () => {
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(3);
     const said = bench.bodies('control').map((body) => [body.state, body.by]);
     expect(said).toEqual([
-      ['paused', 'ops'],
+      ['paused', 'ann'],
       ['active', 'tranche'],
     ]);
   });
@@ -393,48 +326,35 @@ describe('an operator', () => {
     expect(bench.desk.control).toBe('active');
   });
 
-  it.each<readonly [string, 'paused' | 'halted' | 'active', (bench: Bench) => void]>([
-    [
-      'another pause without an end',
-      'paused',
-      (bench) => bench.operator$.next({ do: 'pause', by: 'ops', why: 'stay' }),
-    ],
-    ['a halt', 'halted', (bench) => bench.operator$.next({ do: 'halt', by: 'ops', why: 'no' })],
-    ['a resume', 'active', (bench) => bench.operator$.next({ do: 'resume', by: 'ops', why: 'back' })],
-  ])('can replace a limited pause by %s, and the end of the pause then has no effect', (_, state, act) => {
-    const bench = started({ strategies: [patient()] }, SECOND_MS);
-    bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch', forMs: MINUTE_MS });
-    bench.until(10 * SECOND_MS);
-    act(bench);
-    const before = bench.bodies('control').length;
-    bench.until(5 * MINUTE_MS);
-    expect(bench.desk.control).toBe(state);
-    expect(bench.bodies('control')).toHaveLength(before);
-  });
+  it.each([
+    ['pause', 'paused'],
+    ['halt', 'halted'],
+    ['resume', 'active'],
+  ])(
+    'can replace a limited pause by a %s without an end, and the end of the pause then has no effect',
+    (act, state) => {
+      const bench = started({ strategies: [patient()] }, SECOND_MS);
+      bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch', forMs: MINUTE_MS });
+      bench.until(10 * SECOND_MS);
+      bench.tell({ do: act });
+      const before = bench.bodies('control').length;
+      bench.until(5 * MINUTE_MS);
+      expect(bench.desk.control).toBe(state);
+      expect(bench.bodies('control')).toHaveLength(before);
+    },
+  );
 
   it.each([[{ do: 'pause', pair: 'btcusd' } as const], [{ do: 'resume' } as const]])(
     'cannot set an end for %j',
     (command) => {
       const bench = started({ strategies: [patient()] }, SECOND_MS);
-      const told: boolean[] = [];
-      bench.operator$.next({
-        by: 'ops',
-        why: 'x',
-        forMs: 1,
-        ...command,
-        answer: ({ isDone }) => told.push(isDone),
-      });
-      expect(told).toEqual([false]);
+      expect(bench.tell({ forMs: 1, ...command }).isDone).toBe(false);
     },
   );
 
   it('can halt the desk between quote and order, and no order is sent', () => {
-    const sent: OrderRequest[] = [];
-    const bench: Bench = started({
-      strategies: [patient()],
-      quoteLatencyMs: 100,
-      wrap: (venue) => ({ ...venue, order: (request) => (sent.push(request), venue.order(request)) }),
-    });
+    const bench: Bench = started({ strategies: [patient()], quoteLatencyMs: 100 });
+    const sent = bench.sent.orders;
     while (bench.desk.state.attempts.size === 0) bench.run(10);
     bench.operator$.next({ do: 'halt', by: 'ops', why: 'now' });
     bench.until(10 * MINUTE_MS);
@@ -445,6 +365,17 @@ describe('an operator', () => {
   });
 });
 
+/** The venue states something else of each order that it filled. */
+const answering =
+  (over: (order: Order) => Partial<Order>) =>
+  (venue: VenuePort): VenuePort => ({
+    ...venue,
+    order: (request) =>
+      andThen(venue.order(request), (answer) =>
+        answer.kind === 'order' ? { ...answer, order: { ...answer.order, ...over(answer.order) } } : answer,
+      ),
+  });
+
 describe('a fill', () => {
   it('keeps the desk paused beyond the end of a limited pause if it differs from its quote', () => {
     const bench = started(
@@ -452,17 +383,7 @@ describe('a fill', () => {
         strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })],
         orderLatencyMs: 2_000,
         policy: { orderMarginMs: 100, accountPollMs: 10 * MINUTE_MS },
-        wrap: (venue) => ({
-          ...venue,
-          order: (request) =>
-            toObservable(venue.order(request)).pipe(
-              map((answer) =>
-                answer.kind === 'order'
-                  ? { ...answer, order: { ...answer.order, filled: quantity('0.2') } }
-                  : answer,
-              ),
-            ),
-        }),
+        wrap: answering(() => ({ filled: quantity('0.2') })),
       },
       SECOND_MS,
     );
@@ -475,27 +396,11 @@ describe('a fill', () => {
   });
 
   it('does not stop the desk if it is a cent away from its quote', () => {
+    const wrap = answering(({ filledAmount }) => ({
+      filledAmount: money(filledAmount.plus('0.01').toFixed()),
+    }));
     const bench = started(
-      {
-        strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })],
-        wrap: (venue) => ({
-          ...venue,
-          order: (request) =>
-            toObservable(venue.order(request)).pipe(
-              map((answer) =>
-                answer.kind === 'order'
-                  ? {
-                      ...answer,
-                      order: {
-                        ...answer.order,
-                        filledAmount: money(answer.order.filledAmount.plus('0.01').toFixed()),
-                      },
-                    }
-                  : answer,
-              ),
-            ),
-        }),
-      },
+      { strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })], wrap },
       10 * MINUTE_MS,
     );
     expect(bench.desk.state.control).toBe('active');

@@ -1,37 +1,31 @@
 import { throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { VenueError } from '../../src/core/errors.ts';
 import { money, quantity, text } from '../../src/core/money.ts';
 import type { Resolution } from '../../src/core/cycle/resolution.ts';
-import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
-import { faultyVenue } from './faulty-venue.ts';
+import { faultyVenue, DOWN, faultAt } from './faulty-venue.ts';
 import type { OrderFault } from './faulty-venue.ts';
-import { aTwap, started } from './harness.ts';
-import type { Bench } from './harness.ts';
+import { aTwap, started, nextProcess } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal } from './oracle.ts';
 
 const twap = aTwap('t', { slices: 2, duration: 'PT60M' });
-const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
-
 /** The first order is never answered, and from then on the account shows only the rows that `seen` returns. */
 function aDoubt(
   fault: OrderFault,
-  seen: (rows: readonly Transaction[]) => readonly Transaction[] | VenueError = () => down,
+  seen: Parameters<typeof faultAt>[2] = () => DOWN,
+  ms = 5 * MINUTE_MS,
 ): Bench {
-  let orders = 0;
-  return started(
-    {
-      strategies: [twap],
-      wrap: faultyVenue({
-        order: () => (++orders === 1 ? fault : undefined),
-        transactions: (rows) => (orders === 0 ? rows : seen(rows)),
-      }),
-    },
-    5 * MINUTE_MS,
-    { isUntilDone: true },
-  );
+  return started({ strategies: [twap], wrap: faultAt(fault, 1, seen) }, ms, { isUntilDone: true });
+}
+
+/** The next process, until so long after the start of the first. */
+function next(before: Bench, ms: number, over: Partial<BenchOptions> = {}): Bench {
+  const bench = nextProcess(before, 0, { strategies: [twap], ...over }, { isUntilDone: true });
+  bench.until(ms);
+  return bench;
 }
 
 /** Gives the resolution and runs the clock for a second. */
@@ -79,7 +73,7 @@ describe('the resolution of a doubt by an operator', () => {
 
   it('as filled with wrong figures is corrected by the account and halts the desk, even after a restart', () => {
     let isHidden = true;
-    const bench = aDoubt('answer lost', (rows) => (isHidden ? down : rows));
+    const bench = aDoubt('answer lost', (rows) => (isHidden ? DOWN : rows));
     const slip = { ...figures, quantity: quantity('0.4'), amount: money('23900') };
     expect(resolve(bench, { verdict: 'filled', figures: slip })).toMatchObject({ isDone: true });
     isHidden = false;
@@ -90,17 +84,7 @@ describe('the resolution of a doubt by an operator', () => {
     const { totals } = bench.desk.state;
     // The total of a day has no more digits than an amount.
     expect(text(totals.dayNotional(bench.clock.wall()))).toMatch(/^\d+(?:\.\d{1,8})?$/u);
-    bench.kill();
-    const again = started(
-      {
-        strategies: [twap],
-        journal: bench.journal,
-        clock: bench.clock,
-        exchange: bench.exchange,
-      },
-      10 * MINUTE_MS,
-      { isUntilDone: true },
-    );
+    const again = next(bench, 10 * MINUTE_MS);
     expect(again.desk.state.control).toBe('halted');
     expect(text(again.desk.state.totals.dayNotional(again.clock.wall()))).toBe(
       text(totals.dayNotional(bench.clock.wall())),
@@ -109,62 +93,18 @@ describe('the resolution of a doubt by an operator', () => {
 
   it('as filled without figures waits until the account shows them, even across a restart', () => {
     let isHidden = true;
-    let orders = 0;
-    const young = started(
-      {
-        strategies: [twap],
-        wrap: faultyVenue({
-          order: () => (++orders === 1 ? 'answer lost' : undefined),
-          transactions: (rows) => (isHidden ? rows.filter((row) => row.clientId === undefined) : rows),
-        }),
-      },
-      12 * SECOND_MS,
-      { isUntilDone: true },
-    );
+    const seen = (rows: readonly Transaction[]): readonly Transaction[] =>
+      isHidden ? rows.filter(({ clientId }) => clientId === undefined) : rows;
+    const young = aDoubt('answer lost', seen, 12 * SECOND_MS);
     expect(resolve(young, { verdict: 'filled' })).toMatchObject({ isDone: true });
     young.until(10 * MINUTE_MS);
     expect(young.desk.state.doubts).toHaveLength(1);
-    young.kill();
-    const again = started(
-      {
-        strategies: [twap],
-        journal: young.journal,
-        clock: young.clock,
-        exchange: young.exchange,
-        wrap: faultyVenue({
-          transactions: (rows) => (isHidden ? rows.filter((row) => row.clientId === undefined) : rows),
-        }),
-      },
-      20 * MINUTE_MS,
-      { isUntilDone: true },
-    );
+    const again = next(young, 20 * MINUTE_MS, { wrap: faultyVenue({ transactions: seen }) });
     expect(again.desk.state.doubts).toHaveLength(1);
     isHidden = false;
     again.until(22 * MINUTE_MS);
     expect(again.desk.state.doubts).toHaveLength(0);
     expect(again.desk.state.fills).toBe(1);
-  });
-
-  it('as not executed is overruled by a later trade, which is booked and halts the desk', () => {
-    let isHidden = true;
-    const bench = aDoubt('answer lost', (rows) => (isHidden ? down : rows));
-    expect(resolve(bench)).toMatchObject({ isDone: true });
-    isHidden = false;
-    bench.until(8 * MINUTE_MS);
-    expect(bench.desk.state.control).toBe('halted');
-    const fills = bench.records().filter(({ body }) => body.kind === 'fill');
-    expect(fills.length).toBeGreaterThan(0);
-  });
-
-  it('is refused with a reason if the order is not in doubt, or if no person is named', () => {
-    const bench = aDoubt('request lost');
-    const before = bench.records().length;
-    expect(resolve(bench, { clientOrderId: 'main-nothing-0-0-x' })).toEqual({
-      isDone: false,
-      says: 'main-nothing-0-0-x is not in doubt',
-    });
-    expect(resolve(bench, { by: '' })).toEqual({ isDone: false, says: 'name the person who resolves it' });
-    expect(bench.records().length).toBe(before);
   });
 
   it.each([
@@ -173,26 +113,11 @@ describe('the resolution of a doubt by an operator', () => {
     ['filled in part', 'answer lost', { verdict: 'filled', figures: { ...figures, quantity: quantity('0.4'), amount: money('23900') } }],
   ] as const)('as %s is accepted while the venue cannot be reached at start', (_, fault, word) => {
     const bench = aDoubt(fault);
-    bench.kill();
-    const again = started({
-      strategies: [twap],
-      journal: bench.journal,
-      clock: bench.clock,
-      exchange: bench.exchange,
-      wrap: (venue) => ({ ...venue, currencies: () => throwError(() => down) }),
-    }, 0, { isUntilDone: true });
-    again.clock.run(after(bench.clock.wall(), 6 * MINUTE_MS));
+    const again = next(bench, 11 * MINUTE_MS, { wrap: (venue) => ({ ...venue, currencies: () => throwError(() => DOWN) }) });
     expect(again.seen.phases).toEqual([]);
     expect(resolve(again, word)).toMatchObject({ isDone: true });
     expect(again.seen.error).toBeUndefined();
     expect(again.desk.state.doubts).toHaveLength(0);
     expect(again.desk.state.fills).toBe('figures' in word ? 1 : 0);
   }); // prettier-ignore
-
-  it('is refused the second time', () => {
-    const bench = aDoubt('request lost');
-    const id = [...bench.desk.state.attempts.keys()][0];
-    resolve(bench);
-    expect(resolve(bench, { clientOrderId: id ?? '' })).toMatchObject({ isDone: false });
-  });
 });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { OperatorError, VenueError } from '../../src/core/errors.ts';
-import { text } from '../../src/core/money.ts';
+import { OperatorError } from '../../src/core/errors.ts';
+import { text, quantity } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import type { Journal } from '../../src/journal/journal.ts';
-import { faultyVenue } from './faulty-venue.ts';
-import { aBench, aStrategy, aTwap, START, nextProcess, started } from './harness.ts';
+import type { Transaction } from '../../src/core/venue.ts';
+import { faultyVenue, DOWN } from './faulty-venue.ts';
+import { aBench, aTwap, START, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { books, executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
 
@@ -30,54 +31,25 @@ function backup(journal: Journal, records: number): Journal {
 }
 
 describe('a starting desk', () => {
-  it('reads the account before it requests the first quote', () => {
-    const calls: string[] = [];
-    started(
-      {
-        strategies,
-        wrap: (venue) => ({
-          ...venue,
-          quote: (request) => (calls.push('quote'), venue.quote(request)),
-          transactions: (query) => (calls.push('transactions'), venue.transactions(query)),
-        }),
-      },
-      SECOND_MS,
-    );
-    expect(calls.slice(0, 2)).toEqual(['transactions', 'quote']);
-  });
-
   it('requests no quote before a whole read of the account has succeeded', () => {
     let isDown = true;
-    let quotes = 0;
-    const error = new VenueError({ code: 'timeout', applied: 'no', attempt: 'transactions' });
+    const wrap = faultyVenue({ transactions: (rows) => (isDown ? DOWN : rows) });
     const bench = started(
-      {
-        strategies: [aTwap('twap', { slices: 4, duration: 'PT1H' })],
-        wrap: faultyVenue({
-          transactions: (rows) => (isDown ? error : rows),
-          quote: () => (quotes++, undefined),
-        }),
-      },
+      { strategies: [aTwap('twap', { slices: 4, duration: 'PT1H' })], wrap },
       5 * MINUTE_MS,
     );
-    expect(quotes).toBe(0);
+    expect(bench.sent.quotes).toEqual([]);
     expect(bench.seen.phases).toEqual([]);
     isDown = false;
     bench.until(6 * MINUTE_MS);
     expect(bench.seen.phases).toEqual(['ready']);
-    expect(quotes).toBeGreaterThan(0);
+    expect(bench.sent.quotes.length).toBeGreaterThan(0);
   });
 
   it('obeys a halt that is given before the venue can be reached', () => {
     let isDown = true;
-    const error = new VenueError({ code: 'timeout', applied: 'no', attempt: 'transactions' });
-    const bench = started(
-      {
-        strategies,
-        wrap: faultyVenue({ transactions: (rows) => (isDown ? error : rows) }),
-      },
-      5 * SECOND_MS,
-    );
+    const wrap = faultyVenue({ transactions: (rows) => (isDown ? DOWN : rows) });
+    const bench = started({ strategies, wrap }, 5 * SECOND_MS);
     bench.operator$.next({ do: 'halt', by: 'ops', why: 'no' });
     isDown = false;
     bench.until(10 * MINUTE_MS);
@@ -87,17 +59,11 @@ describe('a starting desk', () => {
 
   it('refuses the journal of another account before any call, unless told that the account is the same', () => {
     const before = ran(70 * SECOND_MS);
-    const calls: string[] = [];
-    const after = next(before, 2 * MINUTE_MS, {
-      policy: { account: 'another' },
-      wrap: faultyVenue({
-        quote: () => (calls.push('quote'), undefined),
-        transactions: (rows) => (calls.push('read'), rows),
-      }),
-    });
+    const sent = { quotes: [], orders: [], reads: [] };
+    const after = next(before, 2 * MINUTE_MS, { policy: { account: 'another' }, sent });
     expect(after.seen.error).toBeInstanceOf(OperatorError);
     expect(String(after.seen.error)).toMatch(/another token, address or mode/u);
-    expect(calls).toEqual([]);
+    expect(sent).toEqual({ quotes: [], orders: [], reads: [] });
     const told = nextProcess(
       before,
       0,
@@ -134,58 +100,6 @@ describe('a starting desk', () => {
     expect(ledgerTrades(after.exchange)).toHaveLength(4);
   });
 
-  it('accepts an edited rebalancing between two decisions', () => {
-    const weights = (drift: string): BenchOptions['strategies'] => [
-      aStrategy('r', 'rebalance', {
-        target_weights: { btc: '0.5', usd: '0.5' },
-        drift_threshold: drift,
-        valuation_tolerance: '0.5',
-      }),
-    ];
-    const venue = { accounts: [{ balances: { usd: '1000000', btc: '16.6' } }] };
-    const before = ran(MINUTE_MS, { strategies: weights('0.9'), venue });
-    const after = next(before, 2 * MINUTE_MS, { strategies: weights('0.8') });
-    expect(after.seen.error).toBeUndefined();
-    expect(after.bodies('strategy')).toHaveLength(2);
-  });
-
-  it('keeps to every rate limit if the previous process died', () => {
-    const arrivals: number[] = [];
-    const reads: number[] = [];
-    const policyPair: Partial<BenchOptions> = {
-      wrap: (venue, clock) => ({
-        ...venue,
-        quote: (request) => (arrivals.push(clock.monotonic()), venue.quote(request)),
-        transactions: (query) => (reads.push(clock.monotonic()), venue.transactions(query)),
-      }),
-    };
-    let bench = ran(50, policyPair);
-    for (let crash = 1; crash <= 20; crash++) bench = next(bench, 50 + crash * 700, policyPair);
-    next(bench, 5 * MINUTE_MS, policyPair);
-    const gap = Math.min(...reads.slice(1).map((at, i) => at - (reads[i] ?? 0)));
-    expect(gap).toBeGreaterThanOrEqual(10_000);
-    const most = Math.max(
-      ...arrivals.map((from) => arrivals.filter((at) => at >= from && at < from + 1_000).length),
-    );
-    expect(most).toBeLessThanOrEqual(10);
-    expect(arrivals.length).toBeGreaterThan(8);
-  });
-
-  it('continues at the right slot after a downtime and spreads the missed size', () => {
-    const plan = [aTwap('twap', { slices: 10, duration: 'PT10M' })];
-    const before = ran(61 * SECOND_MS, { strategies: plan });
-    before.operator$.next({ do: 'drain', why: 'deploy' });
-    before.until(3.5 * MINUTE_MS);
-    const after = next(before, 15 * MINUTE_MS, { strategies: plan });
-    expect(faultsOf(after)).toEqual([]);
-    expect(text(executedTotal(after.exchange))).toBe('1');
-    const sizes = ledgerTrades(after.exchange).map((trade) => Number(trade.quantity));
-    expect(sizes.length).toBeLessThan(10);
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(0.15);
-    const missed = after.bodies('wake').flatMap((body) => body.missed);
-    expect(missed.length).toBeGreaterThan(0);
-  });
-
   it('trades no slice of a strategy that is no longer configured', () => {
     const before = ran(10 * SECOND_MS, {
       strategies: [aTwap('gone', { slices: 1, duration: 'PT10M', limit_price: '1' })],
@@ -210,14 +124,6 @@ describe('a journal that is behind the account', () => {
     expect(fillsOf(after.records()).every(({ source }) => source === 'transactions')).toBe(true);
   });
 
-  it('receives all fills, and the desk continues to trade if the operator allows it', () => {
-    const before = ran(130 * SECOND_MS);
-    const after = next(before, 20 * MINUTE_MS, { journal: memoryJournal(), policy: { adoptFills: true } });
-    const { ledger, journal } = books(after.exchange, after.records());
-    expect(journal).toEqual(ledger);
-    expect(after.desk.state.control).toBe('active');
-  });
-
   describe.each([false, true])('after a rollback, adopting fills: %s', (adoptFills) => {
     const whole = ran(130 * SECOND_MS).records().length;
 
@@ -227,22 +133,14 @@ describe('a journal that is behind the account', () => {
         const wrong: string[] = [];
         for (let kept = 5; kept < whole; kept++) {
           const before = ran(130 * SECOND_MS);
-          before.kill();
-          const { clock, exchange, journal } = before;
-          const options = {
-            strategies,
-            clock,
-            exchange,
-            journal: backup(journal, kept),
-            policy: { adoptFills },
-          };
-          const restored = started(options);
-          clock.run(instant(clock.wall() + rearmedMs));
-          restored.kill();
-          const rearmed = aBench(options);
+          const options = { strategies, journal: backup(before.journal, kept), policy: { adoptFills } };
+          const restored = nextProcess(before, 0, options);
+          restored.run(rearmedMs);
           // An order of which the quote is not known stays in doubt for the longest life of a quote.
-          rearmed.start({ rearm: 'looked at it', withOpenDoubts: true });
-          clock.run(instant(START + 40 * MINUTE_MS));
+          const run = { rearm: 'looked at it', withOpenDoubts: true };
+          const rearmed = nextProcess(restored, 0, options, run);
+          rearmed.until(40 * MINUTE_MS);
+          const { exchange } = rearmed;
           const faults = faultsOf(rearmed).filter((fault) => !fault.includes('never decided'));
           wrong.push(...faults.map((fault) => `${kept} kept: ${fault}`));
           if (executedTotal(exchange).gt('1')) wrong.push(`${kept} kept: ${text(executedTotal(exchange))}`);
@@ -258,17 +156,208 @@ describe('a journal that is behind the account', () => {
     ['has been corrected', undefined],
   ])('receives all fills if the clock was a day ahead and %s', (_, skewMs) => {
     const before = ran(130 * SECOND_MS, { skewMs: DAY_MS });
-    before.kill();
-    const { clock, exchange, journal } = before;
     const kinds = before.records().map(({ body }) => body.kind);
     // The balances that lie furthest in the future, without the fills after them.
     const kept = kinds.lastIndexOf('balances') + 1;
     expect(kinds.slice(kept)).toContain('fill');
-    clock.run(instant(START + HOUR_MS));
-    const restored = started({ strategies, clock, exchange, journal: backup(journal, kept), skewMs });
-    clock.run(instant(START + HOUR_MS + MINUTE_MS));
-    const { ledger, journal: booked } = books(exchange, restored.records());
+    before.kill();
+    before.until(HOUR_MS);
+    const restored = nextProcess(before, 0, { strategies, journal: backup(before.journal, kept), skewMs });
+    restored.until(HOUR_MS + MINUTE_MS);
+    const { ledger, journal: booked } = books(restored.exchange, restored.records());
     expect(booked).toEqual(ledger);
     expect(restored.desk.state.control).toBe('halted');
+  });
+});
+
+describe('a second daemon on the same account with another journal', () => {
+  it.each([
+    ['at the same time', 0],
+    ['later', 2 * MINUTE_MS],
+  ])(
+    'is halted by its first whole read of the account before it trades, and the first continues: started %s',
+    (_, laterMs) => {
+      const told: string[] = [];
+      const plan = (id: string) => [aTwap(id, { slices: 60, duration: 'PT30M' })];
+      const observer = { alert: (id: string) => told.push(id) };
+      const first = aBench({ strategies: plan('one'), observer });
+      first.start();
+      first.until(laterMs);
+      const { clock, exchange } = first;
+      const second = aBench({ strategies: plan('two'), clock, exchange, observer });
+      second.start();
+      clock.run(instant(START + laterMs + 3 * MINUTE_MS));
+      expect([first.desk.control, second.desk.control]).toEqual(['active', 'halted']);
+      expect(told).toContain('fill_adopted');
+      const traded = (bench: Bench): readonly string[] =>
+        bench.bodies('fill').flatMap((body) => (body.source === 'order' ? [body.order_id] : []));
+      clock.run(instant(START + laterMs + 10 * MINUTE_MS));
+      expect(traded(second)).toEqual([]);
+      expect(traded(first).length).toBeGreaterThan(10);
+      expect(ledgerTrades(exchange)).toHaveLength(traded(first).length);
+    },
+  );
+});
+
+const tenSlices = [aTwap('twap', { slices: 10, duration: 'PT10M' })];
+
+/** A desk that has run for a while, and its alerts and warnings. */
+function ranOn(
+  options: Partial<BenchOptions>,
+  rearm?: string,
+): { readonly bench: Bench; readonly told: readonly string[] } {
+  const told: string[] = [];
+  const bench = started(
+    {
+      strategies: tenSlices,
+      observer: { alert: (id) => told.push(id), warn: (message) => told.push(message) },
+      ...options,
+    },
+    5 * MINUTE_MS,
+    { rearm },
+  );
+  return { bench, told };
+}
+
+const odd = (what: 'rolled_back' | 'no_anchor'): Journal => ({
+  ...memoryJournal(),
+  oddity: { what, why: 'it is an older copy' },
+});
+
+describe('a journal that may be an older copy', () => {
+  it('halts the desk before it trades if it was rolled back, and raises an alert', () => {
+    const { bench, told } = ranOn({ journal: odd('rolled_back') });
+    expect(told).toContain('journal_rolled_back');
+    expect(bench.desk.state).toMatchObject({ control: 'halted', controlWhy: 'it is an older copy' });
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    // The account is read anyway, so that missing fills are found.
+    expect(bench.desk.state.balancesReadAt).toBeDefined();
+  });
+
+  it('lets the desk trade after a person has re-armed it with a reason', () => {
+    const { bench } = ranOn({ journal: odd('rolled_back') }, 'the backup of Monday; the fills agree');
+    expect(bench.desk.state.control).toBe('active');
+    expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(0);
+  });
+
+  it('only causes a warning if there is no anchor to compare it with', () => {
+    const { bench, told } = ranOn({ journal: odd('no_anchor') });
+    expect(told).toContain('it is an older copy');
+    expect(bench.desk.state.control).toBe('active');
+  });
+});
+
+/** A journal whose disk is full from the `at`-th append on, and that then uses its reserve. */
+function fullAt(at: number): Journal {
+  const inner = memoryJournal();
+  let appends = 0;
+  return {
+    ...inner,
+    get isSpent() {
+      return appends >= at;
+    },
+    append(bodies, when) {
+      appends++;
+      return inner.append(bodies, when);
+    },
+  };
+}
+
+describe('a desk whose disk is full', () => {
+  it('records open attempts, starts nothing new and ends with a storage error, whichever append fills the disk', () => {
+    const whole = ranOn({}).bench.appends();
+    expect(whole).toBeGreaterThan(20);
+    for (let at = 1; at <= whole; at++) {
+      const { bench, told } = ranOn({ journal: fullAt(at) });
+      expect(bench.seen.error).toMatchObject({ name: 'OperatorError', exit: 'storage' });
+      expect(told.filter((id) => id === 'disk_full')).toEqual(['disk_full']);
+      expect(bench.records().at(-1)?.body).toMatchObject({ kind: 'stopped', why: 'the disk is full' });
+      const { ledger, journal } = books(bench.exchange, bench.records());
+      expect(journal).toEqual(ledger);
+      expect(bench.desk.state.attempts.size).toBe(0);
+      const orders = ledgerTrades(bench.exchange).length;
+      bench.run(30 * SECOND_MS);
+      expect(ledgerTrades(bench.exchange)).toHaveLength(orders);
+    }
+  });
+});
+
+/** A trade that the account shows, without a client id. */
+const trades = (
+  agoMs: number,
+  currencies: readonly [string, string] = ['btc', 'usd'],
+): readonly Transaction[] =>
+  currencies.map((currency, n) => ({
+    id: String(5 + n),
+    orderId: '900',
+    clientId: undefined,
+    tradeId: undefined,
+    at: instant(START - agoMs),
+    action: 'buy' as const,
+    price: undefined,
+    fees: quantity('0'),
+    status: 'done',
+    currency,
+    amount: quantity(n === 0 ? '0.2' : '-12000'),
+    balance: undefined,
+  }));
+
+const options = (rows: readonly Transaction[], mode: 'live' | 'paper' = 'live'): BenchOptions => ({
+  strategies: [aTwap('t', { slices: 2, duration: 'PT4M' })],
+  policy: { mode, onDifference: 'alert' },
+  wrap: faultyVenue({ transactions: (own) => [...own, ...rows] }),
+});
+const first = (...given: Parameters<typeof options>): Bench => started(options(...given), MINUTE_MS);
+const rearm = { do: 'rearm', why: 'a new desk' };
+
+describe('a live desk whose journal is empty', () => {
+  it('starts halted if the account traded its pairs within a day, and trades once a person says that it is new', () => {
+    const bench = first(trades(DAY_MS / 2));
+    expect(bench.alerts()).toContain('journal_new');
+    expect(bench.desk.control).toBe('halted');
+    expect(bench.desk.state.controlWhy).toContain(
+      'the journal is new, and the account has traded within a day',
+    );
+    bench.until(10 * MINUTE_MS);
+    expect(bench.desk.state.fills).toBe(0);
+    bench.tell(rearm);
+    bench.until(20 * MINUTE_MS);
+    expect(bench.desk.control).toBe('active');
+  });
+
+  it.each<readonly ['active' | 'halted', string, readonly Transaction[]]>([
+    ['active', 'the account has no rows', []],
+    ['active', 'the account traded longer ago', trades(2 * DAY_MS)],
+    ['active', 'the account traded other currencies', trades(DAY_MS / 2, ['eth', 'eur'])],
+    [
+      'halted',
+      'the currency of a row cannot be read',
+      trades(DAY_MS / 2).map((row) => ({ ...row, currency: '' })),
+    ],
+    [
+      'active',
+      'the account only received money',
+      trades(DAY_MS / 2).map((row) => ({ ...row, action: 'deposit' as const })),
+    ],
+  ])('is %s if %s', (control, _, rows) => {
+    const bench = first(rows);
+    expect(bench.desk.control).toBe(control);
+    expect(bench.alerts().includes('journal_new')).toBe(control === 'halted');
+  });
+
+  it('trades in other modes, whose account is not real', () => {
+    expect(first(trades(DAY_MS / 2), 'paper').desk.control).toBe('active');
+  });
+
+  it('stays halted after a restart, and does not ask again once a person has re-armed it', () => {
+    const rows = trades(DAY_MS / 2);
+    const again = nextProcess(first(rows), MINUTE_MS, options(rows));
+    again.until(5 * MINUTE_MS);
+    expect(again.desk.control).toBe('halted');
+    again.tell(rearm);
+    again.until(6 * MINUTE_MS);
+    const third = nextProcess(again, MINUTE_MS, options(rows));
+    third.until(10 * MINUTE_MS);
+    expect([third.desk.control, third.alerts().includes('journal_new')]).toEqual(['active', false]);
   });
 });

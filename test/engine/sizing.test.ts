@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { money, quantity, text } from '../../src/core/money.ts';
-import { HOUR_MS, instant, MINUTE_MS } from '../../src/core/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { QuoteAnswer, QuoteRequest } from '../../src/core/venue.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';
+import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import { faultyVenue } from './faulty-venue.ts';
-import { aTwap, START, nextProcess, started } from './harness.ts';
+import { aTwap, nextProcess, started, aPolicy } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
 const ran = (over: Partial<BenchOptions>, untilMs = 15 * MINUTE_MS): Bench => {
   return started({ strategies: [aTwap()], ...over }, untilMs);
 };
-const balance = (bench: Bench, currency: string): number =>
-  Number(bench.exchange.ledger.balance(bench.exchange.accounts[0]?.name ?? '', currency));
 const sliceEnds = (bench: Bench): readonly string[] =>
   bench.bodies('slice').map((body) => `${body.result} ${body.reason ?? ''}`.trim());
 const maximums = (bench: Bench): readonly string[] =>
@@ -24,8 +23,8 @@ describe('a reserve', () => {
   it('stays in the account: a twap buys only with funds above it, and then records the reason', () => {
     const keep = new Map([['usd', quantity('12000')]]);
     const bench = ran({ venue: account, policy: { keep } });
-    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(12_000);
-    expect(balance(bench, 'usd')).toBeLessThan(12_010);
+    expect(bench.balance('usd')).toBeGreaterThanOrEqual(12_000);
+    expect(bench.balance('usd')).toBeLessThan(12_010);
     expect(faultsOf(bench)).toEqual([]);
     expect(sliceEnds(bench).slice(0, 3)).toEqual(['filled', 'filled', 'filled kept_back']);
     expect(sliceEnds(bench).at(-1)).toBe('skipped below_minimum');
@@ -52,17 +51,16 @@ describe('a reserve', () => {
       },
       18_500,
     );
-    const { exchange, clock } = bench;
+    const { exchange, clock, account: name } = bench;
     const size = { by: 'amount', amount: money('5000') } as const;
-    const name = exchange.accounts[0]?.name ?? '';
     const quote = exchange.quote(name, { pair: 'ethusd', side: 'buy', size }, clock.wall());
     if (!quote.ok) throw new Error(quote.error);
     const { quoteId } = quote.value;
     exchange.order(name, { pair: 'ethusd', side: 'buy', size, quoteId }, clock.wall());
-    clock.run(instant(START + 15 * MINUTE_MS));
+    bench.until(15 * MINUTE_MS);
     const ends = bench.bodies('attempt');
     expect(ends[0]).toMatchObject({ result: 'discarded', reason: 'no_funds' });
-    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(20_000);
+    expect(bench.balance('usd')).toBeGreaterThanOrEqual(20_000);
   });
 });
 
@@ -150,9 +148,9 @@ describe('the maximum quote size of the venue', () => {
       const bench = ran({ strategies: [LARGE], venue: ample, wrap: naming(most, 1) }, 4 * HOUR_MS);
       expect(faultsOf(bench)).toEqual([]);
       expect(ledgerTrades(bench.exchange).map((trade) => text(trade.quantity))).toEqual(['13', '13', '13']);
-      const quoted = bench.records().filter(({ body }) => body.kind === 'intent');
+      const quoted = bench.timed('intent');
       expect(quoted.length).toBeLessThanOrEqual(5);
-      const [first, second] = quoted.map(({ at }) => at - START);
+      const [first, second] = quoted.map(({ at }) => at);
       expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(MINUTE_MS);
       expect((second ?? 0) - (first ?? 0)).toBeLessThan(2 * MINUTE_MS);
     },
@@ -165,5 +163,55 @@ describe('the maximum quote size of the venue', () => {
     expect(second.desk.state.maximums.get('btcusd')).toMatchObject({ why: 'told' });
     expect(maximums(second).filter((one) => one.startsWith('told'))).toHaveLength(1);
     expect(text(executedTotal(second.exchange))).toBe('13');
+  });
+});
+
+/** A constant market, five basis points on either side of 60 000. */
+const CALM = {
+  accounts: [{ balances: { usd: '1000000', btc: '25' } }],
+  pairs: { btcusd: { startPrice: '60000', volatilityPctYear: 0, halfSpreadBps: 5, impactBps: 0 } },
+};
+const tactical = (
+  tactics: Record<string, unknown>,
+  over: Partial<BenchOptions> = {},
+  minutes = 15,
+): Bench => {
+  return started({ strategies: [aTwap('twap', tactics)], venue: CALM, ...over }, minutes * MINUTE_MS);
+};
+/** The policy of a desk that waits this long between two quotes of a slice. */
+const requotingAfter = (requoteMs: number): Partial<DeskSettings> => ({
+  retry: { ...aPolicy().retry, requoteMs },
+});
+const attempts = (bench: Bench): readonly string[] =>
+  bench.bodies('attempt').map(({ reason, result }) => reason ?? result);
+
+describe('a quote under price tactics', () => {
+  it.each([
+    [{ max_slippage_bps: 4.9 }, 'tactics_refused'],
+    [{ max_slippage_bps: 5.1 }, undefined],
+    [{ max_spread_bps: 9.9 }, 'tactics_refused'],
+    [{ max_spread_bps: 10.1 }, undefined],
+  ])('with %j is refused as %s (undefined: executed)', (tactics, reason) => {
+    const bench = tactical(tactics, { policy: requotingAfter(10 * SECOND_MS) });
+    const trades = ledgerTrades(bench.exchange).length;
+    expect(trades).toBe(reason === undefined ? 10 : 0);
+    expect(new Set(attempts(bench))).toEqual(new Set([reason ?? 'filled']));
+    expect(bench.bodies('slice').map((slice) => slice.result)).toEqual(
+      Array.from({ length: 10 }, () => (reason === undefined ? 'filled' : 'expired')),
+    );
+    const figures = bench.bodies('slice').filter(({ detail = '' }) => /^limit=.* value=.* bps/u.test(detail));
+    expect(figures).toHaveLength(reason === undefined ? 0 : 10);
+    expect(faultsOf(bench)).toEqual([]);
+  });
+});
+
+describe('the reserve and minimum of a strategy', () => {
+  const venue = { ...CALM, accounts: [{ balances: { usd: '30000' } }] };
+
+  it('keep the larger of the reserves of the strategy and the desk in the account', () => {
+    const keep = { amount: '12000', currency: 'usd' };
+    expect(tactical({ keep }, { venue }).balance('usd')).toBeGreaterThanOrEqual(12_000);
+    const policy = { keep: new Map([['usd', quantity('20000')]]) };
+    expect(tactical({ keep }, { venue, policy }).balance('usd')).toBeGreaterThanOrEqual(20_000);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { quantity, text } from '../../src/core/money.ts';
-import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import { aStrategy, START, started } from './harness.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { aStrategy, START, started, nextProcess } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -34,6 +34,12 @@ describe.each(Object.entries(kinds))('a %s on a desk', (kind, own) => {
     return started({ strategies, ...over }, untilMs);
   }
 
+  function next(before: Bench, untilMs: number, downMs = 0): Bench {
+    const bench = nextProcess(before, downMs, { strategies });
+    bench.until(untilMs);
+    return bench;
+  }
+
   it('fills the sizes of its curve, according to the ledger of the exchange', () => {
     const bench = ran(15 * MINUTE_MS);
     expect(faultsOf(bench)).toEqual([]);
@@ -43,25 +49,9 @@ describe.each(Object.entries(kinds))('a %s on a desk', (kind, own) => {
     expect(bench.desk.state.lives.get(kind)?.finished).toBe('finished');
   });
 
-  // Between two slots, with a quote under way, with an order that has arrived.
-  it.each([4.5 * MINUTE_MS, 4 * MINUTE_MS + 10, 4 * MINUTE_MS + 50])(
-    'continues with its plan after a process that died at %i ms',
-    (diedMs) => {
-      const before = ran(diedMs, { inFlight: 'arrives' });
-      before.kill();
-      const { clock, exchange, journal } = before;
-      const after = ran(25 * MINUTE_MS, { clock, exchange, journal });
-      expect(faultsOf(after)).toEqual([]);
-      expect(sizes(after)).toEqual(planned);
-      expect(after.desk.state.lives.get(kind)?.finished).toBe('finished');
-    },
-  );
-
   it('waits for proof of an order that may have left before a crash, and catches up within bounds', () => {
     const before = ran(4 * MINUTE_MS + 30);
-    before.kill();
-    const { clock, exchange, journal } = before;
-    const after = ran(25 * MINUTE_MS, { clock, exchange, journal });
+    const after = next(before, 25 * MINUTE_MS);
     expect(faultsOf(after).filter((fault) => fault !== 'not done')).toEqual([]);
     expect(sizes(after).slice(0, 4)).toEqual(planned.slice(0, 4));
     expect(sizes(after).length).toBeGreaterThan(4);
@@ -75,19 +65,16 @@ describe.each(Object.entries(kinds))('a %s on a desk', (kind, own) => {
 
   it('spreads slices missed in a downtime over later ones, none above 1.5 times its plan', () => {
     const before = ran(3 * MINUTE_MS + 30 * SECOND_MS);
-    before.kill();
-    const { clock, exchange, journal } = before;
-    clock.run(instant(START + 5 * MINUTE_MS + 30 * SECOND_MS));
-    const after = ran(15 * MINUTE_MS, { clock, exchange, journal });
+    const after = next(before, 15 * MINUTE_MS, 2 * MINUTE_MS);
     const missed = after.bodies('wake').flatMap((body) => body.missed);
     expect(missed.map(({ slice }) => slice)).toEqual([4]);
-    const later = ledgerTrades(exchange).slice(4);
+    const later = ledgerTrades(after.exchange).slice(4);
     expect(later.length).toBe(5);
     for (const [n, trade] of later.entries()) {
       const plan = quantity(planned[n + 5] ?? '0');
       expect(trade.quantity.gt(plan) && trade.quantity.lte(plan.times('1.5'))).toBe(true);
     }
     expect(faultsOf(after)).toEqual([]);
-    expect(text(executedTotal(exchange))).toBe('1.00000007');
+    expect(text(executedTotal(after.exchange))).toBe('1.00000007');
   });
 });

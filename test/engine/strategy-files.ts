@@ -2,7 +2,7 @@ import { Subject } from 'rxjs';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
 import type { BegunDocument, StrategiesRead } from '../../src/engine/state/strategy-source.ts';
-import { aStrategy, started } from './harness.ts';
+import { aStrategy, started, nextProcess } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
 type Read = Exclude<StrategiesRead, { readonly problems: string }>;
@@ -56,14 +56,9 @@ export function running(
   over: Partial<BenchOptions> = {},
   before?: Bench,
 ): Running {
-  before?.kill();
   const files = new Files(sources);
-  const bench = started({
-    strategies: sources,
-    files: files.port,
-    ...(before && { clock: before.clock, exchange: before.exchange, journal: before.journal }),
-    ...over,
-  });
+  const options = { strategies: sources, files: files.port, ...over };
+  const bench = before === undefined ? started(options) : nextProcess(before, 0, options);
   return {
     bench,
     files,

@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { add, NO_MONEY, text } from '../../src/core/money.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant } from '../../src/core/time.ts';
+import { add, NO_MONEY, text, quantity } from '../../src/core/money.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant, SECOND_MS } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { DayClock } from '../../src/engine/time/limit-day.ts';
 import { costOf, Totals } from '../../src/engine/state/totals.ts';
 import { aFill, everyKind } from '../journal/records.ts';
+import type { FillRecord, RecordBody, IntentRecord } from '../../src/core/record.ts';
+import { EngineState } from '../../src/engine/state/engine-state.ts';
+import { QuoteIds } from '../../src/engine/attempt/quote-ids.ts';
+import { repeatsOf } from '../../src/engine/market/repeats.ts';
+import { RecentOrders, leftOrder } from '../../src/engine/state/recent-orders.ts';
+import { aPolicy, START } from './harness.ts';
 
 const NIGHT = instant(Date.UTC(2026, 0, 5, 23, 59));
 const fillAt = (at: number, usd: string) => aFill({ executed_at: instant(at), notional_usd: usd });
@@ -149,5 +155,120 @@ describe('the day clock of limits', () => {
     const day = new DayClock(clock);
     day.inherit(after(NIGHT, -2 * HOUR_MS));
     expect(day.now()).toBe(clock.wall());
+  });
+});
+
+const fill = (id: string, at: number): FillRecord => aFill({ client_order_id: id, executed_at: instant(at) });
+
+const apply = (state: EngineState, at: number, body: RecordBody): void => {
+  state.apply({ seq: 1, at: instant(at), hash: '', body });
+};
+
+describe('the ids of filled orders', () => {
+  it('are kept after the clock is set forward by days', () => {
+    const state = new EngineState();
+    const wrong = Date.UTC(2026, 0, 1);
+    const right = wrong + 3 * DAY_MS;
+    apply(state, wrong, fill('first', wrong));
+    apply(state, right, fill('second', right));
+
+    expect([...state.filledIds.keys()]).toStrictEqual(['first', 'second']);
+    expect(state.rememberedSince).toBe(0);
+  });
+
+  it('are dropped once old and over 10,000 in number, and the state keeps the time since which it knows all ids', () => {
+    const state = new EngineState();
+    const then = Date.UTC(2026, 0, 1);
+    for (let i = 0; i < 12_500; i++) apply(state, then, fill(`old ${i}`, then));
+    const now = then + 3 * DAY_MS;
+    apply(state, now, fill('new', now));
+
+    expect(state.filledIds.has('old 0')).toBe(false);
+    expect(state.filledIds.size).toBe(10_000);
+    expect(state.rememberedSince).toBe(now - 2 * DAY_MS);
+  });
+});
+
+it('QuoteIds keeps at least the last 100,000 ids of quotes, and drops older ones', () => {
+  const ids = new QuoteIds();
+  const isKnown = (i: number): boolean => ids.has(`quote ${i}`);
+  let known = 0;
+  for (let i = 0; i < 250_000; i++) {
+    if (isKnown(i)) known++;
+    ids.add(`quote ${i}`);
+  }
+  expect(known).toBe(0);
+  expect([249_999, 200_000, 199_999, 150_000].map(isKnown)).toEqual([true, true, true, true]);
+  expect(isKnown(0)).toBe(false);
+});
+
+const known = everyKind().find((body) => body.kind === 'intent');
+if (known === undefined) throw new Error('no such record');
+const intent: IntentRecord = { ...known, parent: 'p', slice: 0, pair: 'btcusd', by: 'quantity', size: '0.1' };
+const NOW = after(START, 2 * MINUTE_MS);
+
+interface Sent extends Partial<IntentRecord> {
+  readonly agoMs?: number;
+  readonly isLeaving?: boolean;
+}
+
+/** What an order of 0.1 btc repeats, by the first slice of parent `p`, after other orders. */
+function repeats(sent: readonly Sent[]): readonly unknown[] {
+  const state = new EngineState();
+  const leaving = new Map<string, IntentRecord>();
+  for (const [n, { agoMs = 0, isLeaving = false, ...over }] of sent.entries()) {
+    const order = { ...intent, parent: 'q', client_order_id: `c-${n}`, ...over };
+    if (isLeaving) leaving.set(order.client_order_id, order);
+    else state.totals.leave(order, after(NOW, -agoMs));
+  }
+  const limits = { ...aPolicy().limits, duplicateMs: 10 * SECOND_MS, minuteExecutionsMax: 5 };
+  const trial = {
+    slice: { intent: { ...intent, leg: 'all', deadline: NOW } },
+    size: { by: 'quantity', quantity: quantity('0.1') },
+    clientId: 'own',
+  } as const;
+  const { duplicate, inMinute } = repeatsOf({ leaving, policy: aPolicy({ limits }), state }, trial, {
+    at: NOW,
+    known: undefined,
+    planned: undefined,
+  });
+  return [duplicate, inMinute];
+}
+
+describe('orders of the last minute', () => {
+  it.each<readonly [string, readonly Sent[], readonly unknown[]]>([
+    ['an identical order of another parent', [{ agoMs: 9_999 }], ['c-0', 1]],
+    ['one that is older than the window of duplicates', [{ agoMs: 10_000 }], [undefined, 1]],
+    ['one that is older than a minute', [{ agoMs: MINUTE_MS }, { agoMs: 1, pair: 'ethusd' }], [undefined, 0]],
+    ['one with a later time, after the clock was set back', [{ agoMs: -30 * MINUTE_MS }], ['c-0', 1]],
+    ['one that is leaving', [{ isLeaving: true }], ['c-0', 1]],
+    [
+      'one that is leaving and written',
+      [{ agoMs: 1 }, { isLeaving: true, client_order_id: 'c-0' }],
+      ['c-0', 1],
+    ],
+    [
+      'an order of another size, side or unit',
+      [{ size: '0.2' }, { side: 'sell' }, { by: 'amount' }],
+      [undefined, 1],
+    ],
+    ['orders of several slices', [{ slice: 0 }, { slice: 1 }, { slice: 1, attempt: 1 }], ['c-0', 2]],
+    [
+      'earlier attempts of its own slice',
+      [{ parent: 'p' }, { parent: 'p', isLeaving: true }],
+      [undefined, 0],
+    ],
+    ['another slice of its own parent', [{ parent: 'p', slice: 1 }], [undefined, 1]],
+  ])('are compared with an order: %s', (_, sent, expected) => {
+    expect(repeats(sent)).toEqual(expected);
+  });
+
+  it('are limited to the newest and 10,000 before it', () => {
+    const recent = new RecentOrders(
+      Array.from({ length: 10_005 }, (_, n) => leftOrder({ ...intent, client_order_id: `c-${n}` }, START)),
+    );
+    recent.add({ ...intent, client_order_id: 'last' }, START);
+    expect(recent.saved()).toHaveLength(10_001);
+    expect(recent.saved().at(-1)?.clientId).toBe('last');
   });
 });

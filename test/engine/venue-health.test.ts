@@ -37,15 +37,13 @@ const TO = 6 * MINUTE_MS;
 const LOST: QuoteAnswer = { kind: 'lost', sent: false, why: 'connect ECONNREFUSED' };
 const CLOSED: QuoteAnswer = { kind: 'error', status: 503, error: 'quotes temporarily unavailable' };
 
-interface End {
-  readonly at: number;
-  readonly result: string;
-  readonly reason?: string | undefined;
-  readonly detail?: string | undefined;
-}
-
-const ends = (bench: Bench): readonly End[] =>
-  bench.records().flatMap(({ at, body }) => (body.kind === 'slice' ? [{ ...body, at: at - START }] : []));
+const back = (bench: Bench): number =>
+  Math.min(
+    ...fillsOf(bench.records()).flatMap(({ executed_at: at }) => (at >= START + TO ? [at - START] : [])),
+  );
+/** Slices that ended without a trade during the outage. */
+const missed = (bench: Bench) =>
+  bench.timed('slice').filter(({ at, result }) => at > FROM + MINUTE_MS && at < TO && result !== 'filled');
 
 describe('a venue that fails while the desk trades', () => {
   const run = (): ReturnType<typeof outage> => {
@@ -66,12 +64,10 @@ describe('a venue that fails while the desk trades', () => {
 
   it('lets trading resume within 30 s of its return, and slices of the outage state the failure', () => {
     const bench = run();
-    const back = fillsOf(bench.records()).map(({ executed_at: at }) => at - START).filter((at) => at >= TO); // prettier-ignore
-    expect(Math.min(...back)).toBeLessThanOrEqual(TO + 30 * SECOND_MS);
-    const missed = ends(bench).filter(({ at, result }) => at > FROM + MINUTE_MS && at < TO && result !== 'filled'); // prettier-ignore
-    expect(missed.length).toBeGreaterThan(5);
-    expect(new Set(missed.map(({ reason }) => reason))).toEqual(new Set(['venue_failed']));
-    for (const { detail } of missed) expect(detail).toContain('connect');
+    expect(back(bench)).toBeLessThanOrEqual(TO + 30 * SECOND_MS);
+    expect(missed(bench).length).toBeGreaterThan(5);
+    expect(new Set(missed(bench).map(({ reason }) => reason))).toEqual(new Set(['venue_failed']));
+    for (const { detail } of missed(bench)) expect(detail).toContain('connect');
     expect(faultsOf(bench)).toEqual([]);
   });
 
@@ -111,9 +107,7 @@ describe('a venue that answers but does not quote', () => {
     const down = bench.raised.find(({ id }) => id === 'no_quotes');
     expect(down?.at).toBeLessThanOrEqual(FROM + MINUTE_MS);
     expect(down?.facts).toMatchObject({ pair: 'btcusd', reason: 'quotes_unavailable' });
-    const missed = ends(bench).filter(({ at, result }) => at > FROM + MINUTE_MS && at < TO && result !== 'filled'); // prettier-ignore
-    expect(new Set(missed.map(({ reason }) => reason))).toEqual(new Set(['quotes_unavailable']));
-    const back = fillsOf(bench.records()).map(({ executed_at: at }) => at - START).filter((at) => at >= TO); // prettier-ignore
-    expect(Math.min(...back)).toBeLessThanOrEqual(TO + 30 * SECOND_MS);
+    expect(new Set(missed(bench).map(({ reason }) => reason))).toEqual(new Set(['quotes_unavailable']));
+    expect(back(bench)).toBeLessThanOrEqual(TO + 30 * SECOND_MS);
   });
 });

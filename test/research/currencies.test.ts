@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { settings } from '../engine/rebalance-year.ts';
-import { someBars } from '../engine/rebalance-year-check.ts';
+import { settings } from './rebalance-year.ts';
+import { someBars } from './rebalance-year-check.ts';
 import { MINUTE_MS } from '../../src/core/time.ts';
 import { aStrategy } from '../engine/harness.ts';
 import { aRun, at, fillsOf, walkTape } from './bench.ts';

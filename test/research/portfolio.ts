@@ -3,8 +3,8 @@ import type { ExecutionModel } from '../../src/research/run/model.ts';
 import type { NextPossible } from '../../src/research/run/tape-market.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
 import { aStrategy } from '../engine/harness.ts';
-import { ASSETS, hoursOf } from '../engine/rebalance-year.ts';
-import type { Bars, Setting, Trade } from '../engine/rebalance-year.ts';
+import { ASSETS, hoursOf } from './rebalance-year.ts';
+import type { Bars, Setting, Trade } from './rebalance-year.ts';
 import { aRun, closesTape } from './bench.ts';
 import type { Ran, RunShape } from './bench.ts';
 

@@ -1,17 +1,99 @@
-import { NEVER, defer, delay, mergeMap, throwError, timer } from 'rxjs';
+import { Subject, merge, NEVER, defer, mergeMap, timer } from 'rxjs';
+import type { Observable, Subscription } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { FencedOut } from '../../../src/core/errors.ts';
-import { text } from '../../../src/core/money.ts';
-import { MINUTE_MS } from '../../../src/core/time.ts';
-import type { RecordBody } from '../../../src/core/record.ts';
-import type { VenuePort } from '../../../src/engine/ports.ts';
-import { toObservable } from '../../../src/engine/maybe-async.ts';
-import type { DeskStore } from '../../../src/engine/owner/lease-port.ts';
+import { instant, MINUTE_MS } from '../../../src/core/time.ts';
+import { Desk } from '../../../src/engine/desk.ts';
+import type { StrategySource } from '../../../src/engine/desk.ts';
+import { noObserver } from '../../../src/engine/observer.ts';
+import { ownDesk } from '../../../src/engine/owner/own-desk.ts';
+import type { DeskStore, Lease } from '../../../src/engine/owner/lease-port.ts';
+import type { DeskSettings } from '../../../src/engine/desk-settings.ts';
+import type { Command, VenuePort } from '../../../src/engine/ports.ts';
+import { runDesk } from '../../../src/engine/run.ts';
+import { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
 import { deskStore } from '../../../src/journal/owned/owned-journal.ts';
 import type { OwnedJournal } from '../../../src/journal/owned/owned-journal.ts';
-import { readLines, verify } from '../../../src/journal/proof/chain.ts';
+import { Exchange } from '../../../src/simulator/exchange/exchange.ts';
+import { venueOptions } from '../../../src/simulator/options/options.ts';
+import { inProcessVenue } from '../../../src/simulator/port.ts';
+import { MemoryStore } from '../../journal/memory-store.ts';
+import type { Commit } from '../../journal/memory-store.ts';
+import { START, aPolicy, aTwap } from '../harness.ts';
+import { FencedOut } from '../../../src/core/errors.ts';
+import { text } from '../../../src/core/money.ts';
+import type { RecordBody } from '../../../src/core/record.ts';
+import { toObservable } from '../../../src/engine/maybe-async.ts';
+import { readLines } from '../../../src/journal/proof/chain.ts';
 import { executedTotal } from '../oracle.ts';
-import { LEASE_MS, Owners } from './owners.ts';
+
+const LEASE_MS = 10_000;
+
+interface OwnerSeen {
+  readonly leases: Lease[];
+  readonly phases: string[];
+  error: unknown;
+}
+
+/** Some owners of one desk, on one clock, over one store and one exchange. */
+class Owners {
+  readonly clock = new VirtualClock(START);
+  readonly exchange = new Exchange({ options: venueOptions({}), startedAt: START });
+  readonly commits: Commit[] = [];
+  readonly operator$ = new Subject<Command>();
+  readonly store = new MemoryStore({
+    now: () => this.clock.wall(),
+    onCommit: (commit) => this.commits.push(commit),
+  });
+  readonly desks: Desk[] = [];
+  readonly strategies: readonly StrategySource[];
+  readonly policy: DeskSettings;
+
+  constructor(strategies: readonly StrategySource[] = [aTwap('twap', { slices: 3, duration: 'PT15M' })]) {
+    this.strategies = strategies;
+    this.policy = aPolicy({ inDoubt: { ...aPolicy().inDoubt, lifeMaxMs: 30_000 } });
+  }
+
+  /** Starts one; `wrap` puts something between it and the venue, `store` between it and the store. */
+  start(
+    owner: string,
+    {
+      wrap = (venue) => venue,
+      store = deskStore(this.store),
+    }: { wrap?: (venue: VenuePort) => VenuePort; store?: DeskStore<OwnedJournal> } = {},
+  ): { readonly seen: OwnerSeen; readonly running: Subscription } {
+    const { clock, exchange } = this;
+    const seen: OwnerSeen = { leases: [], phases: [], error: undefined };
+    const options = { desk: 'main', owner, leaseMs: LEASE_MS, retryMs: 1_000, clock };
+    const running = ownDesk(store, options, ({ lease, journal, lost$ }): Observable<string> => {
+      seen.leases.push(lease);
+      const venue = wrap(
+        inProcessVenue(exchange, { clock, capabilities: 'none', quoteLatencyMs: 20, orderLatencyMs: 20 }),
+      );
+      const ports = {
+        clock,
+        random: { next: () => 0.5 },
+        venue,
+        journal,
+        operator$: merge(this.operator$, NEVER),
+      };
+      const desk = new Desk(ports, this.policy, noObserver, this.strategies);
+      this.desks.push(desk);
+      return runDesk(desk, { lost$ });
+    }).subscribe({
+      next: (phase) => seen.phases.push(phase),
+      error: (error: unknown) => {
+        seen.error = error;
+      },
+      complete: () => seen.phases.push('stopped'),
+    });
+    return { seen, running };
+  }
+
+  /** Runs the clock to `ms` after the start. */
+  runTo(ms: number): void {
+    this.clock.run(instant(START + ms));
+  }
+}
 
 const bodiesOf = (owners: Owners): readonly RecordBody[] =>
   [...readLines('test', owners.store.linesOf('main'))].map(({ body }) => body);
@@ -27,21 +109,6 @@ const watched = (venue: VenuePort, onOrder: () => void): VenuePort => ({
 });
 
 describe('a desk in a store with several owners', () => {
-  it('trades as on one machine, with each quote durable before its order is sent', () => {
-    const owners = new Owners();
-    const quotes: number[] = [];
-    const { seen } = owners.start('a', {
-      wrap: (venue) =>
-        watched(venue, () => quotes.push(bodiesOf(owners).filter(({ kind }) => kind === 'quote').length)),
-    });
-    owners.runTo(20 * MINUTE_MS);
-    expect(seen.error).toBeUndefined();
-    expect(quotes).toEqual([1, 2, 3]);
-    expect(executed(owners)).toBe('1');
-    expect(bodiesOf(owners).filter(({ kind }) => kind === 'fill')).toHaveLength(3);
-    expect(verify(owners.store.linesOf('main'))).toMatchObject({ ok: true });
-  });
-
   it('stays with the owner that renews its lease, and passes to the next one after a drain', () => {
     const owners = new Owners();
     const first = owners.start('a');
@@ -55,34 +122,6 @@ describe('a desk in a store with several owners', () => {
     owners.runTo(30 * MINUTE_MS);
     expect(executed(owners)).toBe('1');
     expect(bodiesOf(owners).filter(({ kind }) => kind === 'fill')).toHaveLength(3);
-  });
-
-  it('stops an owner that cannot renew after a takeover, and stores its late answer as evidence', () => {
-    const owners = new Owners();
-    // Renewals are lost, and the answer to the first order comes after the takeover.
-    const store: DeskStore<OwnedJournal> = {
-      ...deskStore(owners.store),
-      renew: () => throwError(() => new Error('cut off')),
-    };
-    const first = owners.start('a', {
-      store,
-      wrap: (venue) => ({
-        ...venue,
-        quote: (request) => toObservable(venue.quote(request)).pipe(delay(4_000, owners.clock)),
-        order: (request) => toObservable(venue.order(request)).pipe(delay(7_500, owners.clock)),
-      }),
-    });
-    owners.runTo(LEASE_MS - 2_000);
-    const second = owners.start('b');
-    owners.runTo(20 * MINUTE_MS);
-    expect(first.seen.error).toBeInstanceOf(FencedOut);
-    expect(second.seen.leases).toMatchObject([{ owner: 'b', epoch: 2 }]);
-    expect(executed(owners)).toBe('1');
-    expect(verify(owners.store.linesOf('main'))).toMatchObject({ ok: true });
-    expect(bodiesOf(owners).filter(({ kind }) => kind === 'fill')).toHaveLength(3);
-    expect(owners.store.evidence.map(({ bodies }) => bodies.map(({ kind }) => kind))).toEqual([
-      ['fill', 'attempt'],
-    ]);
   });
 
   it('sends no order on a quote from before a takeover that the owner does not know of', () => {

@@ -1,11 +1,11 @@
-import { whyOf } from '../../src/journal/why.ts';
 import { describe, expect, it } from 'vitest';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, isoOf } from '../../src/core/time.ts';
+import { whyOf } from '../../src/journal/why.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, isoOf, instant } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
-import { aStrategy, aTwap, nextProcess, flat, started } from './harness.ts';
+import { aStrategy, aTwap, nextProcess, flat, started, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
-import { faultsOf, ledgerTrades } from './oracle.ts';
+import { ledgerTrades, wrongOf } from './oracle.ts';
 
 const dca = (over: object = {}): StrategySource =>
   aStrategy('dca', 'recurring', {
@@ -43,11 +43,9 @@ function running(strategies: BenchOptions['strategies'], over: Partial<BenchOpti
   return started({ strategies, ...over }, MINUTE_MS);
 }
 
-const runs = (bench: Bench): readonly object[] =>
-  bench.records().map(({ body }) => body).filter((body) => body.kind === 'wake' && body.on === 'run'); // prettier-ignore
-const wrongOf = (bench: Bench): readonly string[] => faultsOf(bench).filter((fault) => fault !== 'not done');
+const runs = (bench: Bench): readonly object[] => bench.bodies('wake').filter(({ on }) => on === 'run');
 const fillTimes = (bench: Bench): readonly string[] =>
-  bench.records().flatMap(({ at, body }) => (body.kind === 'fill' ? [isoOf(at).slice(11, 16)] : []));
+  bench.timed('fill').map(({ at }) => isoOf(instant(START + at)).slice(11, 16));
 
 describe('a recurring strategy run on demand', () => {
   it('trades one occurrence at once, and its scheduled occurrences as usual', () => {
@@ -104,17 +102,6 @@ describe('a recurring strategy run on demand', () => {
           expect(trades).toBe(runs(next).length);
         }
     expect(new Set(traded)).toEqual(new Set([0, 1]));
-  });
-
-  it('obeys a pause of its pair: its slice ends without a trade', () => {
-    const bench = running([dca({ each_quantity: { amount: '1', currency: 'btc' } })], {
-      policy: { minimumOf: () => ({ quantity: undefined, notional: undefined }), isSellingOn: true },
-    });
-    bench.operator$.next({ do: 'pause', pair: 'btcusd', by: 'bob', why: 'spread' });
-    runNow(bench, 'dca');
-    bench.until(HOUR_MS);
-    expect(fillTimes(bench)).toEqual([]);
-    expect(bench.records().map(({ body }) => body).filter(({ kind }) => kind === 'slice')).toHaveLength(1); // prettier-ignore
   });
 });
 
@@ -208,5 +195,75 @@ describe('a request to run a strategy now', () => {
     isDown = false;
     bench.until(10 * HOUR_MS);
     expect(fillTimes(bench)).toEqual(['09:00']);
+  });
+});
+
+/** Ten slices, a minute apart. */
+const twap = aTwap('btc');
+
+const stop = (bench: Bench, strategy = 'btc'): CommandAnswer =>
+  bench.tell({ do: 'stop', strategy, why: 'the fund has changed its mind' });
+
+function twoRunning(): Bench {
+  return started({ strategies: [twap, aTwap('other')] }, 3 * MINUTE_MS + SECOND_MS);
+}
+
+const tradesOf = (bench: Bench, strategy: string): number =>
+  bench.records().filter(({ body }) => body.kind === 'fill' && body.strategy === strategy).length;
+
+describe('stopping a strategy as an operator', () => {
+  it('prevents further trades, even after a restart, while other strategies continue', () => {
+    const bench = twoRunning();
+    const before = tradesOf(bench, 'btc');
+    expect(before).toBe(4);
+    expect(stop(bench)).toEqual({
+      isDone: true,
+      says: 'btc is stopped permanently. To trade the rest, give it another id',
+    });
+    bench.until(5 * MINUTE_MS);
+    const next = nextProcess(bench, SECOND_MS, { strategies: [twap, aTwap('other')] });
+    next.until(HOUR_MS);
+    expect(tradesOf(next, 'btc')).toBe(before);
+    expect(tradesOf(next, 'other')).toBe(10);
+    expect(ledgerTrades(next.exchange)).toHaveLength(before + 10);
+  });
+
+  it('finishes the strategy, and records who stopped it and why', () => {
+    const bench = twoRunning();
+    stop(bench);
+    const bodies = bench.records().map(({ body }) => body);
+    expect(bodies.filter(({ kind }) => kind === 'reload')).toMatchObject([
+      { by: 'ann', why: 'the fund has changed its mind', changes: [{ strategy: 'btc', what: 'stops' }] },
+    ]);
+    expect(bodies.at(-1)).toMatchObject({
+      kind: 'wake',
+      strategy: 'btc',
+      finished: 'by_operator',
+      note: 'ann: the fund has changed its mind',
+    });
+    expect(bench.desk.state.lives.get('btc')?.finished).toBe('by_operator');
+  });
+
+  it('ends an open slice without another order', () => {
+    // No quote is ever good enough: the slice is tried again and again.
+    const dear = aTwap('btc', { limit_price: '1', slices: 1 });
+    const bench = started({ strategies: [dear] }, MINUTE_MS);
+    expect(bench.desk.state.slices.size).toBe(1);
+    expect(stop(bench).says).toContain('open slices end without another order');
+    bench.until(2 * MINUTE_MS);
+    expect(bench.desk.state.slices.size).toBe(0);
+    expect(bench.records().map(({ body }) => body).filter(({ kind }) => kind === 'slice')).toMatchObject([
+      { result: 'skipped', reason: 'aborted' },
+    ]); // prettier-ignore
+  });
+
+  it('is refused if the strategy does not exist or has already ended', () => {
+    const bench = twoRunning();
+    expect(stop(bench, 'eth')).toEqual({
+      isDone: false,
+      says: 'no strategy eth runs; there are btc, other',
+    });
+    stop(bench);
+    expect(stop(bench)).toEqual({ isDone: false, says: 'btc has ended already: by_operator' });
   });
 });
