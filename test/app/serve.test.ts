@@ -92,8 +92,18 @@ describe('bearer tokens', () => {
       writeFileSync(join(folder, name), `${token}\n`, { mode: 0o600 });
       return join(folder, name);
     };
-    const ann = { name: 'ann', role: 'approver', file: file('ann', 'a-token-that-is-of-ann') } as const;
-    const ben = { name: 'ben', role: 'viewer', file: file('ben', 'a-token-that-is-of-ben') } as const;
+    const ann = {
+      name: 'ann',
+      role: 'approver',
+      kind: 'person',
+      file: file('ann', 'a-token-that-is-of-ann'),
+    } as const;
+    const ben = {
+      name: 'ben',
+      role: 'viewer',
+      kind: 'person',
+      file: file('ben', 'a-token-that-is-of-ben'),
+    } as const;
     expect(bearersOf([ann, ben]).map(({ name, role }) => [name, role])).toEqual([
       ['ann', 'approver'],
       ['ben', 'viewer'],
