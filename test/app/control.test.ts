@@ -336,7 +336,7 @@ describe('tranche pause, resume, stop and run-now', () => {
     const served = await aServedDesk();
     for (const why of ['', ' ', 'x'.repeat(501)]) {
       const { code, err } = await served.command('pause', '--why', why);
-      expect([code, err]).toEqual([64, '"why" must be a text of 1 to 500 characters']);
+      expect([code, err]).toEqual([64, '"why": expected a text of 1 to 500 characters']);
     }
     expect(controls(served)).toEqual([]);
   });
