@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sidesOf } from '../../core/pairs.ts';
 import { delistedTape } from '../../research/run/delisting.ts';
-import { TAPES } from '../cli/tape-options.ts';
+import { TAPES } from '../cli/options.ts';
 import { windowOf } from './backtest-window.ts';
 import type { NamedTape, WindowFacts, WindowOptions } from './backtest-window.ts';
 import { readName, readTape } from './tape-file.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { addNotify } from '../../../src/app/cli/notify-cli.ts';
+import { addNotify } from '../../../src/app/cli/desk-cli.ts';
 import { NINE } from '../../operate/notify/notices.ts';
 import { runLine } from '../support/cli.ts';
 import type { Ran } from '../support/cli.ts';

@@ -1,7 +1,9 @@
 import { Command, CommanderError, Option } from '@commander-js/extra-typings';
-import type { SweepIo } from '../../../src/app/commands/sweep.ts';
+import type { CliWorld as World } from '../../../src/app/cli/options.ts';
+import type { RunIo } from '../../../src/app/commands/run.ts';
 import { OperatorError, exitCodes } from '../../../src/core/errors.ts';
 import type { Instant } from '../../../src/core/time.ts';
+import { aRunIo } from './run-io.ts';
 
 export interface Ran {
   readonly code: number;
@@ -10,14 +12,7 @@ export interface Ran {
 }
 
 /** A function that adds a part of the command line, such as `addLook`. */
-type AddCommands = (
-  cli: Command,
-  world: {
-    io: SweepIo;
-    config: () => Option<'--config <file>', undefined, string>;
-    done: (code: number) => void;
-  },
-) => unknown;
+type AddCommands = (cli: Command, world: World<RunIo>) => unknown;
 
 export interface CliWorld {
   readonly cwd: string;
@@ -26,7 +21,7 @@ export interface CliWorld {
   /** Config file if the line names none. */
   readonly config: string;
   /** Registers a listener for signals; without it, no signal arrives. */
-  readonly onSignal?: SweepIo['onSignal'];
+  readonly onSignal?: RunIo['onSignal'];
   /** Makes stderr a terminal and receives its text. */
   readonly watch?: (text: string) => void;
 }
@@ -50,7 +45,7 @@ export async function runLine(
     .exitOverride()
     .configureOutput({ writeErr: (text) => stderr.write(text), writeOut: (text) => stdout.write(text) });
   add(cli, {
-    io: { stdout, stderr, env, cwd, now, colour: false, onSignal, exitNow: () => undefined },
+    io: { ...aRunIo(), stdout, stderr, env, cwd, now, onSignal, exitNow: () => undefined },
     config: () => new Option('--config <file>', 'config file').default(config),
     done: (code) => (ran.code = code),
   });

@@ -5,7 +5,7 @@ import { checkZone, instant, isoOf } from '../../../core/time.ts';
 import { minutesOf } from '../../../strategy/sliced/day-parts.ts';
 import type { Division } from '../../../strategy/sliced/day-parts.ts';
 import { learnShares, partMsOf } from '../../../strategy/kinds/volume-profile.ts';
-import { durationOf } from '../../cli/option-values.ts';
+import { durationOf } from '../../cli/options.ts';
 import { readVolumes } from '../../strategies/volumes.ts';
 import type { Volumes } from '../../strategies/volumes.ts';
 import type { CommandIo } from '../io.ts';

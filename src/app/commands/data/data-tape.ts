@@ -8,7 +8,7 @@ import type { Format, TimeUnit } from '../../../research/import/plan.ts';
 import { reportOfTape } from '../../../research/import/read.ts';
 import { openTape, writeTape } from '../../../research/tape/store.ts';
 import type { OpenedTape, OpenTape } from '../../../research/tape/store.ts';
-import { durationOf } from '../../cli/option-values.ts';
+import { durationOf } from '../../cli/options.ts';
 import { makeFolders } from '../../../files/folders.ts';
 import { tapeWords } from '../../research/tape-text.ts';
 import type { CommandIo } from '../io.ts';
