@@ -30,21 +30,15 @@ import { formatProblems } from '../config/problems.ts';
 import type { Screen } from '../cli/progress.ts';
 import { TradeTally } from '../research/trade-tally.ts';
 import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../research/report-files.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo, Given } from './io.ts';
 
-export interface BacktestOptions extends InputOptions, BootstrapOptions {
-  readonly model: string;
-  readonly assume: readonly string[];
-  readonly seed: string;
-  readonly everyTick?: boolean | undefined;
-  /** File for the journal. */
-  readonly journal?: string | undefined;
-  /** Folder for the report files. */
-  readonly out?: string | undefined;
-  readonly overwrite?: boolean | undefined;
-  /** Prints `report.json` on stdout. */
-  readonly json?: boolean | undefined;
-}
+export type BacktestOptions = InputOptions &
+  BootstrapOptions &
+  Given<'journal' | 'out', 'everyTick' | 'overwrite' | 'json'> & {
+    readonly model: string;
+    readonly assume: readonly string[];
+    readonly seed: string;
+  };
 
 export interface BacktestIo extends CommandIo, BootstrapIo {
   readonly stderr: Screen;

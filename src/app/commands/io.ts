@@ -7,6 +7,13 @@ export interface Out {
   write(text: string): unknown;
 }
 
+/** Options of a command line, by the type of their values. The declaration of the command describes each. */
+export type Given<Texts extends string, Flags extends string = never, Numbers extends string = never> = {
+  readonly [Name in Texts]?: string | undefined;
+} & { readonly [Name in Flags]?: boolean | undefined } & {
+  readonly [Name in Numbers]?: number | undefined;
+};
+
 /** The access of a command to its process. Data goes to `stdout`, everything for people to `stderr`. */
 export interface CommandIo {
   readonly stdout: Out;

@@ -22,20 +22,15 @@ import { refuseUnhardened } from '../daemon/process-hardening.ts';
 import type { ProcessFacts } from '../daemon/process-hardening.ts';
 import { eventOf } from '../cli/watch.ts';
 import { whoami } from './io.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo, Given } from './io.ts';
 
-export interface RunCommandOptions {
+export type RunCommandOptions = Given<
+  'rearm' | 'accountChanged',
+  'untilDone' | 'closingRead' | 'json' | 'adopt' | 'withOpenDoubts'
+> & {
   readonly config: string;
   readonly mode?: Mode | undefined;
-  readonly untilDone?: boolean | undefined;
-  /** `false`: the daemon ends without the closing read. */
-  readonly closingRead?: boolean | undefined;
-  readonly json?: boolean | undefined;
-  readonly adopt?: boolean | undefined;
-  readonly rearm?: string | undefined;
-  readonly withOpenDoubts?: boolean | undefined;
-  readonly accountChanged?: string | undefined;
-}
+};
 
 /** Access to the process that `run` needs in addition to files and variables. */
 export interface RunIo extends CommandIo, ProcessFacts {

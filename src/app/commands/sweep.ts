@@ -29,28 +29,17 @@ import { readVariants } from '../sweep/sweep-variants.ts';
 import type { Variant, Variants } from '../sweep/sweep-variants.ts';
 import { sweepCsv, sweepWords } from '../sweep/sweep-text.ts';
 import { version } from '../version.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo, Given } from './io.ts';
 
-export interface SweepOptions extends InputOptions {
-  readonly model: string;
-  readonly assume: readonly string[];
-  readonly seed: string;
-  /** Fields with their values, each as `slices=12,24`. */
-  readonly vary: readonly string[];
-  readonly samples?: number | undefined;
-  /** Skips settings that no desk would start with; otherwise they end the command. */
-  readonly skipInvalid?: boolean | undefined;
-  readonly by?: string | undefined;
-  readonly risk?: string | undefined;
-  readonly walkForward?: number | undefined;
-  readonly workers: number;
-  /** Database through which workers in other processes run the settings. */
-  readonly store?: string | undefined;
-  readonly top: number;
-  /** Folder for the results. */
-  readonly out?: string | undefined;
-  readonly json?: boolean | undefined;
-}
+export type SweepOptions = InputOptions &
+  Given<'by' | 'risk' | 'store' | 'out', 'skipInvalid' | 'json', 'samples' | 'walkForward'> & {
+    readonly model: string;
+    readonly assume: readonly string[];
+    readonly seed: string;
+    readonly vary: readonly string[];
+    readonly workers: number;
+    readonly top: number;
+  };
 
 export interface SweepIo extends CommandIo {
   readonly stderr: Screen;

@@ -15,16 +15,12 @@ import type { JournalSnapshot, SnapshotRun } from '../strategies/journal-snapsho
 import { checkModuleTypes } from '../strategies/module-types.ts';
 import { readStrategies } from '../strategies/strategies.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo, Given } from './io.ts';
 
-export interface ValidateOptions {
-  /** Config file; without it, the command checks only the strategies. */
-  readonly config?: string | undefined;
-  /** Strategy files instead of those that the config names. */
+export type ValidateOptions = Given<'config', 'json'> & {
   readonly files?: readonly string[] | undefined;
   readonly mode?: Mode | undefined;
-  readonly json?: boolean | undefined;
-}
+};
 
 /** Checks a config and its strategies, and sends nothing. Exit code 0, or 78 with every problem of all files. */
 export function validate(options: ValidateOptions, io: CommandIo): number {

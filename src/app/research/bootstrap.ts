@@ -27,18 +27,14 @@ import { begunOf } from '../sweep/sweep-variants.ts';
 import { packBase } from '../sweep/sweep-run.ts';
 import type { SweepOutcome } from '../sweep/sweep-run.ts';
 import { table } from '../cli/summary.ts';
+import type { Given } from '../commands/io.ts';
 
-export interface BootstrapOptions {
-  /** Number of resamples; default: none. */
-  readonly bootstrap?: number | undefined;
-  readonly block?: string | undefined;
-  /** Confidence level, percent. */
+export type BootstrapOptions = Given<'block', 'unanchored', 'bootstrap'> & {
   readonly level: number;
   readonly trend: boolean;
-  readonly unanchored?: boolean | undefined;
   readonly workers: number;
   readonly seed: string;
-}
+};
 
 export interface BootstrapIo {
   readonly stderr: Screen;
