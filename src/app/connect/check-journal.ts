@@ -1,6 +1,6 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { RecordBody, StoredRecord } from '../../core/record.ts';
-import { limitTexts } from '../../core/risk/limit-changes.ts';
+import { limitTexts } from '../../core/risk/limit-table.ts';
 import { countOf } from '../../core/text/count-of.ts';
 import { isoOf } from '../../core/time.ts';
 import { EngineState } from '../../engine/state/engine-state.ts';
