@@ -137,44 +137,35 @@ const LIMITS: { readonly [K in keyof Required<Limits>]: Entry<NonNullable<Limits
   dayCostMax: amount('max_day_cost', money),
   closedHours: one('restricted_hours', 'other', closedHours),
 };
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
-const KEYS = Object.keys(LIMITS) as (keyof Limits)[];
+const ENTRIES = Object.entries(LIMITS) as unknown as readonly (readonly [keyof Limits, Entry<unknown>])[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- each is used only with limits of its key
 
 /** The settings under `controls` that are limits. */
-export const limitNames: ReadonlySet<string> = new Set(Object.values(LIMITS).map(({ name }) => name));
+export const limitNames: ReadonlySet<string> = new Set(ENTRIES.map(([, { name }]) => name));
 
 /** What loosens a limit, by its name in the config. */
 export const loosening: ReadonlyMap<string, Loosens> = new Map(
-  Object.values(LIMITS).map(({ name, loosens }) => [name, loosens]),
+  ENTRIES.map(([, { name, loosens }]) => [name, loosens]),
 );
 
 type Every = { readonly [K in keyof Required<Limits>]: Limits[K] };
 
-const every = (
-  of: <K extends keyof Limits>(key: K, entry: Entry<NonNullable<Limits[K]>>) => Limits[K],
-): Every =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one value for each key
-  Object.fromEntries(KEYS.map((key) => [key, of(key, LIMITS[key] as Entry<never>)])) as unknown as Every;
+const every = (of: (key: keyof Limits, entry: Entry<unknown>) => unknown): Every =>
+  Object.fromEntries(ENTRIES.map(([key, entry]) => [key, of(key, entry)])) as unknown as Every; // oxlint-disable-line typescript/no-unsafe-type-assertion -- one value for each key
 
 /** The limits as the journal stores them: under their names in the config, one entry per pair or currency. */
-export function limitTexts(limits: Limits): LimitTexts {
-  const texts: Record<string, string> = {};
-  every((key, { write }) => {
-    const limit = limits[key];
-    if (limit !== undefined) Object.assign(texts, write(limit));
-    return limit;
-  });
-  return texts;
-}
+export const limitTexts = (limits: Limits): LimitTexts =>
+  Object.fromEntries(
+    ENTRIES.flatMap(([key, { write }]) =>
+      limits[key] === undefined ? [] : Object.entries(write(limits[key])),
+    ),
+  );
 
 /** The limits that `limitTexts` wrote. */
-export const limitsFrom = (texts: LimitTexts): Every =>
-  every((_, { read }): ReturnType<typeof read> => read(texts));
+export const limitsFrom = (texts: LimitTexts): Every => every((_, { read }) => read(texts));
 
 /** The limits that satisfy both: the tighter of two values, or the names in both lists. Both use the currency of the first. */
 export const tighterLimits = (a: Limits, b: Limits): Every =>
-  every((key, { tighter }) => {
-    const [own, other] = [a[key], b[key]];
+  every((key, { tighter }) =>
     // A missing value does not limit anything.
-    return own === undefined || other === undefined ? (own ?? other) : tighter(own, other);
-  });
+    a[key] === undefined || b[key] === undefined ? (a[key] ?? b[key]) : tighter(a[key], b[key]),
+  );

@@ -99,4 +99,4 @@ export type BodyOf<P extends Posted> = z.output<Routes[P]['body']>;
 
 /** The body of a request. @throws Refusal with a message for an invalid body. */
 export const bodyOf = <P extends Posted>(path: P, given: unknown): BodyOf<P> =>
-  inputOf(signInRoutes[path].body as z.ZodType<BodyOf<P>>, given); // oxlint-disable-line typescript/no-unsafe-type-assertion -- the schema of that path
+  inputOf(signInRoutes[path].body as unknown as z.ZodType<BodyOf<P>>, given); // oxlint-disable-line typescript/no-unsafe-type-assertion -- the schema of that path
