@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
-import type { BacktestIo } from '../commands/backtest.ts';
+import type { RunIo } from '../commands/io.ts';
 import { cacheOption, collect, wholeFrom } from './options.ts';
 import type { CliWorld } from './options.ts';
 
 /** Adds `tranche backtest`, which runs strategies on market history. */
-export function addBacktest(cli: Command, { io, config, done }: CliWorld<BacktestIo>): void {
+export function addBacktest(cli: Command, { io, config, done }: CliWorld<RunIo>): void {
   cli
     .command('backtest')
     .description('run strategies on market history through the live pipeline')

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { formats, units } from '../../research/import/plan.ts';
-import type { RunIo } from '../commands/run.ts';
+import type { RunIo } from '../commands/io.ts';
 import { cacheOption, modeOption, numberAbove0, numberFrom0, wholeNumber } from './options.ts';
 import type { CliWorld } from './options.ts';
 

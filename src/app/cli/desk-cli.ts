@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { OperatorError } from '../../core/errors.ts';
-import type { RunIo } from '../commands/run.ts';
+import type { RunIo } from '../commands/io.ts';
 import { collect, modeOption, wholeNumber } from './options.ts';
 import type { CliWorld } from './options.ts';
 

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
-import type { RunIo } from '../commands/run.ts';
+import type { RunIo } from '../commands/io.ts';
 import type { CliWorld } from './options.ts';
 
 /** Commands that the program registers together. Each command loads its implementation when it runs. */

@@ -2,12 +2,12 @@ import { availableParallelism } from 'node:os';
 import { isNamed } from './backtest-cli.ts';
 import type { Command } from '@commander-js/extra-typings';
 import { OperatorError } from '../../core/errors.ts';
-import type { SweepIo } from '../commands/sweep.ts';
+import type { RunIo } from '../commands/io.ts';
 import { cacheOption, collect, wholeFrom } from './options.ts';
 import type { CliWorld } from './options.ts';
 
 /** Adds `tranche sweep`, which runs a backtest for every setting of some fields, and `tranche worker`. */
-export function addSweep(cli: Command, { io, config, done }: CliWorld<SweepIo>): void {
+export function addSweep(cli: Command, { io, config, done }: CliWorld<RunIo>): void {
   const sweep = cli
     .command('sweep')
     .description('backtest many settings of the strategies on all cores; compare cost and risk')
@@ -87,7 +87,7 @@ export function addSweep(cli: Command, { io, config, done }: CliWorld<SweepIo>):
 }
 
 /** Adds `tranche worker`, which runs the settings of sweeps that `tranche sweep` submits to a database. */
-function addWorker(cli: Command, { io, done }: Omit<CliWorld<SweepIo>, 'config'>): void {
+function addWorker(cli: Command, { io, done }: Omit<CliWorld<RunIo>, 'config'>): void {
   cli
     .command('worker')
     .description('run settings of sweeps that "tranche sweep --store" submits, until stopped')

@@ -7,8 +7,7 @@ import { venueOptions } from '../../simulator/options/options.ts';
 import type { VenueInput, VenueOptions } from '../../simulator/options/options.ts';
 import { systemClock } from '../daemon/clock.ts';
 import { loadFaultPlan, loadVenueOptions } from '../config/venue-file.ts';
-import type { RunIo } from './run.ts';
-import type { Given } from './io.ts';
+import type { Given, RunIo } from './io.ts';
 
 export type VenueCommandOptions = Given<
   'config' | 'host' | 'seed' | 'start' | 'faults',

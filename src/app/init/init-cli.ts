@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { CliWorld } from '../cli/options.ts';
-import type { RunIo } from '../commands/run.ts';
+import type { RunIo } from '../commands/io.ts';
 
 /** Adds `tranche init`. */
 export function addInit(cli: Command, { io, done }: Omit<CliWorld<RunIo>, 'config'>): void {

@@ -20,14 +20,13 @@ import {
 } from './anchoring.ts';
 import type { BacktestInput } from './backtest-input.ts';
 import type { NamedModel } from '../config/model-file.ts';
-import type { Screen } from '../cli/progress.ts';
 import { runPool, sharedTape } from '../sweep/sweep-pool.ts';
 import { sweepProgress } from '../sweep/sweep-progress.ts';
 import { begunOf } from '../sweep/sweep-variants.ts';
 import { packBase } from '../sweep/sweep-run.ts';
 import type { SweepOutcome } from '../sweep/sweep-run.ts';
 import { table } from '../cli/summary.ts';
-import type { Given } from '../commands/io.ts';
+import type { Given, RunIo } from '../commands/io.ts';
 
 export type BootstrapOptions = Given<'block', 'unanchored', 'bootstrap'> & {
   readonly level: number;
@@ -36,17 +35,11 @@ export type BootstrapOptions = Given<'block', 'unanchored', 'bootstrap'> & {
   readonly seed: string;
 };
 
-export interface BootstrapIo {
-  readonly stderr: Screen;
-  readonly onSignal: (listener: (signal: string) => void) => () => void;
-  readonly exitNow: (code: number) => void;
-}
-
 interface Asked {
   readonly input: BacktestInput;
   readonly named: NamedModel;
   readonly options: BootstrapOptions;
-  readonly io: BootstrapIo;
+  readonly io: RunIo;
 }
 
 /** Number of blocks in a window below which the intervals are unreliable. */

@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from '@commander-js/extra-typings';
 import type { CliWorld as World } from '../../../src/app/cli/options.ts';
-import type { RunIo } from '../../../src/app/commands/run.ts';
+import type { RunIo } from '../../../src/app/commands/io.ts';
 import { OperatorError, exitCodes } from '../../../src/core/errors.ts';
 import type { Instant } from '../../../src/core/time.ts';
 import { aRunIo } from './run-io.ts';

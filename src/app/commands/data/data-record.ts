@@ -33,7 +33,7 @@ import { modes } from '../../daemon/modes.ts';
 import { durationOf } from '../../cli/options.ts';
 import { refuseUnhardened } from '../../daemon/process-hardening.ts';
 import { writeWhole } from '../../daemon/write-whole.ts';
-import type { RunIo } from '../run.ts';
+import type { RunIo } from '../io.ts';
 
 export interface DataRecordOptions {
   readonly config: string;
