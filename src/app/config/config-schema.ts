@@ -35,7 +35,9 @@ const fraction = (otherwise: string, what: string) =>
 const number = (otherwise: number, [min, max]: readonly [number, number], what: string) =>
   whole.min(min).max(max).default(otherwise).describe(`${what}; default: ${otherwise}`);
 
-const file = (what: string) => z.string().min(1).describe(`${what}; relative to this file`);
+const fileOf = (what: string) => z.string().min(1).describe(`${what}; relative to this file`);
+const optionalFile = (what: string) =>
+  z.string().min(1).optional().describe(`${what}; relative to this file`);
 
 const flag = (what: string) => z.boolean().default(false).describe(`${what}; default: false`);
 
@@ -71,9 +73,9 @@ const venue = z.strictObject({
     .describe(
       'File that contains the token alone or {"origin": "https://…", "token": "…"}, readable by its owner only, not a symbolic link; relative to this file; "-": stdin',
     ),
-  ca_file: file(
+  ca_file: optionalFile(
     "File with the certificates of a private authority, PEM. Only these are trusted for the venue, instead of Node's built-in ones",
-  ).optional(),
+  ),
   capabilities: z
     .strictObject({
       balances: flag('The venue offers GET /v1/user/balance'),
@@ -220,7 +222,7 @@ const heads = z.lazy(() =>
         })
         .optional()
         .describe('URL to which the desk posts each head as JSON'),
-      file: file('File on storage with another owner to which the desk appends each head').optional(),
+      file: optionalFile('File on storage with another owner to which the desk appends each head'),
     })
     .refine(({ webhook, file }) => webhook !== undefined || file !== undefined, {
       error: 'name a webhook, a file, or both',
@@ -288,11 +290,11 @@ const operate = z.lazy(() =>
         tls: z
           .lazy(() =>
             z.strictObject({
-              key_file: file('Private key, PEM, readable by its owner only'),
-              certificate_file: file('Certificate of this server with its chain, PEM'),
-              client_ca_file: file(
+              key_file: fileOf('Private key, PEM, readable by its owner only'),
+              certificate_file: fileOf('Certificate of this server with its chain, PEM'),
+              client_ca_file: optionalFile(
                 'Certificates of authorities for mutual TLS, PEM: only clients with a certificate from one of these authorities can connect',
-              ).optional(),
+              ),
             }),
           )
           .optional()
@@ -316,7 +318,7 @@ const operate = z.lazy(() =>
                   .enum(['person', 'program'])
                   .default('person')
                   .describe('Kind of token holder; only a person counts as one of two people'),
-                token_file: file('File that contains only the token, readable by its owner only'),
+                token_file: fileOf('File that contains only the token, readable by its owner only'),
               }),
             ),
           )

@@ -82,7 +82,7 @@ function operateSettings(operate: OperateConfig | undefined): Record<string, Val
     'operate.tls': tls === undefined ? 'off' : tls.clientCa === undefined ? 'on' : 'mutual',
     'operate.heads': heads && 'on',
     ...Object.fromEntries(
-      operate.tokens.map(({ name, role, kind = 'person' }) => [`operate.tokens.${name}`, `${role}, ${kind}`]),
+      operate.tokens.map(({ name, role, kind }) => [`operate.tokens.${name}`, `${role}, ${kind}`]),
     ),
     ...channelSettings(operate.notify).texts,
   };

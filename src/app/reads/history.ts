@@ -207,8 +207,9 @@ function endedSlices(source: Source, request: Asked<'ended_slices'>): HistoryPag
       if (body.kind !== 'slice') return [];
       const row = rows.get(keyOf(body));
       // The journal has no decision for this slice, because it was restored from an older copy.
-      const { strategy, parent: of, leg, slice } = body;
-      return [row ?? { strategy, parent: of, leg, slice, attempts: [], ...endOf(seq, at, body) }];
+      const { leg, slice } = body;
+      const own = { strategy: body.strategy, parent: body.parent, leg, slice };
+      return [row ?? { ...own, attempts: [], ...endOf(seq, at, body) }];
     }),
   };
 }

@@ -283,7 +283,7 @@ const SELLING_OFF =
 
 function untraded(pair: string, traded: readonly string[], { venue }: Config): string {
   const meant = nearest(pair, traded);
-  if (venue.isTaped === true) {
+  if (venue.isTaped) {
     const other = meant === undefined ? '' : ` (there is one of ${meant})`;
     return `no tape for ${pair}${other}: add --data ${pair}=FILE`;
   }

@@ -1,6 +1,6 @@
 import type { ClosedHours, Weekday } from '../hours.ts';
 import { greatest, least, money, quantity, ratio, text } from '../money.ts';
-import type { AnyAmount } from '../money.ts';
+import type { AnyAmount, Quantity } from '../money.ts';
 import type { Side } from '../venue.ts';
 import type { Limits } from './limits.ts';
 
@@ -103,9 +103,10 @@ const isSide = (word: string): word is Side => word === 'buy' || word === 'sell'
 type HoursText = Omit<ClosedHours, 'days'> & { readonly days: readonly Weekday[] };
 
 const closedHours: Form<readonly ClosedHours[]> = {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `write` wrote it
-  read: (written) =>
-    (JSON.parse(written) as HoursText[]).map((each) => ({ ...each, days: new Set(each.days) })),
+  read(written) {
+    const hours = JSON.parse(written) as readonly HoursText[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- `write` wrote it
+    return hours.map((each) => ({ ...each, days: new Set(each.days) }));
+  },
   write: (limit) =>
     limit.length === 0
       ? undefined
@@ -122,7 +123,7 @@ const LIMITS: { readonly [K in keyof Required<Limits>]: Entry<NonNullable<Limits
   orderNotionalMax: amount('max_order_notional', money),
   dayNotionalMax: amount('max_day_notional', money),
   pairDayNotionalMax: amounts('max_pair_day_notional', 'larger', money),
-  orderQuantityMax: amounts('max_order_quantity', 'larger', quantity, new Map()),
+  orderQuantityMax: amounts('max_order_quantity', 'larger', quantity, new Map<string, Quantity>()),
   collarBps: amount('collar_bps', ratio, ratio('0')),
   driftBpsMax: amount('max_drift_bps', ratio),
   openDoubtsMax: count('max_open_doubts', 'larger', 0),

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import type { UsedToken } from '../../core/record.ts';
-import type { CommandAnswer } from '../../engine/ports.ts';
 import type { Bearer, Caller, Role } from '../access.ts';
 import { GUARD_HEADER } from './caller.ts';
 import type { Admit } from './caller.ts';
 import { inputOf } from './input.ts';
-import type { OperatedDesk } from './operated-desk.ts';
+import type { OperatedDesk, Order, RunNowOrder } from './operated-desk.ts';
 import { Refusal } from './refusal.ts';
 import { approve, decide, halt, pause, rearm, reload, resolve, resume, stop } from './schema-commands.ts';
 
@@ -42,64 +41,75 @@ export function addCommands(
     path: string,
     needed: Role | ((body: unknown) => Role),
     schema: z.ZodType<B>,
-    act: (body: B, signature: Signature) => CommandAnswer | Promise<CommandAnswer>,
+    orderOf: (body: B, signature: Signature) => Order | ({ readonly do: 'run' } & RunNowOrder),
   ): void => {
     server.post(`/api/v1/${path}`, async (request, reply) => {
       if (request.headers[GUARD_HEADER] === undefined)
         throw new Refusal(403, `the header ${GUARD_HEADER} is missing`);
       const caller = admit(request, typeof needed === 'string' ? needed : needed(request.body));
       const body = inputOf(schema, request.body);
-      const { isDone, says, facts } = await act(body, signatureOf(caller, body.by));
+      const order = orderOf(body, signatureOf(caller, body.by));
+      const { isDone, says, facts } = await (order.do === 'run' ? desk.runNow(order) : desk.obey(order));
       return await reply.code(isDone ? 200 : 409).send({ done: isDone, says, ...facts, ...desk.open() });
     });
   };
   /** If others must approve, the first need not be an approver. */
   const first = (kind: 'rearm' | 'doubt'): Role => (desk.needsApproval(kind) ? 'operator' : 'approver');
 
-  add(
-    'pause',
-    'operator',
-    pause,
-    ({ by: _, why, reducing: isReducing = false, for: forMs, ...scope }, signature) =>
-      desk.obey({ do: 'pause', ...signature, why, isReducing, forMs, ...scope }),
-  );
-  add('resume', 'operator', resume, (body, signature) =>
-    desk.obey({ do: 'resume', ...body, ...signature, isReducing: false }),
-  );
-  add('halt', 'operator', halt, ({ why, kill: isKill = false }, signature) =>
-    desk.obey({ do: 'halt', ...signature, why, isKill }),
-  );
-  add('reload', 'operator', reload, ({ why, dry_run: isDryRun = false }, signature) =>
-    desk.obey({ do: 'reload', ...signature, why, isDryRun }),
-  );
-  add('stop', 'operator', stop, (body, signature) => desk.obey({ do: 'stop', ...body, ...signature }));
-  add(
-    'strategies/run',
-    'operator',
-    stop,
-    async (body, signature) => await desk.runNow({ ...body, ...signature }),
-  );
+  add('pause', 'operator', pause, ({ reducing: isReducing = false, for: forMs, ...body }, signature) => ({
+    do: 'pause',
+    ...body,
+    ...signature,
+    isReducing,
+    forMs,
+  }));
+  add('resume', 'operator', resume, (body, signature) => ({
+    do: 'resume',
+    ...body,
+    ...signature,
+    isReducing: false,
+  }));
+  add('halt', 'operator', halt, ({ why, kill: isKill = false }, signature) => ({
+    do: 'halt',
+    ...signature,
+    why,
+    isKill,
+  }));
+  add('reload', 'operator', reload, ({ why, dry_run: isDryRun = false }, signature) => ({
+    do: 'reload',
+    ...signature,
+    why,
+    isDryRun,
+  }));
+  add('stop', 'operator', stop, (body, signature) => ({ do: 'stop', ...body, ...signature }));
+  add('strategies/run', 'operator', stop, (body, signature) => ({ do: 'run', ...body, ...signature }));
   add(
     'rearm',
     () => first('rearm'),
     rearm,
-    ({ why, confirm, with_open_doubts: withOpenDoubts = false }, signature) => {
-      if (confirm !== desk.desk) throw new Refusal(400, 'send the name of the desk as "confirm"');
-      return desk.obey({ do: 'rearm', ...signature, why, withOpenDoubts });
+    (body, signature) => {
+      if (body.confirm !== desk.desk) throw new Refusal(400, 'send the name of the desk as "confirm"');
+      return { do: 'rearm', ...signature, why: body.why, withOpenDoubts: body.with_open_doubts ?? false };
     },
   );
   add(
     'doubts/resolve',
     (body) => (hasStatement(body) ? first('doubt') : 'approver'),
     resolve,
-    (body, signature) => desk.obey({ do: 'resolve', ...signature, body }),
+    (body, signature) => ({ do: 'resolve', ...signature, body }),
   );
-  add('approvals/approve', 'approver', approve, ({ id: request, hash, why, assertion }, signature) =>
-    desk.obey({ do: 'approve', ...signature, request, hash, why, assertion }),
-  );
-  add('approvals/reject', 'operator', decide, ({ id: request, hash, why }, signature) =>
-    desk.obey({ do: 'reject', ...signature, request, hash, why }),
-  );
+  for (const [what, role, schema] of [
+    ['approve', 'approver', approve],
+    ['reject', 'operator', decide],
+  ] as const)
+    add<z.output<typeof approve>>(`approvals/${what}`, role, schema, (body, signature) => ({
+      do: what,
+      ...signature,
+      request: body.id,
+      hash: body.hash,
+      why: body.why,
+      assertion: body.assertion,
+    }));
 }
 
 /** The recorded name: the token's; for this machine's token, the user name is added. */
