@@ -13,9 +13,9 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { runSweep } from '../src/app/commands/sweep.ts';
-import { instant } from '../src/core/time.ts';
 import { uniform } from '../src/core/uniform.ts';
 import { backtestConfig } from '../test/app/support/desk-config.ts';
+import { aRunIo } from '../test/support/run-io.ts';
 
 const { values } = parseArgs({
   options: {
@@ -95,16 +95,7 @@ try {
   writeFileSync(join(cwd, 'desk.yaml'), STRATEGY);
   const data = values.data === undefined ? 'btcusd.csv' : resolve(values.data);
   if (values.data === undefined) writeFileSync(join(cwd, data), bars());
-  const io = {
-    stdout: { write: () => true },
-    stderr: { write: () => true },
-    env: {},
-    cwd,
-    now: instant(0),
-    colour: false,
-    onSignal: () => () => undefined,
-    exitNow: () => undefined,
-  };
+  const io = aRunIo({ cwd });
   const run = async (vary: string, out?: string): Promise<number> =>
     await runSweep(
       { config: 'config.yaml', data: [`btcusd=${data}`], model: 'normal', assume: [], seed: '1', vary: [vary], workers, top: 20, out },

@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { openApi } from '../src/operate/api/openapi.ts';
 import { apiRoutes } from '../src/operate/api/routes.ts';
-import type { ApiRoute } from '../src/operate/api/routes.ts';
 
 interface Shape {
   readonly type?: string;
@@ -43,7 +42,7 @@ function fieldsOf(content: Content | undefined): string {
 /** Returns the table of routes, one row each. */
 export function routesTable(): string {
   const { paths } = openApi('') as unknown as Document;
-  const rows = Object.entries<ApiRoute>(apiRoutes).map(([path, { method, role, summary }]) => {
+  const rows = Object.entries(apiRoutes).map(([path, { method, role, summary }]) => {
     const operation = paths[path]?.[method.toLowerCase()];
     const query = (operation?.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name);
     const sends = method === 'GET' ? code(query) : fieldsOf(operation?.requestBody);

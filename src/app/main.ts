@@ -7,7 +7,7 @@ import { forTerminal, onTerminal } from '../core/text/escape.ts';
 import { redactor } from '../core/text/redact.ts';
 import type { Redactor } from '../core/text/redact.ts';
 import { instant } from '../core/time.ts';
-import type { RunIo } from './commands/run.ts';
+import type { RunIo } from './commands/io.ts';
 import type { Screen } from './cli/progress.ts';
 import { groupsFor } from './cli/groups.ts';
 import { version } from './version.ts';

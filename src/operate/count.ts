@@ -81,21 +81,6 @@ export function countRecord(
         reason: body.reason ?? '',
       });
       return;
-    case 'started':
-    case 'stopped':
-    case 'strategy':
-    case 'intent':
-    case 'balances':
-    case 'maximum':
-    case 'resolved':
-    case 'approval':
-    case 'reload':
-    case 'correction':
-    case 'shown':
-    case 'process':
-    case 'alert':
-    case 'person':
-    case 'settings':
-    case 'control':
+    default:
   }
 }

@@ -1,3 +1,5 @@
+import { isRecord } from '../core/text/json.ts';
+
 const REDACTED = '[redacted]';
 /** Names of fields whose values are never shown, at any depth. Comparison ignores case, `_` and `-`. */
 const SECRET_NAMES = new Set([
@@ -26,9 +28,6 @@ export function plainFields(fields: object): Readonly<Record<string, unknown>> {
   const copied = plain(fields);
   return isRecord(copied) ? copied : { value: copied };
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** An object with a method `reveal` wraps something that must not be printed. */
 export const isSecret = (value: unknown): value is { reveal(): string } =>

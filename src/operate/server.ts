@@ -5,7 +5,6 @@ import { acceptJson, addApi, noCompilers } from './api/api.ts';
 import type { ApiOptions } from './api/api.ts';
 import { senderOf } from './api/caller.ts';
 import { SLOWER, refusalText } from './api/refusal.ts';
-import { methodOf } from './api/routes.ts';
 import { authenticatorOf } from './access.ts';
 import { monotonic } from '../core/time.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -223,8 +222,9 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
   if (standby !== undefined) addStandby(server, standby, authenticator);
   else
     server.setNotFoundHandler(async (request, reply) => {
-      const path = request.url.split('?', 1)[0];
-      const method = PATHS.some((each) => each === path) ? 'GET' : api && methodOf(path ?? '');
+      const path = request.url.split('?', 1)[0] ?? '';
+      const isOurs = path.startsWith('/api/') || PATHS.some((each) => each === path);
+      const method = METHODS.find((each) => isOurs && server.hasRoute({ url: path, method: each }));
       if (method !== undefined)
         return await reply
           .code(405)
@@ -239,6 +239,8 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     return await reply.code(status).send({ error: told });
   });
 }
+
+const METHODS = ['GET', 'POST'] as const;
 
 /** Whether a browser request comes from one of our pages. */
 const isOwn = (origin: string, allowed: ReadonlySet<string>): boolean =>

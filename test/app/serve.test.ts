@@ -80,8 +80,18 @@ describe('the readiness of a desk', () => {
 describe('bearer tokens', () => {
   it('must differ between callers and from the token of the venue, and must not use the reserved name local', () => {
     const file = (name: string, token: string): string => join(aFolder({ [name]: `${token}\n` }), name);
-    const ann = { name: 'ann', role: 'approver', file: file('ann', 'a-token-that-is-of-ann') } as const;
-    const ben = { name: 'ben', role: 'viewer', file: file('ben', 'a-token-that-is-of-ben') } as const;
+    const ann = {
+      name: 'ann',
+      role: 'approver',
+      kind: 'person',
+      file: file('ann', 'a-token-that-is-of-ann'),
+    } as const;
+    const ben = {
+      name: 'ben',
+      role: 'viewer',
+      kind: 'person',
+      file: file('ben', 'a-token-that-is-of-ben'),
+    } as const;
     expect(bearersOf([ann, ben]).map(({ name, role }) => [name, role])).toEqual([
       ['ann', 'approver'],
       ['ben', 'viewer'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { money, quantity, ratio } from '../../src/core/money.ts';
-import { limitTexts, loosenedLimits } from '../../src/core/risk/limit-changes.ts';
-import { limitsFrom } from '../../src/core/risk/limits-from-texts.ts';
+import { loosenedLimits } from '../../src/core/risk/limit-changes.ts';
+import { limitTexts, limitsFrom } from '../../src/core/risk/limit-table.ts';
 import type { Limits } from '../../src/core/risk/limits.ts';
 
 const limits: Limits = {

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { weekdays } from '../../src/core/hours.ts';
 import { money, quantity, ratio } from '../../src/core/money.ts';
 import type { AnyAmount } from '../../src/core/money.ts';
-import { limitDifference, limitTexts, loosenedLimits } from '../../src/core/risk/limit-changes.ts';
+import { limitDifference, loosenedLimits } from '../../src/core/risk/limit-changes.ts';
 import type { Limits } from '../../src/core/risk/limits.ts';
-import { tighterLimits } from '../../src/core/risk/tighter-limits.ts';
+import { limitTexts, tighterLimits } from '../../src/core/risk/limit-table.ts';
 
 const maybe = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(of, { nil: undefined });
 const figure = fc.integer({ min: 1, max: 5 });

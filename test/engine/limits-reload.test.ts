@@ -1,7 +1,7 @@
 import { mergeMap, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { money, quantity } from '../../src/core/money.ts';
-import { limitTexts } from '../../src/core/risk/limit-changes.ts';
+import { limitTexts } from '../../src/core/risk/limit-table.ts';
 import type { Limits } from '../../src/core/risk/limits.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';

@@ -38,14 +38,14 @@ export const rooms: Readonly<Record<string, Room>> = {
     parts: ['core', 'engine/ports.ts', 'engine/observer.ts', 'report'],
     packages: { 'node:https': ['server.ts'],
       fastify: ['server.ts', 'standby.ts', 'pages.ts', 'sign-in/routes.ts', 'sign-in/people-routes.ts', 'sign-in/browser.ts', 'api/api.ts', 'api/caller.ts', 'api/commands.ts', 'api/reads.ts'],
-      zod: ['sign-in/bodies.ts', 'sign-in/sign-in-schemas.ts', 'api/openapi.ts', 'api/query.ts', 'api/desk-reads.ts', 'api/schemas.ts', 'api/schema-parts.ts', 'api/schema-desk.ts', 'api/schema-journal.ts', 'api/schema-approvals.ts', 'api/schema-commands.ts'],
+      zod: ['sign-in/sign-in-schemas.ts', 'api/openapi.ts', 'api/input.ts', 'api/commands.ts', 'api/desk-reads.ts', 'api/routes.ts', 'api/schema-parts.ts', 'api/schema-desk.ts', 'api/schema-journal.ts', 'api/schema-approvals.ts', 'api/schema-commands.ts'],
       '@simplewebauthn/server': ['sign-in/passkeys.ts'], 'node:crypto': ['access.ts', 'sign-in/secrets.ts'], 'node:http': ['events.ts'], 'prom-client': ['metrics.ts', 'meters.ts', 'standby.ts'], pino: ['log.ts'], 'node:perf_hooks': ['metrics.ts'],
       'node:process': ['metrics.ts', 'log.ts'], 'node:fs/promises': ['pages.ts'], 'node:fs': ['log.ts', 'descriptors.ts'], 'node:path': ['log.ts', 'pages.ts'], rxjs: ['descriptors.ts', 'alert-records.ts', 'notify/notifier.ts'],
     },
   },
   // The program of the browser: it knows the desk by its API alone, of which it imports the types.
   'operate/dashboard': {
-    parts: ['operate/api/schema-approvals.ts', 'operate/api/schema-desk.ts', 'operate/api/schema-journal.ts'],
+    parts: ['operate/api/schema-approvals.ts', 'operate/api/schema-desk.ts', 'operate/api/schema-journal.ts', 'report/json/schema.ts'],
     packages: { zod: ['data/shapes.ts'], preact: anywhere, 'preact/hooks': anywhere, '@preact/signals': anywhere, uplot: anywhere },
   },
   // Backtests: tapes and their importers, the runner, sweeps, resampling, calibration.

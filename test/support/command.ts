@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from '@commander-js/extra-typings';
 import { expect } from 'vitest';
-import type { SweepIo } from '../../src/app/commands/sweep.ts';
+import type { CliWorld as World } from '../../src/app/cli/options.ts';
+import type { RunIo } from '../../src/app/commands/io.ts';
 import { validate } from '../../src/app/commands/validate.ts';
 import type { ValidateOptions } from '../../src/app/commands/validate.ts';
 import { OperatorError, exitCodes } from '../../src/core/errors.ts';
@@ -16,14 +17,7 @@ export interface Ran {
 }
 
 /** A function that adds a part of the command line, such as `addLook`. */
-type AddCommands = (
-  cli: Command,
-  world: {
-    io: SweepIo;
-    config: () => Option<'--config <file>', undefined, string>;
-    done: (code: number) => void;
-  },
-) => unknown;
+type AddCommands = (cli: Command, world: World<RunIo>) => unknown;
 
 export interface CliWorld {
   readonly cwd: string;
@@ -32,7 +26,7 @@ export interface CliWorld {
   /** Config file if the line names none. */
   readonly config?: string;
   /** Registers a listener for signals; without it, no signal arrives. */
-  readonly onSignal?: SweepIo['onSignal'];
+  readonly onSignal?: RunIo['onSignal'];
   /** Makes stderr a terminal and receives its text. */
   readonly watch?: (text: string) => void;
 }
@@ -63,7 +57,7 @@ export async function runLine(
     .exitOverride()
     .configureOutput({ writeErr: (text) => stderr.write(text), writeOut: (text) => stdout.write(text) });
   add(cli, {
-    io: { stdout, stderr, env, cwd, now, colour: false, onSignal, exitNow: () => undefined },
+    io: { ...aRunIo(), stdout, stderr, env, cwd, now, onSignal, exitNow: () => undefined },
     config: () => new Option('--config <file>', 'config file').default(config),
     done: (code) => (ran.code = code),
   });

@@ -1,4 +1,4 @@
-import type { RunIo } from '../../src/app/commands/run.ts';
+import type { RunIo } from '../../src/app/commands/io.ts';
 import { instant } from '../../src/core/time.ts';
 
 export interface PrintedIo extends RunIo {

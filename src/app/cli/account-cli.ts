@@ -7,9 +7,9 @@ import { callRoute } from '../commands/account/account-call.ts';
 import { fieldsOf, inKebab } from '../commands/account/account-fields.ts';
 import type { AccountIo } from '../commands/account/account-session.ts';
 import type { CommandIo } from '../commands/io.ts';
+import type { CliWorld } from './options.ts';
 
-/** The parts of the process that the commands need; `done` sets the exit code. */
-type AccountCli = Readonly<{ io: AccountIo; done: (code: number) => void }>;
+type AccountCli = Omit<CliWorld<AccountIo>, 'config'>;
 
 /** Adds `tranche account ROUTE`: one command for each route of the venue, with its fields as options. */
 export function addAccount(cli: Command, world: AccountCli): void {

@@ -1,17 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
-import type { BacktestIo } from '../commands/backtest.ts';
-import { cacheOption } from './tape-options.ts';
-
-export interface BacktestCli {
-  readonly io: BacktestIo;
-  readonly config: () => Option<'--config <file>', undefined, string>;
-  readonly done: (code: number) => void;
-}
+import type { RunIo } from '../commands/io.ts';
+import { cacheOption, collect, wholeFrom } from './options.ts';
+import type { CliWorld } from './options.ts';
 
 /** Adds `tranche backtest`, which runs strategies on market history. */
-export function addBacktest(cli: Command, { io, config, done }: BacktestCli): void {
+export function addBacktest(cli: Command, { io, config, done }: CliWorld<RunIo>): void {
   cli
     .command('backtest')
     .description('run strategies on market history through the live pipeline')
@@ -51,7 +46,7 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     .option(
       '--bootstrap [n]',
       'also resample the history in blocks, this many times (default: 200), and report how much each figure varies',
-      resamples,
+      wholeFrom(20, 10_000),
     )
     .option('--block <length>', 'block length, such as 1d or 4h (default: one day, or ten bars)')
     .option('--level <percent>', 'confidence level of an interval in addition to 5 % to 95 %', percent, 95)
@@ -63,7 +58,7 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     .option(
       '--workers <n>',
       'number of resampling threads (default: one per core)',
-      threads,
+      wholeFrom(1, 256),
       availableParallelism(),
     )
     .option(
@@ -91,8 +86,6 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
 export const isNamed = (command: { getOptionValueSource(name: string): string | undefined }): boolean =>
   command.getOptionValueSource('config') !== 'default';
 
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
-
 const EXAMPLES = `
 Examples:
   tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --from 2018-03-05 --until 2018-03-12 --out found
@@ -101,17 +94,6 @@ Examples:
   tranche backtest --against var/live.db --model ./model.yaml --out found                                          compare a desk with the model`;
 
 const RESAMPLES_USUAL = 200;
-
-const whole =
-  (least: number, most: number) =>
-  (text: string): number => {
-    const value = /^\d{1,6}$/u.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= least && value <= most))
-      throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}`);
-    return value;
-  };
-const resamples = whole(20, 10_000);
-const threads = whole(1, 256);
 
 function percent(text: string): number {
   const value = /^\d{1,2}(?:\.\d{1,3})?$/u.test(text) ? Number(text) : Number.NaN;

@@ -1,15 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
-import type { CommandIo } from '../commands/io.ts';
-import { JOURNAL } from './journal-cli.ts';
-import { cacheOption } from './tape-options.ts';
-import { modeOption } from './mode-option.ts';
-
-export interface CalibrateCli {
-  readonly io: CommandIo;
-  readonly config: () => Option<'--config <file>', undefined, string>;
-  readonly done: (code: number) => void;
-}
+import { cacheOption, collect, journalCommand } from './options.ts';
+import type { CliWorld } from './options.ts';
 
 const EXAMPLES = `
 Examples:
@@ -18,14 +10,12 @@ Examples:
   tranche backtest my.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --model ./model.yaml`;
 
 /** Adds `tranche calibrate`, which fits the execution model of backtests to a journal. */
-export function addCalibrate(cli: Command, { io, config, done }: CalibrateCli): void {
-  cli
-    .command('calibrate')
-    .description('fit the model of the venue to a journal, for backtests; safe while the daemon runs')
-    .argument('[journal]', JOURNAL)
-    .addOption(config())
-    .option('--journal <journal>', 'journal; the same as the argument')
-    .addOption(modeOption('mode that wrote the journal'))
+export function addCalibrate(cli: Command, { io, config, done }: CliWorld): void {
+  journalCommand(config)(
+    cli,
+    'calibrate',
+    'fit the model of the venue to a journal, for backtests; safe while the daemon runs',
+  )
     .addOption(
       new Option('--base <preset>', 'preset for the settings that the journal has too few records to fit')
         .choices(['tight', 'normal', 'stressed'] as const)
@@ -52,5 +42,3 @@ export function addCalibrate(cli: Command, { io, config, done }: CalibrateCli): 
       done(await calibrate({ ...options, file }, io));
     });
 }
-
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];

@@ -1,22 +1,15 @@
 import { Argument, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { roles } from '../../core/roles.ts';
-import type { CommandIo } from '../commands/io.ts';
-import { modeOption } from './mode-option.ts';
-
-/** The parts of the program that the commands for a running daemon need. */
-export interface ControlCli {
-  readonly io: CommandIo;
-  readonly config: () => Option<'--config <file>', undefined, string>;
-  readonly done: (code: number) => void;
-}
+import { collect, daemonCommand } from './options.ts';
+import type { CliWorld } from './options.ts';
 
 /**
  * Adds `tranche status`, `pause`, `resume`, `stop`, `halt`, `rearm`, `doubts`, `sign-in`, `people` and others, which talk to the daemon
  * that runs on the journal of a config.
  */
-export function addControl(cli: Command, { io, config, done }: ControlCli): void {
-  const leaf = leaves(config);
+export function addControl(cli: Command, { io, config, done }: CliWorld): void {
+  const leaf = daemonCommand(config);
   leaf(cli, 'status', 'show the running desk: state, readiness, strategies, holdings, limits, doubts')
     .option('--exit-code', 'exit 75 if the desk cannot trade now')
     .action(async (options) => {
@@ -128,12 +121,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     });
   leaf(doubts, 'attribute', 'say whose rows hold a doubt open; the account then ends the doubt')
     .argument('<id>', 'client order id, as shown by tranche doubts')
-    .option(
-      '--row <id>',
-      'id of a row, as shown by tranche doubts; repeat for each row',
-      (row: string, rows: readonly string[]) => [...rows, row],
-      [],
-    )
+    .option('--row <id>', 'id of a row, as shown by tranche doubts; repeat for each row', collect, [])
     .option('--ours', 'the rows belong to this order')
     .option('--not-ours', 'the rows belong to no order of this desk')
     .requiredOption(
@@ -148,20 +136,9 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
   addPeople(cli, { io, config, done });
 }
 
-/** Returns a function that adds a command with the options for finding the daemon. */
-const leaves = (config: ControlCli['config']) => (parent: Command, name: string, does: string) =>
-  parent
-    .command(name)
-    .description(does)
-    .addOption(config())
-    .option('--journal <journal>', 'journal of the desk, instead of a config')
-    .addOption(modeOption('mode of the desk'))
-    .option('--url <url>', "URL of another machine's API; the token is read from TRANCHE_OPERATOR_TOKEN")
-    .option('--json', 'print one JSON object to stdout');
-
 /** Adds the commands for the people who may use the dashboard. */
-function addPeople(cli: Command, { io, config, done }: ControlCli): void {
-  const leaf = leaves(config);
+function addPeople(cli: Command, { io, config, done }: CliWorld): void {
+  const leaf = daemonCommand(config);
   leaf(cli, 'sign-in', 'print a one-time link that signs in a browser on this machine')
     .addOption(new Option('--role <role>', 'role of the browser (default: admin)').choices(roles))
     .action(async (options) => {

@@ -1,16 +1,12 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { formats, units } from '../../research/import/plan.ts';
-import type { CommandIo } from '../commands/io.ts';
-import type { RunIo } from '../commands/run.ts';
-import { numberAbove0, numberFrom0, wholeNumber } from './option-values.ts';
-import { cacheOption } from './tape-options.ts';
+import type { RunIo } from '../commands/io.ts';
+import { cacheOption, modeOption, numberAbove0, numberFrom0, wholeNumber } from './options.ts';
+import type { CliWorld } from './options.ts';
 
 /** Adds `tranche data …`, the commands for market history. */
-export function addData(
-  cli: Command,
-  { io, done, recording }: Data & { readonly recording?: Recording | undefined },
-): void {
+export function addData(cli: Command, { io, config, done }: CliWorld<RunIo>): void {
   const data = cli.command('data').description('import, inspect, record and generate market history');
   data
     .command('profile')
@@ -29,28 +25,16 @@ export function addData(
   addImport(data, { io, done });
   addInfo(data, { io, done });
   addGenerate(data, { io, done });
-  if (recording !== undefined) addRecord(data, done, recording);
+  addRecord(data, { io, config, done });
 }
 
-/** The parts of the process that a recording needs in addition to files: signals and the config's location. */
-export interface Recording {
-  readonly io: RunIo;
-  readonly config: () => Option<'--config <file>', undefined, string>;
-}
-
-function addRecord(data: Command, done: Data['done'], { io, config }: Recording): void {
+function addRecord(data: Command, { io, config, done }: CliWorld<RunIo>): void {
   data
     .command('record')
     .description("record the venue's reference prices as bars until stopped; requests no quotes")
     .argument('<pairs...>', 'pairs, such as btcusd')
     .addOption(config())
-    .addOption(
-      new Option('--mode <mode>', 'mode, instead of the one in the config').choices([
-        'live',
-        'dry_run',
-        'paper',
-      ] as const),
-    )
+    .addOption(modeOption())
     .option('--bar <duration>', 'length of a bar, ISO 8601', 'PT1S')
     .option('--for <duration>', 'stop after this ISO 8601 duration')
     .requiredOption('--out <folder>', 'folder for one PAIR.csv per pair; bars are appended to existing files')
@@ -60,10 +44,7 @@ function addRecord(data: Command, done: Data['done'], { io, config }: Recording)
     });
 }
 
-interface Data {
-  readonly io: CommandIo;
-  readonly done: (code: number) => void;
-}
+type Data = Omit<CliWorld, 'config'>;
 
 const pairOption = () =>
   new Option('--pair <pair>', 'pair of the files, such as btcusd (default: from the file)').argParser(

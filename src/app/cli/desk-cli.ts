@@ -1,14 +1,11 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { OperatorError } from '../../core/errors.ts';
-import type { RunIo } from '../commands/run.ts';
-import type { ControlCli } from './control-cli.ts';
-import { wholeNumber } from './option-values.ts';
-import { modeOption } from './mode-option.ts';
+import type { RunIo } from '../commands/io.ts';
+import { collect, modeOption, wholeNumber } from './options.ts';
+import type { CliWorld } from './options.ts';
 
-export interface DeskCli extends ControlCli {
-  readonly io: RunIo;
-}
+type DeskCli = CliWorld<RunIo>;
 
 /** Adds `tranche run` and `validate`. */
 export function addDesk(cli: Command, world: DeskCli): void {
@@ -117,8 +114,6 @@ export function addSchema(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done
     });
 }
 
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
-
 function portNumber(text: string): number {
   const port = wholeNumber(9)(text);
   if (port > 65_535) throw new InvalidArgumentError('expected a port from 0 to 65535');
@@ -135,4 +130,19 @@ function positiveNumber(text: string): number {
 function notEmpty(text: string): string {
   if (text === '') throw new InvalidArgumentError('expected an address such as 127.0.0.1');
   return text;
+}
+
+/** Adds `tranche notify`, the commands for the channels of `operate.notify`. */
+export function addNotify(cli: Command, { io, config, done }: CliWorld): void {
+  cli
+    .command('notify')
+    .description('test the channels of operate.notify')
+    .command('test')
+    .description('send one message over a channel now')
+    .argument('<channel>', 'name of the channel in operate.notify.channels')
+    .addOption(config())
+    .action(async (channel, options) => {
+      const { notifyTest } = await import('../commands/notify/notify-test.ts');
+      done(await notifyTest({ ...options, channel }, io));
+    });
 }

@@ -1,105 +1,50 @@
 import process from 'node:process';
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
-import type { RunIo } from '../commands/run.ts';
+import type { RunIo } from '../commands/io.ts';
+import type { CliWorld } from './options.ts';
 
 /** Commands that the program registers together. Each command loads its implementation when it runs. */
 export interface Group {
   /** Names of its commands, in help order. */
   readonly names: readonly string[];
-  add(cli: Command, world: GroupWorld): Promise<void>;
+  add(cli: Command, process: Omit<World, 'config'>): Promise<void>;
 }
 
-export interface GroupWorld {
-  readonly io: RunIo;
-  /** Sets the exit code. */
-  readonly done: (code: number) => void;
-}
+type World = CliWorld<RunIo>;
+type Add = (cli: Command, world: World) => void;
+
+const group = (names: string, load: () => Promise<Add>): Group => ({
+  names: names.split(' '),
+  add: async (cli, world) => {
+    (await load())(cli, { ...world, config });
+  },
+});
 
 /** All commands, in help order. */
 export const groups: readonly Group[] = [
-  {
-    names: ['run', 'validate'],
-    add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addDesk(cli, { io, config, done }),
-  },
-  {
-    names: ['plan', 'why', 'alerts', 'report'],
-    add: async (cli, { io, done }) =>
-      (await import('./reporting-commands.ts')).addLook(cli, { io, config, done }),
-  },
-  {
-    names: ['backtest'],
-    add: async (cli, { io, done }) =>
-      (await import('./backtest-cli.ts')).addBacktest(cli, { io, config, done }),
-  },
-  {
-    names: ['sweep', 'worker'],
-    async add(cli, { io, done }) {
-      const { addSweep, addWorker } = await import('./sweep-cli.ts');
-      addSweep(cli, { io, config, done });
-      addWorker(cli, { io, done });
-    },
-  },
-  {
-    names: ['calibrate'],
-    add: async (cli, { io, done }) =>
-      (await import('./calibrate-cli.ts')).addCalibrate(cli, { io, config, done }),
-  },
-  {
-    names: [
-      'status',
-      'execute',
-      'pause',
-      'resume',
-      'stop',
-      'run-now',
-      'halt',
-      'reload',
-      'rearm',
-      'doubts',
-      'sign-in',
-      'people',
-    ],
-    add: async (cli, { io, done }) =>
-      (await import('./control-cli.ts')).addControl(cli, { io, config, done }),
-  },
-  {
-    names: ['approvals', 'approve', 'reject'],
-    add: async (cli, { io, done }) =>
-      (await import('../approvals/approvals-cli.ts')).addApprovals(cli, { io, config, done }),
-  },
-  {
-    names: ['notify'],
-    add: async (cli, { io, done }) => (await import('./notify-cli.ts')).addNotify(cli, { io, config, done }),
-  },
-  {
-    names: ['venue'],
-    add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addVenue(cli, { io, done }),
-  },
-  {
-    names: ['journal'],
-    add: async (cli, { io, done }) => (await import('./journal-cli.ts')).addJournal(cli, { io, done }),
-  },
-  {
-    names: ['data'],
-    add: async (cli, { io, done }) =>
-      (await import('./data-cli.ts')).addData(cli, { io, done, recording: { io, config } }),
-  },
-  {
-    names: ['account'],
-    async add(cli, { io, done }) {
-      const { accountIo, addAccount } = await import('./account-cli.ts');
+  group('run validate', async () => (await import('./desk-cli.ts')).addDesk),
+  group('plan why alerts report', async () => (await import('./reporting-commands.ts')).addLook),
+  group('backtest', async () => (await import('./backtest-cli.ts')).addBacktest),
+  group('sweep worker', async () => (await import('./sweep-cli.ts')).addSweep),
+  group('calibrate', async () => (await import('./calibrate-cli.ts')).addCalibrate),
+  group(
+    'status execute pause resume stop run-now halt reload rearm doubts sign-in people',
+    async () => (await import('./control-cli.ts')).addControl,
+  ),
+  group('approvals approve reject', async () => (await import('../approvals/approvals-cli.ts')).addApprovals),
+  group('notify', async () => (await import('./desk-cli.ts')).addNotify),
+  group('venue', async () => (await import('./desk-cli.ts')).addVenue),
+  group('journal', async () => (await import('./journal-cli.ts')).addJournal),
+  group('data', async () => (await import('./data-cli.ts')).addData),
+  group('account', async () => {
+    const { accountIo, addAccount } = await import('./account-cli.ts');
+    return (cli, { io, done }) => {
       addAccount(cli, { io: accountIo(io, { input: process.stdin, output: process.stderr }), done });
-    },
-  },
-  {
-    names: ['schema'],
-    add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addSchema(cli, { io, done }),
-  },
-  {
-    names: ['init'],
-    add: async (cli, { io, done }) => (await import('../init/init-cli.ts')).addInit(cli, { io, done }),
-  },
+    };
+  }),
+  group('schema', async () => (await import('./desk-cli.ts')).addSchema),
+  group('init', async () => (await import('../init/init-cli.ts')).addInit),
 ];
 
 /**

@@ -8,21 +8,12 @@ import { onTerminal } from '../../core/text/escape.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { BOOKINGS } from '../../journal/ledger/entries.ts';
-import type { CommandIo } from '../commands/io.ts';
-import { timeOption, wholeNumber } from './option-values.ts';
+import { timeOption, wholeNumber } from './options.ts';
+import type { CliWorld } from './options.ts';
 import { writeWhole } from '../daemon/write-whole.ts';
 
-export interface JournalCli {
-  readonly io: CommandIo;
-  readonly done: (code: number) => void;
-}
-
-/** Description of `[journal]` for commands that otherwise read it from the config. */
-export const JOURNAL =
-  'journal: a file, or a location such as sqlite:./var/journal.db (default: the journal in the config)';
-
 /** Adds `tranche journal …`. */
-export function addJournal(cli: Command, { io, done }: JournalCli): void {
+export function addJournal(cli: Command, { io, done }: Omit<CliWorld, 'config'>): void {
   const journal = cli
     .command('journal')
     .description('read, export and verify a journal; safe while the daemon runs');

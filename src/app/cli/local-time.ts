@@ -1,6 +1,7 @@
 import { OperatorError } from '../../core/errors.ts';
 import { after, checkZone, instant, parseDuration, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
+import { isRecord } from '../../core/text/json.ts';
 
 /** Times for people: in the zone of a strategy, or in the zone of this machine. */
 
@@ -81,6 +82,3 @@ export function readMoment(
     throw new OperatorError('usage', `${option}: expected ${forms}, got "${text}"`, cause);
   }
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,17 +1,11 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { PlanIo } from '../commands/plan.ts';
-import type { ControlCli } from './control-cli.ts';
-import { JOURNAL } from './journal-cli.ts';
-import { cacheOption } from './tape-options.ts';
-import { modeOption } from './mode-option.ts';
-
-export interface LookCli extends ControlCli {
-  readonly io: PlanIo;
-}
+import { cacheOption, collect, journalCommand, modeOption } from './options.ts';
+import type { CliWorld } from './options.ts';
 
 /** Adds `tranche plan`, `why`, `alerts` and `report`. None of these commands needs a daemon. */
-export function addLook(cli: Command, { io, config, done }: LookCli): void {
+export function addLook(cli: Command, { io, config, done }: CliWorld<PlanIo>): void {
   cli
     .command('plan')
     .description('list every upcoming slot and check feasibility; does not trade')
@@ -34,15 +28,12 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
       const { plan } = await import('../commands/plan.ts');
       done(await plan({ ...options, files }, io));
     });
-  cli
-    .command('why')
-    .description(
-      'explain from the journal why each slice traded or did not trade; safe while the daemon runs',
-    )
-    .argument('[journal]', JOURNAL)
-    .addOption(config())
-    .option('--journal <journal>', 'journal; the same as the argument')
-    .addOption(modeOption('mode that wrote the journal'))
+  const journal = journalCommand(config);
+  journal(
+    cli,
+    'why',
+    'explain from the journal why each slice traded or did not trade; safe while the daemon runs',
+  )
     .option('--since <time>', 'start: a day, a time, or a duration before now such as PT4H')
     .option('--strategy <id>', 'only this strategy')
     .option(
@@ -54,13 +45,11 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
       const { why } = await import('../commands/why.ts');
       done(why({ ...options, file }, io));
     });
-  cli
-    .command('alerts')
-    .description('list the alerts in the journal and what to do about them; safe while the daemon runs')
-    .argument('[journal]', JOURNAL)
-    .addOption(config())
-    .option('--journal <journal>', 'journal; the same as the argument')
-    .addOption(modeOption('mode that wrote the journal'))
+  journal(
+    cli,
+    'alerts',
+    'list the alerts in the journal and what to do about them; safe while the daemon runs',
+  )
     .option('--since <time>', 'start: a day, a time, or a duration before now such as PT4H')
     .addOption(
       new Option('--severity <severity>', 'only alerts of this severity or higher').choices([
@@ -75,17 +64,7 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
       const { alerts } = await import('../commands/alerts.ts');
       done(alerts({ ...options, file }, io));
     });
-  addReport(cli, { io, config, done });
-}
-
-function addReport(cli: Command, { io, config, done }: LookCli): void {
-  cli
-    .command('report')
-    .description('report trades and their cost from the journal; safe while the daemon runs')
-    .argument('[journal]', JOURNAL)
-    .addOption(config())
-    .option('--journal <journal>', 'journal; the same as the argument')
-    .addOption(modeOption('mode that wrote the journal'))
+  journal(cli, 'report', 'report trades and their cost from the journal; safe while the daemon runs')
     .option('--strategy <id>', 'only this strategy')
     .option(
       '--since <time>',
@@ -114,5 +93,3 @@ function addReport(cli: Command, { io, config, done }: LookCli): void {
       done(await report({ ...options, file }, io));
     });
 }
-
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];

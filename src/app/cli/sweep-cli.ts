@@ -1,19 +1,13 @@
 import { availableParallelism } from 'node:os';
-import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { isNamed } from './backtest-cli.ts';
-import type { Command, Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import { OperatorError } from '../../core/errors.ts';
-import type { SweepIo } from '../commands/sweep.ts';
-import { cacheOption } from './tape-options.ts';
+import type { RunIo } from '../commands/io.ts';
+import { cacheOption, collect, wholeFrom } from './options.ts';
+import type { CliWorld } from './options.ts';
 
-export interface SweepCli {
-  readonly io: SweepIo;
-  readonly config: () => Option<'--config <file>', undefined, string>;
-  readonly done: (code: number) => void;
-}
-
-/** Adds `tranche sweep`, which runs a backtest for every setting of some fields. */
-export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
+/** Adds `tranche sweep`, which runs a backtest for every setting of some fields, and `tranche worker`. */
+export function addSweep(cli: Command, { io, config, done }: CliWorld<RunIo>): void {
   const sweep = cli
     .command('sweep')
     .description('backtest many settings of the strategies on all cores; compare cost and risk')
@@ -28,7 +22,7 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
     .option(
       '--samples <n>',
       'number of random draws; without random fields, number of grid settings to sample',
-      count(1, 10_000),
+      wholeFrom(1, 10_000),
     )
     .option('--skip-invalid', 'skip invalid settings instead of refusing the whole sweep')
     .option(
@@ -42,7 +36,7 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
     .option(
       '--walk-forward <n>',
       'walk-forward test: select on one window, evaluate on the next, n times',
-      count(1, 100),
+      wholeFrom(1, 100),
     )
     .option(
       '--out <folder>',
@@ -51,14 +45,14 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
     .option(
       '--workers <n>',
       'number of threads (default: one per core)',
-      count(1, 256),
+      wholeFrom(1, 256),
       availableParallelism(),
     )
     .option(
       '--store <url>',
       'let "tranche worker" processes run the settings, through this database: postgres://user@host/database',
     )
-    .option('--top <n>', 'number of settings to list', count(1, 10_000), 20)
+    .option('--top <n>', 'number of settings to list', wholeFrom(1, 10_000), 20)
     .option('--data <pair=file>', 'prices of a pair, as for tranche backtest; repeatable', collect, [])
     .addOption(cacheOption())
     .option('--from <time>', 'start: a day or time (default: when all tapes have started)')
@@ -89,10 +83,11 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
       io.stdout.write(`the tables of sweeps are ready${grant === undefined ? '' : `; ${grant} may submit sweeps and work on them`}\n`);
       done(0);
     }); // prettier-ignore
+  addWorker(cli, { io, done });
 }
 
 /** Adds `tranche worker`, which runs the settings of sweeps that `tranche sweep` submits to a database. */
-export function addWorker(cli: Command, { io, done }: Omit<SweepCli, 'config'>): void {
+function addWorker(cli: Command, { io, done }: Omit<CliWorld<RunIo>, 'config'>): void {
   cli
     .command('worker')
     .description('run settings of sweeps that "tranche sweep --store" submits, until stopped')
@@ -100,7 +95,7 @@ export function addWorker(cli: Command, { io, done }: Omit<SweepCli, 'config'>):
     .option(
       '--threads <n>',
       'number of settings to run at a time (default: one per core)',
-      count(1, 256),
+      wholeFrom(1, 256),
       availableParallelism(),
     )
     .action(async (options) => {
@@ -108,13 +103,3 @@ export function addWorker(cli: Command, { io, done }: Omit<SweepCli, 'config'>):
       done(await runWorker(options, io));
     });
 }
-
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
-
-const count =
-  (least: number, most: number) =>
-  (text: string): number => {
-    const value = /^\d{1,6}$/u.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= least && value <= most)) throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}`);
-    return value;
-  }; // prettier-ignore

@@ -6,18 +6,14 @@ import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { alertWords } from '../../journal/format-record.ts';
 import { localText, namedZone, readSince, zoneHere } from '../cli/local-time.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo, Given } from './io.ts';
 import { openNamed } from './journal/journal-read.ts';
 import type { JournalOptions } from './journal/journal-read.ts';
 
-export interface AlertsCommandOptions extends JournalOptions {
-  /** Start of the period: a time, a day, or a duration before now. */
-  readonly since?: string | undefined;
-  /** Lowest severity to list. */
-  readonly severity?: Severity | undefined;
-  /** Zone of all times; default: that of this machine. */
-  readonly zone?: string | undefined;
-}
+export type AlertsCommandOptions = JournalOptions &
+  Given<'since' | 'zone'> & {
+    readonly severity?: Severity | undefined;
+  };
 
 const URGENCY: readonly Severity[] = ['info', 'warning', 'critical'];
 

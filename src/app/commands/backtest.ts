@@ -18,7 +18,7 @@ import { backtestArguments } from '../research/backtest-arguments.ts';
 import { readInput } from '../research/backtest-input.ts';
 import type { BacktestInput, InputOptions } from '../research/backtest-input.ts';
 import { liquidationsOf } from '../research/liquidations.ts';
-import type { BootstrapIo, BootstrapOptions } from '../research/bootstrap.ts';
+import type { BootstrapOptions } from '../research/bootstrap.ts';
 import { backtestFigures, backtestLines, idleLines } from '../research/backtest-text.ts';
 import type { Alerts } from '../research/backtest-text.ts';
 import { shownPath } from '../config/files.ts';
@@ -30,31 +30,21 @@ import { formatProblems } from '../config/problems.ts';
 import type { Screen } from '../cli/progress.ts';
 import { TradeTally } from '../research/trade-tally.ts';
 import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../research/report-files.ts';
-import type { CommandIo } from './io.ts';
+import type { Given, RunIo } from './io.ts';
 
-export interface BacktestOptions extends InputOptions, BootstrapOptions {
-  readonly model: string;
-  readonly assume: readonly string[];
-  readonly seed: string;
-  readonly everyTick?: boolean | undefined;
-  /** File for the journal. */
-  readonly journal?: string | undefined;
-  /** Folder for the report files. */
-  readonly out?: string | undefined;
-  readonly overwrite?: boolean | undefined;
-  /** Prints `report.json` on stdout. */
-  readonly json?: boolean | undefined;
-}
-
-export interface BacktestIo extends CommandIo, BootstrapIo {
-  readonly stderr: Screen;
-}
+export type BacktestOptions = InputOptions &
+  BootstrapOptions &
+  Given<'journal' | 'out', 'everyTick' | 'overwrite' | 'json'> & {
+    readonly model: string;
+    readonly assume: readonly string[];
+    readonly seed: string;
+  };
 
 /**
  * Runs strategies on market history. Exit codes: 0, 78 for an unusable file or a failed strategy, 64 for invalid arguments, 65 for damaged
  * data, 70 when a control halted the desk, 75 when the resampling was interrupted.
  */
-export async function runBacktest(options: BacktestOptions, io: BacktestIo): Promise<number> {
+export async function runBacktest(options: BacktestOptions, io: RunIo): Promise<number> {
   const file = options.journal === undefined ? undefined : resolve(io.cwd, fileOf(options.journal));
   if (file !== undefined && existsSync(file))
     throw new OperatorError('usage', `--journal: ${file} exists; journals are never overwritten`);

@@ -10,22 +10,15 @@ import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { calibrationJson, calibrationLines, modelYaml } from '../research/calibrate-text.ts';
 import type { Calibration } from '../research/calibrate-text.ts';
 import { shownPath } from '../config/files.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo, Given } from './io.ts';
 import { openNamed, readSpan, readTapes } from './journal/journal-read.ts';
 import type { JournalOptions } from './journal/journal-read.ts';
 
-export interface CalibrateOptions extends JournalOptions {
-  readonly base: PresetName;
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-  /** Prices of pairs, each as `btcusd=FILE`. */
-  readonly data?: readonly string[] | undefined;
-  /** Folder of imported market history. */
-  readonly cache?: string | undefined;
-  /** File for the model. */
-  readonly out?: string | undefined;
-  readonly overwrite?: boolean | undefined;
-}
+export type CalibrateOptions = JournalOptions &
+  Given<'since' | 'until' | 'cache' | 'out', 'overwrite'> & {
+    readonly base: PresetName;
+    readonly data?: readonly string[] | undefined;
+  };
 
 /**
  * Fits the execution model of backtests to a journal, which it only reads; the desk may be running. Exit codes: 0, 64 for invalid

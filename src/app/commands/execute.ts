@@ -11,22 +11,16 @@ import { formatProblems } from '../config/problems.ts';
 import { readStrategies, worldOf } from '../strategies/strategies.ts';
 import { ask, tell } from './desk/daemon-client.ts';
 import { whoami } from './io.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo, Given } from './io.ts';
 import { plain } from './desk/status.ts';
 import type { SteerOptions } from './desk/steer.ts';
 
-export interface ExecuteOptions extends SteerOptions {
-  readonly side: Side;
-  readonly amount: string;
-  readonly currency: string;
-  readonly pair?: string | undefined;
-  /** Worst price. */
-  readonly limit?: string | undefined;
-  /** ISO 8601; default: five minutes. */
-  readonly within?: string | undefined;
-  readonly slices?: string | undefined;
-  readonly yes?: boolean | undefined;
-}
+export type ExecuteOptions = SteerOptions &
+  Given<'pair' | 'limit' | 'within' | 'slices', 'yes'> & {
+    readonly side: Side;
+    readonly amount: string;
+    readonly currency: string;
+  };
 
 /**
  * Places one order for a person: writes a strategy for it into the desk's folder, and reloads the desk. The order is

@@ -23,21 +23,14 @@ import { statedRates } from '../config/rates.ts';
 import { readStrategies, worldOf } from '../strategies/strategies.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 import type { Secret } from '../config/secret.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo, Given } from './io.ts';
 
-export interface PlanOptions extends FactOptions {
-  readonly config: string;
-  readonly files?: readonly string[] | undefined;
-  readonly mode?: Mode | undefined;
-  readonly days?: number | undefined;
-  /** Start of the plan; default: now. */
-  readonly from?: string | undefined;
-  readonly zone?: string | undefined;
-  readonly brief?: boolean | undefined;
-  readonly json?: boolean | undefined;
-  /** File for the calendar. */
-  readonly ics?: string | undefined;
-}
+export type PlanOptions = FactOptions &
+  Given<'from' | 'zone' | 'ics', 'brief' | 'json', 'days'> & {
+    readonly config: string;
+    readonly files?: readonly string[] | undefined;
+    readonly mode?: Mode | undefined;
+  };
 
 /** Access to the process that `plan` needs in addition to files and variables. */
 export interface PlanIo extends CommandIo {

@@ -8,26 +8,15 @@ import { shownPath } from '../config/files.ts';
 import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../research/report-files.ts';
 import { reportLines } from '../research/report-text.ts';
 import { version } from '../version.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo, Given } from './io.ts';
 import { currenciesOf, refuseUnknown } from './journal/journal-names.ts';
 import { openNamed, readSpan, readTapes } from './journal/journal-read.ts';
 import type { JournalOptions } from './journal/journal-read.ts';
 
-export interface ReportOptions extends JournalOptions {
-  readonly strategy?: string | undefined;
-  /** Bounds of the start times of parents: a time, a day, or a duration before now. */
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-  /** Prices of pairs, each as `btcusd=FILE`. */
-  readonly data?: readonly string[] | undefined;
-  /** Folder of imported market history. */
-  readonly cache?: string | undefined;
-  /** Folder for the report files. */
-  readonly out?: string | undefined;
-  readonly overwrite?: boolean | undefined;
-  /** Adds the section on orders and limits, outliers, refusals, doubts and actions. */
-  readonly oversight?: boolean | undefined;
-}
+export type ReportOptions = JournalOptions &
+  Given<'strategy' | 'since' | 'until' | 'cache' | 'out', 'overwrite' | 'oversight'> & {
+    readonly data?: readonly string[] | undefined;
+  };
 
 /**
  * Reports on the trades in a journal, using only the journal and the prices of `data`. It needs no daemon and writes nothing to the

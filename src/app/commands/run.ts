@@ -12,47 +12,23 @@ import type { Daemon, ReadyFacts } from '../daemon/daemon.ts';
 import type { StandbyWorld } from '../daemon/standby.ts';
 import { commandFiles, secretsOf } from '../notify/notify-config.ts';
 import { noProgress, progressOn } from '../cli/progress.ts';
-import type { Progress, Screen } from '../cli/progress.ts';
-import type { Secret } from '../config/secret.ts';
+import type { Progress } from '../cli/progress.ts';
 import { rightsProblems } from '../strategies/rights-problems.ts';
 import { loadAll } from '../strategies/strategies.ts';
 import { strategyFiles } from '../strategies/strategy-files.ts';
 import { summaryLines } from '../cli/summary.ts';
 import { refuseUnhardened } from '../daemon/process-hardening.ts';
-import type { ProcessFacts } from '../daemon/process-hardening.ts';
 import { eventOf } from '../cli/watch.ts';
 import { whoami } from './io.ts';
-import type { CommandIo } from './io.ts';
+import type { Given, RunIo } from './io.ts';
 
-export interface RunCommandOptions {
+export type RunCommandOptions = Given<
+  'rearm' | 'accountChanged',
+  'untilDone' | 'closingRead' | 'json' | 'adopt' | 'withOpenDoubts'
+> & {
   readonly config: string;
   readonly mode?: Mode | undefined;
-  readonly untilDone?: boolean | undefined;
-  /** `false`: the daemon ends without the closing read. */
-  readonly closingRead?: boolean | undefined;
-  readonly json?: boolean | undefined;
-  readonly adopt?: boolean | undefined;
-  readonly rearm?: string | undefined;
-  readonly withOpenDoubts?: boolean | undefined;
-  readonly accountChanged?: string | undefined;
-}
-
-/** Access to the process that `run` needs in addition to files and variables. */
-export interface RunIo extends CommandIo, ProcessFacts {
-  readonly stderr: Screen;
-  /** Calls `listener` for SIGTERM, SIGINT, SIGHUP and SIGUSR2. Returns a function that removes it. */
-  onSignal(listener: (signal: string) => void): () => void;
-  /** Calls `listener` for an unexpected error before that error ends the process. Returns a function that removes it. */
-  onBug(listener: (error: unknown) => void): () => void;
-  /** File that Node runs. */
-  readonly program: string;
-  /** Command that starts this program here: `tranche`, or `npx tranche` in its own folder. */
-  readonly self: string;
-  /** Removes a secret from the variables of this process, so that no report and no child process shows it. */
-  forget(secret: Secret | undefined): void;
-  /** Ends the process immediately. */
-  exitNow(code: number): void;
-}
+};
 
 /**
  * Longest drain, excluding the wait for the account. With the usual 10 s of `in_doubt.booking_margin`, the whole drain

@@ -16,7 +16,6 @@ import { contentHash } from '../config/config.ts';
 import { readModel } from '../config/model-file.ts';
 import type { NamedModel } from '../config/model-file.ts';
 import { formatProblems } from '../config/problems.ts';
-import type { Screen } from '../cli/progress.ts';
 import { sweepHtml } from '../sweep/sweep-html.ts';
 import { runPool, sharedIndex, sharedTape } from '../sweep/sweep-pool.ts';
 import { sweepProgress } from '../sweep/sweep-progress.ts';
@@ -29,42 +28,24 @@ import { readVariants } from '../sweep/sweep-variants.ts';
 import type { Variant, Variants } from '../sweep/sweep-variants.ts';
 import { sweepCsv, sweepWords } from '../sweep/sweep-text.ts';
 import { version } from '../version.ts';
-import type { CommandIo } from './io.ts';
+import type { Given, RunIo } from './io.ts';
 
-export interface SweepOptions extends InputOptions {
-  readonly model: string;
-  readonly assume: readonly string[];
-  readonly seed: string;
-  /** Fields with their values, each as `slices=12,24`. */
-  readonly vary: readonly string[];
-  readonly samples?: number | undefined;
-  /** Skips settings that no desk would start with; otherwise they end the command. */
-  readonly skipInvalid?: boolean | undefined;
-  readonly by?: string | undefined;
-  readonly risk?: string | undefined;
-  readonly walkForward?: number | undefined;
-  readonly workers: number;
-  /** Database through which workers in other processes run the settings. */
-  readonly store?: string | undefined;
-  readonly top: number;
-  /** Folder for the results. */
-  readonly out?: string | undefined;
-  readonly json?: boolean | undefined;
-}
-
-export interface SweepIo extends CommandIo {
-  readonly stderr: Screen;
-  /** Returns a function that removes the listener. */
-  readonly onSignal: (listener: (signal: string) => void) => () => void;
-  readonly exitNow: (code: number) => void;
-}
+export type SweepOptions = InputOptions &
+  Given<'by' | 'risk' | 'store' | 'out', 'skipInvalid' | 'json', 'samples' | 'walkForward'> & {
+    readonly model: string;
+    readonly assume: readonly string[];
+    readonly seed: string;
+    readonly vary: readonly string[];
+    readonly workers: number;
+    readonly top: number;
+  };
 
 /**
  * Runs a backtest for every setting of some fields, on several threads or by workers of a store. Exit codes: 0; 64 for invalid
  * arguments or a folder with other results; 65 for damaged data; 70 when a worker died; 74 storage; 75 when a signal stopped the sweep
  * (with `out`, the same command resumes it); 78 for an unusable file or setting.
  */
-export async function runSweep(options: SweepOptions, io: SweepIo): Promise<number> {
+export async function runSweep(options: SweepOptions, io: RunIo): Promise<number> {
   const varies = readVaries(options.vary);
   const { settings, repeated } = settingsOf(varies, options);
   const by: FigureName | undefined = options.by === undefined ? undefined : readFigure(options.by, '--by');
@@ -150,7 +131,7 @@ function refuseInvalid(
     fields,
     options,
     io,
-  }: { readonly fields: readonly string[]; readonly options: SweepOptions; readonly io: SweepIo },
+  }: { readonly fields: readonly string[]; readonly options: SweepOptions; readonly io: RunIo },
 ): void {
   const [first] = invalid;
   if (first === undefined) return;
@@ -169,7 +150,7 @@ interface SweepPlan {
   readonly input: BacktestInput;
   readonly named: NamedModel;
   readonly options: SweepOptions;
-  readonly io: SweepIo;
+  readonly io: RunIo;
   readonly store: SweepStore | undefined;
   readonly fields: readonly string[];
   readonly windows: readonly Window[];

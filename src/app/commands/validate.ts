@@ -15,16 +15,12 @@ import type { JournalSnapshot, SnapshotRun } from '../strategies/journal-snapsho
 import { checkModuleTypes } from '../strategies/module-types.ts';
 import { readStrategies } from '../strategies/strategies.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo, Given } from './io.ts';
 
-export interface ValidateOptions {
-  /** Config file; without it, the command checks only the strategies. */
-  readonly config?: string | undefined;
-  /** Strategy files instead of those that the config names. */
+export type ValidateOptions = Given<'config', 'json'> & {
   readonly files?: readonly string[] | undefined;
   readonly mode?: Mode | undefined;
-  readonly json?: boolean | undefined;
-}
+};
 
 /** Checks a config and its strategies, and sends nothing. Exit code 0, or 78 with every problem of all files. */
 export function validate(options: ValidateOptions, io: CommandIo): number {
@@ -89,41 +85,12 @@ function begunIn(journal: string): JournalSnapshot | undefined {
 }
 
 /** A checked strategy, for people and scripts. Times are UTC, ISO 8601. */
-export interface StrategySummary {
-  readonly id: string;
-  readonly kind: string;
-  readonly enabled: boolean;
-  readonly pairs: readonly string[];
-  /** Number of slots known in advance; 0 if the strategy waits for something else. */
-  readonly slots: number;
-  readonly first?: string | undefined;
-  readonly last?: string | undefined;
-  /** Fixed times at which the strategy decides on a size; omitted for a strategy without such times. */
-  readonly looks?: { readonly count: number; readonly first: string; readonly last: string } | undefined;
-  /** The next times of the strategy's calendar; omitted without a calendar. */
-  readonly next?: readonly Occurrence[] | undefined;
-  readonly file: string;
-  readonly line: number;
-  readonly hash: string;
-}
-
-interface Occurrence {
-  readonly at: string;
-  /** IANA time zone of the calendar. */
-  readonly zone: string;
-  /** Why the strategy does not run within nine years; omitted if it does. */
-  readonly closed?: string | undefined;
-  /** What is easily misread in the calendar. */
-  readonly note?: string | undefined;
-}
+type StrategySummary = ReturnType<typeof summaryOf>;
 
 /** Number of coming calendar times to show. */
 const NEXT_SHOWN = 5;
 
-function summaryOf(
-  { id, kind, enabled, bound, file, line, hash }: LoadedStrategy,
-  now: Instant,
-): StrategySummary {
+function summaryOf({ id, kind, enabled, bound, file, line, hash }: LoadedStrategy, now: Instant) {
   const slots = bound.slots(now, undefined);
   const [first, last] = [slots[0], slots.at(-1)];
   return {
@@ -131,10 +98,13 @@ function summaryOf(
     kind,
     enabled,
     pairs: bound.pairs,
+    /** Number of slots known in advance; 0 if the strategy waits for something else. */
     slots: slots.length,
     first: first && isoOf(first.at),
     last: last && isoOf(last.at),
+    /** Fixed times at which the strategy decides on a size; omitted for a strategy without such times. */
     looks: looksOf(bound.looks(now)),
+    /** The next times of the strategy's calendar; omitted without a calendar. */
     next: bound.occurrences(now, NEXT_SHOWN)?.map(({ at, ...rest }) => ({ at: isoOf(at), ...rest })),
     file,
     line,
@@ -142,7 +112,7 @@ function summaryOf(
   };
 }
 
-function looksOf(looks: readonly Instant[]): StrategySummary['looks'] {
+function looksOf(looks: readonly Instant[]) {
   const [first, last] = [looks[0], looks.at(-1)];
   return first === undefined || last === undefined
     ? undefined
@@ -171,7 +141,7 @@ function whenOf({ slots, first, last, looks, next }: StrategySummary): string {
   return `on a calendar in ${coming.zone}${coming.note === undefined ? '' : ` (${coming.note})`}, next`;
 }
 
-const calendarLine = ({ at, zone, closed }: Occurrence): string =>
+const calendarLine = ({ at, zone, closed }: NonNullable<StrategySummary['next']>[number]): string =>
   closed === undefined
     ? `           ${both(at, zone)}`
     : `           nothing within nine years: ${both(at, zone)} and all later times are closed, ${closed}`;

@@ -7,22 +7,15 @@ import { venueOptions } from '../../simulator/options/options.ts';
 import type { VenueInput, VenueOptions } from '../../simulator/options/options.ts';
 import { systemClock } from '../daemon/clock.ts';
 import { loadFaultPlan, loadVenueOptions } from '../config/venue-file.ts';
-import type { RunIo } from './run.ts';
+import type { Given, RunIo } from './io.ts';
 
-export interface VenueCommandOptions {
-  readonly config?: string | undefined;
-  readonly port?: number | undefined;
-  readonly host?: string | undefined;
-  readonly speed?: number | undefined;
-  readonly seed?: string | undefined;
-  /** Prices of pairs, each as `btcusd=FILE`. */
+export type VenueCommandOptions = Given<
+  'config' | 'host' | 'seed' | 'start' | 'faults',
+  'specOnly',
+  'port' | 'speed' | 'adminPort'
+> & {
   readonly prices: readonly string[];
-  readonly start?: string | undefined;
-  readonly specOnly?: boolean | undefined;
-  /** Fault plan, a file like those in `config/faults`. */
-  readonly faults?: string | undefined;
-  readonly adminPort?: number | undefined;
-}
+};
 
 /**
  * Runs the simulated venue as a server until a signal stops it. Prints one line of JSON on stdout when it is ready:

@@ -6,22 +6,12 @@ import { whyOf } from '../../journal/why.ts';
 import type { WhyEntry } from '../../journal/why.ts';
 import { localText, namedZone, readSince, zoneHere, zoneOf } from '../cli/local-time.ts';
 import { whyRow, whyWords } from '../cli/why-line.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo, Given } from './io.ts';
 import { currenciesOf, refuseUnknown } from './journal/journal-names.ts';
 import { openNamed } from './journal/journal-read.ts';
 import type { JournalOptions } from './journal/journal-read.ts';
 
-export interface WhyCommandOptions extends JournalOptions {
-  /** Start of the period: a time, a day, or a duration before now. */
-  readonly since?: string | undefined;
-  /** Shows only this strategy and the desk's events, which may be the reason. */
-  readonly strategy?: string | undefined;
-  /**
-   * Zone of all times. Default for people: the zone of the named strategy, otherwise of this machine. Default for JSON:
-   * the zone of each entry's strategy.
-   */
-  readonly zone?: string | undefined;
-}
+export type WhyCommandOptions = JournalOptions & Given<'since' | 'strategy' | 'zone'>;
 
 /**
  * Explains in words why each slice did or did not trade, from the journal alone, without a daemon. Exit codes: 0, 64 for invalid

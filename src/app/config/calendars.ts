@@ -6,6 +6,7 @@ import { problemAt, readFile, shownPath } from './files.ts';
 import type { ReadOptions } from './files.ts';
 import type { FileProblem } from './problems.ts';
 import type { YamlDocument } from './yaml.ts';
+import { isRecord } from '../../core/text/json.ts';
 
 interface ReadList {
   readonly list?: HolidayList | undefined;
@@ -87,6 +88,3 @@ const NO_FILE = 'no such file; write its path relative to the folder of this fil
 
 /** Placeholder for a list that could not be read, which lets the checks of the rest of the document run. */
 const UNREAD: HolidayList = { centre: 'not read', every_year: [], days: [] };
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -32,6 +32,13 @@ const fraction = (otherwise: string, what: string) =>
     .prefault(otherwise)
     .describe(`${what}, a fraction from 0 to 1; default: ${otherwise}`);
 
+const number = (otherwise: number, [min, max]: readonly [number, number], what: string) =>
+  whole.min(min).max(max).default(otherwise).describe(`${what}; default: ${otherwise}`);
+
+const fileOf = (what: string) => z.string().min(1).describe(`${what}; relative to this file`);
+const optionalFile = (what: string) =>
+  z.string().min(1).optional().describe(`${what}; relative to this file`);
+
 const flag = (what: string) => z.boolean().default(false).describe(`${what}; default: false`);
 
 const minimum = z.lazy(() =>
@@ -66,13 +73,9 @@ const venue = z.strictObject({
     .describe(
       'File that contains the token alone or {"origin": "https://…", "token": "…"}, readable by its owner only, not a symbolic link; relative to this file; "-": stdin',
     ),
-  ca_file: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      "File with the certificates of a private authority, PEM. Only these are trusted for the venue, instead of Node's built-in ones; relative to this file",
-    ),
+  ca_file: optionalFile(
+    "File with the certificates of a private authority, PEM. Only these are trusted for the venue, instead of Node's built-in ones",
+  ),
   capabilities: z
     .strictObject({
       balances: flag('The venue offers GET /v1/user/balance'),
@@ -149,36 +152,28 @@ const reference = z.strictObject({
 
 const footprint = z.lazy(() =>
   z.strictObject({
-    max_quotes_per_fill: whole
-      .min(1)
-      .max(100_000)
-      .default(50)
-      .describe(
-        'Number of quotes of a pair for each fill, including quotes for reference prices, above which waits between quotes grow; default: 50',
-      ),
+    max_quotes_per_fill: number(
+      50,
+      [1, 100_000],
+      'Number of quotes of a pair for each fill, including quotes for reference prices, above which waits between quotes grow',
+    ),
   }),
 );
 
 const pacing = z.lazy(() =>
   z.strictObject({
-    quotes_per_second: whole
-      .min(1)
-      .max(1000)
-      .default(10)
-      .describe('Number of quote requests that the venue allows in any second; default: 10'),
+    quotes_per_second: number(10, [1, 1000], 'Number of quote requests that the venue allows in any second'),
     quote_share: fraction('1', "Share of the venue's limits that this instance may use").refine(
       (value) => value > 0,
       {
         error: 'expected a fraction above 0',
       },
     ),
-    orders_per_second: whole
-      .min(1)
-      .max(60)
-      .default(2)
-      .describe(
-        'Maximum number of orders that the desk sends in any second; the venue allows 60; default: 2',
-      ),
+    orders_per_second: number(
+      2,
+      [1, 60],
+      'Maximum number of orders that the desk sends in any second; the venue allows 60',
+    ),
   }),
 );
 
@@ -227,13 +222,7 @@ const heads = z.lazy(() =>
         })
         .optional()
         .describe('URL to which the desk posts each head as JSON'),
-      file: z
-        .string()
-        .min(1)
-        .optional()
-        .describe(
-          'File on storage with another owner to which the desk appends each head; relative to this file',
-        ),
+      file: optionalFile('File on storage with another owner to which the desk appends each head'),
     })
     .refine(({ webhook, file }) => webhook !== undefined || file !== undefined, {
       error: 'name a webhook, a file, or both',
@@ -301,21 +290,11 @@ const operate = z.lazy(() =>
         tls: z
           .lazy(() =>
             z.strictObject({
-              key_file: z
-                .string()
-                .min(1)
-                .describe('Private key, PEM, readable by its owner only; relative to this file'),
-              certificate_file: z
-                .string()
-                .min(1)
-                .describe('Certificate of this server with its chain, PEM; relative to this file'),
-              client_ca_file: z
-                .string()
-                .min(1)
-                .optional()
-                .describe(
-                  'Certificates of authorities for mutual TLS, PEM: only clients with a certificate from one of these authorities can connect; relative to this file',
-                ),
+              key_file: fileOf('Private key, PEM, readable by its owner only'),
+              certificate_file: fileOf('Certificate of this server with its chain, PEM'),
+              client_ca_file: optionalFile(
+                'Certificates of authorities for mutual TLS, PEM: only clients with a certificate from one of these authorities can connect',
+              ),
             }),
           )
           .optional()
@@ -339,12 +318,7 @@ const operate = z.lazy(() =>
                   .enum(['person', 'program'])
                   .default('person')
                   .describe('Kind of token holder; only a person counts as one of two people'),
-                token_file: z
-                  .string()
-                  .min(1)
-                  .describe(
-                    'File that contains only the token, readable by its owner only; relative to this file',
-                  ),
+                token_file: fileOf('File that contains only the token, readable by its owner only'),
               }),
             ),
           )

@@ -114,28 +114,18 @@ export function deskSettingsOf(
 }
 
 /** Returns the limits of the engine. The type lists every limit, so that a missing one is a compile-time error. */
-export const limitsOf = ({
-  controls,
-}: Pick<Config, 'controls'>): { readonly [K in keyof Required<Limits>]: Limits[K] } => ({
-  currency: controls.orderNotionalMax.currency,
-  orderNotionalMax: controls.orderNotionalMax.amount,
-  dayNotionalMax: controls.dayNotionalMax.amount,
-  pairDayNotionalMax: controls.pairDayNotionalMax,
-  orderQuantityMax: controls.orderQuantityMax,
-  collarBps: controls.collarBps,
-  driftBpsMax: controls.driftBpsMax,
-  openDoubtsMax: controls.openDoubtsMax,
-  pairs: controls.pairs,
-  sides: controls.sides,
-  minuteExecutionsMax: controls.minuteExecutionsMax,
-  parentExecutionsMax: controls.parentExecutionsMax,
-  duplicateMs: controls.duplicateMs,
-  positionMin: controls.positionMin,
-  positionMax: controls.positionMax,
-  shortfallBpsMax: controls.shortfallBpsMax,
-  dayCostMax: controls.dayCostMax?.amount,
-  closedHours: controls.closedHours,
-});
+export function limitsOf({ controls }: Pick<Config, 'controls'>): {
+  readonly [K in keyof Required<Limits>]: Limits[K];
+} {
+  const { orderNotionalMax, dayNotionalMax, dayCostMax, onDifference: _, ...limits } = controls;
+  return {
+    ...limits,
+    currency: orderNotionalMax.currency,
+    orderNotionalMax: orderNotionalMax.amount,
+    dayNotionalMax: dayNotionalMax.amount,
+    dayCostMax: dayCostMax?.amount,
+  };
+}
 
 /**
  * Identifies the account that a journal belongs to. The embedded venue has no lasting account, so its id is constant.

@@ -4,6 +4,7 @@ import { readRegularFile } from '../../files/regular-file.ts';
 import type { FileProblem } from './problems.ts';
 import { YAML_BYTES_MAX, readYaml } from './yaml.ts';
 import type { Environment, YamlDocument, YamlFile } from './yaml.ts';
+import { isRecord } from '../../core/text/json.ts';
 
 export interface ReadOptions {
   readonly env: Environment;
@@ -99,6 +100,3 @@ function fileFault(path: string): string | undefined {
     return `${path} cannot be read: ${whyUnreadable(cause)}`;
   }
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

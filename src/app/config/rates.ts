@@ -78,6 +78,6 @@ export function rateProblem(config: Config, pair: string): string | undefined {
     { stated, between },
   );
   if (rate !== undefined) return undefined;
-  const tape = config.venue.isTaped === true ? `, or add --data ${quote}${currency}=FILE` : '';
+  const tape = config.venue.isTaped ? `, or add --data ${quote}${currency}=FILE` : '';
   return `the limits are in ${currency} (${config.limitsAt}) and ${noRate(quote, currency, stated)}${tape}`;
 }

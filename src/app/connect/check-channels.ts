@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { ChannelConfig } from '../notify/channels.ts';
+import { checkOf } from './finding.ts';
 import type { Finding } from './finding.ts';
 
 /** Checks the channels and the publication of heads. Sends nothing. */
@@ -17,7 +18,12 @@ export async function checkChannels({ operate }: Config): Promise<readonly Findi
   if (heads?.file !== undefined) findings.push(folderFinding('operate.heads.file', heads.file));
   return findings.length > 0
     ? findings
-    : [{ check: 'channels', verdict: 'warn', says: 'nobody is notified of alerts: they appear only in the journal and the log', fix: 'add a channel under operate.notify (docs/notifications.md)' }]; // prettier-ignore
+    : [
+        checkOf('channels').warn(
+          'nobody is notified of alerts: they appear only in the journal and the log',
+          'add a channel under operate.notify (docs/notifications.md)',
+        ),
+      ];
 }
 
 async function channelFinding(channel: ChannelConfig): Promise<Finding> {
@@ -34,32 +40,41 @@ async function channelFinding(channel: ChannelConfig): Promise<Finding> {
 
 /** Checks whether a host name can be resolved. */
 async function hostFinding(setting: string, hostname: string): Promise<Finding> {
-  const own = { check: 'channels', where: setting };
+  const { ok, warn } = checkOf('channels', setting);
   try {
     await lookup(hostname.replaceAll(/^\[|\]$/gu, ''));
-    return { ...own, verdict: 'ok', says: `${setting}: ${hostname} can be resolved` };
+    return ok(`${setting}: ${hostname} can be resolved`);
   } catch (error) {
     const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    return { ...own, verdict: 'warn', says: `${setting}: ${hostname} cannot be resolved (${why})`, fix: 'check the address and the name resolution of this machine' }; // prettier-ignore
+    return warn(
+      `${setting}: ${hostname} cannot be resolved (${why})`,
+      'check the address and the name resolution of this machine',
+    );
   }
 }
 
 function programFinding(setting: string, program: string): Finding {
-  const own = { check: 'channels', where: program };
+  const { ok, warn } = checkOf('channels', program);
   try {
     accessSync(program, constants.X_OK);
-    return { ...own, verdict: 'ok', says: `${setting}: its program can be run` };
+    return ok(`${setting}: its program can be run`);
   } catch {
-    return { ...own, verdict: 'warn', says: `${setting}: its program does not exist or is not executable`, fix: `check the path ${program}, and run "chmod +x" on it` }; // prettier-ignore
+    return warn(
+      `${setting}: its program does not exist or is not executable`,
+      `check the path ${program}, and run "chmod +x" on it`,
+    );
   }
 }
 
 function folderFinding(setting: string, file: string): Finding {
-  const own = { check: 'channels', where: file };
+  const { ok, warn } = checkOf('channels', file);
   try {
     accessSync(dirname(file), constants.W_OK);
-    return { ...own, verdict: 'ok', says: `${setting}: its folder can be written to` };
+    return ok(`${setting}: its folder can be written to`);
   } catch {
-    return { ...own, verdict: 'warn', says: `${setting}: its folder does not exist or is not writable`, fix: `create ${dirname(file)}, writable by the desk's user` }; // prettier-ignore
+    return warn(
+      `${setting}: its folder does not exist or is not writable`,
+      `create ${dirname(file)}, writable by the desk's user`,
+    );
   }
 }

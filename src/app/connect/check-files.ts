@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { commandFiles } from '../notify/notify-config.ts';
 import { rightsProblems } from '../strategies/rights-problems.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
+import { checkOf } from './finding.ts';
 import type { Finding } from './finding.ts';
 
 /** Checks who may change what the desk trades, and who may read its secrets. */
@@ -21,20 +22,13 @@ export function checkRights(
     tls?.clientCa,
     ...commandFiles(notify),
   ]);
+  const { ok, warn, fail } = checkOf('rights');
   return [
     ...(problems.length === 0
-      ? [
-          {
-            check: 'rights',
-            verdict: 'ok' as const,
-            says: 'nobody else can change the config, the strategies or their modules',
-          },
-        ]
-      : problems.map((says): Finding => ({
-          check: 'rights',
-          verdict: config.mode === 'live' ? 'fail' : 'warn',
-          says: config.mode === 'live' ? `live mode refuses to start: ${says}` : says,
-        }))),
+      ? [ok('nobody else can change the config, the strategies or their modules')]
+      : problems.map((says) =>
+          config.mode === 'live' ? fail(`live mode refuses to start: ${says}`) : warn(says),
+        )),
     ...tokens.map(({ name, file }): Finding => apiToken(name, file)),
     ...(tls === undefined ? [] : [privateFile('tls_key', tls.key)]),
     ...journalRights(config),
@@ -42,31 +36,22 @@ export function checkRights(
 }
 
 function apiToken(name: string, file: string): Finding {
-  const own = { check: 'api_token', where: file };
+  const { ok, fail } = checkOf('api_token', file);
   const read = readTokenFile(file);
   const credential = 'problem' in read ? read : readCredential(read.text);
   return 'problem' in credential
-    ? {
-        ...own,
-        verdict: 'fail',
-        says: `the token of ${name} in operate.tokens cannot be used: ${credential.problem}`,
-      }
-    : { ...own, verdict: 'ok', says: `the token of ${name} can be read only by its owner` };
+    ? fail(`the token of ${name} in operate.tokens cannot be used: ${credential.problem}`)
+    : ok(`the token of ${name} can be read only by its owner`);
 }
 
 /** Checks permissions as `readTokenFile` does, for files without a token. */
 function privateFile(check: string, file: string): Finding {
+  const { ok, fail } = checkOf(check, file);
   const facts = statSync(file, { throwIfNoEntry: false });
-  if (facts === undefined) return { check, verdict: 'fail', says: 'there is no such file', where: file };
+  if (facts === undefined) return fail('there is no such file');
   return (facts.mode & OTHERS) === 0 || process.getuid === undefined
-    ? { check, verdict: 'ok', says: 'only its owner can read it', where: file }
-    : {
-        check,
-        verdict: 'fail',
-        says: 'other users of this machine can read or change it',
-        where: file,
-        fix: `chmod 600 ${file}`,
-      };
+    ? ok('only its owner can read it')
+    : fail('other users of this machine can read or change it', `chmod 600 ${file}`);
 }
 const OTHERS = 0o066;
 

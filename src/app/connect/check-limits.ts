@@ -3,6 +3,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Config } from '../config/config.ts';
 import { faultWords, standingFaults } from '../planning/standing-faults.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
+import { checkOf } from './finding.ts';
 import type { Finding } from './finding.ts';
 
 /**
@@ -17,22 +18,18 @@ export function checkLimits(
   const { orderNotionalMax, dayNotionalMax } = config.controls;
   const faults = standingFaults({ config, strategies, now });
   if (faults.length > 0)
-    return faults.map((fault): Finding => ({
-      check: 'limits',
-      verdict: 'fail',
-      says: `${fault.strategy ?? 'the strategies together'}: ${faultWords(fault)}`,
-      where: strategies.find(({ id }) => id === fault.strategy)?.file ?? config.file,
-    }));
+    return faults.map((fault) =>
+      checkOf('limits', strategies.find(({ id }) => id === fault.strategy)?.file ?? config.file).fail(
+        `${fault.strategy ?? 'the strategies together'}: ${faultWords(fault)}`,
+      ),
+    );
   const count = strategies.filter(({ enabled }) => enabled).length;
   const figures = [orderNotionalMax, dayNotionalMax].map(
     ({ amount, currency }) => `${text(amount)} ${currency}`,
   );
   return [
-    {
-      check: 'limits',
-      verdict: 'ok',
-      says: `at most ${figures[0]} an order and ${figures[1]} per day, which lets ${count === 1 ? 'the strategy' : `all ${count} strategies`} trade`,
-      where: config.limitsAt,
-    },
+    checkOf('limits', config.limitsAt).ok(
+      `at most ${figures[0]} an order and ${figures[1]} per day, which lets ${count === 1 ? 'the strategy' : `all ${count} strategies`} trade`,
+    ),
   ];
 }

@@ -15,27 +15,22 @@ import { networkUnder } from '../../journal/sqlite/filesystem-place.ts';
 import type { Config } from '../config/config.ts';
 import { hardeningProblems } from '../daemon/process-hardening.ts';
 import type { ProcessFacts } from '../daemon/process-hardening.ts';
+import { checkOf } from './finding.ts';
 import type { Finding } from './finding.ts';
 
 /** Checks Node and its environment. Live mode refuses everything that is not known to be safe. */
 export function checkRuntime(config: Config | undefined, facts: ProcessFacts): readonly Finding[] {
   const isLive = config?.mode === 'live';
-  const verdict = isLive ? 'fail' : 'warn';
+  const { ok, ...bad } = checkOf('environment');
   const dangers = hardeningProblems(facts, config?.allowEnvironment ?? []);
   return [
-    { check: 'node', verdict: 'ok', where: process.execPath, says: `Node ${process.version}` },
+    checkOf('node', process.execPath).ok(`Node ${process.version}`),
     dangers.length === 0
-      ? {
-          check: 'environment',
-          verdict: 'ok',
-          says: 'no environment variable or Node option could expose the token',
-        }
-      : {
-          check: 'environment',
-          verdict,
-          says: `${isLive ? 'live mode refuses to start with' : 'live mode would refuse'}${dangers.map(({ name, why }) => `\n${name}: ${why}`).join('')}`,
-          fix: `remove these settings, or set allow_environment: [${dangers.map(({ name }) => `"${name}"`).join(', ')}] if they are intended`,
-        },
+      ? ok('no environment variable or Node option could expose the token')
+      : bad[isLive ? 'fail' : 'warn'](
+          `${isLive ? 'live mode refuses to start with' : 'live mode would refuse'}${dangers.map(({ name, why }) => `\n${name}: ${why}`).join('')}`,
+          `remove these settings, or set allow_environment: [${dangers.map(({ name }) => `"${name}"`).join(', ')}] if they are intended`,
+        ),
   ];
 }
 
@@ -56,8 +51,7 @@ const FLUSHES = 5;
  */
 export function checkDisk(config: Config): readonly Finding[] {
   const file = placeOfJournal(config.journal);
-  if (file === undefined)
-    return [{ check: 'disk', verdict: 'ok', says: 'the journal is in memory', where: config.journal }];
+  if (file === undefined) return [checkOf('disk', config.journal).ok('the journal is in memory')];
   const folder = nearestFolder(dirname(file));
   const { bavail, bsize, type } = statfsSync(folder);
   const free = bavail * bsize;
@@ -65,14 +59,12 @@ export function checkDisk(config: Config): readonly Finding[] {
   const wanted = Math.max(0, config.journalGuard.reserveBytes - reserved);
   const network = networkUnder(folder);
   const inMemory = IN_MEMORY.get(type >>> 0);
-  const room: Finding = {
-    check: 'disk',
-    verdict: free < wanted ? 'fail' : free < wanted + ROOM_WARN ? 'warn' : 'ok',
-    says: `${inMib(free)} MiB are free${reserveWords(config.journalGuard.reserveBytes, wanted)}`,
-    where: folder,
-    fix: 'free space, or set journal to a file on another disk',
-    exit: 'storage',
-  };
+  const verdict = free < wanted ? 'fail' : free < wanted + ROOM_WARN ? 'warn' : 'ok';
+  const room = checkOf('disk', folder)[verdict](
+    `${inMib(free)} MiB are free${reserveWords(config.journalGuard.reserveBytes, wanted)}`,
+    'free space, or set journal to a file on another disk',
+    'storage',
+  );
   return [room, flushFinding(file, folder, network, inMemory), folderFinding(folder)];
 }
 
@@ -91,29 +83,21 @@ function flushFinding(
   network: string | undefined,
   inMemory: string | undefined,
 ): Finding {
-  const own = { check: 'flush', where: folder };
+  const flush = checkOf('flush', folder);
+  const local = 'put it on a local disk';
   if (network !== undefined)
-    return {
-      ...own,
-      verdict: 'fail',
-      says: `the journal would be on ${network}, where locks and flushes are unreliable: a desk refuses to start there`,
-      fix: 'put it on a local disk',
-      exit: 'storage',
-    };
+    return flush.fail(
+      `the journal would be on ${network}, where locks and flushes are unreliable: a desk refuses to start there`,
+      local,
+      'storage',
+    );
   if (inMemory !== undefined)
-    return {
-      ...own,
-      verdict: 'warn',
-      says: `the journal is on ${inMemory}: it is lost when the machine restarts`,
-      fix: 'put it on a local disk',
-    };
+    return flush.warn(`the journal is on ${inMemory}: it is lost when the machine restarts`, local);
   const ms = flushMs(existsSync(file) ? file : folder);
-  return {
-    ...own,
-    verdict: ms > FLUSH_WARN_MS ? 'warn' : 'ok',
-    says: `a flush takes ${ms.toFixed(1)} ms; every order waits for one`,
-    fix: 'put the journal on a faster disk, or on a dedicated one',
-  };
+  return flush[ms > FLUSH_WARN_MS ? 'warn' : 'ok'](
+    `a flush takes ${ms.toFixed(1)} ms; every order waits for one`,
+    'put the journal on a faster disk, or on a dedicated one',
+  );
 }
 
 /** Returns the median duration of a flush, which needs no write permission. */
@@ -132,21 +116,19 @@ function flushMs(path: string): number {
 }
 
 function folderFinding(folder: string): Finding {
-  const own = { check: 'journal_folder', where: folder };
+  const { ok, fail } = checkOf('journal_folder', folder);
   const problem = isSticky(folder) ? undefined : changeableByOthers(folder);
-  if (problem !== undefined) return { ...own, verdict: 'fail', says: problem, exit: 'storage' };
+  if (problem !== undefined) return fail(problem, undefined, 'storage');
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
   } catch {
-    return {
-      ...own,
-      verdict: 'fail',
-      says: "this user may not write to the journal's folder",
-      fix: 'run this command as the desk\'s user, or change the owner of the folder with "chown"',
-      exit: 'storage',
-    };
+    return fail(
+      "this user may not write to the journal's folder",
+      'run this command as the desk\'s user, or change the owner of the folder with "chown"',
+      'storage',
+    );
   }
-  return { ...own, verdict: 'ok', says: "only its owner can change the journal's folder" };
+  return ok("only its owner can change the journal's folder");
 }
 
 const isSticky = (folder: string): boolean => (statSync(folder).mode & 0o1000) !== 0;

@@ -12,7 +12,7 @@ import { checkJournal } from './check-journal.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkDisk, checkRuntime } from './check-machine.ts';
 import { checkVenue } from './check-venue.ts';
-import { exitOf, findingLines } from './finding.ts';
+import { checkOf, exitOf, findingLines } from './finding.ts';
 import type { Finding } from './finding.ts';
 
 export interface ConnectOptions {
@@ -43,19 +43,23 @@ async function examine(
   const { loaded } = read;
   const { strategies, problems } = readStrategies(read.strategyFiles, loaded?.config, io);
   const wrong = [...read.problems, ...problems];
-  const files: Finding =
+  const { ok, fail } = checkOf('config', file);
+  const files =
     wrong.length === 0
-      ? { check: 'config', verdict: 'ok', says: `${loaded?.config.mode ?? ''} mode, desk ${loaded?.config.desk ?? ''}, ${strategies.length} strategies`, where: file } // prettier-ignore
-      : { check: 'config', verdict: 'fail', says: `it cannot be used\n${formatProblems(wrong, { colour: false }).trim()}`, where: file, fix: 'correct these problems; without --connect, tranche validate lists only these' }; // prettier-ignore
+      ? ok(
+          `${loaded?.config.mode ?? ''} mode, desk ${loaded?.config.desk ?? ''}, ${strategies.length} strategies`,
+        )
+      : fail(
+          `it cannot be used\n${formatProblems(wrong, { colour: false }).trim()}`,
+          'correct these problems; without --connect, tranche validate lists only these',
+        );
   if (loaded === undefined)
     return [
       files,
       ...checkRuntime(undefined, io),
-      {
-        check: 'rest',
-        verdict: 'skipped',
-        says: 'disk, permissions, venue, limits, channels and journal were not checked: they need a usable config',
-      },
+      checkOf('rest').skipped(
+        'disk, permissions, venue, limits, channels and journal were not checked: they need a usable config',
+      ),
     ];
   const { config, hash } = loaded;
   const found = findDaemon(config.journalPattern);

@@ -15,6 +15,16 @@ export interface Finding {
   readonly exit?: ExitName | undefined;
 }
 
+type Said = (says: string, fix?: string, exit?: ExitName) => Finding;
+
+/** Returns the possible findings of one check of a file, a folder or a URL. */
+export function checkOf(check: string, where?: string): Readonly<Record<Finding['verdict'], Said>> {
+  const of =
+    (verdict: Finding['verdict']): Said =>
+    (says, fix, exit) => ({ check, verdict, says, where, fix, exit });
+  return { ok: of('ok'), warn: of('warn'), fail: of('fail'), skipped: of('skipped') };
+}
+
 /** Exit codes, the worst first. The exit code names the first problem to fix, because later checks depend on earlier ones. */
 const WORST: readonly ExitName[] = ['data', 'storage', 'config', 'unavailable', 'again'];
 

@@ -7,8 +7,10 @@ import type { Clock } from '../../engine/ports.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { deskKey, signHead } from '../../journal/proof/signed-head.ts';
 import { keyFileOf } from '../../journal/proof/key-file.ts';
-import type { HeadsConfig } from '../config/config-values.ts';
+import type { OperateConfig } from '../config/config-values.ts';
 import { postOutside } from './post-outside.ts';
+
+type Heads = NonNullable<OperateConfig['heads']>;
 
 export interface HeadsParts {
   readonly journal: Pick<Journal, 'head' | 'lines'>;
@@ -23,10 +25,7 @@ export interface HeadsParts {
  * a webhook, or the end of a file. A failure raises an alert, and the next head follows on schedule; trading never
  * waits. Never emits.
  */
-export function publishHeads(
-  heads: HeadsConfig,
-  { journal, url, clock, alert }: HeadsParts,
-): Observable<never> {
+export function publishHeads(heads: Heads, { journal, url, clock, alert }: HeadsParts): Observable<never> {
   const key = deskKey(keyFileOf(url));
   return timer(HOUR_MS, HOUR_MS, clock.scheduler).pipe(
     concatMap(() =>
@@ -44,7 +43,7 @@ export function publishHeads(
   );
 }
 
-async function publish({ webhook, file }: HeadsConfig, line: string): Promise<void> {
+async function publish({ webhook, file }: Heads, line: string): Promise<void> {
   if (file !== undefined) appendFileSync(file, line, { mode: 0o600, flush: true });
   if (webhook !== undefined) await postOutside(webhook, { contentType: 'application/json', body: line });
 }

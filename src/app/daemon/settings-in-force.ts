@@ -6,7 +6,7 @@ import { listText } from '../../core/risk/setting-changes.ts';
 import type { SettingTexts } from '../../core/risk/setting-changes.ts';
 import { durationText } from '../../core/time.ts';
 import type { ReloadedSettings } from '../../engine/state/strategy-source.ts';
-import type { Config, MoneyOf, OperateConfig } from '../config/config-values.ts';
+import type { Config, OperateConfig } from '../config/config-values.ts';
 import type { NotifyConfig } from '../notify/notify-config.ts';
 
 type Value = string | undefined;
@@ -82,7 +82,7 @@ function operateSettings(operate: OperateConfig | undefined): Record<string, Val
     'operate.tls': tls === undefined ? 'off' : tls.clientCa === undefined ? 'on' : 'mutual',
     'operate.heads': heads && 'on',
     ...Object.fromEntries(
-      operate.tokens.map(({ name, role, kind = 'person' }) => [`operate.tokens.${name}`, `${role}, ${kind}`]),
+      operate.tokens.map(({ name, role, kind }) => [`operate.tokens.${name}`, `${role}, ${kind}`]),
     ),
     ...channelSettings(operate.notify).texts,
   };
@@ -106,7 +106,8 @@ const originOf = (url: string | undefined): Value => {
   return `${protocol}//${host}`;
 };
 
-const moneyText = ({ amount, currency }: MoneyOf): string => `${text(amount)} ${currency}`;
+const moneyText = ({ amount, currency }: Config['reference']['probeNotional']): string =>
+  `${text(amount)} ${currency}`;
 
 const minimumText = (minimum: Minimum): string =>
   Object.entries(minimum)

@@ -1,13 +1,9 @@
 import type { Command } from '@commander-js/extra-typings';
-import type { RunIo } from '../commands/run.ts';
-
-export interface InitCli {
-  readonly io: RunIo;
-  readonly done: (code: number) => void;
-}
+import type { CliWorld } from '../cli/options.ts';
+import type { RunIo } from '../commands/io.ts';
 
 /** Adds `tranche init`. */
-export function addInit(cli: Command, { io, done }: InitCli): void {
+export function addInit(cli: Command, { io, done }: Omit<CliWorld<RunIo>, 'config'>): void {
   cli
     .command('init')
     .description('write commented configs and strategies into a folder; never overwrites files')

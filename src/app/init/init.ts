@@ -5,7 +5,7 @@ import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { makeFolders } from '../../files/folders.ts';
 import { schemaText } from '../config/schema.ts';
 import { shownPath, whyUnreadable } from '../config/files.ts';
-import type { RunIo } from '../commands/run.ts';
+import type { RunIo } from '../commands/io.ts';
 
 /** Examples of this package that `init` writes; its tests load them. */
 const exampleFiles = [

@@ -16,7 +16,7 @@ import { currenciesOf } from '../commands/journal/journal-names.ts';
 import type { HistoryPage, HistoryRequest } from './history-requests.ts';
 import { behind, pageOf } from './pages.ts';
 import type { Source } from './pages.ts';
-import { keyOf, missedRows, rowsOf } from './slice-rows.ts';
+import { endOf, keyOf, missedRows, rowsOf } from './slice-rows.ts';
 import type { SliceRow } from './slice-rows.ts';
 import { whyPage } from './why-page.ts';
 
@@ -207,29 +207,12 @@ function endedSlices(source: Source, request: Asked<'ended_slices'>): HistoryPag
       if (body.kind !== 'slice') return [];
       const row = rows.get(keyOf(body));
       // The journal has no decision for this slice, because it was restored from an older copy.
-      return [row ?? bareRow(seq, isoOf(at), body)];
+      const { leg, slice } = body;
+      const own = { strategy: body.strategy, parent: body.parent, leg, slice };
+      return [row ?? { ...own, attempts: [], ...endOf(seq, at, body) }];
     }),
   };
 }
-
-const bareRow = (
-  seq: number,
-  at: string,
-  body: Extract<RecordBody, { readonly kind: 'slice' }>,
-): SliceRow => ({
-  seq,
-  strategy: body.strategy,
-  parent: body.parent,
-  leg: body.leg,
-  slice: body.slice,
-  state: body.result,
-  reason: body.reason,
-  detail: body.detail,
-  filled: body.filled,
-  filled_amount: body.filled_amount,
-  attempts: [],
-  ended_at: at,
-});
 
 /** Largest number of records whose hashes one request computes again. */
 const VERIFIED_MAX = 50_000;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { parseClientId } from '../../core/ids.ts';
 import { reasons } from '../../core/reasons.ts';
 import type { Reason } from '../../core/reasons.ts';
-import type { RecordBody, StoredRecord, WakeRecord } from '../../core/record.ts';
+import type { RecordBody, SliceRecord, StoredRecord, WakeRecord } from '../../core/record.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { slices } from '../../operate/api/schema-journal.ts';
@@ -134,21 +134,26 @@ class Rows {
       }
       case 'slice': {
         const row = this.byKey.get(keyOf(body));
-        if (row === undefined) break;
-        row.seq = seq;
-        row.state = body.result;
-        row.reason = body.reason;
-        row.detail = body.detail;
-        row.words = wordsOf(body.reason);
-        row.filled = body.filled;
-        row.filled_amount = body.filled_amount;
-        row.ended_at = isoOf(at);
+        if (row !== undefined) Object.assign(row, endOf(seq, at, body));
         break;
       }
       default:
     }
   }
 }
+
+/** Returns how a slice ended. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- a part of `SliceRow`
+export const endOf = (seq: number, at: Instant, body: SliceRecord) => ({
+  seq,
+  state: body.result,
+  reason: body.reason,
+  detail: body.detail,
+  words: wordsOf(body.reason),
+  filled: body.filled,
+  filled_amount: body.filled_amount,
+  ended_at: isoOf(at),
+});
 
 /** Returns the scheduled time of a wake, or the time of its record if something else caused it. */
 const dueOf = ({ on, detail }: WakeRecord, at: Instant): string => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sidesOf } from '../../core/pairs.ts';
 import { delistedTape } from '../../research/run/delisting.ts';
-import { TAPES } from '../cli/tape-options.ts';
+import { TAPES } from '../cli/options.ts';
 import { windowOf } from './backtest-window.ts';
 import type { NamedTape, WindowFacts, WindowOptions } from './backtest-window.ts';
 import { readName, readTape } from './tape-file.ts';
@@ -14,24 +14,19 @@ import { isoOf, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { readConfig } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
-import type { CommandIo } from '../commands/io.ts';
+import type { CommandIo, Given } from '../commands/io.ts';
 import { readHoldings } from '../config/holdings.ts';
 import type { FileProblem } from '../config/problems.ts';
 import { simulatedCurrencies } from '../config/rates.ts';
 import { COMMON_CURRENCIES, readStrategies } from '../strategies/strategies.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 
-export interface InputOptions extends WindowOptions {
-  readonly config: string;
-  /** Whether the operator named the config. */
-  readonly isConfigNamed?: boolean | undefined;
-  readonly files?: readonly string[] | undefined;
-  /** Files of prices, each as `btcusd=FILE`. */
-  readonly data: readonly string[];
-  /** Cache folder of market history. */
-  readonly cache?: string | undefined;
-  readonly holdings?: string | undefined;
-}
+export type InputOptions = WindowOptions &
+  Given<'cache' | 'holdings', 'isConfigNamed'> & {
+    readonly config: string;
+    readonly files?: readonly string[] | undefined;
+    readonly data: readonly string[];
+  };
 
 /** Everything that a backtest reads before it begins. */
 export interface BacktestInput {

@@ -8,13 +8,11 @@ import { DAY_MS, instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { BacktestFacts } from '../../report/json/schema.ts';
 import { readMoment } from '../cli/local-time.ts';
+import type { Given } from '../commands/io.ts';
 
-export interface WindowOptions {
-  readonly from?: string | undefined;
-  readonly until?: string | undefined;
-  /** Treatment of an asset whose prices end before the window. Default: `refuse`. */
+export type WindowOptions = Given<'from' | 'until'> & {
   readonly delisted?: Delisting | 'refuse' | undefined;
-}
+};
 
 export interface NamedTape {
   readonly tape: Tape;

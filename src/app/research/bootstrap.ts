@@ -20,37 +20,26 @@ import {
 } from './anchoring.ts';
 import type { BacktestInput } from './backtest-input.ts';
 import type { NamedModel } from '../config/model-file.ts';
-import type { Screen } from '../cli/progress.ts';
 import { runPool, sharedTape } from '../sweep/sweep-pool.ts';
 import { sweepProgress } from '../sweep/sweep-progress.ts';
 import { begunOf } from '../sweep/sweep-variants.ts';
 import { packBase } from '../sweep/sweep-run.ts';
 import type { SweepOutcome } from '../sweep/sweep-run.ts';
 import { table } from '../cli/summary.ts';
+import type { Given, RunIo } from '../commands/io.ts';
 
-export interface BootstrapOptions {
-  /** Number of resamples; default: none. */
-  readonly bootstrap?: number | undefined;
-  readonly block?: string | undefined;
-  /** Confidence level, percent. */
+export type BootstrapOptions = Given<'block', 'unanchored', 'bootstrap'> & {
   readonly level: number;
   readonly trend: boolean;
-  readonly unanchored?: boolean | undefined;
   readonly workers: number;
   readonly seed: string;
-}
-
-export interface BootstrapIo {
-  readonly stderr: Screen;
-  readonly onSignal: (listener: (signal: string) => void) => () => void;
-  readonly exitNow: (code: number) => void;
-}
+};
 
 interface Asked {
   readonly input: BacktestInput;
   readonly named: NamedModel;
   readonly options: BootstrapOptions;
-  readonly io: BootstrapIo;
+  readonly io: RunIo;
 }
 
 /** Number of blocks in a window below which the intervals are unreliable. */

@@ -21,6 +21,7 @@ import { nearest } from '../config/problems.ts';
 import type { FileProblem } from '../config/problems.ts';
 import { rateProblem } from '../config/rates.ts';
 import type { YamlDocument, YamlFile } from '../config/yaml.ts';
+import { isRecord } from '../../core/text/json.ts';
 
 /** One strategy document, checked and bound to its kind. */
 export interface LoadedStrategy {
@@ -282,7 +283,7 @@ const SELLING_OFF =
 
 function untraded(pair: string, traded: readonly string[], { venue }: Config): string {
   const meant = nearest(pair, traded);
-  if (venue.isTaped === true) {
+  if (venue.isTaped) {
     const other = meant === undefined ? '' : ` (there is one of ${meant})`;
     return `no tape for ${pair}${other}: add --data ${pair}=FILE`;
   }
@@ -350,6 +351,3 @@ export function minimumFor(config: Config | undefined, pair: string, quote: stri
     (quote === minimums.default.currency ? { notional: minimums.default.amount } : {})
   );
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 import { watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { Observable, merge } from 'rxjs';
-import { limitNames } from '../../core/risk/limit-changes.ts';
+import { limitNames } from '../../core/risk/limit-table.ts';
 import type { StrategiesPort } from '../../engine/ports.ts';
 import type { ReloadedChannels, StrategySource } from '../../engine/state/strategy-source.ts';
 import { NOTIFY, rereadConfig } from '../config/config.ts';

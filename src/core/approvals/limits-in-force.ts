@@ -1,7 +1,7 @@
 import { money } from '../money.ts';
 import type { ApprovalRecord, ReloadRecord, StartedRecord } from '../record.ts';
 import { changeWords, limitDifference, loosenedLimits } from '../risk/limit-changes.ts';
-import type { LimitTexts } from '../risk/limit-changes.ts';
+import type { LimitTexts } from '../risk/limit-table.ts';
 import { approvalTexts, requirementOf } from './approval-settings.ts';
 import { personOf } from './requests.ts';
 import type { ApprovalSettings, Requirement } from './approval-settings.ts';

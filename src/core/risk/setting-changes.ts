@@ -3,8 +3,8 @@ import type { ApprovalSettings } from '../approvals/approval-settings.ts';
 import { isAmountText, ratio, text } from '../money.ts';
 import { sha256 } from '../ids.ts';
 import { canonicalValue } from '../text/json.ts';
-import { limitNames } from './limit-changes.ts';
-import type { LimitTexts } from './limit-changes.ts';
+import { limitNames } from './limit-table.ts';
+import type { LimitTexts } from './limit-table.ts';
 
 /**
  * The settings in force as text, by path: `controls.max_order_notional`: `1000`, `people.ann`: `approver`. Amounts are

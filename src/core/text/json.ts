@@ -254,3 +254,7 @@ export function canonicalMembers(value: object): string {
  * would round.
  */
 const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;
+
+/** Whether a value is an object that is not a list. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

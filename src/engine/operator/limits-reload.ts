@@ -1,8 +1,8 @@
 import type { Desk } from '../desk.ts';
-import { changeWords, limitDifference, limitTexts, loosenedLimits } from '../../core/risk/limit-changes.ts';
+import { changeWords, limitDifference, loosenedLimits } from '../../core/risk/limit-changes.ts';
 import type { LimitChange } from '../../core/risk/limit-changes.ts';
 import type { Limits } from '../../core/risk/limits.ts';
-import { tighterLimits } from '../../core/risk/tighter-limits.ts';
+import { limitTexts, tighterLimits } from '../../core/risk/limit-table.ts';
 import { limitsVerdict } from './reload-approvals.ts';
 import type { ReloadedBy, Verdict } from './reload-approvals.ts';
 

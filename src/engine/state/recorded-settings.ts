@@ -1,6 +1,6 @@
 import type { KeptLimits } from '../../core/approvals/limits-in-force.ts';
 import type { SettingsRecord } from '../../core/record.ts';
-import { limitTexts } from '../../core/risk/limit-changes.ts';
+import { limitTexts } from '../../core/risk/limit-table.ts';
 import type { Limits } from '../../core/risk/limits.ts';
 import {
   approvalSettings,

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { routeSchemas } from './schemas.ts';
+import type { apiRoutes } from './routes.ts';
 
-type Schemas = typeof routeSchemas;
+type Schemas = typeof apiRoutes;
 
 /** Paths for which a desk responds in the same way to every caller, with their parameters. */
 export type ReadPath = Exclude<PathsWithQuery, '/api/v1/approvals'>;

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { apiRoutes } from './routes.ts';
-import type { ApiPath, ApiRoute } from './routes.ts';
-import { routeSchemas } from './schemas.ts';
-import type { RouteSchema } from './schemas.ts';
+import type { ApiRoute } from './routes.ts';
 import { signInRoutes } from '../sign-in/sign-in-schemas.ts';
-import type { SignInRoute } from '../sign-in/sign-in-schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -21,17 +18,12 @@ export function openApi(version: string): Json {
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }, { session: [] }],
-    paths: Object.fromEntries([
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- keys of that table
-      ...(Object.keys(apiRoutes) as ApiPath[]).map((path) => [
+    paths: Object.fromEntries(
+      Object.entries<ApiRoute>({ ...apiRoutes, ...signInRoutes }).map(([path, route]) => [
         path,
-        { [apiRoutes[path].method.toLowerCase()]: operation(path, apiRoutes[path], routeSchemas[path]) },
+        { [route.method.toLowerCase()]: operation(path, route) },
       ]),
-      ...Object.entries<SignInRoute>(signInRoutes).map(([path, route]) => [
-        path,
-        { [route.method.toLowerCase()]: operation(path, route, route) },
-      ]),
-    ]),
+    ),
     components: {
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'A token of `operate.tokens`' },
@@ -46,7 +38,7 @@ export function openApi(version: string): Json {
       schemas: {
         error: schemaOf(z.strictObject({ error: z.string().describe('The reason in words') })),
         ...Object.fromEntries(
-          Object.values(routeSchemas).flatMap(({ answer }) => Object.entries(namedParts(answer))),
+          Object.values(apiRoutes).flatMap(({ answer }) => Object.entries(namedParts(answer))),
         ),
       },
       responses: {
@@ -56,12 +48,8 @@ export function openApi(version: string): Json {
   };
 }
 
-function operation(
-  path: string,
-  { method, role, summary }: ApiRoute | SignInRoute,
-  schema: RouteSchema,
-): Json {
-  const { query, body, answer, isStream } = schema;
+function operation(path: string, route: ApiRoute): Json {
+  const { method, role, summary, query, body, answer, isStream } = route;
   const content = isStream === true ? { 'text/event-stream': { schema: schemaOf(answer) } } : json(schemaOf(answer)); // prettier-ignore
   const refused = { $ref: '#/components/responses/refused' };
   return {
@@ -86,7 +74,9 @@ function operation(
           ],
         }
       : {}),
-    ...(body === undefined ? {} : { requestBody: { required: true, content: json(schemaOf(body)) } }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: json(schemaOf(body, 'input')) } }),
     responses: {
       200: { description: summary, content },
       ...(method === 'POST' ? { 409: { description: 'The desk refuses', content } } : {}),

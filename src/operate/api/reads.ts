@@ -3,10 +3,12 @@ import type { EventStream, ListenerOptions } from '../events.ts';
 import type { SessionStore } from '../sign-in/sessions.ts';
 import type { Admit } from './caller.ts';
 import type { DeskReads, ReadPath } from './desk-reads.ts';
+import { inputOf } from './input.ts';
 import { meOf } from './me.ts';
 import type { OperatedDesk } from './operated-desk.ts';
+import { LIMIT_DEFAULT } from './page-limits.ts';
 import { Refusal } from './refusal.ts';
-import { apiRoutes } from './routes.ts';
+import type { apiRoutes } from './routes.ts';
 
 export interface ReadOptions {
   readonly desk: OperatedDesk;
@@ -43,13 +45,8 @@ export function addReads(
   });
   server.get('/api/v1/approvals', async (request, reply) => {
     const caller = admit(request, 'viewer');
-    const { approvalsQuery, LIMIT_DEFAULT } = await import('./schema-approvals.ts');
-    const query = approvalsQuery.safeParse(request.query);
-    if (!query.success) {
-      const [{ path, message } = { path: [], message: '' }] = query.error.issues;
-      throw new Refusal(400, `${path.join('.')}: ${message}`);
-    }
-    const { state, after, limit = LIMIT_DEFAULT } = query.data;
+    const { query } = (await table())['/api/v1/approvals'];
+    const { state, after, limit = LIMIT_DEFAULT } = inputOf(query, request.query, 'parameter');
     const all = desk.approvals(caller).filter((one) => state === undefined || one.state === state);
     const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
     const items = all.slice(from, from + limit);
@@ -57,19 +54,19 @@ export function addReads(
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- keys of that object
   for (const path of Object.keys(reads ?? {}) as ReadPath[]) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `queryOf` parsed the query with the schema of this path
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema of this path parses the query
     const read = reads?.[path] as ((query: unknown) => unknown) | undefined;
     server.get(path, async (request, reply) => {
-      admit(request, apiRoutes[path].role);
-      const { queryOf } = await import('./query.ts');
-      return await reply.send(await read?.(queryOf(path, request.query)));
+      admit(request, 'viewer');
+      const { query } = (await table())[path];
+      return await reply.send(await read?.(inputOf<unknown>(query, request.query, 'parameter')));
     });
   }
   server.get('/api/v1/events', async (request, reply) => {
     const { name, via } = admit(request, 'viewer');
-    const { queryOf } = await import('./query.ts');
-    const query = queryOf('/api/v1/events', request.query) as EventsQuery; // oxlint-disable-line typescript/no-unsafe-type-assertion -- `queryOf` parsed it with its schema
-    const wanted = listenerOf(name, query, request.headers['last-event-id']);
+    const { query } = (await table())['/api/v1/events'];
+    const asked = inputOf(query, request.query, 'parameter');
+    const wanted = listenerOf(name, asked, request.headers['last-event-id']);
     const refusal = events.refusal(name);
     if (refusal !== undefined) throw new Refusal(refusal.status, refusal.why);
     // The stream stays open, so request timeouts do not apply to it.
@@ -84,15 +81,15 @@ export function addReads(
   });
 }
 
-interface EventsQuery {
-  readonly after?: number | undefined;
-  readonly kinds?: string | undefined;
+/** The routes with their schemas. Loaded on demand, so that a start does not wait for them. */
+async function table(): Promise<typeof apiRoutes> {
+  return (await import('./routes.ts')).apiRoutes;
 }
 
 /** A reconnecting browser sends its last position in a header, and repeats the URL of its first request. */
 function listenerOf(
   name: string,
-  { after, kinds }: EventsQuery,
+  { after, kinds }: { readonly after?: number | undefined; readonly kinds?: string | undefined },
   lastId: string | string[] | undefined,
 ): ListenerOptions {
   if (lastId !== undefined && (typeof lastId !== 'string' || !/^\d{1,15}$/u.test(lastId)))

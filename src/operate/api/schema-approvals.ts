@@ -2,16 +2,14 @@ import { z } from 'zod';
 import { requestKinds } from '../../core/approvals/approval-settings.ts';
 import { count, list, page, paging, time } from './schema-parts.ts';
 
-export { LIMIT_DEFAULT } from './page-limits.ts';
-
 /** Schemas of requests for approval. */
 
 const state = z.enum(['open', 'approved', 'rejected', 'expired', 'used']);
 
-export const approvalsQuery = z.strictObject({
+export const query = {
   state: state.optional().describe('Only requests in this state'),
   ...paging,
-});
+};
 
 export const approvals = page(
   z.strictObject({

@@ -1,11 +1,27 @@
 import { z } from 'zod';
+import { parseDuration } from '../../core/time.ts';
 import { ROWS_MAX, ROW_ID_MAX } from './page-limits.ts';
-import { openWork } from './schema-desk.ts';
 import { amount } from './schema-parts.ts';
 
-/** Bodies of the commands, and their response. `commands.ts` refuses every other field. */
+/**
+ * Bodies of the commands. A misspelt field is refused, because it must not make a command larger or different. Otherwise,
+ * a resume of one pair would become a resume of the whole desk, and a trade with fees would be booked without them.
+ */
 
-const text = z.string().min(1).max(500);
+const TEXT_MAX = 500;
+const EXPECTED = `expected a text of 1 to ${TEXT_MAX} characters`;
+/** A text that is not blank. */
+export const text = z.string(EXPECTED).max(TEXT_MAX, EXPECTED).regex(/\S/u, EXPECTED);
+const flag = z.boolean('expected true or false').optional();
+const duration = text.transform((value, context) => {
+  try {
+    return parseDuration(value);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    context.addIssue(cause.message);
+    return z.NEVER;
+  }
+});
 const base = {
   why: text.describe('Reason, recorded in the journal'),
   by: text.optional().describe('Name of the person; only with the token of this machine'),
@@ -19,24 +35,24 @@ const scope = {
 export const pause = z.strictObject({
   ...base,
   ...scope,
-  reducing: z.boolean().optional().describe('true: orders that repay a borrowed balance are still allowed'),
-  for: text.optional().describe('Time after which the pause ends automatically, such as `PT30M`'),
+  reducing: flag.describe('true: orders that repay a borrowed balance are still allowed'),
+  for: duration.optional().describe('Time after which the pause ends automatically, such as `PT30M`'),
 });
 export const resume = z.strictObject({ ...base, ...scope });
 export const halt = z.strictObject({
   ...base,
-  kill: z.boolean().optional().describe('true: this process can no longer send orders'),
+  kill: flag.describe('true: this process can no longer send orders'),
 });
 export const reload = z.strictObject({
   ...base,
-  dry_run: z.boolean().optional().describe('true: the desk only shows what would change'),
+  dry_run: flag.describe('true: the desk only shows what would change'),
 });
 /** For one strategy: to stop it, or to run it now. */
 export const stop = z.strictObject({ ...base, strategy: text });
 export const rearm = z.strictObject({
   ...base,
   confirm: text.describe('The name of the desk'),
-  with_open_doubts: z.boolean().optional(),
+  with_open_doubts: flag,
 });
 export const resolve = z.strictObject({
   by: base.by,
@@ -83,11 +99,4 @@ export const approve = z.strictObject({
     })
     .optional()
     .describe('What a passkey signed: a WebAuthn assertion whose challenge is the 32 bytes of `hash`'),
-});
-
-/** The result of a command. If the desk refuses, the status is 409 with the same fields. */
-export const answer = z.looseObject({
-  done: z.boolean(),
-  says: z.string().describe('The result in words'),
-  ...openWork,
 });

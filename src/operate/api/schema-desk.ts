@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { roles } from '../../core/roles.ts';
 import { amount, control, count, facts, list, seconds, severity, side, time } from './schema-parts.ts';
 
 /** The current state of a desk. */
@@ -126,13 +127,21 @@ export const status = z.strictObject({
 
 export const me = z.strictObject({
   name: z.string(),
-  role: z.enum(['viewer', 'operator', 'approver', 'admin']),
+  role: z.enum(roles),
   kind: z.enum(['person', 'program', 'machine']),
   via: z.enum(['token', 'session']),
   csrf: z.string().optional().describe('Token of the session: send it with each command as `X-Tranche-CSRF`'),
   desk: z.string(),
   mode: z.string(),
   version: z.string(),
+});
+
+export const person = z.strictObject({
+  name: z.string(),
+  role: z.enum(roles),
+  state: z.enum(['invited', 'active', 'removed']),
+  passkeys: list(z.strictObject({ id: z.string(), enrolled_at: time })),
+  invited_by: z.string(),
 });
 
 export const doubts = z.strictObject({

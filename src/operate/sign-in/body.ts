@@ -1,4 +1,4 @@
-import type { Bodies } from './bodies.ts';
+import type { BodyOf, Posted } from './sign-in-schemas.ts';
 
 /**
  * The validated body of a request. The schemas are created for the first browser, so that a start does not wait for
@@ -6,7 +6,7 @@ import type { Bodies } from './bodies.ts';
  *
  * @throws Refusal with a message for an invalid body.
  */
-export async function readBody<P extends keyof Bodies>(path: P, given: unknown): Promise<Bodies[P]> {
-  const { bodyOf } = await import('./bodies.ts');
+export async function readBody<P extends Posted>(path: P, given: unknown): Promise<BodyOf<P>> {
+  const { bodyOf } = await import('./sign-in-schemas.ts');
   return bodyOf(path, given);
 }

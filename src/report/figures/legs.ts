@@ -4,6 +4,7 @@ import type { WakeRecord } from '../../core/record.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { LifeFacts, MissedFacts, ParentFacts } from './facts.ts';
+import { isRecord } from '../../core/text/json.ts';
 
 /** Known data of a parent before its first slice. */
 interface Before {
@@ -195,5 +196,3 @@ export const dueOf = (leg: string, told: Instant): Instant =>
 const ISO = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/u;
 
 const isAmount = (value: unknown): value is string => typeof value === 'string' && isAmountText(value);
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

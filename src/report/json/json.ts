@@ -13,6 +13,7 @@ import { notesOf } from '../figures/notes.ts';
 import type { PriceColumns } from '../figures/prices.ts';
 import { REPORT_FORMAT } from './format.ts';
 import type { Report } from './schema.ts';
+import { isRecord } from '../../core/text/json.ts';
 
 export const SIGNS = {
   costs: 'A positive cost is bad for the desk. Costs in basis points (1 bp = 0.01 %) refer to the notional.',
@@ -84,9 +85,6 @@ function historyJson(tape: PriceColumns, { from, until }: Figures): Report['pric
     ...(barMs === 0 ? {} : { gaps, missing_bars: missingBars, longest_gap_ms: longestMs }),
   };
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const sumsJson = ({
   shortfall,

@@ -8,7 +8,8 @@ import type {
   StoredRecord,
 } from '../../core/record.ts';
 import { limitDifference } from '../../core/risk/limit-changes.ts';
-import type { LimitChange, LimitTexts } from '../../core/risk/limit-changes.ts';
+import type { LimitChange } from '../../core/risk/limit-changes.ts';
+import type { LimitTexts } from '../../core/risk/limit-table.ts';
 import { limitsAmong } from '../../core/risk/setting-changes.ts';
 import { SettingHistory } from '../../core/risk/setting-history.ts';
 import { DAY_MS } from '../../core/time.ts';

@@ -31,6 +31,7 @@ import type { Held } from './holdings.ts';
 import { rebalancingsOf } from './rebalancings.ts';
 import type { Rebalancing } from './rebalancings.ts';
 import type { PriceBook } from '../figures/prices.ts';
+import { isRecord } from '../../core/text/json.ts';
 
 /** A portfolio compared with its target weights over a period. Values in cash. */
 export interface PortfolioFigures {
@@ -232,5 +233,3 @@ const textsOf = (record: Readonly<Record<string, unknown>>): Readonly<Record<str
     Object.entries(record).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
 const isAmount = (value: unknown): value is string => typeof value === 'string' && isAmountText(value);
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

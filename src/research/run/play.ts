@@ -1,8 +1,8 @@
 import { OperatorError } from '../../core/errors.ts';
 import { approximate } from '../../core/money.ts';
 import type { Price, Quantity } from '../../core/money.ts';
-import type { LimitTexts } from '../../core/risk/limit-changes.ts';
-import { limitsFrom } from '../../core/risk/limits-from-texts.ts';
+import { limitsFrom } from '../../core/risk/limit-table.ts';
+import type { LimitTexts } from '../../core/risk/limit-table.ts';
 import { MINUTE_MS, after } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { DeskSettings } from '../../engine/desk-settings.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addNotify } from '../../../src/app/cli/notify-cli.ts';
+import { addNotify } from '../../../src/app/cli/desk-cli.ts';
 import { NINE } from '../../operate/notify/notices.ts';
 import { expectRan, expectRefused, runLine } from '../../support/command.ts';
 import type { Ran } from '../../support/command.ts';

@@ -14,7 +14,7 @@ const executable = [process.env['CHROMIUM_PATH'] ?? '', ...CHROMIUM].find((path)
 export const noBrowser = executable === undefined ? 'Chromium is not installed' : undefined;
 
 /** Starts the browser of the system, which needs no network beyond loopback. */
-async function startBrowser(): Promise<Browser> {
+export async function startBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath: executable ?? '',
     args: ['--no-sandbox', '--disable-dev-shm-usage'],

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { apiRoutes } from '../../../src/operate/api/routes.ts';
 import type { ApiPath } from '../../../src/operate/api/routes.ts';
 import { amount, time } from '../../../src/operate/api/schema-parts.ts';
-import { routeSchemas } from '../../../src/operate/api/schemas.ts';
 import { signInRoutes } from '../../../src/operate/sign-in/sign-in-schemas.ts';
 import { everyKind } from '../../journal/records.ts';
 
@@ -38,10 +37,10 @@ export interface HostileAnswers {
 export function hostileAnswers(text: string): HostileAnswers {
   const fields: string[] = [];
   const reads = (Object.keys(apiRoutes) as ApiPath[]).filter(
-    (path) => apiRoutes[path].method === 'GET' && !('isStream' in routeSchemas[path]),
+    (path) => apiRoutes[path].method === 'GET' && !('isStream' in apiRoutes[path]),
   );
   const schemas: readonly (readonly [string, z.ZodType])[] = [
-    ...reads.map((path) => [path, routeSchemas[path].answer] as const),
+    ...reads.map((path) => [path, apiRoutes[path].answer] as const),
     ...Object.entries(signInRoutes).flatMap(([path, { method, answer }]) =>
       method === 'GET' ? [[path, answer] as const] : [],
     ),

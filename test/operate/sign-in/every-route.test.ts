@@ -3,13 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { HOUR_MS } from '../../../src/core/time.ts';
 import { apiRoutes } from '../../../src/operate/api/routes.ts';
+import type { ApiRoute } from '../../../src/operate/api/routes.ts';
 import { signInRoutes } from '../../../src/operate/sign-in/sign-in-schemas.ts';
-import type { SignInRoute } from '../../../src/operate/sign-in/sign-in-schemas.ts';
 import { servedSignIn, signedIn } from './served-sign-in.ts';
 import type { FakeBrowser, ServedSignIn } from './served-sign-in.ts';
 
 /** Every route in the tables of the API. */
-const routes = Object.entries<Pick<SignInRoute, 'method' | 'role'>>({ ...apiRoutes, ...signInRoutes });
+const routes = Object.entries<Pick<ApiRoute, 'method' | 'role'>>({ ...apiRoutes, ...signInRoutes });
 const posts = routes.flatMap(([path, { method, role }]) => (method === 'POST' ? [{ path, role }] : []));
 /** Commands: every POST that is not a sign-in route. */
 const commands = posts.flatMap(({ path, role }) => (role === undefined ? [] : [{ path, role }]));

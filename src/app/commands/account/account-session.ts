@@ -11,18 +11,9 @@ import { readFile } from '../../config/files.ts';
 import type { Secret } from '../../config/secret.ts';
 import { systemClock } from '../../daemon/clock.ts';
 import { version } from '../../version.ts';
-import type { CommandIo } from '../io.ts';
+import type { CommandIo, Given } from '../io.ts';
 
-export interface AccountOptions {
-  /** Prints the response as JSON. */
-  readonly json?: boolean | undefined;
-  /** Confirms in advance. */
-  readonly yes?: boolean | undefined;
-  readonly baseUrl?: string | undefined;
-  /** Config of which the commands use only `venue.base_url` and `venue.ca_file`. */
-  readonly config?: string | undefined;
-  readonly tokenFile?: string | undefined;
-}
+export type AccountOptions = Given<'baseUrl' | 'config' | 'tokenFile', 'json' | 'yes'>;
 
 export interface AccountIo extends CommandIo {
   /** Asks the person at the terminal; `undefined` without a terminal. */

@@ -5,23 +5,15 @@ import { checkZone, instant, isoOf } from '../../../core/time.ts';
 import { minutesOf } from '../../../strategy/sliced/day-parts.ts';
 import type { Division } from '../../../strategy/sliced/day-parts.ts';
 import { learnShares, partMsOf } from '../../../strategy/kinds/volume-profile.ts';
-import { durationOf } from '../../cli/option-values.ts';
+import { durationOf } from '../../cli/options.ts';
 import { readVolumes } from '../../strategies/volumes.ts';
 import type { Volumes } from '../../strategies/volumes.ts';
-import type { CommandIo } from '../io.ts';
+import type { CommandIo, Given } from '../io.ts';
 
-export interface DataProfileOptions {
-  /** Number of parts of a day. */
+export type DataProfileOptions = Given<'maxGap' | 'out', 'week' | 'json'> & {
   readonly parts: number;
   readonly timeZone: string;
-  /** Makes a weekly profile, with a curve for each weekday. */
-  readonly week?: boolean | undefined;
-  /** Longest accepted gap between bars, ISO 8601; default: no gap is accepted. */
-  readonly maxGap?: string | undefined;
-  /** File to write, which must not exist; default: stdout. */
-  readonly out?: string | undefined;
-  readonly json?: boolean | undefined;
-}
+};
 
 /** The `profile` of a `vwap` strategy. */
 interface Profile {

@@ -30,10 +30,10 @@ import { systemClock } from '../../daemon/clock.ts';
 import { loadConfig } from '../../config/config.ts';
 import type { Mode } from '../../config/config.ts';
 import { modes } from '../../daemon/modes.ts';
-import { durationOf } from '../../cli/option-values.ts';
+import { durationOf } from '../../cli/options.ts';
 import { refuseUnhardened } from '../../daemon/process-hardening.ts';
 import { writeWhole } from '../../daemon/write-whole.ts';
-import type { RunIo } from '../run.ts';
+import type { RunIo } from '../io.ts';
 
 export interface DataRecordOptions {
   readonly config: string;

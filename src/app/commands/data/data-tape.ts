@@ -8,26 +8,18 @@ import type { Format, TimeUnit } from '../../../research/import/plan.ts';
 import { reportOfTape } from '../../../research/import/read.ts';
 import { openTape, writeTape } from '../../../research/tape/store.ts';
 import type { OpenedTape, OpenTape } from '../../../research/tape/store.ts';
-import { durationOf } from '../../cli/option-values.ts';
+import { durationOf } from '../../cli/options.ts';
 import { makeFolders } from '../../../files/folders.ts';
 import { tapeWords } from '../../research/tape-text.ts';
-import type { CommandIo } from '../io.ts';
+import type { CommandIo, Given } from '../io.ts';
 
 /** The commands `tranche data import`, `info` and `generate`. */
 
-export interface ReadOptions {
-  readonly pair?: string | undefined;
+export type ReadOptions = Given<'pair' | 'bar', 'sort' | 'json', 'priceScale' | 'maxSize'> & {
   readonly format?: Format | undefined;
   readonly unit?: TimeUnit | undefined;
-  /** Length of a bar, ISO 8601. */
-  readonly bar?: string | undefined;
-  readonly priceScale?: number | undefined;
   readonly keep?: Keep | undefined;
-  readonly sort?: boolean | undefined;
-  /** Largest size of a file after decompression, MiB. */
-  readonly maxSize?: number | undefined;
-  readonly json?: boolean | undefined;
-}
+};
 
 export interface ImportCommand extends ReadOptions {
   /** Folder of cached tapes. */

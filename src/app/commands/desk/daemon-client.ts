@@ -8,19 +8,14 @@ import { modeOf } from '../../config/config-checks.ts';
 import { findDaemon } from '../../daemon/control-file.ts';
 import type { FoundDaemon } from '../../daemon/control-file.ts';
 import { readFile } from '../../config/files.ts';
-import type { CommandIo } from '../io.ts';
+import type { CommandIo, Given } from '../io.ts';
 import type { Answer } from './answer.ts';
 
 /** How a command finds its daemon. */
-export interface DaemonOptions {
+export type DaemonOptions = Given<'journal' | 'url', 'json'> & {
   readonly config: string;
-  /** Journal to use instead of the one that the config names. */
-  readonly journal?: string | undefined;
   readonly mode?: 'paper' | 'dry_run' | 'live' | undefined;
-  /** URL of an API elsewhere; its token comes from `TRANCHE_OPERATOR_TOKEN`. */
-  readonly url?: string | undefined;
-  readonly json?: boolean | undefined;
-}
+};
 
 const DEFAULT_DESK = 'main';
 const DEFAULT_JOURNAL = 'sqlite:./var/{mode}.db';

@@ -1,7 +1,7 @@
 import { OperatorError } from '../../../core/errors.ts';
 import { ask, tell } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
-import type { CommandIo } from '../io.ts';
+import type { CommandIo, Given } from '../io.ts';
 import { listOf, plain, unattributedWords } from './status.ts';
 import { command } from './steer.ts';
 
@@ -22,17 +22,11 @@ const wordsOf = (one: Readonly<Record<string, unknown>>): readonly string[] => [
   ...unattributedWords(one['client_order_id'], one['unattributed']).map((line) => `  ${line}`),
 ];
 
-export interface ResolveOptions extends DaemonOptions {
-  readonly notExecuted?: boolean | undefined;
-  readonly filled?: boolean | undefined;
-  readonly orderId?: string | undefined;
-  readonly quantity?: string | undefined;
-  readonly amount?: string | undefined;
-  readonly fees?: string | undefined;
-  readonly evidence: string;
-  readonly by: string;
-  readonly yes?: boolean | undefined;
-}
+export type ResolveOptions = DaemonOptions &
+  Given<'orderId' | 'quantity' | 'amount' | 'fees', 'notExecuted' | 'filled' | 'yes'> & {
+    readonly evidence: string;
+    readonly by: string;
+  };
 
 /**
  * Ends a doubt with a person's resolution. Exit codes: 0, 64 for invalid arguments or without `--yes`, 75 when the desk
@@ -59,13 +53,12 @@ export async function resolveDoubt(id: string, options: ResolveOptions, io: Comm
   });
 }
 
-export interface AttributeOptions extends DaemonOptions {
-  readonly row: readonly string[];
-  readonly ours?: boolean | undefined;
-  readonly notOurs?: boolean | undefined;
-  readonly evidence: string;
-  readonly by: string;
-}
+export type AttributeOptions = DaemonOptions &
+  Given<never, 'ours' | 'notOurs'> & {
+    readonly row: readonly string[];
+    readonly evidence: string;
+    readonly by: string;
+  };
 
 /**
  * Records whose rows hold a doubt open. Exit codes: 0, 64 for invalid arguments, 75 when the desk refuses because the

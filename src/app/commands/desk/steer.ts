@@ -2,29 +2,16 @@ import { OperatorError, exitCodes } from '../../../core/errors.ts';
 import { ask, tell } from './daemon-client.ts';
 import { whoami } from '../io.ts';
 import type { DaemonOptions } from './daemon-client.ts';
-import type { CommandIo } from '../io.ts';
+import type { CommandIo, Given } from '../io.ts';
 import { openWords, plain } from './status.ts';
 
-export interface SteerOptions extends DaemonOptions {
-  readonly why?: string | undefined;
-  readonly by?: string | undefined;
-}
+export type SteerOptions = DaemonOptions & Given<'why' | 'by'>;
 
 export interface RearmOptions extends SteerOptions {
   readonly withOpenDoubts?: boolean | undefined;
 }
 
-export interface TurnOptions extends SteerOptions {
-  readonly parent?: string | undefined;
-  readonly pair?: string | undefined;
-  /** For a pause of the whole desk: orders that reduce a borrowed balance continue. */
-  readonly reducing?: boolean | undefined;
-  readonly strategy?: string | undefined;
-  /** Name of a strategy, pair or parent, whichever the desk knows. */
-  readonly what?: string | undefined;
-  /** For a pause of the whole desk: duration after which the pause ends automatically, ISO 8601. */
-  readonly for?: string | undefined;
-}
+export type TurnOptions = SteerOptions & Given<'parent' | 'pair' | 'strategy' | 'what' | 'for', 'reducing'>;
 
 /**
  * Pauses or resumes trading. A pause starts nothing new and lets attempts under way finish. A resume also lifts a pause

@@ -11,15 +11,12 @@ import { differences, ledgerOf } from '../../../journal/ledger/ledger.ts';
 import { answer, write } from './journal.ts';
 import { readHistory } from './read-history.ts';
 import type { Out } from './journal.ts';
+import type { Given } from '../io.ts';
 
-export interface LedgerOptions {
+export type LedgerOptions = Given<'history' | 'costs'> & {
   readonly format: 'csv' | 'beancount' | 'hledger';
   readonly booking: Booking;
-  /** File with the output of `tranche account transactions --json`. */
-  readonly history?: string | undefined;
-  /** CSV file with the costs of units that came in at an unknown cost. */
-  readonly costs?: string | undefined;
-}
+};
 
 /**
  * Writes the double-entry ledger of a journal and the account's history. Exit codes as in `journalShow`; 65 also if the ledger differs

@@ -5,7 +5,7 @@ import type { Journal } from '../../../journal/journal.ts';
 import { openJournal } from '../../../journal/open-journal.ts';
 import { readSince, zoneHere } from '../../cli/local-time.ts';
 import { readName, readTape } from '../../research/tape-file.ts';
-import { TAPES } from '../../cli/tape-options.ts';
+import { TAPES } from '../../cli/options.ts';
 import { locate } from '../desk/daemon-client.ts';
 import type { DaemonOptions } from '../desk/daemon-client.ts';
 import type { CommandIo } from '../io.ts';

@@ -10,16 +10,12 @@ import type { Instant } from '../../../core/time.ts';
 import type { Journal } from '../../../journal/journal.ts';
 import { answer, write } from './journal.ts';
 import type { Out } from './journal.ts';
+import type { Given } from '../io.ts';
 
-export interface SettingsOptions {
-  /** Time whose settings in force are printed; default: the end of the journal. */
+export type SettingsOptions = Given<never, 'changes' | 'json'> & {
   readonly at?: Instant | undefined;
-  /** Whether to print the changes instead, oldest first, with their authors. */
-  readonly changes?: boolean | undefined;
-  /** With `changes`: start of the changes to print. */
   readonly since?: Instant | undefined;
-  readonly json?: boolean | undefined;
-}
+};
 
 const NONE =
   'this journal has no record of its settings up to that time: an older version or a backtest wrote it. To see the limits of each start, run tranche journal show --kind started --json';

@@ -9,20 +9,9 @@ import { placeOfJournal } from '../../../journal/journal-place.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import { answer, write } from './journal.ts';
 import type { Out } from './journal.ts';
+import type { Given } from '../io.ts';
 
-export interface VerifyOptions {
-  readonly json?: boolean | undefined;
-  /** Hash of a record, stored outside the journal, hex. */
-  readonly head?: string | undefined;
-  /** File with a signed head. */
-  readonly signed?: string | undefined;
-  /** File with the public key of the desk, PEM. */
-  readonly key?: string | undefined;
-  /** Also checks the approvals. */
-  readonly approvals?: boolean | undefined;
-  /** File of the journal anchor; default: beside the journal. */
-  readonly anchor?: string | undefined;
-}
+export type VerifyOptions = Given<'head' | 'signed' | 'key' | 'anchor', 'json' | 'approvals'>;
 
 /** The result of comparing the chain with the anchor, or with a head that is stored elsewhere. */
 interface Compared {

@@ -8,6 +8,7 @@ import type { Corrections, ExportFormat, Selection } from '../../../journal/expo
 import type { Journal } from '../../../journal/journal.ts';
 import { openJournal } from '../../../journal/open-journal.ts';
 import { lineFor } from '../../../journal/format-record.ts';
+import type { Given } from '../io.ts';
 
 /** The output of a command: results go to `stdout`, messages for people to `stderr`. */
 export interface Out {
@@ -15,22 +16,9 @@ export interface Out {
   readonly stderr: Writable;
 }
 
-export interface ShowOptions {
-  /** A kind of record, singular or plural. Default: all. */
-  readonly kind?: string | undefined;
-  /** Id of a strategy. Default: all records. */
-  readonly strategy?: string | undefined;
-  /** Records from this instant on. */
+export type ShowOptions = Given<'kind' | 'strategy' | 'record' | 'about', 'json', 'limit'> & {
   readonly since?: Instant | undefined;
-  /** Numbers of records, such as `3,5-9`. Default: all. */
-  readonly record?: string | undefined;
-  /** Only records that contain this text, such as an order or a request. */
-  readonly about?: string | undefined;
-  /** Number of newest records. Default: all. */
-  readonly limit?: number | undefined;
-  /** Prints one JSON object per record instead of words. */
-  readonly json?: boolean | undefined;
-}
+};
 
 /** Prints records, oldest first, one per line. Returns the exit code: 0, 64 usage, 65 damage, 74 storage, 78 config. */
 export async function journalShow(url: string, options: ShowOptions, out: Out): Promise<number> {

@@ -4,7 +4,7 @@ import { factsOf } from '../../../journal/postgres/postgres-errors.ts';
 import { delistedTape } from '../../../research/run/delisting.ts';
 import { tapeFromArrow } from '../../../research/tape/arrow-file.ts';
 import { indexPrices } from '../../../research/tape/index.ts';
-import type { SweepIo } from '../../commands/sweep.ts';
+import type { RunIo } from '../../commands/io.ts';
 import { version } from '../../version.ts';
 import { SweepThreads, ThreadDied, sharedIndex, sharedTape } from '../sweep-pool.ts';
 import type { SweepJob } from '../sweep-run.ts';
@@ -22,7 +22,7 @@ export interface ServiceOptions {
 /** Runs `tranche worker` until SIGINT or SIGTERM. Returns the exit code. @throws OperatorError */
 export async function runWorker(
   { store, threads }: { readonly store: string; readonly threads: number },
-  { stderr, onSignal, exitNow }: SweepIo,
+  { stderr, onSignal, exitNow }: RunIo,
 ): Promise<number> {
   const stop = new AbortController();
   const forget = onSignal((signal) => {

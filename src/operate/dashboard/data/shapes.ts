@@ -2,6 +2,9 @@ import type { z } from 'zod';
 import type { approvals } from '../../api/schema-approvals.ts';
 import type * as desk from '../../api/schema-desk.ts';
 import type * as journal from '../../api/schema-journal.ts';
+import type { Report } from '../../../report/json/schema.ts';
+
+export type { Report } from '../../../report/json/schema.ts';
 
 /** What the dashboard reads: the answers of the API as its schemas describe them, and what the pages fold from records themselves. */
 export interface Page<T> {
@@ -34,43 +37,22 @@ export type Approval = z.output<typeof approvals>['items'][number];
 export type Plan = z.output<typeof journal.plan>;
 export type PlanSlot = Plan['strategies'][number]['slots'][number];
 
-export interface SliceFill {
-  readonly price: string;
-  readonly quantity: string;
-  readonly amount: string;
-  readonly fees?: string | undefined;
-  readonly other_fees?: Readonly<Record<string, string>> | undefined;
-  readonly executed_at: string;
-}
-
-export interface Attempt {
-  readonly client_order_id: string;
-  readonly attempt: number;
-  readonly asked_at: string;
-  readonly quote?:
-    { readonly price: string; readonly quantity: string; readonly life_ms?: number | undefined } | undefined;
+type ApiSlice = z.output<typeof journal.slices>;
+type ApiAttempt = ApiSlice['attempts'][number];
+export type SliceFill = Some<
+  NonNullable<ApiAttempt['fill']>,
+  'price' | 'quantity' | 'amount' | 'executed_at'
+>;
+export interface Attempt extends Pick<ApiAttempt, 'client_order_id' | 'attempt' | 'asked_at' | 'reason'> {
   readonly result?: string | undefined;
-  readonly reason?: string | undefined;
+  readonly quote?: Some<NonNullable<ApiAttempt['quote']>, 'price' | 'quantity'> | undefined;
   readonly fill?: SliceFill | undefined;
 }
-
-export interface Slice {
-  readonly strategy: string;
+export interface Slice extends Omit<ApiSlice, 'parent' | 'pair' | 'side' | 'attempts'> {
   readonly parent: string;
-  readonly leg?: string | undefined;
-  readonly slice: number;
   readonly pair: string;
   readonly side: string;
-  readonly due_at?: string | undefined;
-  readonly planned?: string | undefined;
-  readonly state: 'planned' | 'open' | 'filled' | 'skipped' | 'expired' | 'missed';
-  readonly reason?: string | undefined;
-  readonly detail?: string | undefined;
-  readonly filled?: string | undefined;
-  readonly filled_amount?: string | undefined;
   readonly attempts: readonly Attempt[];
-  readonly ended_at?: string | undefined;
-  readonly seq?: number | undefined;
 }
 
 /** A journal record as the event stream sends it. */
@@ -82,14 +64,7 @@ export interface JournalRecord {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface Person {
-  readonly name: string;
-  readonly role: string;
-  readonly passkeys?:
-    readonly { readonly id: string; readonly enrolled_at?: string | undefined }[] | undefined;
-  readonly state: 'invited' | 'active' | 'removed';
-  readonly invited_by?: string | undefined;
-}
+export type Person = Some<z.output<typeof desk.person>, 'name' | 'role' | 'state'>;
 
 /** Result of a command. */
 export interface Done {
@@ -97,46 +72,4 @@ export interface Done {
   readonly says?: string | undefined;
 }
 
-export interface Costs {
-  readonly total: string;
-  readonly parents?: number | undefined;
-  readonly bps?:
-    Readonly<Record<'delay' | 'timing' | 'execution' | 'opportunity' | 'fees' | 'total', string>> | undefined;
-}
-
-export interface ReportParent {
-  readonly parent: string;
-  readonly strategy: string;
-  readonly leg: string;
-  readonly pair: string;
-  readonly side: string;
-  readonly base: string;
-  readonly begun_at: string;
-  readonly traded: string;
-  readonly planned?: string | undefined;
-  readonly average_price?: string | undefined;
-  readonly arrival_price?: string | undefined;
-  readonly costs: Costs;
-}
-
-/** The fields of `report.json` that the screen shows. */
-export interface Report {
-  readonly warnings: readonly string[];
-  readonly totals: readonly {
-    readonly quote: string;
-    readonly amount: string;
-    readonly fees: string;
-    readonly costs: Costs;
-  }[];
-  readonly fills: number;
-  readonly quoting: Readonly<
-    Record<'requests' | 'quotes' | 'orders' | 'fills' | 'rejected' | 'doubts' | 'expired', number>
-  >;
-  readonly parents: readonly ReportParent[];
-  readonly untraded: readonly {
-    readonly strategy: string;
-    readonly reason: string;
-    readonly words: string;
-    readonly slices: number;
-  }[];
-}
+export type ReportParent = Report['parents'][number];

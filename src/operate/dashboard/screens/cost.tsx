@@ -49,7 +49,7 @@ export function Cost(): JSX.Element {
         <Panel
           key={quote}
           title={`Traded in ${quote}`}
-          aside={`${count(report.fills, 'fill')}, ${count(costs.parents ?? 0, 'parent')}`}
+          aside={`${count(report.fills, 'fill')}, ${count(costs.parents, 'parent')}`}
         >
           <dl class="facts-list large">
             <Fact name="Amount">
@@ -115,9 +115,9 @@ export function Cost(): JSX.Element {
                 title: 'Execution',
                 kind: 'number',
                 isExtra: true,
-                cell: ({ costs }) => bps(costs.bps?.execution),
+                cell: ({ costs }) => bps(costs?.bps?.execution),
               },
-              { title: 'Total', kind: 'number', cell: ({ costs }) => bps(costs.bps?.total) },
+              { title: 'Total', kind: 'number', cell: ({ costs }) => bps(costs?.bps?.total) },
             ]}
           />
         </Panel>
