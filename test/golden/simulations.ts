@@ -8,9 +8,9 @@ const SEEDS_A_PROCESS = 250;
 
 const PROGRAM = fileURLToPath(new URL('traces.ts', import.meta.url));
 
-/** The trace of every seed of the simulations A, B and C, ten seeds a line. */
+/** The trace of every seed of the simulations B and C, ten seeds a line. */
 export const simulationJobs = (): readonly Job[] =>
-  ['C', 'B', 'A'].flatMap((letter) =>
+  ['C', 'B'].flatMap((letter) =>
     Array.from({ length: SEEDS / SEEDS_A_PROCESS }, (_, n): Job => ({
       name: `simulation ${letter}`,
       adds: (each) => {

@@ -1,10 +1,10 @@
-/** Prints the hashes of traces, ten seeds a line. Run: `node test/golden/traces.ts A|B|C FIRST COUNT`. */
+/** Prints the hashes of traces, ten seeds a line. Run: `node test/golden/traces.ts B|C FIRST COUNT`. */
 import { scenarioOf } from '../simulation/registry.ts';
 import { line } from './job.ts';
 
 const SEEDS_A_LINE = 10;
 
-const [letter = 'A', first = '1', count = '10'] = process.argv.slice(2);
+const [letter = 'B', first = '1', count = '10'] = process.argv.slice(2);
 const scenario = scenarioOf(letter);
 const end = Number(first) + Number(count);
 for (let from = Number(first); from < end; from += SEEDS_A_LINE) {

@@ -6,25 +6,24 @@ import { allCrashPoints, seeds } from './crew.ts';
 import { BUDGET, killMutants, killedLine } from './kill.ts';
 import { record, writeTable } from './killed.ts';
 import { scenarioOf, scenarios } from './registry.ts';
-import { clockText } from './core/world.ts';
-import { seedText } from './scenario.ts';
+import { clockText, seedText } from './scenario.ts';
 import type { Plan, Regression, RunResult, Scenario } from './scenario.ts';
 import { shrink } from './shrink.ts';
 import type { Failure, Tally } from './tally.ts';
 
 const HELP = `npm run simulate -- [options]
 
-  --a N, --b N, --c N, --d N
-                   seeds of simulation A, B, C and D (default: 200 000, 10 000, 2 500 and 4 000)
+  --b N, --c N, --d N
+                   seeds of simulation B, C and D (default: 10 000, 2 500 and 4 000)
   --from N         the first seed (1)
   --minutes M      stops each simulation after M minutes
   --workers K      number of processes (default: one per core)
   --json FILE      writes the results as JSON, also every minute while it runs
-  --crash-points   every single crash and every pair of crashes of simulation A
+  --crash-points   every single crash and every pair of crashes of simulation B
   --mutants        breaks one rule at a time; each must be detected. Names may follow (default: all). --write puts the
                    results into docs/simulation.md
   --ci             all simulations, their repetition with equal results, and every crash point; no mutants
-  --seed 0x…       one seed of --scenario A (or B, C, D); with --trace line by line
+  --seed 0x…       one seed of --scenario B (or C, D); with --trace line by line
   --replay FILE    a plan in test/simulation/regressions
 `;
 
@@ -47,7 +46,6 @@ const noted: Record<string, unknown> = {};
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    a: { type: 'string' },
     b: { type: 'string' },
     c: { type: 'string' },
     d: { type: 'string' },
@@ -57,7 +55,7 @@ const { values, positionals } = parseArgs({
     json: { type: 'string' },
     write: { type: 'boolean', default: false },
     seed: { type: 'string' },
-    scenario: { type: 'string', default: 'A' },
+    scenario: { type: 'string', default: 'B' },
     trace: { type: 'boolean', default: false },
     replay: { type: 'string' },
     mutants: { type: 'boolean', default: false },
@@ -90,7 +88,6 @@ function replay(from: number | Plan): void {
 
 async function everything(): Promise<void> {
   const wanted: Readonly<Record<string, string | undefined>> = {
-    A: values.a,
     B: values.b,
     C: values.c,
     D: values.d,
@@ -216,10 +213,8 @@ function explain(scenario: Scenario, failure: Failure): void {
     plan: scenario.run(small).plan,
   };
   writeFileSync(file, `${JSON.stringify(regression, undefined, 2)}\n`);
-  const work = (plan: Plan): string => `${plan.faults.length} faults, ${plan.settings['slots'] ?? '?'} slots`;
-  write(
-    `${failureText(scenario, failure, result)}\n  shrunk : ${work(result.plan)} -> ${work(small)}, saved ${file}`,
-  );
+  const faults = `${result.plan.faults.length} faults -> ${small.faults.length}`;
+  write(`${failureText(scenario, failure, result)}\n  shrunk : ${faults}, saved ${file}`);
 }
 
 function failureText(scenario: Scenario, { seed, violation }: Failure, { plan }: RunResult): string {
@@ -240,7 +235,7 @@ function commit(): string {
 }
 
 async function crashEverywhere(): Promise<void> {
-  write('=== crash points of simulation A');
+  write('=== crash points of simulation B');
   const tally = await allCrashPoints(workers);
   write(`${count(tally.singles)} single crashes, ${count(tally.pairs)} pairs, violations: ${tally.failed}`);
   for (const { crashAt, violation, plan } of tally.failures.slice(0, 5))

@@ -1,11 +1,9 @@
-import { simulationA } from './core/history.ts';
 import { owned } from './owners/scenario.ts';
 import { peopled, whole } from './whole/scenario.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Every simulation, by its letter. */
-export const scenarios: ReadonlyMap<'A' | 'B' | 'C' | 'D', Scenario> = new Map([
-  ['A', simulationA],
+export const scenarios: ReadonlyMap<'B' | 'C' | 'D', Scenario> = new Map([
   ['B', whole],
   ['C', peopled],
   ['D', owned],

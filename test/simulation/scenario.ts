@@ -70,4 +70,10 @@ export interface RunResult {
   readonly plan: Plan;
 }
 
+export function clockText(ms: number): string {
+  const two = (count: number): string => String(Math.floor(count)).padStart(2, '0');
+  const rest = String(Math.floor(ms % 1_000)).padStart(3, '0');
+  return `${two(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1_000) % 60)}.${rest}`;
+}
+
 export const seedText = (seed: number): string => `0x${seed.toString(16).padStart(8, '0')}`;

@@ -13,7 +13,6 @@ export type Job =
       readonly do: 'crash points';
       readonly part: number;
       readonly parts: number;
-      readonly isFirstEnough?: boolean | undefined;
     };
 
 export type Answer =

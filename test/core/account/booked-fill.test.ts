@@ -76,6 +76,37 @@ describe('the comparison of a fill with the account', () => {
   }); // prettier-ignore
 });
 
+describe('an order of the smallest unit that the venue executes twice', () => {
+  const tiny = free({ quantity: '0.00000001', amount: '0.01' });
+  const [one, again] = [part('0.00000001', '0.01', 't-1'), part('0.00000001', '0.01', 't-2')];
+
+  it.each<readonly [string, FillRecord, readonly Transaction[], object]>([
+    ['both at once', tiny, [...one, ...again], { is: 'differs', isMore: true, correction: { quantity: '0.00000002' } }],
+    ['the second later', free({ ...tiny, rows: kept(one) }), [...one, ...again], { is: 'differs', isMore: true }],
+    ['one leg of the second', tiny, [...one, ...again.slice(0, 1)], { is: 'booking', isMore: true }],
+    ['the other leg of the second', free({ ...tiny, amount: '0.02', rows: kept([...one, ...again.slice(1)]) }), [...one, ...again], { is: 'differs', isMore: true }],
+  ])('is more than the order if the account shows %s', (_, fill, rows, expected) => {
+    expect(compared(fill, rows, true)).toMatchObject(expected);
+  });
+}); // prettier-ignore
+
+describe('a fill with a missing part whose quote is not in the journal', () => {
+  const [some, rest] = [part('0.3', '18000', 't-1'), part('0.2', '11000', 't-2')];
+  const short = free({ quote_id: '', quantity: '0.3', amount: '18000', rows: kept(some), missing: SHORT });
+
+  it('is completed at once by the rest, at whichever price', () => {
+    expect(compared(short, [...some, ...rest], false)).toMatchObject({
+      is: 'differs',
+      isMore: false,
+      correction: { quantity: '0.5', amount: '29000' },
+    });
+  });
+
+  it('waits for the other leg of the rest', () => {
+    expect(compared(short, [...some, ...rest.slice(0, 1)], false)).toMatchObject({ is: 'booking', isMore: false });
+  });
+}); // prettier-ignore
+
 describe('a fill whose rows are known', () => {
   const [some, rest] = [part('0.3', '18000', 't-1'), part('0.2', '12000', 't-2')];
   const all = [...some, ...rest];

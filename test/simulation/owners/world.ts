@@ -5,7 +5,7 @@ import { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
 import { Exchange } from '../../../src/simulator/exchange/exchange.ts';
 import { Trace, site } from '../chance.ts';
 import type { Chance } from '../chance.ts';
-import { clockText } from '../core/world.ts';
+import { clockText } from '../scenario.ts';
 import type { Violation } from '../scenario.ts';
 import { EPOCH, between } from '../whole/draws.ts';
 import { openOf } from '../whole/judge.ts';

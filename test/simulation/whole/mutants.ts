@@ -387,4 +387,93 @@ export const wholeMutants: readonly Mutant[] = [
     find: 'if (row.is_fee === true) pay(row.currency, negate(moved));',
     put: 'if (row.is_fee === true) void moved;',
   },
+  // what an answer means
+  {
+    name: 'an answer that cannot be read is a failure',
+    file: 'src/core/cycle/answer.ts',
+    find: 'return doubt(`${answer.status}: ${answer.why}`);',
+    put: "return { means: 'not_sent', detail: answer.why };",
+  },
+  {
+    name: 'a gateway error is a failure',
+    file: 'src/core/cycle/answer.ts',
+    find: 'if (status >= 500 || status < 400',
+    put: "if (status >= 500 || status === 408) return { means: 'not_sent', detail };\n      if (status < 400",
+  },
+  {
+    name: 'a redirect or a conflict is a failure',
+    file: 'src/core/cycle/answer.ts',
+    find: 'if (status >= 500 || status < 400',
+    put: "if (status < 400 || [409, 425, 429].includes(status)) return { means: 'not_sent', detail };\n      if (status >= 500",
+  },
+  {
+    name: 'a status that nobody knows is a failure',
+    file: 'src/core/cycle/answer.ts',
+    find: "if (status !== 'done') return doubt(`status ${order.status}`);",
+    put: "if (status !== 'done') return { means: 'not_sent', detail: order.status };",
+  },
+  // when a doubt may end
+  {
+    name: 'a number of reads ends a doubt',
+    file: 'src/core/cycle/cycle.ts',
+    find: "if (event.on !== 'clean_read' || event.startedAt < from.proof.notBefore) return from;",
+    put: "if (event.on !== 'clean_read') return from;",
+  },
+  {
+    name: 'one leg does not show that an order traded',
+    file: 'src/core/account/judge.ts',
+    find: 'const open = trade === undefined ? phase : certain(phase);',
+    put: 'const open = phase;',
+  },
+  {
+    name: 'a part of an order is the order',
+    file: 'src/core/account/judge.ts',
+    find: "const extent = isComplete ? extentOf(order, trade) : 'other';",
+    put: "const extent = isComplete ? 'whole' : 'other';",
+  },
+  // what the journal folds to
+  {
+    name: 'the number of an attempt is given again',
+    file: 'src/engine/state/engine-state.ts',
+    find: 'slice.attempts = Math.max(slice.attempts, body.attempt + 1);',
+    put: '',
+  },
+  {
+    name: 'attempts of a slice share an id',
+    file: 'src/core/ids.ts',
+    find: 'const body = `tr-${deskMark(desk)}-${parent}-${slice.toString(36)}-${attempt.toString(36)}`;',
+    put: 'const body = `tr-${deskMark(desk)}-${parent}-${slice.toString(36)}-${(attempt * 0).toString(36)}`;',
+  },
+  {
+    name: 'a fill does not reduce its slice',
+    file: 'src/engine/state/engine-state.ts',
+    find: 'addTo(slice, { filled: amounts.quantity,',
+    put: 'addTo(slice, { filled: NO_QUANTITY,',
+  },
+  {
+    name: 'executed trades do not count towards the day',
+    file: 'src/engine/state/totals.ts',
+    find: 'day.total = combine(day.total, notional);',
+    put: '',
+  },
+  // the controls
+  {
+    name: 'a halt stops nothing',
+    file: 'src/core/risk/controls.ts',
+    find: "if (control === 'halted') return stop('halted', 'active', 'halted');",
+    put: "if (control === 'halted') return undefined;",
+    also: [
+      {
+        file: 'src/engine/attempt/execute.ts',
+        find: "if (desk.control === 'halted') {",
+        put: 'if (false) {',
+      },
+    ],
+  },
+  {
+    name: 'a pause stops nothing',
+    file: 'src/core/risk/controls.ts',
+    find: "if (control === 'paused') return stop('paused', 'active', control);",
+    put: '',
+  },
 ];

@@ -71,7 +71,7 @@ function scenarioOf({
     ...scenario,
     run(from, { trace } = {}) {
       const chance = new Chance(from);
-      const world = new World(chance, hasPeople, trace);
+      const world = new World(chance, { hasPeople, tell: trace });
       world.run();
       return {
         violations: world.witness.violations,

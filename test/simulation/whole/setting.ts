@@ -33,6 +33,7 @@ export interface Setting {
   readonly tellsDate: boolean;
   readonly isFeedOn: boolean;
   readonly isMarketOn: boolean;
+  readonly orderNotionalMax: string;
   readonly dayNotionalMax: string | undefined;
   /** A state is kept every so many records; `undefined`: none is. */
   readonly statesEvery: number | undefined;
@@ -51,6 +52,7 @@ export function settingOf(given: Chance, planned: readonly Planned[]): Setting {
   const orderTimeoutMs = pick('order timeout', [8_000, 4_000, 2_000]);
   const worth = planned.reduce((sum, { notional }) => sum + notional, 0);
   const dayNotionalMax = chance('day limit', 0.25) ? String(Math.ceil(worth * between(draw('day limit at'), 0.3, 0.8))) : undefined;
+  const orderNotionalMax = planned.find((one) => one.orderNotionalMax !== undefined)?.orderNotionalMax ?? '1000000';
   const base = aPolicy();
   return {
     strategies: planned.map(({ source }) => source),
@@ -67,7 +69,7 @@ export function settingOf(given: Chance, planned: readonly Planned[]): Setting {
       reference: { ...base.reference, intervalMs: 15_000 },
       limits: {
         ...base.limits,
-        orderNotionalMax: money(planned.find((one) => one.orderNotionalMax !== undefined)?.orderNotionalMax ?? '1000000'),
+        orderNotionalMax: money(orderNotionalMax),
         dayNotionalMax: money(dayNotionalMax ?? '100000000'),
         openDoubtsMax: pick('doubts', [2, 1, 3]),
         collarBps: ratio(pick('collar', ['100', '30', '200'])),
@@ -87,6 +89,7 @@ export function settingOf(given: Chance, planned: readonly Planned[]): Setting {
     tellsDate: chance('date', 0.6),
     isFeedOn: chance('feed', 0.5),
     isMarketOn: chance('market', 0.6),
+    orderNotionalMax,
     dayNotionalMax,
     statesEvery: chance('keeps states', 0.5) ? pick('every', [1, 7, 30]) : undefined,
     faultyMs: Math.max(...planned.map(({ lengthMs }) => lengthMs)) + between(draw('tail'), 5_000, 60_000),

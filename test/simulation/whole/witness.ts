@@ -28,6 +28,8 @@ export interface WitnessOptions {
   /** Longest time before the end of a quote at which an order may still leave. */
   readonly orderTimeMs: number;
   readonly openDoubtsMax: number;
+  /** Largest order, quote currency. */
+  readonly orderNotionalMax: string;
   /** Most that may be traded in a day, quote currency; `undefined` when it is not judged. */
   readonly dayNotionalMax: string | undefined;
   /** Everything that the strategies may trade: by `pair side`, base or quote. */
@@ -162,6 +164,8 @@ export class Witness implements Tap {
   /** What alerts were about. */
   readonly #alerts: string[] = [];
   #isHalted = false;
+  /** When the journal paused the desk without an end. */
+  #pausedAt: number | undefined;
   #rowsSeen = 0;
 
   constructor(options: WitnessOptions) {
@@ -248,6 +252,8 @@ export class Witness implements Tap {
         // A strategy, a parent or a pair is stopped or goes on: that is not the desk.
         if ((body.strategy ?? body.parent ?? body.pair) !== undefined) return;
         this.#isHalted = body.state === 'halted';
+        this.#pausedAt =
+          body.state === 'paused' && body.until === undefined ? this.#options.now() : undefined;
         if (this.#isHalted) {
           this.#unstopped.clear();
           this.haltedAt ??= this.#options.now();
@@ -326,6 +332,7 @@ export class Witness implements Tap {
     this.#once.clear();
     this.#doubts.clear();
     this.haltedAt = undefined;
+    this.#pausedAt = undefined;
     for (const { kind, body } of records) {
       if (['intent', 'wake', 'attempt', 'fill', 'correction', 'control'].includes(kind))
         this.#learn(kind, JSON.parse(body) as Body);
@@ -402,6 +409,8 @@ export class Witness implements Tap {
     if (intent === undefined) this.blame('I3', `${id} leaves without a durable intent`);
     if (this.haltedAt !== undefined && this.haltedAt < now && !this.sent.has(id))
       this.blame('I6', `${id} leaves on a halted desk`);
+    if (this.#pausedAt !== undefined && this.#pausedAt < now)
+      this.blame('I6', `${id} leaves on a paused desk`);
     const given = this.#given.get(id)?.findLast((each) => each.quoteId === quoteId);
     // Quotes do not say whose they are: one that was swapped on the wire is for the venue to refuse.
     if (given === undefined && !this.#swapped.has(id)) this.blame('I5', `${id} leaves for a quote that it was not given`); // prettier-ignore
@@ -441,7 +450,9 @@ export class Witness implements Tap {
   }
 
   #inLimits(id: string, intent: Intended, given: Given): void {
-    const { openDoubtsMax, dayNotionalMax, caps } = this.#options;
+    const { openDoubtsMax, orderNotionalMax, dayNotionalMax, caps } = this.#options;
+    if (given.amount > units(orderNotionalMax))
+      this.blame('I7', `${id} leaves for ${shown(given.amount)}, an order is at most ${orderNotionalMax}`);
     const others = [...this.#doubts].filter((each) => each !== id);
     if (others.length >= openDoubtsMax) this.blame('I7', `${id} leaves with ${others.length} doubts open`);
     if (others.some((each) => this.#intended.get(each)?.pair === intent.pair))
@@ -648,4 +659,5 @@ interface Body {
   readonly missing?: { readonly quantity: string; readonly amount: string };
   readonly fees?: string;
   readonly state?: string;
+  readonly until?: number;
 } // prettier-ignore

@@ -66,6 +66,14 @@ interface Outage {
 /** Figures that stay bounded, however long a run is. */
 const CAPS = { timers: 400, openRequests: 60, journalBytes: 2_000_000 } as const;
 
+export interface WorldOptions {
+  /** People edit, stop and pause its strategies, pay in and out, and end doubts; and there are more kinds. */
+  readonly hasPeople?: boolean | undefined;
+  readonly tell?: ((line: string) => void) | undefined;
+  /** Steps at which the process dies. */
+  readonly crashAt?: ReadonlySet<number> | undefined;
+}
+
 /** One whole world: true time, a venue, a network, a disk, and process after process of the product. */
 export class World {
   /** True time, from 0: small numbers, so that parts of a millisecond are not lost. */
@@ -75,9 +83,12 @@ export class World {
   readonly trace = new Trace();
   readonly probes = new Set<string>();
   crashes = 0;
+  /** Places passed at which a process can die: before and after each request, at each answer, at each append. */
+  steps = 0;
   /** The desk has come to rest, and the journal says so. */
   isAtRest = false;
   readonly #chance: Chance;
+  readonly #crashAt: ReadonlySet<number>;
   readonly #exchange: Exchange;
   readonly #venue: ByteVenue;
   readonly #network: Network;
@@ -117,9 +128,9 @@ export class World {
   #isUntilDone = true;
   readonly #people: People | undefined;
 
-  /** @param hasPeople People edit, stop and pause its strategies, pay in and out, and end doubts; and there are more kinds. */
-  constructor(chance: Chance, hasPeople: boolean, tell?: (line: string) => void) {
+  constructor(chance: Chance, { hasPeople = false, tell, crashAt = new Set() }: WorldOptions = {}) {
     this.#chance = chance;
+    this.#crashAt = crashAt;
     this.setting = settingOf(chance, hasPeople ? mixedPlansOf(chance) : plansOf(chance));
     const { setting } = this;
     this.#shelf = setting.statesEvery === undefined ? undefined : new Shelf(setting.statesEvery);
@@ -140,6 +151,7 @@ export class World {
       token: TOKEN,
       orderTimeMs: setting.policy.orderMarginMs,
       openDoubtsMax: setting.policy.limits.openDoubtsMax,
+      orderNotionalMax: setting.orderNotionalMax,
       dayNotionalMax: setting.dayNotionalMax,
       caps: setting.caps,
       windows: { quotesPerSecond: 10, readMs: 10_000 },
@@ -459,7 +471,8 @@ export class World {
 
   #yieldAt(point: string, clock: ProcessClock): void {
     if (clock.isDead) return;
-    const fault = this.#chance.at(YIELD, point);
+    const isWanted = this.#crashAt.has(++this.steps);
+    const fault = isWanted ? { kind: 'kill', value: 0 } : this.#chance.at(YIELD, point);
     if (fault === undefined) return;
     if (clock === this.#starting) {
       // It is not whole yet: it dies as soon as it is.
