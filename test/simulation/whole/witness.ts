@@ -59,6 +59,8 @@ interface Intended {
   readonly strategy: string;
   readonly slice: string;
   readonly notional: Units;
+  /** The desk was paused before. */
+  readonly isPaused: boolean;
 }
 
 interface Decided {
@@ -165,7 +167,7 @@ export class Witness implements Tap {
   readonly #alerts: string[] = [];
   #isHalted = false;
   /** When the journal paused the desk without an end. */
-  #pausedAt: number | undefined;
+  #isPaused = false;
   #rowsSeen = 0;
 
   constructor(options: WitnessOptions) {
@@ -211,6 +213,7 @@ export class Witness implements Tap {
           strategy: body.strategy ?? '',
           slice: `${body.parent}/${body.slice}`,
           notional: units(body.notional_usd ?? '0'),
+          isPaused: this.#isPaused,
         });
         return;
       case 'wake':
@@ -252,8 +255,7 @@ export class Witness implements Tap {
         // A strategy, a parent or a pair is stopped or goes on: that is not the desk.
         if ((body.strategy ?? body.parent ?? body.pair) !== undefined) return;
         this.#isHalted = body.state === 'halted';
-        this.#pausedAt =
-          body.state === 'paused' && body.until === undefined ? this.#options.now() : undefined;
+        this.#isPaused = body.state === 'paused' && body.until === undefined;
         if (this.#isHalted) {
           this.#unstopped.clear();
           this.haltedAt ??= this.#options.now();
@@ -332,7 +334,7 @@ export class Witness implements Tap {
     this.#once.clear();
     this.#doubts.clear();
     this.haltedAt = undefined;
-    this.#pausedAt = undefined;
+    this.#isPaused = false;
     for (const { kind, body } of records) {
       if (['intent', 'wake', 'attempt', 'fill', 'correction', 'control'].includes(kind))
         this.#learn(kind, JSON.parse(body) as Body);
@@ -409,8 +411,8 @@ export class Witness implements Tap {
     if (intent === undefined) this.blame('I3', `${id} leaves without a durable intent`);
     if (this.haltedAt !== undefined && this.haltedAt < now && !this.sent.has(id))
       this.blame('I6', `${id} leaves on a halted desk`);
-    if (this.#pausedAt !== undefined && this.#pausedAt < now)
-      this.blame('I6', `${id} leaves on a paused desk`);
+    // What was under way may end.
+    if (intent?.isPaused === true) this.blame('I6', `${id} leaves on a paused desk`);
     const given = this.#given.get(id)?.findLast((each) => each.quoteId === quoteId);
     // Quotes do not say whose they are: one that was swapped on the wire is for the venue to refuse.
     if (given === undefined && !this.#swapped.has(id)) this.blame('I5', `${id} leaves for a quote that it was not given`); // prettier-ignore
