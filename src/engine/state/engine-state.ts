@@ -457,7 +457,9 @@ export class EngineState {
     this.recent = [...this.recentFills(fill.executed_at), fill];
     const amounts = amountsOf(fill);
     for (const [currency, change] of changesBy(fill, amounts)) this.#move(currency, change);
-    noteDebts(this, { since: instant(Math.min(at, fill.executed_at)), at, isOwnTrade: true });
+    // Balances that were read after the trade have told already what it owes or repays.
+    if (fill.executed_at > (this.balancesReadAt ?? 0))
+      noteDebts(this, { since: instant(Math.min(at, fill.executed_at)), at, isOwnTrade: true });
     this.totals.book(fill, amounts);
     const slice = this.slices.get(key) ?? this.strays.get(key);
     if (slice === undefined && this.#tellLate(fill)) return;
