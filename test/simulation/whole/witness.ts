@@ -59,8 +59,6 @@ interface Intended {
   readonly strategy: string;
   readonly slice: string;
   readonly notional: Units;
-  /** The desk was paused before. */
-  readonly isPaused: boolean;
 }
 
 interface Decided {
@@ -147,6 +145,8 @@ export class Witness implements Tap {
   readonly #options: WitnessOptions;
   readonly #account: string;
   readonly #intended = new Map<string, Intended>();
+  /** Attempts whose first quote was asked for, and whether the desk was paused then. */
+  readonly #asked = new Map<string, { readonly isPaused: boolean }>();
   readonly #decided = new Map<string, Decided>();
   /** Wakes of the calendar and slices that were decided, by what is durable. */
   readonly #once = new Set<string>();
@@ -213,7 +213,6 @@ export class Witness implements Tap {
           strategy: body.strategy ?? '',
           slice: `${body.parent}/${body.slice}`,
           notional: units(body.notional_usd ?? '0'),
-          isPaused: this.#isPaused,
         });
         return;
       case 'wake':
@@ -370,6 +369,7 @@ export class Witness implements Tap {
     )
       this.blame('I6', `a quote for ${id === '' ? 'a probe' : id} was asked for on a halted desk`);
     if (id === '') return;
+    if (!this.#asked.has(id)) this.#asked.set(id, { isPaused: this.#isPaused });
     for (const each of this.#unstopped)
       this.blame('I6', `a quote of ${id} is asked for, and nobody has stopped the desk over ${each}`);
     // A quote that was asked for and not ordered is harmless; one that was ordered is used up with its id.
@@ -411,8 +411,8 @@ export class Witness implements Tap {
     if (intent === undefined) this.blame('I3', `${id} leaves without a durable intent`);
     if (this.haltedAt !== undefined && this.haltedAt < now && !this.sent.has(id))
       this.blame('I6', `${id} leaves on a halted desk`);
-    // What was under way may end.
-    if (intent?.isPaused === true) this.blame('I6', `${id} leaves on a paused desk`);
+    // What was under way may end: its first quote was asked for before.
+    if (this.#asked.get(id)?.isPaused === true) this.blame('I6', `${id} leaves on a paused desk`);
     const given = this.#given.get(id)?.findLast((each) => each.quoteId === quoteId);
     // Quotes do not say whose they are: one that was swapped on the wire is for the venue to refuse.
     if (given === undefined && !this.#swapped.has(id)) this.blame('I5', `${id} leaves for a quote that it was not given`); // prettier-ignore
