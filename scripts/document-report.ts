@@ -32,7 +32,6 @@ const PARTS: Readonly<Record<string, string>> = {
   tearsheet: 'Figures of a portfolio and of what its targets would have done: `course.tearsheet`',
   performance: 'One series of returns: `tearsheet`',
   backtest: 'Settings and result of a backtest: `backtest`',
-  bootstrap: 'Confidence intervals of a backtest: `bootstrap`',
   oversight: 'What a supervisor asks, with `--oversight`: `oversight`',
 };
 const STATISTICS = `### statistics

@@ -53,18 +53,12 @@ const after = (fills: Done['fills'], pair: string): Done['fills'] =>
   fills.filter((fill) => fill['pair'] === pair && Date.parse(fill['executed_at'] ?? '') >= ENDED);
 
 describe('an asset whose prices end before the window', () => {
-  it('is rejected if the window is given explicitly, with the options to handle it, and if it is resampled', async () => {
+  it('is rejected if the window is given explicitly, with the options to handle it', async () => {
     expectRan(
       await run(desk(), '--until', '2026-01-25'),
       64,
       '--until 2026-01-25T00:00:00.000Z, but the tape of ethusd (eth.csv) ends at 2026-01-17T13:00:00.000Z',
       '--delisted liquidate sells it there and --delisted freeze keeps it at its last price',
-    );
-    const resampled = await run(desk(), '--delisted', 'freeze', '--bootstrap', '20');
-    expectRan(
-      resampled,
-      64,
-      '--bootstrap: the history of ethusd, which ends within the window, cannot be resampled',
     );
   });
 

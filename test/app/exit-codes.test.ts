@@ -76,13 +76,6 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       /the value of chf in USD is unknown: add --data chfusd=FILE, use --holdings without chf, or set rates: \{ chf:/u,
     ],
     [64, [...DATA, '--holdings', 'usd=-5'], 'a backtest starts without debts, got usd=-5'],
-    [64, [...DATA, '--bootstrap', '5'], 'expected a whole number from 20 to 10000'],
-    [64, [...DATA, '--bootstrap', '20000'], 'expected a whole number from 20 to 10000'],
-    [64, [...DATA, '--bootstrap', '--block', '90s'], 'a multiple of 60 s'],
-    [64, [...DATA, '--bootstrap', '--block', '3d'], 'longer than the window'],
-    [64, [...DATA, '--bootstrap', '--block', 'long'], 'expected a length such as 1d'],
-    [64, [...DATA, '--bootstrap', '--level', '99.9'], 'at least 2000 resamples'],
-    [64, [...DATA, '--bootstrap', '--level', '20'], 'expected a percentage'],
   ],
   calibrate: [
     [74, ['--journal', 'none.db'], 'none.db'],

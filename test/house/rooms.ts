@@ -48,7 +48,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     parts: ['operate/api/schema-approvals.ts', 'operate/api/schema-desk.ts', 'operate/api/schema-journal.ts', 'report/json/schema.ts'],
     packages: { zod: ['data/shapes.ts'], preact: anywhere, 'preact/hooks': anywhere, '@preact/signals': anywhere, uplot: anywhere },
   },
-  // Backtests: tapes and their importers, the runner, sweeps, resampling, calibration.
+  // Backtests: tapes and their importers, the runner, sweeps, calibration.
   research: {
     parts: ['core', 'engine', 'strategy', 'simulator', 'files'],
     packages: { rxjs: anywhere, zod: anywhere, 'node:fs': anywhere, 'node:fs/promises': anywhere, 'node:path': anywhere, 'node:zlib': anywhere, 'node:vm': ['tape/arrow-file.ts'], hyparquet: ['import/parquet.ts'], 'hyparquet/src/column.js': ['import/parquet.ts'], '@uwdata/flechette': ['tape/arrow-file.ts'], 'node:crypto': ['tape/tape.ts', 'tape/store.ts', 'import/read.ts'] },
@@ -73,7 +73,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     packages: { rxjs: anywhere, zod: ['format/record-schema.ts'], 'node:sqlite': anywhere, 'node:crypto': ['proof/link.ts', 'proof/signed-head.ts'], 'node:fs': anywhere, 'node:path': anywhere, 'node:url': ['sqlite/sqlite.ts'], 'node:worker_threads': ['proof/proof.ts', 'proof/proof-worker.ts', 'postgres/blocking-client.ts', 'postgres/blocking-client-worker.ts'], pg: ['postgres/connection.ts', 'postgres/server-session.ts', 'postgres/blocking-client-worker.ts'], 'node:os': anywhere, 'node:process': anywhere },
   },
   // Transaction cost analysis and portfolio figures; pure. The shape of report.json is a published interface, like those of wire.
-  report: { parts: ['core'], packages: { zod: ['json/schema.ts', 'json/schema-parts.ts', 'json/schema-portfolio.ts', 'json/schema-parents.ts', 'json/schema-bootstrap.ts', 'json/schema-oversight.ts'] } },
+  report: { parts: ['core'], packages: { zod: ['json/schema.ts', 'json/schema-parts.ts', 'json/schema-portfolio.ts', 'json/schema-parents.ts', 'json/schema-oversight.ts'] } },
   // What a strategy will do, and whether limits, funds and calendars let it; pure.
   planning: { parts: ['core'], packages: {} },
   // The pipeline: order, time, concurrency; no I/O. Kernels are known by their shape alone.

@@ -1,8 +1,7 @@
-import { availableParallelism } from 'node:os';
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { RunIo } from '../commands/io.ts';
-import { cacheOption, collect, wholeFrom } from './options.ts';
+import { cacheOption, collect } from './options.ts';
 import type { CliWorld } from './options.ts';
 
 /** Adds `tranche backtest`, which runs strategies on market history. */
@@ -44,24 +43,6 @@ export function addBacktest(cli: Command, { io, config, done }: CliWorld<RunIo>)
       'process every row of the tapes instead of jumping between wakes; slower, with the same result',
     )
     .option(
-      '--bootstrap [n]',
-      'also resample the history in blocks, this many times (default: 200), and report how much each figure varies',
-      wholeFrom(20, 10_000),
-    )
-    .option('--block <length>', 'block length, such as 1d or 4h (default: one day, or ten bars)')
-    .option('--level <percent>', 'confidence level of an interval in addition to 5 % to 95 %', percent, 95)
-    .option('--no-trend', 'remove the mean return of the window from resampled history')
-    .option(
-      '--unanchored',
-      'allow blocks of whole days to begin at any time of day, not only at their original time',
-    )
-    .option(
-      '--workers <n>',
-      'number of resampling threads (default: one per core)',
-      wholeFrom(1, 256),
-      availableParallelism(),
-    )
-    .option(
       '--journal <file>',
       'write the journal to this new file, to read with tranche journal and tranche why',
     )
@@ -70,8 +51,7 @@ export function addBacktest(cli: Command, { io, config, done }: CliWorld<RunIo>)
     .option('--json', 'print report.json to stdout')
     .addHelpText('after', EXAMPLES)
     .action(async (files, { against, ...options }, command) => {
-      const bootstrap = options.bootstrap === true ? RESAMPLES_USUAL : options.bootstrap;
-      const asked = { ...options, bootstrap, files, isConfigNamed: isNamed(command) };
+      const asked = { ...options, files, isConfigNamed: isNamed(command) };
       if (against === undefined) {
         const { runBacktest } = await import('../commands/backtest.ts');
         done(await runBacktest(asked, io));
@@ -89,14 +69,5 @@ export const isNamed = (command: { getOptionValueSource(name: string): string | 
 const EXAMPLES = `
 Examples:
   tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --from 2018-03-05 --until 2018-03-12 --out found
-  tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --bootstrap 500 --block 1d    estimate the cost over similar weeks
   tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --model ./model.yaml          use the model that tranche calibrate wrote
   tranche backtest --against var/live.db --model ./model.yaml --out found                                          compare a desk with the model`;
-
-const RESAMPLES_USUAL = 200;
-
-function percent(text: string): number {
-  const value = /^\d{1,2}(?:\.\d{1,3})?$/u.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= 50 && value < 100)) throw new InvalidArgumentError('expected a percentage from 50 to 99.9');
-  return value;
-}

@@ -8,7 +8,7 @@ import type { NextPossible } from '../../research/run/tape-market.ts';
 import type { Tape } from '../../research/tape/tape.ts';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { forTerminal } from '../../core/text/escape.ts';
-import { instant, isoOf } from '../../core/time.ts';
+import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { StrategySource } from '../../engine/state/strategy-source.ts';
 import { backtestJournal } from '../../journal/backtest-journal.ts';
@@ -18,7 +18,6 @@ import { backtestArguments } from '../research/backtest-arguments.ts';
 import { readInput } from '../research/backtest-input.ts';
 import type { BacktestInput, InputOptions } from '../research/backtest-input.ts';
 import { liquidationsOf } from '../research/liquidations.ts';
-import type { BootstrapOptions } from '../research/bootstrap.ts';
 import { backtestFigures, backtestLines, idleLines } from '../research/backtest-text.ts';
 import type { Alerts } from '../research/backtest-text.ts';
 import { shownPath } from '../config/files.ts';
@@ -33,7 +32,6 @@ import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../resea
 import type { Given, RunIo } from './io.ts';
 
 export type BacktestOptions = InputOptions &
-  BootstrapOptions &
   Given<'journal' | 'out', 'everyTick' | 'overwrite' | 'json'> & {
     readonly model: string;
     readonly assume: readonly string[];
@@ -42,7 +40,7 @@ export type BacktestOptions = InputOptions &
 
 /**
  * Runs strategies on market history. Exit codes: 0, 78 for an unusable file or a failed strategy, 64 for invalid arguments, 65 for damaged
- * data, 70 when a control halted the desk, 75 when the resampling was interrupted.
+ * data, 70 when a control halted the desk.
  */
 export async function runBacktest(options: BacktestOptions, io: RunIo): Promise<number> {
   const file = options.journal === undefined ? undefined : resolve(io.cwd, fileOf(options.journal));
@@ -56,12 +54,6 @@ export async function runBacktest(options: BacktestOptions, io: RunIo): Promise<
     io.stderr.write(formatProblems(input.problems, { colour: io.colour }));
     return exitCodes.config;
   }
-  const [gone] = input.window.delisted;
-  if (options.bootstrap !== undefined && gone !== undefined)
-    throw new OperatorError('usage', `--bootstrap: the history of ${gone.pair}, which ends within the window, cannot be resampled: end the window at ${isoOf(gone.at)} or omit --bootstrap`); // prettier-ignore
-  // Loaded on demand, because a plain backtest starts without threads.
-  const anew = options.bootstrap === undefined ? undefined : await import('../research/bootstrap.ts');
-  anew?.resamplingOf(input, options);
   const alerts: Alerts = new Map();
   const liquidations = liquidationsOf(input, named.model);
   const tally = new TradeTally(liquidations.map(({ id }) => id));
@@ -75,52 +67,19 @@ export async function runBacktest(options: BacktestOptions, io: RunIo): Promise<
     const { saveJournal } = await import('../../journal/save-journal.ts');
     saveJournal(journal, file);
   }
-  const drawn = await anew?.bootstrapOf({ input, named, options, io });
-  if (drawn !== undefined && drawn.facts === undefined) {
-    io.stderr.write(
-      `stopped after ${drawn.drawn} resamples, which is too few for an interval: ${file === undefined ? 'nothing' : 'only the journal'} is written, and ${anewWith({ file })}\n`,
-    );
-    return exitCodes.again;
-  }
-  const bootstrap = drawn?.facts;
   for (const line of tally.lines()) io.stderr.write(`${forTerminal(line)}\n`);
-  const figures = backtestFigures({ input, named, running, journal, alerts, bootstrap, seed: options.seed, arguments: backtestArguments(options) }); // prettier-ignore
+  const figures = backtestFigures({ input, named, running, journal, alerts, seed: options.seed, arguments: backtestArguments(options) }); // prettier-ignore
   const made = folder === undefined ? reportOf(figures) : await writeReport(figures, folder, options);
   if (options.json === true) io.stdout.write(reportText(made));
   else {
-    const intervals = bootstrap === undefined ? [] : (anew?.bootstrapLines(bootstrap) ?? []);
-    for (const line of [...backtestLines(made), ...intervals]) io.stderr.write(`${forTerminal(line)}\n`);
+    for (const line of backtestLines(made)) io.stderr.write(`${forTerminal(line)}\n`);
     if (seconds !== undefined) io.stderr.write(`Ran in ${seconds.toFixed(2)} s\n`);
   }
   for (const line of idleLines(running, input)) io.stderr.write(`${forTerminal(line)}\n`);
   if (folder !== undefined)
     io.stderr.write(`written to ${forTerminal(shownPath(folder, io.cwd))}: ${REPORT_FILES.join(', ')}\n`);
-  if (drawn?.isStopped === true) {
-    io.stderr.write(
-      `stopped after ${drawn.drawn} of ${bootstrap?.asked ?? 0} resamples: the intervals cover only those; ${anewWith({ folder, file })}\n`,
-    );
-    return exitCodes.again;
-  }
   if (running.desk.control === 'halted') return exitCodes.software;
   return tally.faults.length > 0 ? exitCodes.config : 0;
-}
-
-/**
- * Describes how to repeat an interrupted run. The files that the run wrote block the same command unless it has the
- * returned options.
- */
-function anewWith({
-  folder,
-  file,
-}: {
-  readonly folder?: string | undefined;
-  readonly file: string | undefined;
-}): string {
-  const more = [
-    ...(folder === undefined ? [] : ['--overwrite']),
-    ...(file === undefined ? [] : ['another --journal']),
-  ];
-  return `the same command starts over${more.length === 0 ? '' : ` with ${more.join(' and ')}`}`;
 }
 
 /** Returns the file of `--journal`, without the `sqlite:` prefix of other commands. @throws OperatorError `usage` for any other store. */

@@ -36,9 +36,9 @@ export async function backtestAgainst(
   options: BacktestOptions,
   io: CommandIo,
 ): Promise<number> {
-  const { files = [], from, until, holdings, bootstrap, journal: kept, out, config: named } = options;
-  if (files.length > 0 || [from, until, holdings, bootstrap, kept].some((given) => given !== undefined))
-    throw new OperatorError('usage', '--against: the journal gives strategies, window and holdings: omit strategy files, --from, --until, --holdings, --bootstrap and --journal'); // prettier-ignore
+  const { files = [], from, until, holdings, journal: kept, out, config: named } = options;
+  if (files.length > 0 || [from, until, holdings, kept].some((given) => given !== undefined))
+    throw new OperatorError('usage', '--against: the journal gives strategies, window and holdings: omit strategy files, --from, --until, --holdings and --journal'); // prettier-ignore
   const folder = out === undefined ? undefined : resolve(io.cwd, out);
   if (folder !== undefined) refuseToReplace(folder, options, FILES);
   const { name: model, model: venue } = readModel(options, io);

@@ -11,7 +11,6 @@ import type { Journal } from '../../journal/journal.ts';
 import { figuresOf } from '../../report/figures/figures.ts';
 import type { Figures, ReportInput } from '../../report/figures/figures.ts';
 import { rerunsOf } from '../../report/figures/reruns.ts';
-import type { BootstrapFacts } from '../../report/json/schema-bootstrap.ts';
 import type { BacktestFacts, Report } from '../../report/json/schema.ts';
 import type { BacktestInput } from './backtest-input.ts';
 import type { NamedModel } from '../config/model-file.ts';
@@ -30,8 +29,6 @@ export interface Ended {
   readonly seed: string;
   /** Arguments that determine what it trades, quoted for a shell. */
   readonly arguments?: string | undefined;
-  /** Confidence intervals over resampled history. */
-  readonly bootstrap?: BootstrapFacts | undefined;
 }
 
 /** Returns the figures of a finished backtest: those of its journal over its tapes, and its origin. */
@@ -46,7 +43,6 @@ export function backtestFigures(ended: Ended): Figures {
     assumptions: assumptionsOf(ended.named, input),
     carry: carryOf(running),
     backtest: facts,
-    bootstrap: ended.bootstrap,
     currencies: (pair) => {
       const known = running.desk.instruments.pair(pair);
       return 'problem' in known ? undefined : known;

@@ -2,8 +2,6 @@ import { indexPrices } from '../../research/tape/index.ts';
 import type { PriceIndex } from '../../research/tape/index.ts';
 import { solvedOver } from '../../research/run/wake-index.ts';
 import type { ExecutionModel } from '../../research/run/model.ts';
-import { Resampler } from '../../research/resample/resample.ts';
-import type { Resampling } from '../../research/resample/resample.ts';
 import { backtest } from '../../research/run/run.ts';
 import type { SweepFigures } from '../../research/sweep/sweep-figures.ts';
 import type { NextPossible } from '../../research/run/tape-market.ts';
@@ -51,19 +49,12 @@ export interface SweepBase {
 /** One setting in one window. */
 export interface SweepJob extends Window {
   readonly strategies: readonly BegunDocument[];
-  /**
-   * Resampling of the window's prices; `index` 0 means the prices themselves. If given, the outcome also contains the
-   * parts of the cost.
-   */
-  readonly resample?: (Resampling & { readonly index: number }) | undefined;
 }
 
 /** Result of a run. Two runs of the same job have the same result, including the last hash. */
 export type SweepOutcome = Readonly<
   | {
       figures: SweepFigures;
-      /** Parts of the cost, bps, if requested for a resample. */
-      parts?: CostParts;
       /** State in which the desk ended: `halted` if a control stopped it. */
       control: string;
       records: number;
@@ -74,9 +65,6 @@ export type SweepOutcome = Readonly<
   | { refused: string }
 >;
 
-export type CostParts = Readonly<Partial<Record<(typeof PARTS)[number], string>>>;
-const PARTS = ['delay', 'timing', 'execution', 'opportunity', 'fees'] as const;
-
 /** Returns the base as text for a worker; `unpackBase` restores it with every amount. */
 export const packBase = (base: SweepBase): string => pack(base);
 export const unpackBase = (packed: string): SweepBase => unpack(packed) as SweepBase; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what `packBase` wrote
@@ -86,8 +74,6 @@ export class SettingRunner {
   readonly #base: SweepBase;
   readonly #tapes: readonly Tape[];
   readonly #nextPossible: NextPossible;
-  /** Resamplers by window and method. */
-  readonly #resamplers = new Map<string, Resampler>();
 
   /** `indexes`: indexes of tapes, if they exist already. */
   constructor(base: SweepBase, tapes: readonly Tape[], indexes: readonly PriceIndex[] = []) {
@@ -101,8 +87,7 @@ export class SettingRunner {
 
   /** Runs a job. A setting that cannot run also has an outcome. @throws Error only for a bug */
   run(job: SweepJob): SweepOutcome {
-    const { strategies, from, until, resample } = job;
-    if (resample !== undefined && resample.index > 0) return this.#overAnother(job, resample);
+    const { strategies, from, until } = job;
     const { config, configHash, model, holdings, seed } = this.#base;
     const journal = backtestJournal();
     try {
@@ -127,7 +112,6 @@ export class SettingRunner {
       const figures = this.#report(journal, desk, until);
       return {
         figures: this.#figures(figures, { before, value }),
-        ...(resample === undefined ? {} : { parts: partsOf(figures) }),
         control: desk.control,
         records: seq,
         head,
@@ -136,19 +120,6 @@ export class SettingRunner {
       if (error instanceof OperatorError) return { refused: error.message };
       throw error;
     }
-  }
-
-  /** Runs a job over resampled prices, with new randomness for the venue and the desk. */
-  #overAnother(
-    job: SweepJob,
-    { index, ...resampling }: Resampling & { readonly index: number },
-  ): SweepOutcome {
-    const key = JSON.stringify([job.from, job.until, resampling]);
-    const resampler = this.#resamplers.get(key) ?? new Resampler(this.#tapes, job, resampling);
-    this.#resamplers.set(key, resampler);
-    const base = { ...this.#base, seed: `${this.#base.seed}, resample ${index}` };
-    const again = new SettingRunner(base, resampler.tapes(index));
-    return again.run({ ...job, resample: { ...resampling, index: 0 } });
   }
 
   #report(journal: Journal, desk: Desk, end: Instant): Figures {
@@ -245,15 +216,6 @@ function costsOf(figures: Figures): SweepFigures {
         }
       : {}),
   });
-}
-
-/** Returns the parts of the cost as in the report; empty for several quote currencies, whose figures cannot be added up. */
-function partsOf({ totals }: Figures): CostParts {
-  const [first, second] = totals;
-  if (first === undefined || second !== undefined) return {};
-  const { shortfall } = first.costs;
-  const stated = PARTS.map((part) => [part, statedBps(shortfall[part], shortfall.paper)] as const);
-  return Object.fromEntries(stated.filter(([, value]) => value !== undefined));
 }
 
 /** Converts an amount to USD at the mean rate of the fills in that currency; `undefined` if there are no such fills. */

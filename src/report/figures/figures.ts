@@ -17,7 +17,6 @@ import { quotingOf } from './quoting.ts';
 import type { Quoting } from './quoting.ts';
 import type { BacktestFacts } from '../json/schema.ts';
 import type { Oversight } from '../oversight/oversight.ts';
-import type { BootstrapFacts } from '../json/schema-bootstrap.ts';
 import { against, parentFigures } from './shortfall.ts';
 import type { ParentFigures, Shortfall } from './shortfall.ts';
 
@@ -41,7 +40,6 @@ export interface ReportInput {
   readonly carry?: readonly { readonly currency: string; readonly amount: Quantity }[] | undefined;
   /** The origin of the records, if a backtest wrote them. */
   readonly backtest?: BacktestFacts | undefined;
-  readonly bootstrap?: BootstrapFacts | undefined;
   /** The same records, for the section on oversight. */
   readonly oversight?: Oversight | undefined;
   /** Base and quote of a pair without a fill. */

@@ -8,10 +8,10 @@ export interface Rerun {
 }
 
 /**
- * The same backtest over other histories, at other costs and with other settings; none if the report does not know its
+ * The same backtest at other costs and with other settings; none if the report does not know its
  * arguments.
  */
-export function rerunsOf({ backtest, bootstrap, strategies, portfolios }: Report): readonly Rerun[] {
+export function rerunsOf({ backtest, strategies, portfolios }: Report): readonly Rerun[] {
   const given = backtest?.arguments;
   if (backtest === undefined || given === undefined) return [];
   const halfSpread = Number(backtest.settings['half_spread_bps']);
@@ -20,9 +20,6 @@ export function rerunsOf({ backtest, bootstrap, strategies, portfolios }: Report
   const field = strategies.length > 1 && first !== undefined ? `${first.strategy}.drift_threshold` : 'drift_threshold';
   const tried = [0.5, 1, 2].map((by) => Number((by * Number(first?.drift_threshold)).toPrecision(6)));
   return [
-    ...(bootstrap === undefined && isWhole
-      ? [{ tells: 'Spread of each figure over 200 histories resampled from this one, 5 % to 95 %', command: `tranche backtest ${given} --bootstrap 200` }]
-      : []),
     ...(Number.isFinite(halfSpread)
       ? [{ tells: 'The same backtest with twice the half spread of the model; the strategies decide every trade again', command: `tranche backtest ${given} --assume half_spread_bps=${2 * halfSpread}` }]
       : []),

@@ -1,4 +1,3 @@
-import { bootstrapSection } from './bootstrap.ts';
 import { money } from '../../core/money.ts';
 import { isReason, reasons } from '../../core/reasons.ts';
 import { costChart, costsBySlice, priceChart, several } from './charts.ts';
@@ -52,7 +51,6 @@ ${costs(report, figures)}
 ${prices(report, figures)}
 ${quality(report)}
 ${whyNot(report)}${oversightSection(report)}
-${bootstrapSection(report)}
 ${otherAssumptions(report)}
 ${parents(report)}
 ${sources(report)}`,

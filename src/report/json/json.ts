@@ -67,7 +67,6 @@ export function reportOf(figures: Figures): Report {
     untraded: untradedJson(figures.untraded),
     portfolios: figures.portfolios.map(portfolioJson),
     backtest: input.backtest,
-    bootstrap: input.bootstrap,
     oversight: input.oversight && oversightJson(figures, input.oversight),
   };
 }

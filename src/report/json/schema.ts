@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { bootstrap } from './schema-bootstrap.ts';
 import { group, parent } from './schema-parents.ts';
 import { REPORT_FORMAT } from './format.ts';
 import { amount, atCosts, count, list, quoting, sums, time } from './schema-parts.ts';
@@ -158,9 +157,6 @@ export const reportSchema = z.strictObject({
   untraded: list(untraded).describe('Why slices did not trade, by strategy and reason, most slices first'),
   portfolios: list(portfolio).describe('Portfolio of each rebalancing strategy'),
   backtest: backtest.optional().describe('Settings and result of the backtest that wrote the records'),
-  bootstrap: bootstrap
-    .optional()
-    .describe('Confidence intervals of a backtest over resampled history, if requested'),
   oversight: oversight
     .optional()
     .describe('Orders against their limits, outliers, refusals, doubts and actions, if requested'),
