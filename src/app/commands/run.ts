@@ -81,7 +81,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     },
     onReady(facts) {
       event({ event: 'ready', where: facts.where, journal: facts.journal, operate_url: facts.operateUrl });
-      introduce(facts, progress, io.stderr.isTTY === true);
+      introduce(facts, { progress, self: io.self, isSeen: io.stderr.isTTY === true });
       metricsUrl = facts.operateUrl;
     },
     onToken(token) {
@@ -231,8 +231,11 @@ function greet({ mode, desk, strategyFiles: files }: Config, progress: Progress)
 /** Prints the desk's URLs. If nobody is at the terminal (`isSeen`), the lines may be stored, so it prints no sign-in link. */
 function introduce(
   { where, journal, operateUrl, newLink }: ReadyFacts,
-  progress: Progress,
-  isSeen: boolean,
+  {
+    progress,
+    self,
+    isSeen,
+  }: { readonly progress: Progress; readonly self: string; readonly isSeen: boolean },
 ): void {
   progress.say(`trading at ${where}`);
   progress.say(`journal  ${journal}`);
@@ -240,7 +243,7 @@ function introduce(
     progress.say(`metrics  ${operateUrl}/metrics`);
     const link = isSeen ? newLink?.() : undefined;
     progress.say(
-      `open     ${link === undefined ? 'the link that tranche sign-in prints' : `${link} (works once)`}`,
+      `open     ${link === undefined ? `the link that "${self} sign-in" prints meanwhile` : `${link} (works once)`}`,
     );
   }
   progress.say('');
