@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { workerData } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
+import { isRecord } from '../../core/text/json.ts';
 import { ANSWER_MAX, CALL_MS, MEMORY_MAX, RUNNER_OPTIONS, START_MS } from './module-request.ts';
 import type { ModuleAnswer, ModuleOutcome, ModuleRequest } from './module-request.ts';
 
@@ -29,7 +30,7 @@ let pending:
 port.on('message', (request: ModuleRequest) => {
   const { sha256 } = request.source;
   const known = runners.get(sha256);
-  const runner = known ?? started(sha256);
+  const runner = known ?? started();
   runners.delete(sha256);
   for (const oldest of runners.values()) if (runners.size >= RUNNERS_MAX) kill(oldest);
   runners.set(sha256, runner);
@@ -43,7 +44,7 @@ function kill(runner: ChildProcess): void {
   runner.kill('SIGKILL');
 }
 
-function started(sha256: string): ChildProcess {
+function started(): ChildProcess {
   const child = spawn(process.execPath, [...RUNNER_OPTIONS, RUNNER], {
     env: {},
     cwd: '/',
@@ -75,13 +76,16 @@ function started(sha256: string): ChildProcess {
 /** Reads what a process wrote. Only the desk checks a value. */
 function outcomeIn(line: string): ModuleOutcome {
   try {
-    const { value, problem, fault } = JSON.parse(line) as Readonly<Record<string, unknown>>;
-    if (problem !== undefined) return { problem: String(problem) };
-    return fault === undefined ? { value } : { fault: String(fault) };
+    const read: unknown = JSON.parse(line);
+    if (!isRecord(read)) return UNREADABLE;
+    if (typeof read['problem'] === 'string') return { problem: read['problem'] };
+    return typeof read['fault'] === 'string' ? { fault: read['fault'] } : { value: read['value'] };
   } catch {
-    return { fault: 'the process of the module wrote what cannot be read' };
+    return UNREADABLE;
   }
 }
+
+const UNREADABLE = { fault: 'the process of the module wrote what cannot be read' } as const;
 
 /** Passes a response to the desk, unless the desk no longer waits for it. */
 function answered(runner: ChildProcess, outcome: ModuleOutcome): void {
