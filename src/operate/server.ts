@@ -11,6 +11,7 @@ import { SLOWER, refusalText } from './api/refusal.ts';
 import { authenticatorOf } from './access.ts';
 import { monotonic } from '../core/time.ts';
 import { OperatorError } from '../core/errors.ts';
+import { escapeMarks } from '../core/text/escape.ts';
 import { beyondLoopback, isLoopbackName, parseListen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
 import { shareOfEachAddress } from './connection-share.ts';
@@ -176,6 +177,7 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
   const authenticator = authenticatorOf(bearers, now, api?.signIn?.sessions);
   // A proxy on this machine forwards other people's requests.
   const isOfThisMachine = (ip: string): boolean => isLocal && isLoopbackName(ip.replace(/^::ffff:/u, ''));
+  server.setReplySerializer((answer) => escapeMarks(JSON.stringify(answer)));
   // Only JSON or no body is accepted, because a page of another origin can send forms and plain text.
   server.removeContentTypeParser('text/plain');
   server.addHook('onRequest', async (request, reply) => {

@@ -109,11 +109,11 @@ describe('bearer tokens', () => {
 
   it('are replaced when their files are read again, unless one of them cannot be used', () => {
     const path = join(aFolder({ ann: 'a-token-that-is-of-ann\n' }), 'ann');
-    const tokens = [{ name: 'ann', role: 'approver', kind: 'person', file: path }] as const;
+    const tokens = [{ name: 'ann', role: 'approver' as const, kind: 'person' as const, file: path }];
     const bearers = bearersOf(tokens);
-    const { caller } = authenticatorOf(bearers, () => monotonic(0));
+    const callers = authenticatorOf(bearers, () => monotonic(0));
     const asks = (token: string): string | undefined =>
-      caller({ authorization: `Bearer ${token}`, cookie: undefined, address: '::1' })?.name;
+      callers.caller({ authorization: `Bearer ${token}`, cookie: undefined, address: '::1' })?.name;
     writeFileSync(path, 'short');
     expect(rereadTokens(bearers, tokens)).toMatch(/^operate\.tokens, ann: expected one line of 16/u);
     expect(asks('a-token-that-is-of-ann')).toBe('ann');
