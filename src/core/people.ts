@@ -1,6 +1,6 @@
-import { homeAfter } from './approvals/passkey-assertion.ts';
+import { homeAfter, usesIn } from './approvals/passkey-assertion.ts';
 import type { PasskeyHome } from './approvals/passkey-assertion.ts';
-import type { PersonRecord } from './record.ts';
+import type { ApprovalRecord, PersonRecord } from './record.ts';
 import type { Role } from './roles.ts';
 import type { Instant } from './time.ts';
 
@@ -9,7 +9,7 @@ export interface Passkey {
   readonly id: string;
   /** COSE, base64url. */
   readonly publicKey: string;
-  /** Number of uses at the last sign-in, as the authenticator reports it; 0 if it does not count. */
+  /** Number of uses at the last sign-in or approval, as the authenticator reports it; 0 if it does not count. */
   readonly counter: number;
   readonly enrolledAt: Instant;
   /** The host and pages of the passkey; unknown if its records name none. */
@@ -90,6 +90,17 @@ export class People {
         this.#set({ ...known, state: 'removed', passkeys: [] });
         this.#forgetRemoved();
     }
+  }
+
+  /** The passkey that signed an approval was used once more. */
+  signed({ assertion }: Pick<ApprovalRecord, 'assertion'>): void {
+    const owner = assertion && this.ownerOf(assertion.credential_id);
+    if (assertion === undefined || owner === undefined) return;
+    const used = ({ id }: Passkey): boolean => id === assertion.credential_id;
+    const passkeys = owner.passkeys.map((each) =>
+      used(each) ? { ...each, counter: usesIn(assertion) } : each,
+    );
+    this.#set({ ...owner, passkeys });
   }
 
   #set(person: Person): void {

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const GROUP_OR_OTHERS_WRITE = 0o022;
@@ -18,11 +18,31 @@ export function changeableByOthers(path: string): string | undefined {
     : `other users can change ${path}: run "chmod go-w ${path}"`;
 }
 
-/** Does the same as `changeableByOthers` for a file and its folder, because a user who can change the folder can replace the file. */
+/**
+ * Does the same as `changeableByOthers` for a file and every folder above it, because a user who can change one of them
+ * can replace the file. In a sticky folder such as /tmp, users cannot replace each other's files.
+ */
 export function replaceableByOthers(file: string): string | undefined {
-  const folder = dirname(file);
-  const facts = statSync(folder, { throwIfNoEntry: false });
-  // In a sticky folder such as /tmp, users cannot replace each other's files.
-  const isSticky = facts !== undefined && (facts.mode & STICKY) !== 0;
-  return changeableByOthers(file) ?? (isSticky ? undefined : changeableByOthers(folder));
+  const found = changeableByOthers(file);
+  const real = existsSync(file) ? realpathSync(file) : file;
+  const above = [...foldersAbove(file), ...foldersAbove(real)];
+  return (
+    found ??
+    above
+      .filter((folder) => !isSticky(folder))
+      .map(changeableByOthers)
+      .find((problem) => problem !== undefined)
+  );
 }
+
+const isSticky = (folder: string): boolean => {
+  const facts = statSync(folder, { throwIfNoEntry: false });
+  return (
+    facts !== undefined &&
+    (facts.mode & STICKY) !== 0 &&
+    (facts.uid === 0 || facts.uid === process.getuid?.())
+  );
+};
+
+const foldersAbove = (path: string): readonly string[] =>
+  dirname(path) === path ? [] : [dirname(path), ...foldersAbove(dirname(path))];

@@ -60,10 +60,6 @@ export function authenticatorOf(
   now: () => Monotonic,
   sessions?: Sessions,
 ): Authenticator {
-  const known = bearers.map(({ token, name, role, kind = 'person' }) => ({
-    caller: { name, role, kind, via: 'token' as const },
-    hash: hashOf(token.reveal()),
-  }));
   const wrong = new WrongTokens(now);
   /** Names of tokens with the addresses from which they were used. */
   const accepted = new Set<string>();
@@ -71,9 +67,10 @@ export function authenticatorOf(
     const given = /^Bearer (?<token>[\x21-\x7e]{1,4096})$/u.exec(authorization)?.groups?.['token'];
     const hash = hashOf(given ?? '');
     let found: Caller | undefined;
-    for (const { caller, hash: theirs } of known) {
-      if (timingSafeEqual(hash, theirs) && given !== undefined) found = caller;
-    }
+    // Hashed for each request, because a token may be replaced.
+    for (const { token, name, role, kind = 'person' } of bearers)
+      if (timingSafeEqual(hash, hashOf(token.reveal())) && given !== undefined)
+        found = { name, role, kind, via: 'token' };
     if (found?.kind === 'machine') return found;
     const pair = `${found?.name ?? ''} ${address}`;
     // Even after wrong tokens from an address, a token that was used there before can still halt the desk; guessing

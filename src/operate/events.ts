@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { StoredRecord } from '../core/record.ts';
+import { escapeMarks } from '../core/text/escape.ts';
 import { isoOf } from '../core/time.ts';
 
 /** Bytes that may wait for a slow client. Beyond that, the desk drops the client, so that the client never delays the desk. */
@@ -149,7 +150,7 @@ export class EventStream {
   tellStatus(): void {
     const { status } = this.#options;
     if (status === undefined || this.#listeners.size === 0) return;
-    const text = `event: status\ndata: ${JSON.stringify(status())}\n\n`;
+    const text = `event: status\ndata: ${escapeMarks(JSON.stringify(status()))}\n\n`;
     if (text === this.#status) return;
     this.#status = text;
     for (const listener of this.#listeners) this.#write(listener, text);
@@ -250,7 +251,7 @@ export class EventStream {
 const rowOf = ({ seq, at, body }: StoredRecord): EventRow => ({ seq, at: isoOf(at), kind: body.kind, body });
 
 const textOfRow = ({ seq, at, kind, body }: EventRow): string =>
-  `id: ${seq}\ndata: ${JSON.stringify({ seq, at, kind, body })}\n\n`;
+  `id: ${seq}\ndata: ${escapeMarks(JSON.stringify({ seq, at, kind, body }))}\n\n`;
 
 /** Resolves when the client has read the waiting bytes or is gone. Heartbeats end a client that does neither. */
 const drained = async (response: ServerResponse): Promise<void> => {

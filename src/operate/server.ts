@@ -1,4 +1,7 @@
-import { createServer } from 'node:https';
+import { createServer } from 'node:http';
+import type { RequestListener, ServerOptions } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Server as TlsServer } from 'node:https';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyServerFactory } from 'fastify';
 import { acceptJson, addApi, noCompilers } from './api/api.ts';
@@ -8,6 +11,7 @@ import { SLOWER, refusalText } from './api/refusal.ts';
 import { authenticatorOf } from './access.ts';
 import { monotonic } from '../core/time.ts';
 import { OperatorError } from '../core/errors.ts';
+import { escapeMarks } from '../core/text/escape.ts';
 import { beyondLoopback, isLoopbackName, parseListen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
 import { shareOfEachAddress } from './connection-share.ts';
@@ -15,6 +19,7 @@ import { addPages, isPagePath, securityHeaders, strictTransport } from './pages.
 import { openPaths } from './sign-in/routes.ts';
 import { addStandby, standbyWords } from './standby.ts';
 import type { Standby } from './standby.ts';
+import { Turns } from './turns.ts';
 
 export interface OperateOptions {
   /** `127.0.0.1:8321`, `[::1]:8321` or `localhost:0`. Addresses beyond loopback only with explicit configuration. */
@@ -77,14 +82,8 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
     exposeHeadRoutes: false,
     forceCloseConnections: true,
     trustProxy: options.proxies === undefined || options.proxies.length === 0 ? false : [...options.proxies],
-    requestTimeout: REQUEST_MS,
-    connectionTimeout: CONNECTION_MS,
-    http: { connectionsCheckingInterval: CHECK_MS },
-    ...(tls === undefined ? {} : { serverFactory: encrypted(tls) }),
+    serverFactory: bounded(tls),
   });
-  server.server.maxConnections = CONNECTIONS_MAX;
-  server.server.headersTimeout = HEADERS_TIMEOUT_MS;
-  server.server.on('connection', shareOfEachAddress(ADDRESS_CONNECTIONS_MAX));
   const allowed = new Set(options.hosts?.map((host) => host.toLowerCase()));
   addRoutes(server, { ...options, isLocal, allowed });
 
@@ -125,25 +124,46 @@ const REQUEST_MS = 10_000;
 const CONNECTION_MS = 30_000;
 
 /** @throws OperatorError `config` when key and certificate cannot be used together. */
-const encrypted =
-  ({ key, cert, clientCa }: TlsIdentity): FastifyServerFactory =>
+const bounded =
+  (tls: TlsIdentity | undefined): FastifyServerFactory =>
   (handler) => {
-    const mutual =
-      clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
-    try {
-      const timeouts = {
-        requestTimeout: REQUEST_MS,
-        handshakeTimeout: HEADERS_TIMEOUT_MS,
-        connectionsCheckingInterval: CHECK_MS,
-      };
-      const server = createServer({ key, cert, ...mutual, ...timeouts, minVersion: 'TLSv1.2' }, handler);
-      return server.setTimeout(CONNECTION_MS);
-    } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new OperatorError('config', `operate.tls: key and certificate cannot be used: ${why}`, cause);
-    }
+    const turns = new Turns();
+    const timeouts = {
+      requestTimeout: REQUEST_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_MS,
+    };
+    const listener = turns.inOrder(handler);
+    const server = tls === undefined ? createServer(timeouts, listener) : encrypted(tls, timeouts, listener);
+    server.maxConnections = CONNECTIONS_MAX;
+    server.on('connection', shareOfEachAddress(ADDRESS_CONNECTIONS_MAX));
+    server.on(tls === undefined ? 'connection' : 'secureConnection', turns.feed);
+    return server.setTimeout(CONNECTION_MS);
   };
 
+function encrypted(
+  { key, cert, clientCa }: TlsIdentity,
+  timeouts: ServerOptions,
+  listener: RequestListener,
+): TlsServer {
+  const mutual = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
+  const secure = {
+    key,
+    cert,
+    ...mutual,
+    minVersion: 'TLSv1.2',
+    handshakeTimeout: HEADERS_TIMEOUT_MS,
+  } as const;
+  try {
+    return createTlsServer({ ...secure, ...timeouts }, listener);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new OperatorError('config', `operate.tls: key and certificate cannot be used: ${why}`, cause);
+  }
+}
+
+/** How long a text of the metrics is sent again. */
+const METRICS_MS = 1_000;
 const PATHS = ['/metrics', '/healthz', '/readyz'] as const;
 
 interface Routed extends OperateOptions {
@@ -153,13 +173,11 @@ interface Routed extends OperateOptions {
 
 function addRoutes(server: FastifyInstance, options: Routed): void {
   const { allowed, api, standby, isLocal } = options;
-  const authenticator = authenticatorOf(
-    (api ?? standby)?.bearers ?? [],
-    (api ?? standby)?.now ?? (() => monotonic(0)),
-    api?.signIn?.sessions,
-  );
+  const { bearers = [], now = () => monotonic(0) } = api ?? standby ?? {};
+  const authenticator = authenticatorOf(bearers, now, api?.signIn?.sessions);
   // A proxy on this machine forwards other people's requests.
   const isOfThisMachine = (ip: string): boolean => isLocal && isLoopbackName(ip.replace(/^::ffff:/u, ''));
+  server.setReplySerializer((answer) => escapeMarks(JSON.stringify(answer)));
   // Only JSON or no body is accepted, because a page of another origin can send forms and plain text.
   server.removeContentTypeParser('text/plain');
   server.addHook('onRequest', async (request, reply) => {
@@ -195,9 +213,13 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     return undefined;
   });
 
+  let metrics: Promise<Buffer> | undefined;
+  let metricsAt = now();
   server.get('/metrics', async (_request, reply) => {
-    const text = await options.metrics.text();
-    return await reply.type(options.metrics.contentType).send(text);
+    if (now() - metricsAt >= METRICS_MS) metrics = undefined;
+    if (metrics === undefined) metricsAt = now();
+    metrics ??= options.metrics.text().then((text) => Buffer.from(text));
+    return await reply.type(options.metrics.contentType).send(await metrics);
   });
   server.get(
     '/healthz',

@@ -84,7 +84,29 @@ describe('a module in a separate process', () => {
     const code = codeOf(KERNEL);
     expect(() => code(stepOf('loop'))).toThrow('it did not end within 2 s');
     expect(code(stepOf('buy'))).toMatchObject({ state: { n: 2 } });
-    expect(() => code(stepOf('grow'))).toThrow(/^the process of the module ended: /u);
+    expect(() => code(stepOf('grow'))).toThrow('the process of the module ended: ');
+    expect(code(stepOf('buy'))).toMatchObject({ state: { n: 2 } });
+  });
+
+  it('changes no prototype of another module', () => {
+    const changing = `${KERNEL}(x => { x.map = () => [{ pair: 'btcusd', side: 'sell', quantity: '9' }]; })(Reflect.getPrototypeOf([]));`;
+    codeInOwnProcess(sourceOf(changing));
+    expect(codeOf(KERNEL)(stepOf('buy'))).toMatchObject({ intents: [{ side: 'buy', quantity: '0.25' }] });
+  });
+
+  it.runIf(process.platform === 'linux')('is terminated if buffers fill its memory outside the heap', () => {
+    const text = KERNEL.replace(
+      'held.push(new Array(100_000).fill(held.length))',
+      'held.push(new Uint8Array(10_000_000).fill(1))',
+    );
+    expect(() => codeOf(text)(stepOf('grow'))).toThrow('the process of the module ended: SIGKILL');
+  });
+
+  it('is terminated if its answer is too long', () => {
+    const code = codeOf(KERNEL.replace('start: (', "bars: () => 'x'.repeat(300_000), start: ("));
+    expect(() => code({ do: 'bars', params: { do: 'buy' } })).toThrow(
+      'the process of the module ended: its answer has more than 262144 characters',
+    );
     expect(code(stepOf('buy'))).toMatchObject({ state: { n: 2 } });
   });
 
@@ -104,7 +126,7 @@ export const found = doc.compile()();
     const probe = join(aFolder({ 'probe.mjs': PROBE.replace('RUNNER', runner) }), 'probe.mjs');
     process.env['CANARY_OF_A_TOKEN'] = 'canary';
     try {
-      // Started as in module-bridge.ts; the runner is loaded first, so that it has dropped its permissions.
+      // The runner is loaded first, so that it has dropped its permissions.
       const child = fork(probe, [], { execArgv: [...RUNNER_OPTIONS], env: {}, stdio: 'pipe', serialization: 'json' }); // prettier-ignore
       const [stdio] = [child.stdout, child.stderr];
       stdio?.resume();

@@ -24,7 +24,7 @@ describe('refused callers', () => {
       observer: { alert: (id, facts) => (id === 'access_refused' ? told.push(facts) : undefined) },
     });
     const desk = deskApi(bench.desk, () => undefined);
-    const stranger = { path: '/api/v1/halt', by: 'none', needed: 'operator' } as const;
+    const stranger = { path: '/api/v1/halt', by: 'none', address: '192.0.2.1', needed: 'operator' } as const;
     for (let n = 0; n < 1_000; n++) desk.refused(stranger);
     expect(told).toEqual([stranger]);
     bench.until(9 * SECOND_MS);

@@ -1,11 +1,13 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/app/config/secret.ts';
 import { notReady } from '../../src/app/daemon/readiness.ts';
-import { bearersOf } from '../../src/app/daemon/serve.ts';
+import { bearersOf, rereadTokens } from '../../src/app/daemon/serve.ts';
 import { VenueError } from '../../src/core/errors.ts';
-import { MINUTE_MS } from '../../src/core/time.ts';
+import { MINUTE_MS, monotonic } from '../../src/core/time.ts';
+import { authenticatorOf } from '../../src/operate/access.ts';
 import { faultyVenue } from '../engine/faulty-venue.ts';
 import { aBench, aTwap, started } from '../engine/harness.ts';
 import { aFolder } from '../support/folder.ts';
@@ -103,5 +105,20 @@ describe('bearer tokens', () => {
     expect(() => bearersOf([{ ...ann, name: 'Local' }])).toThrow(
       /^operate\.tokens: the name Local is already/u,
     );
+  });
+
+  it('are replaced when their files are read again, unless one of them cannot be used', () => {
+    const path = join(aFolder({ ann: 'a-token-that-is-of-ann\n' }), 'ann');
+    const tokens = [{ name: 'ann', role: 'approver' as const, kind: 'person' as const, file: path }];
+    const bearers = bearersOf(tokens);
+    const callers = authenticatorOf(bearers, () => monotonic(0));
+    const asks = (token: string): string | undefined =>
+      callers.caller({ authorization: `Bearer ${token}`, cookie: undefined, address: '::1' })?.name;
+    writeFileSync(path, 'short');
+    expect(rereadTokens(bearers, tokens)).toMatch(/^operate\.tokens, ann: expected one line of 16/u);
+    expect(asks('a-token-that-is-of-ann')).toBe('ann');
+    writeFileSync(path, 'another-token-of-ann');
+    expect(rereadTokens(bearers, tokens)).toBeUndefined();
+    expect([asks('a-token-that-is-of-ann'), asks('another-token-of-ann')]).toEqual([undefined, 'ann']);
   });
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, rmSync, truncateSync } from 'node:fs';
+import { chmodSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { rightsProblems } from '../../src/app/strategies/rights-problems.ts';
@@ -81,6 +81,16 @@ describe.runIf(process.platform !== 'win32')('a desk with files that other users
         return `other users can change ${path}: run "chmod go-w ${path}"`;
       }),
     );
+  });
+
+  it('reports a folder above them, also of what a link leads to', () => {
+    const above = aFolder({ 'a/b/c.yaml': '' });
+    chmodSync(join(above, 'a'), 0o777);
+    symlinkSync(join(above, 'a/b/c.yaml'), join(folder, 'link.yaml'));
+    for (const file of [join(above, 'a/b/c.yaml'), join(folder, 'link.yaml')])
+      expect(rightsProblems(file, [], folder)).toEqual([
+        `other users can change ${join(above, 'a')}: run "chmod go-w ${join(above, 'a')}"`,
+      ]);
   });
 
   it('reports a module that other users can change', () => {

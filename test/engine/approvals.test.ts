@@ -161,6 +161,13 @@ describe('a request that two others must approve', () => {
     expect(faults(bench)).toEqual([]);
   });
 
+  it('says that it was carried out if somebody rejects it afterwards', () => {
+    const bench = halted(aDesk(one));
+    approve(bench, 'ann');
+    const late = tell(bench, 'bob', { do: 'reject', request: 'ap-1' });
+    expect(late).toEqual({ isDone: false, says: 'ap-1 is used: it cannot be rejected' });
+  });
+
   it('counts one person once, whatever the letter case of the name', () => {
     const bench = halted(aDesk(two));
     approve(bench, 'bob');
@@ -329,6 +336,20 @@ describe('an approval by passkey', () => {
     const assertion = signed(keys.cat, hash);
     expect(approve(bench, 'cat', 'ap-1', { hash, assertion }).says).toMatch(/trades again$/u);
     expect(requests(bench).at(-1)).toMatchObject({ step: 'approved', by: 'cat', assertion });
+    expect(faults(bench)).toEqual([]);
+  });
+
+  it('is refused if the counter of the passkey has not risen since its last sign-in or approval', () => {
+    const { bench, keys } = withKeys();
+    const hash = hashOf(bench);
+    const passkey = { id: keys.ann.id, counter: 8, origin, rp_id: rpId };
+    change(bench, 'ann', 'signed_in', { by: 'ann', passkey });
+    const by = (name: 'ann' | 'cat', counter: number): string =>
+      approve(bench, name, 'ap-1', { hash, assertion: signed(keys[name], hash, { counter }) }).says;
+    expect(by('ann', 8)).toMatch(/its counter did not rise/u);
+    expect(by('ann', 9)).toMatch(/has your approval/u);
+    expect(bench.desk.state.people.get('ann')?.passkeys).toMatchObject([{ counter: 9 }]);
+    expect(by('cat', 1)).toMatch(/trades again/u);
     expect(faults(bench)).toEqual([]);
   });
 

@@ -183,6 +183,25 @@ describe('a strategy whose text needs an approval', () => {
     expect(begun(nextDesk(bench, texts))).toEqual([twap.hash]);
   });
 
+  it.each([undefined, 'viewer, person'])(
+    'needs another approval if a token that approved it becomes %s',
+    (role) => {
+      const tokens = (ann?: string) => ({
+        policy: {
+          settings: { 'operate.tokens.bob': 'approver, person', ...(ann && { 'operate.tokens.ann': ann }) },
+        },
+      });
+      const before = aDesk(texts, tokens('approver, person'));
+      both(before);
+      const bench = nextDesk(before, texts, tokens(role));
+      expect(begun(bench)).toEqual([]);
+      expect(approve(bench, 'cat').says).toBe('ap-1 is approved');
+      const last = nextDesk(bench, texts, tokens(role));
+      expect(begun(last)).toEqual([twap.hash]);
+      expect(faults(last)).toEqual([]);
+    },
+  );
+
   it('needs another approval if its text changes before the first one', () => {
     let text = twap;
     const bench = aDesk(texts, { files: files(() => [text]) });

@@ -120,7 +120,7 @@ export const bans: readonly Ban[] = [
     name: 'timers of the system',
     instead: 'use an operator of rxjs with `ports.clock.scheduler`',
     within: everywhere,
-    homes: ['src/app/', 'src/engine/time/virtual-clock.ts', 'src/simulator/http/server.ts', 'src/simulator/feeds/feeds.ts', 'src/venue/', BROWSER],
+    homes: ['src/app/', 'src/engine/time/virtual-clock.ts', 'src/operate/turns.ts', 'src/simulator/http/server.ts', 'src/simulator/feeds/feeds.ts', 'src/venue/', BROWSER],
     find: where(free('setTimeout', 'setInterval', 'setImmediate')),
     bad: ['setTimeout(f, 1);', 'const wait = setInterval;', 'globalThis.setImmediate(f)'],
     good: ['socket.setTimeout(1)', '{ setTimeout: 1 }', '// setTimeout(f)'],

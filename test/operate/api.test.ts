@@ -69,7 +69,13 @@ describe('the API', () => {
         expect([path, status]).toEqual([path, 401]);
         expect(text + JSON.stringify(refused)).not.toContain('of-another-desk');
       }
-    expect(refused[0]).toEqual({ path: '/api/v1/doubts', by: 'none', role: undefined, needed: 'viewer' });
+    expect(refused[0]).toEqual({
+      path: '/api/v1/doubts',
+      by: 'none',
+      address: '127.0.0.1',
+      role: undefined,
+      needed: 'viewer',
+    });
   });
 
   it.each<readonly [string, Role, object]>([
@@ -91,7 +97,13 @@ describe('the API', () => {
     expect(orders).toHaveLength(roles.length - lesser.length);
     expect(orders[0]?.by).toBe(`${least}@desk`);
     expect(refused).toEqual(
-      lesser.map((role) => ({ path: `/api/v1/${path}`, by: `${role}@desk`, role, needed: least })),
+      lesser.map((role) => ({
+        path: `/api/v1/${path}`,
+        by: `${role}@desk`,
+        address: '127.0.0.1',
+        role,
+        needed: least,
+      })),
     );
   });
 

@@ -33,6 +33,11 @@ describe('the operate server', () => {
     expect(await ask(`${url}/readyz`)).toMatchObject({ status: 200 });
   });
 
+  it('escapes characters in JSON that reverse text', async () => {
+    const { text, body } = await ask(`${await serve({ ready: () => ['a\u202Eb'] })}/readyz`);
+    expect([text.includes('a\\u202eb'), body['reasons']]).toEqual([true, ['a\u202Eb']]);
+  });
+
   it('accepts only loopback names with the right port as Host', async () => {
     const url = await serve({ hosts: ['Tranche.internal:9000'] });
     const { port } = new URL(url);

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { compileCacheFolder } from '../../bin/cache-folder.js';
-import { aFolder } from '../support/folder.ts';
+import { aFolder, put } from '../support/folder.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url));
 let home = '';
@@ -45,5 +45,28 @@ describe.runIf(process.platform !== 'win32')('the folder of the compile cache', 
     expect(status).toBe(0);
     expect(readdirSync(join(shared, 'node-compile-cache'))).toEqual([]);
     expect(existsSync(join(home, 'nobody/.cache/tranche/compiled'))).toBe(true);
+  });
+});
+
+describe.runIf(process.platform === 'linux')('a start with a Node that is too old', () => {
+  it('runs the Node of this program only, not one in a folder above', () => {
+    const name = `node-linux-${process.arch}`;
+    put(home, { [`node_modules/${name}/bin/node`]: '#!/bin/sh\necho planted\n' }, 0o755);
+    cpSync(fileURLToPath(new URL('../../bin', import.meta.url)), join(home, 'checkout/bin'), {
+      recursive: true,
+    });
+    put(home, { 'checkout/package.json': '{"type":"module"}' });
+    const old = `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '20.0.0' })`;
+    const start = () =>
+      spawnSync(process.execPath, ['--import', old, join(home, 'checkout/bin/tranche.js')], {
+        encoding: 'utf8',
+      });
+    expect(start()).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('This program needs Node.js 26') as string,
+    });
+    put(home, { [`checkout/node_modules/${name}/bin/node`]: '#!/bin/sh\necho own\n' }, 0o755);
+    expect(start().stdout).toBe('own\n');
   });
 });

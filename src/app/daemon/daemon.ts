@@ -100,7 +100,7 @@ export interface Daemon {
   isHalted(): boolean;
   /** Executes a command, such as pause, resume, halt or drain. */
   command(command: Command): void;
-  /** Reads the venue's token file again. Returns the result, or `undefined` if the token has not changed. */
+  /** Reads the files of tokens again. Returns the result for the venue's, or `undefined` if the token has not changed. */
   rereadToken(): Promise<string | undefined>;
 }
 
@@ -333,7 +333,11 @@ async function assemble(
     unconfirmed: () => unconfirmedWords(desk),
     isHalted: () => desk.control === 'halted',
     command,
-    rereadToken: async () => await tokens.reread(),
+    async rereadToken() {
+      const why = servedAt?.rereadTokens();
+      if (why !== undefined) warn('the tokens of operate.tokens stay as they are', { why });
+      return await tokens.reread();
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../core/errors.ts';
-import { addressProblem } from '../../venue/origin.ts';
+import { addressProblem, lookupHere } from '../../venue/origin.ts';
 
 /** A request to a server other than the venue: a webhook or a time-stamping authority. It contains no secret. */
 export interface Outside {
@@ -38,30 +38,38 @@ export interface Request {
 class Refused extends Error {}
 
 /**
- * Sends one request to a server other than the venue, without following redirects. Returns the body of the response. Rejects if it is
- * incomplete, longer than 64 KiB, or has a status other than 2xx.
+ * Sends one request to a server other than the venue, without following redirects, and unencrypted only to this machine, whatever its
+ * name resolves to. Returns the body of the response. Rejects if it is incomplete, longer than 64 KiB, or has a status other than 2xx.
  */
 export async function exchange(
   address: string,
   { method, headers = {}, body, timeoutMs = ANSWER_MS }: Request,
 ): Promise<Buffer> {
-  const reply = await fetch(address, {
-    method,
-    headers,
-    ...(body === undefined ? {} : { body }),
-    redirect: 'error',
-    signal: AbortSignal.timeout(timeoutMs),
-  });
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  const answer: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = reply.body ?? [];
-  for await (const piece of answer) {
-    size += piece.length;
-    if (size > ANSWER_BYTES_MAX) throw new Error(`a response of more than ${ANSWER_BYTES_MAX} bytes`);
-    pieces.push(piece);
+  const { Agent, fetch } = await import('undici');
+  const connect = address.startsWith('https:') ? {} : { lookup: lookupHere };
+  const dispatcher = new Agent({ connect });
+  try {
+    const reply = await fetch(address, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+      dispatcher,
+    });
+    const pieces: Uint8Array[] = [];
+    let size = 0;
+    const answer: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = reply.body ?? [];
+    for await (const piece of answer) {
+      size += piece.length;
+      if (size > ANSWER_BYTES_MAX) throw new Error(`a response of more than ${ANSWER_BYTES_MAX} bytes`);
+      pieces.push(piece);
+    }
+    if (!reply.ok) throw new Refused(`status ${reply.status}`);
+    return Buffer.concat(pieces);
+  } finally {
+    await dispatcher.destroy();
   }
-  if (!reply.ok) throw new Refused(`status ${reply.status}`);
-  return Buffer.concat(pieces);
 }
 
 /** Returns why there was no response, without any part of the URL, because a webhook's URL is a secret. */

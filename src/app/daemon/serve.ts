@@ -42,6 +42,8 @@ export interface ServedAt {
   readonly address: string;
   /** Returns a new one-time link that signs in the browser on this machine. */
   readonly newLink: () => string | undefined;
+  /** Reads the files of `operate.tokens` again. If one cannot be used, every token stays as it is. Returns why. */
+  readonly rereadTokens: () => string | undefined;
 }
 
 /** Serves metrics, health, the API and the dashboard unless disabled, and publishes the URL to commands on this machine. */
@@ -49,9 +51,10 @@ export async function serve(config: Config, served: Served): Promise<ServedAt | 
   // This token is valid only for this process and is never displayed. It is in a file that only its owner can read.
   const local = new Secret(randomBytes(32).toString('base64url'));
   const { operate } = config;
+  const people = bearersOf(operate?.tokens ?? [], config.venue.token);
   const bearers: readonly Bearer[] = [
     { name: MACHINE, role: 'admin', kind: 'machine', token: local },
-    ...bearersOf(operate?.tokens ?? [], config.venue.token),
+    ...people,
   ];
   const signIn = await signInFor(served);
   const url = operate && (await listen(config, operate, { bearers, signIn }, served));
@@ -66,7 +69,12 @@ export async function serve(config: Config, served: Served): Promise<ServedAt | 
   const pages = pageUrls(url, operate);
   Object.assign(signIn, pages);
   const { newLink } = await import('../../operate/sign-in/sign-in.ts');
-  return { url, address: pages.invitationUrl, newLink: () => newLink(signIn) };
+  return {
+    url,
+    address: pages.invitationUrl,
+    newLink: () => newLink(signIn),
+    rereadTokens: () => rereadTokens(people, operate.tokens, config.venue.token),
+  };
 }
 
 /** Creates the sign-in that all URLs of this process share, so that a sign-in at one is valid at the others. */
@@ -160,7 +168,7 @@ const TOKEN_MIN = 16;
  * @throws OperatorError `config` if a token cannot be read or is the venue's token, or if two entries share a name or a
  * token
  */
-export function bearersOf(tokens: OperateConfig['tokens'], venueToken?: Secret): readonly Bearer[] {
+export function bearersOf(tokens: OperateConfig['tokens'], venueToken?: Secret): readonly OwnBearer[] {
   const bearers = tokens.map(bearerOf);
   const seen = new Set([MACHINE]);
   for (const { name } of bearers) {
@@ -189,7 +197,23 @@ export function bearersOf(tokens: OperateConfig['tokens'], venueToken?: Secret):
   return bearers;
 }
 
-function bearerOf({ name, role, kind, file }: OperateConfig['tokens'][number]): Bearer {
+type OwnBearer = Bearer & { readonly token: Secret };
+
+/** Gives these tokens the present text of their files. Returns why they keep what they have. */
+export function rereadTokens(
+  bearers: readonly OwnBearer[],
+  ...from: Parameters<typeof bearersOf>
+): string | undefined {
+  try {
+    for (const [n, { token }] of bearersOf(...from).entries())
+      if (bearers[n]?.token.reveal() !== token.reveal()) bearers[n]?.token.replace(token);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function bearerOf({ name, role, kind, file }: OperateConfig['tokens'][number]): OwnBearer {
   const read = readTokenFile(file);
   if ('problem' in read) throw new OperatorError('config', `operate.tokens, ${name}: ${read.problem}`);
   if (!/^[\x21-\x7e]{16,4096}$/u.test(read.text))

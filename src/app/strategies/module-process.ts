@@ -13,12 +13,12 @@ interface Bridge {
   readonly port: MessagePort;
   readonly signal: Int32Array;
 }
-/** Bridge to the one process that runs all modules of this process. */
+/** Bridge to the processes of all modules. */
 let bridge: Bridge | undefined;
 let requests = 0;
 
 /**
- * Returns the code of a module, which runs in a separate process without token, environment, network or files
+ * Returns the code of a module, which runs in a process of its own without token, environment, network or files
  * (`module-runner.ts`). A step is part of a synchronous pipeline, so each call blocks until its response arrives, for a
  * few seconds at most. A call that does not end in time ends that process and is a fault of the module.
  */

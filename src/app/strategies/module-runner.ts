@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline';
 import { runInNewContext } from 'node:vm';
 import { codeIn } from '../../strategy/kinds/module/module-code.ts';
 import type { ModuleCall } from '../../strategy/kinds/module/module-call.ts';
@@ -5,28 +6,28 @@ import { wordsOf } from '../../strategy/kinds/module/module.ts';
 import { readStep } from '../../strategy/kinds/module/module-step.ts';
 import { BrokenRule } from '../../strategy/kinds/module/module-plan.ts';
 import { CALL_MS } from './module-request.ts';
-import type { ModuleAnswer, ModuleRequest, ModuleOutcome } from './module-request.ts';
+import type { ModuleRequest, ModuleOutcome } from './module-request.ts';
 import { loadModule } from './modules.ts';
 import type { ModuleSource } from './modules.ts';
 
 /**
- * Process in which users' modules run; `module-bridge.ts` starts it. It has no environment, network, child processes or
- * threads, no files once this program is loaded, and cannot create code from text.
+ * Process in which one user's module runs; `module-bridge.ts` starts it. It has no environment, network, child processes
+ * or threads, no files once this program is loaded, and cannot create code from text.
  */
 
-/** Handles requests until the desk disconnects. */
+/** Handles requests, a line of JSON each, until the desk closes stdin. */
 function serve(): void {
   process.permission.drop('fs.read');
-  process.on('message', (request: ModuleRequest) => {
-    process.send?.(answered(request));
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    process.stdout.write(`${JSON.stringify(answered(JSON.parse(line) as ModuleRequest))}\n`); // oxlint-disable-line typescript/no-unsafe-type-assertion -- the bridge wrote it
   });
 }
 
-function answered({ id, source, call }: ModuleRequest): ModuleAnswer {
+function answered({ source, call }: ModuleRequest): ModuleOutcome {
   try {
-    return { id, ...inTime(() => outcomeOf(source, call)) };
+    return inTime(() => outcomeOf(source, call));
   } catch (cause) {
-    return { id, fault: wordsOf(cause) };
+    return { fault: wordsOf(cause) };
   }
 }
 

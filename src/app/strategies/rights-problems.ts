@@ -4,7 +4,7 @@ import type { LoadedStrategy } from './strategies.ts';
 
 /**
  * Returns the places where other users of this machine could change what the desk trades: the config, strategies,
- * modules and their folders. Each problem is one sentence with its remedy. Only the owner may write to a folder of
+ * modules and every folder above them. Each problem is one sentence with its remedy. Only the owner may write to a folder of
  * strategies, even if a sticky bit protects each file, because a new file in it is a new strategy. `others`: absolute
  * paths of additional files.
  */
@@ -22,7 +22,8 @@ export function rightsProblems(
   const all = [
     replaceableByOthers(resolve(cwd, configFile)),
     ...others.map((file) => (file === undefined ? undefined : replaceableByOthers(file))),
-    ...new Set([...files, ...files.map((file) => dirname(file))].map(changeableByOthers)),
+    ...[...files, ...files.map((file) => dirname(file))].map(changeableByOthers),
+    ...files.map(replaceableByOthers),
   ];
   return [...new Set(all.filter((problem) => problem !== undefined))];
 }

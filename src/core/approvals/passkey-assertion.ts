@@ -42,7 +42,12 @@ const AUTHENTICATOR_DATA_MIN = 37;
 export function assertionFault(
   assertion: PasskeyAssertion,
   challenge: string,
-  { id, publicKey, home }: { id: string; publicKey: string; home?: PasskeyHome | undefined },
+  {
+    id,
+    publicKey,
+    counter = 0,
+    home,
+  }: { id: string; publicKey: string; counter?: number; home?: PasskeyHome | undefined },
 ): string | undefined {
   if (assertion.credential_id !== id) return 'it was made with another passkey';
   const clientData = bytesOf(assertion.client_data_json);
@@ -58,7 +63,11 @@ export function assertionFault(
   if (!hash('sha256', home.rpId, 'buffer').equals(data.subarray(0, 32)))
     return `it was not made for this desk, but at ${page}`;
   if (!home.origins.includes(page)) return `it was made at ${page}, where the passkey has not signed in`;
-  if (client['crossOrigin'] === true) return 'it was made inside a page of another origin';
+  if (isCrossOrigin(assertion.client_data_json)) return 'it was made inside a page of another origin';
+  const uses = usesIn(assertion);
+  // Authenticators that do not count always report 0.
+  if (uses <= counter && uses + counter > 0)
+    return 'its counter did not rise: the passkey may have been copied';
   const flags = data[32] ?? 0;
   if ((flags & USER_PRESENT) === 0) return 'it does not prove that a user was present';
   if ((flags & USER_VERIFIED) === 0) return 'the passkey did not verify the user';
@@ -67,6 +76,15 @@ export function assertionFault(
     ? undefined
     : 'its signature does not match the key';
 }
+
+/** Number of uses of the passkey, as its authenticator reports it. */
+export function usesIn(assertion: PasskeyAssertion): number {
+  const data = bytesOf(assertion.authenticator_data);
+  return data.length < AUTHENTICATOR_DATA_MIN ? 0 : data.readUInt32BE(33);
+}
+
+/** Whether the browser says that a page of another origin contained the page. `data`: `clientDataJSON`, base64url. */
+export const isCrossOrigin = (data: string): boolean => clientDataOf(bytesOf(data))?.['crossOrigin'] === true;
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'base64url');
 

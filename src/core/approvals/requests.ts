@@ -4,6 +4,7 @@ import type { ApprovalRecord, FillRecord, UsedToken } from '../record.ts';
 import { canonicalValue } from '../text/json.ts';
 import type { Instant } from '../time.ts';
 import { countWords, isLasting } from './approval-settings.ts';
+import type { SettingChange } from '../risk/setting-changes.ts';
 import type { Requirement } from './approval-settings.ts';
 import { assertionFault } from './passkey-assertion.ts';
 
@@ -139,14 +140,27 @@ export class Approvals {
     }
   }
 
-  /** A person was removed. Undecided requests that they approved need another approval, even if the person returns. */
+  /**
+   * A person or a token was removed. Requests that they approved and that nothing has used need another approval, even if
+   * the person returns. A parent that may trade does not stop halfway.
+   */
   forgetAgreements(name: string): void {
-    for (const [id, one] of this.data.known)
-      if (isUndecided(one))
-        this.data.known.set(id, {
-          ...one,
-          agreed: one.agreed.filter((actor) => !isSamePerson(actor, { by: name })),
-        });
+    for (const [id, one] of this.data.known) {
+      const { proposal, usedBy, ended } = one;
+      const isUnused = isLasting(proposal.for) && proposal.for !== 'parent' && usedBy === undefined;
+      if (ended !== undefined || (one.isApproved && !isUnused)) continue;
+      const agreed = one.agreed.filter((actor) => !isSamePerson(actor, { by: name }));
+      this.data.known.set(id, { ...one, agreed, isApproved: agreed.length >= proposal.count });
+    }
+  }
+
+  /** Tokens that can no longer approve after a start count as removed. */
+  settingsChanged(changes: readonly SettingChange[]): void {
+    for (const { path, before, after = '' } of changes) {
+      const name = /^operate\.tokens\.(?<name>.+)$/u.exec(path)?.groups?.['name'];
+      if (name !== undefined && before !== undefined && !/^(?:approver|admin), person$/u.test(after))
+        this.forgetAgreements(name);
+    }
   }
 
   /** The age of a request to a dead process is unknown, so a person must make it again unless it outlives a process. */

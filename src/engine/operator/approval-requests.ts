@@ -200,8 +200,10 @@ function decisionFault(
 
 /** Why nobody may reject the request as it stands. */
 export function mayRejectFault(desk: Desk, known: ApprovalRequest): string | undefined {
-  const { request: id } = known.proposal;
-  if (known.usedBy !== undefined) return `${id} is used: it cannot be rejected`;
+  const { request: id, for: kind } = known.proposal;
+  // The last approval of a command carries it out.
+  if (known.usedBy !== undefined || (known.isApproved && !isLasting(kind)))
+    return `${id} is used: it cannot be rejected`;
   if (known.ended !== undefined) return `${id} is ${known.ended.how} already`;
   return isOver(desk, known) ? `${id} has expired` : undefined;
 }

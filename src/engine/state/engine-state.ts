@@ -239,9 +239,11 @@ export class EngineState {
         break;
       case 'settings':
         this.settings = withChanges(this.settings, body.changes);
+        this.approvals.settingsChanged(body.changes);
         break;
       case 'approval':
         this.approvals.apply(body, at);
+        this.people.signed(body);
         break;
       case 'person':
         this.people.apply(body, at);

@@ -96,6 +96,9 @@ export class ApprovalsProof {
       case 'reload':
         this.#reload(seq, body);
         break;
+      case 'settings':
+        this.#requests.settingsChanged(body.changes);
+        break;
       case 'intent':
         this.#intents.set(body.client_order_id, { intent: body, halt: this.#halt });
         break;
@@ -216,6 +219,7 @@ export class ApprovalsProof {
     } else if (known === undefined) this.#fault(seq, by, 'nobody proposed it', id);
     else if (step === 'approved') {
       const fault = this.#approvalFault(known, body, at);
+      if (fault === undefined) this.#people.signed(body);
       const proof = body.assertion === undefined ? 'token' : 'passkey';
       this.findings.push({
         seq,

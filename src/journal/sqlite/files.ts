@@ -1,8 +1,8 @@
 import { chmodSync, closeSync, fsyncSync, openSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import process from 'node:process';
+import { dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import { makeFolders } from '../../files/folders.ts';
+import { replaceableByOthers } from '../../files/rights.ts';
 
 /** The absolute path of a SQLite journal's file; other journals have none. */
 export function journalFileOf(url: string): string | undefined {
@@ -47,22 +47,10 @@ export function refuseNoFile(file: string): void {
   );
 }
 
-const STICKY = 0o1000;
-
-/**
- * Refuses a folder that others may change, because they could replace the files in it. In a sticky folder, such as
- * /tmp, nobody can replace the files of others.
- */
+/** Refuses a folder that others may change, also through one above it, because they could replace the files in it. */
 function refuseForeign(folder: string): void {
-  if (process.getuid === undefined) return; // Windows
-  const { uid, mode } = statSync(folder);
-  if (uid !== 0 && uid !== process.getuid())
-    throw new OperatorError('storage', `${folder} belongs to another user: use your own folder`);
-  if ((mode & 0o022) !== 0 && (mode & STICKY) === 0)
-    throw new OperatorError(
-      'storage',
-      `other users can change ${folder}: run "chmod go-w ${folder}", or use a folder inside it`,
-    );
+  const problem = replaceableByOthers(join(folder, 'journal'));
+  if (problem !== undefined) throw new OperatorError('storage', `${problem}, or use a folder of your own`);
 }
 
 /** Makes the names in the folder of `file` durable. */

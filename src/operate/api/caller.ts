@@ -30,7 +30,8 @@ export const admission =
       return caller;
     }
     const path = request.routeOptions.url ?? '';
-    desk.refused({ path, by: caller?.name ?? 'none', role: caller?.role, needed });
+    const by = caller?.name ?? 'none';
+    desk.refused({ path, by, address: request.ip, role: caller?.role, needed });
     if (caller === undefined && authenticator.isBlocked(request.ip)) throw new Refusal(429, SLOWER);
     if (caller === undefined) throw new Refusal(401, 'this desk does not know the bearer token');
     const what = caller.via === 'session' ? caller.name : 'the token';

@@ -71,6 +71,8 @@ export interface RefusedAccess {
   readonly path: string;
   /** Name of the token; `none` if it is unknown to this desk. */
   readonly by: string;
+  /** Address of the sender, behind the proxies of the config. */
+  readonly address: string;
   readonly role?: Role | undefined;
   /** Lowest role that may make it. */
   readonly needed: Role;

@@ -26,11 +26,13 @@ export function addReads(
   server: FastifyInstance,
   { desk, reads, events, admit, version, sessions }: ReadOptions,
 ): void {
+  let document: string | undefined;
   server.get('/api/v1/openapi.json', async (request, reply) => {
     admit(request, 'viewer');
     // Loaded on demand, so that a start does not wait for it.
     const { openApi } = await import('./openapi.ts');
-    return await reply.send(openApi(version));
+    document ??= JSON.stringify(openApi(version));
+    return await reply.type('application/json; charset=utf-8').send(document);
   });
   server.get('/api/v1/me', async (request, reply) => {
     return await reply.send(meOf(admit(request, 'viewer'), desk, version));

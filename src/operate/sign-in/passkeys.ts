@@ -4,6 +4,7 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
+import { isCrossOrigin } from '../../core/approvals/passkey-assertion.ts';
 
 /** The stored data of a passkey. */
 export interface KnownPasskey {
@@ -41,6 +42,7 @@ export async function verifyAssertion({
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
   if (!isCredential(response)) return { problem: 'this is not a passkey assertion' };
   if (response.id !== passkey.id) return { problem: 'it was signed with another passkey' };
+  if (isFramed(response)) return { problem: FRAMED };
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: response as AuthenticationResponseJSON, // oxlint-disable-line typescript/no-unsafe-type-assertion -- the package checks the rest, and throws
@@ -87,6 +89,7 @@ export async function verifyRegistration({
 }: Registration): Promise<{ readonly passkey: NewPasskey } | { readonly problem: string }> {
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
   if (!isCredential(response)) return { problem: 'this is not a new passkey' };
+  if (isFramed(response)) return { problem: FRAMED };
   try {
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: response as RegistrationResponseJSON, // oxlint-disable-line typescript/no-unsafe-type-assertion -- the package checks the rest, and throws
@@ -143,6 +146,10 @@ function isCredential(response: unknown): response is { readonly id: string; rea
   if (!('id' in response) || typeof response.id !== 'string') return false;
   return 'response' in response && typeof response.response === 'object' && response.response !== null;
 }
+
+const FRAMED = 'it was made inside a page of another origin';
+const isFramed = ({ response }: { readonly response: object }): boolean =>
+  'clientDataJSON' in response && isCrossOrigin(String(response.clientDataJSON));
 
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.fromBase64(text, { alphabet: 'base64url' });

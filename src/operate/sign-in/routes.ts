@@ -50,7 +50,8 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
   const refuse = (request: FastifyRequest, says: string): Refusal => {
     if (wrong.isBlocked(request.ip)) return new Refusal(429, SLOWER);
     wrong.count(request.ip);
-    desk.refused({ path: request.routeOptions.url ?? '', by: 'none', needed: 'viewer' });
+    const path = request.routeOptions.url ?? '';
+    desk.refused({ path, by: 'none', address: request.ip, needed: 'viewer' });
     return new Refusal(401, says);
   };
   const enter = async (

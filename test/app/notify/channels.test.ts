@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { exchange } from '../../../src/app/daemon/post-outside.ts';
 import { Secret } from '../../../src/app/config/secret.ts';
 import { command, mail, webhook } from '../../../src/app/notify/channels.ts';
 import type { MailChannel } from '../../../src/app/notify/channels.ts';
@@ -19,6 +22,25 @@ async function failureOf(sending: Promise<void>): Promise<Undelivered> {
 }
 
 describe('the webhook channel', () => {
+  it('sends nothing unencrypted to another machine, whatever its name resolves to', async () => {
+    const resolved = vi.spyOn(dns, 'lookup').mockImplementation(((
+      _name: string,
+      _options: object,
+      done: (error: null, found: readonly object[]) => void,
+    ) => {
+      done(null, [{ address: '192.0.2.1', family: 4 }]);
+    }) as never);
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      resolved.mockRestore();
+      syncBuiltinESMExports();
+    });
+    const asked = exchange('http://localhost:8999/hook', { method: 'GET', timeoutMs: 5_000 });
+    await expect(asked).rejects.toMatchObject({
+      cause: { message: 'localhost is not an address of this machine' },
+    });
+  });
+
   it('sends JSON with the key of the message', async () => {
     const server = await receiver();
     const url = new Secret(`${server.url}/hook?sig=abc`);

@@ -401,6 +401,7 @@ describe('a passkey', () => {
     ['with a lower counter', (own) => (at) => own.assert(at, { counter: 1 })],
     ['without verification of the person', (own) => (at) => own.assert(at, { isUnverified: true })],
     ['with another private key', (own) => (at) => own.assert(at, { signWith: aPasskey().privateKey })],
+    ['inside a page of another origin', (own) => (at) => own.assert(at, { crossOrigin: true })],
     ['with an enrolment', (own) => (at) => own.assert(at, { type: 'webauthn.create' })],
     ['if it was not enrolled', () => (at) => aPasskey().assert(at)],
     ['without an assertion', () => () => ({})],
@@ -441,6 +442,7 @@ describe('a passkey', () => {
     ['another page', (own, at) => own.register({ ...at, origin: 'https://evil.example' })],
     ['another host', (own, at) => own.register({ ...at, rpId: 'evil.example' })],
     ['a sign-in', (own, at) => own.assert(at)],
+    ['a page inside another origin', (own, at) => own.register(at, { crossOrigin: true })],
   ])('is not enrolled with an answer to %s', async (_of, answer) => {
     const served = await servedSignIn();
     const { body } = await served.machine(INVITE, { name: 'ann', role: 'viewer', why: 'w' });

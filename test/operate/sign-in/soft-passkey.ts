@@ -17,6 +17,8 @@ export interface Tampering {
   readonly isUnverified?: boolean;
   readonly signWith?: KeyObject;
   readonly type?: string;
+  /** A page of another origin contained the page. */
+  readonly crossOrigin?: boolean;
 }
 
 /** A passkey in software: it enrols and signs as a device does. */
@@ -25,7 +27,7 @@ export interface SoftPasskey {
   /** COSE, base64url. */
   readonly publicKey: string;
   readonly privateKey: KeyObject;
-  register(ceremony: Ceremony): object;
+  register(ceremony: Ceremony, tampering?: Pick<Tampering, 'crossOrigin'>): object;
   assert(ceremony: Ceremony, tampering?: Tampering): object;
 }
 
@@ -44,23 +46,23 @@ export function aPasskey(): SoftPasskey {
     id: id.toString('base64url'),
     publicKey: cose.toString('base64url'),
     privateKey,
-    register: (ceremony) => {
+    register: (ceremony, { crossOrigin } = {}) => {
       const credential = Buffer.concat([Buffer.alloc(16), uint16(id.length), id, cose]);
       const flags = USER_PRESENT | USER_VERIFIED | HAS_CREDENTIAL;
       const data = Buffer.concat([authenticatorData(ceremony, flags, 0), credential]);
       return {
         ...envelope(id),
         response: {
-          clientDataJSON: clientData('webauthn.create', ceremony).toString('base64url'),
+          clientDataJSON: clientData('webauthn.create', ceremony, crossOrigin).toString('base64url'),
           attestationObject: attestation(data).toString('base64url'),
           transports: ['internal'],
         },
       };
     },
-    assert: (ceremony, { counter, isUnverified = false, signWith = privateKey, type } = {}) => {
+    assert: (ceremony, { counter, isUnverified = false, signWith = privateKey, type, crossOrigin } = {}) => {
       uses = counter ?? uses + 1;
       const data = authenticatorData(ceremony, USER_PRESENT | (isUnverified ? 0 : USER_VERIFIED), uses);
-      const client = clientData(type ?? 'webauthn.get', ceremony);
+      const client = clientData(type ?? 'webauthn.get', ceremony, crossOrigin);
       return {
         ...envelope(id),
         response: {
@@ -80,8 +82,8 @@ const envelope = (id: Buffer): object => ({
   clientExtensionResults: {},
 });
 
-const clientData = (type: string, { challenge, origin }: Ceremony): Buffer =>
-  Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }));
+const clientData = (type: string, { challenge, origin }: Ceremony, crossOrigin = false): Buffer =>
+  Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin }));
 
 function authenticatorData({ rpId }: Ceremony, flags: number, counter: number): Buffer {
   const count = Buffer.alloc(4);

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { exitCodes, OperatorError } from '../../../core/errors.ts';
+import { escapeMarks } from '../../../core/text/escape.ts';
 import { anchorAt, compare } from '../../../journal/proof/anchor.ts';
 import type { ApprovalsProof } from '../../../journal/proof/approvals-proof.ts';
 import type { Head } from '../../../journal/proof/link.ts';
@@ -36,7 +37,7 @@ export async function journalVerify(url: string, options: VerifyOptions, out: Ou
       const hold = approvals?.every(({ fault }) => fault === undefined) ?? true;
       const isGood = verdict.ok && compared.every(({ ok }) => ok) && hold;
       if (options.json === true)
-        await write(out.stdout, `${JSON.stringify({ ...verdict, compared, approvals })}\n`);
+        await write(out.stdout, `${escapeMarks(JSON.stringify({ ...verdict, compared, approvals }))}\n`);
       else {
         const lines = verdict.ok
           ? [
