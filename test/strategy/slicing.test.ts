@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { add, decimalsOf, fraction, ONE, quantity, ratioOf, subtract, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
-import { dueSize, plannedSize, slotMs, smallestSize } from '../../src/strategy/sliced/slicing.ts';
+import { dueSize, plannedSize, slotMs, smallestSize } from '../../src/strategy/worker/slicing.ts';
 import { uniform } from '../../src/core/uniform.ts';
-import type { Curve, Jitter, SlicePlan } from '../../src/strategy/sliced/slicing.ts';
+import type { Curve, Jitter, SlicePlan } from '../../src/strategy/worker/slicing.ts';
 
 const aPlan = (over: Partial<SlicePlan<Quantity>> = {}): SlicePlan<Quantity> => ({
   total: quantity('10'),

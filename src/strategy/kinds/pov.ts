@@ -23,7 +23,7 @@ import { checkDecimals, oneOf } from '../checks.ts';
 import { amountOf, durationText, fractionText, pairSymbol, timeText } from '../fields.ts';
 import { defineStrategy } from '../kernel.ts';
 import type { CheckWorld, Context, Problem, Step } from '../kernel.ts';
-import { checkTactics, tacticFields, tacticsOf } from '../sliced/tactic-fields.ts';
+import { checkTactics, tacticFields, tacticsOf } from '../worker/tactic-fields.ts';
 
 /** The fields of a pov document. */
 const params = z.lazy(() =>

@@ -6,10 +6,10 @@ import { estimate, leftAfter, urgency } from './almgren-chriss.ts';
 import type { ImpactModel, Steps } from './almgren-chriss.ts';
 import { amountOf, plainNumber, positiveText } from '../fields.ts';
 import type { Forecast, Problem } from '../kernel.ts';
-import { slicedFields, slicedStrategy } from '../sliced/sliced.ts';
-import type { Window } from '../sliced/sliced.ts';
-import { plannedSize } from '../sliced/slicing.ts';
-import type { Curve, SlicePlan } from '../sliced/slicing.ts';
+import { slicedFields, slicedStrategy } from './sliced.ts';
+import type { Window } from './sliced.ts';
+import { plannedSize } from '../worker/slicing.ts';
+import type { Curve, SlicePlan } from '../worker/slicing.ts';
 
 const YEAR_HOURS = 365 * 24;
 /** Decimals of a share: finer than any relevant share, and coarser than the differences between builds of a maths library. */

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { fraction, ONE, ratioOf } from '../../core/money.ts';
 import { DAY_MS, parseTime } from '../../core/time.ts';
-import { minutesOf, partsOf } from '../sliced/day-parts.ts';
+import { minutesOf, partsOf } from './day-parts.ts';
 import { plainNumber, zoneText } from '../fields.ts';
 import type { Problem } from '../kernel.ts';
-import { durationMsOf, slicedFields, slicedStrategy } from '../sliced/sliced.ts';
-import type { Window } from '../sliced/sliced.ts';
-import type { Curve } from '../sliced/slicing.ts';
+import { durationMsOf, slicedFields, slicedStrategy } from './sliced.ts';
+import type { Window } from './sliced.ts';
+import type { Curve } from '../worker/slicing.ts';
 
 /** Longest window. Longer windows would take too long to add up part by part. */
 const WINDOW_DAYS_MAX = 366;

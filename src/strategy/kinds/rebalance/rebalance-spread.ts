@@ -16,8 +16,8 @@ import { instant, parseDuration } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { SliceOutcome, Wait } from '../../../core/wake.ts';
 import { durationText, whole } from '../../fields.ts';
-import { dueSize, plannedSize, slotMs, smallestSize } from '../../sliced/slicing.ts';
-import type { SlicePlan } from '../../sliced/slicing.ts';
+import { dueSize, plannedSize, slotMs, smallestSize } from '../../worker/slicing.ts';
+import type { SlicePlan } from '../../worker/slicing.ts';
 import { ended, turnOf, turnUnderWay } from './rebalance-legs.ts';
 import type { Due, Leg, Spread, TurnSizing } from './rebalance-legs.ts';
 

@@ -29,15 +29,15 @@ import type { CheckWorld, Problem, Step } from '../../kernel.ts';
 import { endOf, legOf, lostOf, misfireNote, newestTime, nextDue, passedTimes } from './recurring-misfire.ts';
 import { runFault } from './recurring-run-now.ts';
 import { countedScheduleFields, firstOpen, occurrencesOf, smallestGapMs } from '../../calendar/schedule.ts';
-import { dueSize, plannedSize, slotMs, slotsPassed, smallestSize, unfitPlan } from '../../sliced/slicing.ts';
-import type { SizeRule, SlicePlan } from '../../sliced/slicing.ts';
+import { dueSize, plannedSize, slotMs, slotsPassed, smallestSize, unfitPlan } from '../../worker/slicing.ts';
+import type { SizeRule, SlicePlan } from '../../worker/slicing.ts';
 import {
   checkTactics,
   jitterField,
   ladderFields,
   tacticFields,
   tacticsOf,
-} from '../../sliced/tactic-fields.ts';
+} from '../../worker/tactic-fields.ts';
 
 /** Largest number of slices. At one more order of a parent that is not planned for its whole life, the controls halt the desk. */
 const SLICES_MAX = 50;

@@ -22,7 +22,7 @@ import type { Money, Price, Quantity } from '../../../core/money.ts';
 import type { Debt } from '../../../core/risk/settling.ts';
 import type { Side, Size } from '../../../core/venue.ts';
 import type { Step, View } from '../../kernel.ts';
-import { pieceOf } from '../../sliced/pieces.ts';
+import { pieceOf } from '../../worker/pieces.ts';
 
 /** The settings for closing a debt. */
 interface ClosingPlan {

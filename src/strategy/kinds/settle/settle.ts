@@ -10,7 +10,7 @@ import { atMostOnce } from '../../checks.ts';
 import { amountOf, durationText, pairSymbol, plainNumber } from '../../fields.ts';
 import { defineStrategy } from '../../kernel.ts';
 import type { CheckWorld, Problem, Step, View } from '../../kernel.ts';
-import { pausesAfter } from '../../sliced/pieces.ts';
+import { pausesAfter } from '../../worker/pieces.ts';
 import { orderFor } from './settle-order.ts';
 import type { ClosingOrder } from './settle-order.ts';
 

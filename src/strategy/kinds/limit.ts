@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Instrument, Minimum, Precisions } from '../../../core/instrument.ts';
+import type { Instrument, Minimum, Precisions } from '../../core/instrument.ts';
 import {
   cost,
   decimalsOf,
@@ -19,20 +19,20 @@ import {
   subtract,
   text,
   worsen,
-} from '../../../core/money.ts';
-import type { Money, Price, Quantity, Ratio } from '../../../core/money.ts';
-import type { Reason } from '../../../core/reasons.ts';
-import { after, instant, parseDuration, parseTime, SECOND_MS } from '../../../core/time.ts';
-import type { Instant } from '../../../core/time.ts';
-import { uniform } from '../../../core/uniform.ts';
-import { opposite } from '../../../core/venue.ts';
-import type { Wait, Wake } from '../../../core/wake.ts';
-import { atMostOneOf, checkDecimals, checkUnits, oneOf } from '../../checks.ts';
-import { amountOf, durationText, pairSymbol, plainNumber, positiveText, timeText } from '../../fields.ts';
-import { defineStrategy } from '../../kernel.ts';
-import type { CheckWorld, Context, Problem, Step } from '../../kernel.ts';
-import { missesNote, pausesAfter, pieceOf, piecesOf } from '../../sliced/pieces.ts';
-import { checkTactics, jitterField, tacticFields, tacticsOf } from '../../sliced/tactic-fields.ts';
+} from '../../core/money.ts';
+import type { Money, Price, Quantity, Ratio } from '../../core/money.ts';
+import type { Reason } from '../../core/reasons.ts';
+import { after, instant, parseDuration, parseTime, SECOND_MS } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { uniform } from '../../core/uniform.ts';
+import { opposite } from '../../core/venue.ts';
+import type { Wait, Wake } from '../../core/wake.ts';
+import { atMostOneOf, checkDecimals, checkUnits, oneOf } from '../checks.ts';
+import { amountOf, durationText, pairSymbol, plainNumber, positiveText, timeText } from '../fields.ts';
+import { defineStrategy } from '../kernel.ts';
+import type { CheckWorld, Context, Problem, Step } from '../kernel.ts';
+import { missesNote, pausesAfter, pieceOf, piecesOf } from '../worker/pieces.ts';
+import { checkTactics, jitterField, tacticFields, tacticsOf } from '../worker/tactic-fields.ts';
 
 /** The fields of a limit document. */
 const params = z.lazy(() =>

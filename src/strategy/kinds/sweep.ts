@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Instrument } from '../../../core/instrument.ts';
+import type { Instrument } from '../../core/instrument.ts';
 import {
   add,
   cost,
@@ -22,14 +22,14 @@ import {
   scale,
   subtract,
   text,
-} from '../../../core/money.ts';
-import type { Money, Price, Quantity, Ratio } from '../../../core/money.ts';
-import type { Reason } from '../../../core/reasons.ts';
-import { after, instant, parseDuration, parseTime, SECOND_MS } from '../../../core/time.ts';
-import type { Instant } from '../../../core/time.ts';
-import type { Wait, Wake } from '../../../core/wake.ts';
-import { closureAt, notOpenWords } from '../../calendar/calendar.ts';
-import { atMostOneOf } from '../../checks.ts';
+} from '../../core/money.ts';
+import type { Money, Price, Quantity, Ratio } from '../../core/money.ts';
+import type { Reason } from '../../core/reasons.ts';
+import { after, instant, parseDuration, parseTime, SECOND_MS } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Wait, Wake } from '../../core/wake.ts';
+import { closureAt, notOpenWords } from '../calendar/calendar.ts';
+import { atMostOneOf } from '../checks.ts';
 import {
   amountOf,
   currencySymbol,
@@ -38,11 +38,11 @@ import {
   plainNumber,
   positiveText,
   timeText,
-} from '../../fields.ts';
-import { defineStrategy } from '../../kernel.ts';
-import type { CheckWorld, Problem, Step, View } from '../../kernel.ts';
-import { missesNote, pausesAfter, pieceOf } from '../../sliced/pieces.ts';
-import { nextTime, occurrencesOf, scheduleFields } from '../../calendar/schedule.ts';
+} from '../fields.ts';
+import { defineStrategy } from '../kernel.ts';
+import type { CheckWorld, Problem, Step, View } from '../kernel.ts';
+import { missesNote, pausesAfter, pieceOf } from '../worker/pieces.ts';
+import { nextTime, occurrencesOf, scheduleFields } from '../calendar/schedule.ts';
 
 /** The fields of a sweep document. */
 const params = z.lazy(() =>

@@ -27,9 +27,9 @@ import { checkDecimals, checkUnits, nearestSizes, oneOf } from '../checks.ts';
 import { amountOf, durationText, pairSymbol, timeText, whole } from '../fields.ts';
 import { defineStrategy } from '../kernel.ts';
 import type { AnyStrategy, CheckWorld, Forecast, LadderWish, Problem, Slot, Step } from '../kernel.ts';
-import { dueSize, plannedSize, slotMs, slotsPassed, unfitPlan } from './slicing.ts';
-import type { Curve, SizeRule, SlicePlan } from './slicing.ts';
-import { checkTactics, jitterField, ladderFields, tacticFields, tacticsOf } from './tactic-fields.ts';
+import { dueSize, plannedSize, slotMs, slotsPassed, unfitPlan } from '../worker/slicing.ts';
+import type { Curve, SizeRule, SlicePlan } from '../worker/slicing.ts';
+import { checkTactics, jitterField, ladderFields, tacticFields, tacticsOf } from '../worker/tactic-fields.ts';
 
 const SLICES_MAX = 100_000;
 /** The fields of all kinds that trade a total in slices over a window. */
