@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { approximate, fraction, ratio, ratioOf, roundEven } from '../../core/money.ts';
-import type { Money, Quantity } from '../../core/money.ts';
 import { HOUR_MS } from '../../core/time.ts';
 import { estimate, leftAfter, urgency } from './almgren-chriss.ts';
 import type { ImpactModel, Steps } from './almgren-chriss.ts';
@@ -102,7 +101,7 @@ function curve(plan: Params, window: Window): Curve | undefined {
 }
 
 /** Returns the cost and risk of the planned slices, including the rounding and jitter of their sizes. */
-function forecast(plan: Params, slices: SlicePlan<Quantity | Money>): Forecast {
+function forecast(plan: Params, slices: SlicePlan): Forecast {
   const [model, steps] = [modelOf(plan), stepsOf(slices)];
   const parts = Array.from({ length: slices.slices }, (_, k) =>
     approximate(fraction(plannedSize(slices, k), slices.total)),

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Instrument } from '../../core/instrument.ts';
 import {
   add,
-  cost,
   fraction,
   greatest,
   holding,
@@ -11,7 +10,6 @@ import {
   NO_MONEY,
   NO_QUANTITY,
   ONE,
-  price,
   priceOf,
   quantity,
   quantityDown,
@@ -24,12 +22,12 @@ import {
   text,
 } from '../../core/money.ts';
 import type { Money, Price, Quantity, Ratio } from '../../core/money.ts';
-import type { Reason } from '../../core/reasons.ts';
-import { after, instant, parseDuration, parseTime, SECOND_MS } from '../../core/time.ts';
-import type { Instant } from '../../core/time.ts';
+import { after, instant, parseDuration } from '../../core/time.ts';
+import type { Size } from '../../core/venue.ts';
 import type { Wait, Wake } from '../../core/wake.ts';
 import { closureAt, notOpenWords } from '../calendar/calendar.ts';
-import { atMostOneOf } from '../checks.ts';
+import { nextTime, occurrencesOf, scheduleFields } from '../calendar/schedule.ts';
+import { atMostOneOf, checkInterval, checkPiece } from '../checks.ts';
 import {
   amountOf,
   currencySymbol,
@@ -41,8 +39,16 @@ import {
 } from '../fields.ts';
 import { defineStrategy } from '../kernel.ts';
 import type { CheckWorld, Problem, Step, View } from '../kernel.ts';
-import { missesNote, pausesAfter, pieceOf } from '../worker/pieces.ts';
-import { nextTime, occurrencesOf, scheduleFields } from '../calendar/schedule.ts';
+import {
+  bookPiece,
+  intervalField,
+  nextPiece,
+  pausedUntil,
+  PIECES_MAX,
+  piecesShape,
+} from '../worker/pieces.ts';
+import { intentOf, started } from '../worker/total.ts';
+import { checkEnd, endOf, startOf } from '../worker/window.ts';
 
 /** The fields of a sweep document. */
 const params = z.lazy(() =>
@@ -61,9 +67,7 @@ const params = z.lazy(() =>
     max_slice_notional: amountOf(
       'Largest piece in quote currency; a sweep is traded in as few equal pieces as this allows. Default: in one',
     ).optional(),
-    interval: durationText
-      .default('PT15S')
-      .describe('Minimum time between two pieces, and maximum time to try a piece, ISO 8601'),
+    interval: intervalField,
     limit_price: positiveText
       .optional()
       .describe('Worst acceptable price, quote per base; worse quotes are not executed'),
@@ -102,15 +106,10 @@ function pairOf({ pair, from, to }: Params): string {
 
 /** Whether the strategy sells `from`, rather than buying `to` with it. */
 const isSale = (plan: Params): boolean => pairOf(plan) === plan.from + plan.to;
+const unitOf = (plan: Params): Size['by'] => (isSale(plan) ? 'quantity' : 'amount');
 
 const keepOf = (plan: Params): Quantity =>
   plan.keep === undefined ? NO_QUANTITY : quantity(plan.keep.amount);
-const startOf = (plan: Params, begunAt: Instant): Instant =>
-  plan.start_time === undefined ? begunAt : parseTime(plan.start_time);
-const endOf = (plan: Params): Instant | undefined =>
-  plan.end_time === undefined ? undefined : parseTime(plan.end_time);
-const intervalOf = (plan: Params): number => Math.floor(parseDuration(plan.interval));
-
 /** Returns the cost of a purchase of one unit, including the fee on top. */
 const withFee = (plan: Params): Ratio => add(ONE, fraction(ratioOf(plan.fee_bps), ratioOf(10_000)));
 
@@ -124,50 +123,44 @@ function excessOf(plan: Params, held: Quantity, instrument: Instrument): Quantit
   return roundDown(quantity(above.div(withFee(plan)).toFixed(18)), instrument.quotePrecision);
 }
 
-/** Returns the largest piece in `from`; `undefined` when a sweep is one piece. Only a sale needs `mid`. */
-function largestPiece(plan: Params, instrument: Instrument, mid: Price | undefined): Quantity | undefined {
-  if (plan.max_slice_notional === undefined) return undefined;
-  const most = money(plan.max_slice_notional.amount);
-  if (!isSale(plan)) return holding(roundDown(most, instrument.quotePrecision));
-  return mid === undefined ? undefined : quantityDown(most, mid, instrument.basePrecision);
+/** What a sweep sees. Amounts are in `from`. */
+interface Look {
+  readonly instrument: Instrument;
+  readonly mid: Price | undefined;
+  readonly held: Quantity;
+  /** Balance above `keep`. */
+  readonly excess: Quantity;
+  /** Smallest amount that is worth a trade. For a sale, it depends on the price; without a price, it is zero. */
+  readonly least: Quantity;
 }
 
-/** Returns the smallest notional of a sweep: its own minimum, or the venue's if that is larger. */
-const leastNotional = (plan: Params, { minimum }: Instrument): Money =>
+function look(plan: Params, view: View): Look {
+  const pair = pairOf(plan);
+  const instrument = view.instrument(pair);
+  const mid = view.reference(pair)?.mid;
+  const held = view.holdings?.get(plan.from) ?? NO_QUANTITY;
+  const { minimum, basePrecision } = instrument;
+  const value = leastValueOf(plan, instrument);
+  const ofSale = mid && greatest(quantityUp(value, mid, basePrecision), minimum.quantity ?? NO_QUANTITY);
+  const smallest = isSale(plan) ? (ofSale ?? NO_QUANTITY) : holding(value);
+  return { instrument, mid, held, excess: excessOf(plan, held, instrument), least: smallest };
+}
+
+/** Returns the smallest value of a sweep, in quote currency: its own minimum, or the venue's if that is larger. */
+const leastValueOf = (plan: Params, { minimum }: Instrument): Money =>
   greatest(
     plan.min_trade_notional === undefined ? NO_MONEY : money(plan.min_trade_notional.amount),
     minimum.notional ?? NO_MONEY,
   );
 
-/** Whether this amount of `from` is worth a trade. For a sale, this depends on the price. */
-function isWorthwhile(
-  plan: Params,
-  excess: Quantity,
-  { instrument, mid }: { readonly instrument: Instrument; readonly mid: Price | undefined },
-): boolean {
-  if (!excess.gt(0)) return false;
-  if (!isSale(plan)) return excess.gte(leastNotional(plan, instrument));
-  if (mid === undefined || excess.lt(instrument.minimum.quantity ?? NO_QUANTITY)) return false;
-  return cost(mid, excess).gte(leastNotional(plan, instrument));
-}
+const isWorthwhile = (amount: Quantity, seen: Look): boolean => amount.gt(0) && amount.gte(seen.least);
 
-/**
- * Returns the balance of `from` above which a check is worthwhile. The value of a sale depends on the price, so without
- * a price any amount above `keep` is checked.
- */
-function thresholdOf(plan: Params, instrument: Instrument, mid: Price | undefined): Quantity {
-  const keep = keepOf(plan);
-  const leastValue = leastNotional(plan, instrument);
-  const precision = isSale(plan) ? instrument.basePrecision : instrument.quotePrecision;
-  const unit = quantity(`1e-${precision}`);
-  const needed = isSale(plan)
-    ? greatest(
-        mid === undefined ? NO_QUANTITY : quantityUp(leastValue, mid, precision),
-        mid === undefined ? NO_QUANTITY : (instrument.minimum.quantity ?? NO_QUANTITY),
-      )
-    : roundUp(holding(scale(leastValue, withFee(plan))), precision);
-  // The wait requires more than the threshold, but the smallest amount itself suffices.
-  return add(keep, subtract(needed, least(unit, needed)));
+/** Returns the largest piece in `from`; `undefined` when a sweep is one piece. */
+function largestPiece(plan: Params, { instrument, mid }: Look): Quantity | undefined {
+  if (plan.max_slice_notional === undefined) return undefined;
+  const most = money(plan.max_slice_notional.amount);
+  if (!isSale(plan)) return holding(roundDown(most, instrument.quotePrecision));
+  return mid === undefined ? undefined : quantityDown(most, mid, instrument.basePrecision);
 }
 
 const state = z.lazy(() =>
@@ -177,25 +170,11 @@ const state = z.lazy(() =>
     /** Time before which no sweep begins, Unix ms. */
     rest: z.number(),
     /** The sweep in progress. */
-    now: z
-      .strictObject({
-        /** Untraded part of the decided amount, in `from`. */
-        left: z.string(),
-        /** Number of the next piece. */
-        slice: z.int().min(0),
-        /** Time before which no piece begins, Unix ms. */
-        until: z.number(),
-        /** Consecutive pieces that did not trade. */
-        misses: z.int().min(0),
-      })
-      .optional(),
+    now: z.strictObject(piecesShape).optional(),
   }),
 );
 type State = z.output<typeof state>;
 type Under = State & { readonly now: NonNullable<State['now']> };
-
-/** The most pieces that the controls allow a parent without a plan; the remainder becomes another sweep. */
-const PIECES_MAX = 40;
 
 /** The report of a step, in addition to its actions. */
 type StepReport = Pick<Step<State>, 'reason' | 'note'>;
@@ -221,8 +200,7 @@ export const sweep = defineStrategy<Params, State>({
   check,
 
   start(plan, begunAt, view): Step<State> {
-    const rest = startOf(plan, begunAt);
-    return idle({ sweeps: 0, rest }, plan, view);
+    return idle({ sweeps: 0, rest: startOf(plan, begunAt) }, plan, view);
   },
 
   step(was, wake, plan, context): Step<State> {
@@ -232,7 +210,7 @@ export const sweep = defineStrategy<Params, State>({
     if (end !== undefined && wake.at >= end) return over(was, plan);
     const closed = closedNow(plan, wake);
     if (closed !== undefined) return idle({ ...was, now: undefined }, plan, view, closed);
-    if (was.now !== undefined) return nextPiece({ ...was, now: was.now }, plan, view);
+    if (was.now !== undefined) return goOn({ ...was, now: was.now }, plan, view);
     if (wake.on === 'inflow' && plan.collect !== undefined)
       return {
         state: was,
@@ -286,46 +264,35 @@ function idle(was: State, plan: Params, view: View, report: StepReport = {}): St
  * enough.
  */
 function moneyWaits(was: State, plan: Params, view: View): readonly Wait[] {
-  const pair = pairOf(plan);
-  const instrument = view.instrument(pair);
-  const mid = view.reference(pair)?.mid;
-  const held = view.holdings?.get(plan.from) ?? NO_QUANTITY;
-  const excess = excessOf(plan, held, instrument);
+  const { instrument, mid, held, excess, least: smallest } = look(plan, view);
+  const { minimum, basePrecision, quotePrecision } = instrument;
   const notBefore = instant(was.rest);
-  // Without a price, the value of a sale is unknown.
-  const isJudged = !isSale(plan) || mid !== undefined;
-  const isTooSmall = excess.gt(0) && isJudged && !isWorthwhile(plan, excess, { instrument, mid });
-  const inflow = (threshold: Quantity): Wait => ({
-    on: 'inflow',
-    currency: plan.from,
-    // An amount that is too small now is not checked again until it grows.
-    above: text(isTooSmall ? greatest(threshold, held) : threshold),
-    notBefore,
-  });
-  if (!isSale(plan) || !isTooSmall || mid === undefined)
-    return [inflow(thresholdOf(plan, instrument, undefined))];
-  const waits = [inflow(thresholdOf(plan, instrument, mid))];
-  if (excess.lt(instrument.minimum.quantity ?? NO_QUANTITY)) return waits;
-  const level = roundUp(priceOf(leastNotional(plan, instrument), excess), 12);
-  return [...waits, { on: 'price', pair, is: 'at_or_above', level: text(level), notBefore }];
+  const isTooSmall = excess.gt(0) && excess.lt(smallest);
+  // The price decides what a sale is worth, so any amount above `keep` is checked, unless it is too small now.
+  const needed = isSale(plan)
+    ? isTooSmall
+      ? smallest
+      : NO_QUANTITY
+    : roundUp(scale(smallest, withFee(plan)), quotePrecision);
+  const unit = quantity(`1e-${isSale(plan) ? basePrecision : quotePrecision}`);
+  // The wait requires more than the threshold, but the smallest amount itself suffices.
+  const threshold = add(keepOf(plan), subtract(needed, least(unit, needed)));
+  // An amount that is too small now is not checked again until it grows.
+  const above = text(isTooSmall ? greatest(threshold, held) : threshold);
+  const inflow: Wait = { on: 'inflow', currency: plan.from, above, notBefore };
+  if (!isSale(plan) || !isTooSmall || mid === undefined || excess.lt(minimum.quantity ?? NO_QUANTITY))
+    return [inflow];
+  const level = text(roundUp(priceOf(leastValueOf(plan, instrument), excess), 12));
+  return [inflow, { on: 'price', pair: instrument.pair, is: 'at_or_above', level, notBefore }];
 }
 
-interface Look {
-  readonly instrument: Instrument;
-  readonly mid: Price | undefined;
-  /** In `from`. */
-  readonly excess: Quantity;
-}
-
-/** Returns the amount to sweep now, or why it is unknown. */
-function look(plan: Params, view: View): Look | { readonly reason: Reason; readonly note?: string } {
-  const pair = pairOf(plan);
-  const instrument = view.instrument(pair);
-  const mid = view.reference(pair)?.mid;
+/** Returns why the amount to sweep is unknown; `undefined` if it is known. */
+function blindness(plan: Params, view: View): StepReport | undefined {
   if (view.holdings === undefined) return { reason: 'no_balances' };
-  if (mid === undefined && isSale(plan)) return { reason: 'no_reference', note: pair };
-  const held = view.holdings.get(plan.from) ?? NO_QUANTITY;
-  return { instrument, mid, excess: excessOf(plan, held, instrument) };
+  const pair = pairOf(plan);
+  return isSale(plan) && view.reference(pair) === undefined
+    ? { reason: 'no_reference', note: pair }
+    : undefined;
 }
 
 /** Decides a sweep of the whole balance above `keep`, if that is worth a trade. */
@@ -335,9 +302,10 @@ function begin(was: State, plan: Params, view: View): Step<State> {
   // A schedule sets its own pace.
   const restMs = schedule === undefined ? Math.floor(parseDuration(plan.min_interval)) : 0;
   const later: State = { ...was, rest: after(view.at, restMs) };
-  if ('reason' in seen) return idle(later, plan, view, seen);
+  const blind = blindness(plan, view);
+  if (blind !== undefined) return idle(later, plan, view, blind);
   const { excess } = seen;
-  if (!isWorthwhile(plan, excess, seen)) {
+  if (!isWorthwhile(excess, seen)) {
     const reason = excess.gt(0) ? 'below_min_trade' : 'kept_back';
     return idle(later, plan, view, { reason, note: `${text(excess)} ${plan.from} above keep` });
   }
@@ -346,19 +314,16 @@ function begin(was: State, plan: Params, view: View): Step<State> {
 }
 
 /** Continues with the decided amount, limited to the current balance above `keep`. */
-function nextPiece(was: Under, plan: Params, view: View): Step<State> {
-  const seen = look(plan, view);
-  if ('reason' in seen) {
-    const { now } = was;
-    const until = after(view.at, intervalOf(plan));
-    return {
-      state: { ...was, now: { ...now, until } },
-      waits: [{ on: 'at', at: until }, ...ends(plan)],
-      ...seen,
-    };
+function goOn(was: Under, plan: Params, view: View): Step<State> {
+  const blind = blindness(plan, view);
+  if (blind !== undefined) {
+    const until = pausedUntil(view.at, view.at, { misses: 1, interval: plan.interval });
+    const state = { ...was, now: { ...was.now, until } };
+    return { state, waits: [{ on: 'at', at: until }, ...ends(plan)], ...blind };
   }
+  const seen = look(plan, view);
   const left = least(quantity(was.now.left), seen.excess);
-  if (!isWorthwhile(plan, left, seen)) return endSweep(was, plan, view);
+  if (!isWorthwhile(left, seen)) return endSweep(was, plan, view);
   const isFull = was.now.slice >= PIECES_MAX;
   const now = { ...was.now, left: text(left), slice: isFull ? 0 : was.now.slice };
   return startPiece({ ...was, sweeps: was.sweeps + (isFull ? 1 : 0), now }, plan, { view, seen });
@@ -370,28 +335,17 @@ function startPiece(
   plan: Params,
   { view, seen }: { readonly view: View; readonly seen: Look },
 ): Step<State> {
-  const { instrument, mid } = seen;
-  const { now } = was;
-  const precision = isSale(plan) ? instrument.basePrecision : instrument.quotePrecision;
-  const largest = largestPiece(plan, instrument, mid);
-  const size = pieceOf(quantity(now.left), { largest, precision, slice: now.slice });
-  const [leg, end] = [String(was.sweeps), endOf(plan)];
-  const until = after(view.at, intervalOf(plan));
-  return {
-    state: { ...was, now: { ...now, slice: now.slice + 1, until } },
-    waits: [{ on: 'outcome', leg, slice: now.slice }],
-    intents: [
-      {
-        leg,
-        slice: now.slice,
-        pair: pairOf(plan),
-        side: isSale(plan) ? 'sell' : 'buy',
-        size: isSale(plan) ? { by: 'quantity', quantity: size } : { by: 'amount', amount: money(text(size)) },
-        limit: plan.limit_price === undefined ? undefined : price(plan.limit_price),
-        deadline: end !== undefined && end < until ? end : until,
-      },
-    ],
-  };
+  const { basePrecision, quotePrecision } = seen.instrument;
+  const piece = nextPiece(was.now, view.at, {
+    largest: largestPiece(plan, seen),
+    precision: isSale(plan) ? basePrecision : quotePrecision,
+    interval: plan.interval,
+    end: endOf(plan),
+  });
+  const { limit_price } = plan;
+  const trade = { pair: pairOf(plan), side: isSale(plan) ? 'sell' : 'buy', limit_price } as const;
+  const slice = { leg: String(was.sweeps), slice: was.now.slice, by: unitOf(plan), ...piece };
+  return started({ ...was, now: piece.now }, intentOf(trade, slice));
 }
 
 /** Subtracts the fill of a piece, and waits for the next piece, or for a larger balance. */
@@ -403,25 +357,14 @@ function settle(
 ): Step<State> {
   if (was.now === undefined)
     return idle(was, plan, view, { reason: 'waiting', note: `${outcome.leg} is over` });
-  const { now } = was;
+  // A late trade of an earlier sweep does not count for this one.
   const isOurs = outcome.leg === String(was.sweeps);
-  const done = isSale(plan) ? outcome.filled : quantity(text(outcome.filledAmount));
-  const left = isOurs ? subtract(quantity(now.left), done) : quantity(now.left);
-  const misses = isOurs && !done.gt(0) ? now.misses + 1 : 0;
-  const until = Math.max(now.until, at) + pausesAfter(misses) * intervalOf(plan);
-  const under: Under = {
-    ...was,
-    now: { ...now, left: text(left), misses, until: misses === 0 ? now.until : until },
-  };
-  if (!left.gt(0)) return endSweep(under, plan, view);
-  const report: StepReport =
-    misses === 0
-      ? {}
-      : {
-          reason: 'waiting',
-          note: missesNote(misses, outcome),
-        };
-  return { state: under, waits: [{ on: 'at', at: instant(under.now.until) }, ...ends(plan)], ...report };
+  const { now, report } = isOurs
+    ? bookPiece(was.now, { at, outcome }, { by: unitOf(plan), interval: plan.interval })
+    : { now: { ...was.now, misses: 0 }, report: {} };
+  const under: Under = { ...was, now };
+  if (!quantity(now.left).gt(0)) return endSweep(under, plan, view);
+  return { state: under, waits: [{ on: 'at', at: instant(now.until) }, ...ends(plan)], ...report };
 }
 
 /**
@@ -448,7 +391,13 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
       },
     ];
   const quote = pair === from + to ? to : from;
-  return [...checkCurrencies(plan, quote), ...checkTimes(plan), ...checkMinimum(plan, world)];
+  return [
+    ...checkCurrencies(plan, quote),
+    ...atMostOneOf(plan, 'schedule', 'collect'),
+    ...checkEnd(plan),
+    ...checkInterval(plan),
+    ...checkPiece(plan.max_slice_notional?.amount, world.minimum(pair)),
+  ];
 }
 
 function checkCurrencies(plan: Params, quote: string): readonly Problem[] {
@@ -462,23 +411,4 @@ function checkCurrencies(plan: Params, quote: string): readonly Problem[] {
     if (given === undefined || given === expected) return [];
     return [{ path: [field, 'currency'], message: `${field} must be in ${expected}, not ${given}` }];
   });
-}
-
-function checkTimes(plan: Params): readonly Problem[] {
-  const problems = [...atMostOneOf(plan, 'schedule', 'collect')];
-  const { start_time: start, end_time: end } = plan;
-  if (start !== undefined && end !== undefined && parseTime(end) <= parseTime(start))
-    problems.push({ path: ['end_time'], message: 'end_time must be later than start_time' });
-  if (parseDuration(plan.interval) < SECOND_MS)
-    problems.push({ path: ['interval'], message: 'the interval must be at least one second (PT1S)' });
-  return problems;
-}
-
-/** Checks the largest piece. Each of two equal pieces is more than half of it, and half of it must reach the venue's minimum. */
-function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
-  const { notional } = world.minimum(pairOf(plan));
-  if (plan.max_slice_notional === undefined || notional === undefined) return [];
-  if (money(plan.max_slice_notional.amount).gte(notional.times(2))) return [];
-  const message = `pieces could be below the venue's minimum of ${text(notional)}: write at least twice as much`;
-  return [{ path: ['max_slice_notional', 'amount'], message }];
 }

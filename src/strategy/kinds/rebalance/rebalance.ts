@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { add, fraction, money, ONE, ratio, scale, size, subtract, text } from '../../../core/money.ts';
+import { add, money, ONE, ratio, scale, size, subtract, text } from '../../../core/money.ts';
 import type { Ratio } from '../../../core/money.ts';
 import {
   drifts,
@@ -10,10 +10,11 @@ import {
 } from '../../../core/risk/portfolio.ts';
 import type { Basis, Targets } from '../../../core/risk/portfolio.ts';
 import type { Reason } from '../../../core/reasons.ts';
-import { after, parseDuration, parseTime } from '../../../core/time.ts';
+import { after, parseDuration } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { Intent, Wait, Wake } from '../../../core/wake.ts';
 import { closureAt, notOpenWords } from '../../calendar/calendar.ts';
+import { atMostOneOf } from '../../checks.ts';
 import { amountOf, currencySymbol, durationText, fractionText, timeText } from '../../fields.ts';
 import { defineStrategy } from '../../kernel.ts';
 import type { CheckWorld, Problem, Step, View } from '../../kernel.ts';
@@ -26,10 +27,11 @@ import {
   sooner,
   undecided,
 } from './rebalance-blocked.ts';
+import { checkEnd, endOf, startOf } from '../../worker/window.ts';
 import { reachableWeights } from './rebalance-delisted.ts';
 import { towardsTargets } from './rebalance-distance.ts';
 import type { Markets } from './rebalance-distance.ts';
-import { ended, legOf, legShape, nextTurn, turnOf, turnUnderWay } from './rebalance-legs.ts';
+import { ended, legOf, legShape, nextTurn, turnUnderWay } from './rebalance-legs.ts';
 import type { Due, Leg } from './rebalance-legs.ts';
 import { isSpreading, legsField, settleSlice, spreadLeg, workLegs } from './rebalance-spread.ts';
 import type { SliceDue } from './rebalance-spread.ts';
@@ -179,9 +181,7 @@ export const rebalance = defineStrategy<Params, State>({
 
   start(document, begunAt, view): Step<State> {
     const plan = reachable(document, view);
-    const first: State = { decisions: 0, legs: [] };
-    const from = plan.start_time === undefined ? begunAt : parseTime(plan.start_time);
-    return { state: first, waits: idle(plan, begunAt, from) };
+    return { state: { decisions: 0, legs: [] }, waits: idle(plan, begunAt, startOf(plan, begunAt)) };
   },
 
   step(was, wake, document, { begunAt, view }): Step<State> {
@@ -238,15 +238,6 @@ export const rebalance = defineStrategy<Params, State>({
     return schedule && occurrencesOf(schedule, { from, count });
   },
 });
-
-function endOf(plan: Params, begunAt: Instant): Instant | undefined {
-  if (plan.end_time !== undefined) return parseTime(plan.end_time);
-  if (plan.duration === undefined) return undefined;
-  return after(
-    plan.start_time === undefined ? begunAt : parseTime(plan.start_time),
-    parseDuration(plan.duration),
-  );
-}
 
 /** Returns when the next decision may come. A schedule sets its own pace; without one, a strategy pauses between decisions. */
 const pauseUntil = (plan: Params, at: Instant): Instant =>
@@ -342,13 +333,7 @@ function checkValuation(plan: Params, view: View): Decision | undefined {
   const ours = view.accountValue(basisOf(plan));
   const tolerance = ratio(plan.valuation_tolerance);
   const away = size(subtract(ours.value, view.valuation));
-  // A multiplication comes first, because it is faster. The division decides borderline cases and a valuation of zero.
-  if (view.valuation.gt(0) && away.lte(scale(view.valuation, tolerance))) return undefined;
-  if (
-    fraction(away, view.valuation.isZero() ? money('1') : view.valuation)
-      .abs()
-      .lte(tolerance)
-  )
+  if (away.lte(scale(view.valuation.isZero() ? money('1') : size(view.valuation), tolerance)))
     return undefined;
   const unpriced = ours.unpriced.length === 0 ? '' : `; no price for ${ours.unpriced.join(', ')}`;
   return {
@@ -385,7 +370,6 @@ function marketsOf(plan: Params, view: View): Markets {
     basis,
     targets,
     valued: view.value(targets, basis),
-    baseOf: (pair) => view.instrument(pair).base,
     market: (asset) => marketOf(asset, basis, view),
   };
 }
@@ -502,7 +486,7 @@ function settle(was: State, { at, outcome }: Wake & { on: 'outcome' }, setting: 
   const legs = was.legs.map((one) =>
     one === told && isNews ? ended(one, outcome.filled, outcome.reason) : one,
   );
-  const companions = legs.filter((one) => !one.ended && turnOf(one) === underWay);
+  const companions = legs.filter((one) => !one.ended && one.turn === underWay);
   // An outcome that is already booked, or that belongs to another leg, starts nothing.
   if (companions.length === 0 && (isNews || legs.every((one) => one.ended))) {
     return begin({ ...was, legs }, setting, { at });
@@ -529,25 +513,13 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
   if (assetsOf(plan).length === 0) {
     problems.push({ path: ['target_weights'], message: `name at least one currency besides ${plan.cash}` });
   }
-  if (plan.min_trade_notional.currency !== plan.cash) {
-    problems.push({
-      path: ['min_trade_notional', 'currency'],
-      message: `min_trade_notional must be in the cash currency: write ${plan.cash}`,
-    });
+  for (const field of ['min_trade_notional', 'cash_buffer'] as const) {
+    if ((plan[field]?.currency ?? plan.cash) === plan.cash) continue;
+    const message = `${field} must be in the cash currency: write ${plan.cash}`;
+    problems.push({ path: [field, 'currency'], message });
   }
-  if (plan.cash_buffer !== undefined && plan.cash_buffer.currency !== plan.cash) {
-    problems.push({
-      path: ['cash_buffer', 'currency'],
-      message: `cash_buffer must be in the cash currency: write ${plan.cash}`,
-    });
-  }
-  if (plan.end_time !== undefined && plan.duration !== undefined) {
-    problems.push({ path: ['duration'], message: 'give either end_time or duration, not both: remove one' });
-  }
-  if (plan.start_time !== undefined && plan.end_time !== undefined) {
-    if (parseTime(plan.end_time) <= parseTime(plan.start_time))
-      problems.push({ path: ['end_time'], message: 'end_time must be later than start_time' });
-  }
+  problems.push(...atMostOneOf(plan, 'end_time', 'duration'));
+  problems.push(...checkEnd(plan));
   return [...problems, ...checkVia(plan), ...checkPairs(plan, world)];
 }
 

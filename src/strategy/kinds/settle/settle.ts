@@ -3,14 +3,15 @@ import { money, ratioOf, text } from '../../../core/money.ts';
 import type { Reason } from '../../../core/reasons.ts';
 import { duesOf } from '../../../core/risk/settling.ts';
 import type { Debt, SettleRule } from '../../../core/risk/settling.ts';
-import { after, instant, isoOf, MINUTE_MS, parseDuration, SECOND_MS } from '../../../core/time.ts';
+import { after, instant, isoOf, MINUTE_MS, parseDuration } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { Wait, Wake } from '../../../core/wake.ts';
-import { atMostOnce } from '../../checks.ts';
+import { atMostOnce, checkInterval, checkPiece } from '../../checks.ts';
 import { amountOf, durationText, pairSymbol, plainNumber } from '../../fields.ts';
 import { defineStrategy } from '../../kernel.ts';
 import type { CheckWorld, Problem, Step, View } from '../../kernel.ts';
-import { pausesAfter } from '../../worker/pieces.ts';
+import { intervalField, pausedUntil, PIECES_MAX } from '../../worker/pieces.ts';
+import { started } from '../../worker/total.ts';
 import { orderFor } from './settle-order.ts';
 import type { ClosingOrder } from './settle-order.ts';
 
@@ -53,9 +54,7 @@ const params = z.lazy(() =>
     max_slice_notional: amountOf(
       'Largest piece in quote currency; a position is closed in as few equal pieces as this allows. Default: in one',
     ).optional(),
-    interval: durationText
-      .default('PT15S')
-      .describe('Minimum time between two pieces, and maximum time to try a piece, ISO 8601'),
+    interval: intervalField,
   }),
 );
 type Params = z.output<typeof params>;
@@ -79,18 +78,15 @@ const ruleOf = (plan: Params): SettleRule => ({
 });
 
 /** Returns the wait for the first position that is due to be closed, from `notBefore` on. */
-function debtWait(plan: Params, notBefore: Extract<Wait, { on: 'debt' }>['notBefore']): Wait {
-  const { beforeGraceMs, carryBpsMax, leadMs, modes, pieces } = ruleOf(plan);
+function debtWait(plan: Params, notBefore: Instant): Wait {
+  const { carryBpsMax, pieces, beforeGraceMs, ...rule } = ruleOf(plan);
   return {
     on: 'debt',
     pairs: plan.pairs,
     ...(beforeGraceMs === undefined ? {} : { beforeGraceMs }),
     ...(carryBpsMax === undefined ? {} : { carryBpsMax: text(carryBpsMax) }),
-    leadMs,
-    modes,
-    ...(pieces === undefined
-      ? {}
-      : { pieces: { largest: text(pieces.largest), intervalMs: pieces.intervalMs } }),
+    ...rule,
+    ...(pieces === undefined ? {} : { pieces: { ...pieces, largest: text(pieces.largest) } }),
     notBefore,
   };
 }
@@ -104,9 +100,7 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
       path: [],
       message: 'closing times are missing: give before_grace_ends, max_carry_bps or close_in_modes',
     });
-  if (parseDuration(plan.interval) < SECOND_MS)
-    problems.push({ path: ['interval'], message: 'the interval must be at least one second (PT1S)' });
-  return [...problems, ...checkPieces(plan, world)];
+  return [...problems, ...checkInterval(plan), ...checkPieces(plan, world)];
 }
 
 function checkPieces({ pairs, max_slice_notional: largest }: Params, world: CheckWorld): readonly Problem[] {
@@ -117,10 +111,7 @@ function checkPieces({ pairs, max_slice_notional: largest }: Params, world: Chec
       const message = `max_slice_notional is in ${largest.currency}, but ${pair} is quoted in ${quote}: use a separate document for ${pair}`;
       return [{ path: ['pairs', n], message }];
     }
-    const { notional } = world.minimum(pair);
-    if (notional === undefined || money(largest.amount).gte(notional.times(2))) return [];
-    const message = `pieces could be below the venue's minimum of ${text(notional)}: write at least twice as much`;
-    return [{ path: ['max_slice_notional', 'amount'], message }];
+    return checkPiece(largest.amount, world.minimum(pair));
   });
 }
 
@@ -145,8 +136,6 @@ const state = z.lazy(() =>
 );
 type State = z.output<typeof state>;
 
-/** The most pieces that the controls allow a parent without a plan; the remainder becomes another closing. */
-const PIECES_MAX = 40;
 /** Time after which an unknown funding rate is checked again. */
 const ASK_AGAIN_MS = MINUTE_MS;
 
@@ -188,16 +177,11 @@ export const settle = defineStrategy<Params, State>({
 });
 
 /** Clears the time of the unknown rate, because all required funding rates are known. */
-const forgetUnknown = ({ closings, rest, now }: State): State => ({
-  closings,
-  rest,
-  ...(now === undefined ? {} : { now }),
-});
+const forgetUnknown = ({ unknownSince: _, ...known }: State): State => known;
 
 /** Waits for the next position that is due to be closed. */
-function idle({ closings, rest, unknownSince }: State, plan: Params, report: StepReport = {}): Step<State> {
-  const now: State = { closings, rest, ...(unknownSince === undefined ? {} : { unknownSince }) };
-  return { state: now, waits: [debtWait(plan, instant(rest))], ...report };
+function idle({ now: _, ...state }: State, plan: Params, report: StepReport = {}): Step<State> {
+  return { state, waits: [debtWait(plan, instant(state.rest))], ...report };
 }
 
 /** A debt that is due to be closed. */
@@ -264,21 +248,20 @@ interface Piece {
 }
 
 function startPiece(was: State, plan: Params, { debt, order, at }: Piece): Step<State> {
-  const isNew = was.now === undefined || was.now.slice >= PIECES_MAX;
+  const { slice: next = PIECES_MAX, misses = 0 } = was.now ?? {};
+  // A closing that has used up its pieces continues as another one.
+  const isNew = next >= PIECES_MAX;
   const closings = was.closings + (isNew ? 1 : 0);
-  const { slice, misses } = isNew
-    ? { slice: 0, misses: was.now?.misses ?? 0 }
-    : (was.now ?? { slice: 0, misses: 0 });
+  const slice = isNew ? 0 : next;
   // The controls count each parent in a single unit.
   const leg = `${closings}.${order.pair}.${order.side}.${order.size.by}`;
-  const until = after(at, intervalOf(plan));
+  const deadline = after(at, intervalOf(plan));
   const since = debt.since === 0 ? 'before the first check' : isoOf(debt.since);
-  return {
-    state: { ...was, closings, rest: until, now: { slice: slice + 1, misses } },
-    waits: [{ on: 'outcome', leg, slice }],
-    intents: [{ leg, slice, ...order, deadline: until }],
-    note: `owes ${text(debt.amount)} ${debt.currency} since ${since}`,
-  };
+  return started(
+    { ...was, closings, rest: deadline, now: { slice: slice + 1, misses } },
+    { leg, slice, ...order, deadline },
+    { note: `owes ${text(debt.amount)} ${debt.currency} since ${since}` },
+  );
 }
 
 const intervalOf = (plan: Params): number => Math.floor(parseDuration(plan.interval));
@@ -306,7 +289,7 @@ function settlePiece(
 /** Pauses before the next check; the pause doubles with each piece that traded nothing. */
 function pause(was: State, plan: Params, at: Instant, report: StepReport): Step<State> {
   const misses = (was.now?.misses ?? 0) + 1;
-  const rest = Math.max(was.rest, at) + pausesAfter(misses) * intervalOf(plan);
+  const rest = pausedUntil(was.rest, at, { misses, interval: plan.interval });
   const now: State = { ...was, rest, now: { slice: was.now?.slice ?? 0, misses } };
-  return { state: now, waits: [{ on: 'at', at: instant(rest) }], ...report };
+  return { state: now, waits: [{ on: 'at', at: rest }], ...report };
 }
