@@ -12,6 +12,7 @@ import {
 import type { Minimum } from '../core/instrument.ts';
 import type { Quantity } from '../core/money.ts';
 import { parseDuration, SECOND_MS } from '../core/time.ts';
+import type { AmountField } from './fields.ts';
 import type { CheckWorld, Problem } from './kernel.ts';
 
 /** Checks across fields that several kinds share. */
@@ -48,9 +49,9 @@ export const atMostOnce = (names: readonly string[], field: string): Problem[] =
 export const TOTAL = { base: 'total_quantity', quote: 'total_notional' } as const;
 
 /** Requires one of the two fields of a size, in its own currency. */
-export const checkSize = <Plan extends { readonly pair: string }>(
-  plan: Plan,
-  fields: SizeFields<Plan>,
+export const checkSize = <Field extends string>(
+  plan: SizedPlan<Field>,
+  fields: SizeFields<Field>,
   world: CheckWorld,
 ): readonly Problem[] => [...oneOf(plan, fields.base, fields.quote), ...checkUnits(plan, fields, world)];
 
@@ -71,16 +72,21 @@ export const checkPiece = (largest: string | undefined, { notional }: Minimum): 
         },
       ];
 
-/** Two fields for one size: the first in the base currency of the pair, the second in its quote currency. */
-export interface SizeFields<Plan> {
-  readonly base: keyof Plan & string;
-  readonly quote: keyof Plan & string;
+/** The names of two fields for one size: the first in the base currency of the pair, the second in its quote currency. */
+export interface SizeFields<Field extends string> {
+  readonly base: Field;
+  readonly quote: Field;
 }
 
+/** A document with such fields. */
+export type SizedPlan<Field extends string> = { readonly pair: string } & {
+  readonly [F in Field]?: AmountField | undefined;
+};
+
 /** Rejects an amount in the wrong currency of the pair, and names the field that accepts this currency. */
-export function checkUnits<Plan extends { readonly pair: string }>(
-  plan: Plan,
-  { base, quote }: SizeFields<Plan>,
+export function checkUnits<Field extends string>(
+  plan: SizedPlan<Field>,
+  { base, quote }: SizeFields<Field>,
   world: CheckWorld,
 ): readonly Problem[] {
   const known = world.currencies(plan.pair);
@@ -90,7 +96,7 @@ export function checkUnits<Plan extends { readonly pair: string }>(
     { field: quote, expected: known.quote, other: known.base, instead: base },
   ];
   return cases.flatMap(({ field, expected, other, instead }) => {
-    const given = currencyOf(plan[field]);
+    const given = plan[field]?.currency;
     if (given === undefined || given === expected) return [];
     const hint = given === other ? `; for ${given} write ${instead}` : '';
     const message = `${field} of ${plan.pair} must be in ${expected}, not ${given}${hint}`;
@@ -99,20 +105,20 @@ export function checkUnits<Plan extends { readonly pair: string }>(
 }
 
 /** Rejects a size with more decimals than the pair is sized in, and names the nearest usable sizes. */
-export function checkDecimals<Plan extends { readonly pair: string }>(
-  plan: Plan,
-  { base, quote }: SizeFields<Plan>,
+export function checkDecimals<Field extends string>(
+  plan: SizedPlan<Field>,
+  { base, quote }: SizeFields<Field>,
   { world, isUsable = () => true }: DecimalsRule,
 ): readonly Problem[] {
   const { basePrecision, quotePrecision } = world.precisions(plan.pair);
   const isBase = plan[base] !== undefined;
   const field = isBase ? base : quote;
   const precision = isBase ? basePrecision : quotePrecision;
-  const given = amountTextOf(plan[field]);
+  const given = plan[field];
   if (given === undefined || precision === undefined) return [];
-  const total = quantity(given);
+  const total = quantity(given.amount);
   if (decimalsOf(total) <= precision) return [];
-  const unit = currencyOf(plan[field]) ?? '';
+  const unit = given.currency;
   const { lot } = world.minimum(plan.pair);
   const isLot = isBase && lot !== undefined && decimalsOf(lot) === precision;
   const rule = isLot
@@ -156,13 +162,3 @@ export function nearestSizes(
   }
 }
 const DOUBLINGS_MAX = 64;
-
-const amountTextOf = (amount: unknown): string | undefined =>
-  typeof amount === 'object' && amount !== null && 'amount' in amount && typeof amount.amount === 'string'
-    ? amount.amount
-    : undefined;
-
-const currencyOf = (amount: unknown): string | undefined =>
-  typeof amount === 'object' && amount !== null && 'currency' in amount && typeof amount.currency === 'string'
-    ? amount.currency
-    : undefined;

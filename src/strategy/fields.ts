@@ -54,6 +54,8 @@ export const amountOf = (what: string) =>
     )
     .describe(what);
 
+export type AmountField = Readonly<z.output<ReturnType<typeof amountOf>>>;
+
 /** Returns a check that reads the text. The reader's error becomes the message. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- a refinement of zod
 export const reads =

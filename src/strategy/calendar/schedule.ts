@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
-import { after, checkZone, DAY_MS, HOUR_MS, instant, parseTime } from '../../core/time.ts';
+import { after, DAY_MS, HOUR_MS, instant, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { checkHours, closureAt, hours } from './calendar.ts';
 import type { Hours } from './calendar.ts';
@@ -56,11 +56,6 @@ function checkSchedule(schedule: Omit<Raw, 'misfire'>, context: z.RefinementCtx,
     context.addIssue({ code: 'custom', path: [...path], message });
   };
   checkHours(schedule, refuse);
-  try {
-    checkZone(schedule.time_zone);
-  } catch (cause) {
-    refuse(['time_zone'], cause instanceof Error ? cause.message : 'unknown zone');
-  }
   if (!isOpen || hasTimes(schedule) || schedule.first !== undefined) checkDue(schedule, refuse);
   if (schedule.roll === 'none') return;
   if (schedule.calendar === undefined)
@@ -96,15 +91,11 @@ function checkDue({ cron, every, first }: Omit<Raw, 'misfire'>, refuse: Refuse):
 }
 
 export const scheduleFields = z.lazy(() =>
-  z.strictObject(shape()).superRefine((schedule, context) => {
-    checkSchedule(schedule, context);
-  }),
+  z.strictObject(shape()).superRefine((schedule, context) => void checkSchedule(schedule, context)),
 );
 /** A schedule that may have closed hours only, for a strategy that otherwise decides at every price. */
 export const openScheduleFields = z.lazy(() =>
-  z.strictObject(shape()).superRefine((schedule, context) => {
-    checkSchedule(schedule, context, true);
-  }),
+  z.strictObject(shape()).superRefine((schedule, context) => void checkSchedule(schedule, context, true)),
 );
 /** A schedule whose times count separately, so that a strategy can make up missed times one by one. */
 export const countedScheduleFields = z.lazy(() =>
@@ -118,9 +109,7 @@ export const countedScheduleFields = z.lazy(() =>
           'If the strategy could not run at a scheduled time: skip waits for the next time; once runs once, regardless of how many were missed; all runs each missed time, oldest first, at least 30 s apart, at most the newest 31',
         ),
     })
-    .superRefine((schedule, context) => {
-      checkSchedule(schedule, context);
-    }),
+    .superRefine((schedule, context) => void checkSchedule(schedule, context)),
 );
 export type Schedule = z.output<typeof scheduleFields>;
 export type CountedSchedule = z.output<typeof countedScheduleFields>;
@@ -145,32 +134,16 @@ function nextUnrolled(schedule: Due, at: Instant): Instant | undefined {
   return nextPeriod({ every, from: parseTime(first), zone }, at);
 }
 
-interface Found {
-  readonly at: Instant;
-  readonly next: Instant | undefined;
-}
-/** The latest results for a schedule; a new one replaces the oldest. */
-interface LookedUp {
-  readonly found: Found[];
-  newest: number;
-}
-/** Results by schedule, because one step of a strategy needs the same times more than once. */
-const lookedUp = new WeakMap<Due, LookedUp>();
+/** The latest results by schedule, because one step of a strategy needs the same times more than once. */
+const lookedUp = new WeakMap<Due, Map<Instant, Instant | undefined>>();
 const LOOKED_UP_MAX = 16;
 
 function knownCron(schedule: Due, cron: string, at: Instant): Instant | undefined {
   let known = lookedUp.get(schedule);
-  if (known === undefined) {
-    known = { found: [], newest: -1 };
-    lookedUp.set(schedule, known);
-  }
-  // Most calls repeat the latest one.
-  const newest = known.found[known.newest];
-  if (newest?.at === at) return newest.next;
-  for (const one of known.found) if (one.at === at) return one.next;
+  if (known === undefined || known.size >= LOOKED_UP_MAX) lookedUp.set(schedule, (known = new Map()));
+  if (known.has(at)) return known.get(at);
   const next = nextCron({ cron, time_zone: schedule.time_zone }, at);
-  known.newest = (known.newest + 1) % LOOKED_UP_MAX;
-  known.found[known.newest] = { at, next };
+  known.set(at, next);
   return next;
 }
 
@@ -182,7 +155,6 @@ function knownCron(schedule: Due, cron: string, at: Instant): Instant | undefine
  */
 function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
   const zone = schedule.time_zone;
-  if (zone === 'UTC') return nextOfUtc(schedule.cron, at);
   const { isElapsed } = patternOf(schedule.cron);
   let wall = wallTimeOf(at, zone);
   // In the second pass of a repeated hour, the times of the first pass are over, so the loop skips them.
@@ -197,12 +169,6 @@ function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
     wall = next;
   }
   return undefined;
-}
-
-/** Returns the next time in UTC, which has no clock changes. */
-function nextOfUtc(cron: string, at: Instant): Instant | undefined {
-  const next = nextWall(cron, wallTimeOf(at, 'UTC'));
-  return next === undefined ? undefined : instant(next);
 }
 
 /** More times than a clock change repeats or skips, even with a time every second. An island once skipped a whole day. */

@@ -129,37 +129,38 @@ export const limit = defineStrategy<Params, State>({
   summary: 'buys at or below a price or sells at or above it, in pieces',
   params,
   state,
-  pairs: (plan) => [plan.pair],
-  check,
+  of: (plan) => ({
+    pairs: [plan.pair],
+    check: (world) => check(plan, world),
 
-  start(plan, begunAt, view): Step<State> {
-    const total = sumOf(plan);
-    const first = { left: text(total.amount), slice: 0, until: startOf(plan, begunAt), misses: 0 };
-    const why = unfit(plan, total.amount, view.instrument(plan.pair));
-    return why === undefined ? watch(first, plan) : ended(first, 'invalid_plan', why);
-  },
+    start(begunAt, view) {
+      const total = sumOf(plan);
+      const first = { left: text(total.amount), slice: 0, until: startOf(plan, begunAt), misses: 0 };
+      const why = unfit(plan, total.amount, view.instrument(plan.pair));
+      return why === undefined ? watch(first, plan) : ended(first, 'invalid_plan', why);
+    },
 
-  step(was, wake, plan, { view }): Step<State> {
-    if (wake.on === 'outcome') return settle(was, wake, plan, view.instrument(plan.pair));
-    const end = endOf(plan);
-    if (end !== undefined && wake.at >= end) return over(was, plan);
-    if (wake.on !== 'price') return watch(was, plan);
-    const { by } = sumOf(plan);
-    const precision = precisionIn(sumOf(plan), view.instrument(plan.pair));
-    const largest = largestPiece(plan, precision, wake.price);
-    const { interval, jitter } = plan;
-    const piece = nextPiece(was, wake.at, { largest, precision, jitter, interval, end });
-    return started(piece.now, intentOf(plan, { leg: LEG, slice: was.slice, by, ...piece }));
-  },
+    step(was, wake, { view }) {
+      if (wake.on === 'outcome') return settle(was, wake, plan, view.instrument(plan.pair));
+      const end = endOf(plan);
+      if (end !== undefined && wake.at >= end) return over(was, plan);
+      if (wake.on !== 'price') return watch(was, plan);
+      const { by } = sumOf(plan);
+      const precision = precisionIn(sumOf(plan), view.instrument(plan.pair));
+      const largest = largestPiece(plan, precision, wake.price);
+      const { interval, jitter } = plan;
+      const piece = nextPiece(was, wake.at, { largest, precision, jitter, interval, end });
+      return started(piece.now, intentOf(plan, { leg: LEG, slice: was.slice, by, ...piece }));
+    },
 
-  progress: ({ left }, plan) => progressOf(sumOf(plan), left),
-  slots: () => [],
-  ceiling(plan, instrument) {
-    const total = sumOf(plan);
-    const largest = largestPiece(plan, precisionIn(total, instrument));
-    const pieces = largest?.gt(0) === true ? piecesOf(total.amount, largest) : 1;
-    return { total: text(total.amount), currency: total.currency, slices: 2 * pieces + SPARE_SLICES };
-  },
+    progress: ({ left }) => progressOf(sumOf(plan), left),
+    ceiling(instrument) {
+      const total = sumOf(plan);
+      const largest = largestPiece(plan, precisionIn(total, instrument));
+      const pieces = largest?.gt(0) === true ? piecesOf(total.amount, largest) : 1;
+      return { total: text(total.amount), currency: total.currency, slices: 2 * pieces + SPARE_SLICES };
+    },
+  }),
 });
 
 const over = (was: State, plan: Params): Step<State> =>

@@ -94,42 +94,43 @@ export const pov = defineStrategy<Params, State>({
   summary: "a fixed share of the market's volume in each interval, buy or sell",
   params,
   state,
-  pairs: (plan) => [plan.pair],
-  check,
+  of: (plan) => ({
+    pairs: [plan.pair],
+    check: (world) => check(plan, world),
 
-  start(plan, begunAt): Step<State> {
-    const first: State = { next: 0, left: text(quantity(plan.total_quantity.amount)), carry: '0' };
-    return wait(first, instant(Math.max(startOf(plan, begunAt), begunAt)));
-  },
+    start(begunAt) {
+      const first: State = { next: 0, left: text(quantity(plan.total_quantity.amount)), carry: '0' };
+      return wait(first, instant(Math.max(startOf(plan, begunAt), begunAt)));
+    },
 
-  step(was, wake, plan, context): Step<State> {
-    if (wake.on === 'outcome') {
-      const now = { ...was, left: text(subtract(quantity(was.left), wake.outcome.filled)) };
-      if (!quantity(now.left).gt(0)) return ended(now, 'finished');
-      return wake.at >= endOf(plan, context.begunAt)
-        ? ended(now, 'window_over', undone(sumOf(plan), now.left))
-        : wait(now, dueAfter(was, plan, context.begunAt));
-    }
-    return look(was, wake.at, plan, context);
-  },
+    step(was, wake, context) {
+      if (wake.on === 'outcome') {
+        const now = { ...was, left: text(subtract(quantity(was.left), wake.outcome.filled)) };
+        if (!quantity(now.left).gt(0)) return ended(now, 'finished');
+        return wake.at >= endOf(plan, context.begunAt)
+          ? ended(now, 'window_over', undone(sumOf(plan), now.left))
+          : wait(now, dueAfter(was, plan, context.begunAt));
+      }
+      return look(was, wake.at, plan, context);
+    },
 
-  progress: ({ left }, plan) => progressOf(sumOf(plan), left),
-  slots: () => [],
-  looks(plan, begunAt) {
-    const looks: Instant[] = [];
-    const end = endOf(plan, begunAt);
-    let at = lookAfter(plan, begunAt, startOf(plan, begunAt));
-    for (; at < end; at = lookAfter(plan, begunAt, at)) looks.push(at);
-    return looks;
-  },
-  ceiling: (plan) => ({
-    total: plan.total_quantity.amount,
-    currency: plan.total_quantity.currency,
-    slices: intervalsOf(plan) + 1,
+    progress: ({ left }) => progressOf(sumOf(plan), left),
+    looks(begunAt) {
+      const looks: Instant[] = [];
+      const end = endOf(plan, begunAt);
+      let at = lookAfter(plan, begunAt, startOf(plan, begunAt));
+      for (; at < end; at = lookAfter(plan, begunAt, at)) looks.push(at);
+      return looks;
+    },
+    ceiling: () => ({
+      total: plan.total_quantity.amount,
+      currency: plan.total_quantity.currency,
+      slices: intervalsOf(plan) + 1,
+    }),
+    notes: [
+      `each check trades ${plan.share} of the volume since the previous check${plan.max_slice_quantity === undefined ? '' : `, at most ${plan.max_slice_quantity.amount} ${plan.max_slice_quantity.currency}`}: sizes depend on the market; it needs the volume of the ticker`,
+    ],
   }),
-  notes: (plan) => [
-    `each check trades ${plan.share} of the volume since the previous check${plan.max_slice_quantity === undefined ? '' : `, at most ${plan.max_slice_quantity.amount} ${plan.max_slice_quantity.currency}`}: sizes depend on the market; it needs the volume of the ticker`,
-  ],
 });
 
 /** Returns the check after the one that started the slice. That check may already be over, in which case it runs immediately. */

@@ -132,28 +132,30 @@ export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>):
     summary: kind.summary,
     params: kind.params,
     state,
-    pairs: (plan) => [plan.pair],
-    check: (plan, world) => check(kind, planOf, { plan, world }),
-    ladder: ladderOf,
+    of: (plan) => ({
+      pairs: [plan.pair],
+      check: (world) => check(kind, planOf, { plan, world }),
+      ladder: ladderOf(plan),
 
-    start(plan, begunAt, view): Step<State> {
-      const instrument = view.instrument(plan.pair);
-      const slices = planOf(plan, begunAt, instrument);
-      const first: State = { next: 0, left: text(slices.total), shiftMs: 0 };
-      const total = sumOf(plan);
-      const why = unfitPlan(slices, { ...total, minimum: minimumIn(total, instrument.minimum) });
-      return why === undefined ? waitForSlot(first, slices) : ended(first, 'invalid_plan', why);
-    },
+      start(begunAt, view) {
+        const instrument = view.instrument(plan.pair);
+        const slices = planOf(plan, begunAt, instrument);
+        const first: State = { next: 0, left: text(slices.total), shiftMs: 0 };
+        const total = sumOf(plan);
+        const why = unfitPlan(slices, { ...total, minimum: minimumIn(total, instrument.minimum) });
+        return why === undefined ? waitForSlot(first, slices) : ended(first, 'invalid_plan', why);
+      },
 
-    step(was, wake, plan, context): Step<State> {
-      const slices = planOf(plan, context.begunAt, context.view.instrument(plan.pair));
-      if (wake.on === 'outcome') return takeOutcome(was, wake, plan, slices);
-      return startSlice(was, wake.at, plan, slices);
-    },
+      step(was, wake, context) {
+        const slices = planOf(plan, context.begunAt, context.view.instrument(plan.pair));
+        if (wake.on === 'outcome') return takeOutcome(was, wake, plan, slices);
+        return startSlice(was, wake.at, plan, slices);
+      },
 
-    progress: ({ left }, plan) => progressOf(sumOf(plan), left),
-    slots: (plan, begunAt, known) => slotsOf(planOf(plan, begunAt, known), sumOf(plan).currency),
-    forecast: (plan, begunAt, known) => kind.forecast?.(plan, planOf(plan, begunAt, known)),
+      progress: ({ left }) => progressOf(sumOf(plan), left),
+      slots: (begunAt, known) => slotsOf(planOf(plan, begunAt, known), sumOf(plan).currency),
+      forecast: (begunAt, known) => kind.forecast?.(plan, planOf(plan, begunAt, known)),
+    }),
   });
 }
 
@@ -266,7 +268,7 @@ function check<Params extends Sliced>(
   { plan, world }: { readonly plan: Params; readonly world: CheckWorld },
 ): readonly Problem[] {
   const problems = [
-    ...checkSize<Sliced>(plan, TOTAL, world),
+    ...checkSize(plan, TOTAL, world),
     ...oneOf<Sliced>(plan, 'interval', 'slices'),
     ...oneOf<Sliced>(plan, 'duration', 'end_time'),
   ];
@@ -290,7 +292,7 @@ function check<Params extends Sliced>(
     field: plan.slices === undefined ? ('interval' as const) : ('slices' as const),
     hint: kind.smallestHint,
   };
-  return checkSlices<Sliced>(plan, TOTAL, { world, planned });
+  return checkSlices(plan, TOTAL, { world, planned });
 }
 
 function checkSlots(plan: Sliced): readonly Problem[] {

@@ -189,41 +189,37 @@ export const sweep = defineStrategy<Params, State>({
   summary: 'converts inflows above a floor to another currency',
   params,
   state,
-  pairs: (plan) => [pairOf(plan)],
-  runFault: ({ now }, plan, at) => {
-    if (plan.schedule === undefined)
-      return 'it already sweeps at every inflow: only a sweep with a schedule can run now';
-    if (now !== undefined) return 'its sweep is in progress';
-    return notOpenWords({ ...plan, schedule: plan.schedule }, at);
-  },
-  isReplaceable: () => true,
-  check,
+  of: (plan) => ({
+    pairs: [pairOf(plan)],
+    runFault: ({ now }, at) => {
+      if (plan.schedule === undefined)
+        return 'it already sweeps at every inflow: only a sweep with a schedule can run now';
+      if (now !== undefined) return 'its sweep is in progress';
+      return notOpenWords({ ...plan, schedule: plan.schedule }, at);
+    },
+    isReplaceable: () => true,
+    check: (world) => check(plan, world),
+    start: (begunAt, view) => idle({ sweeps: 0, rest: startOf(plan, begunAt) }, plan, view),
 
-  start(plan, begunAt, view): Step<State> {
-    return idle({ sweeps: 0, rest: startOf(plan, begunAt) }, plan, view);
-  },
+    step(was, wake, { view }) {
+      if (wake.on === 'outcome') return settle(was, wake, plan, view);
+      const end = endOf(plan);
+      if (end !== undefined && wake.at >= end) return over(was, plan);
+      const closed = closedNow(plan, wake);
+      if (closed !== undefined) return idle({ ...was, now: undefined }, plan, view, closed);
+      if (was.now !== undefined) return goOn({ ...was, now: was.now }, plan, view);
+      if (wake.on === 'inflow' && plan.collect !== undefined)
+        return {
+          state: was,
+          waits: [{ on: 'at', at: after(wake.at, Math.floor(parseDuration(plan.collect))) }, ...ends(plan)],
+          reason: 'waiting',
+          note: `${text(wake.balance)} ${plan.from}: waits for more`,
+        };
+      return begin(was, plan, view);
+    },
 
-  step(was, wake, plan, context): Step<State> {
-    const { view } = context;
-    if (wake.on === 'outcome') return settle(was, wake, plan, view);
-    const end = endOf(plan);
-    if (end !== undefined && wake.at >= end) return over(was, plan);
-    const closed = closedNow(plan, wake);
-    if (closed !== undefined) return idle({ ...was, now: undefined }, plan, view, closed);
-    if (was.now !== undefined) return goOn({ ...was, now: was.now }, plan, view);
-    if (wake.on === 'inflow' && plan.collect !== undefined)
-      return {
-        state: was,
-        waits: [{ on: 'at', at: after(wake.at, Math.floor(parseDuration(plan.collect))) }, ...ends(plan)],
-        reason: 'waiting',
-        note: `${text(wake.balance)} ${plan.from}: waits for more`,
-      };
-    return begin(was, plan, view);
-  },
-
-  slots: () => [],
-  occurrences: ({ schedule }, from, count) =>
-    schedule === undefined ? undefined : occurrencesOf(schedule, { from, count }),
+    occurrences: (from, count) => plan.schedule && occurrencesOf(plan.schedule, { from, count }),
+  }),
 });
 
 const over = (was: State, plan: Params): Step<State> => {

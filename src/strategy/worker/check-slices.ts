@@ -1,7 +1,7 @@
 import { text } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
 import { checkDecimals, nearestSizes } from '../checks.ts';
-import type { SizeFields } from '../checks.ts';
+import type { SizedPlan, SizeFields } from '../checks.ts';
 import type { CheckWorld, Problem } from '../kernel.ts';
 import { unfitPlan } from './slicing.ts';
 import type { SizeRule, SlicePlan } from './slicing.ts';
@@ -20,9 +20,9 @@ interface Planned extends SizeRule {
 }
 
 /** Reports what the desk would reject when a parent begins, as far as it is known, and suggests usable slices and totals. */
-export function checkSlices<Plan extends { readonly pair: string }>(
-  document: Plan,
-  fields: SizeFields<Plan>,
+export function checkSlices<Field extends string>(
+  document: SizedPlan<Field>,
+  fields: SizeFields<Field>,
   { world, planned }: { readonly world: CheckWorld; readonly planned: Planned },
 ): readonly Problem[] {
   const { plan, field, hint } = planned;

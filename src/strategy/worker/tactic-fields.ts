@@ -75,18 +75,6 @@ export type TacticPlan = Tactical &
 
 /** Returns the tactics that the intents of a document carry; `undefined` when it has none. */
 export function tacticsOf(plan: TacticPlan): Tactics | undefined {
-  let known = read.get(plan);
-  if (known === undefined) {
-    known = { tactics: readTactics(plan) };
-    read.set(plan, known);
-  }
-  return known.tactics;
-}
-
-/** Tactics by document. They do not change, and each slice carries them. */
-const read = new WeakMap<TacticPlan, { readonly tactics: Tactics | undefined }>();
-
-function readTactics(plan: TacticPlan): Tactics | undefined {
   const { max_slippage_bps: slippage, max_spread_bps: spread, keep, jitter } = plan;
   const least = plan.min_trade_notional;
   const tactics: Tactics = {

@@ -15,6 +15,7 @@ import type { Reason } from '../../core/reasons.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Side, Size } from '../../core/venue.ts';
 import type { Intent, SliceOutcome } from '../../core/wake.ts';
+import type { AmountField } from '../fields.ts';
 import type { Step } from '../kernel.ts';
 import { tacticsOf } from './tactic-fields.ts';
 import type { TacticPlan } from './tactic-fields.ts';
@@ -23,11 +24,6 @@ import type { TacticPlan } from './tactic-fields.ts';
 export interface Total {
   readonly by: Size['by'];
   readonly amount: Quantity;
-  readonly currency: string;
-}
-
-interface AmountField {
-  readonly amount: string;
   readonly currency: string;
 }
 

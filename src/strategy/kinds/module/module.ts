@@ -25,27 +25,33 @@ const moduleOf = (code: ModuleCode): AnyStrategy => ({
     summary: 'a kernel of your own, in a .ts or .js file beside this one',
     params,
     state,
-    pairs: (plan) => plan.pairs,
-    bars: (plan) => barsWished(code, plan),
-    check: (plan, world) => [...checkPlan(plan, world), ...checkOwn(code, plan)],
-    start: (plan, begunAt, view) =>
-      guarded(FIRST, () => {
-        const seen = viewData(plan, FIRST, { begunAt, view }, wishesOf(code, plan));
-        return lived(plan, FIRST, view, code({ do: 'start', params: plan.params, view: seen }));
-      }),
-    step: (was, wake, plan, context) =>
-      guarded(was, () => {
-        const now = wake.on === 'outcome' ? settled(was, wake, plan) : was;
-        if (now.isEnding) return ending(now);
-        const call = { do: 'step', params: plan.params, state: now.own, wake: wakeData(was, wake) } as const;
-        return lived(
-          plan,
-          now,
-          context.view,
-          code({ ...call, view: viewData(plan, now, context, wishesOf(code, plan)) }),
-        );
-      }),
-    slots: () => [],
+    of: (plan) => ({
+      pairs: plan.pairs,
+      bars: () => barsWished(code, plan),
+      check: (world) => [...checkPlan(plan, world), ...checkOwn(code, plan)],
+      start: (begunAt, view) =>
+        guarded(FIRST, () => {
+          const seen = viewData(plan, FIRST, { begunAt, view }, wishesOf(code, plan));
+          return lived(plan, FIRST, view, code({ do: 'start', params: plan.params, view: seen }));
+        }),
+      step: (was, wake, context) =>
+        guarded(was, () => {
+          const now = wake.on === 'outcome' ? settled(was, wake, plan) : was;
+          if (now.isEnding) return ending(now);
+          const call = {
+            do: 'step',
+            params: plan.params,
+            state: now.own,
+            wake: wakeData(was, wake),
+          } as const;
+          return lived(
+            plan,
+            now,
+            context.view,
+            code({ ...call, view: viewData(plan, now, context, wishesOf(code, plan)) }),
+          );
+        }),
+    }),
   }),
   withCode: moduleOf,
 });

@@ -3,7 +3,6 @@ import {
   cost,
   fraction,
   greatest,
-  money,
   negate,
   NO_MONEY,
   NOTHING,

@@ -166,77 +166,80 @@ export const rebalance = defineStrategy<Params, State>({
   summary: 'keeps target weights of the portfolio value within a band',
   params,
   state,
-  pairs: (plan) => assetsOf(plan).map((asset) => tradedPair(asset, basisOf(plan))),
-  needsValuation: (plan) => plan.cash === 'usd',
-  isEstimated: true,
-  runFault: ({ legs }, plan, at) => {
-    const schedule = timesOf(plan);
-    if (schedule === undefined)
-      return 'it already checks every price: only a rebalance with a schedule can run now';
-    if (legs.length > 0) return 'its rebalancing is in progress';
-    return notOpenWords({ ...plan, schedule }, at);
-  },
-  isReplaceable: ({ legs }) => !legs.some(isSpreading),
-  check,
+  of: (document) => ({
+    pairs: assetsOf(document).map((asset) => tradedPair(asset, basisOf(document))),
+    needsValuation: document.cash === 'usd',
+    isEstimated: true,
+    runFault: ({ legs }, at) => {
+      const schedule = timesOf(document);
+      if (schedule === undefined)
+        return 'it already checks every price: only a rebalance with a schedule can run now';
+      if (legs.length > 0) return 'its rebalancing is in progress';
+      return notOpenWords({ ...document, schedule }, at);
+    },
+    isReplaceable: ({ legs }) => !legs.some(isSpreading),
+    check: (world) => check(document, world),
 
-  start(document, begunAt, view): Step<State> {
-    const plan = reachable(document, view);
-    return { state: { decisions: 0, legs: [] }, waits: idle(plan, begunAt, startOf(plan, begunAt)) };
-  },
+    start(begunAt, view) {
+      const plan = reachable(document, view);
+      return { state: { decisions: 0, legs: [] }, waits: idle(plan, begunAt, startOf(plan, begunAt)) };
+    },
 
-  step(was, wake, document, { begunAt, view }): Step<State> {
-    const plan = reachable(document, view);
-    if (wake.on === 'outcome') return settle(was, wake, { plan, begunAt, view });
-    const { at } = wake;
-    if (was.legs.some(isSpreading)) return work(was, { plan, begunAt, view }, { at });
-    const over = endOf(plan, begunAt);
-    if (over !== undefined && at >= over) return { state: was, waits: [], finished: 'window_over' };
-    const skip = (reason: Reason, note?: string): Step<State> => ({
-      state: reason === 'inside_band' || reason === 'below_min_trade' ? unblocked(was) : was,
-      waits: idle(plan, begunAt, pauseUntil(plan, at)),
-      reason,
-      note,
-    });
-    const fail = (reason: Reason, note?: string): Step<State> => {
-      const blocked = undecided(reason, was.blocked);
-      if (blocked === was.blocked || timesOf(plan) !== undefined) return skip(reason, note);
-      const waits = idle(plan, begunAt, restUntil(plan, blocked, at));
-      return { state: { ...was, blocked }, waits, reason, note, ...saidOf(blocked) };
-    };
-    const schedule = timesOf(plan);
-    const late = wake.on === 'at' ? at - wake.due : 0;
-    if (schedule?.misfire === 'skip' && late > parseDuration(schedule.misfire_after))
-      return skip('missed_slot');
-    const closed = plan.schedule && closureAt(plan.schedule, at);
-    if (closed !== undefined) {
-      if (schedule !== undefined) return skip('blackout', closed.why);
-      const waits = idle(plan, begunAt, closed.until);
-      return { state: was, waits, reason: 'blackout', note: closed.why };
-    }
-    const decided = decide(plan, view);
-    if ('reason' in decided) {
-      const isFine = decided.reason === 'inside_band' || decided.reason === 'below_min_trade';
-      return (isFine ? skip : fail)(decided.reason, decided.note);
-    }
-    const decisions = was.decisions + 1;
-    const legs = decided.legs.map((trade) => legOf(trade, decisions, view.orderMax(trade.pair, trade.side)));
-    const now: State = { ...was, decisions, legs };
-    // A decision made at this moment already used these prices.
-    return begin(now, { plan, begunAt, view }, { at, capped: decided.capped, isDecidedNow: true });
-  },
+    step(was, wake, { begunAt, view }) {
+      const plan = reachable(document, view);
+      if (wake.on === 'outcome') return settle(was, wake, { plan, begunAt, view });
+      const { at } = wake;
+      if (was.legs.some(isSpreading)) return work(was, { plan, begunAt, view }, { at });
+      const over = endOf(plan, begunAt);
+      if (over !== undefined && at >= over) return { state: was, waits: [], finished: 'window_over' };
+      const skip = (reason: Reason, note?: string): Step<State> => ({
+        state: reason === 'inside_band' || reason === 'below_min_trade' ? unblocked(was) : was,
+        waits: idle(plan, begunAt, pauseUntil(plan, at)),
+        reason,
+        note,
+      });
+      const fail = (reason: Reason, note?: string): Step<State> => {
+        const blocked = undecided(reason, was.blocked);
+        if (blocked === was.blocked || timesOf(plan) !== undefined) return skip(reason, note);
+        const waits = idle(plan, begunAt, restUntil(plan, blocked, at));
+        return { state: { ...was, blocked }, waits, reason, note, ...saidOf(blocked) };
+      };
+      const schedule = timesOf(plan);
+      const late = wake.on === 'at' ? at - wake.due : 0;
+      if (schedule?.misfire === 'skip' && late > parseDuration(schedule.misfire_after))
+        return skip('missed_slot');
+      const closed = plan.schedule && closureAt(plan.schedule, at);
+      if (closed !== undefined) {
+        if (schedule !== undefined) return skip('blackout', closed.why);
+        const waits = idle(plan, begunAt, closed.until);
+        return { state: was, waits, reason: 'blackout', note: closed.why };
+      }
+      const decided = decide(plan, view);
+      if ('reason' in decided) {
+        const isFine = decided.reason === 'inside_band' || decided.reason === 'below_min_trade';
+        return (isFine ? skip : fail)(decided.reason, decided.note);
+      }
+      const decisions = was.decisions + 1;
+      const legs = decided.legs.map((trade) =>
+        legOf(trade, decisions, view.orderMax(trade.pair, trade.side)),
+      );
+      const now: State = { ...was, decisions, legs };
+      // A decision made at this moment already used these prices.
+      return begin(now, { plan, begunAt, view }, { at, capped: decided.capped, isDecidedNow: true });
+    },
 
-  slots: () => [],
-  notes: (plan) => [
-    plan.legs === undefined
-      ? `a trade may be tried for at most ${plan.leg_timeout}; the next check decides its remainder again`
-      : `each trade is spread over ${plan.legs.duration} in up to ${plan.legs.slices} slices, sells first; the next check decides its remainder again`,
-    'if a sell trades less, all buys for cash are cut by as much; a buy stops at its target if its price has moved',
-    `no trade borrows${plan.cash_buffer === undefined ? '' : `, and no trade spends the buffer of ${plan.cash_buffer.amount} ${plan.cash_buffer.currency}`}`,
-  ],
-  occurrences(plan, from, count) {
-    const schedule = timesOf(plan);
-    return schedule && occurrencesOf(schedule, { from, count });
-  },
+    notes: [
+      document.legs === undefined
+        ? `a trade may be tried for at most ${document.leg_timeout}; the next check decides its remainder again`
+        : `each trade is spread over ${document.legs.duration} in up to ${document.legs.slices} slices, sells first; the next check decides its remainder again`,
+      'if a sell trades less, all buys for cash are cut by as much; a buy stops at its target if its price has moved',
+      `no trade borrows${document.cash_buffer === undefined ? '' : `, and no trade spends the buffer of ${document.cash_buffer.amount} ${document.cash_buffer.currency}`}`,
+    ],
+    occurrences(from, count) {
+      const schedule = timesOf(document);
+      return schedule && occurrencesOf(schedule, { from, count });
+    },
+  }),
 });
 
 /** Returns when the next decision may come. A schedule sets its own pace; without one, a strategy pauses between decisions. */

@@ -167,43 +167,44 @@ export const recurring = defineStrategy<Params, State>({
   summary: 'the same buy or sell at every time of a calendar',
   params,
   state,
-  pairs: (plan) => [plan.pair],
-  isReplaceable: ({ now }) => now === undefined,
-  runFault({ now, after: dealtWith }, plan, at) {
-    if (now !== undefined) return `its occurrence of ${legOf(now.due)} is in progress`;
-    const due = nextDue(plan, instant(dealtWith));
-    return due !== undefined && due <= at
-      ? `its occurrence of ${legOf(due)} is about to start`
-      : notOpenWords(plan, at);
-  },
-  check,
+  of: (plan) => ({
+    pairs: [plan.pair],
+    isReplaceable: ({ now }) => now === undefined,
+    runFault({ now, after: dealtWith }, at) {
+      if (now !== undefined) return `its occurrence of ${legOf(now.due)} is in progress`;
+      const due = nextDue(plan, instant(dealtWith));
+      return due !== undefined && due <= at
+        ? `its occurrence of ${legOf(due)} is about to start`
+        : notOpenWords(plan, at);
+    },
+    check: (world) => check(plan, world),
 
-  start(plan, begunAt, view): Step<State> {
-    const first: State = { after: originOf(plan, begunAt), begun: 0 };
-    const instrument = view.instrument(plan.pair);
-    const why = unfitPlan(wholeSlices(plan, 0, instrument), ruleOf(plan, instrument.minimum));
-    return why === undefined ? idle(first, plan) : ended(first, 'invalid_plan', why);
-  },
+    start(begunAt, view) {
+      const first: State = { after: originOf(plan, begunAt), begun: 0 };
+      const instrument = view.instrument(plan.pair);
+      const why = unfitPlan(wholeSlices(plan, 0, instrument), ruleOf(plan, instrument.minimum));
+      return why === undefined ? idle(first, plan) : ended(first, 'invalid_plan', why);
+    },
 
-  step(was, wake, plan, { view }): Step<State> {
-    const setting = { plan, instrument: view.instrument(plan.pair) };
-    const { at } = wake;
-    if (wake.on === 'outcome') return settle(was, wake, setting);
-    if (wake.on === 'run') return begin(was, { due: at, start: at, at, report: {}, isExtra: true }, setting);
-    return isUnderWay(was) ? startSlice(was, at, setting) : takeTurn(was, at, setting);
-  },
+    step(was, wake, { view }) {
+      const setting = { plan, instrument: view.instrument(plan.pair) };
+      const { at } = wake;
+      if (wake.on === 'outcome') return settle(was, wake, setting);
+      if (wake.on === 'run')
+        return begin(was, { due: at, start: at, at, report: {}, isExtra: true }, setting);
+      return isUnderWay(was) ? startSlice(was, at, setting) : takeTurn(was, at, setting);
+    },
 
-  progress: ({ now }, plan) => now && progressOf(eachOf(plan), now.left),
-  slots: () => [],
-  slotsAt: (plan, due, known) => slotsOf(wholeSlices(plan, due, known), eachOf(plan).currency),
-  ladder: (plan) =>
-    plan.size_ladder && {
+    progress: ({ now }) => now && progressOf(eachOf(plan), now.left),
+    slotsAt: (due, known) => slotsOf(wholeSlices(plan, due, known), eachOf(plan).currency),
+    ladder: plan.size_ladder && {
       pair: plan.pair,
       side: plan.side,
       size: sizeOf(eachOf(plan).by, plannedSize(wholeSlices(plan, 0, undefined), 0)),
     },
-  occurrences: (plan, from, count) =>
-    occurrencesOf(plan.schedule, { from: originOf(plan, from), count, until: endOf(plan) }),
+    occurrences: (from, count) =>
+      occurrencesOf(plan.schedule, { from: originOf(plan, from), count, until: endOf(plan) }),
+  }),
 });
 
 const isUnderWay = (was: State): was is Under => was.now !== undefined;

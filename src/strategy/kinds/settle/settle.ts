@@ -151,29 +151,28 @@ export const settle = defineStrategy<Params, State>({
   summary: 'closes positions on credit before they are charged interest, or more interest than allowed',
   params,
   state,
-  pairs: (plan) => plan.pairs,
-  needsTerms: true,
-  isReplaceable: () => true,
-  check,
+  of: (plan) => ({
+    pairs: plan.pairs,
+    needsTerms: true,
+    isReplaceable: () => true,
+    check: (world) => check(plan, world),
+    start: (begunAt) => idle({ closings: 0, rest: begunAt }, plan),
 
-  start: (plan, begunAt): Step<State> => idle({ closings: 0, rest: begunAt }, plan),
-
-  step(was, wake, plan, { view }): Step<State> {
-    if (wake.on === 'outcome') return settlePiece(was, wake, plan);
-    const seen = look(was, plan, view);
-    if (seen.is === 'blind') return pause(was, plan, view.at, { reason: seen.reason });
-    if (seen.is === 'unknown') {
-      const unknownSince = was.unknownSince ?? view.at;
-      const note = `no funding rate of ${seen.currencies.join(', ')}`;
-      const rest = after(view.at, ASK_AGAIN_MS);
-      return idle({ ...was, unknownSince, rest }, plan, { reason: 'pts_unknown', note });
-    }
-    const known = seen.areKnown ? forgetUnknown(was) : was;
-    if (seen.is === 'nothing') return idle(known, plan, wake.on === 'debt' ? { reason: 'waiting' } : {});
-    return close(known, seen.due, { plan, view });
-  },
-
-  slots: () => [],
+    step(was, wake, { view }) {
+      if (wake.on === 'outcome') return settlePiece(was, wake, plan);
+      const seen = look(was, plan, view);
+      if (seen.is === 'blind') return pause(was, plan, view.at, { reason: seen.reason });
+      if (seen.is === 'unknown') {
+        const unknownSince = was.unknownSince ?? view.at;
+        const note = `no funding rate of ${seen.currencies.join(', ')}`;
+        const rest = after(view.at, ASK_AGAIN_MS);
+        return idle({ ...was, unknownSince, rest }, plan, { reason: 'pts_unknown', note });
+      }
+      const known = seen.areKnown ? forgetUnknown(was) : was;
+      if (seen.is === 'nothing') return idle(known, plan, wake.on === 'debt' ? { reason: 'waiting' } : {});
+      return close(known, seen.due, { plan, view });
+    },
+  }),
 });
 
 /** Clears the time of the unknown rate, because all required funding rates are known. */
