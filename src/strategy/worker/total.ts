@@ -16,7 +16,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Side, Size } from '../../core/venue.ts';
 import type { Intent, SliceOutcome } from '../../core/wake.ts';
 import type { AmountField } from '../fields.ts';
-import type { Step } from '../kernel.ts';
+import type { ParentProgress, Step } from '../kernel.ts';
 import { tacticsOf } from './tactic-fields.ts';
 import type { TacticPlan } from './tactic-fields.ts';
 
@@ -56,7 +56,7 @@ export const tradedOf = (by: Size['by'], { filled, filledAmount }: SliceOutcome)
   by === 'quantity' ? filled : holding(filledAmount);
 
 /** Returns the progress of a total, of which `left` is not traded. */
-export const progressOf = ({ amount, currency }: Total, left: string) => ({
+export const progressOf = ({ amount, currency }: Total, left: string): ParentProgress => ({
   total: text(amount),
   left,
   currency,

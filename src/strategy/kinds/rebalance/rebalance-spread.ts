@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import type { Instrument } from '../../../core/instrument.ts';
 import { add, quantity, roundDown, subtract, text } from '../../../core/money.ts';
-import type { Price } from '../../../core/money.ts';
 import type { MissedSlice } from '../../../core/record.ts';
 import { parseDuration } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { SliceOutcome, Wait } from '../../../core/wake.ts';
 import { durationText, whole } from '../../fields.ts';
+import type { View } from '../../kernel.ts';
 import { dueSize, dueSlice, missedSlots, slotOf, unfitPlan } from '../../worker/slicing.ts';
 import type { SlicePlan } from '../../worker/slicing.ts';
 import { minimumIn } from '../../worker/total.ts';
@@ -58,13 +57,10 @@ const planOf = (
 export function spreadLeg(
   { due, ...leg }: Due,
   from: Instant,
-  {
-    legs,
-    instrument,
-    mid,
-  }: { readonly legs: Legs; readonly instrument: Instrument; readonly mid: Price | undefined },
+  { legs, view }: { readonly legs: Legs; readonly view: View },
 ): Leg {
-  const { minimum, basePrecision: precision, base: currency } = instrument;
+  const { minimum, basePrecision: precision, base: currency } = view.instrument(leg.pair);
+  const mid = view.reference(leg.pair)?.mid;
   const rule = { currency, minimum: minimumIn({ by: 'quantity' }, minimum, mid && text(mid)) };
   const all = { due: text(due), from };
   let { slices } = legs;

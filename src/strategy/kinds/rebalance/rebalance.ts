@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { add, money, ONE, ratio, scale, size, subtract, text } from '../../../core/money.ts';
-import type { Ratio } from '../../../core/money.ts';
 import {
   drifts,
   isOutside,
@@ -27,12 +26,12 @@ import {
   sooner,
   undecided,
 } from './rebalance-blocked.ts';
+import { sizeOf } from '../../worker/total.ts';
 import { checkEnd, endOf, startOf } from '../../worker/window.ts';
 import { reachableWeights } from './rebalance-delisted.ts';
 import { towardsTargets } from './rebalance-distance.ts';
-import type { Markets } from './rebalance-distance.ts';
 import { ended, legOf, legShape, nextTurn, turnUnderWay } from './rebalance-legs.ts';
-import type { Due, Leg } from './rebalance-legs.ts';
+import type { TurnSizing } from './rebalance-legs.ts';
 import { isSpreading, legsField, settleSlice, spreadLeg, workLegs } from './rebalance-spread.ts';
 import type { SliceDue } from './rebalance-spread.ts';
 import { tradesFor } from './rebalance-trades.ts';
@@ -112,32 +111,15 @@ const timesOf = ({ schedule }: Params): Params['schedule'] =>
 
 const targetsOf = ({ target_weights: targets }: Params): Targets => readTargets({ targets });
 
-const assetsOf = (plan: Params): readonly string[] => portfolioOf(plan).assets;
-const basisOf = (plan: Params): Basis => portfolioOf(plan).basis;
-
-interface Portfolio {
-  readonly assets: readonly string[];
-  readonly basis: Basis;
-}
-
-/** Portfolios by document. They do not change, and every wake reads them. */
-const portfolios = new WeakMap<Params, Portfolio>();
-
-function portfolioOf(plan: Params): Portfolio {
-  let known = portfolios.get(plan);
-  if (known === undefined) {
-    known = {
-      assets: Object.keys(plan.target_weights).filter((c) => c !== plan.cash),
-      basis: {
-        cash: plan.cash,
-        ...(Object.keys(plan.via).length === 0 ? {} : { via: plan.via }),
-        ...(plan.cash_buffer === undefined ? {} : { aside: plan.cash_buffer.amount }),
-      },
-    };
-    portfolios.set(plan, known);
-  }
-  return known;
-}
+const assetsOf = (plan: Params): readonly string[] =>
+  Object.keys(plan.target_weights).filter((currency) => currency !== plan.cash);
+const basisOf = ({ cash, via, cash_buffer: buffer }: Params): Basis => ({
+  cash,
+  ...(Object.keys(via).length === 0 ? {} : { via }),
+  ...(buffer === undefined ? {} : { aside: buffer.amount }),
+});
+const pairsOf = (plan: Params): readonly string[] =>
+  assetsOf(plan).map((asset) => tradedPair(asset, basisOf(plan)));
 
 /** Returns the document with the weights that it can still reach. */
 function reachable(plan: Params, view: View): Params {
@@ -167,7 +149,7 @@ export const rebalance = defineStrategy<Params, State>({
   params,
   state,
   of: (document) => ({
-    pairs: assetsOf(document).map((asset) => tradedPair(asset, basisOf(document))),
+    pairs: pairsOf(document),
     needsValuation: document.cash === 'usd',
     isEstimated: true,
     runFault: ({ legs }, at) => {
@@ -288,7 +270,7 @@ function decide(plan: Params, view: View): Decision {
   const band = { driftType: plan.drift_type, threshold: ratio(plan.drift_threshold) };
   const figures = (): string =>
     [...drifts(valued.weights, targets, plan.drift_type)]
-      .map(([currency, drift]) => `${currency} ${percent(drift)}`)
+      .map(([currency, drift]) => `${currency} ${drift.times(100).toFixed(3)} %`)
       .join(', ');
   if (!isOutside(valued, targets, band)) return { reason: 'inside_band', note: figures() };
   const result = tradesFor({
@@ -308,10 +290,7 @@ function decide(plan: Params, view: View): Decision {
 
 /** Returns why a portfolio has no value. */
 function unvalued(plan: Params, view: View): Decision {
-  const basis = basisOf(plan);
-  const missing = assetsOf(plan)
-    .map((asset) => tradedPair(asset, basis))
-    .filter((pair) => view.reference(pair) === undefined);
+  const missing = pairsOf(plan).filter((pair) => view.reference(pair) === undefined);
   return missing.length > 0
     ? { reason: 'no_reference', note: missing.join(', ') }
     : { reason: 'no_balances', note: 'the portfolio is worth nothing' };
@@ -325,8 +304,6 @@ function marketOf(asset: string, basis: Basis, view: View): AssetMarket | undefi
   if (mid === undefined || each === undefined) return undefined;
   return { pair, mid, each, precision: view.instrument(pair).basePrecision };
 }
-
-const percent = (drift: Ratio): string => `${drift.times(100).toFixed(3)} %`;
 
 /** Compares `V` of everything in the account with the venue's valuation. Fails closed. */
 function checkValuation(plan: Params, view: View): Decision | undefined {
@@ -355,25 +332,25 @@ interface Setting {
 interface Beginning {
   readonly at: Instant;
   readonly capped?: boolean;
+  /** Whether the trades were decided at the prices of this step. */
   readonly isDecidedNow?: boolean;
 }
 
-/**
- * Returns the balance that a trade must leave in the currency that it pays with: for cash, the cash buffer; for other
- * currencies, zero, so that there is no debt.
- */
-const keepOf = (plan: Params, { side, bridge }: Pick<Leg, 'side' | 'bridge'>): string =>
-  side === 'buy' && bridge === undefined ? (plan.cash_buffer?.amount ?? '0') : '0';
-
-/** Returns the current portfolio, which is used to cut the trades of a later turn. */
-function marketsOf(plan: Params, view: View): Markets {
+/** Returns how the trades of a turn are sized. Trades of an earlier decision are cut by the current portfolio. */
+function sizingOf({ plan, view }: Setting, isDecidedNow: boolean): TurnSizing {
   const basis = basisOf(plan);
   const targets = targetsOf(plan);
   return {
-    basis,
-    targets,
-    valued: view.value(targets, basis),
-    market: (asset) => marketOf(asset, basis, view),
+    precisionOf: (pair) => view.instrument(pair).basePrecision,
+    restrict: (due) =>
+      isDecidedNow
+        ? due
+        : towardsTargets(due, {
+            basis,
+            targets,
+            valued: view.value(targets, basis),
+            market: (asset) => marketOf(asset, basis, view),
+          }),
   };
 }
 
@@ -384,44 +361,33 @@ function begin(
   { at, capped = false, isDecidedNow = false }: Beginning,
 ): Step<State> {
   const { plan, view } = setting;
-  const { legs, turn } = nextTurn(was.legs, {
-    precisionOf: (pair) => view.instrument(pair).basePrecision,
-    restrict: (due) => (isDecidedNow ? due : towardsTargets(due, marketsOf(plan, view))),
-  });
+  const { legs, turn } = nextTurn(was.legs, sizingOf(setting, isDecidedNow));
   const now: State = { ...was, legs };
   if (turn.length === 0) return rest(now, setting, at);
-  if (plan.legs !== undefined) {
-    const slow = { legs: plan.legs, from: at };
-    const spread = new Map(turn.map((one) => [one.leg, spreadIn(one, slow, view)]));
+  const { legs: slow } = plan;
+  if (slow !== undefined) {
+    const spread = new Map(turn.map((one) => [one.leg, spreadLeg(one, at, { legs: slow, view })]));
     const begun = legs.map((one) => spread.get(one.leg) ?? one);
     return work({ ...was, legs: begun }, setting, { at, capped, isDecidedNow: true });
   }
+  const deadline = after(at, parseDuration(plan.leg_timeout));
   return {
     state: now,
     waits: turn.map((one) => ({ on: 'outcome', leg: one.leg, slice: 0 })),
-    intents: turn.map((one) =>
-      intentOf({ ...one, slice: 0, deadline: after(at, parseDuration(plan.leg_timeout)) }, plan),
-    ),
+    intents: turn.map((one) => intentOf({ ...one, slice: 0, deadline }, plan)),
     reason: capped ? 'turnover_capped' : undefined,
   };
 }
 
-/** Returns the intent of a trade. A trade above a limit per order is split into orders within it. */
+/**
+ * Returns the intent of a trade. It leaves the cash buffer in the account, and spends nothing that is not there. A trade
+ * above a limit per order is split into orders within it.
+ */
 function intentOf({ leg, slice, pair, side, due, deadline, bridge, split }: SliceDue, plan: Params): Intent {
-  const tactics = { keep: keepOf(plan, { side, bridge }), ...(split === undefined ? {} : { split }) };
-  return { leg, slice, pair, side, size: { by: 'quantity', quantity: due }, tactics, deadline };
+  const keep = side === 'buy' && bridge === undefined ? (plan.cash_buffer?.amount ?? '0') : '0';
+  const tactics = { keep, ...(split === undefined ? {} : { split }) };
+  return { leg, slice, pair, side, size: sizeOf('quantity', due), tactics, deadline };
 }
-
-const spreadIn = (
-  one: Due,
-  { legs, from }: { readonly legs: NonNullable<Params['legs']>; readonly from: Instant },
-  view: View,
-): Leg =>
-  spreadLeg(one, from, {
-    legs,
-    instrument: view.instrument(one.pair),
-    mid: view.reference(one.pair)?.mid,
-  });
 
 /** Starts the slices of spread trades whose slots have come. */
 function work(
@@ -429,13 +395,10 @@ function work(
   setting: Setting,
   { at, capped = false, isDecidedNow = false }: Beginning,
 ): Step<State> {
-  const { plan, view } = setting;
+  const { plan } = setting;
   if (plan.legs === undefined) return begin(was, setting, { at });
-  const { legs, starting, waits, missed } = workLegs(was.legs, at, {
-    legs: plan.legs,
-    precisionOf: (pair) => view.instrument(pair).basePrecision,
-    restrict: (due) => (isDecidedNow ? due : towardsTargets(due, marketsOf(plan, view))),
-  });
+  const sizing = { ...sizingOf(setting, isDecidedNow), legs: plan.legs };
+  const { legs, starting, waits, missed } = workLegs(was.legs, at, sizing);
   const now: State = { ...was, legs };
   const told = missed.length === 0 ? {} : { missed };
   if (waits.length === 0) return { ...told, ...begin(now, setting, { at }) };

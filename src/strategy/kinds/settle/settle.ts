@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { money, ratioOf, text } from '../../../core/money.ts';
-import type { Reason } from '../../../core/reasons.ts';
 import { duesOf } from '../../../core/risk/settling.ts';
 import type { Debt, SettleRule } from '../../../core/risk/settling.ts';
 import { after, instant, isoOf, MINUTE_MS, parseDuration } from '../../../core/time.ts';
@@ -160,23 +159,21 @@ export const settle = defineStrategy<Params, State>({
 
     step(was, wake, { view }) {
       if (wake.on === 'outcome') return settlePiece(was, wake, plan);
-      const seen = look(was, plan, view);
-      if (seen.is === 'blind') return pause(was, plan, view.at, { reason: seen.reason });
-      if (seen.is === 'unknown') {
+      if (view.holdings === undefined) return pause(was, plan, view.at, { reason: 'no_balances' });
+      const { due, unknown } = look(was, plan, view);
+      if (due.length === 0 && unknown.length > 0) {
         const unknownSince = was.unknownSince ?? view.at;
-        const note = `no funding rate of ${seen.currencies.join(', ')}`;
+        const note = `no funding rate of ${unknown.join(', ')}`;
         const rest = after(view.at, ASK_AGAIN_MS);
         return idle({ ...was, unknownSince, rest }, plan, { reason: 'pts_unknown', note });
       }
-      const known = seen.areKnown ? forgetUnknown(was) : was;
-      if (seen.is === 'nothing') return idle(known, plan, wake.on === 'debt' ? { reason: 'waiting' } : {});
-      return close(known, seen.due, { plan, view });
+      const { unknownSince: _, ...known } = was;
+      const now = unknown.length === 0 ? known : was;
+      if (due.length === 0) return idle(now, plan, wake.on === 'debt' ? { reason: 'waiting' } : {});
+      return close(now, due, { plan, view });
     },
   }),
 });
-
-/** Clears the time of the unknown rate, because all required funding rates are known. */
-const forgetUnknown = ({ unknownSince: _, ...known }: State): State => known;
 
 /** Waits for the next position that is due to be closed. */
 function idle({ now: _, ...state }: State, plan: Params, report: StepReport = {}): Step<State> {
@@ -188,16 +185,13 @@ interface DueDebt extends Debt {
   readonly currency: string;
 }
 
-type Seen =
-  | { readonly is: 'blind'; readonly reason: Reason }
-  | { readonly is: 'unknown'; readonly currencies: readonly string[] }
-  | { readonly is: 'nothing'; readonly areKnown: boolean }
-  | { readonly is: 'due'; readonly due: readonly DueDebt[]; readonly areKnown: boolean };
-
-/** Returns the debts that are due now, the longest due first. */
-function look(was: State, plan: Params, view: View): Seen {
+/** Returns the debts that are due now, the longest due first, and the currencies whose funding rate is unknown. */
+function look(
+  was: State,
+  plan: Params,
+  view: View,
+): { readonly due: readonly DueDebt[]; readonly unknown: readonly string[] } {
   const { at, debts } = view;
-  if (view.holdings === undefined) return { is: 'blind', reason: 'no_balances' };
   const dues = duesOf(
     plan.pairs.map((pair) => view.instrument(pair)),
     ruleOf(plan),
@@ -221,9 +215,7 @@ function look(was: State, plan: Params, view: View): Seen {
       const debt = debts.get(currency);
       return debt === undefined ? [] : [{ currency, ...debt }];
     });
-  const areKnown = unknown.length === 0;
-  if (due.length > 0) return { is: 'due', due, areKnown };
-  return unknown.length > 0 ? { is: 'unknown', currencies: unknown } : { is: 'nothing', areKnown };
+  return { due, unknown };
 }
 
 /** Starts a piece for the first debt that an order can close. */
