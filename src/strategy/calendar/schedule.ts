@@ -165,7 +165,7 @@ function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
     const due = isElapsed
       ? passes.find((one) => one > at && !isSkipped)
       : passes.slice(0, 1).find((one) => one > at);
-    if (due !== undefined) return isElapsed ? earlierPass(schedule, { at, due }) : due;
+    if (due !== undefined) return isElapsed && zone !== 'UTC' ? earlierPass(schedule, { at, due }) : due;
     wall = next;
   }
   return undefined;
