@@ -91,11 +91,15 @@ function checkDue({ cron, every, first }: Omit<Raw, 'misfire'>, refuse: Refuse):
 }
 
 export const scheduleFields = z.lazy(() =>
-  z.strictObject(shape()).superRefine((schedule, context) => void checkSchedule(schedule, context)),
+  z.strictObject(shape()).superRefine((schedule, context) => {
+    checkSchedule(schedule, context);
+  }),
 );
 /** A schedule that may have closed hours only, for a strategy that otherwise decides at every price. */
 export const openScheduleFields = z.lazy(() =>
-  z.strictObject(shape()).superRefine((schedule, context) => void checkSchedule(schedule, context, true)),
+  z.strictObject(shape()).superRefine((schedule, context) => {
+    checkSchedule(schedule, context, true);
+  }),
 );
 /** A schedule whose times count separately, so that a strategy can make up missed times one by one. */
 export const countedScheduleFields = z.lazy(() =>
@@ -109,7 +113,9 @@ export const countedScheduleFields = z.lazy(() =>
           'If the strategy could not run at a scheduled time: skip waits for the next time; once runs once, regardless of how many were missed; all runs each missed time, oldest first, at least 30 s apart, at most the newest 31',
         ),
     })
-    .superRefine((schedule, context) => void checkSchedule(schedule, context)),
+    .superRefine((schedule, context) => {
+      checkSchedule(schedule, context);
+    }),
 );
 export type Schedule = z.output<typeof scheduleFields>;
 export type CountedSchedule = z.output<typeof countedScheduleFields>;
@@ -140,7 +146,10 @@ const LOOKED_UP_MAX = 16;
 
 function knownCron(schedule: Due, cron: string, at: Instant): Instant | undefined {
   let known = lookedUp.get(schedule);
-  if (known === undefined || known.size >= LOOKED_UP_MAX) lookedUp.set(schedule, (known = new Map()));
+  if (known === undefined || known.size >= LOOKED_UP_MAX) {
+    known = new Map<Instant, Instant | undefined>();
+    lookedUp.set(schedule, known);
+  }
   if (known.has(at)) return known.get(at);
   const next = nextCron({ cron, time_zone: schedule.time_zone }, at);
   known.set(at, next);

@@ -314,8 +314,8 @@ function goOn(was: Under, plan: Params, view: View): Step<State> {
   const blind = blindness(plan, view);
   if (blind !== undefined) {
     const until = pausedUntil(view.at, view.at, { misses: 1, interval: plan.interval });
-    const state = { ...was, now: { ...was.now, until } };
-    return { state, waits: [{ on: 'at', at: until }, ...ends(plan)], ...blind };
+    const later = { ...was, now: { ...was.now, until } };
+    return { state: later, waits: [{ on: 'at', at: until }, ...ends(plan)], ...blind };
   }
   const seen = look(plan, view);
   const left = least(quantity(was.now.left), seen.excess);

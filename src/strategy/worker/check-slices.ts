@@ -12,7 +12,7 @@ const SEARCHED_MAX = 2_000;
 interface Planned extends SizeRule {
   readonly plan: SlicePlan;
   /** Returns the same plan in another number of slices. */
-  inSlices(slices: number): SlicePlan;
+  readonly inSlices: (slices: number) => SlicePlan;
   /** The field with the number of slices. */
   readonly field: 'interval' | 'slices';
   /** What makes the smallest slice larger, other than fewer slices, for people. */

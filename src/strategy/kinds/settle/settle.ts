@@ -176,8 +176,9 @@ export const settle = defineStrategy<Params, State>({
 });
 
 /** Waits for the next position that is due to be closed. */
-function idle({ now: _, ...state }: State, plan: Params, report: StepReport = {}): Step<State> {
-  return { state, waits: [debtWait(plan, instant(state.rest))], ...report };
+function idle(was: State, plan: Params, report: StepReport = {}): Step<State> {
+  const { now: _, ...later } = was;
+  return { state: later, waits: [debtWait(plan, instant(was.rest))], ...report };
 }
 
 /** A debt that is due to be closed. */
