@@ -35,6 +35,9 @@ export const pairSymbol = z
   .string()
   .regex(/^[a-z0-9]{4,24}$/u, { error: 'expected a pair in lower case without a separator, such as btcusd' });
 
+/** The side of a kind that trades one pair in one direction. */
+export const sideField = z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell');
+
 /** An amount with its currency: `{ amount: "1.5", currency: btc }`. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const amountOf = (what: string) =>
@@ -50,6 +53,8 @@ export const amountOf = (what: string) =>
       },
     )
     .describe(what);
+
+export type AmountField = Readonly<z.output<ReturnType<typeof amountOf>>>;
 
 /** Returns a check that reads the text. The reader's error becomes the message. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- a refinement of zod

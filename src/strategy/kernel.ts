@@ -145,8 +145,69 @@ export interface CheckWorld {
   precisions(pair: string): Precisions;
 }
 
-/** One kind of strategy: a pure step that returns what it waits for next. */
-export interface StrategyKind<Params = unknown, State = unknown> {
+export interface Context {
+  readonly begunAt: Instant;
+  readonly view: View;
+}
+
+/** A strategy with its parameters: a pure step that returns what it waits for next. A state is plain JSON between steps. */
+export interface Strategy<State> {
+  /** The pairs whose reference price the strategy needs. */
+  readonly pairs: readonly string[];
+  /** Returns the bars that its steps use. */
+  bars(): readonly BarWish[];
+  /** Whether steps use the venue's own valuation of the account. */
+  readonly needsValuation: boolean;
+  /** Whether steps use the venue's credit terms: funding rates and risk modes. */
+  readonly needsTerms: boolean;
+  /**
+   * Whether `plan` computes a decision based on the current account. This is for kinds that know no slot in advance and
+   * decide a whole round together.
+   */
+  readonly isEstimated: boolean;
+  /**
+   * Returns why a person cannot start an occurrence now. `undefined` if they can, in which case a step on `run` starts
+   * it. Omitted by kinds without occurrences.
+   */
+  runFault(state: State, at: Instant): string | undefined;
+  /** Whether another document may replace the running one without leaving a decision unfinished. */
+  isReplaceable(state: State): boolean;
+  /** Checks across fields. */
+  check(world: CheckWorld): readonly Problem[];
+  /** Takes the first step of a run that starts at `begunAt`. */
+  start(begunAt: Instant, view: View): Step<State>;
+  step(state: State, wake: Wake, context: Context): Step<State>;
+  /**
+   * Returns how much of the parent has traded, from the state after the last step. Omitted by kinds without a total;
+   * `undefined` between two parents.
+   */
+  progress(state: State): ParentProgress | undefined;
+  /** Returns the remaining slots, if times and sizes are fixed in advance. The controls hold the run to these slots. */
+  slots(begunAt: Instant, known: Precisions | undefined): readonly Slot[];
+  /** Returns the times of a run at which it decides on sizes that are unknown in advance. */
+  looks(begunAt: Instant): readonly Instant[];
+  /** Returns the slots of the occurrence that is due at `due`, for a kind whose calendar starts parents of known size. */
+  slotsAt(due: Instant, known: Precisions | undefined): readonly Slot[];
+  /** Returns the bounds of a run, for a kind that knows its total but not its slots. The controls enforce them. */
+  ceiling(instrument: Instrument): Ceiling | undefined;
+  /**
+   * Returns the next `count` times after `from` at which the calendar lets the strategy run, or one closed time with
+   * its reason if none is open within nine years. Empty if there is no later time; `undefined` if there is no calendar.
+   */
+  occurrences(from: Instant, count: number): readonly Occurrence[] | undefined;
+  /** Notes for people, shown by `plan`, such as what happens when a trade fails. */
+  readonly notes: readonly string[];
+  /** The sizes to probe for the strategy. */
+  readonly ladder: LadderWish | undefined;
+  /** Returns the expected cost of the remaining slots, if the kind has a cost model. */
+  forecast(begunAt: Instant, known: Precisions | undefined): Forecast | undefined;
+}
+
+/** What a kind states for parameters; the rest has defaults. */
+type Stated<State> = Pick<Strategy<State>, 'pairs' | 'check' | 'start' | 'step'> & Partial<Strategy<State>>;
+
+/** One kind of strategy. */
+export interface StrategyKind<Params, State> {
   readonly kind: string;
   /** One sentence for `--help` and the schema. */
   readonly summary: string;
@@ -154,129 +215,55 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   readonly params: z.ZodType<Params>;
   /** Schema of the state, which parses a state from the journal. */
   readonly state: z.ZodType<State>;
-  /** Returns the pairs whose reference price the strategy needs. */
-  pairs(params: Params): readonly string[];
-  /** Returns the bars that its steps use. */
-  bars?(params: Params): readonly BarWish[];
-  /** Whether steps use the venue's own valuation of the account. */
-  needsValuation?(params: Params): boolean;
-  /** Whether steps use the venue's credit terms: funding rates and risk modes. */
-  readonly needsTerms?: boolean | undefined;
-  /**
-   * Returns why a person cannot start an occurrence now. `undefined` if they can, in which case a step on `run` starts
-   * it. Omitted by kinds without occurrences.
-   */
-  runFault?(state: State, params: Params, at: Instant): string | undefined;
-  /** Whether another document may replace the running one without leaving a decision unfinished. */
-  isReplaceable?(state: State): boolean;
-  /**
-   * Whether `plan` computes a decision based on the current account. This is for kinds that know no slot in advance and
-   * decide a whole round together.
-   */
-  readonly isEstimated?: boolean | undefined;
-  /** Checks across fields. */
-  check(params: Params, world: CheckWorld): readonly Problem[];
-  /** Takes the first step of a run that starts at `begunAt`. */
-  start(params: Params, begunAt: Instant, view: View): Step<State>;
-  step(state: State, wake: Wake, params: Params, context: Context): Step<State>;
-  /** Returns how much of the parent has traded, from the state. Omitted by kinds without a total; `undefined` between two parents. */
-  progress?(state: State, params: Params): ParentProgress | undefined;
-  /** Returns the remaining slots, if times and sizes are fixed in advance. The controls hold the run to these slots. */
-  slots(params: Params, begunAt: Instant, known: Precisions | undefined): readonly Slot[];
-  /** Returns the times of a run at which it decides on sizes that are unknown in advance. */
-  looks?(params: Params, begunAt: Instant): readonly Instant[];
-  /** Returns the slots of the occurrence that is due at `due`, for a kind whose calendar starts parents of known size. */
-  slotsAt?(params: Params, due: Instant, known: Precisions | undefined): readonly Slot[];
-  /** Returns the bounds of a run, for a kind that knows its total but not its slots. The controls enforce them. */
-  ceiling?(params: Params, instrument: Instrument): Ceiling;
-  /**
-   * Returns the next `count` times after `from` at which the calendar lets the strategy run, or one closed time with
-   * its reason if none is open within nine years. Empty if there is no later time; `undefined` if there is no calendar.
-   */
-  occurrences?(params: Params, from: Instant, count: number): readonly Occurrence[] | undefined;
-  /** Returns notes for people, shown by `plan`, such as what happens when a trade fails. */
-  notes?(params: Params): readonly string[];
-  /** Returns the sizes to probe for the strategy. */
-  ladder?(params: Params): LadderWish | undefined;
-  /** Returns the expected cost of the remaining slots, if the kind has a cost model. */
-  forecast?(params: Params, begunAt: Instant, known: Precisions | undefined): Forecast | undefined;
+  /** Returns the strategy of a document. */
+  of(plan: Params): Stated<State>;
 }
 
-export interface Context {
-  readonly begunAt: Instant;
-  readonly view: View;
+/** A strategy bound to its parameters, whose states are of any shape. */
+export interface BoundStrategy extends Strategy<unknown> {
+  /** True unless the document has `side: buy`. */
+  readonly maySell: boolean;
 }
 
 /** Ties the types of parameters and state together, then erases them, because the registry holds kinds of any shape. */
-export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>): AnyStrategy {
-  return {
-    ...kind,
-    bind(raw) {
-      const params = kind.params.parse(raw);
-      // A state from the last step needs no parsing; a state from a journal is parsed by its schema.
-      let made: Step<State> | undefined;
-      // A module's code may run in another process, so it is called only once, on first use.
-      let bars: readonly BarWish[] | undefined;
-      const read = (state: unknown): State => {
-        if (made !== undefined && state === made.state) return made.state;
-        return kind.state.parse(state);
-      };
-      const keep = (step: Step<State>): Step<State> => (made = step);
-      return {
-        pairs: kind.pairs(params),
-        get bars() {
-          return (bars ??= kind.bars?.(params) ?? []);
-        },
-        needsValuation: kind.needsValuation?.(params) ?? false,
-        needsTerms: kind.needsTerms ?? false,
-        maySell: sideOf(params) !== 'buy',
-        isEstimated: kind.isEstimated ?? false,
-        runFault: (state, at) =>
-          kind.runFault === undefined ? noOccurrences(kind.kind) : kind.runFault(read(state), params, at),
-        isReplaceable: (state) => kind.isReplaceable?.(read(state)) ?? false,
-        ladder: kind.ladder?.(params),
-        notes: kind.notes?.(params) ?? [],
-        check: (world) => kind.check(params, world),
-        start: (begunAt, view) => keep(kind.start(params, begunAt, view)),
-        step: (state, wake, context) => keep(kind.step(read(state), wake, params, context)),
-        progress: (state) => kind.progress?.(read(state), params),
-        slots: (begunAt, known) => kind.slots(params, begunAt, known),
-        looks: (begunAt) => kind.looks?.(params, begunAt) ?? [],
-        slotsAt: (due, known) => kind.slotsAt?.(params, due, known) ?? [],
-        ceiling: (instrument) => kind.ceiling?.(params, instrument),
-        occurrences: (from, count) => kind.occurrences?.(params, from, count),
-        forecast: (begunAt, known) => kind.forecast?.(params, begunAt, known),
-      };
-    },
-  };
-}
-
-/** A strategy bound to its parameters. States are plain JSON between steps. */
-export interface BoundStrategy {
-  readonly pairs: readonly string[];
-  readonly bars: readonly BarWish[];
-  readonly needsValuation: boolean;
-  readonly needsTerms: boolean;
-  /** True unless the document has `side: buy`. */
-  readonly maySell: boolean;
-  readonly isEstimated: boolean;
-  /** Returns why no occurrence can begin now; `undefined` if one can. */
-  runFault(state: unknown, at: Instant): string | undefined;
-  isReplaceable(state: unknown): boolean;
-  readonly ladder?: LadderWish | undefined;
-  readonly notes: readonly string[];
-  check(world: CheckWorld): readonly Problem[];
-  start(begunAt: Instant, view: View): Step<unknown>;
-  step(state: unknown, wake: Wake, context: Context): Step<unknown>;
-  /** `state` is the state after the last step. */
-  progress(state: unknown): ParentProgress | undefined;
-  slots(begunAt: Instant, known: Precisions | undefined): readonly Slot[];
-  looks(begunAt: Instant): readonly Instant[];
-  slotsAt(due: Instant, known: Precisions | undefined): readonly Slot[];
-  ceiling(instrument: Instrument): Ceiling | undefined;
-  occurrences(from: Instant, count: number): readonly Occurrence[] | undefined;
-  forecast(begunAt: Instant, known: Precisions | undefined): Forecast | undefined;
-}
+export const defineStrategy = <Params, State>(kind: StrategyKind<Params, State>): AnyStrategy => ({
+  ...kind,
+  bind(raw) {
+    const params = kind.params.parse(raw);
+    const defaults = {
+      bars: () => [],
+      needsValuation: false,
+      needsTerms: false,
+      isEstimated: false,
+      runFault: () => noOccurrences(kind.kind),
+      isReplaceable: () => false,
+      progress: () => undefined,
+      slots: () => [],
+      looks: () => [],
+      slotsAt: () => [],
+      ceiling: () => undefined,
+      occurrences: () => undefined,
+      notes: [],
+      ladder: undefined,
+      forecast: () => undefined,
+    };
+    const own: Strategy<State> = { ...defaults, ...kind.of(params) };
+    // A state from the last step needs no parsing; a state from a journal is parsed by its schema.
+    let made: Step<State> | undefined;
+    const read = (state: unknown): State =>
+      made !== undefined && state === made.state ? made.state : kind.state.parse(state);
+    const keep = (step: Step<State>): Step<State> => (made = step);
+    return {
+      ...own,
+      maySell: sideOf(params) !== 'buy',
+      runFault: (state, at) => own.runFault(read(state), at),
+      isReplaceable: (state) => own.isReplaceable(read(state)),
+      start: (begunAt, view) => keep(own.start(begunAt, view)),
+      step: (state, wake, context) => keep(own.step(read(state), wake, context)),
+      progress: (state) => own.progress(read(state)),
+    };
+  },
+});
 
 const noOccurrences = (kind: string): string =>
   `a ${kind} has no occurrence to run: recurring strategies have, and rebalance and sweep with a schedule. tranche execute places one order now`;

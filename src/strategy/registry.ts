@@ -1,12 +1,12 @@
 import type { AnyStrategy } from './kernel.ts';
-import { limit } from './kinds/limit/limit.ts';
+import { limit } from './kinds/limit.ts';
 import { module } from './kinds/module/module.ts';
 import { pov } from './kinds/pov.ts';
 import { rebalance } from './kinds/rebalance/rebalance.ts';
 import { recurring } from './kinds/recurring/recurring.ts';
 import { settle } from './kinds/settle/settle.ts';
 import { shortfall } from './kinds/shortfall.ts';
-import { sweep } from './kinds/sweep/sweep.ts';
+import { sweep } from './kinds/sweep.ts';
 import { twap } from './kinds/twap.ts';
 import { vwap } from './kinds/vwap.ts';
 

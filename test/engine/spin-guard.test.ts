@@ -26,11 +26,12 @@ function aKind(step: (was: Own, wake: Wake) => Omit<Step<Own>, 'state'>): Strate
     summary: 'does what a test says',
     params,
     state: z.strictObject({ steps: z.number() }),
-    pairs: () => ['btcusd'],
-    check: () => [],
-    start: (_, at) => next({ steps: 0 }, { on: 'start', at }),
-    step: next,
-    slots: () => [],
+    of: () => ({
+      pairs: ['btcusd'],
+      check: () => [],
+      start: (at) => next({ steps: 0 }, { on: 'start', at }),
+      step: next,
+    }),
   });
   return { id: 'own', kind: 'own', hash: 'h', document: {}, bound: kind.bind({}) };
 }

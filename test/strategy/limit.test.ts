@@ -5,7 +5,7 @@ import type { Quantity } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
-import { limit } from '../../src/strategy/kinds/limit/limit.ts';
+import { limit } from '../../src/strategy/kinds/limit.ts';
 import { amountOf, instrumentOf, intentsOf, Life, NINE } from './views.ts';
 import type { Scene } from './views.ts';
 

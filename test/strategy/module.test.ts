@@ -298,7 +298,7 @@ describe('the check of a module', () => {
     expect(problems(counter, { ...PLAN, pairs: ['btcusd', 'ethusd'] })).toEqual([
       'total_quantity.currency: the total of ethusd must be in eth, not btc',
     ]);
-    expect(problems(counter, { ...PLAN, pairs: ['btcusd', 'btcusd'] })).toEqual(['pairs.1: btcusd is listed twice']);
+    expect(problems(counter, { ...PLAN, pairs: ['btcusd', 'btcusd'] })).toEqual(['pairs.1: btcusd is listed twice: remove one']);
   }); // prettier-ignore
 });
 

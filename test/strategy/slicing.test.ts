@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { add, decimalsOf, fraction, ONE, quantity, ratioOf, subtract, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
-import { dueSize, plannedSize, slotMs, smallestSize } from '../../src/strategy/sliced/slicing.ts';
+import { dueSize, plannedSize, slotMs, smallestSize } from '../../src/strategy/worker/slicing.ts';
 import { uniform } from '../../src/core/uniform.ts';
-import type { Curve, Jitter, SlicePlan } from '../../src/strategy/sliced/slicing.ts';
+import type { Curve, Jitter, SlicePlan } from '../../src/strategy/worker/slicing.ts';
 
-const aPlan = (over: Partial<SlicePlan<Quantity>> = {}): SlicePlan<Quantity> => ({
+const aPlan = (over: Partial<SlicePlan> = {}): SlicePlan => ({
   total: quantity('10'),
   slices: 4,
   startMs: 1_000_000,
@@ -14,9 +14,9 @@ const aPlan = (over: Partial<SlicePlan<Quantity>> = {}): SlicePlan<Quantity> => 
   precision: 8,
   ...over,
 });
-const sizes = (plan: SlicePlan<Quantity>): readonly Quantity[] =>
+const sizes = (plan: SlicePlan): readonly Quantity[] =>
   Array.from({ length: plan.slices }, (_, k) => plannedSize(plan, k));
-const slots = (plan: SlicePlan<Quantity>): readonly number[] =>
+const slots = (plan: SlicePlan): readonly number[] =>
   Array.from({ length: plan.slices }, (_, k) => slotMs(plan, k));
 const smaller = (all: readonly Quantity[], k: number): Quantity => {
   const [a, b] = [all[k] ?? quantity('0'), all[k % 2 === 0 ? k + 1 : k - 1] ?? quantity('0')];
@@ -107,7 +107,7 @@ describe('a slice plan', () => {
   });
 
   it('depends on its parameters only: the same seed yields the same schedule, another seed another one', () => {
-    const noisy = (seed: number): SlicePlan<Quantity> =>
+    const noisy = (seed: number): SlicePlan =>
       aPlan({ slices: 12, jitter: { timePct: 50, sizePct: 20, seed } });
     expect(slots(noisy(7))).toEqual(slots(noisy(7)));
     expect(sizes(noisy(7)).map(text)).toEqual(sizes(noisy(7)).map(text));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, parseTime } from '../../src/core/time.ts';
-import type { Division } from '../../src/strategy/sliced/day-parts.ts';
+import type { Division } from '../../src/strategy/kinds/day-parts.ts';
 import { learnShares } from '../../src/strategy/kinds/volume-profile.ts';
 import type { Volume } from '../../src/strategy/kinds/volume-profile.ts';
 import { vwap } from '../../src/strategy/kinds/vwap.ts';

@@ -61,7 +61,7 @@ export class LiveBars {
     return watch(changed$, () => strategies.sources).pipe(
       distinctUntilChanged(),
       switchMap((sources) => {
-        this.#wish([...sources.values()].flatMap(({ bound }) => bound.bars));
+        this.#wish([...sources.values()].flatMap(({ bound }) => bound.bars()));
         const pairs = new Set([...this.#series.values()].map(({ pair }) => pair));
         if (pairs.size === 0) return EMPTY;
         const seen = references.changed$.pipe(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { after, checkZone, instant, parseTime } from '../../core/time.ts';
+import { after, instant, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import { timeText } from '../fields.ts';
+import { timeText, zoneText } from '../fields.ts';
 import { changesOf, instantsOf, wallTimeOf, plainWallTimeOf, zoned } from './zoned-time.ts';
 
 /** Closed times of a schedule: weekends, holidays of several centres, blackouts, quiet hours, and a daily cut-off. */
@@ -39,16 +39,6 @@ const clockText = z.lazy(() =>
     error: 'expected a time of the day as a quoted string, such as "16:30"',
   }),
 );
-const zoneText = z.lazy(() =>
-  z.string().superRefine((zone, context) => {
-    try {
-      checkZone(zone);
-    } catch (cause) {
-      context.addIssue({ code: 'custom', message: cause instanceof Error ? cause.message : 'unknown zone' });
-    }
-  }),
-);
-
 const WEEK = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
 /** A list of holidays: the content of a calendar file. */
@@ -76,8 +66,7 @@ export type HolidayList = z.output<typeof holidayList>;
 /** The fields of a schedule that define when it is closed. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const hours = () => ({
-  time_zone: z
-    .string()
+  time_zone: zoneText
     .default('UTC')
     .describe('IANA time zone of the expression, of quiet hours, cut-off and calendar'),
   calendar: z

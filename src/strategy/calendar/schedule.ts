@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
-import { after, checkZone, DAY_MS, HOUR_MS, instant, parseTime } from '../../core/time.ts';
+import { after, DAY_MS, HOUR_MS, instant, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { checkHours, closureAt, hours } from './calendar.ts';
 import type { Hours } from './calendar.ts';
@@ -56,11 +56,6 @@ function checkSchedule(schedule: Omit<Raw, 'misfire'>, context: z.RefinementCtx,
     context.addIssue({ code: 'custom', path: [...path], message });
   };
   checkHours(schedule, refuse);
-  try {
-    checkZone(schedule.time_zone);
-  } catch (cause) {
-    refuse(['time_zone'], cause instanceof Error ? cause.message : 'unknown zone');
-  }
   if (!isOpen || hasTimes(schedule) || schedule.first !== undefined) checkDue(schedule, refuse);
   if (schedule.roll === 'none') return;
   if (schedule.calendar === undefined)
@@ -145,32 +140,19 @@ function nextUnrolled(schedule: Due, at: Instant): Instant | undefined {
   return nextPeriod({ every, from: parseTime(first), zone }, at);
 }
 
-interface Found {
-  readonly at: Instant;
-  readonly next: Instant | undefined;
-}
-/** The latest results for a schedule; a new one replaces the oldest. */
-interface LookedUp {
-  readonly found: Found[];
-  newest: number;
-}
-/** Results by schedule, because one step of a strategy needs the same times more than once. */
-const lookedUp = new WeakMap<Due, LookedUp>();
+/** The latest results by schedule, because one step of a strategy needs the same times more than once. */
+const lookedUp = new WeakMap<Due, Map<Instant, Instant | undefined>>();
 const LOOKED_UP_MAX = 16;
 
 function knownCron(schedule: Due, cron: string, at: Instant): Instant | undefined {
   let known = lookedUp.get(schedule);
-  if (known === undefined) {
-    known = { found: [], newest: -1 };
+  if (known === undefined || known.size >= LOOKED_UP_MAX) {
+    known = new Map<Instant, Instant | undefined>();
     lookedUp.set(schedule, known);
   }
-  // Most calls repeat the latest one.
-  const newest = known.found[known.newest];
-  if (newest?.at === at) return newest.next;
-  for (const one of known.found) if (one.at === at) return one.next;
+  if (known.has(at)) return known.get(at);
   const next = nextCron({ cron, time_zone: schedule.time_zone }, at);
-  known.newest = (known.newest + 1) % LOOKED_UP_MAX;
-  known.found[known.newest] = { at, next };
+  known.set(at, next);
   return next;
 }
 
@@ -182,7 +164,6 @@ function knownCron(schedule: Due, cron: string, at: Instant): Instant | undefine
  */
 function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
   const zone = schedule.time_zone;
-  if (zone === 'UTC') return nextOfUtc(schedule.cron, at);
   const { isElapsed } = patternOf(schedule.cron);
   let wall = wallTimeOf(at, zone);
   // In the second pass of a repeated hour, the times of the first pass are over, so the loop skips them.
@@ -193,16 +174,10 @@ function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
     const due = isElapsed
       ? passes.find((one) => one > at && !isSkipped)
       : passes.slice(0, 1).find((one) => one > at);
-    if (due !== undefined) return isElapsed ? earlierPass(schedule, { at, due }) : due;
+    if (due !== undefined) return isElapsed && zone !== 'UTC' ? earlierPass(schedule, { at, due }) : due;
     wall = next;
   }
   return undefined;
-}
-
-/** Returns the next time in UTC, which has no clock changes. */
-function nextOfUtc(cron: string, at: Instant): Instant | undefined {
-  const next = nextWall(cron, wallTimeOf(at, 'UTC'));
-  return next === undefined ? undefined : instant(next);
 }
 
 /** More times than a clock change repeats or skips, even with a time every second. An island once skipped a whole day. */

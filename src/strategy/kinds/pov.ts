@@ -6,7 +6,6 @@ import {
   least,
   money,
   NO_QUANTITY,
-  price,
   quantity,
   quantityUp,
   ratio,
@@ -17,19 +16,22 @@ import {
 } from '../../core/money.ts';
 import type { Price, Quantity } from '../../core/money.ts';
 import type { Reason } from '../../core/reasons.ts';
-import { after, instant, isoOf, parseDuration, parseTime } from '../../core/time.ts';
+import { after, instant, isoOf, parseDuration } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { checkDecimals, oneOf } from '../checks.ts';
-import { amountOf, durationText, fractionText, pairSymbol, timeText } from '../fields.ts';
+import { amountOf, durationText, fractionText, pairSymbol, sideField, timeText } from '../fields.ts';
 import { defineStrategy } from '../kernel.ts';
 import type { CheckWorld, Context, Problem, Step } from '../kernel.ts';
-import { checkTactics, tacticFields, tacticsOf } from '../sliced/tactic-fields.ts';
+import { checkTactics, tacticFields } from '../worker/tactic-fields.ts';
+import { ended, intentOf, progressOf, started, totalOf, undone } from '../worker/total.ts';
+import type { Total } from '../worker/total.ts';
+import { checkWindow, lengthMsOf, startOf } from '../worker/window.ts';
 
 /** The fields of a pov document. */
 const params = z.lazy(() =>
   z.strictObject({
     pair: pairSymbol.describe('Pair to trade, such as btcusd'),
-    side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
+    side: sideField,
     total_quantity: amountOf(
       'Largest total, in base currency; the strategy trades less if the window ends first',
     ),
@@ -69,12 +71,9 @@ const INTERVALS_MAX = 100_000;
 /** Decimals of a carried amount. A share of a volume may have more decimals than the currency. */
 const CARRY_DECIMALS = 18;
 
-const startOf = (plan: Params, begunAt: Instant): Instant =>
-  plan.start_time === undefined ? begunAt : parseTime(plan.start_time);
 const endOf = (plan: Params, begunAt: Instant): Instant =>
-  plan.end_time === undefined
-    ? after(startOf(plan, begunAt), parseDuration(plan.duration ?? 'PT0S'))
-    : parseTime(plan.end_time);
+  after(startOf(plan, begunAt), lengthMsOf(plan, startOf(plan, begunAt)));
+const sumOf = (plan: Params): Total => totalOf(plan.total_quantity, undefined);
 
 /** Returns the first check after `at`. The last check is at the end of the window. */
 function lookAfter(plan: Params, begunAt: Instant, at: Instant): Instant {
@@ -95,42 +94,43 @@ export const pov = defineStrategy<Params, State>({
   summary: "a fixed share of the market's volume in each interval, buy or sell",
   params,
   state,
-  pairs: (plan) => [plan.pair],
-  check,
+  of: (plan) => ({
+    pairs: [plan.pair],
+    check: (world) => check(plan, world),
 
-  start(plan, begunAt): Step<State> {
-    const first: State = { next: 0, left: text(quantity(plan.total_quantity.amount)), carry: '0' };
-    return wait(first, instant(Math.max(startOf(plan, begunAt), begunAt)));
-  },
+    start(begunAt) {
+      const first: State = { next: 0, left: text(quantity(plan.total_quantity.amount)), carry: '0' };
+      return wait(first, instant(Math.max(startOf(plan, begunAt), begunAt)));
+    },
 
-  step(was, wake, plan, context): Step<State> {
-    if (wake.on === 'outcome') {
-      const now = { ...was, left: text(subtract(quantity(was.left), wake.outcome.filled)) };
-      if (!quantity(now.left).gt(0)) return over(now, 'finished');
-      return wake.at >= endOf(plan, context.begunAt)
-        ? over(now, 'window_over', undone(now, plan))
-        : wait(now, dueAfter(was, plan, context.begunAt));
-    }
-    return look(was, wake.at, plan, context);
-  },
+    step(was, wake, context) {
+      if (wake.on === 'outcome') {
+        const now = { ...was, left: text(subtract(quantity(was.left), wake.outcome.filled)) };
+        if (!quantity(now.left).gt(0)) return ended(now, 'finished');
+        return wake.at >= endOf(plan, context.begunAt)
+          ? ended(now, 'window_over', undone(sumOf(plan), now.left))
+          : wait(now, dueAfter(was, plan, context.begunAt));
+      }
+      return look(was, wake.at, plan, context);
+    },
 
-  progress: ({ left }, { total_quantity: { amount: total, currency } }) => ({ total, left, currency }),
-  slots: () => [],
-  looks(plan, begunAt) {
-    const looks: Instant[] = [];
-    const end = endOf(plan, begunAt);
-    let at = lookAfter(plan, begunAt, startOf(plan, begunAt));
-    for (; at < end; at = lookAfter(plan, begunAt, at)) looks.push(at);
-    return looks;
-  },
-  ceiling: (plan) => ({
-    total: plan.total_quantity.amount,
-    currency: plan.total_quantity.currency,
-    slices: intervalsOf(plan) + 1,
+    progress: ({ left }) => progressOf(sumOf(plan), left),
+    looks(begunAt) {
+      const looks: Instant[] = [];
+      const end = endOf(plan, begunAt);
+      let at = lookAfter(plan, begunAt, startOf(plan, begunAt));
+      for (; at < end; at = lookAfter(plan, begunAt, at)) looks.push(at);
+      return looks;
+    },
+    ceiling: () => ({
+      total: plan.total_quantity.amount,
+      currency: plan.total_quantity.currency,
+      slices: intervalsOf(plan) + 1,
+    }),
+    notes: [
+      `each check trades ${plan.share} of the volume since the previous check${plan.max_slice_quantity === undefined ? '' : `, at most ${plan.max_slice_quantity.amount} ${plan.max_slice_quantity.currency}`}: sizes depend on the market; it needs the volume of the ticker`,
+    ],
   }),
-  notes: (plan) => [
-    `each check trades ${plan.share} of the volume since the previous check${plan.max_slice_quantity === undefined ? '' : `, at most ${plan.max_slice_quantity.amount} ${plan.max_slice_quantity.currency}`}: sizes depend on the market; it needs the volume of the ticker`,
-  ],
 });
 
 /** Returns the check after the one that started the slice. That check may already be over, in which case it runs immediately. */
@@ -144,17 +144,6 @@ const wait = (now: State, at: Instant, reason?: Reason, note?: string): Step<Sta
   note,
 });
 
-const over = (now: State, finished: Reason, note?: string): Step<State> => ({
-  state: now,
-  waits: [],
-  finished,
-  reason: finished === 'finished' ? undefined : finished,
-  note,
-});
-
-const undone = ({ left }: State, plan: Params): string =>
-  `${left} of ${plan.total_quantity.amount} ${plan.total_quantity.currency} not traded`;
-
 /** Returns the volume of the market since the last check. A smaller volume than before belongs to a new day. */
 const tradedSince = (volume: Quantity, before: Quantity): Quantity =>
   volume.lt(before) ? volume : subtract(volume, before);
@@ -163,7 +152,7 @@ function look(was: State, at: Instant, plan: Params, { begunAt, view }: Context)
   const end = endOf(plan, begunAt);
   const next = lookAfter(plan, begunAt, at);
   const onward = (now: State, reason?: Reason, note?: string): Step<State> =>
-    at >= end ? over(now, 'window_over', undone(now, plan)) : wait(now, next, reason, note);
+    at >= end ? ended(now, 'window_over', undone(sumOf(plan), now.left)) : wait(now, next, reason, note);
   const volume = view.volume(plan.pair);
   if (volume === undefined) return onward(was, 'no_volume', plan.pair);
   const now: State = { ...was, seen: { volume: text(volume), at } };
@@ -179,27 +168,15 @@ function look(was: State, at: Instant, plan: Params, { begunAt, view }: Context)
   const cap = plan.max_slice_quantity;
   const most = least(quantity(was.left), ...(cap === undefined ? [] : [quantity(cap.amount)]));
   const due = roundDown(least(wanted, most), instrument.basePrecision);
-  if (quantity(was.left).lt(smallest)) return over(now, 'below_minimum', undone(now, plan));
+  if (quantity(was.left).lt(smallest)) return ended(now, 'below_minimum', undone(sumOf(plan), now.left));
   if (due.isZero() || due.lt(smallest))
     return onward({ ...now, carry: text(least(wanted, most)) }, 'below_minimum', `${text(due)} ${instrument.base} of at least ${text(smallest)}`); // prettier-ignore
-  if (at >= end) return over(now, 'window_over', undone(now, plan));
+  if (at >= end) return ended(now, 'window_over', undone(sumOf(plan), now.left));
   const carry = wanted.gt(most) ? NO_QUANTITY : subtract(wanted, due);
-  return {
-    state: { ...now, next: was.next + 1, carry: text(carry) },
-    waits: [{ on: 'outcome', leg: LEG, slice: was.next }],
-    intents: [
-      {
-        leg: LEG,
-        slice: was.next,
-        pair: plan.pair,
-        side: plan.side,
-        size: { by: 'quantity', quantity: due },
-        limit: plan.limit_price === undefined ? undefined : price(plan.limit_price),
-        tactics: tacticsOf(plan),
-        deadline: next,
-      },
-    ],
-  };
+  return started(
+    { ...now, next: was.next + 1, carry: text(carry) },
+    intentOf(plan, { leg: LEG, slice: was.next, by: 'quantity', amount: due, deadline: next }),
+  );
 }
 
 /** Returns the smallest order that both the venue and the document allow, in base currency. */
@@ -213,14 +190,10 @@ function smallestOf(
   return greatest(minimum.quantity ?? NO_QUANTITY, ...known);
 }
 
-const lengthMsOf = (plan: Params): number =>
-  plan.duration === undefined
-    ? parseTime(plan.end_time ?? '') - parseTime(plan.start_time ?? '')
-    : parseDuration(plan.duration);
 const intervalsOf = (plan: Params): number =>
   plan.duration === undefined && plan.start_time === undefined
     ? INTERVALS_MAX
-    : Math.ceil(lengthMsOf(plan) / parseDuration(plan.interval));
+    : Math.ceil(lengthMsOf(plan, startOf(plan, instant(0))) / parseDuration(plan.interval));
 
 /** Checks across the fields of a pov document. */
 function check(plan: Params, world: CheckWorld): readonly Problem[] {
@@ -238,11 +211,9 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
     if (given !== undefined && base !== undefined && given !== base)
       problems.push({ path: [field, 'currency'], message: `${field} must be in ${base}, not ${given}` });
   }
-  if (plan.end_time !== undefined && plan.start_time === undefined)
-    problems.push({ path: ['end_time'], message: 'end_time needs start_time; or write duration instead' });
-  else if (lengthMsOf(plan) <= 0)
-    problems.push({ path: ['end_time'], message: 'end_time must be later than start_time' });
-  else if (intervalsOf(plan) > INTERVALS_MAX)
+  const window = checkWindow(plan);
+  problems.push(...window);
+  if (window.length === 0 && intervalsOf(plan) > INTERVALS_MAX)
     problems.push({
       path: ['interval'],
       message: `more than ${INTERVALS_MAX} intervals: choose a longer one`,
@@ -258,6 +229,6 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
         message: `${field} is below the venue's minimum of ${text(minimum)}`,
       });
   }
-  const fields = { base: 'total_quantity', quote: 'total_quantity' } as const;
-  return [...problems, ...checkDecimals(plan, fields, { world }), ...checkTactics(plan, world)];
+  const field = { base: 'total_quantity', quote: 'total_quantity' } as const;
+  return [...problems, ...checkDecimals(plan, field, { world }), ...checkTactics(plan, world)];
 }

@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { approximate, fraction, ratio, ratioOf, roundEven } from '../../core/money.ts';
-import type { Money, Quantity } from '../../core/money.ts';
 import { HOUR_MS } from '../../core/time.ts';
 import { estimate, leftAfter, urgency } from './almgren-chriss.ts';
 import type { ImpactModel, Steps } from './almgren-chriss.ts';
 import { amountOf, plainNumber, positiveText } from '../fields.ts';
 import type { Forecast, Problem } from '../kernel.ts';
-import { slicedFields, slicedStrategy } from '../sliced/sliced.ts';
-import type { Window } from '../sliced/sliced.ts';
-import { plannedSize } from '../sliced/slicing.ts';
-import type { Curve, SlicePlan } from '../sliced/slicing.ts';
+import { slicedFields, slicedStrategy } from './sliced.ts';
+import type { Window } from './sliced.ts';
+import { plannedSize } from '../worker/slicing.ts';
+import type { Curve, SlicePlan } from '../worker/slicing.ts';
 
 const YEAR_HOURS = 365 * 24;
 /** Decimals of a share: finer than any relevant share, and coarser than the differences between builds of a maths library. */
@@ -102,7 +101,7 @@ function curve(plan: Params, window: Window): Curve | undefined {
 }
 
 /** Returns the cost and risk of the planned slices, including the rounding and jitter of their sizes. */
-function forecast(plan: Params, slices: SlicePlan<Quantity | Money>): Forecast {
+function forecast(plan: Params, slices: SlicePlan): Forecast {
   const [model, steps] = [modelOf(plan), stepsOf(slices)];
   const parts = Array.from({ length: slices.slices }, (_, k) =>
     approximate(fraction(plannedSize(slices, k), slices.total)),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { slicedFields, slicedStrategy } from '../sliced/sliced.ts';
+import { slicedFields, slicedStrategy } from './sliced.ts';
 
 /** Trades a total in equal slices. */
 export const twap = slicedStrategy({

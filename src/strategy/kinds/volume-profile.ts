@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../core/time.ts';
-import { minutesOf, partsOf } from '../sliced/day-parts.ts';
-import type { Division, Parts } from '../sliced/day-parts.ts';
+import { minutesOf, partsOf } from './day-parts.ts';
+import type { Division, Parts } from './day-parts.ts';
 
 /** Volume that traded evenly from one instant to another, Unix ms. For a single trade, both are the same. */
 export interface Volume {

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { fraction, ONE, ratioOf } from '../../core/money.ts';
 import { DAY_MS, parseTime } from '../../core/time.ts';
-import { minutesOf, partsOf } from '../sliced/day-parts.ts';
+import { minutesOf, partsOf } from './day-parts.ts';
 import { plainNumber, zoneText } from '../fields.ts';
 import type { Problem } from '../kernel.ts';
-import { durationMsOf, slicedFields, slicedStrategy } from '../sliced/sliced.ts';
-import type { Window } from '../sliced/sliced.ts';
-import type { Curve } from '../sliced/slicing.ts';
+import { slicedFields, slicedStrategy } from './sliced.ts';
+import type { Window } from './sliced.ts';
+import type { Curve } from '../worker/slicing.ts';
+import { lengthMsOf } from '../worker/window.ts';
 
 /** Longest window. Longer windows would take too long to add up part by part. */
 const WINDOW_DAYS_MAX = 366;
@@ -65,7 +66,7 @@ function checkLength(plan: Params): readonly Problem[] {
   const startMs = plan.start_time === undefined ? undefined : parseTime(plan.start_time);
   // Another check reports an end that has no start.
   if (plan.duration === undefined && startMs === undefined) return [];
-  if (durationMsOf(plan, startMs ?? 0) <= WINDOW_DAYS_MAX * DAY_MS) return [];
+  if (lengthMsOf(plan, startMs ?? 0) <= WINDOW_DAYS_MAX * DAY_MS) return [];
   const message = `a window of more than ${WINDOW_DAYS_MAX} days: split it into several strategies`;
   return [{ path: [plan.duration === undefined ? 'end_time' : 'duration'], message }];
 }

@@ -249,7 +249,7 @@ export const wholeMutants: readonly Mutant[] = [
   },
   {
     name: 'what was missed is made up for in one slice',
-    file: 'src/strategy/sliced/slicing.ts',
+    file: 'src/strategy/worker/slicing.ts',
     find: 'return least(wanted, roundDown(scale(planned, ratioOf(1.5)), plan.precision), left);',
     put: 'return least(add(planned, missed), left);',
   },

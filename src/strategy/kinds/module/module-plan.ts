@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { add, greatest, NO_QUANTITY, quantity, subtract } from '../../../core/money.ts';
 import type { Quantity } from '../../../core/money.ts';
 import { amountOf, pairSymbol, whole } from '../../fields.ts';
+import { totalOf } from '../../worker/total.ts';
+import type { Total } from '../../worker/total.ts';
 
 /** The fields of a document of kind `module`, and the state of its life. */
 
@@ -84,16 +86,11 @@ export const FIRST: ModuleState = {
   isEnding: false,
 };
 
-/** Returns the total that a plan declares, and the unit of its intents. */
-export const totalOf = (
-  plan: ModulePlan,
-): { readonly by: 'quantity' | 'amount'; readonly total: Quantity } =>
-  plan.total_quantity === undefined
-    ? { by: 'amount', total: quantity(plan.total_notional?.amount ?? '0') }
-    : { by: 'quantity', total: quantity(plan.total_quantity.amount) };
+/** Returns the total that a plan declares, in the unit of its intents. */
+export const declaredOf = (plan: ModulePlan): Total => totalOf(plan.total_quantity, plan.total_notional);
 
 /** Returns the part of the total that is neither traded nor in open intents. */
 export function leftOf(plan: ModulePlan, { traded, open }: ModuleState): Quantity {
   const used = Object.values(open).reduce((sum, { size }) => add(sum, quantity(size)), quantity(traded));
-  return greatest(subtract(totalOf(plan).total, used), NO_QUANTITY);
+  return greatest(subtract(declaredOf(plan).amount, used), NO_QUANTITY);
 }

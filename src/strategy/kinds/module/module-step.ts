@@ -4,7 +4,6 @@ import {
   apart,
   isAmount,
   isAmountText,
-  money,
   NO_QUANTITY,
   price,
   quantity,
@@ -16,7 +15,8 @@ import { after, DAY_MS, instant, MINUTE_MS, parseDuration, SECOND_MS } from '../
 import type { Instant } from '../../../core/time.ts';
 import type { Intent, Wait } from '../../../core/wake.ts';
 import type { View } from '../../kernel.ts';
-import { BrokenRule, totalOf } from './module-plan.ts';
+import { sizeOf } from '../../worker/total.ts';
+import { BrokenRule, declaredOf } from './module-plan.ts';
 import type { ModulePlan, ModuleState } from './module-plan.ts';
 
 /** Largest state of a kernel as JSON, in characters. */
@@ -202,14 +202,14 @@ export function asked({ plan, now, view, step: { intents = [] }, left }: Asking)
   const open: ModuleState['open'] = {};
   let sum = NO_QUANTITY;
   const made = intents.map((own, i): Intent => {
-    const size = sizeOf(plan, view, own);
+    const size = amountIn(plan, view, own);
     sum = add(sum, size);
     const leg = String(now.next + i);
     open[leg] = { tag: own.tag ?? leg, pair: own.pair, side: own.side, size: text(size) };
     return intentOf(own, { leg, size, plan, at: view.at });
   });
   if (sum.gt(left)) {
-    const { total } = totalOf(plan);
+    const { amount: total } = declaredOf(plan);
     throw new BrokenRule(`it wants ${text(sum)}, and ${text(left)} of its total of ${text(total)} is left`);
   }
   return {
@@ -221,12 +221,12 @@ export function asked({ plan, now, view, step: { intents = [] }, left }: Asking)
 }
 
 /** Returns the size of an intent in the unit of the total, rounded down to the precision of its currency. */
-function sizeOf(plan: ModulePlan, view: View, { pair, side, ...own }: OwnIntent): Quantity {
+function amountIn(plan: ModulePlan, view: View, { pair, side, ...own }: OwnIntent): Quantity {
   if (!plan.pairs.includes(pair))
     throw new BrokenRule(`it wants to trade ${pair}, and its pairs are ${plan.pairs.join(', ')}`);
   if (plan.side !== 'both' && plan.side !== side)
     throw new BrokenRule(`it wants to ${side}, and its side is ${plan.side}`);
-  const { by } = totalOf(plan);
+  const { by } = declaredOf(plan);
   const [given, other] = by === 'quantity' ? [own.quantity, own.notional] : [own.notional, own.quantity];
   const [unit, total] = by === 'quantity' ? ['quantity', 'total_quantity'] : ['notional', 'total_notional'];
   if (given === undefined || other !== undefined)
@@ -253,10 +253,7 @@ function intentOf(own: OwnIntent, { leg, size, plan, at }: Facts): Intent {
     slice: 0,
     pair: own.pair,
     side: own.side,
-    size:
-      totalOf(plan).by === 'quantity'
-        ? { by: 'quantity', quantity: size }
-        : { by: 'amount', amount: money(text(size)) },
+    size: sizeOf(declaredOf(plan).by, size),
     ...(own.limit === undefined ? {} : { limit: price(own.limit) }),
     deadline: after(at, ms),
   };

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { barMs } from '../../../core/bar.ts';
 import type { Bar, BarWish } from '../../../core/bar.ts';
-import { add, holding, quantity, text } from '../../../core/money.ts';
+import { add, quantity, text } from '../../../core/money.ts';
 import type { Wake } from '../../../core/wake.ts';
-import { checkDecimals } from '../../checks.ts';
+import { atMostOnce, checkDecimals, TOTAL } from '../../checks.ts';
 import { defineStrategy } from '../../kernel.ts';
 import type { AnyStrategy, CheckWorld, Context, Problem, Step, View } from '../../kernel.ts';
+import { tradedOf } from '../../worker/total.ts';
 import type { BarData, ModuleCode, PairData, ViewData, WakeData } from './module-call.ts';
-import { BrokenRule, FIRST, leftOf, params, state, totalOf } from './module-plan.ts';
+import { BrokenRule, declaredOf, FIRST, leftOf, params, state } from './module-plan.ts';
 import type { ModulePlan, ModuleState as State } from './module-plan.ts';
 import { readBarWishes } from './module-bars.ts';
 import { asked, readStep, waitsOf } from './module-step.ts';
@@ -25,27 +26,33 @@ const moduleOf = (code: ModuleCode): AnyStrategy => ({
     summary: 'a kernel of your own, in a .ts or .js file beside this one',
     params,
     state,
-    pairs: (plan) => plan.pairs,
-    bars: (plan) => barsWished(code, plan),
-    check: (plan, world) => [...checkPlan(plan, world), ...checkOwn(code, plan)],
-    start: (plan, begunAt, view) =>
-      guarded(FIRST, () => {
-        const seen = viewData(plan, FIRST, { begunAt, view }, wishesOf(code, plan));
-        return lived(plan, FIRST, view, code({ do: 'start', params: plan.params, view: seen }));
-      }),
-    step: (was, wake, plan, context) =>
-      guarded(was, () => {
-        const now = wake.on === 'outcome' ? settled(was, wake, plan) : was;
-        if (now.isEnding) return ending(now);
-        const call = { do: 'step', params: plan.params, state: now.own, wake: wakeData(was, wake) } as const;
-        return lived(
-          plan,
-          now,
-          context.view,
-          code({ ...call, view: viewData(plan, now, context, wishesOf(code, plan)) }),
-        );
-      }),
-    slots: () => [],
+    of: (plan) => ({
+      pairs: plan.pairs,
+      bars: () => barsWished(code, plan),
+      check: (world) => [...checkPlan(plan, world), ...checkOwn(code, plan)],
+      start: (begunAt, view) =>
+        guarded(FIRST, () => {
+          const seen = viewData(plan, FIRST, { begunAt, view }, wishesOf(code, plan));
+          return lived(plan, FIRST, view, code({ do: 'start', params: plan.params, view: seen }));
+        }),
+      step: (was, wake, context) =>
+        guarded(was, () => {
+          const now = wake.on === 'outcome' ? settled(was, wake, plan) : was;
+          if (now.isEnding) return ending(now);
+          const call = {
+            do: 'step',
+            params: plan.params,
+            state: now.own,
+            wake: wakeData(was, wake),
+          } as const;
+          return lived(
+            plan,
+            now,
+            context.view,
+            code({ ...call, view: viewData(plan, now, context, wishesOf(code, plan)) }),
+          );
+        }),
+    }),
   }),
   withCode: moduleOf,
 });
@@ -62,15 +69,16 @@ function checkPlan(plan: ModulePlan, world: CheckWorld): readonly Problem[] {
       'give either total_quantity or total_notional: the largest total that the module may trade';
     return [{ path: [inBase === undefined ? 'module' : 'total_notional'], message }];
   }
-  return pairs.flatMap((pair, i): readonly Problem[] => {
+  const twice = atMostOnce(pairs, 'pairs');
+  if (twice.length > 0) return twice;
+  return pairs.flatMap((pair): readonly Problem[] => {
     const currencies = world.currencies(pair);
-    if (pairs.indexOf(pair) !== i) return [{ path: ['pairs', i], message: `${pair} is listed twice` }];
     if (currencies === undefined) return [];
     const [unit, meant] =
       inBase === undefined ? [inQuote?.currency, currencies.quote] : [inBase.currency, currencies.base];
     const field = inBase === undefined ? 'total_notional' : 'total_quantity';
     return unit === meant
-      ? checkDecimals({ ...plan, pair }, { base: 'total_quantity', quote: 'total_notional' }, { world })
+      ? checkDecimals({ ...plan, pair }, TOTAL, { world })
       : [
           {
             path: [field, 'currency'],
@@ -122,7 +130,7 @@ export function placeIn({ stack = '' }: Error): string {
 /** Books the outcome of an intent. Its trade counts, and its remainder is free again. */
 function settled(was: State, { outcome }: Wake & { on: 'outcome' }, plan: ModulePlan): State {
   const { [outcome.leg]: ended, ...open } = was.open;
-  const filled = totalOf(plan).by === 'quantity' ? outcome.filled : holding(outcome.filledAmount);
+  const filled = tradedOf(declaredOf(plan).by, outcome);
   const kept = Object.entries({ ...was.ended, ...(ended && { [outcome.leg]: ended }) });
   return {
     ...was,

@@ -22,7 +22,6 @@ export interface Markets {
   readonly targets: Targets;
   /** `undefined` when a price is missing. */
   readonly valued: Valued | undefined;
-  baseOf(pair: string): string;
   market(asset: string): AssetMarket | undefined;
 }
 
@@ -51,7 +50,7 @@ export function towardsTargets(turn: readonly Due[], markets: Markets): readonly
   const worths = new Map(valued.worths);
   const worthOf = (currency: string): Money => worths.get(currency) ?? NO_MONEY;
   return turn.map((one) => {
-    const asset = one.asset ?? markets.baseOf(one.pair);
+    const { asset } = one;
     const market = markets.market(asset);
     if (market === undefined || isBridge(asset, basis)) return one;
     const paid = one.bridge?.currency ?? basis.cash;

@@ -42,19 +42,19 @@ export type Spread = z.output<typeof spreadShape>;
 export const legShape = z.lazy(() =>
   z.strictObject({
     leg: z.string(),
-    /** Base currency of the pair; omitted by versions without cross pairs. */
-    asset: z.string().optional(),
+    /** Base currency of the pair. */
+    asset: z.string(),
     pair: z.string(),
     side: z.enum(['buy', 'sell']),
     /** As decided, base currency. */
     quantity: z.string(),
     ended: z.boolean(),
-    /** If omitted: 1 for a sell, 2 for a buy. See `turns`. */
-    turn: z.int().min(0).max(3).optional(),
+    /** See `turns`. */
+    turn: z.int().min(0).max(3),
     /** For a cross pair: the quote currency, which is not cash, and its amount. */
     bridge: z.strictObject({ currency: z.string(), amount: z.string() }).optional(),
-    /** Proceeds or cost at the prices of the decision, in quote currency; omitted by earlier versions. */
-    amount: z.string().optional(),
+    /** Proceeds or cost at the prices of the decision, in quote currency. */
+    amount: z.string(),
     /** Traded quantity once the trade has ended, in base currency; if omitted, the whole quantity. */
     filled: z.string().optional(),
     /** Why it traded nothing. */
@@ -83,8 +83,6 @@ export const legOf = (trade: Trade, decision: number, orderMax: Quantity | undef
     : { bridge: { currency: trade.bridge.currency, amount: text(trade.amount) } }),
 });
 
-export const turnOf = ({ turn, side }: Leg): number => turn ?? turns[side];
-
 export const ended = (leg: Leg, filled: Quantity, reason?: Reason): Leg => ({
   ...leg,
   ended: true,
@@ -94,10 +92,8 @@ export const ended = (leg: Leg, filled: Quantity, reason?: Reason): Leg => ({
 
 /** Returns the turn in progress, which is the first turn with a trade that has not ended. */
 export function turnUnderWay(legs: readonly Leg[]): number | undefined {
-  let first: number | undefined;
-  for (const one of legs)
-    if (!one.ended && !(first !== undefined && turnOf(one) >= first)) first = turnOf(one);
-  return first;
+  const open = legs.filter((one) => !one.ended).map((one) => one.turn);
+  return open.length === 0 ? undefined : Math.min(...open);
 }
 
 /** A trade that is due now. */
@@ -121,7 +117,7 @@ export function nextTurn(
     const turn = turnUnderWay(legs);
     if (turn === undefined) return { legs, turn: [] };
     const now = legs
-      .filter((one) => !one.ended && turnOf(one) === turn)
+      .filter((one) => !one.ended && one.turn === turn)
       .map((one) => ({ ...one, due: roundDown(dueOf(one, legs), precisionOf(one.pair)) }));
     const due = restrict(now).filter((one) => one.due.gt(0));
     const none = new Set(now.map((one) => one.leg)).difference(new Set(due.map((one) => one.leg)));
@@ -137,16 +133,15 @@ export function nextTurn(
  */
 function dueOf(leg: Leg, legs: readonly Leg[]): Quantity {
   const decided = quantity(leg.quantity);
-  const turn = turnOf(leg);
+  const { turn } = leg;
   if (turn === turns.sell) {
-    const late = leg.asset === undefined ? NO_QUANTITY : undelivered(leg.asset, legs);
-    return greatest(NO_QUANTITY, subtract(decided, late));
+    return greatest(NO_QUANTITY, subtract(decided, undelivered(leg.asset, legs)));
   }
   if (turn === turns.buy) return scale(decided, affordable(legs));
   if (turn !== turns.crossBuy || leg.bridge === undefined) return decided;
   const { currency } = leg.bridge;
   const planned = legs
-    .filter((one) => turnOf(one) === turns.crossBuy && one.bridge?.currency === currency)
+    .filter((one) => one.turn === turns.crossBuy && one.bridge?.currency === currency)
     .reduce((sum, one) => add(sum, quantity(one.bridge?.amount ?? '0')), NO_QUANTITY);
   if (planned.isZero()) return decided;
   const kept = subtract(ONE, fraction(missingFor(currency, legs), planned));
@@ -159,26 +154,26 @@ function dueOf(leg: Leg, legs: readonly Leg[]): Quantity {
  */
 function affordable(legs: readonly Leg[]): Ratio {
   const total = (turn: number, amountOf: (leg: Leg) => Money): Money =>
-    legs.filter((one) => turnOf(one) === turn).reduce((sum, one) => add(sum, amountOf(one)), NO_MONEY);
+    legs.filter((one) => one.turn === turn).reduce((sum, one) => add(sum, amountOf(one)), NO_MONEY);
   const lacked = total(turns.sell, (one) => scale(amountOf(one), undone(one)));
   const planned = total(turns.buy, amountOf);
   if (lacked.isZero() || planned.isZero()) return ONE;
   return greatest(NOTHING, subtract(ONE, fraction(lacked, planned)));
 }
 
-const amountOf = ({ amount = '0' }: Leg): Money => money(amount);
+const amountOf = ({ amount }: Leg): Money => money(amount);
 
 /** Returns the amount of a bridging currency that sales against it should have brought but did not bring. */
 const undelivered = (currency: string, legs: readonly Leg[]): Quantity =>
   legs
-    .filter((one) => turnOf(one) === turns.crossSell && one.bridge?.currency === currency)
+    .filter((one) => one.turn === turns.crossSell && one.bridge?.currency === currency)
     .reduce((sum, one) => add(sum, scale(quantity(one.bridge?.amount ?? '0'), undone(one))), NO_QUANTITY);
 
 /** Returns how much of a bridging currency is missing for the purchases with it. */
 function missingFor(currency: string, legs: readonly Leg[]): Quantity {
   const own = legs.filter((one) => one.bridge === undefined && one.asset === currency);
-  const sale = own.find((one) => turnOf(one) === turns.sell);
-  const purchase = own.find((one) => turnOf(one) === turns.buy);
+  const sale = own.find((one) => one.turn === turns.sell);
+  const purchase = own.find((one) => one.turn === turns.buy);
   const late = undelivered(currency, legs);
   const spared = sale === undefined ? NO_QUANTITY : least(late, quantity(sale.quantity));
   const unfetched =

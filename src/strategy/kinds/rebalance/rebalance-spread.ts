@@ -1,24 +1,15 @@
 import { z } from 'zod';
-import type { Instrument } from '../../../core/instrument.ts';
-import {
-  add,
-  greatest,
-  NO_QUANTITY,
-  quantity,
-  quantityUp,
-  roundDown,
-  subtract,
-  text,
-} from '../../../core/money.ts';
-import type { Price, Quantity } from '../../../core/money.ts';
+import { add, quantity, roundDown, subtract, text } from '../../../core/money.ts';
 import type { MissedSlice } from '../../../core/record.ts';
-import { instant, parseDuration } from '../../../core/time.ts';
+import { parseDuration } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { SliceOutcome, Wait } from '../../../core/wake.ts';
 import { durationText, whole } from '../../fields.ts';
-import { dueSize, plannedSize, slotMs, smallestSize } from '../../sliced/slicing.ts';
-import type { SlicePlan } from '../../sliced/slicing.ts';
-import { ended, turnOf, turnUnderWay } from './rebalance-legs.ts';
+import type { View } from '../../kernel.ts';
+import { dueSize, dueSlice, missedSlots, slotOf, unfitPlan } from '../../worker/slicing.ts';
+import type { SlicePlan } from '../../worker/slicing.ts';
+import { minimumIn } from '../../worker/total.ts';
+import { ended, turnUnderWay } from './rebalance-legs.ts';
 import type { Due, Leg, Spread, TurnSizing } from './rebalance-legs.ts';
 
 /** Largest number of orders that the controls allow for a parent without a plan of its own. */
@@ -41,15 +32,17 @@ export const legsField = () =>
     );
 export type Legs = NonNullable<z.output<ReturnType<typeof legsField>>>;
 
+/** How the slices of a trade are planned. */
 interface Rule {
   readonly legs: Legs;
+  /** Decimals of a slice. */
   readonly precision: number;
 }
 
 const planOf = (
   { due, from, slices }: Pick<Spread, 'due' | 'from' | 'slices'>,
   { legs, precision }: Rule,
-): SlicePlan<Quantity> => ({
+): SlicePlan => ({
   total: quantity(due),
   slices,
   startMs: from,
@@ -64,26 +57,15 @@ const planOf = (
 export function spreadLeg(
   { due, ...leg }: Due,
   from: Instant,
-  {
-    legs,
-    instrument,
-    mid,
-  }: { readonly legs: Legs; readonly instrument: Instrument; readonly mid: Price | undefined },
+  { legs, view }: { readonly legs: Legs; readonly view: View },
 ): Leg {
-  const { minimum, basePrecision: precision } = instrument;
-  const least = greatest(
-    minimum.quantity ?? NO_QUANTITY,
-    minimum.notional === undefined || mid === undefined
-      ? NO_QUANTITY
-      : quantityUp(minimum.notional, mid, precision),
-  );
+  const { minimum, basePrecision: precision, base: currency } = view.instrument(leg.pair);
+  const mid = view.reference(leg.pair)?.mid;
+  const rule = { currency, minimum: minimumIn({ by: 'quantity' }, minimum, mid && text(mid)) };
   const all = { due: text(due), from };
   let { slices } = legs;
-  while (slices > 1) {
-    const each = smallestSize(planOf({ ...all, slices }, { legs, precision }));
-    if (each.gt(0) && each.gte(least)) break;
+  while (slices > 1 && unfitPlan(planOf({ ...all, slices }, { legs, precision }), rule) !== undefined)
     slices--;
-  }
   return { ...leg, spread: { ...all, slices, next: 0, isOpen: false, filled: '0' } };
 }
 
@@ -112,7 +94,7 @@ export function workLegs(
   const missed: MissedSlice[] = [];
   const wanted: SliceDue[] = [];
   const advanced = all.map((leg) => {
-    if (!isSpreading(leg) || turnOf(leg) !== underWay) return leg;
+    if (!isSpreading(leg) || leg.turn !== underWay) return leg;
     const found = advance(leg, leg.spread, { at, rule: { legs, precision: precisionOf(leg.pair) } });
     missed.push(...(found.missed ?? []));
     if (found.starts !== undefined) wanted.push({ ...found.leg, ...found.starts });
@@ -129,19 +111,13 @@ export function workLegs(
     none.has(leg.leg) ? ended(leg, quantity(leg.spread?.filled ?? '0')) : leg,
   );
   const waits = now.flatMap((leg): readonly Wait[] => {
-    if (!isSpreading(leg) || turnOf(leg) !== underWay) return [];
+    if (!isSpreading(leg) || leg.turn !== underWay) return [];
     const { spread } = leg;
     return spread.isOpen
       ? [{ on: 'outcome', leg: leg.leg, slice: spread.next - 1 }]
-      : [{ on: 'at', at: slotOf(spread, { legs, precision: precisionOf(leg.pair) }, spread.next) }];
+      : [{ on: 'at', at: slotOf(planOf(spread, { legs, precision: precisionOf(leg.pair) }), spread.next) }];
   });
   return { legs: now, starting, waits, missed };
-}
-
-/** Returns when slice `k` begins; for the slice after the last, when the duration ends. */
-function slotOf(spread: Spread, rule: Rule, k: number): Instant {
-  const plan = planOf(spread, rule);
-  return instant(k >= spread.slices ? plan.startMs + plan.durationMs : slotMs(plan, k));
 }
 
 interface Advance {
@@ -155,21 +131,16 @@ function advance(
   spread: Spread,
   { at, rule }: { readonly at: Instant; readonly rule: Rule },
 ): Advance {
-  const isWaiting = spread.next < spread.slices && slotOf(spread, rule, spread.next) > at;
-  if (spread.isOpen || isWaiting) return { leg };
   const plan = planOf(spread, rule);
-  let turn = spread.next;
-  while (turn < spread.slices && slotOf(spread, rule, turn + 1) <= at) turn++;
-  const missed = Array.from({ length: turn - spread.next }, (_, i): MissedSlice => {
-    const slice = spread.next + i;
-    return { leg: leg.leg, slice, due: slotOf(spread, rule, slice), size: text(plannedSize(plan, slice)) };
-  });
+  if (spread.isOpen || (spread.next < plan.slices && slotOf(plan, spread.next) > at)) return { leg };
+  const turn = dueSlice(plan, spread.next, at);
+  const missed = missedSlots(plan, leg.leg, { first: spread.next, end: turn });
   const filled = quantity(spread.filled);
-  if (turn >= spread.slices) return { leg: ended(leg, filled), missed };
+  if (turn >= plan.slices) return { leg: ended(leg, filled), missed };
   const due = dueSize(plan, turn, subtract(plan.total, filled), true);
   return {
     leg: { ...leg, spread: { ...spread, next: turn + 1, isOpen: true } },
-    starts: { slice: turn, due, deadline: slotOf(spread, rule, turn + 1) },
+    starts: { slice: turn, due, deadline: slotOf(plan, turn + 1) },
     missed,
   };
 }

@@ -1,10 +1,8 @@
 import {
   add,
   cost,
-  decimalsOf,
   fraction,
   greatest,
-  money,
   negate,
   NO_MONEY,
   NOTHING,
@@ -164,8 +162,6 @@ function turnoverOf(moves: readonly Money[]): Money {
 function wantedMoves(question: Question): ReadonlyMap<string, Money> {
   const { valued, targets, basis } = question;
   const some = question.onlyDrifted || question.rebalanceTo === 'band_edge';
-  const plain = some ? undefined : plainMoves(question);
-  if (plain !== undefined) return plain;
   const before = (asset: string): Ratio => valued.weights.get(asset) ?? NOTHING;
   const goals = new Map<string, Ratio>();
   for (const asset of targets.keys()) {
@@ -182,31 +178,6 @@ function wantedMoves(question: Question): ReadonlyMap<string, Money> {
   }
   return moves;
 }
-
-/**
- * Returns the moves of all assets to their targets without a division. To the relevant decimals, they equal the moves
- * computed from the weights, which are truncated at 80 digits. `undefined` if the two may differ, or if a digit beyond
- * those decimals decides whether a trade reaches the minimum or which of two equal trades comes first.
- */
-function plainMoves(question: Question): ReadonlyMap<string, Money> | undefined {
-  const { valued, targets, basis, tradeMin, turnoverMax } = question;
-  if (turnoverMax !== undefined || basis.via !== undefined || valued.value.gt(PLAIN_MAX)) return undefined;
-  const moves = new Map<string, Money>();
-  const sizes: Money[] = [];
-  for (const [asset, target] of targets) {
-    if (asset === basis.cash) continue;
-    const move = subtract(scale(valued.value, target), valued.worths.get(asset) ?? NO_MONEY);
-    const notional = size(move);
-    if (decimalsOf(move) > DECIMALS || notional.eq(tradeMin) || sizes.some((one) => one.eq(notional)))
-      return undefined;
-    if (move.isZero()) continue;
-    sizes.push(notional);
-    moves.set(asset, move);
-  }
-  return moves;
-}
-
-const PLAIN_MAX = money('1000000000000000000000000');
 
 /**
  * Cash gets what the assets leave. If that is outside cash's band, cash takes the difference from the assets above

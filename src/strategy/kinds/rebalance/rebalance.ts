@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { add, fraction, money, ONE, ratio, scale, size, subtract, text } from '../../../core/money.ts';
-import type { Ratio } from '../../../core/money.ts';
+import { add, money, ONE, ratio, scale, size, subtract, text } from '../../../core/money.ts';
 import {
   drifts,
   isOutside,
@@ -10,10 +9,11 @@ import {
 } from '../../../core/risk/portfolio.ts';
 import type { Basis, Targets } from '../../../core/risk/portfolio.ts';
 import type { Reason } from '../../../core/reasons.ts';
-import { after, parseDuration, parseTime } from '../../../core/time.ts';
+import { after, parseDuration } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { Intent, Wait, Wake } from '../../../core/wake.ts';
 import { closureAt, notOpenWords } from '../../calendar/calendar.ts';
+import { atMostOneOf } from '../../checks.ts';
 import { amountOf, currencySymbol, durationText, fractionText, timeText } from '../../fields.ts';
 import { defineStrategy } from '../../kernel.ts';
 import type { CheckWorld, Problem, Step, View } from '../../kernel.ts';
@@ -26,11 +26,12 @@ import {
   sooner,
   undecided,
 } from './rebalance-blocked.ts';
+import { sizeOf } from '../../worker/total.ts';
+import { checkEnd, endOf, startOf } from '../../worker/window.ts';
 import { reachableWeights } from './rebalance-delisted.ts';
 import { towardsTargets } from './rebalance-distance.ts';
-import type { Markets } from './rebalance-distance.ts';
-import { ended, legOf, legShape, nextTurn, turnOf, turnUnderWay } from './rebalance-legs.ts';
-import type { Due, Leg } from './rebalance-legs.ts';
+import { ended, legOf, legShape, nextTurn, turnUnderWay } from './rebalance-legs.ts';
+import type { TurnSizing } from './rebalance-legs.ts';
 import { isSpreading, legsField, settleSlice, spreadLeg, workLegs } from './rebalance-spread.ts';
 import type { SliceDue } from './rebalance-spread.ts';
 import { tradesFor } from './rebalance-trades.ts';
@@ -110,32 +111,15 @@ const timesOf = ({ schedule }: Params): Params['schedule'] =>
 
 const targetsOf = ({ target_weights: targets }: Params): Targets => readTargets({ targets });
 
-const assetsOf = (plan: Params): readonly string[] => portfolioOf(plan).assets;
-const basisOf = (plan: Params): Basis => portfolioOf(plan).basis;
-
-interface Portfolio {
-  readonly assets: readonly string[];
-  readonly basis: Basis;
-}
-
-/** Portfolios by document. They do not change, and every wake reads them. */
-const portfolios = new WeakMap<Params, Portfolio>();
-
-function portfolioOf(plan: Params): Portfolio {
-  let known = portfolios.get(plan);
-  if (known === undefined) {
-    known = {
-      assets: Object.keys(plan.target_weights).filter((c) => c !== plan.cash),
-      basis: {
-        cash: plan.cash,
-        ...(Object.keys(plan.via).length === 0 ? {} : { via: plan.via }),
-        ...(plan.cash_buffer === undefined ? {} : { aside: plan.cash_buffer.amount }),
-      },
-    };
-    portfolios.set(plan, known);
-  }
-  return known;
-}
+const assetsOf = (plan: Params): readonly string[] =>
+  Object.keys(plan.target_weights).filter((currency) => currency !== plan.cash);
+const basisOf = ({ cash, via, cash_buffer: buffer }: Params): Basis => ({
+  cash,
+  ...(Object.keys(via).length === 0 ? {} : { via }),
+  ...(buffer === undefined ? {} : { aside: buffer.amount }),
+});
+const pairsOf = (plan: Params): readonly string[] =>
+  assetsOf(plan).map((asset) => tradedPair(asset, basisOf(plan)));
 
 /** Returns the document with the weights that it can still reach. */
 function reachable(plan: Params, view: View): Params {
@@ -164,89 +148,81 @@ export const rebalance = defineStrategy<Params, State>({
   summary: 'keeps target weights of the portfolio value within a band',
   params,
   state,
-  pairs: (plan) => assetsOf(plan).map((asset) => tradedPair(asset, basisOf(plan))),
-  needsValuation: (plan) => plan.cash === 'usd',
-  isEstimated: true,
-  runFault: ({ legs }, plan, at) => {
-    const schedule = timesOf(plan);
-    if (schedule === undefined)
-      return 'it already checks every price: only a rebalance with a schedule can run now';
-    if (legs.length > 0) return 'its rebalancing is in progress';
-    return notOpenWords({ ...plan, schedule }, at);
-  },
-  isReplaceable: ({ legs }) => !legs.some(isSpreading),
-  check,
+  of: (document) => ({
+    pairs: pairsOf(document),
+    needsValuation: document.cash === 'usd',
+    isEstimated: true,
+    runFault: ({ legs }, at) => {
+      const schedule = timesOf(document);
+      if (schedule === undefined)
+        return 'it already checks every price: only a rebalance with a schedule can run now';
+      if (legs.length > 0) return 'its rebalancing is in progress';
+      return notOpenWords({ ...document, schedule }, at);
+    },
+    isReplaceable: ({ legs }) => !legs.some(isSpreading),
+    check: (world) => check(document, world),
 
-  start(document, begunAt, view): Step<State> {
-    const plan = reachable(document, view);
-    const first: State = { decisions: 0, legs: [] };
-    const from = plan.start_time === undefined ? begunAt : parseTime(plan.start_time);
-    return { state: first, waits: idle(plan, begunAt, from) };
-  },
+    start(begunAt, view) {
+      const plan = reachable(document, view);
+      return { state: { decisions: 0, legs: [] }, waits: idle(plan, begunAt, startOf(plan, begunAt)) };
+    },
 
-  step(was, wake, document, { begunAt, view }): Step<State> {
-    const plan = reachable(document, view);
-    if (wake.on === 'outcome') return settle(was, wake, { plan, begunAt, view });
-    const { at } = wake;
-    if (was.legs.some(isSpreading)) return work(was, { plan, begunAt, view }, { at });
-    const over = endOf(plan, begunAt);
-    if (over !== undefined && at >= over) return { state: was, waits: [], finished: 'window_over' };
-    const skip = (reason: Reason, note?: string): Step<State> => ({
-      state: reason === 'inside_band' || reason === 'below_min_trade' ? unblocked(was) : was,
-      waits: idle(plan, begunAt, pauseUntil(plan, at)),
-      reason,
-      note,
-    });
-    const fail = (reason: Reason, note?: string): Step<State> => {
-      const blocked = undecided(reason, was.blocked);
-      if (blocked === was.blocked || timesOf(plan) !== undefined) return skip(reason, note);
-      const waits = idle(plan, begunAt, restUntil(plan, blocked, at));
-      return { state: { ...was, blocked }, waits, reason, note, ...saidOf(blocked) };
-    };
-    const schedule = timesOf(plan);
-    const late = wake.on === 'at' ? at - wake.due : 0;
-    if (schedule?.misfire === 'skip' && late > parseDuration(schedule.misfire_after))
-      return skip('missed_slot');
-    const closed = plan.schedule && closureAt(plan.schedule, at);
-    if (closed !== undefined) {
-      if (schedule !== undefined) return skip('blackout', closed.why);
-      const waits = idle(plan, begunAt, closed.until);
-      return { state: was, waits, reason: 'blackout', note: closed.why };
-    }
-    const decided = decide(plan, view);
-    if ('reason' in decided) {
-      const isFine = decided.reason === 'inside_band' || decided.reason === 'below_min_trade';
-      return (isFine ? skip : fail)(decided.reason, decided.note);
-    }
-    const decisions = was.decisions + 1;
-    const legs = decided.legs.map((trade) => legOf(trade, decisions, view.orderMax(trade.pair, trade.side)));
-    const now: State = { ...was, decisions, legs };
-    // A decision made at this moment already used these prices.
-    return begin(now, { plan, begunAt, view }, { at, capped: decided.capped, isDecidedNow: true });
-  },
+    step(was, wake, { begunAt, view }) {
+      const plan = reachable(document, view);
+      if (wake.on === 'outcome') return settle(was, wake, { plan, begunAt, view });
+      const { at } = wake;
+      if (was.legs.some(isSpreading)) return work(was, { plan, begunAt, view }, { at });
+      const over = endOf(plan, begunAt);
+      if (over !== undefined && at >= over) return { state: was, waits: [], finished: 'window_over' };
+      const skip = (reason: Reason, note?: string): Step<State> => ({
+        state: reason === 'inside_band' || reason === 'below_min_trade' ? unblocked(was) : was,
+        waits: idle(plan, begunAt, pauseUntil(plan, at)),
+        reason,
+        note,
+      });
+      const fail = (reason: Reason, note?: string): Step<State> => {
+        const blocked = undecided(reason, was.blocked);
+        if (blocked === was.blocked || timesOf(plan) !== undefined) return skip(reason, note);
+        const waits = idle(plan, begunAt, restUntil(plan, blocked, at));
+        return { state: { ...was, blocked }, waits, reason, note, ...saidOf(blocked) };
+      };
+      const schedule = timesOf(plan);
+      const late = wake.on === 'at' ? at - wake.due : 0;
+      if (schedule?.misfire === 'skip' && late > parseDuration(schedule.misfire_after))
+        return skip('missed_slot');
+      const closed = plan.schedule && closureAt(plan.schedule, at);
+      if (closed !== undefined) {
+        if (schedule !== undefined) return skip('blackout', closed.why);
+        const waits = idle(plan, begunAt, closed.until);
+        return { state: was, waits, reason: 'blackout', note: closed.why };
+      }
+      const decided = decide(plan, view);
+      if ('reason' in decided) {
+        const isFine = decided.reason === 'inside_band' || decided.reason === 'below_min_trade';
+        return (isFine ? skip : fail)(decided.reason, decided.note);
+      }
+      const decisions = was.decisions + 1;
+      const legs = decided.legs.map((trade) =>
+        legOf(trade, decisions, view.orderMax(trade.pair, trade.side)),
+      );
+      const now: State = { ...was, decisions, legs };
+      // A decision made at this moment already used these prices.
+      return begin(now, { plan, begunAt, view }, { at, capped: decided.capped, isDecidedNow: true });
+    },
 
-  slots: () => [],
-  notes: (plan) => [
-    plan.legs === undefined
-      ? `a trade may be tried for at most ${plan.leg_timeout}; the next check decides its remainder again`
-      : `each trade is spread over ${plan.legs.duration} in up to ${plan.legs.slices} slices, sells first; the next check decides its remainder again`,
-    'if a sell trades less, all buys for cash are cut by as much; a buy stops at its target if its price has moved',
-    `no trade borrows${plan.cash_buffer === undefined ? '' : `, and no trade spends the buffer of ${plan.cash_buffer.amount} ${plan.cash_buffer.currency}`}`,
-  ],
-  occurrences(plan, from, count) {
-    const schedule = timesOf(plan);
-    return schedule && occurrencesOf(schedule, { from, count });
-  },
+    notes: [
+      document.legs === undefined
+        ? `a trade may be tried for at most ${document.leg_timeout}; the next check decides its remainder again`
+        : `each trade is spread over ${document.legs.duration} in up to ${document.legs.slices} slices, sells first; the next check decides its remainder again`,
+      'if a sell trades less, all buys for cash are cut by as much; a buy stops at its target if its price has moved',
+      `no trade borrows${document.cash_buffer === undefined ? '' : `, and no trade spends the buffer of ${document.cash_buffer.amount} ${document.cash_buffer.currency}`}`,
+    ],
+    occurrences(from, count) {
+      const schedule = timesOf(document);
+      return schedule && occurrencesOf(schedule, { from, count });
+    },
+  }),
 });
-
-function endOf(plan: Params, begunAt: Instant): Instant | undefined {
-  if (plan.end_time !== undefined) return parseTime(plan.end_time);
-  if (plan.duration === undefined) return undefined;
-  return after(
-    plan.start_time === undefined ? begunAt : parseTime(plan.start_time),
-    parseDuration(plan.duration),
-  );
-}
 
 /** Returns when the next decision may come. A schedule sets its own pace; without one, a strategy pauses between decisions. */
 const pauseUntil = (plan: Params, at: Instant): Instant =>
@@ -294,7 +270,7 @@ function decide(plan: Params, view: View): Decision {
   const band = { driftType: plan.drift_type, threshold: ratio(plan.drift_threshold) };
   const figures = (): string =>
     [...drifts(valued.weights, targets, plan.drift_type)]
-      .map(([currency, drift]) => `${currency} ${percent(drift)}`)
+      .map(([currency, drift]) => `${currency} ${drift.times(100).toFixed(3)} %`)
       .join(', ');
   if (!isOutside(valued, targets, band)) return { reason: 'inside_band', note: figures() };
   const result = tradesFor({
@@ -314,10 +290,7 @@ function decide(plan: Params, view: View): Decision {
 
 /** Returns why a portfolio has no value. */
 function unvalued(plan: Params, view: View): Decision {
-  const basis = basisOf(plan);
-  const missing = assetsOf(plan)
-    .map((asset) => tradedPair(asset, basis))
-    .filter((pair) => view.reference(pair) === undefined);
+  const missing = pairsOf(plan).filter((pair) => view.reference(pair) === undefined);
   return missing.length > 0
     ? { reason: 'no_reference', note: missing.join(', ') }
     : { reason: 'no_balances', note: 'the portfolio is worth nothing' };
@@ -332,8 +305,6 @@ function marketOf(asset: string, basis: Basis, view: View): AssetMarket | undefi
   return { pair, mid, each, precision: view.instrument(pair).basePrecision };
 }
 
-const percent = (drift: Ratio): string => `${drift.times(100).toFixed(3)} %`;
-
 /** Compares `V` of everything in the account with the venue's valuation. Fails closed. */
 function checkValuation(plan: Params, view: View): Decision | undefined {
   if (plan.cash !== 'usd') return undefined; // the venue values in USD only
@@ -342,13 +313,7 @@ function checkValuation(plan: Params, view: View): Decision | undefined {
   const ours = view.accountValue(basisOf(plan));
   const tolerance = ratio(plan.valuation_tolerance);
   const away = size(subtract(ours.value, view.valuation));
-  // A multiplication comes first, because it is faster. The division decides borderline cases and a valuation of zero.
-  if (view.valuation.gt(0) && away.lte(scale(view.valuation, tolerance))) return undefined;
-  if (
-    fraction(away, view.valuation.isZero() ? money('1') : view.valuation)
-      .abs()
-      .lte(tolerance)
-  )
+  if (away.lte(scale(view.valuation.isZero() ? money('1') : size(view.valuation), tolerance)))
     return undefined;
   const unpriced = ours.unpriced.length === 0 ? '' : `; no price for ${ours.unpriced.join(', ')}`;
   return {
@@ -367,26 +332,25 @@ interface Setting {
 interface Beginning {
   readonly at: Instant;
   readonly capped?: boolean;
+  /** Whether the trades were decided at the prices of this step. */
   readonly isDecidedNow?: boolean;
 }
 
-/**
- * Returns the balance that a trade must leave in the currency that it pays with: for cash, the cash buffer; for other
- * currencies, zero, so that there is no debt.
- */
-const keepOf = (plan: Params, { side, bridge }: Pick<Leg, 'side' | 'bridge'>): string =>
-  side === 'buy' && bridge === undefined ? (plan.cash_buffer?.amount ?? '0') : '0';
-
-/** Returns the current portfolio, which is used to cut the trades of a later turn. */
-function marketsOf(plan: Params, view: View): Markets {
+/** Returns how the trades of a turn are sized. Trades of an earlier decision are cut by the current portfolio. */
+function sizingOf({ plan, view }: Setting, isDecidedNow: boolean): TurnSizing {
   const basis = basisOf(plan);
   const targets = targetsOf(plan);
   return {
-    basis,
-    targets,
-    valued: view.value(targets, basis),
-    baseOf: (pair) => view.instrument(pair).base,
-    market: (asset) => marketOf(asset, basis, view),
+    precisionOf: (pair) => view.instrument(pair).basePrecision,
+    restrict: (due) =>
+      isDecidedNow
+        ? due
+        : towardsTargets(due, {
+            basis,
+            targets,
+            valued: view.value(targets, basis),
+            market: (asset) => marketOf(asset, basis, view),
+          }),
   };
 }
 
@@ -397,44 +361,33 @@ function begin(
   { at, capped = false, isDecidedNow = false }: Beginning,
 ): Step<State> {
   const { plan, view } = setting;
-  const { legs, turn } = nextTurn(was.legs, {
-    precisionOf: (pair) => view.instrument(pair).basePrecision,
-    restrict: (due) => (isDecidedNow ? due : towardsTargets(due, marketsOf(plan, view))),
-  });
+  const { legs, turn } = nextTurn(was.legs, sizingOf(setting, isDecidedNow));
   const now: State = { ...was, legs };
   if (turn.length === 0) return rest(now, setting, at);
-  if (plan.legs !== undefined) {
-    const slow = { legs: plan.legs, from: at };
-    const spread = new Map(turn.map((one) => [one.leg, spreadIn(one, slow, view)]));
+  const { legs: slow } = plan;
+  if (slow !== undefined) {
+    const spread = new Map(turn.map((one) => [one.leg, spreadLeg(one, at, { legs: slow, view })]));
     const begun = legs.map((one) => spread.get(one.leg) ?? one);
     return work({ ...was, legs: begun }, setting, { at, capped, isDecidedNow: true });
   }
+  const deadline = after(at, parseDuration(plan.leg_timeout));
   return {
     state: now,
     waits: turn.map((one) => ({ on: 'outcome', leg: one.leg, slice: 0 })),
-    intents: turn.map((one) =>
-      intentOf({ ...one, slice: 0, deadline: after(at, parseDuration(plan.leg_timeout)) }, plan),
-    ),
+    intents: turn.map((one) => intentOf({ ...one, slice: 0, deadline }, plan)),
     reason: capped ? 'turnover_capped' : undefined,
   };
 }
 
-/** Returns the intent of a trade. A trade above a limit per order is split into orders within it. */
+/**
+ * Returns the intent of a trade. It leaves the cash buffer in the account, and spends nothing that is not there. A trade
+ * above a limit per order is split into orders within it.
+ */
 function intentOf({ leg, slice, pair, side, due, deadline, bridge, split }: SliceDue, plan: Params): Intent {
-  const tactics = { keep: keepOf(plan, { side, bridge }), ...(split === undefined ? {} : { split }) };
-  return { leg, slice, pair, side, size: { by: 'quantity', quantity: due }, tactics, deadline };
+  const keep = side === 'buy' && bridge === undefined ? (plan.cash_buffer?.amount ?? '0') : '0';
+  const tactics = { keep, ...(split === undefined ? {} : { split }) };
+  return { leg, slice, pair, side, size: sizeOf('quantity', due), tactics, deadline };
 }
-
-const spreadIn = (
-  one: Due,
-  { legs, from }: { readonly legs: NonNullable<Params['legs']>; readonly from: Instant },
-  view: View,
-): Leg =>
-  spreadLeg(one, from, {
-    legs,
-    instrument: view.instrument(one.pair),
-    mid: view.reference(one.pair)?.mid,
-  });
 
 /** Starts the slices of spread trades whose slots have come. */
 function work(
@@ -442,13 +395,10 @@ function work(
   setting: Setting,
   { at, capped = false, isDecidedNow = false }: Beginning,
 ): Step<State> {
-  const { plan, view } = setting;
+  const { plan } = setting;
   if (plan.legs === undefined) return begin(was, setting, { at });
-  const { legs, starting, waits, missed } = workLegs(was.legs, at, {
-    legs: plan.legs,
-    precisionOf: (pair) => view.instrument(pair).basePrecision,
-    restrict: (due) => (isDecidedNow ? due : towardsTargets(due, marketsOf(plan, view))),
-  });
+  const sizing = { ...sizingOf(setting, isDecidedNow), legs: plan.legs };
+  const { legs, starting, waits, missed } = workLegs(was.legs, at, sizing);
   const now: State = { ...was, legs };
   const told = missed.length === 0 ? {} : { missed };
   if (waits.length === 0) return { ...told, ...begin(now, setting, { at }) };
@@ -502,7 +452,7 @@ function settle(was: State, { at, outcome }: Wake & { on: 'outcome' }, setting: 
   const legs = was.legs.map((one) =>
     one === told && isNews ? ended(one, outcome.filled, outcome.reason) : one,
   );
-  const companions = legs.filter((one) => !one.ended && turnOf(one) === underWay);
+  const companions = legs.filter((one) => !one.ended && one.turn === underWay);
   // An outcome that is already booked, or that belongs to another leg, starts nothing.
   if (companions.length === 0 && (isNews || legs.every((one) => one.ended))) {
     return begin({ ...was, legs }, setting, { at });
@@ -529,25 +479,13 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
   if (assetsOf(plan).length === 0) {
     problems.push({ path: ['target_weights'], message: `name at least one currency besides ${plan.cash}` });
   }
-  if (plan.min_trade_notional.currency !== plan.cash) {
-    problems.push({
-      path: ['min_trade_notional', 'currency'],
-      message: `min_trade_notional must be in the cash currency: write ${plan.cash}`,
-    });
+  for (const field of ['min_trade_notional', 'cash_buffer'] as const) {
+    if ((plan[field]?.currency ?? plan.cash) === plan.cash) continue;
+    const message = `${field} must be in the cash currency: write ${plan.cash}`;
+    problems.push({ path: [field, 'currency'], message });
   }
-  if (plan.cash_buffer !== undefined && plan.cash_buffer.currency !== plan.cash) {
-    problems.push({
-      path: ['cash_buffer', 'currency'],
-      message: `cash_buffer must be in the cash currency: write ${plan.cash}`,
-    });
-  }
-  if (plan.end_time !== undefined && plan.duration !== undefined) {
-    problems.push({ path: ['duration'], message: 'give either end_time or duration, not both: remove one' });
-  }
-  if (plan.start_time !== undefined && plan.end_time !== undefined) {
-    if (parseTime(plan.end_time) <= parseTime(plan.start_time))
-      problems.push({ path: ['end_time'], message: 'end_time must be later than start_time' });
-  }
+  problems.push(...atMostOneOf(plan, 'end_time', 'duration'));
+  problems.push(...checkEnd(plan));
   return [...problems, ...checkVia(plan), ...checkPairs(plan, world)];
 }
 

@@ -1,7 +1,8 @@
-import { isoOf, instant, MINUTE_MS, parseTime } from '../../../core/time.ts';
+import { isoOf, instant, MINUTE_MS } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
 import { nextTime, timesAfter } from '../../calendar/schedule.ts';
 import type { CountedSchedule } from '../../calendar/schedule.ts';
+import { endOf } from '../../worker/window.ts';
 
 /** Times of a recurring document that passed while nothing ran, and how they are handled. */
 
@@ -13,10 +14,6 @@ interface Timetable {
   readonly schedule: CountedSchedule;
   readonly end_time?: string | undefined;
 }
-
-/** Returns the end of the occurrences; `undefined` when they never end. */
-export const endOf = ({ end_time: end }: Timetable): Instant | undefined =>
-  end === undefined ? undefined : parseTime(end);
 
 /** Returns the name of the parent of the occurrence that is due at `due`, Unix ms. */
 export const legOf = (due: number): string => isoOf(instant(due));

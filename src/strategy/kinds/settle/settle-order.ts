@@ -2,8 +2,10 @@ import type { Instrument } from '../../../core/instrument.ts';
 import {
   add,
   cost,
+  counted,
   fraction,
   greatest,
+  holding,
   least,
   money,
   NO_MONEY,
@@ -18,11 +20,12 @@ import {
   scale,
   text,
 } from '../../../core/money.ts';
-import type { Money, Price, Quantity } from '../../../core/money.ts';
+import type { Price, Quantity } from '../../../core/money.ts';
 import type { Debt } from '../../../core/risk/settling.ts';
 import type { Side, Size } from '../../../core/venue.ts';
 import type { Step, View } from '../../kernel.ts';
-import { pieceOf } from '../../sliced/pieces.ts';
+import { pieceOf } from '../../worker/pieces.ts';
+import { sizeOf } from '../../worker/total.ts';
 
 /** The settings for closing a debt. */
 interface ClosingPlan {
@@ -92,40 +95,41 @@ interface Question {
 const withBuffer = ({ buffer_bps: bps }: ClosingPlan, owed: Quantity): Quantity =>
   scale(owed, add(ONE, fraction(ratioOf(bps), ratioOf(10_000))));
 
-const largestOf = (plan: ClosingPlan): Money | undefined =>
-  plan.max_slice_notional === undefined ? undefined : money(plan.max_slice_notional.amount);
+/** Returns one piece of an order, in the unit of its size. */
+function pieceFor(by: Size['by'], wanted: Quantity, { plan, instrument, mid }: Question): Size {
+  const { basePrecision, quotePrecision } = instrument;
+  const most = plan.max_slice_notional && money(plan.max_slice_notional.amount);
+  const cut =
+    by === 'amount'
+      ? { largest: most && holding(most), precision: quotePrecision }
+      : { largest: most && quantityDown(most, mid, basePrecision), precision: basePrecision };
+  return sizeOf(by, pieceOf(wanted, cut));
+}
 
 /** Sells enough to get the amount owed, but at least the venue's minimum; sells the whole holding if that does not suffice. */
-function saleFor({ plan, instrument, mid, owed, held }: Question): Size | undefined {
+function saleFor(question: Question): Size | undefined {
+  const { instrument, mid, owed, held } = question;
   const { minimum, basePrecision, quotePrecision } = instrument;
-  const largest = largestOf(plan);
   const leastSale = greatest(
     minimum.notional ?? NO_MONEY,
     scale(cost(mid, minimum.quantity ?? NO_QUANTITY), SPREAD),
   );
-  const wanted = roundUp(greatest(money(owed.toFixed()), leastSale), quotePrecision);
+  const wanted = roundUp(greatest(owed, holding(leastSale)), quotePrecision);
   const worth = cost(mid, held);
-  if (scale(wanted, SPREAD).lte(worth)) {
-    const rule = { largest, precision: quotePrecision, slice: 0 };
-    return { by: 'amount', amount: pieceOf(wanted, rule) };
-  }
-  if (worth.lt(leastSale)) return undefined;
-  const most = largest === undefined ? undefined : quantityDown(largest, mid, basePrecision);
-  const size = pieceOf(roundDown(held, basePrecision), { largest: most, precision: basePrecision, slice: 0 });
-  return size.gt(0) ? { by: 'quantity', quantity: size } : undefined;
+  if (scale(wanted, SPREAD).lte(worth)) return pieceFor('amount', wanted, question);
+  const whole = roundDown(held, basePrecision);
+  return worth.lt(leastSale) || whole.isZero() ? undefined : pieceFor('quantity', whole, question);
 }
 
 /** Buys the amount owed, but at least the venue's minimum; buys what the holding can pay for if that is less. */
-function purchaseFor({ plan, instrument, mid, owed, held }: Question): Size | undefined {
+function purchaseFor(question: Question): Size | undefined {
+  const { instrument, mid, owed, held } = question;
   const { minimum, basePrecision } = instrument;
-  const largest = largestOf(plan);
   const leastBuy = greatest(
     minimum.quantity ?? NO_QUANTITY,
     quantityUp(scale(minimum.notional ?? NO_MONEY, SPREAD), mid, basePrecision),
   );
-  const affordable = quantityDown(money(held.toFixed()), scale(mid, SPREAD), basePrecision);
+  const affordable = quantityDown(counted(held), scale(mid, SPREAD), basePrecision);
   const wanted = least(roundUp(greatest(owed, leastBuy), basePrecision), affordable);
-  if (!wanted.gt(0) || wanted.lt(leastBuy)) return undefined;
-  const most = largest === undefined ? undefined : quantityDown(largest, mid, basePrecision);
-  return { by: 'quantity', quantity: pieceOf(wanted, { largest: most, precision: basePrecision, slice: 0 }) };
+  return !wanted.gt(0) || wanted.lt(leastBuy) ? undefined : pieceFor('quantity', wanted, question);
 }

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { money, ratioOf, text } from '../../../core/money.ts';
-import type { Reason } from '../../../core/reasons.ts';
 import { duesOf } from '../../../core/risk/settling.ts';
 import type { Debt, SettleRule } from '../../../core/risk/settling.ts';
-import { after, instant, isoOf, MINUTE_MS, parseDuration, SECOND_MS } from '../../../core/time.ts';
+import { after, instant, isoOf, MINUTE_MS, parseDuration } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { Wait, Wake } from '../../../core/wake.ts';
-import { atMostOnce } from '../../checks.ts';
+import { atMostOnce, checkInterval, checkPiece } from '../../checks.ts';
 import { amountOf, durationText, pairSymbol, plainNumber } from '../../fields.ts';
 import { defineStrategy } from '../../kernel.ts';
 import type { CheckWorld, Problem, Step, View } from '../../kernel.ts';
-import { pausesAfter } from '../../sliced/pieces.ts';
+import { intervalField, pausedUntil, PIECES_MAX } from '../../worker/pieces.ts';
+import { started } from '../../worker/total.ts';
 import { orderFor } from './settle-order.ts';
 import type { ClosingOrder } from './settle-order.ts';
 
@@ -53,9 +53,7 @@ const params = z.lazy(() =>
     max_slice_notional: amountOf(
       'Largest piece in quote currency; a position is closed in as few equal pieces as this allows. Default: in one',
     ).optional(),
-    interval: durationText
-      .default('PT15S')
-      .describe('Minimum time between two pieces, and maximum time to try a piece, ISO 8601'),
+    interval: intervalField,
   }),
 );
 type Params = z.output<typeof params>;
@@ -79,18 +77,15 @@ const ruleOf = (plan: Params): SettleRule => ({
 });
 
 /** Returns the wait for the first position that is due to be closed, from `notBefore` on. */
-function debtWait(plan: Params, notBefore: Extract<Wait, { on: 'debt' }>['notBefore']): Wait {
-  const { beforeGraceMs, carryBpsMax, leadMs, modes, pieces } = ruleOf(plan);
+function debtWait(plan: Params, notBefore: Instant): Wait {
+  const { carryBpsMax, pieces, beforeGraceMs, ...rule } = ruleOf(plan);
   return {
     on: 'debt',
     pairs: plan.pairs,
     ...(beforeGraceMs === undefined ? {} : { beforeGraceMs }),
     ...(carryBpsMax === undefined ? {} : { carryBpsMax: text(carryBpsMax) }),
-    leadMs,
-    modes,
-    ...(pieces === undefined
-      ? {}
-      : { pieces: { largest: text(pieces.largest), intervalMs: pieces.intervalMs } }),
+    ...rule,
+    ...(pieces === undefined ? {} : { pieces: { ...pieces, largest: text(pieces.largest) } }),
     notBefore,
   };
 }
@@ -104,9 +99,7 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
       path: [],
       message: 'closing times are missing: give before_grace_ends, max_carry_bps or close_in_modes',
     });
-  if (parseDuration(plan.interval) < SECOND_MS)
-    problems.push({ path: ['interval'], message: 'the interval must be at least one second (PT1S)' });
-  return [...problems, ...checkPieces(plan, world)];
+  return [...problems, ...checkInterval(plan), ...checkPieces(plan, world)];
 }
 
 function checkPieces({ pairs, max_slice_notional: largest }: Params, world: CheckWorld): readonly Problem[] {
@@ -117,10 +110,7 @@ function checkPieces({ pairs, max_slice_notional: largest }: Params, world: Chec
       const message = `max_slice_notional is in ${largest.currency}, but ${pair} is quoted in ${quote}: use a separate document for ${pair}`;
       return [{ path: ['pairs', n], message }];
     }
-    const { notional } = world.minimum(pair);
-    if (notional === undefined || money(largest.amount).gte(notional.times(2))) return [];
-    const message = `pieces could be below the venue's minimum of ${text(notional)}: write at least twice as much`;
-    return [{ path: ['max_slice_notional', 'amount'], message }];
+    return checkPiece(largest.amount, world.minimum(pair));
   });
 }
 
@@ -145,8 +135,6 @@ const state = z.lazy(() =>
 );
 type State = z.output<typeof state>;
 
-/** The most pieces that the controls allow a parent without a plan; the remainder becomes another closing. */
-const PIECES_MAX = 40;
 /** Time after which an unknown funding rate is checked again. */
 const ASK_AGAIN_MS = MINUTE_MS;
 
@@ -162,42 +150,35 @@ export const settle = defineStrategy<Params, State>({
   summary: 'closes positions on credit before they are charged interest, or more interest than allowed',
   params,
   state,
-  pairs: (plan) => plan.pairs,
-  needsTerms: true,
-  isReplaceable: () => true,
-  check,
+  of: (plan) => ({
+    pairs: plan.pairs,
+    needsTerms: true,
+    isReplaceable: () => true,
+    check: (world) => check(plan, world),
+    start: (begunAt) => idle({ closings: 0, rest: begunAt }, plan),
 
-  start: (plan, begunAt): Step<State> => idle({ closings: 0, rest: begunAt }, plan),
-
-  step(was, wake, plan, { view }): Step<State> {
-    if (wake.on === 'outcome') return settlePiece(was, wake, plan);
-    const seen = look(was, plan, view);
-    if (seen.is === 'blind') return pause(was, plan, view.at, { reason: seen.reason });
-    if (seen.is === 'unknown') {
-      const unknownSince = was.unknownSince ?? view.at;
-      const note = `no funding rate of ${seen.currencies.join(', ')}`;
-      const rest = after(view.at, ASK_AGAIN_MS);
-      return idle({ ...was, unknownSince, rest }, plan, { reason: 'pts_unknown', note });
-    }
-    const known = seen.areKnown ? forgetUnknown(was) : was;
-    if (seen.is === 'nothing') return idle(known, plan, wake.on === 'debt' ? { reason: 'waiting' } : {});
-    return close(known, seen.due, { plan, view });
-  },
-
-  slots: () => [],
-});
-
-/** Clears the time of the unknown rate, because all required funding rates are known. */
-const forgetUnknown = ({ closings, rest, now }: State): State => ({
-  closings,
-  rest,
-  ...(now === undefined ? {} : { now }),
+    step(was, wake, { view }) {
+      if (wake.on === 'outcome') return settlePiece(was, wake, plan);
+      if (view.holdings === undefined) return pause(was, plan, view.at, { reason: 'no_balances' });
+      const { due, unknown } = look(was, plan, view);
+      if (due.length === 0 && unknown.length > 0) {
+        const unknownSince = was.unknownSince ?? view.at;
+        const note = `no funding rate of ${unknown.join(', ')}`;
+        const rest = after(view.at, ASK_AGAIN_MS);
+        return idle({ ...was, unknownSince, rest }, plan, { reason: 'pts_unknown', note });
+      }
+      const { unknownSince: _, ...known } = was;
+      const now = unknown.length === 0 ? known : was;
+      if (due.length === 0) return idle(now, plan, wake.on === 'debt' ? { reason: 'waiting' } : {});
+      return close(now, due, { plan, view });
+    },
+  }),
 });
 
 /** Waits for the next position that is due to be closed. */
-function idle({ closings, rest, unknownSince }: State, plan: Params, report: StepReport = {}): Step<State> {
-  const now: State = { closings, rest, ...(unknownSince === undefined ? {} : { unknownSince }) };
-  return { state: now, waits: [debtWait(plan, instant(rest))], ...report };
+function idle(was: State, plan: Params, report: StepReport = {}): Step<State> {
+  const { now: _, ...later } = was;
+  return { state: later, waits: [debtWait(plan, instant(was.rest))], ...report };
 }
 
 /** A debt that is due to be closed. */
@@ -205,16 +186,13 @@ interface DueDebt extends Debt {
   readonly currency: string;
 }
 
-type Seen =
-  | { readonly is: 'blind'; readonly reason: Reason }
-  | { readonly is: 'unknown'; readonly currencies: readonly string[] }
-  | { readonly is: 'nothing'; readonly areKnown: boolean }
-  | { readonly is: 'due'; readonly due: readonly DueDebt[]; readonly areKnown: boolean };
-
-/** Returns the debts that are due now, the longest due first. */
-function look(was: State, plan: Params, view: View): Seen {
+/** Returns the debts that are due now, the longest due first, and the currencies whose funding rate is unknown. */
+function look(
+  was: State,
+  plan: Params,
+  view: View,
+): { readonly due: readonly DueDebt[]; readonly unknown: readonly string[] } {
   const { at, debts } = view;
-  if (view.holdings === undefined) return { is: 'blind', reason: 'no_balances' };
   const dues = duesOf(
     plan.pairs.map((pair) => view.instrument(pair)),
     ruleOf(plan),
@@ -238,9 +216,7 @@ function look(was: State, plan: Params, view: View): Seen {
       const debt = debts.get(currency);
       return debt === undefined ? [] : [{ currency, ...debt }];
     });
-  const areKnown = unknown.length === 0;
-  if (due.length > 0) return { is: 'due', due, areKnown };
-  return unknown.length > 0 ? { is: 'unknown', currencies: unknown } : { is: 'nothing', areKnown };
+  return { due, unknown };
 }
 
 /** Starts a piece for the first debt that an order can close. */
@@ -264,21 +240,20 @@ interface Piece {
 }
 
 function startPiece(was: State, plan: Params, { debt, order, at }: Piece): Step<State> {
-  const isNew = was.now === undefined || was.now.slice >= PIECES_MAX;
+  const { slice: next = PIECES_MAX, misses = 0 } = was.now ?? {};
+  // A closing that has used up its pieces continues as another one.
+  const isNew = next >= PIECES_MAX;
   const closings = was.closings + (isNew ? 1 : 0);
-  const { slice, misses } = isNew
-    ? { slice: 0, misses: was.now?.misses ?? 0 }
-    : (was.now ?? { slice: 0, misses: 0 });
+  const slice = isNew ? 0 : next;
   // The controls count each parent in a single unit.
   const leg = `${closings}.${order.pair}.${order.side}.${order.size.by}`;
-  const until = after(at, intervalOf(plan));
+  const deadline = after(at, intervalOf(plan));
   const since = debt.since === 0 ? 'before the first check' : isoOf(debt.since);
-  return {
-    state: { ...was, closings, rest: until, now: { slice: slice + 1, misses } },
-    waits: [{ on: 'outcome', leg, slice }],
-    intents: [{ leg, slice, ...order, deadline: until }],
-    note: `owes ${text(debt.amount)} ${debt.currency} since ${since}`,
-  };
+  return started(
+    { ...was, closings, rest: deadline, now: { slice: slice + 1, misses } },
+    { leg, slice, ...order, deadline },
+    { note: `owes ${text(debt.amount)} ${debt.currency} since ${since}` },
+  );
 }
 
 const intervalOf = (plan: Params): number => Math.floor(parseDuration(plan.interval));
@@ -306,7 +281,7 @@ function settlePiece(
 /** Pauses before the next check; the pause doubles with each piece that traded nothing. */
 function pause(was: State, plan: Params, at: Instant, report: StepReport): Step<State> {
   const misses = (was.now?.misses ?? 0) + 1;
-  const rest = Math.max(was.rest, at) + pausesAfter(misses) * intervalOf(plan);
+  const rest = pausedUntil(was.rest, at, { misses, interval: plan.interval });
   const now: State = { ...was, rest, now: { slice: was.now?.slice ?? 0, misses } };
-  return { state: now, waits: [{ on: 'at', at: instant(rest) }], ...report };
+  return { state: now, waits: [{ on: 'at', at: rest }], ...report };
 }

@@ -12,10 +12,12 @@ import {
   subtract,
   text,
 } from '../../core/money.ts';
-import type { Money, Quantity, Ratio } from '../../core/money.ts';
+import type { Quantity, Ratio } from '../../core/money.ts';
+import type { MissedSlice } from '../../core/record.ts';
+import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
 import { uniform } from '../../core/uniform.ts';
-
-type Sliceable = Quantity | Money;
+import type { Slot } from '../kernel.ts';
 
 export interface Jitter {
   /** Largest shift of a slot within its own interval, percent of the interval. */
@@ -29,8 +31,8 @@ export interface Jitter {
 export type Curve = (k: number) => Ratio;
 
 /** How a total is split into `n` slices at `start + k·(duration/n)`. These numbers determine every slice. */
-export interface SlicePlan<A extends Sliceable> {
-  readonly total: A;
+export interface SlicePlan {
+  readonly total: Quantity;
   /** Number of slices. */
   readonly slices: number;
   /** Unix ms. */
@@ -47,7 +49,7 @@ export interface SlicePlan<A extends Sliceable> {
  * Returns the planned instant of slice `k`, Unix ms. Jitter moves the slot later within its own interval, so the order
  * and the window are kept.
  */
-export function slotMs(plan: SlicePlan<Sliceable>, k: number): number {
+export function slotMs(plan: SlicePlan, k: number): number {
   const gap = plan.durationMs / plan.slices;
   const jitter =
     plan.jitter === undefined ? 0 : (plan.jitter.timePct / 100) * gap * uniform(plan.jitter.seed, 2 * k);
@@ -58,7 +60,7 @@ export function slotMs(plan: SlicePlan<Sliceable>, k: number): number {
  * Returns the planned size of slice `k`. The last slice takes the rounding remainder. Jitter moves size between
  * neighbours, so the sum is unchanged.
  */
-export function plannedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
+export function plannedSize(plan: SlicePlan, k: number): Quantity {
   const base = steadySize(plan, k);
   const partner = k % 2 === 0 ? k + 1 : k - 1;
   if (plan.jitter === undefined || partner >= plan.slices) return base;
@@ -67,12 +69,21 @@ export function plannedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number):
 }
 
 /** Returns the smallest size that any slice of the plan may have, for any jitter. */
-export function smallestSize<A extends Sliceable>(plan: SlicePlan<A>): A {
+export function smallestSize(plan: SlicePlan): Quantity {
   // Without a curve, no slice is smaller than the first.
   const counted = plan.curve === undefined ? 1 : plan.slices;
   const each = Array.from({ length: counted }, (_, k) => steadySize(plan, k)).reduce((a, b) => least(a, b));
   if (plan.jitter === undefined) return each;
   return subtract(each, roundDown(scale(each, ratioOf(plan.jitter.sizePct / 100)), plan.precision));
+}
+
+/** The unit of a plan, and the venue's minimum in it. */
+export interface SizeRule {
+  /** Currency of the sizes. */
+  readonly currency: string;
+  readonly minimum?: Quantity | undefined;
+  /** Name of the total, for people. */
+  readonly what?: string | undefined;
 }
 
 /**
@@ -81,35 +92,57 @@ export function smallestSize<A extends Sliceable>(plan: SlicePlan<A>): A {
  * would take the whole total.
  */
 export function unfitPlan(
-  plan: SlicePlan<Sliceable>,
-  { unit, minimum, what = 'the total' }: SizeRule,
+  plan: SlicePlan,
+  { currency, minimum, what = 'the total' }: SizeRule,
 ): string | undefined {
   const { total, slices, precision } = plan;
-  if (decimalsOf(total) > precision) return `${what} has more decimals than ${unit} has (${precision})`;
+  if (decimalsOf(total) > precision) return `${what} has more decimals than ${currency} has (${precision})`;
   const each = smallestSize(plan);
   if (each.gt(0) && (minimum === undefined || each.gte(minimum))) return undefined;
   const bound = minimum === undefined ? '' : `, the venue's minimum is ${text(minimum)}`;
-  return `${slices} slices of ${text(total)} ${unit} are as small as ${text(each)} ${unit} each${bound}`;
+  return `${slices} slices of ${text(total)} ${currency} are as small as ${text(each)} ${currency} each${bound}`;
 }
 
-export interface SizeRule {
-  /** Currency of the sizes. */
-  readonly unit: string;
-  /** Smallest order of the venue, in `unit`. */
-  readonly minimum?: Sliceable | undefined;
-  /** Name of the total, for people. */
-  readonly what?: string | undefined;
+/** Returns the planned instant of slice `k`; for the slice after the last, the end of the window. */
+export const slotOf = (plan: SlicePlan, k: number): Instant =>
+  instant(k >= plan.slices ? plan.startMs + plan.durationMs : slotMs(plan, k));
+
+/** Returns the planned slots, for people and for the controls. */
+export const slotsOf = (plan: SlicePlan, currency: string): readonly Slot[] =>
+  Array.from({ length: plan.slices }, (_, slice) => ({
+    slice,
+    at: slotOf(plan, slice),
+    size: text(plannedSize(plan, slice)),
+    currency,
+  }));
+
+/** Returns the slice from `next` on whose slot is the newest that has come; the number of slices if the window is over. */
+export function dueSlice(plan: SlicePlan, next: number, at: Instant): number {
+  let turn = next;
+  while (turn < plan.slices && slotOf(plan, turn + 1) <= at) turn++;
+  return turn;
 }
+
+/** Returns the slots from `first` up to `end` as missed. */
+export const missedSlots = (
+  plan: SlicePlan,
+  leg: string,
+  { first, end }: { readonly first: number; readonly end: number },
+): readonly MissedSlice[] =>
+  Array.from({ length: end - first }, (_, i) => {
+    const slice = first + i;
+    return { leg, slice, due: slotOf(plan, slice), size: text(plannedSize(plan, slice)) };
+  });
 
 /** Returns Σ of the planned sizes of the slices before `k`. */
-export function plannedBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
+export function plannedBefore(plan: SlicePlan, k: number): Quantity {
   const steady = steadyBefore(plan, k);
   if (k >= plan.slices || k % 2 === 0 || plan.jitter === undefined) return steady;
   return add(steady, movedSize(plan, k - 1));
 }
 
 /** Returns the size of slice `k` without jitter. */
-function steadySize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
+function steadySize(plan: SlicePlan, k: number): Quantity {
   if (k === 0 && plan.slices === 1) return plan.total;
   if (plan.curve === undefined && k < plan.slices - 1) return share(plan.total, plan.slices, plan.precision);
   return subtract(steadyBefore(plan, k + 1), steadyBefore(plan, k));
@@ -119,7 +152,7 @@ function steadySize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
  * Returns Σ of the sizes before slice `k`, without jitter. Along a curve, this sum is rounded instead of the individual
  * slices, so that no slice is further than one unit from its share and no remainder accumulates in the last slice.
  */
-function steadyBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
+function steadyBefore(plan: SlicePlan, k: number): Quantity {
   const { total, slices, precision, curve } = plan;
   if (k >= slices) return total;
   if (curve === undefined) return scale(k === 0 ? total : share(total, slices, precision), ratioOf(k));
@@ -127,7 +160,7 @@ function steadyBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
 }
 
 /** Returns what the even slice `k` takes from the odd slice after it, rounded towards zero, so that both stay within the jitter. */
-function movedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
+function movedSize(plan: SlicePlan, k: number): Quantity {
   const { sizePct, seed } = plan.jitter ?? { sizePct: 0, seed: 0 };
   const smaller = least(steadySize(plan, k), steadySize(plan, k + 1));
   return roundDown(
@@ -140,7 +173,7 @@ function movedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
  * Returns the size of slice `k` when `left` is not yet traded: its plan, plus its part of the missed size if `spread` is set, at
  * most 1.5 times its plan.
  */
-export function dueSize<A extends Sliceable>(plan: SlicePlan<A>, k: number, left: A, spread: boolean): A {
+export function dueSize(plan: SlicePlan, k: number, left: Quantity, spread: boolean): Quantity {
   const planned = plannedSize(plan, k);
   if (!spread) return least(planned, left);
   const missed = subtract(left, k === 0 ? plan.total : subtract(plan.total, plannedBefore(plan, k)));
@@ -152,7 +185,7 @@ export function dueSize<A extends Sliceable>(plan: SlicePlan<A>, k: number, left
 }
 
 /** Returns the part of the missed size that slice `k` takes: an equal part, or along a curve a part in proportion to its size. */
-function partOfMissed<A extends Sliceable>(plan: SlicePlan<A>, k: number, missed: A): A {
+function partOfMissed(plan: SlicePlan, k: number, missed: Quantity): Quantity {
   if (plan.curve === undefined) return share(missed, plan.slices - k, plan.precision);
   const ahead = subtract(plan.total, steadyBefore(plan, k));
   if (!ahead.gt(0)) return missed;

@@ -67,25 +67,14 @@ export const jitterField = ({ time, size, seed, all }: JitterWords) =>
     .optional()
     .describe(all);
 
-type Jittered = Tactical &
+/** The fields of a document that its slices carry. */
+export type TacticPlan = Tactical &
   Partial<Laddered> & {
     readonly jitter?: { readonly time_pct: number; readonly seed: number } | undefined;
   };
 
 /** Returns the tactics that the intents of a document carry; `undefined` when it has none. */
-export function tacticsOf(plan: Jittered): Tactics | undefined {
-  let known = read.get(plan);
-  if (known === undefined) {
-    known = { tactics: readTactics(plan) };
-    read.set(plan, known);
-  }
-  return known.tactics;
-}
-
-/** Tactics by document. They do not change, and each slice carries them. */
-const read = new WeakMap<Jittered, { readonly tactics: Tactics | undefined }>();
-
-function readTactics(plan: Jittered): Tactics | undefined {
+export function tacticsOf(plan: TacticPlan): Tactics | undefined {
   const { max_slippage_bps: slippage, max_spread_bps: spread, keep, jitter } = plan;
   const least = plan.min_trade_notional;
   const tactics: Tactics = {
