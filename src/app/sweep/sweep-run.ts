@@ -32,7 +32,6 @@ import type { Journal } from '../../journal/journal.ts';
 import { backtestJournal } from '../../journal/backtest-journal.ts';
 import { figuresOf } from '../../report/figures/figures.ts';
 import type { Figures } from '../../report/figures/figures.ts';
-import { statedBps } from '../../report/figures/shortfall.ts';
 import type { Config } from '../config/config.ts';
 import { deskSettingsOf } from '../config/desk-settings.ts';
 import { simulatedCurrencies } from '../config/rates.ts';
@@ -74,8 +73,9 @@ export type SweepOutcome = Readonly<
   | { refused: string }
 >;
 
-export type CostParts = Readonly<Partial<Record<(typeof PARTS)[number], string>>>;
-const PARTS = ['delay', 'timing', 'execution', 'opportunity', 'fees'] as const;
+export type CostParts = Readonly<
+  Partial<Record<'delay' | 'timing' | 'execution' | 'opportunity' | 'fees', string>>
+>;
 
 /** Returns the base as text for a worker; `unpackBase` restores it with every amount. */
 export const packBase = (base: SweepBase): string => pack(base);
@@ -168,7 +168,7 @@ export class SettingRunner {
     { before, value }: { readonly before: Money; readonly value: Money },
   ): SweepFigures {
     const courses = figures.portfolios.flatMap(({ course }) => course ?? []);
-    const tracking = courses.flatMap(({ trackingError }) => trackingError ?? []);
+    const tracking = courses.flatMap((course) => course.tracking_error ?? []);
     const worst = (values: readonly number[]): string | undefined =>
       values.length === 0 ? undefined : Math.max(...values).toFixed(6);
     const costs = costsOf(figures);
@@ -215,10 +215,10 @@ const YEAR_MS = 365.25 * DAY_MS;
 /** Returns the yearly cost of trading plus the value of avoiding drift, bps. Defined only for a single portfolio in USD. */
 function portfolioBps({ portfolios }: Figures, costUsd = '0'): string | undefined {
   const [one, another] = portfolios;
-  if (one?.course?.trackingError === undefined || another !== undefined || one.cash !== 'usd')
+  if (one?.course?.tracking_error === undefined || another !== undefined || one.cash !== 'usd')
     return undefined;
-  const { points, meanValue, trackingError } = one.course;
-  const years = ((points.times[points.count - 1] ?? 0) - (points.times[0] ?? 0)) / YEAR_MS;
+  const { points, mean_value: meanValue, tracking_error: trackingError } = one.course;
+  const years = (Date.parse(points.at(-1)?.at ?? '') - Date.parse(points[0]?.at ?? '')) / YEAR_MS;
   const trading = Number(costUsd) / meanValue / years;
   return (10_000 * (trading + (RISK_AVERSION / 2) * trackingError ** 2)).toFixed(4);
 }
@@ -230,31 +230,21 @@ function portfolioBps({ portfolios }: Figures, costUsd = '0'): string | undefine
 function costsOf(figures: Figures): SweepFigures {
   const [first, second] = figures.totals;
   if (first === undefined) return {};
-  const sums = figures.totals.map(({ quote, costs }) => inUsd(costs.shortfall.total, quote, figures));
+  const sums = figures.totals.map(({ quote, costs }) => inUsd(money(costs.total), quote, figures));
   const whole = sums.reduce(
     (sum, one) => (sum === undefined || one === undefined ? undefined : add(sum, one)),
     NO_MONEY,
   );
-  const { shortfall } = first.costs;
+  const { bps, arrival_slippage_bps: slipped } = first.costs;
   return withoutGaps({
     cost_usd: whole && text(roundEven(whole, 2)),
-    ...(second === undefined
-      ? {
-          cost_bps: statedBps(shortfall.total, shortfall.paper),
-          slippage_bps: statedBps(shortfall.trading, shortfall.atArrival),
-        }
-      : {}),
+    ...(second === undefined ? { cost_bps: bps?.total, slippage_bps: slipped } : {}),
   });
 }
 
 /** Returns the parts of the cost as in the report; empty for several quote currencies, whose figures cannot be added up. */
-function partsOf({ totals }: Figures): CostParts {
-  const [first, second] = totals;
-  if (first === undefined || second !== undefined) return {};
-  const { shortfall } = first.costs;
-  const stated = PARTS.map((part) => [part, statedBps(shortfall[part], shortfall.paper)] as const);
-  return Object.fromEntries(stated.filter(([, value]) => value !== undefined));
-}
+const partsOf = ({ totals: [first, second] }: Figures): CostParts =>
+  second === undefined ? (first?.costs.bps ?? {}) : {};
 
 /** Converts an amount to USD at the mean rate of the fills in that currency; `undefined` if there are no such fills. */
 function inUsd(amount: Money, quote: string, { fills }: Figures): Money | undefined {

@@ -81,7 +81,9 @@ export const several = (charts: readonly Markup[]): Markup => {
 
 /** Cost of each slice in chronological order. If prices moved in between, also the cost of the quotes alone. */
 export function costsBySlice(groups: readonly Group[]): Markup {
-  const drawn = new Set(groups.toSorted((a, b) => b.fills.fills - a.fills.fills).slice(0, GROUPS_MAX));
+  const drawn = new Set(
+    groups.toSorted((a, b) => b.row.fills.fills - a.row.fills.fills).slice(0, GROUPS_MAX),
+  );
   const shown = groups.filter((group) => drawn.has(group));
   const isSmall = shown.length > 2;
   const charts = shown.flatMap((group, i) => sliceCharts(group, `s${i}`, isSmall));
@@ -128,11 +130,11 @@ function* sliceCosts({ facts, arrival }: ParentFigures): Generator<SliceCost> {
   }
 }
 
-function sliceCharts(group: Group, id: string, isSmall: boolean): readonly Markup[] {
-  const slices = group.parents.flatMap((parent) => [...sliceCosts(parent)]).toSorted((a, b) => a.at - b.at);
+function sliceCharts({ row, parents }: Group, id: string, isSmall: boolean): readonly Markup[] {
+  const slices = parents.flatMap((parent) => [...sliceCosts(parent)]).toSorted((a, b) => a.at - b.at);
   if (slices.length < 2) return [];
   const isMoving = slices.some(({ atArrival, atDecision }) => atArrival !== atDecision);
-  const what = `${group.strategy}, ${group.side} ${group.pair}`;
+  const what = `${row.strategy}, ${row.side} ${row.pair}`;
   const bars = (name: string, against: string, own: string): Drawn => ({
     id: own,
     isSmall,
