@@ -40,12 +40,13 @@ export function costsOf(shortfall: Shortfall): Costs {
 export const averageOf = (amount: Money, traded: Quantity): string | undefined =>
   traded.isZero() ? undefined : text(priceEven(amount, traded, 12));
 
-/** Exact amounts of a slice, as `report.json` describes them; `paper` is `F_k·P_a`. */
+/** Exact amounts of a slice, as `report.json` describes them; `paper` is `F_k·P_a`, `atDecision` `F_k·d_k`. */
 export interface SliceFigures extends Pick<Sums, 'traded' | 'amount'> {
   readonly facts: SliceFacts;
   readonly decision: Price | undefined;
   readonly cost: Money | undefined;
   readonly paper: Money | undefined;
+  readonly atDecision: Money | undefined;
   readonly timing: Money | undefined;
   readonly execution: Money | undefined;
   readonly untraded: Quantity;
@@ -276,6 +277,7 @@ function sliceFigures(
     amount: sums.amount,
     decision,
     paper,
+    atDecision,
     cost: difference(sums.amount, paper),
     timing: difference(atDecision, paper),
     execution: difference(sums.amount, atDecision),

@@ -1,4 +1,4 @@
-import { approximate, cost, text } from '../../core/money.ts';
+import { approximate, text } from '../../core/money.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Figures } from '../figures/figures.ts';
 import { statedBps } from '../figures/shortfall.ts';
@@ -20,8 +20,8 @@ export const OUTLIER_RULE = `A slice is an outlier if its cost against the refer
 /** Slices that traded at an unusual cost against the reference price of their decision, largest distance from the median first. */
 export function outliersOf({ parents, facts: { attempts } }: Figures): readonly Outlier[] {
   const judged = parents.flatMap(({ facts, slices }) =>
-    slices.flatMap(({ facts: slice, traded, amount, execution, decision }) => {
-      const bps = execution && decision && statedBps(execution, cost(decision, traded));
+    slices.flatMap(({ facts: slice, amount, execution, atDecision }) => {
+      const bps = execution && atDecision && statedBps(execution, atDecision);
       const digits = Math.floor(Math.log10(approximate(amount)));
       return bps === undefined ? [] : [{ facts, slice, amount, bps, key: `${facts.pair} ${digits}` }];
     }),
