@@ -6,10 +6,12 @@ export const mapped = <Name extends string, Value>(
 
 /** The same object; each of its getters is called once, when its field is first read. */
 export function onDemand<Row extends object>(row: Row): Row {
-  for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(row))) {
-    if (get === undefined) continue;
+  for (const [name, field] of Object.entries(Object.getOwnPropertyDescriptors(row))) {
+    if (field.get === undefined) continue;
     let read: { readonly value: unknown } | undefined;
-    Object.defineProperty(row, name, { get: () => (read ??= { value: get.call(row) as unknown }).value });
+    Object.defineProperty(row, name, {
+      get: () => (read ??= { value: field.get?.call(row) as unknown }).value,
+    });
   }
   return row;
 }

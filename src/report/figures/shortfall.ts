@@ -102,7 +102,7 @@ export class ParentFigures implements Sums {
     // A fully traded parent needs no end price.
     const end = planned?.eq(sums.traded) === true ? arrival : this.end?.price;
     this.shortfall =
-      planned && decision && arrival && end
+      planned && arrival && end
         ? shortfallOf({ parent: facts, sums, planned, decision: decision.price, arrival, end })
         : undefined;
   }

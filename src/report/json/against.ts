@@ -51,7 +51,7 @@ export interface ParentAgainst extends ReturnType<typeof namesOf> {
 export function againstOf(live: Figures, model: Figures, facts: AgainstFacts): Against {
   const others = new Map(model.parents.map((parent) => [parent.facts.parent, parent]));
   const pairs = live.parents.map((parent) => ({ parent, other: others.get(parent.facts.parent) }));
-  for (const { facts } of live.parents) others.delete(facts.parent);
+  for (const parent of live.parents) others.delete(parent.facts.parent);
   const both = pairs.flatMap(({ parent: { shortfall, quote }, other }) =>
     shortfall === undefined || other?.shortfall === undefined
       ? []
